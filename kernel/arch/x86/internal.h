@@ -1,0 +1,83 @@
+/* What the files of this folder tell each other. */
+#ifndef ARCH_X86_INTERNAL_H
+#define ARCH_X86_INTERNAL_H
+
+#include "arch/x86/regs.h"
+#include "arch/x86/segment.h"
+#include "types.h"
+
+struct task_struct;
+struct thread_struct;
+
+/* kernel/main.c */
+void kernel_main(void);
+
+/* boot/boot.S */
+extern u32 kernel_pgdir[1024];
+extern u8 boot_stack[];
+
+/* boot_info.c */
+void __noreturn arch_start(u32 magic, u32 info_pa);
+
+/* entry.S */
+extern const u32 trap_stubs[NR_TRAPS]; /* addresses of the entry points */
+void entry_syscall(void);
+void double_fault_entry(void);
+void ret_from_fork(void);
+void kernel_thread_start(void);
+void switch_stack(u32 *save_sp, u32 sp);
+void __noreturn enter_user(struct pt_regs *regs);
+void regs_load_fs_gs(u32 fs, u32 gs); /* a selector that cannot be loaded becomes 0 */
+
+/* descriptors.c: GDT, IDT, TSS */
+void descriptors_init(void);
+void descriptors_load_tls(const u64 tls[3]);
+void tss_set_stack(u32 top);
+/* The state that the double fault interrupted, as registers. */
+void tss_interrupted(struct pt_regs *regs);
+
+/* trap.c */
+void trap_exception(struct pt_regs *regs);
+void trap_page_fault(struct pt_regs *regs);
+void trap_syscall(struct pt_regs *regs);
+void trap_nmi(struct pt_regs *regs);
+void trap_return_to_user(struct pt_regs *regs);
+void __noreturn trap_double_fault(void);
+void __noreturn report_hang(struct pt_regs *regs);
+
+/* irq.c */
+void irq_init(void);
+void irq_connect(void); /* after mmu_init, before the first interrupt */
+void irq_dispatch(struct pt_regs *regs);
+
+/* fpu.c */
+#define FPU_STATE_SIZE 512
+void fpu_init(void);
+void fpu_device_not_available(void); /* the trap; may sleep */
+void fpu_switch(struct task_struct *next);
+int fpu_fork(struct task_struct *child, struct task_struct *parent);
+void fpu_drop(struct task_struct *t);
+/* For signal frames, of current: its state in memory, or NULL when it has none. */
+void *fpu_saved_state(void);
+/* Replaces the state of current; 0 or -ENOMEM, -EFAULT. May sleep. */
+int fpu_restore_user(const void *user_state);
+
+/* time.c */
+extern u64 clock_start; /* cycles at boot */
+
+/* watchdog.c */
+#define WATCHDOG_SECONDS 2
+
+/* mmu.c */
+bool kernel_page_mapped(u32 va); /* may the kernel read there? */
+
+/* kstack.c */
+bool kernel_stack_guard(u32 addr); /* is addr in the guard page of a kernel stack? */
+
+/* backtrace.c */
+void print_regs(const struct pt_regs *regs);
+
+/* panic.c */
+void __noreturn panic_regs(struct pt_regs *regs, const char *fmt, ...) __printf(2, 3);
+
+#endif

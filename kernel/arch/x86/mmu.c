@@ -1,0 +1,220 @@
+/*
+ * Two-level paging.
+ *
+ * Every page directory has the same upper quarter: the direct map in 4 MiB pages, the page tables
+ * of the vmalloc area, and one page table for kmap. These tables exist from boot and the upper
+ * quarter never changes again, so that nothing needs to be copied from one directory to another
+ * later. Its entries are global: reloading cr3 leaves them in the TLB.
+ *
+ * An address space that is not the CPU's has nothing in the TLB (every switch reloads cr3), so
+ * that only changes to the current one need a flush.
+ */
+#include "arch/mmu.h"
+#include "arch/x86/cpu.h"
+#include "internal.h"
+#include "lib/assert.h"
+#include "lib/string.h"
+#include "mm/bootmem.h"
+#include "mm/page.h"
+#include "mm/zone.h"
+
+#define LARGE_PAGE (4u << 20)
+#define KERNEL_PTE (PTE_P | PTE_RW | PTE_A | PTE_D | PTE_G)
+#define TABLE_PDE (PTE_P | PTE_RW | PTE_US | PTE_A)
+#define KERNEL_TABLE_PDE (PTE_P | PTE_RW | PTE_A)
+#define FIRST_KERNEL_PDE (KERNEL_BASE >> 22)
+#define NR_KMAP_SLOTS 8
+
+pgd_t *kernel_pgd = (pgd_t *)kernel_pgdir;
+pgd_t *mmu_current = (pgd_t *)kernel_pgdir;
+
+static u32 lowmem_pfns = LOWMEM_MAX >> PAGE_SHIFT;
+static pte_t *kmap_table;
+static u32 kmap_depth;
+
+static inline pgd_t *pgd_entry(pgd_t *pgd, u32 va)
+{
+	return pgd + (va >> 22);
+}
+
+static inline pte_t *entry_in(pgd_t dir, u32 va)
+{
+	return (pte_t *)phys_to_virt(dir.v & PAGE_MASK) + (va >> PAGE_SHIFT & 1023);
+}
+
+pte_t *pte_lookup(pgd_t *pgd, u32 va)
+{
+	pgd_t dir = *pgd_entry(pgd, va);
+
+	return (dir.v & (PTE_P | PTE_PS)) == PTE_P ? entry_in(dir, va) : NULL;
+}
+
+pte_t *pte_alloc(pgd_t *pgd, u32 va, bool *grew)
+{
+	pgd_t *dir = pgd_entry(pgd, va);
+	struct page *table;
+
+	if (!(dir->v & PTE_P)) {
+		table = alloc_page(GFP_KERNEL | GFP_ZERO);
+		if (!table)
+			return NULL;
+		dir->v = page_pfn(table) << PAGE_SHIFT | TABLE_PDE;
+		*grew = true;
+	}
+	return entry_in(*dir, va);
+}
+
+pgd_t *pgd_create(void)
+{
+	struct page *page = alloc_page(GFP_KERNEL);
+	pgd_t *pgd;
+
+	if (!page)
+		return NULL;
+	pgd = page_address(page);
+	memset(pgd, 0, FIRST_KERNEL_PDE * sizeof(*pgd));
+	memcpy(pgd + FIRST_KERNEL_PDE, kernel_pgd + FIRST_KERNEL_PDE,
+	       (PTRS_PER_PGD - FIRST_KERNEL_PDE) * sizeof(*pgd));
+	return pgd;
+}
+
+void pgd_destroy(pgd_t *pgd)
+{
+	ASSERT(pgd != mmu_current && pgd != kernel_pgd);
+	free_pages(virt_page(pgd), 0);
+}
+
+u32 pgd_free_tables(pgd_t *pgd, u32 start, u32 end)
+{
+	u32 i, freed = 0;
+
+	ASSERT(!(start % LARGE_PAGE) && !(end % LARGE_PAGE) && end <= KERNEL_BASE);
+	for (i = start >> 22; i < end >> 22; i++) {
+		if (!(pgd[i].v & PTE_P))
+			continue;
+		free_pages(pfn_page(pgd[i].v >> PAGE_SHIFT), 0);
+		pgd[i].v = 0;
+		freed++;
+	}
+	if (freed)
+		tlb_flush_all(pgd);
+	return freed;
+}
+
+bool pgd_has_table(pgd_t *pgd, u32 va)
+{
+	return pgd_entry(pgd, va)->v & PTE_P;
+}
+
+void mmu_switch(pgd_t *pgd)
+{
+	mmu_current = pgd;
+	write_cr3(virt_to_phys(pgd));
+}
+
+void tlb_flush_page(pgd_t *pgd, u32 va)
+{
+	if (pgd == mmu_current)
+		invlpg(va);
+}
+
+void tlb_flush_all(pgd_t *pgd)
+{
+	if (pgd == mmu_current)
+		write_cr3(virt_to_phys(pgd));
+}
+
+static pte_t *vmalloc_entry(u32 va)
+{
+	ASSERT(va >= VMALLOC_START && va < VMALLOC_END);
+	return entry_in(*pgd_entry(kernel_pgd, va), va);
+}
+
+void kernel_map_page(u32 va, u32 pfn)
+{
+	pte_t *e = vmalloc_entry(va);
+
+	ASSERT(pte_none(*e));
+	e->v = pfn << PAGE_SHIFT | KERNEL_PTE;
+}
+
+void kernel_unmap_page(u32 va)
+{
+	*vmalloc_entry(va) = pte_zero();
+	invlpg(va);
+}
+
+bool kernel_page_mapped(u32 va)
+{
+	pgd_t dir = *pgd_entry(kernel_pgd, va);
+
+	if (!(dir.v & PTE_P))
+		return false;
+	return (dir.v & PTE_PS) || pte_present(*entry_in(dir, va));
+}
+
+/* An interrupt between the first two lines takes, and gives back, the next slot. */
+void *kmap_pfn(u32 pfn)
+{
+	u32 slot;
+
+	if (pfn < lowmem_pfns)
+		return phys_to_virt(pfn << PAGE_SHIFT);
+	slot = kmap_depth++;
+	ASSERT(slot < NR_KMAP_SLOTS);
+	kmap_table[slot].v = pfn << PAGE_SHIFT | KERNEL_PTE;
+	return (void *)(FIXMAP_START + slot * PAGE_SIZE);
+}
+
+void kunmap(void *addr)
+{
+	u32 va = (u32)addr & PAGE_MASK;
+	u32 slot = (va - FIXMAP_START) >> PAGE_SHIFT;
+
+	if (va < FIXMAP_START)
+		return;
+	ASSERT(slot + 1 == kmap_depth);
+	kmap_table[slot] = pte_zero();
+	invlpg(va);
+	kmap_depth--;
+}
+
+static pte_t *kernel_table(u32 va)
+{
+	pte_t *table = boot_alloc(PAGE_SIZE, PAGE_SIZE);
+
+	pgd_entry(kernel_pgd, va)->v = virt_to_phys(table) | KERNEL_TABLE_PDE;
+	return table;
+}
+
+/* boot.S has mapped all that can be low memory, and the first 4 MiB twice. */
+void mmu_init(u32 lowmem_end)
+{
+	u32 va;
+
+	ASSERT(lowmem_end <= LOWMEM_MAX);
+	lowmem_pfns = lowmem_end >> PAGE_SHIFT;
+	for (va = VMALLOC_START; va < VMALLOC_END; va += LARGE_PAGE)
+		kernel_table(va);
+	kmap_table = kernel_table(FIXMAP_START);
+	for (va = KERNEL_BASE + ALIGN_UP(lowmem_end, LARGE_PAGE); va < VMALLOC_START;
+	     va += LARGE_PAGE)
+		pgd_entry(kernel_pgd, va)->v = 0;
+	kernel_pgd[0].v = 0;
+	write_cr4(read_cr4() ^ CR4_PGE);
+	write_cr4(read_cr4() ^ CR4_PGE);
+}
+
+void clear_page(void *page)
+{
+	u32 n = PAGE_SIZE / 4;
+
+	__asm__ volatile("rep stosl" : "+D"(page), "+c"(n) : "a"(0) : "memory");
+}
+
+void copy_page(void *to, const void *from)
+{
+	u32 n = PAGE_SIZE / 4;
+
+	__asm__ volatile("rep movsl" : "+D"(to), "+S"(from), "+c"(n)::"memory");
+}

@@ -1,0 +1,165 @@
+/*
+ * The clock is the TSC; the timer is channel 0 of the 8254 (PIT) in mode 0: one interrupt per
+ * count written, and silence until the next one is written. The PIT also tells, once, at boot,
+ * how fast the TSC runs: both are read, the CPU sleeps until a count of 5 ms has ended, and both
+ * are read again. The rate is rounded to whole MHz; under icount that makes it 1000 exactly, and
+ * then a cycle is a nanosecond and nothing is converted.
+ */
+#include "arch/time.h"
+#include "arch/irq.h"
+#include "arch/x86/cpu.h"
+#include "arch/x86/io.h"
+#include "internal.h"
+#include "lib/assert.h"
+#include "lib/string.h"
+
+enum { PIT_COUNTER0 = 0x40, PIT_CONTROL = 0x43, PIT_MODE0 = 0x30, PIT_LATCH0 = 0x00 };
+#define PIT_HZ 1193182u
+#define PIT_MAX 0xFFFFu
+#define PIT_MAX_NS 54900000u
+#define CALIBRATION_TICKS 5966u
+#define SCALE_SHIFT 24
+
+u64 clock_start;
+static u32 ns_scale; /* ns per cycle << SCALE_SHIFT; 0: exactly 1 */
+static u64 armed_ns; /* when the PIT fires; 0: its interrupt has been taken, it is silent */
+static u64 realtime_offset_ns; /* what to add to clock_ns */
+static volatile bool calibrated;
+
+u64 cycles_to_ns(u64 cycles)
+{
+	u32 low = cycles, high = cycles >> 32;
+
+	if (likely(!ns_scale))
+		return cycles;
+	return ((u64)low * ns_scale >> SCALE_SHIFT) +
+	       ((u64)high * ns_scale << (32 - SCALE_SHIFT));
+}
+
+u64 clock_ns(void)
+{
+	return cycles_to_ns(cycles_now() - clock_start);
+}
+
+u64 clock_realtime_ns(void)
+{
+	return clock_ns() + realtime_offset_ns;
+}
+
+static void pit_start(u32 ticks)
+{
+	outb(PIT_COUNTER0, ticks & 0xFF);
+	outb(PIT_COUNTER0, ticks >> 8);
+}
+
+static u32 pit_read(void)
+{
+	u32 low;
+
+	outb(PIT_CONTROL, PIT_LATCH0);
+	low = inb(PIT_COUNTER0);
+	return low | inb(PIT_COUNTER0) << 8;
+}
+
+/* A count under way that ends before when_ns is left alone: the timer core will ask again. */
+void timer_arm(u64 when_ns)
+{
+	u64 now = clock_ns();
+	u32 delta;
+
+	if (!when_ns || (armed_ns && armed_ns <= when_ns))
+		return;
+	delta = when_ns <= now ? 0 : MIN(when_ns - now, (u64)PIT_MAX_NS);
+	armed_ns = now + delta + 1;
+	pit_start(((u64)delta * PIT_HZ >> 10) / (1000000000u >> 10) + 1);
+}
+
+static void pit_interrupt(void)
+{
+	armed_ns = 0;
+	timer_interrupt();
+}
+
+static void calibration_interrupt(void)
+{
+	calibrated = true;
+}
+
+static u32 measure_mhz(void)
+{
+	u64 start, cycles;
+	u32 from, ticks;
+
+	irq_register(IRQ_TIMER, calibration_interrupt);
+	outb(PIT_CONTROL, PIT_MODE0);
+	pit_start(CALIBRATION_TICKS);
+	start = cycles_now();
+	from = pit_read();
+	while (!calibrated)
+		wait_for_interrupt();
+	cycles = cycles_now() - start;
+	ticks = (from - pit_read()) & PIT_MAX;
+	return (cycles * PIT_HZ + ticks * 500000ull) / (ticks * 1000000ull);
+}
+
+static u8 cmos_read(u8 reg)
+{
+	outb(0x70, reg);
+	return inb(0x71);
+}
+
+static u32 from_bcd(u8 v)
+{
+	return (v >> 4) * 10 + (v & 15);
+}
+
+/* Days since 1970 of a date in the Gregorian calendar; years begin in March here. */
+static u32 days_from_civil(u32 year, u32 month, u32 day)
+{
+	u32 y = month <= 2 ? year - 1 : year;
+	u32 m = month <= 2 ? month + 9 : month - 3;
+
+	return y * 365 + y / 4 - y / 100 + y / 400 + (m * 153 + 2) / 5 + day - 1 - 719468;
+}
+
+/* Registers 0, 2, 4: time; 7, 8, 9: date. */
+static void rtc_read(u8 v[6])
+{
+	static const u8 regs[] = { 0, 2, 4, 7, 8, 9 };
+	u32 i;
+
+	while (cmos_read(0x0A) & 0x80)
+		; /* an update is under way: 2 ms at most */
+	for (i = 0; i < ARRAY_SIZE(regs); i++)
+		v[i] = cmos_read(regs[i]);
+}
+
+/* Reads until two readings agree, lest an update came between the registers. */
+static u64 rtc_seconds(void)
+{
+	bool bcd = !(cmos_read(0x0B) & 4);
+	u8 v[6], again[6];
+	u32 i;
+
+	rtc_read(v);
+	for (rtc_read(again); memcmp(v, again, sizeof(v)); rtc_read(again))
+		memcpy(v, again, sizeof(v));
+	for (i = 0; bcd && i < ARRAY_SIZE(v); i++)
+		v[i] = from_bcd(v[i]);
+	return days_from_civil(2000 + v[5], v[4], v[3]) * 86400ull + v[2] * 3600 + v[1] * 60 + v[0];
+}
+
+void time_init(void)
+{
+	unsigned long flags = irq_save();
+	u32 mhz;
+
+	irq_connect();
+	mhz = measure_mhz();
+	if (mhz < 4)
+		panic("the TSC does not count (%u MHz)", mhz);
+	ns_scale = mhz == 1000 ? 0 : (1000ull << SCALE_SHIFT) / mhz;
+	realtime_offset_ns = rtc_seconds() * 1000000000ull - clock_ns();
+	irq_register(IRQ_TIMER, pit_interrupt);
+	irq_restore(flags);
+}

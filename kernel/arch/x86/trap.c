@@ -1,0 +1,202 @@
+/*
+ * Traps: what an exception, a system call or a watchdog's NMI means, and what is due before a
+ * return to user mode.
+ *
+ * A fault of a program becomes a signal. A fault of the kernel is a bug, unless it happened at an
+ * instruction of the exception table: a copy to or from user memory, or the load of a segment
+ * register with a program's selector; execution then goes on at the entry's fixup.
+ */
+#include "arch/irq.h"
+#include "arch/machine.h"
+#include "arch/mmu.h"
+#include "arch/task.h"
+#include "arch/x86/cpu.h"
+#include "errno.h"
+#include "internal.h"
+#include "mm/fault.h"
+#include "proc/task.h"
+#include "sched/entry.h"
+#include "syscall/table.h"
+
+struct ex_table_entry {
+	u32 from, to;
+};
+
+extern const struct ex_table_entry __ex_table_start[], __ex_table_end[];
+
+static const struct {
+	const char *name;
+	int sig;
+} exceptions[NR_EXCEPTIONS] = {
+	[0] = { "divide error", SIGFPE },
+	[1] = { "debug", SIGTRAP },
+	[3] = { "breakpoint", SIGTRAP },
+	[4] = { "overflow", SIGSEGV },
+	[5] = { "bound range exceeded", SIGSEGV },
+	[6] = { "invalid opcode", SIGILL },
+	[7] = { "device not available", SIGFPE },
+	[9] = { "coprocessor segment overrun", SIGFPE },
+	[10] = { "invalid TSS", SIGSEGV },
+	[11] = { "segment not present", SIGSEGV },
+	[12] = { "stack segment fault", SIGSEGV },
+	[13] = { "general protection fault", SIGSEGV },
+	[16] = { "x87 floating-point error", SIGFPE },
+	[17] = { "alignment check", SIGBUS },
+	[18] = { "machine check", SIGBUS },
+	[19] = { "SIMD floating-point error", SIGFPE },
+};
+
+bool fixup_exception(struct pt_regs *regs)
+{
+	const struct ex_table_entry *e;
+
+	for (e = __ex_table_start; e < __ex_table_end; e++) {
+		if (e->from == regs->ip) {
+			regs->ip = e->to;
+			return true;
+		}
+	}
+	return false;
+}
+
+static inline void return_to_user(struct pt_regs *regs)
+{
+	irq_disable();
+	while (unlikely(current->work)) {
+		exit_to_user(regs);
+		irq_disable();
+	}
+	account_exit_kernel();
+}
+
+void trap_return_to_user(struct pt_regs *regs)
+{
+	return_to_user(regs);
+}
+
+void trap_syscall(struct pt_regs *regs)
+{
+	u32 nr = regs->ax;
+	long result = -ENOSYS;
+
+	account_enter_kernel();
+	if (likely(nr < NR_SYSCALLS)) {
+		syscall_count[nr]++;
+		result = syscall_table[nr](regs->bx, regs->cx, regs->dx, regs->si, regs->di,
+					   regs->bp);
+	}
+	regs->ax = result;
+	return_to_user(regs);
+}
+
+/* The error code has the bits present, write, user from bit 0. */
+static u32 fault_flags(u32 error_code)
+{
+	return (error_code >> 1 & (FAULT_WRITE | FAULT_USER)) | (error_code & 1) * FAULT_PRESENT;
+}
+
+void trap_page_fault(struct pt_regs *regs)
+{
+	u32 addr = read_cr2();
+	bool user = regs->cs & 3;
+
+	if (user)
+		account_enter_kernel();
+	else if (kernel_stack_guard(addr))
+		die(regs, "kernel stack overflow", addr);
+	if (regs->flags & FLAGS_IF)
+		irq_enable();
+	do_page_fault(regs, addr, fault_flags(regs->error_code));
+	if (user)
+		return_to_user(regs);
+}
+
+/* The first use of the FPU since another task had it; the kernel itself never uses it. */
+static bool handle_fpu_trap(struct pt_regs *regs)
+{
+	if (regs->trapno != TRAP_DEVICE_NOT_AVAILABLE)
+		return false;
+	fpu_device_not_available();
+	return true;
+}
+
+static const char *exception_name(u32 trapno)
+{
+	const char *name = trapno < NR_EXCEPTIONS ? exceptions[trapno].name : NULL;
+
+	return name ? name : "unknown exception";
+}
+
+void trap_exception(struct pt_regs *regs)
+{
+	int sig = exceptions[regs->trapno].sig;
+
+	if (!(regs->cs & 3)) {
+		if (!fixup_exception(regs))
+			die(regs, exception_name(regs->trapno), 0);
+		return;
+	}
+	account_enter_kernel();
+	irq_enable();
+	if (!handle_fpu_trap(regs)) {
+		current->thread.fault_addr = regs->ip;
+		force_signal(sig ? sig : SIGSEGV, regs->ip);
+	}
+	return_to_user(regs);
+}
+
+/* Only the watchdog sends one (or the person at QEMU's monitor, with the same question). */
+void trap_nmi(struct pt_regs *regs)
+{
+	report_hang(regs);
+}
+
+void __noreturn trap_double_fault(void)
+{
+	u32 addr = read_cr2();
+	struct pt_regs regs;
+
+	tss_interrupted(&regs);
+	if (kernel_stack_guard(addr) || kernel_stack_guard(regs.sp))
+		die(&regs, "kernel stack overflow", addr);
+	die(&regs, "double fault", addr);
+}
+
+/* Registers as a program sees them. */
+
+u32 regs_ip(const struct pt_regs *regs)
+{
+	return regs->ip;
+}
+
+u32 regs_sp(const struct pt_regs *regs)
+{
+	return regs->sp;
+}
+
+bool regs_user(const struct pt_regs *regs)
+{
+	return regs->cs & 3;
+}
+
+bool regs_in_syscall(const struct pt_regs *regs)
+{
+	return regs->trapno == TRAP_SYSCALL;
+}
+
+/* int $0x80 is two bytes long. */
+void regs_restart_syscall(struct pt_regs *regs)
+{
+	regs->ax = regs->orig_ax;
+	regs->ip -= 2;
+}
+
+long regs_result(const struct pt_regs *regs)
+{
+	return regs->ax;
+}
+
+void regs_set_result(struct pt_regs *regs, long value)
+{
+	regs->ax = value;
+}

@@ -1,0 +1,115 @@
+/*
+ * User memory from the kernel. Each instruction that touches it has an entry in the exception
+ * table. A fault that can be mended (a page not yet there) is, and the instruction goes on; else
+ * mm asks for the fixup. String instructions keep their progress in ecx, so that the fixup is
+ * simply what follows, and ecx then is the number of units that were not moved.
+ */
+#include "arch/uaccess.h"
+#include "arch/x86/cpu.h"
+#include "errno.h"
+
+/* Four bytes a turn, then the rest. Nonzero: a fault. */
+static size_t copy_user(void *to, const void *from, size_t n)
+{
+	size_t left = n >> 2;
+
+	__asm__ volatile("1:\trep movsl\n\t"
+			 "mov %3, %0\n"
+			 "2:\trep movsb\n"
+			 "3:\n\t"
+			 EX_TABLE(1b, 3b)
+			 EX_TABLE(2b, 3b)
+			 : "+c"(left), "+D"(to), "+S"(from)
+			 : "r"(n & 3)
+			 : "memory");
+	return left;
+}
+
+int copy_from_user(void *to, const void *user_from, size_t n)
+{
+	if (!access_ok(user_from, n))
+		return -EFAULT;
+	return copy_user(to, user_from, n) ? -EFAULT : 0;
+}
+
+int copy_to_user(void *user_to, const void *from, size_t n)
+{
+	if (!access_ok(user_to, n))
+		return -EFAULT;
+	return copy_user(user_to, from, n) ? -EFAULT : 0;
+}
+
+int clear_user(void *user_to, size_t n)
+{
+	size_t left = n >> 2;
+
+	if (!access_ok(user_to, n))
+		return -EFAULT;
+	__asm__ volatile("1:\trep stosl\n\t"
+			 "mov %2, %0\n"
+			 "2:\trep stosb\n"
+			 "3:\n\t"
+			 EX_TABLE(1b, 3b)
+			 EX_TABLE(2b, 3b)
+			 : "+c"(left), "+D"(user_to)
+			 : "r"(n & 3), "a"(0)
+			 : "memory");
+	return left ? -EFAULT : 0;
+}
+
+int strncpy_from_user(char *to, const char *user_from, size_t max)
+{
+	const char *from = user_from;
+	size_t left = (u32)from < TASK_SIZE ? MIN(max, TASK_SIZE - (u32)from) : 0;
+	size_t limit = left;
+	int error = -EFAULT;
+
+	if (!left)
+		return max ? -EFAULT : -ENAMETOOLONG;
+	__asm__ volatile("1:\tlodsb\n\t"
+			 "stosb\n\t"
+			 "test %%al, %%al\n\t"
+			 "jz 2f\n\t"
+			 "dec %1\n\t"
+			 "jnz 1b\n"
+			 "2:\txor %0, %0\n"
+			 "3:\n\t"
+			 EX_TABLE(1b, 3b)
+			 : "+r"(error), "+r"(left), "+S"(from), "+D"(to)
+			 :: "eax", "memory");
+	if (error)
+		return error;
+	if (left)
+		return limit - left;
+	return limit == max ? -ENAMETOOLONG : -EFAULT;
+}
+
+int get_user_u32(u32 *to, const void *user_from)
+{
+	int error = -EFAULT;
+	u32 value = 0;
+
+	if (!access_ok(user_from, sizeof(*to)))
+		return -EFAULT;
+	__asm__ volatile("1:\tmov (%2), %1\n\t"
+			 "xor %0, %0\n"
+			 "2:\n\t"
+			 EX_TABLE(1b, 2b)
+			 : "+r"(error), "+r"(value) : "r"(user_from));
+	*to = value;
+	return error;
+}
+
+int put_user_u32(void *user_to, u32 value)
+{
+	int error = -EFAULT;
+
+	if (!access_ok(user_to, sizeof(value)))
+		return -EFAULT;
+	__asm__ volatile("1:\tmov %1, (%2)\n\t"
+			 "xor %0, %0\n"
+			 "2:\n\t"
+			 EX_TABLE(1b, 2b)
+			 : "+r"(error) : "r"(value), "r"(user_to) : "memory");
+	return error;
+}

@@ -1,0 +1,259 @@
+/*
+ * The modelled disk.
+ *
+ * Its data lie in the memory above mem=, which the allocator does not manage. A request is served
+ * alone, in order of arrival, for
+ *
+ *	latency + (not where the head stands: seek + rotation) + pages * transfer
+ *
+ * microseconds of machine time, kept by a timer; the copy is made when the time is over. A
+ * request that begins where the last one ended needs no seek, which is what makes clustering
+ * pay. With all four 0 ("sim:ram") a request ends before submit returns. The copy costs
+ * instructions (1,030 a page), which is little next to the latency that it stands for.
+ *
+ *	swap=sim:hdd                       the preset
+ *	swap=sim:ssd,size=64M,latency=50   one with changes
+ *
+ * fail_read=N and fail_write=N make every Nth request fail, for tests of error paths.
+ */
+#include "drivers/simdisk.h"
+
+#include "arch/irq.h"
+#include "arch/mmu.h"
+#include "arch/time.h"
+#include "drivers/block.h"
+#include "errno.h"
+#include "lib/assert.h"
+#include "lib/param.h"
+#include "lib/printf.h"
+#include "lib/string.h"
+#include "mm/bootmem.h"
+#include "mm/page.h"
+#include "sched/timer.h"
+
+struct disk_model {
+	u32 seek, rotation, transfer, latency; /* us; transfer per page */
+	u32 fail_read, fail_write;             /* every Nth; 0: never */
+	u64 size;                              /* bytes; 0: all there is */
+};
+
+static const struct {
+	const char *name;
+	struct disk_model model;
+} presets[] = {
+	{ "hdd", { .seek = 8000, .rotation = 4170, .transfer = 100 } }, /* 7200 rpm, 40 MB/s */
+	{ "ssd", { .latency = 90, .transfer = 10 } },
+	{ "ram", { 0 } },
+};
+
+static char spec[64] = "sim:hdd";
+static bool wanted = true;
+static struct disk_model model = { .seek = 8000, .rotation = 4170, .transfer = 100 };
+
+static const struct {
+	const char *name;
+	u32 *value;
+} keys[] = {
+	{ "seek", &model.seek },           { "rotation", &model.rotation },
+	{ "transfer", &model.transfer },   { "latency", &model.latency },
+	{ "fail_read", &model.fail_read }, { "fail_write", &model.fail_write },
+};
+
+static LIST_HEAD(queue); /* irq: of struct bio.node, the head is being served */
+static struct timer service;
+static u32 first_pfn;
+static u32 head; /* block under the head */
+static u64 busy_since;
+
+static bool take_preset(const char *name)
+{
+	for (u32 i = 0; i < ARRAY_SIZE(presets); i++)
+		if (!strcmp(name, presets[i].name)) {
+			model = presets[i].model;
+			return true;
+		}
+	return false;
+}
+
+static const char *set_key(const char *name, const char *value)
+{
+	if (!strcmp(name, "size"))
+		return parse_size(value, &model.size) || !model.size ? "size is not a size" : NULL;
+	for (u32 i = 0; i < ARRAY_SIZE(keys); i++)
+		if (!strcmp(name, keys[i].name))
+			return parse_u32(value, keys[i].value) ? "not a number of microseconds" :
+								 NULL;
+	return "unknown key";
+}
+
+/* One word of the specification: a preset, or key=value. */
+static const char *parse_word(char *word, bool first)
+{
+	char *eq = strchr(word, '=');
+
+	if (!eq)
+		return first && take_preset(word) ? NULL : "unknown disk";
+	if (first)
+		model = (struct disk_model){ 0 };
+	*eq = '\0';
+	return set_key(word, eq + 1);
+}
+
+static const char *parse_swap(const char *text)
+{
+	char copy[sizeof(spec)], *word = copy + 4, *comma;
+
+	if (strlcpy(copy, text, sizeof(copy)) >= sizeof(copy))
+		return "too long";
+	wanted = strcmp(text, "none");
+	if (!wanted)
+		return NULL;
+	if (strncmp(text, "sim:", 4))
+		return "unknown kind of swap";
+	for (bool first = true; word; first = false, word = comma) {
+		const char *err;
+
+		comma = strchr(word, ',');
+		if (comma)
+			*comma++ = '\0';
+		err = parse_word(word, first);
+		if (err)
+			return err;
+	}
+	strlcpy(spec, text, sizeof(spec));
+	return NULL;
+}
+
+static void list_swap(char *buf, size_t size)
+{
+	snprintf(buf, size, "none|sim:hdd|sim:ssd|sim:ram, then ,size=64M ,seek= ,rotation= "
+			    ",transfer= ,latency= (us) ,fail_read= ,fail_write= (every Nth)");
+}
+
+static void show_swap(char *buf, size_t size)
+{
+	snprintf(buf, size, "%s", wanted ? spec : "none");
+}
+
+PARAM_CALL("swap", parse_swap, list_swap, show_swap, "the swap area's disk");
+
+bool simdisk_wanted(void)
+{
+	return wanted;
+}
+
+u64 simdisk_size(void)
+{
+	return model.size;
+}
+
+static u64 service_ns(const struct bio *bio)
+{
+	u64 us = model.latency + (u64)bio->nr * model.transfer;
+
+	if (bio->block != head)
+		us += model.seek + model.rotation;
+	return us * 1000;
+}
+
+static void move_page(struct bio *bio, u32 i)
+{
+	void *frame = kmap(bio->pages[i]);
+	void *store = kmap_pfn(first_pfn + bio->block + i);
+
+	if (bio->write)
+		copy_page(store, frame);
+	else
+		copy_page(frame, store);
+	kunmap(store);
+	kunmap(frame);
+}
+
+static bool must_fail(struct block_device *b, const struct bio *bio)
+{
+	u32 every = bio->write ? model.fail_write : model.fail_read;
+
+	return every && (bio->write ? b->nr_writes : b->nr_reads) % every == 0;
+}
+
+static struct block_device disk;
+
+/* The request at the head of the queue has had its time. */
+static void finish(struct bio *bio)
+{
+	list_del(&bio->node);
+	if (bio->write) {
+		disk.nr_writes++;
+		disk.pages_written += bio->nr;
+	} else {
+		disk.nr_reads++;
+		disk.pages_read += bio->nr;
+	}
+	bio->error = must_fail(&disk, bio) ? -EIO : 0;
+	for (u32 i = 0; i < bio->nr && !bio->error; i++)
+		move_page(bio, i);
+	head = bio->block + bio->nr;
+	disk.in_flight--;
+	disk.wait_ns += clock_ns() - bio->submitted_ns;
+	bio->end(bio);
+}
+
+static void serve_next(void)
+{
+	while (!list_empty(&queue)) {
+		struct bio *bio = list_first_entry(&queue, struct bio, node);
+		u64 ns = service_ns(bio);
+
+		busy_since = clock_ns();
+		if (ns) {
+			timer_start(&service, busy_since + ns);
+			return;
+		}
+		finish(bio);
+	}
+}
+
+static void service_over(struct timer *t)
+{
+	(void)t;
+	disk.busy_ns += clock_ns() - busy_since;
+	finish(list_first_entry(&queue, struct bio, node));
+	serve_next();
+}
+
+static void submit(struct block_device *b, struct bio *bio)
+{
+	unsigned long flags = irq_save();
+	bool idle = list_empty(&queue);
+
+	ASSERT(bio->nr && bio->block + bio->nr <= b->nr_blocks);
+	bio->submitted_ns = clock_ns();
+	list_add_tail(&bio->node, &queue);
+	b->in_flight++;
+	if (idle)
+		serve_next();
+	irq_restore(flags);
+}
+
+static const struct block_device_ops ops = { .submit = submit };
+
+static struct block_device disk = { .name = "sim", .ops = &ops };
+
+struct block_device *simdisk_init(void)
+{
+	u64 start, end;
+
+	if (!wanted)
+		return NULL;
+	bootmem_store_range(&start, &end);
+	if (end < start + (1u << 20) || (model.size && end - start < model.size))
+		panic("swap=%s: %llu KiB of memory above mem= for its data; start QEMU with a larger "
+		      "-m, or use a smaller size= or mem=, or swap=none",
+		      spec, (end - start) >> 10);
+	first_pfn = start >> PAGE_SHIFT;
+	disk.nr_blocks = (end - start) >> PAGE_SHIFT;
+	timer_setup(&service, service_over, false);
+	printk("swap: %s, %u KiB; seek %u, rotation %u, transfer %u, latency %u us\n", spec,
+	       disk.nr_blocks * 4, model.seek, model.rotation, model.transfer, model.latency);
+	return &disk;
+}

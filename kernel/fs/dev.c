@@ -1,0 +1,99 @@
+/*
+ * Character devices, by number as on Linux: the memory devices here, the terminal from the tty
+ * driver. The nodes exist from boot on, whatever the archive brings (as devtmpfs does).
+ */
+#include "internal.h"
+
+#include "arch/uaccess.h"
+#include "drivers/tty.h"
+#include "lib/assert.h"
+#include "lib/string.h"
+#include "proc/random.h"
+
+#define DEV(major, minor) ((major) << 8 | (minor))
+#define RANDOM_CHUNK 256u
+
+static long null_read(struct file *f, void *user, size_t n, u64 *pos)
+{
+	(void)f, (void)user, (void)n, (void)pos;
+	return 0;
+}
+
+static long null_write(struct file *f, const void *user, size_t n, u64 *pos)
+{
+	(void)f, (void)user, (void)pos;
+	return n;
+}
+
+static long zero_read(struct file *f, void *user, size_t n, u64 *pos)
+{
+	(void)f, (void)pos;
+	return clear_user(user, n) ? -EFAULT : (long)n;
+}
+
+static long random_read(struct file *f, void *user, size_t n, u64 *pos)
+{
+	u8 chunk[RANDOM_CHUNK];
+
+	(void)f, (void)pos;
+	for (size_t done = 0, len; done < n; done += len) {
+		len = MIN(n - done, sizeof(chunk));
+		random_bytes(chunk, len);
+		if (copy_to_user((u8 *)user + done, chunk, len))
+			return done ? (long)done : -EFAULT;
+	}
+	return n;
+}
+
+static long full_write(struct file *f, const void *user, size_t n, u64 *pos)
+{
+	(void)f, (void)user, (void)n, (void)pos;
+	return -ENOSPC;
+}
+
+static const struct file_operations null_fops = { .read = null_read, .write = null_write };
+static const struct file_operations zero_fops = { .read = zero_read, .write = null_write };
+static const struct file_operations full_fops = { .read = zero_read, .write = full_write };
+static const struct file_operations random_fops = { .read = random_read, .write = null_write };
+
+static const struct {
+	const char *name;
+	u32 rdev, perm;
+	const struct file_operations *fops;
+} devices[] = {
+	{ "null", DEV(1, 3), 0666, &null_fops },
+	{ "zero", DEV(1, 5), 0666, &zero_fops },
+	{ "full", DEV(1, 7), 0666, &full_fops },
+	{ "random", DEV(1, 8), 0666, &random_fops },
+	{ "urandom", DEV(1, 9), 0666, &random_fops },
+	{ "tty", DEV(5, 0), 0666, &tty_fops },
+	{ "console", DEV(5, 1), 0600, &tty_fops },
+	{ "ttyS0", DEV(4, 64), 0600, &tty_fops },
+};
+
+const struct file_operations *chrdev_fops(u32 rdev)
+{
+	for (u32 i = 0; i < ARRAY_SIZE(devices); i++)
+		if (devices[i].rdev == rdev)
+			return devices[i].fops;
+	return NULL;
+}
+
+static struct inode *make(struct inode *dir, const char *name, u32 mode, u32 rdev)
+{
+	struct walk w = { .dir = dir, .last = { name, strlen(name) } };
+	struct inode *inode = ramfs_inode(mode, rdev);
+
+	if (!inode || walk_create(&w, inode))
+		panic("dev: cannot make /dev/%s", name);
+	inode_put(inode);
+	return inode;
+}
+
+void dev_init(void)
+{
+	struct inode *dev = make(vfs_root, "dev", S_IFDIR | 0755, 0);
+
+	for (u32 i = 0; i < ARRAY_SIZE(devices); i++)
+		make(dev, devices[i].name, S_IFCHR | devices[i].perm, devices[i].rdev);
+}

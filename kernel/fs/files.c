@@ -1,0 +1,109 @@
+/*
+ * Descriptor tables: what the small numbers of a process stand for. Each task has its own table,
+ * which only that task changes, so nothing here is locked. A descriptor holds a reference to its
+ * open file; fork copies the numbers and shares the files, and with them their positions.
+ */
+#include "internal.h"
+
+#include "lib/string.h"
+#include "mm/slab.h"
+#include "proc/task.h"
+
+struct files_struct *files_create(void)
+{
+	return kzalloc(sizeof(struct files_struct), GFP_KERNEL);
+}
+
+struct files_struct *files_fork(struct files_struct *from)
+{
+	struct files_struct *files = kmalloc(sizeof(*files), GFP_KERNEL);
+
+	if (!files)
+		return NULL;
+	memcpy(files, from, sizeof(*files));
+	for (u32 fd = 0; fd < NR_OPEN; fd++)
+		if (files->fd[fd])
+			file_get(files->fd[fd]);
+	return files;
+}
+
+static void close_at(struct files_struct *files, u32 fd)
+{
+	struct file *f = files->fd[fd];
+
+	files->fd[fd] = NULL;
+	files->cloexec &= ~(1ull << fd);
+	file_put(f);
+}
+
+void files_destroy(struct files_struct *files)
+{
+	for (u32 fd = 0; fd < NR_OPEN; fd++)
+		if (files->fd[fd])
+			close_at(files, fd);
+	kfree(files);
+}
+
+void files_close_on_exec(struct files_struct *files)
+{
+	for (u32 fd = 0; files->cloexec && fd < NR_OPEN; fd++)
+		if (files->cloexec >> fd & 1)
+			close_at(files, fd);
+}
+
+struct file *fd_file(u32 fd)
+{
+	return fd < NR_OPEN ? current->files->fd[fd] : NULL;
+}
+
+int fd_install(struct file *f, u32 from, bool cloexec)
+{
+	struct files_struct *files = current->files;
+
+	if (from >= NR_OPEN)
+		return -EINVAL;
+	for (u32 fd = from; fd < NR_OPEN; fd++) {
+		if (files->fd[fd])
+			continue;
+		files->fd[fd] = f;
+		fd_set_cloexec(fd, cloexec);
+		return fd;
+	}
+	return -EMFILE;
+}
+
+int fd_install_at(struct file *f, u32 fd, bool cloexec)
+{
+	struct files_struct *files = current->files;
+
+	if (fd >= NR_OPEN)
+		return -EBADF;
+	if (files->fd[fd])
+		close_at(files, fd);
+	files->fd[fd] = f;
+	fd_set_cloexec(fd, cloexec);
+	return fd;
+}
+
+int fd_close(u32 fd)
+{
+	if (!fd_file(fd))
+		return -EBADF;
+	close_at(current->files, fd);
+	return 0;
+}
+
+bool fd_cloexec(u32 fd)
+{
+	return fd < NR_OPEN && current->files->cloexec >> fd & 1;
+}
+
+void fd_set_cloexec(u32 fd, bool on)
+{
+	u64 bit = 1ull << fd;
+
+	if (on)
+		current->files->cloexec |= bit;
+	else
+		current->files->cloexec &= ~bit;
+}

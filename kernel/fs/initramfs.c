@@ -1,0 +1,139 @@
+/*
+ * The first file system: a newc archive that the boot loader put into memory is unpacked into
+ * ramfs.
+ *
+ * Data are copied, so that the archive's memory can be freed. Parents must come before what they
+ * contain, as every cpio program writes them. Anything wrong with the archive stops the boot with
+ * its place and reason: a system that lacks half its files fails later in ways nobody can explain.
+ *
+ * Of a file with several names (hard links) cpio gives the data with the last one; the names before
+ * are remembered in a short list and made names of the same inode.
+ */
+#include "internal.h"
+
+#include "lib/assert.h"
+#include "lib/printf.h"
+#include "lib/string.h"
+#include "newc.h"
+
+#define MAX_HARD_LINKED 32
+
+/* Inodes of members with more than one name, by the number they have in the archive. */
+static struct {
+	u32 ino;
+	struct inode *inode;
+} linked[MAX_HARD_LINKED];
+static u32 nr_linked;
+
+static struct inode *find_linked(const struct newc_entry *e)
+{
+	for (u32 i = 0; i < nr_linked; i++)
+		if (linked[i].ino == e->ino)
+			return linked[i].inode;
+	return NULL;
+}
+
+static bool may_be_linked(const struct newc_entry *e)
+{
+	return e->nlink > 1 && (e->mode & S_IFMT) == S_IFREG;
+}
+
+/* The inode of a member, with a reference; NULL: no memory, or no such kind of file. */
+static struct inode *member_inode(const struct newc_entry *e)
+{
+	struct inode *inode = may_be_linked(e) ? find_linked(e) : NULL;
+
+	if (inode) {
+		inode_get(inode);
+		return inode;
+	}
+	if ((e->mode & S_IFMT) == S_IFLNK)
+		inode = ramfs_symlink((const char *)e->data, e->size);
+	else
+		inode = ramfs_inode(e->mode, e->rdev);
+	if (!inode)
+		return NULL;
+	inode->mtime_ns = e->mtime_s * 1000000000ull;
+	if (may_be_linked(e) && nr_linked < MAX_HARD_LINKED) {
+		linked[nr_linked].ino = e->ino;
+		linked[nr_linked++].inode = inode;
+	}
+	return inode;
+}
+
+/* A directory or device that the kernel has made before stays; 0 or -errno. */
+static int accept_existing(struct walk *w, const struct newc_entry *e)
+{
+	struct inode *old;
+	int err = walk_last(w, false, &old);
+
+	if (err)
+		return err;
+	if ((old->mode & S_IFMT) != (e->mode & S_IFMT) || inode_is_reg(old) || inode_is_link(old))
+		err = -EEXIST;
+	inode_put(old);
+	return err;
+}
+
+static int unpack_member(const struct newc_entry *e)
+{
+	struct inode *inode;
+	struct walk w;
+	int err;
+
+	if (!*e->name)
+		return -ENOENT;
+	err = walk_parent(e->name, &w);
+	if (err)
+		return err;
+	inode = member_inode(e);
+	err = inode ? walk_create(&w, inode) : -ENOMEM;
+	if (err == -EEXIST)
+		err = accept_existing(&w, e);
+	else if (!err && inode_is_reg(inode))
+		err = ramfs_append(inode, e->data, e->size);
+	if (inode) {
+		inode->modified = 0;
+		inode_put(inode);
+	}
+	inode_put(w.dir);
+	return err;
+}
+
+static const char *explain(int err)
+{
+	switch (err) {
+	case -EEXIST:
+		return "the name occurs twice";
+	case -ENOENT:
+		return "its directory is missing";
+	case -ENOTDIR:
+		return "a part of its path is not a directory";
+	case -EFBIG:
+		return "larger than 64 MiB";
+	case -ENOMEM:
+	case -ENOSPC:
+		return "out of memory; the machine needs more (mem=)";
+	default:
+		return "the name is not valid";
+	}
+}
+
+void initramfs_unpack(const void *start, const void *end)
+{
+	struct newc_reader r = { .archive = start, .size = (const u8 *)end - (const u8 *)start };
+	struct newc_entry e;
+	u32 nr = 0;
+	int err;
+
+	while (!(err = newc_next(&r, &e))) {
+		err = unpack_member(&e);
+		if (err)
+			panic("initramfs: byte %u of %u, %s: %s (error %d)", r.entry_offset,
+			      r.size, e.name, explain(err), -err);
+		nr++;
+	}
+	if (err == -EINVAL)
+		panic("initramfs: byte %u of %u: %s", r.entry_offset, r.size, r.wrong);
+	printk("initramfs: %u files, %u KiB\n", nr, r.size >> 10);
+}

@@ -1,0 +1,106 @@
+/* Opening: from a path and flags to an open file. */
+#include "internal.h"
+
+#include "mm/slab.h"
+
+static struct kmem_cache *file_cache(void)
+{
+	static struct kmem_cache *cache;
+
+	if (!cache)
+		cache = kmem_cache_create("file", sizeof(struct file), 0, NULL);
+	return cache;
+}
+
+int file_create(struct inode *inode, u32 flags, struct file **file)
+{
+	struct file *f = kmem_cache_alloc(file_cache(), GFP_KERNEL | GFP_NORETRY);
+	int err = 0;
+
+	if (!f)
+		return -ENFILE;
+	*f = (struct file){ .inode = inode, .fops = inode->fops, .count = 1, .flags = flags };
+	if (f->fops->open)
+		err = f->fops->open(f);
+	if (err) {
+		kmem_cache_free(file_cache(), f);
+		return err;
+	}
+	inode_get(inode);
+	*file = f;
+	return 0;
+}
+
+void file_free(struct file *f)
+{
+	if (f->fops->release)
+		f->fops->release(f);
+	inode_put(f->inode);
+	kmem_cache_free(file_cache(), f);
+}
+
+/* May this inode be opened like that? */
+static int check_open(const struct inode *inode, u32 flags)
+{
+	if (inode_is_link(inode))
+		return -ELOOP;
+	if (inode_is_dir(inode) && ((flags & O_ACCMODE) != O_RDONLY || flags & O_CREAT))
+		return -EISDIR;
+	if (!inode_is_dir(inode) && flags & O_DIRECTORY)
+		return -ENOTDIR;
+	return inode->fops ? 0 : -ENXIO;
+}
+
+static int create_file(struct walk *w, u32 mode, struct inode **inode)
+{
+	int err;
+
+	if (w->slash)
+		return -EISDIR;
+	*inode = ramfs_inode(S_IFREG | (mode & 07777), 0);
+	if (!*inode)
+		return -ENOSPC;
+	err = walk_create(w, *inode);
+	if (err)
+		inode_put(*inode);
+	return err;
+}
+
+/* The inode to open, made if it must be; -EEXIST may mean that another task was quicker. */
+static int find_or_create(const char *path, u32 flags, u32 mode, struct inode **inode)
+{
+	bool exclusive = flags & O_CREAT && flags & O_EXCL;
+	struct walk w;
+	int err = walk_parent(path, &w);
+
+	if (err)
+		return err;
+	err = walk_last(&w, !(flags & O_NOFOLLOW) && !exclusive, inode);
+	if (!err && exclusive) {
+		inode_put(*inode);
+		err = -EEXIST;
+	} else if (err == -ENOENT && flags & O_CREAT) {
+		err = create_file(&w, mode, inode);
+	}
+	inode_put(w.dir);
+	return err;
+}
+
+int vfs_open(const char *path, u32 flags, u32 mode, struct file **file)
+{
+	struct inode *inode;
+	int err;
+
+	do
+		err = find_or_create(path, flags, mode, &inode);
+	while (err == -EEXIST && !(flags & O_EXCL));
+	if (err)
+		return err;
+	err = check_open(inode, flags);
+	if (!err && flags & O_TRUNC && inode_is_reg(inode) && inode->size)
+		err = vfs_truncate(inode, 0);
+	if (!err)
+		err = file_create(inode, flags, file);
+	inode_put(inode);
+	return err;
+}

@@ -1,0 +1,22 @@
+/* Paths as text: cutting them into components. Pure. */
+#ifndef FS_PATH_H
+#define FS_PATH_H
+
+#include "types.h"
+
+struct path_name {
+	const char *s; /* not NUL-terminated */
+	u32 len;
+};
+
+/* Cuts the next component off *path, skipping slashes before it; false: there is none. *path is
+ * left at what follows the component: a slash or the end. */
+bool path_next(const char **path, struct path_name *name);
+
+/* Does no further component follow in path, as path_next left it? */
+bool path_at_end(const char *path);
+
+/* Is it the string s? */
+bool path_name_is(const struct path_name *name, const char *s);
+
+#endif

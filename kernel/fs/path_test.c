@@ -1,0 +1,55 @@
+/* Host tests of path.c. */
+#include "path.c"
+
+#include "lib/ktap.h"
+
+/* The components of a path, joined by bars, "/" behind when a slash ends it. */
+static const char *cut(const char *path)
+{
+	static char out[256];
+	struct path_name name;
+
+	out[0] = '\0';
+	while (path_next(&path, &name)) {
+		strcat(out, "|");
+		strncat(out, name.s, name.len);
+		if (path_at_end(path) && *path == '/')
+			strcat(out, "/");
+	}
+	return out;
+}
+
+KTEST(path, cuts_at_slashes)
+{
+	EXPECT_STREQ(cut("usr/bin/vi"), "|usr|bin|vi");
+	EXPECT_STREQ(cut("/usr/bin/vi"), "|usr|bin|vi");
+	EXPECT_STREQ(cut("a"), "|a");
+}
+
+KTEST(path, repeated_slashes_count_as_one)
+{
+	EXPECT_STREQ(cut("//usr///bin"), "|usr|bin");
+	EXPECT_STREQ(cut("usr//"), "|usr/");
+}
+
+KTEST(path, dots_are_components)
+{
+	EXPECT_STREQ(cut("./../.x"), "|.|..|.x");
+}
+
+KTEST(path, nothing_in_empty_and_root)
+{
+	EXPECT_STREQ(cut(""), "");
+	EXPECT_STREQ(cut("/"), "");
+	EXPECT_STREQ(cut("///"), "");
+}
+
+KTEST(path, compares_whole_names)
+{
+	struct path_name name = { "binary", 3 };
+
+	EXPECT(path_name_is(&name, "bin"));
+	EXPECT(!path_name_is(&name, "binary"));
+	EXPECT(!path_name_is(&name, "bi"));
+	EXPECT(!path_name_is(&name, ""));
+}

@@ -1,0 +1,297 @@
+/*
+ * Pipes.
+ *
+ * A pipe is a ring of PIPE_PAGES pages, taken when the writer reaches them and given back when
+ * the reader has left them; head and tail count the bytes ever written and read, and the byte at
+ * count c is in page c / PAGE_SIZE modulo PIPE_PAGES. When the pipe runs empty both counts go back
+ * to zero and the page in hand becomes page 0: so a pipe that carries short messages keeps one page
+ * and never allocates.
+ *
+ * A write of up to PIPE_BUF bytes waits until all of it fits, and so is not interleaved with
+ * others. Reading an empty pipe waits while there is a writer, then is the end of the file;
+ * writing without a reader is EPIPE and SIGPIPE.
+ *
+ * Copying may sleep (the user's page may be in swap), so a mutex covers a whole transfer. Nobody
+ * waits for data or room while holding it. The pages are in low memory and are copied in place.
+ *
+ * One inode stands for both ends; its private is the pipe, which goes with it. Left out: named
+ * pipes, splice, changing the size.
+ */
+#include "fs/pipe.h"
+
+#include "internal.h"
+
+#include "arch/uaccess.h"
+#include "lib/string.h"
+#include "mm/slab.h"
+#include "mm/zone.h"
+#include "proc/task.h"
+
+#define PIPE_PAGES 16u
+#define PIPE_SIZE (PIPE_PAGES * PAGE_SIZE)
+
+struct pipe {
+	char *page[PIPE_PAGES];        /* lock */
+	u32 head, tail;                /* lock */
+	u32 readers, writers;          /* open ends: 0 or 1 */
+	struct mutex lock;
+	struct wait_queue readable, writable;
+};
+
+static inline struct pipe *file_pipe(const struct file *f)
+{
+	return f->inode->private;
+}
+
+static inline u32 used(const struct pipe *p)
+{
+	return p->head - p->tail;
+}
+
+static inline u32 page_index(u32 count)
+{
+	return count / PAGE_SIZE % PIPE_PAGES;
+}
+
+static inline void wake(struct wait_queue *wq)
+{
+	if (!list_empty(&wq->waiters))
+		wake_up(wq);
+	file_poll_changed();
+}
+
+/* Reading. */
+
+/* Bytes from tail on that lie in one page have been read: moves on, gives pages back. */
+static void consume(struct pipe *p, u32 n)
+{
+	u32 i = page_index(p->tail);
+
+	p->tail += n;
+	if (p->tail == p->head) {
+		char *last = p->page[i];
+
+		p->page[i] = NULL;
+		if (p->page[0]) /* taken by a write that then failed */
+			free_pages_at(last, 0);
+		else
+			p->page[0] = last;
+		p->head = p->tail = 0;
+	} else if (p->tail % PAGE_SIZE == 0 && used(p) <= PIPE_SIZE - PAGE_SIZE) {
+		free_pages_at(p->page[i], 0);
+		p->page[i] = NULL;
+	}
+}
+
+/* What is there, up to n bytes; -EFAULT when none of it could be delivered. Holds lock. */
+static long read_available(struct pipe *p, char *user, size_t n)
+{
+	size_t done = 0;
+
+	while (done < n && used(p)) {
+		u32 off = p->tail % PAGE_SIZE;
+		u32 len = MIN(MIN(n - done, used(p)), PAGE_SIZE - off);
+
+		if (copy_to_user(user + done, p->page[page_index(p->tail)] + off, len))
+			return done ? (long)done : -EFAULT;
+		consume(p, len);
+		done += len;
+	}
+	return done;
+}
+
+static long pipe_read(struct file *f, void *user, size_t n, u64 *pos)
+{
+	struct pipe *p = file_pipe(f);
+	long ret;
+
+	(void)pos;
+	if (!n)
+		return 0;
+	for (;;) {
+		mutex_lock(&p->lock);
+		ret = read_available(p, user, n);
+		mutex_unlock(&p->lock);
+		if (ret || !p->writers)
+			break;
+		if (f->flags & O_NONBLOCK)
+			return -EAGAIN;
+		ret = wait_event_interruptible(&p->readable, used(p) || !p->writers);
+		if (ret)
+			return ret;
+	}
+	if (ret > 0)
+		wake(&p->writable);
+	return ret;
+}
+
+/* Writing. */
+
+/* Room that a write of n bytes waits for. */
+static inline u32 room_wanted(size_t n)
+{
+	return n <= PIPE_BUF ? n : 1;
+}
+
+static inline bool has_room(const struct pipe *p, size_t n)
+{
+	return PIPE_SIZE - used(p) >= room_wanted(n);
+}
+
+/* As much as fits: bytes, 0 when there is too little room, -EFAULT, -ENOMEM. Holds lock. */
+static long write_fitting(struct pipe *p, const char *user, size_t n)
+{
+	size_t done = 0;
+
+	if (!has_room(p, n))
+		return 0;
+	while (done < n && used(p) < PIPE_SIZE) {
+		u32 off = p->head % PAGE_SIZE;
+		u32 len = MIN(MIN(n - done, PIPE_SIZE - used(p)), PAGE_SIZE - off);
+		char **page = &p->page[page_index(p->head)];
+
+		if (unlikely(!*page))
+			*page = get_free_pages(GFP_KERNEL | GFP_NORETRY, 0);
+		if (!*page)
+			return done ? (long)done : -ENOMEM;
+		if (copy_from_user(*page + off, user + done, len))
+			return done ? (long)done : -EFAULT;
+		p->head += len;
+		done += len;
+	}
+	return done;
+}
+
+static int wait_for_room(struct file *f, struct pipe *p, size_t n)
+{
+	if (!p->readers)
+		return 0;
+	if (f->flags & O_NONBLOCK)
+		return -EAGAIN;
+	return wait_event_interruptible(&p->writable, has_room(p, n) || !p->readers);
+}
+
+static long pipe_write(struct file *f, const void *user, size_t n, u64 *pos)
+{
+	struct pipe *p = file_pipe(f);
+	size_t done = 0;
+	long ret = 0;
+
+	(void)pos;
+	while (done < n) {
+		if (!p->readers) {
+			signal_send(current, SIGPIPE);
+			ret = -EPIPE;
+			break;
+		}
+		mutex_lock(&p->lock);
+		ret = write_fitting(p, (const char *)user + done, n - done);
+		mutex_unlock(&p->lock);
+		if (ret > 0) {
+			done += ret;
+			wake(&p->readable);
+			continue;
+		}
+		if (!ret)
+			ret = wait_for_room(f, p, n - done);
+		if (ret)
+			break;
+	}
+	return done ? (long)done : ret;
+}
+
+/* The ends. */
+
+static u32 pipe_read_poll(struct file *f)
+{
+	const struct pipe *p = file_pipe(f);
+
+	return (used(p) ? POLLIN : 0) | (p->writers ? 0 : POLLHUP);
+}
+
+static u32 pipe_write_poll(struct file *f)
+{
+	const struct pipe *p = file_pipe(f);
+
+	return (has_room(p, PIPE_BUF) ? POLLOUT : 0) | (p->readers ? 0 : POLLERR);
+}
+
+static void pipe_read_release(struct file *f)
+{
+	struct pipe *p = file_pipe(f);
+
+	p->readers = 0;
+	wake(&p->writable);
+}
+
+static void pipe_write_release(struct file *f)
+{
+	struct pipe *p = file_pipe(f);
+
+	p->writers = 0;
+	wake(&p->readable);
+}
+
+static const struct file_operations read_fops = {
+	.read = pipe_read,
+	.poll = pipe_read_poll,
+	.release = pipe_read_release,
+};
+
+static const struct file_operations write_fops = {
+	.write = pipe_write,
+	.poll = pipe_write_poll,
+	.release = pipe_write_release,
+};
+
+static void pipe_evict(struct inode *inode)
+{
+	struct pipe *p = inode->private;
+
+	for (u32 i = 0; i < PIPE_PAGES; i++)
+		if (p->page[i])
+			free_pages_at(p->page[i], 0);
+	kfree(p);
+}
+
+/* An inode with a pipe whose ends are both open; NULL: no memory. */
+static struct inode *pipe_inode(void)
+{
+	struct pipe *p = kzalloc(sizeof(*p), GFP_KERNEL);
+	struct inode *inode = p ? inode_alloc(S_IFIFO | 0600) : NULL;
+
+	if (!inode) {
+		kfree(p);
+		return NULL;
+	}
+	p->readers = p->writers = 1;
+	mutex_init(&p->lock);
+	wait_queue_init(&p->readable);
+	wait_queue_init(&p->writable);
+	inode->private = p;
+	inode->evict = pipe_evict;
+	return inode;
+}
+
+int do_pipe(struct file *f[2], u32 flags)
+{
+	struct inode *inode;
+	int err;
+
+	if (flags & ~(u32)O_NONBLOCK)
+		return -EINVAL;
+	inode = pipe_inode();
+	if (!inode)
+		return -ENOMEM;
+	inode->fops = &read_fops;
+	err = file_create(inode, flags | O_RDONLY, &f[0]);
+	if (err)
+		goto put_inode;
+	inode->fops = &write_fops;
+	err = file_create(inode, flags | O_WRONLY, &f[1]);
+	if (err)
+		file_put(f[0]);
+put_inode:
+	inode_put(inode);
+	return err;
+}

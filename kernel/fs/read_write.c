@@ -1,0 +1,83 @@
+/* Reading, writing, seeking, ioctl and poll on open files: checks, then the file's operation. */
+#include "internal.h"
+
+#define MAX_COUNT 0x7ffff000u /* bytes moved by one call, as on Linux */
+
+/* Memory devices can, terminals and pipes cannot. */
+static bool can_seek(const struct inode *inode)
+{
+	u32 kind = inode->mode & S_IFMT;
+
+	return kind == S_IFREG || kind == S_IFDIR || (kind == S_IFCHR && inode->rdev >> 8 == 1);
+}
+
+static inline long read_from(struct file *f, void *user, size_t n, u64 *pos)
+{
+	if (unlikely((f->flags & O_ACCMODE) == O_WRONLY))
+		return -EBADF;
+	if (unlikely(!f->fops->read))
+		return inode_is_dir(f->inode) ? -EISDIR : -EINVAL;
+	return f->fops->read(f, user, MIN(n, MAX_COUNT), pos);
+}
+
+static inline long write_to(struct file *f, const void *user, size_t n, u64 *pos)
+{
+	if (unlikely((f->flags & O_ACCMODE) == O_RDONLY))
+		return -EBADF;
+	if (unlikely(!f->fops->write))
+		return -EINVAL;
+	return f->fops->write(f, user, MIN(n, MAX_COUNT), pos);
+}
+
+long vfs_read(struct file *f, void *user, size_t n)
+{
+	return read_from(f, user, n, &f->pos);
+}
+
+long vfs_write(struct file *f, const void *user, size_t n)
+{
+	return write_to(f, user, n, &f->pos);
+}
+
+long vfs_read_at(struct file *f, void *user, size_t n, u64 *pos)
+{
+	return can_seek(f->inode) ? read_from(f, user, n, pos) : -ESPIPE;
+}
+
+long vfs_write_at(struct file *f, const void *user, size_t n, u64 *pos)
+{
+	return can_seek(f->inode) ? write_to(f, user, n, pos) : -ESPIPE;
+}
+
+int vfs_seek(struct file *f, long long offset, int whence, u64 *pos)
+{
+	long long base;
+
+	if (!can_seek(f->inode))
+		return -ESPIPE;
+	if (whence == SEEK_SET)
+		base = 0;
+	else if (whence == SEEK_CUR)
+		base = f->pos;
+	else if (whence == SEEK_END)
+		base = f->inode->size;
+	else
+		return -EINVAL;
+	if (__builtin_add_overflow(base, offset, &base))
+		return -EOVERFLOW;
+	if (base < 0)
+		return -EINVAL;
+	f->pos = base;
+	*pos = base;
+	return 0;
+}
+
+long vfs_ioctl(struct file *f, u32 cmd, u32 arg)
+{
+	return f->fops->ioctl ? f->fops->ioctl(f, cmd, arg) : -ENOTTY;
+}
+
+u32 file_poll(struct file *f)
+{
+	return f->fops->poll ? f->fops->poll(f) : POLLIN | POLLOUT;
+}

@@ -1,0 +1,43 @@
+/* The machine as a whole: memory map, power, console of last resort, watchdog, backtraces. */
+#ifndef ARCH_MACHINE_H
+#define ARCH_MACHINE_H
+
+#include "types.h"
+
+struct pt_regs;
+
+struct mem_range {
+	u64 start, end; /* bytes */
+};
+
+/* What the boot loader said. Filled by arch/x86/boot.c before kernel_main runs. */
+struct boot_info {
+	char cmdline[1024];
+	struct mem_range ram[16];       /* usable memory, sorted, not overlapping */
+	int nr_ram;
+	struct mem_range initramfs;     /* start == end: none */
+};
+extern struct boot_info boot_info;
+
+/* Exit codes that end QEMU through isa-debug-exit; see docs/kernel.md. */
+enum machine_exit { EXIT_OK = 0x10, EXIT_FAILED = 0x11, EXIT_PANIC = 0x12, EXIT_HANG = 0x13 };
+
+/* Flushes nothing, prints nothing: ends the machine. */
+void __noreturn machine_exit(enum machine_exit code);
+void __noreturn machine_reboot(void);
+
+/* Prints the caller's stack as function+offset lines. */
+void backtrace(void);
+void backtrace_regs(const struct pt_regs *regs);
+/* "name+0x12", or "0xADDR" when it is not kernel text. Returns buf. */
+char *ksym_name(u32 addr, char *buf, size_t size);
+
+/* The watchdog sends an NMI when it was not fed for 2 s of machine time; the NMI handler
+ * reports a hang. watchdog_pause is for idling without a timer. */
+void watchdog_init(void);
+void watchdog_feed(void);
+void watchdog_pause(void);
+
+void arch_init(void);  /* GDT, IDT, TSS, PIC, FPU: first thing in kernel_main */
+
+#endif

@@ -1,0 +1,109 @@
+/*
+ * Address translation without naming the CPU: page sizes, the memory map, page-table entries
+ * as opaque values, and the TLB. Two levels: a page directory (pgd_t) of page tables (pte_t).
+ *
+ * An entry is empty, present (a frame and its rights), or a swap entry (not present, not
+ * empty: the number of a slot). pte_young and pte_dirty report what the CPU recorded.
+ */
+#ifndef ARCH_MMU_H
+#define ARCH_MMU_H
+
+#include "types.h"
+
+#define PAGE_SHIFT 12
+#define PAGE_SIZE 4096u
+#define PAGE_MASK (~(PAGE_SIZE - 1))
+#define PAGE_ALIGN(x) ALIGN_UP((u32)(x), PAGE_SIZE)
+
+/* The memory map; see docs/kernel.md. */
+#define KERNEL_BASE 0xC0000000u /* user below, kernel and direct map from here */
+#define TASK_SIZE KERNEL_BASE
+#define LOWMEM_MAX (896u << 20)    /* size of the direct map at most */
+#define VMALLOC_START 0xF8000000u  /* kernel stacks and other page-mapped areas */
+#define VMALLOC_END 0xFA000000u
+#define FIXMAP_START 0xFFC00000u /* kmap slots; one page table */
+#define USER_STACK_TOP 0xBFFFF000u
+#define USER_MMAP_TOP 0xB7000000u /* mmap searches downwards from here */
+
+typedef struct {
+	u32 v;
+} pte_t;
+typedef struct {
+	u32 v;
+} pgd_t;
+
+#define PTRS_PER_PGD 1024
+#define PTRS_PER_PTE 1024
+
+/* Direct map: low memory only. */
+static inline void *phys_to_virt(u32 pa)
+{
+	return (void *)(pa + KERNEL_BASE);
+}
+
+static inline u32 virt_to_phys(const void *va)
+{
+	return (u32)va - KERNEL_BASE;
+}
+
+#include "arch/x86/pte.h" /* pte_none pte_present ... as inline functions, listed below */
+
+/*
+ * Supplied inline by arch/x86/pte.h:
+ *   bool pte_same(pte_t, pte_t)
+ *   bool pte_none(pte_t)  pte_present(pte_t)  pte_is_swap(pte_t)
+ *   bool pte_write(pte_t) pte_young(pte_t)  pte_dirty(pte_t)
+ *   u32  pte_pfn(pte_t)
+ *   pte_t pte_make(u32 pfn, bool write)     a present user entry, young and clean
+ *   pte_t pte_wrprotect(pte_t) pte_mkwrite(pte_t) pte_mkold(pte_t) pte_mkclean(pte_t)
+ *   pte_t pte_mkyoung(pte_t)  pte_mkdirty(pte_t)
+ *   pte_t pte_mknoaccess(pte_t)  bool pte_noaccess(pte_t)
+ *         a mapped frame whose next use must fault (PROT_NONE, page_trap); keeps pfn and dirty;
+ *         pte_present() is false for it and pte_is_swap() too; pte_mkaccess(pte_t) undoes it
+ *   pte_t pte_swap(u32 slot)  u32 pte_swap_slot(pte_t)    slot < 2^24
+ *   pte_t pte_zero(void)
+ */
+
+/* The entry for va, or NULL when there is no page table for it. */
+pte_t *pte_lookup(pgd_t *pgd, u32 va);
+/* The entry for va; allocates the page table. NULL: out of memory. May sleep. Sets *grew when
+ * a table was allocated. */
+pte_t *pte_alloc(pgd_t *pgd, u32 va, bool *grew);
+
+/* A page directory with the kernel half filled in, NULL: out of memory; may sleep. */
+pgd_t *pgd_create(void);
+/* Frees the directory; every user page table must have been freed. */
+void pgd_destroy(pgd_t *pgd);
+/* Frees the page tables that lie wholly inside [start, end), which must be 4 MiB aligned
+ * (user half only) and hold only empty entries; returns how many were freed. */
+u32 pgd_free_tables(pgd_t *pgd, u32 start, u32 end);
+/* Does [va, va + 4 MiB) have a page table? */
+bool pgd_has_table(pgd_t *pgd, u32 va);
+
+/* Makes pgd the CPU's page directory. */
+void mmu_switch(pgd_t *pgd);
+extern pgd_t *mmu_current; /* what the CPU uses now */
+extern pgd_t *kernel_pgd;
+
+/* Drops one translation if pgd is the one in use. */
+void tlb_flush_page(pgd_t *pgd, u32 va);
+void tlb_flush_all(pgd_t *pgd);
+
+/* Kernel mappings in [VMALLOC_START, VMALLOC_END), whose page tables exist from boot. */
+void kernel_map_page(u32 va, u32 pfn);
+void kernel_unmap_page(u32 va);
+
+/*
+ * A temporary kernel address for any frame. Low frames need none and get their direct-map
+ * address. Slots are a stack of 8 per CPU: kunmap in reverse order; no sleeping in between.
+ */
+void *kmap_pfn(u32 pfn);
+void kunmap(void *addr);
+
+/* Builds the direct map up to lowmem_end (bytes), the vmalloc and kmap page tables. */
+void mmu_init(u32 lowmem_end);
+
+void clear_page(void *page); /* one frame of zeros */
+void copy_page(void *to, const void *from);
+
+#endif

@@ -1,0 +1,33 @@
+/*
+ * The clock and the one-shot timer interrupt. Time is counted in TSC cycles (raw and cheap: use
+ * it to accumulate) and in nanoseconds since boot. In an exact run the TSC is the virtual
+ * clock: one cycle is one nanosecond.
+ */
+#ifndef ARCH_TIME_H
+#define ARCH_TIME_H
+
+#include "types.h"
+
+static inline u64 cycles_now(void)
+{
+	u64 v;
+
+	__asm__ volatile("rdtsc" : "=A"(v));
+	return v;
+}
+
+u64 cycles_to_ns(u64 cycles);
+u64 clock_ns(void); /* nanoseconds since boot, monotonic */
+u64 clock_realtime_ns(void); /* nanoseconds since 1970 */
+
+/* Measures the TSC against the PIT; reads the RTC. Interrupts must be set up. */
+void time_init(void);
+
+/* Asks for one timer interrupt at about when_ns (clock_ns time), not earlier than now; 0: none.
+ * The hardware reaches 54 ms; it then fires early and the timer core asks again. */
+void timer_arm(u64 when_ns);
+
+/* Called by the timer interrupt: supplied by sched/timer.c. */
+void timer_interrupt(void);
+
+#endif

@@ -1,0 +1,24 @@
+/*
+ * The terminal: one, on the console. Its ioctls have the numbers of Linux i386: TCGETS, TCSETS(WF),
+ * TIOCGPGRP, TIOCSPGRP, TIOCGWINSZ, FIONREAD; -ENOTTY for any other.
+ */
+#ifndef DRIVERS_TTY_H
+#define DRIVERS_TTY_H
+
+#include "fs/vfs.h"
+#include "types.h"
+
+struct wait_queue;
+
+extern const struct file_operations tty_fops;
+
+/* Woken when there is something to read. */
+extern struct wait_queue tty_readers;
+
+/* Starts to listen to the serial port and the keyboard. */
+void tty_init(void);
+
+/* Which process group gets ^C and ^\; 0, as at boot: none. */
+void tty_set_foreground(int pgid);
+
+#endif

@@ -1,0 +1,17 @@
+/* Pipes: a one-way byte stream between two open files. Theory in fs/pipe.c. */
+#ifndef FS_PIPE_H
+#define FS_PIPE_H
+
+#include "types.h"
+
+struct file;
+
+#define PIPE_BUF 4096u /* a write of up to this many bytes is not interleaved with others */
+
+/*
+ * The reading end in f[0], the writing end in f[1], count 1 each. flags: O_NONBLOCK, kept by both;
+ * O_CLOEXEC is the caller's affair; others: -EINVAL. 0, -EINVAL or -ENOMEM.
+ */
+int do_pipe(struct file *f[2], u32 flags);
+
+#endif

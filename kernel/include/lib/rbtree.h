@@ -1,0 +1,70 @@
+/*
+ * Red-black trees, with the interface of Linux's rbtree.h. Theory in lib/rbtree.c.
+ *
+ * The tree neither compares nor allocates: a node is embedded in what is sorted. To insert, the
+ * caller walks down from root->rb_node with its own comparison, keeping the parent and the address
+ * of the empty child pointer, and then calls rb_link_node and rb_insert_color:
+ *
+ *	while (*link) {
+ *		parent = *link;
+ *		link = key < rb_entry(parent, struct thing, node)->key ? &parent->rb_left
+ *								       : &parent->rb_right;
+ *	}
+ *	rb_link_node(&t->node, parent, link);
+ *	rb_insert_color(&t->node, &root);
+ */
+#ifndef LIB_RBTREE_H
+#define LIB_RBTREE_H
+
+#include "types.h"
+
+enum rb_color { RB_RED, RB_BLACK };
+
+struct rb_node {
+	uintptr_t rb_parent_color; /* parent's address; colour in bit 0 */
+	union {
+		struct {
+			struct rb_node *rb_left, *rb_right;
+		};
+		struct rb_node *rb_child[2]; /* the same two, for code that treats both sides */
+	};
+} __attribute__((aligned(sizeof(long))));
+
+struct rb_root {
+	struct rb_node *rb_node;
+};
+
+#define RB_ROOT ((struct rb_root){ NULL })
+#define rb_entry(ptr, type, member) container_of(ptr, type, member)
+
+static inline struct rb_node *rb_parent(const struct rb_node *n)
+{
+	return (struct rb_node *)(n->rb_parent_color & ~(uintptr_t)1);
+}
+
+#define RB_EMPTY_ROOT(root) (!(root)->rb_node)
+
+/* Hangs n, red, on the empty child pointer *link of parent (NULL: n becomes the root). */
+static inline void rb_link_node(struct rb_node *n, struct rb_node *parent, struct rb_node **link)
+{
+	n->rb_parent_color = (uintptr_t)parent | RB_RED;
+	n->rb_left = NULL;
+	n->rb_right = NULL;
+	*link = n;
+}
+
+/* Restores the balance after rb_link_node. */
+void rb_insert_color(struct rb_node *n, struct rb_root *root);
+/* Takes n out; n's links are stale afterwards. */
+void rb_erase(struct rb_node *n, struct rb_root *root);
+
+/* In key order; NULL: none. */
+struct rb_node *rb_first(const struct rb_root *root);
+struct rb_node *rb_last(const struct rb_root *root);
+struct rb_node *rb_next(const struct rb_node *n);
+struct rb_node *rb_prev(const struct rb_node *n);
+
+/* The number of nodes, or -EINVAL when a colour, a black height or a parent link is wrong. */
+int rb_check(const struct rb_root *root);
+
+#endif

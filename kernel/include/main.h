@@ -1,0 +1,19 @@
+/* What start-up decides and others ask: the RUN= command, and the ways the machine ends. */
+#ifndef MAIN_H
+#define MAIN_H
+
+#include "types.h"
+
+extern char run_command[512]; /* run=: empty for an interactive machine */
+
+static inline bool run_mode(void)
+{
+	return run_command[0] != '\0';
+}
+
+/* Prints the summary of a run and ends the machine; status as the command's exit status. */
+void __noreturn power_off(int status);
+/* Nothing can ever run again, or something does not end: says why, lists the tasks, ends. */
+void __noreturn hang(const char *why);
+
+#endif

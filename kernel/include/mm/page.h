@@ -1,0 +1,159 @@
+/*
+ * struct page: one per frame of managed memory, in the array mem_map.
+ *
+ * count   references: one per page-table entry that maps it, one for the swap cache or the page
+ *         cache, one for whoever works on it (reclaim, I/O). At 0 the frame is freed.
+ * mapcount  how many page-table entries map it.
+ *
+ * An anonymous page knows where it is mapped by (family, index): at virtual page number
+ * `index` of some address spaces of a family (mm/rmap.h). A page in the swap cache also knows its
+ * slot. All fields belong to task context unless they say "irq".
+ */
+#ifndef MM_PAGE_H
+#define MM_PAGE_H
+
+#include "arch/mmu.h"
+#include "lib/list.h"
+#include "types.h"
+
+struct kmem_cache;
+struct slab;
+struct anon_family;
+struct mm_struct;
+struct inode;
+
+enum page_flags {
+	PG_reserved,   /* never managed: kernel image, holes */
+	PG_buddy,      /* first frame of a free block; its order is in .order */
+	PG_slab,       /* belongs to a slab */
+	PG_locked,     /* irq: a read is under way; unlocked by its completion */
+	PG_uptodate,   /* irq: holds valid data */
+	PG_error,      /* irq: the read failed */
+	PG_writeback,  /* irq: a write is under way */
+	PG_dirty,      /* differs from its store */
+	PG_anon,       /* anonymous memory */
+	PG_swapcache,  /* in the swap cache, at .slot */
+	PG_mlocked,    /* locked in memory: never given to the policy */
+	PG_owned,      /* the policy owns it (mm/policy.h) */
+	PG_isolated,   /* the core took it by select */
+	PG_laundering, /* the core writes it, but leaves it in memory */
+	PG_stale,      /* isolated under a policy that has been replaced since */
+	PG_young,      /* a use the policy has not yet seen (mm/young.c) */
+	PG_sampled,    /* a use the sampler has not yet seen */
+	PG_zone_shift = 28, /* two bits: the zone's index */
+};
+
+struct page {
+	u32 flags;
+	u32 count;
+	u32 mapcount;
+	struct list_head lru; /* free list, slab list, core lists; never the policy's */
+	union {
+		struct { /* anonymous */
+			struct anon_family *family;
+			u32 index; /* virtual page number */
+			u32 slot;  /* swap slot, with PG_swapcache */
+			struct mm_struct *owner; /* who faulted it in; NULL: not known, gone */
+			u32 used_vt;             /* virtual ms at which the sampler last saw a use */
+		};
+		struct { /* slab */
+			struct kmem_cache *cache;
+			struct slab *slab;
+		};
+		struct { /* page cache */
+			struct inode *inode;
+			u32 file_index;
+		};
+		u32 order; /* PG_buddy; or first frame of an allocated slab block */
+	};
+	u32 policy[6]; /* the policy's own data; see policy_page() */
+};
+
+STATIC_ASSERT(sizeof(struct page) == 64);
+
+extern struct page *mem_map; /* indexed by frame number */
+extern u32 max_pfn;          /* frames 0 .. max_pfn - 1 have a struct page */
+
+static inline bool page_test(const struct page *p, enum page_flags f)
+{
+	return p->flags >> f & 1;
+}
+
+/* Plain read-modify-write: call with interrupts off where an "irq" flag may change meanwhile. */
+static inline void page_set(struct page *p, enum page_flags f)
+{
+	__asm__ volatile("orl %1, %0" : "+m"(p->flags) : "ri"(1u << f));
+}
+
+static inline void page_clear(struct page *p, enum page_flags f)
+{
+	__asm__ volatile("andl %1, %0" : "+m"(p->flags) : "ri"(~(1u << f)));
+}
+
+static inline bool page_test_and_clear(struct page *p, enum page_flags f)
+{
+	bool old = page_test(p, f);
+
+	if (old)
+		page_clear(p, f);
+	return old;
+}
+
+static inline u32 page_pfn(const struct page *p)
+{
+	return p - mem_map;
+}
+
+static inline struct page *pfn_page(u32 pfn)
+{
+	return mem_map + pfn;
+}
+
+/* Direct-map address; only for pages of low zones. */
+static inline void *page_address(const struct page *p)
+{
+	return phys_to_virt(page_pfn(p) << PAGE_SHIFT);
+}
+
+/* The page of a direct-map address. */
+static inline struct page *virt_page(const void *va)
+{
+	return pfn_page(virt_to_phys(va) >> PAGE_SHIFT);
+}
+
+static inline void *kmap(struct page *p)
+{
+	return kmap_pfn(page_pfn(p));
+}
+
+static inline u32 page_zone_index(const struct page *p)
+{
+	return p->flags >> PG_zone_shift & 3;
+}
+
+static inline void page_get(struct page *p)
+{
+	p->count++;
+}
+
+/* Drops a reference; the last one takes the page from the policy and frees it. */
+void page_put(struct page *p);
+
+/* Sleeps until the read in flight (PG_locked) or the write (PG_writeback) has ended. */
+void page_wait_unlocked(struct page *p);
+void page_wait_writeback(struct page *p);
+void page_init_queues(void);
+
+/* Completion, irq context: clears the flag and wakes the waiters. */
+void page_unlock(struct page *p);
+void page_end_writeback(struct page *p);
+
+/* The frame of zeros that every untouched anonymous page shows to readers. */
+extern struct page *zero_page;
+
+static inline bool is_zero_page(const struct page *p)
+{
+	return p == zero_page;
+}
+
+#endif

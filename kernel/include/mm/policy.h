@@ -1,0 +1,167 @@
+/*
+ * The policy seam: which page goes next. This header and lib/ are all that a policy includes.
+ *
+ * Ownership. Every reclaimable page has exactly one owner: the policy (it is on the policy's lists)
+ * or the core. insert gives a page to the policy; select hands one to the core, which answers
+ * with exactly one putback or evicted, or frees the page if its user died meanwhile (then no
+ * hook is called). touch and remove are called only for pages that the policy owns. Only
+ * anonymous pages are reclaimable; locked ones (mlock) are taken away by remove(VM_OUT_PINNED).
+ *
+ * Hooks. All but init and exit run one at a time and never from interrupts: no sleeping, no
+ * allocating, no I/O, and no hook is called from inside a hook. The core measures the time spent
+ * in them. A broken rule (a page the policy does not own, one that is not eligible, none at
+ * priority 0 although there is one, a list that does not add up, a hook that takes too long) is
+ * reported by name, and the core goes on with fifo.
+ *
+ * Swap slots are the stable identity of a page: it has one before it is evicted, and the ghost of an
+ * evicted page is its page_id until forget.
+ */
+#ifndef MM_POLICY_H
+#define MM_POLICY_H
+
+#include "lib/list.h"
+#include "lib/param.h"
+#include "lib/seq_file.h"
+#include "mm/page.h"
+#include "mm/policy_mm.h"
+#include "types.h"
+
+struct page_id {
+	u32 store; /* 0: none yet; 1: the swap area */
+	u32 index; /* slot */
+};
+
+enum vm_in {
+	VM_IN_FAULT,    /* somebody's access brought it in; that access is not a use */
+	VM_IN_PREFETCH, /* read ahead; nobody has asked for it yet */
+	VM_IN_ADOPT,    /* the policy has just been switched on and takes over the page */
+};
+
+enum vm_out {
+	VM_OUT_FREED,  /* its last user is gone */
+	VM_OUT_PINNED, /* locked in memory */
+	VM_OUT_SWITCH, /* another policy takes over */
+	VM_OUT_MOVED,  /* its process ended, others share it: insert follows */
+};
+
+enum vm_touch {
+	VM_TOUCH_MINOR,    /* a fault found it in memory (trapped, detached or read ahead) */
+	VM_TOUCH_IO,       /* the kernel used it for its user */
+	VM_TOUCH_WILLNEED, /* madvise */
+	VM_TOUCH_DONTNEED,
+};
+
+enum vm_act {
+	VM_EVICT,   /* unmap, write if dirty, free */
+	VM_DETACH,  /* unmap only; a minor fault can rescue it */
+	VM_LAUNDER, /* write if dirty; stays mapped */
+};
+
+enum vm_put {
+	VM_PUT_DONE,   /* detached or laundered as asked */
+	VM_PUT_USED,   /* somebody used it while it was being written */
+	VM_PUT_BUSY,   /* could not be worked on just now */
+	VM_PUT_NOSWAP, /* no swap slot is free */
+	VM_PUT_IOERR,  /* the write failed */
+};
+
+/* One reclaim pass. */
+struct vm_scan {
+	struct mm_struct *mm; /* take only from here; NULL: anywhere */
+	u32 zones;            /* bit per acceptable zone */
+	int priority;         /* 12 (calm) down to 0 (desperate), as in Linux */
+	bool trim;            /* take only what ->surplus counted */
+	u32 budget;           /* pages still to look at; spent by vm_scan_more */
+	enum vm_act act;      /* out: what to do with the page; VM_EVICT at the start */
+};
+
+/* Required: insert remove select putback check. */
+struct vm_policy {
+	const char *name, *summary;
+	u32 tick_ms;                   /* 0: no tick */
+	const struct vm_param *params; /* shown as NAME.param; ends with a nameless one */
+
+	/* Switching on and off; may sleep and allocate. init: 0 or -errno. */
+	int (*init)(void);
+	void (*exit)(void);
+	/* An address space begins (empty) and ends (the policy owns none of its pages). */
+	void (*mm_init)(struct mm_struct *mm);
+	void (*mm_exit)(struct mm_struct *mm);
+
+	/* The page is the policy's. mm: who faulted it in, NULL for a prefetch. from.store is 0
+	 * when it is new and not read from the store. Called by the fault handler. */
+	void (*insert)(struct page *page, struct mm_struct *mm, enum vm_in how, struct page_id from);
+	/* A use that the core saw. Called by the fault handler. */
+	void (*touch)(struct page *page, struct mm_struct *mm, enum vm_touch how);
+	/* The page is the policy's no longer. */
+	void (*remove)(struct page *page, enum vm_out why);
+
+	/* The next page to work on, off the lists, or NULL: none that it wants to give at this
+	 * priority, or the budget is spent. Only a page that passed vm_eligible. Called by reclaim. */
+	struct page *(*select)(struct vm_scan *scan);
+	/* Takes back what select gave. */
+	void (*putback)(struct page *page, enum vm_put why);
+	/* What select gave has left memory; it can be read again from `to`. */
+	void (*evicted)(struct page *page, struct page_id to);
+	/* The slot is gone: drop any ghost of it. */
+	void (*forget)(struct page_id id);
+
+	/* How many pages of mm the core shall take at once (trim scans); asked after a tick. */
+	u32 (*surplus)(struct mm_struct *mm);
+	/* Denning's rule: may this process run now? Asked after its faults and after ticks. */
+	bool (*may_run)(struct mm_struct *mm);
+	/* Every tick_ms of machine time while anything runs; true: call again at once. */
+	bool (*tick)(void);
+	/* Pages held, or < 0 if the lists are broken. */
+	int (*check)(void);
+	/* Lines for /proc/vm/policy. Lists are shown as "name: count". */
+	void (*show)(struct seq_file *m);
+};
+
+/* Puts the policy into the kernel's table. */
+#define VM_POLICY(p)                                                                               \
+	static const struct vm_policy *const p##_entry                                             \
+		__attribute__((used, section(".policies"))) = &(p)
+
+/* What a policy may call. */
+
+/* Was the page used since the last call? Tests and clears the accessed bits of all mappings. */
+bool page_referenced(struct page *page);
+/* The same without clearing. */
+bool page_young(struct page *page);
+/* Would an eviction have to write it? */
+bool page_dirty(struct page *page);
+/* Makes the next use a minor fault, which becomes touch(VM_TOUCH_MINOR). */
+void page_trap(struct page *page);
+/* The address space that faulted it in last, NULL: not known or gone. */
+struct mm_struct *page_mm(struct page *page);
+/* Spends one page of the budget; false: there is none left. */
+bool vm_scan_more(struct vm_scan *scan);
+/* May this page be given to this scan? Ask before choosing, not after. */
+bool vm_eligible(const struct vm_scan *scan, const struct page *page);
+/* Machine time, and the time the process itself has run in user mode; ns. */
+u64 vm_now(void);
+u64 mm_vtime(struct mm_struct *mm);
+/* Resident pages of a process; reclaimable frames: those in use and those free for use. */
+u32 mm_rss(struct mm_struct *mm);
+u32 vm_frames(void);
+/* The next process after mm that has an address space, NULL: that was the last; from NULL: the
+ * first. In order of age. */
+struct mm_struct *vm_next_mm(struct mm_struct *mm);
+
+/* A policy's own data in a page and in an address space: all zero before insert and mm_init. */
+#define POLICY_PAGE_FITS(type) STATIC_ASSERT(sizeof(type) <= sizeof(((struct page *)0)->policy))
+#define POLICY_MM_FITS(type) STATIC_ASSERT(sizeof(type) <= POLICY_MM_SIZE)
+
+static inline void *policy_page(struct page *page)
+{
+	return page->policy;
+}
+
+/* The page that holds this policy data. */
+static inline struct page *policy_page_of(void *data)
+{
+	return container_of(data, struct page, policy);
+}
+
+#endif

@@ -1,0 +1,58 @@
+/*
+ * The core's side of the seam: the hooks as the rest of mm/ calls them, with ownership kept,
+ * rules checked and time measured.
+ */
+#ifndef MM_POLICY_CORE_H
+#define MM_POLICY_CORE_H
+
+#include "mm/policy.h"
+
+struct task_struct;
+
+extern const struct vm_policy *vm_policy; /* the one switched on */
+extern u32 vm_nr_isolated;                /* pages the core holds */
+extern u64 policy_cycles;                 /* time spent inside hooks */
+
+void vm_insert(struct page *page, struct mm_struct *mm, enum vm_in how, struct page_id from);
+void vm_touch(struct page *page, struct mm_struct *mm, enum vm_touch how);
+void vm_remove(struct page *page, enum vm_out why);
+/* A page the policy owned, now isolated, with a reference for the caller; NULL: none. */
+struct page *vm_select(struct vm_scan *scan);
+/* These end the isolation; the caller's reference stays. */
+void vm_putback(struct page *page, enum vm_put why);
+void vm_evicted(struct page *page, struct page_id to);
+/* The isolated page's last user died: no hook. */
+void vm_drop_isolated(struct page *page);
+void vm_forget(struct page_id id);
+void vm_mm_init(struct mm_struct *mm);
+void vm_mm_exit(struct mm_struct *mm);
+u32 vm_surplus(struct mm_struct *mm);
+bool vm_may_run(struct mm_struct *mm);
+bool vm_tick(void);
+/* Compares the policy's count with the core's; a difference is a violation. */
+void vm_check(void);
+/* Called when reclaim at priority 0 got nothing: is that the policy's fault? True: it was, and
+ * another policy has taken over. */
+bool vm_blame(u32 zone_mask);
+/* irq context, every tick: has a hook been running for too long? */
+void vm_watch_hook(void);
+
+/* Switches while running: 0, -EINVAL (no such policy), or what its init returned. */
+int policy_switch(const char *name);
+/* Makes next the policy and gives it every page; broken: without another word to the old one. */
+void policy_take_over(const struct vm_policy *next, bool broken);
+/* Before the command line is parsed: so that it may set any policy's parameters. */
+void policy_register_params(void);
+void policy_init(void);
+const struct vm_policy *policy_find(const char *name);
+void policy_names(struct seq_file *m); /* "fifo clock 2q ws" */
+void policy_show(struct seq_file *m);  /* /proc/vm/policy */
+u32 policy_violations(void);
+
+/* Admission (mm/admission.c). */
+void policy_admit_current(void); /* sleeps until may_run */
+void admission_recheck(void);    /* asks again for those that run and those that wait */
+void admission_init(void);
+u32 admission_nr_waiting(void);
+
+#endif

@@ -1,0 +1,84 @@
+/*
+ * Zones of physical memory and the binary buddy allocator.
+ *
+ * DMA lies below 16 MiB, NORMAL up to the border lowmem= (896 MiB at most), HIGHMEM above. Each
+ * zone keeps free blocks of 2^0 .. 2^10 frames and three watermarks in pages. kswapd is woken
+ * below low and works until high; below min only reclaim itself may allocate.
+ */
+#ifndef MM_ZONE_H
+#define MM_ZONE_H
+
+#include "lib/list.h"
+#include "mm/page.h"
+#include "types.h"
+
+#define MAX_ORDER 11 /* orders 0 .. 10 */
+
+enum zone_index { ZONE_DMA, ZONE_NORMAL, ZONE_HIGHMEM, MAX_ZONES };
+enum { WMARK_MIN, WMARK_LOW, WMARK_HIGH, NR_WMARKS };
+
+struct free_area {
+	struct list_head list; /* of struct page.lru, first frames of free blocks */
+	u32 nr_free;           /* blocks */
+};
+
+struct zone {
+	const char *name;
+	u32 start_pfn, end_pfn; /* spanned frames */
+	u32 present;            /* frames that exist */
+	u32 managed;            /* frames given to the buddy allocator */
+	u32 nr_free;            /* free frames */
+	u32 watermark[NR_WMARKS];
+	struct free_area free_area[MAX_ORDER];
+	u32 nr_owned; /* pages the policy owns here */
+	u64 nr_alloc, nr_freed, nr_scanned, nr_reclaimed;
+};
+
+extern struct zone zones[MAX_ZONES];
+
+static inline struct zone *page_zone(const struct page *p)
+{
+	return &zones[page_zone_index(p)];
+}
+
+/* The pure buddy: no watermarks, no waiting; mm/buddy.c. */
+void buddy_init(struct zone *z);
+/* The first frame of a block of 2^order frames, or NULL. */
+struct page *buddy_alloc(struct zone *z, u32 order);
+/* Gives a block back and merges it with its free buddies. */
+void buddy_free(struct zone *z, struct page *page, u32 order);
+/* 0, or -EINVAL when the lists contradict themselves: counts, flags, alignment, unmerged pairs. */
+int buddy_check(const struct zone *z);
+
+/* What an allocation may do. */
+typedef u32 gfp_t;
+#define GFP_WAIT 1u      /* may sleep and reclaim */
+#define GFP_HIGH 2u      /* may come from HIGHMEM */
+#define GFP_DMA 4u       /* only from DMA */
+#define GFP_RESERVE 8u   /* may go below min (reclaim itself, dying tasks) */
+#define GFP_ZERO 16u     /* cleared */
+#define GFP_NORETRY 32u  /* give up rather than kill somebody */
+#define GFP_KERNEL GFP_WAIT
+#define GFP_ATOMIC 0u
+#define GFP_USER (GFP_WAIT | GFP_HIGH)
+
+/* 2^order frames, count 1, or NULL. With GFP_WAIT it may sleep. */
+struct page *alloc_pages(gfp_t gfp, u32 order);
+void free_pages(struct page *page, u32 order);
+
+static inline struct page *alloc_page(gfp_t gfp)
+{
+	return alloc_pages(gfp, 0);
+}
+
+/* Low-memory address of 2^order frames, or NULL. */
+void *get_free_pages(gfp_t gfp, u32 order);
+void free_pages_at(void *va, u32 order);
+
+u32 nr_free_pages(void);    /* frames, all zones */
+u32 nr_managed_pages(void); /* frames the allocator was given */
+/* Recomputes the watermarks from min_free_kbytes. */
+void zones_set_watermarks(void);
+extern u32 min_free_kbytes;
+
+#endif

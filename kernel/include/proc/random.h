@@ -1,0 +1,10 @@
+/* Pseudo-random bytes: the same for the same seed=, so that exact runs repeat. Not secret. */
+#ifndef PROC_RANDOM_H
+#define PROC_RANDOM_H
+
+#include "types.h"
+
+u32 random_u32(void);
+void random_bytes(void *buf, size_t n);
+
+#endif

@@ -1,0 +1,129 @@
+/*
+ * Tasks: a process is one task with one address space; a kernel thread is a task without one (it
+ * borrows the last user address space). No two tasks share an mm.
+ */
+#ifndef PROC_TASK_H
+#define PROC_TASK_H
+
+#include "arch/task.h"
+#include "lib/list.h"
+#include "proc/signal.h"
+#include "sched/acct.h"
+#include "sched/sched.h"
+#include "sched/timer.h"
+#include "sched/wait.h"
+#include "types.h"
+
+struct mm_struct;
+struct files_struct;
+struct inode;
+
+#define TASK_COMM_LEN 16
+
+/* task_struct.work: what must be done before the task returns to user mode; checked by entry.S */
+enum task_work {
+	WORK_RESCHED = 1, /* somebody else should run */
+	WORK_SIGNAL = 2,  /* a signal is pending and not blocked */
+	WORK_ADMIT = 4,   /* the policy is to be asked whether it may run */
+};
+
+enum task_flags {
+	TF_KTHREAD = 1,
+	TF_RECLAIM = 2,   /* works for reclaim: may use the reserve, must not reclaim itself */
+	TF_OOM_VICTIM = 4, /* is being killed to free memory: may use the reserve */
+	TF_EXITING = 8,
+	TF_LAB = 16,      /* belongs to the RUN= command: shown in the summary */
+};
+
+struct task_struct {
+	struct thread_struct thread;
+	volatile u32 work;    /* irq; enum task_work */
+	volatile enum task_state state; /* irq */
+	u32 flags;            /* enum task_flags */
+	int pid, pgid, sid;
+	void *stack;          /* lowest address of the kernel stack */
+	char comm[TASK_COMM_LEN];
+
+	struct sched_entity se;
+	int nice;
+
+	struct mm_struct *mm;        /* NULL: kernel thread */
+	struct acct_clock acct;
+	struct files_struct *files;
+	struct inode *cwd;
+	u32 umask;
+
+	struct task_struct *parent;
+	struct list_head children; /* of .sibling */
+	struct list_head sibling;
+	struct list_head all;      /* in task_list */
+	struct wait_queue child_wait;
+	int exit_code;             /* as wait4 reports it */
+
+	struct signal_state sig;
+
+	bool in_pagewait;          /* a sleep now counts as waiting for a page */
+	bool in_iowait;
+	bool in_admit;             /* a sleep now is the policy's doing */
+	u64 start_ns;
+	u64 nr_minflt, nr_majflt;
+	u64 child_utime_ns, child_stime_ns, child_minflt, child_majflt;
+	u64 nvcsw, nivcsw;
+	u32 clear_child_tid;
+	u32 fresh_va;              /* address whose fault was served last; see mm/young.c */
+	bool restore_blocked;      /* sigsuspend waits: saved_blocked is its caller's mask */
+	u64 saved_blocked;
+	struct timer alarm;        /* ITIMER_REAL */
+	u64 alarm_interval_ns;     /* 0: once */
+	u32 max_rss, child_max_rss; /* pages; max_rss is set at exit */
+};
+
+extern struct task_struct *current_task;
+#define current current_task
+
+extern struct list_head task_list; /* every task but idle, by age */
+#define for_each_task(t) list_for_each_entry(t, &task_list, all)
+
+struct task_struct *task_find(int pid); /* NULL: none (zombies are found) */
+u32 nr_tasks(void);
+extern u64 nr_forks; /* tasks ever started, kernel threads included */
+
+/* Exited tasks that nobody waits for; freed by task_reap_dead once they are off the CPU. */
+extern struct list_head dead_tasks;
+void task_reap_dead(void);
+
+static inline void task_set_work(struct task_struct *t, u32 bits)
+{
+	__asm__ volatile("orl %1, %0" : "+m"(t->work) : "ri"(bits));
+}
+
+static inline void task_clear_work(struct task_struct *t, u32 bits)
+{
+	__asm__ volatile("andl %1, %0" : "+m"(t->work) : "ri"(~bits));
+}
+
+/* fork: a child of current, already started: its pid, -EAGAIN (too many tasks) or -ENOMEM. The child
+ * continues with stack pointer child_sp (0: its parent's). The two addresses are the child's and
+ * may be NULL: where its pid is stored now, and where 0 is stored when it exits. */
+int do_fork(u32 child_sp, u32 *child_tid_set, u32 *child_tid_clear);
+/* A kernel thread, already started. Panics when there is no memory at boot. */
+struct task_struct *kthread_create(const char *name, int nice, void (*fn)(void *), void *arg);
+/* Replaces current's program. 0, or -errno with the old program intact, up to the point of no
+ * return; after that a failure kills the task. argv and envp are user or kernel vectors. */
+int do_execve(const char *path, char *const *argv, char *const *envp, bool kernel_args);
+void __noreturn do_exit(int code); /* code as wait4 reports it */
+int do_wait4(int pid, u32 *status, int options, void *rusage); /* kernel pointer for status */
+/* Starts /init as process 1. */
+void proc_start_init(void);
+/* How many tasks there may be; set by proc_init from the size of memory. */
+extern u32 max_threads;
+void proc_init(void);
+
+/* Runs before every return to user mode with work pending: signals, reschedule, admission. */
+void exit_to_user(struct pt_regs *regs);
+
+/* CPU times of a task, ns: user, and system (kernel on its behalf). */
+u64 task_utime_ns(struct task_struct *t);
+u64 task_stime_ns(struct task_struct *t);
+
+#endif

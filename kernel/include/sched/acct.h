@@ -1,0 +1,58 @@
+/*
+ * Where time went, exactly: every task is always in one account, and every change of account or of
+ * resident-set size settles the old one. Per process (mm) the same settles the space-time
+ * integral, in pages x cycles, by account (docs/measuring.md):
+ *
+ *   C_B = sum over all accounts;  running = USER;  housekeeping = KERNEL;
+ *   waiting for a page = PAGEWAIT;  ready = READY + ADMIT (waiting its turn);  asleep = SLEEP.
+ *
+ * Cost: one rdtsc and about twenty instructions per change. Cycles are converted to time only
+ * when printed.
+ */
+#ifndef SCHED_ACCT_H
+#define SCHED_ACCT_H
+
+#include "arch/time.h"
+#include "types.h"
+
+enum acct {
+	ACCT_USER,     /* running its own code */
+	ACCT_KERNEL,   /* the kernel working on its behalf */
+	ACCT_READY,    /* runnable, somebody else runs */
+	ACCT_PAGEWAIT, /* asleep until a page has been read or a frame is free */
+	ACCT_ADMIT,    /* held back by the policy's may_run */
+	ACCT_SLEEP,    /* asleep for any other reason */
+	NR_ACCTS,
+};
+
+struct acct_clock {
+	enum acct now;
+	u64 since;              /* cycles */
+	u64 cycles[NR_ACCTS];
+	u64 space[NR_ACCTS];    /* page-cycles */
+	u32 rss;                /* pages, kept equal to the mm's resident set */
+};
+
+/* Settles the open interval without changing the account. */
+static inline void acct_settle(struct acct_clock *a)
+{
+	u64 now = cycles_now();
+	u64 d = now - a->since;
+
+	a->cycles[a->now] += d;
+	a->space[a->now] += a->rss * d;
+	a->since = now;
+}
+
+static inline void acct_switch(struct acct_clock *a, enum acct to)
+{
+	acct_settle(a);
+	a->now = to;
+}
+
+static inline u64 acct_vtime_cycles(const struct acct_clock *a)
+{
+	return a->cycles[ACCT_USER];
+}
+
+#endif

@@ -1,0 +1,62 @@
+/*
+ * The scheduler: CFS on a red-black tree by vruntime (kernel/sched/fair.c), an idle task, and
+ * the states of a task.
+ */
+#ifndef SCHED_SCHED_H
+#define SCHED_SCHED_H
+
+#include "lib/rbtree.h"
+#include "types.h"
+
+struct task_struct;
+struct seq_file;
+
+enum task_state {
+	TASK_RUNNING,         /* on the run queue, or on the CPU */
+	TASK_INTERRUPTIBLE,   /* asleep; signals wake it */
+	TASK_UNINTERRUPTIBLE, /* asleep; only its event wakes it */
+	TASK_ZOMBIE,          /* exited; wait4 has not yet been told */
+	TASK_DEAD,
+};
+
+struct sched_entity {
+	struct rb_node node;
+	u64 vruntime;        /* ns of CPU time, weighted: the tree's key */
+	u64 exec_start;      /* clock_ns at which it was last accounted */
+	u64 sum_exec;        /* ns of CPU time */
+	u64 slice_start;     /* sum_exec when it was picked */
+	u32 weight;          /* Linux's sched_prio_to_weight of its nice value */
+	bool on_rq;
+};
+
+/* Tunables, ns: Linux's names and defaults for one CPU. */
+extern u32 sched_latency_ns, sched_min_granularity_ns, sched_wakeup_granularity_ns;
+
+/* Gives up the CPU according to current's state. */
+void schedule(void);
+/* Makes t runnable if it sleeps; irq-safe. False: it was not asleep. */
+bool wake_up_process(struct task_struct *t);
+/* A new task becomes runnable for the first time. */
+void sched_start(struct task_struct *t);
+/* Sets vruntime of a child from its parent. */
+void sched_fork(struct task_struct *child);
+void sched_set_nice(struct task_struct *t, int nice); /* -20 .. 19 */
+/* sched_yield: lets every other runnable task go first. */
+void sched_yield(void);
+/* Called in long kernel loops: switches if somebody else should run. */
+void cond_resched(void);
+/* Called by the tick, irq context. */
+void sched_tick(void);
+void sched_init(void);
+/* Becomes the idle task: never returns. */
+void __noreturn cpu_idle(void);
+
+u32 sched_nr_running(void); /* runnable tasks, the current one included, idle not */
+u64 sched_nr_switches(void);
+u64 sched_idle_ns(void); /* total idle time */
+u64 sched_iowait_ns(void); /* the part of it in which a task waited for the disk */
+void sched_loadavg(u32 avg[3]); /* fixed point, 11 bits, as Linux */
+/* The run queue in order of vruntime, for gdb and /proc/sched. */
+void sched_show(struct seq_file *m);
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * One-shot timers in a red-black tree by expiry. The hardware timer is armed for the earliest one;
+ * with none it stays silent, so that an idle machine costs the host nothing.
+ */
+#ifndef SCHED_TIMER_H
+#define SCHED_TIMER_H
+
+#include "lib/rbtree.h"
+#include "types.h"
+
+struct timer {
+	struct rb_node node;
+	u64 expires_ns;
+	void (*fn)(struct timer *); /* irq context */
+	bool armed;
+	bool deferrable; /* does not wake an otherwise idle machine */
+};
+
+void timer_setup(struct timer *t, void (*fn)(struct timer *), bool deferrable);
+/* (Re)arms; irq-safe. A time in the past fires at once (from the next interrupt). */
+void timer_start(struct timer *t, u64 expires_ns);
+void timer_stop(struct timer *t);
+/* The earliest non-deferrable expiry; 0: none is armed. */
+u64 timer_next_ns(void);
+
+/* Sleeps ns of machine time; 0, or -ERESTARTSYS and *left when a signal came. */
+int sleep_ns(u64 ns, u64 *left);
+/* The same, never interrupted: for kernel threads. */
+void ksleep_ns(u64 ns);
+
+#endif

@@ -1,0 +1,117 @@
+/*
+ * Start-up, one line per subsystem, in order of need; and the ways the machine ends.
+ *
+ * arch/x86 has set up a stack and the first page tables, and read what the boot loader said.
+ */
+#include "main.h"
+
+#include "arch/machine.h"
+#include "arch/time.h"
+#include "drivers/console.h"
+#include "drivers/simdisk.h"
+#include "drivers/tty.h"
+#include "fs/proc.h"
+#include "fs/vfs.h"
+#include "lib/assert.h"
+#include "lib/ktap.h"
+#include "lib/param.h"
+#include "lib/printf.h"
+#include "lib/string.h"
+#include "mm/bootmem.h"
+#include "mm/policy_core.h"
+#include "mm/reclaim.h"
+#include "mm/slab.h"
+#include "mm/swap.h"
+#include "mm/vmstat.h"
+#include "mm/zone.h"
+#include "proc/task.h"
+#include "sched/sched.h"
+#include "trace/telemetry.h"
+
+char run_command[512];
+static bool run_tests;
+
+PARAM_STR("run", run_command, "run one command line, print what it cost, power off");
+PARAM_BOOL("ktest", run_tests, "run the tests inside the kernel, then power off");
+
+static void parse_command_line(void)
+{
+	static char line[sizeof(boot_info.cmdline)], err[1200];
+
+	policy_register_params();
+	strlcpy(line, boot_info.cmdline, sizeof(line));
+	if (!param_parse_line(line, err, sizeof(err)))
+		return;
+	printk("command line: %s\n", err);
+	machine_exit(EXIT_FAILED);
+}
+
+static void load_initramfs(void)
+{
+	const struct mem_range *fs = &boot_info.initramfs;
+
+	if (fs->start == fs->end)
+		panic("no initramfs: start QEMU with -initrd, or use make qemu");
+	initramfs_unpack(phys_to_virt(fs->start), phys_to_virt(fs->end));
+	bootmem_free_initramfs();
+}
+
+static void print_line(const char *line)
+{
+	printk("%s\n", line);
+}
+
+static void test_thread(void *arg)
+{
+	(void)arg;
+	machine_exit(ktap_run(print_line) ? EXIT_FAILED : EXIT_OK);
+}
+
+void kernel_main(void)
+{
+	console_init();
+	printk("Tidemark\n");
+	arch_init();
+	parse_command_line();
+	mm_init();
+	policy_init();
+	sched_init();
+	time_init();
+	proc_init();
+	vfs_init();
+	procfs_init();
+	vmstat_init();
+	tty_init();
+	load_initramfs();
+	swap_on(simdisk_init());
+	kswapd_init();
+	admission_init();
+	telemetry_start();
+	sample_init();
+	slab_boot_done();
+	watchdog_init();
+	if (run_tests)
+		kthread_create("ktest", 0, test_thread, NULL);
+	else
+		proc_start_init();
+	cpu_idle();
+}
+
+void power_off(int status)
+{
+	sample_now();
+	if (run_mode())
+		summary_print(status);
+	printk(status ? "power off: status %d\n" : "power off\n", status);
+	machine_exit(status ? EXIT_FAILED : EXIT_OK);
+}
+
+void hang(const char *why)
+{
+	struct task_struct *t;
+
+	printk("hang: %s\n%5s %5s %-15s %s\n", why, "PID", "STATE", "COMMAND", "WORK");
+	for_each_task(t)
+		printk("%5d %5d %-15s %#x\n", t->pid, t->state, t->comm, t->work);
+	machine_exit(EXIT_HANG);
+}

@@ -1,0 +1,190 @@
+/*
+ * Memory at boot.
+ *
+ * The loader's map says which physical memory exists. mem= says how much of it, from 0 up, the
+ * allocator manages; what lies above is the store of the modelled disk. Until the buddy
+ * allocator works, memory is taken by moving a pointer up from the end of the kernel image,
+ * around the initramfs, and is never given back: mem_map, page tables, little else. Then every
+ * usable frame that nobody took is freed into its zone.
+ */
+#include "mm/bootmem.h"
+
+#include "arch/machine.h"
+#include "drivers/block.h"
+#include "drivers/simdisk.h"
+#include "lib/assert.h"
+#include "lib/param.h"
+#include "lib/printf.h"
+#include "lib/string.h"
+#include "mm/mm.h"
+#include "mm/policy_core.h"
+#include "mm/reclaim.h"
+#include "mm/slab.h"
+#include "mm/swap.h"
+#include "mm/zone.h"
+
+#define MIB (1ull << 20)
+#define MEM_MIN (8 * MIB)
+#define MEM_MAX (2048 * MIB)
+#define DMA_LIMIT (16 * MIB)
+
+extern char __kernel_start[], __kernel_end[];
+
+struct page *mem_map;
+u32 max_pfn;
+
+static u64 mem_limit;               /* mem=; then: end of managed memory */
+static u64 lowmem_limit = LOWMEM_MAX; /* lowmem=; then: border to HIGHMEM */
+static u32 bump;                    /* next free physical byte */
+
+PARAM_SIZE("mem", mem_limit, MEM_MIN, MEM_MAX, "memory that the kernel manages");
+PARAM_SIZE("lowmem", lowmem_limit, 4 * MIB, LOWMEM_MAX, "border between NORMAL and HIGHMEM");
+
+static u64 ram_end(void)
+{
+	return boot_info.ram[boot_info.nr_ram - 1].end;
+}
+
+static bool in_ram(u64 start, u64 end)
+{
+	for (int i = 0; i < boot_info.nr_ram; i++)
+		if (boot_info.ram[i].start <= start && end <= boot_info.ram[i].end)
+			return true;
+	return false;
+}
+
+/* Where the pointer must jump over the initramfs, it does. */
+void *boot_alloc(size_t bytes, size_t align)
+{
+	const struct mem_range *fs = &boot_info.initramfs;
+	u32 start = ALIGN_UP(bump, align);
+
+	if (start < fs->end && start + bytes > fs->start)
+		start = ALIGN_UP((u32)fs->end, align);
+	if (!in_ram(start, start + bytes) || start + bytes > MIN(mem_limit, lowmem_limit))
+		panic("no memory for boot structures: %zu bytes at %#x; use a larger mem=", bytes,
+		      start);
+	bump = start + bytes;
+	return memset(phys_to_virt(start), 0, bytes);
+}
+
+/* Without mem=, the store gets the size it asks for, or half of what there is, from the top. */
+static void settle_limits(void)
+{
+	u64 end = MIN(ram_end(), 0xFFFFFFFFull) & ~(MIB - 1);
+
+	if (ram_end() < MEM_MIN - MIB)
+		panic("%llu KiB of memory; 8 MiB are needed", ram_end() >> 10);
+	if (!mem_limit)
+		mem_limit = end - (simdisk_wanted() ? MIN(simdisk_size() ?: end / 2, end / 2) : 0);
+	mem_limit = MIN(MIN(mem_limit, ram_end()), MEM_MAX) & ~(u64)(PAGE_SIZE - 1);
+	lowmem_limit = MIN(lowmem_limit, mem_limit) & ~(4 * MIB - 1) ?: mem_limit;
+}
+
+void bootmem_store_range(u64 *start, u64 *end)
+{
+	*start = ALIGN_UP(mem_limit, (u64)PAGE_SIZE);
+	*end = MAX(*start, MIN(ram_end(), 0xFFFFFFFFull) & ~(u64)(PAGE_SIZE - 1));
+	for (int i = 0; i < boot_info.nr_ram; i++)
+		if (boot_info.ram[i].start <= *start && *start < boot_info.ram[i].end)
+			*end = MIN(*end, boot_info.ram[i].end & ~(u64)(PAGE_SIZE - 1));
+	if (simdisk_size())
+		*end = MIN(*end, *start + simdisk_size());
+}
+
+static void zone_define(enum zone_index i, const char *name, u64 start, u64 end)
+{
+	struct zone *z = &zones[i];
+
+	z->name = name;
+	z->start_pfn = MIN(start, mem_limit) >> PAGE_SHIFT;
+	z->end_pfn = MIN(end, mem_limit) >> PAGE_SHIFT;
+	buddy_init(z);
+	for (u32 pfn = z->start_pfn; pfn < z->end_pfn; pfn++)
+		mem_map[pfn].flags = 1u << PG_reserved | (u32)i << PG_zone_shift;
+}
+
+/* Gives [start, end) to the zones, frame by frame; the buddy merges them. */
+static void release_range(u64 start, u64 end)
+{
+	u32 first = ALIGN_UP(start, PAGE_SIZE) >> PAGE_SHIFT;
+	u32 last = MIN(end, mem_limit) >> PAGE_SHIFT;
+
+	for (u32 pfn = first; pfn < last; pfn++) {
+		struct page *p = pfn_page(pfn);
+
+		page_clear(p, PG_reserved);
+		page_zone(p)->managed++;
+		page_zone(p)->present++;
+		buddy_free(page_zone(p), p, 0);
+	}
+}
+
+/* Releases what of [start, end) is not in a hole that must stay, holes sorted by address. */
+static void release_around(u64 start, u64 end, const struct mem_range *holes, int n)
+{
+	for (int i = 0; i < n; i++) {
+		if (holes[i].end <= start || holes[i].start >= end)
+			continue;
+		if (holes[i].start > start)
+			release_range(start, ALIGN_DOWN(holes[i].start, (u64)PAGE_SIZE));
+		start = holes[i].end;
+	}
+	if (start < end)
+		release_range(start, end);
+}
+
+static void release_all(void)
+{
+	struct mem_range kernel = { virt_to_phys(__kernel_start), ALIGN_UP(bump, PAGE_SIZE) };
+	struct mem_range fs = boot_info.initramfs;
+	struct mem_range holes[3] = { { 0, PAGE_SIZE } }; /* frame 0 stays unused */
+
+	if (fs.start < kernel.end) /* boot structures went above the initramfs, or around it */
+		kernel.end = MAX(kernel.end, ALIGN_UP(fs.end, (u64)PAGE_SIZE));
+	holes[1] = kernel;
+	holes[2] = (struct mem_range){ ALIGN_DOWN(fs.start, (u64)PAGE_SIZE),
+				       ALIGN_UP(fs.end, (u64)PAGE_SIZE) };
+	for (int i = 0; i < boot_info.nr_ram; i++)
+		release_around(boot_info.ram[i].start, boot_info.ram[i].end, holes,
+			       fs.start >= kernel.end && fs.end > fs.start ? 3 : 2);
+}
+
+void bootmem_free_initramfs(void)
+{
+	struct mem_range fs = boot_info.initramfs;
+
+	if (fs.end > fs.start)
+		release_range(fs.start, ALIGN_DOWN(fs.end, (u64)PAGE_SIZE));
+	boot_info.initramfs.end = fs.start;
+}
+
+static void swap_tables_init(void)
+{
+	u64 start, end;
+
+	bootmem_store_range(&start, &end);
+	if (simdisk_wanted() && end > start)
+		swap_boot_alloc((end - start) >> PAGE_SHIFT);
+	swap_io_init();
+}
+
+void mm_init(void)
+{
+	if (!boot_info.nr_ram)
+		panic("the boot loader gave no memory map");
+	settle_limits();
+	bump = virt_to_phys(__kernel_end);
+	mmu_init(lowmem_limit);
+	max_pfn = mem_limit >> PAGE_SHIFT;
+	mem_map = boot_alloc(max_pfn * sizeof(struct page), 64);
+	zone_define(ZONE_DMA, "DMA", 0, MIN(DMA_LIMIT, lowmem_limit));
+	zone_define(ZONE_NORMAL, "Normal", MIN(DMA_LIMIT, lowmem_limit), lowmem_limit);
+	zone_define(ZONE_HIGHMEM, "HighMem", lowmem_limit, mem_limit);
+	swap_tables_init();
+	release_all();
+	zones_set_watermarks();
+	slab_init();
+	mm_init_caches();
+	printk("memory: %llu KiB managed, %u KiB free\n", mem_limit >> 10, nr_free_pages() * 4);
+}

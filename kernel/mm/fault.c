@@ -1,0 +1,340 @@
+/*
+ * Page faults: from a faulting address to an entry that lets the access through.
+ *
+ *   no region, or no right          -EFAULT: SIGSEGV
+ *   nothing there, a file's region  the page of the file; a copy, for a private write
+ *   nothing there, anonymous        reading: the shared frame of zeros; writing: a new frame
+ *   a swap slot                     the cached frame, or read it (and neighbours) and sleep
+ *   trapped (mm/young.c)            tell the policy, make it usable again
+ *   present, but not writable       copy on write: the frame itself if nobody else has it
+ *
+ * mm->lock is held throughout, also across sleeps, so regions and page tables stay. Reclaim may
+ * change the entry while we sleep: it is read again after every sleep, and if it changed, the
+ * access simply faults again. A new frame belongs to the policy once it is mapped.
+ */
+#include "mm/fault.h"
+
+#include "errno.h"
+#include "lib/assert.h"
+#include "internal.h"
+#include "mm/policy_core.h"
+#include "mm/reclaim.h"
+#include "mm/rmap.h"
+#include "mm/swap.h"
+#include "mm/vmstat.h"
+#include "mm/zone.h"
+#include "proc/task.h"
+
+#define STACK_GUARD (256 * PAGE_SIZE) /* kept free below a stack, as Linux does */
+
+struct fault {
+	struct vm_area_struct *vma;
+	u32 addr; /* of the page */
+	pte_t *pte;
+	bool write;
+	bool major; /* a read was needed */
+};
+
+static const struct page_id no_id;
+
+/* A frame for anonymous memory of the region: it may reclaim, and sleep. */
+static struct page *alloc_anon(struct vm_area_struct *vma, gfp_t extra)
+{
+	bool locked = vma->flags & VM_LOCKED;
+	struct page *page;
+
+	if (!locked)
+		frames_charge();
+	page = alloc_page(GFP_USER | extra);
+	if (!page) {
+		if (!locked)
+			frames_uncharge();
+		return NULL;
+	}
+	page->flags |= 1u << PG_anon | 1u << PG_uptodate | (u32)locked << PG_mlocked;
+	page->owner = NULL;
+	return page;
+}
+
+/* Maps a frame; the caller's reference becomes the entry's. */
+static void map_anon(struct fault *f, struct page *page, bool writable)
+{
+	page_add_anon(page, f->vma->mm, f->addr);
+	*f->pte = pte_make(page_pfn(page), writable);
+	current->fresh_va = f->addr;
+}
+
+static void map_new_anon(struct fault *f, struct page *page)
+{
+	map_anon(f, page, true);
+	if (!page_test(page, PG_mlocked))
+		vm_insert(page, f->vma->mm, VM_IN_FAULT, no_id);
+}
+
+static int fault_anon(struct fault *f)
+{
+	struct page *page;
+
+	if (!f->write) {
+		*f->pte = pte_make(page_pfn(zero_page), false);
+		return 0;
+	}
+	page = alloc_anon(f->vma, GFP_ZERO);
+	if (!page)
+		return -ENOMEM;
+	map_new_anon(f, page);
+	return 0;
+}
+
+static void copy_frame(struct page *to, struct page *from)
+{
+	void *dst = kmap(to), *src = kmap(from);
+
+	copy_page(dst, src);
+	kunmap(src);
+	kunmap(dst);
+}
+
+static int fault_file(struct fault *f)
+{
+	struct vm_area_struct *vma = f->vma;
+	struct page *page, *copy;
+	int err = vma->ops->fault(vma, f->addr, &page);
+
+	if (err)
+		return err == -ENOMEM ? -ENOMEM : -EIO;
+	if (f->write && !(vma->flags & VM_SHARED)) {
+		copy = alloc_anon(vma, 0);
+		if (copy) {
+			copy_frame(copy, page);
+			map_new_anon(f, copy);
+		}
+		page_put(page);
+		return copy ? 0 : -ENOMEM;
+	}
+	page->mapcount++;
+	*f->pte = pte_make(page_pfn(page), f->write);
+	mm_count_file(vma->mm, 1);
+	if (!f->write)
+		filemap_map_around(vma, f->addr);
+	return 0;
+}
+
+/* The swapped page is in a frame: maps it, and tells the policy. */
+static void map_swapped(struct fault *f, struct page *page, u32 slot)
+{
+	struct mm_struct *mm = f->vma->mm;
+	bool exclusive = swap_count(slot) == 1 && !page->mapcount;
+	struct page_id id = { SWAP_STORE, slot };
+
+	map_anon(f, page, exclusive && f->vma->flags & VM_WRITE);
+	mm->count.swapents--;
+	swap_free(slot);
+	if (exclusive && swap_nearly_full() && !page_test(page, PG_isolated))
+		swap_cache_del(page);
+	if (f->vma->flags & VM_LOCKED)
+		page_pin(page);
+	else if (page_test(page, PG_owned))
+		vm_touch(page, mm, VM_TOUCH_MINOR);
+	else if (!page_test(page, PG_isolated) && !page_test(page, PG_mlocked))
+		vm_insert(page, mm, VM_IN_FAULT, id);
+}
+
+/* A page that was read ahead becomes this process's. */
+static void claim_prefetched(struct page *page)
+{
+	if (!page_test(page, PG_owned) || page->owner || page->mapcount)
+		return;
+	vm_count(swap_ra_hit);
+	vm_remove(page, VM_OUT_MOVED);
+}
+
+static int fault_swap(struct fault *f, pte_t entry)
+{
+	u32 slot = pte_swap_slot(entry);
+	struct page *page = swap_in(slot, f->vma, &f->major);
+
+	if (!page)
+		return pte_same(*f->pte, entry) ? -ENOMEM : 0;
+	page_wait_unlocked(page);
+	if (!pte_same(*f->pte, entry) || !page_test(page, PG_swapcache) || page->slot != slot) {
+		page_put(page);
+		return 0;
+	}
+	if (page_test(page, PG_error) && !page_test(page, PG_uptodate)) {
+		swap_cache_del(page);
+		page_put(page);
+		return -EIO;
+	}
+	if (f->major)
+		swap_note_refault(f->vma->mm, slot);
+	claim_prefetched(page);
+	map_swapped(f, page, slot);
+	return 0;
+}
+
+/* Nobody else can see the frame: neither another entry nor, through the swap cache, a slot. */
+static bool frame_is_ours(const struct page *page)
+{
+	if (!page_test(page, PG_anon) || page->mapcount != 1)
+		return false;
+	return !page_test(page, PG_swapcache) || !swap_count(page->slot);
+}
+
+static int fault_copy_on_write(struct fault *f)
+{
+	struct page *old = pfn_page(pte_pfn(*f->pte)), *copy;
+	pte_t entry = *f->pte;
+	u32 addr = f->addr;
+
+	if (f->vma->flags & VM_SHARED || frame_is_ours(old)) {
+		vm_count(pgreuse);
+		*f->pte = pte_mkwrite(entry);
+		return 0;
+	}
+	page_get(old);
+	copy = alloc_anon(f->vma, is_zero_page(old) ? GFP_ZERO : 0);
+	if (copy && pte_same(*f->pte, entry)) {
+		if (!is_zero_page(old))
+			copy_frame(copy, old);
+		*f->pte = pte_zero();
+		if (!is_zero_page(old))
+			unmap_page(f->vma, old);
+		map_new_anon(f, copy);
+		tlb_flush_page(f->vma->mm->pgd, addr);
+		copy = NULL;
+		page_put(old);
+		return 0;
+	}
+	page_put(old);
+	if (!copy)
+		return -ENOMEM;
+	page_put(copy);
+	return 0;
+}
+
+static int fault_trapped(struct fault *f)
+{
+	struct page *page = pfn_page(pte_pfn(*f->pte));
+
+	*f->pte = pte_mkyoung(pte_mkaccess(*f->pte));
+	current->fresh_va = f->addr;
+	if (page_test(page, PG_owned))
+		vm_touch(page, f->vma->mm, VM_TOUCH_MINOR);
+	return 0;
+}
+
+static int fault_dispatch(struct fault *f)
+{
+	pte_t e = *f->pte;
+
+	if (pte_none(e))
+		return f->vma->ops ? fault_file(f) : fault_anon(f);
+	if (pte_is_swap(e))
+		return fault_swap(f, e);
+	if (pte_noaccess(e))
+		return fault_trapped(f);
+	if (f->write && !pte_write(e)) {
+		int err = fault_copy_on_write(f);
+
+		tlb_flush_page(f->vma->mm->pgd, f->addr);
+		return err;
+	}
+	tlb_flush_page(f->vma->mm->pgd, f->addr); /* somebody was here before us */
+	return 0;
+}
+
+/* A stack grows down to the faulting page, while the limit and its lower neighbour allow. */
+static bool grow_stack(struct vm_area_struct *vma, u32 addr)
+{
+	struct vm_area_struct *prev = vma_prev(vma);
+	u32 start = addr & PAGE_MASK;
+
+	if (!(vma->flags & VM_GROWSDOWN) || vma->end - start > STACK_LIMIT)
+		return false;
+	if (prev && start - prev->end < STACK_GUARD)
+		return false;
+	vma_resize(vma, start, vma->end);
+	return true;
+}
+
+static bool allowed(const struct vm_area_struct *vma, u32 fault)
+{
+	return vma->flags & (fault & FAULT_WRITE ? VM_WRITE : VM_READ);
+}
+
+/* Time and space of a fault that had to wait for the store: Denning's D and s(t_i). */
+static void note_major(struct mm_struct *mm, u64 since)
+{
+	u64 delay = cycles_now() - since;
+	u32 rss = mm_rss_pages(mm);
+
+	vm_count(pgmajfault);
+	current->nr_majflt++;
+	mm->count.nr_majflt++;
+	mm->count.fault_delay_cycles += delay;
+	mm->count.fault_space_cycles += delay * rss;
+	mm->count.fault_rss += rss;
+}
+
+static int fault_locked(struct mm_struct *mm, u32 addr, u32 fault, bool *major)
+{
+	struct vm_area_struct *vma = vma_find(mm, addr);
+	struct fault f = { .vma = vma, .addr = addr & PAGE_MASK, .write = fault & FAULT_WRITE };
+	bool grew = false;
+	int err;
+
+	if (!vma || (vma->start > addr && !grow_stack(vma, addr)) || !allowed(vma, fault))
+		return -EFAULT;
+	f.pte = pte_alloc(mm->pgd, f.addr, &grew);
+	mm->count.ptes += grew;
+	if (!f.pte)
+		return -ENOMEM;
+	err = fault_dispatch(&f);
+	*major = f.major;
+	return err;
+}
+
+int handle_mm_fault(struct mm_struct *mm, u32 addr, u32 fault)
+{
+	u64 since = cycles_now();
+	bool major = false;
+	int err;
+
+	mutex_lock(&mm->lock);
+	err = fault_locked(mm, addr, fault, &major);
+	mutex_unlock(&mm->lock);
+	if (major) {
+		note_major(mm, since);
+	} else if (!err) {
+		current->nr_minflt++;
+		mm->count.nr_minflt++;
+	}
+	return err;
+}
+
+static void signal_fault(int err, u32 addr)
+{
+	if (err == -ENOMEM)
+		signal_send(current, SIGKILL);
+	else
+		force_signal(err == -EIO ? SIGBUS : SIGSEGV, addr);
+}
+
+void do_page_fault(struct pt_regs *regs, u32 addr, u32 fault)
+{
+	int err = -EFAULT;
+
+	vm_count(pgfault);
+	if (addr < TASK_SIZE && current->mm)
+		err = handle_mm_fault(current->mm, addr, fault);
+	if (likely(!err)) {
+		if (vm_policy->may_run && !vm_may_run(current->mm))
+			task_set_work(current, WORK_ADMIT);
+		return;
+	}
+	if (regs_user(regs))
+		signal_fault(err, addr);
+	else if (!fixup_exception(regs))
+		die(regs, "page fault in the kernel", addr);
+}

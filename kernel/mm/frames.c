@@ -1,0 +1,50 @@
+/*
+ * The cap on user frames (frames=N), for experiments with a handful of frames.
+ *
+ * It counts the frames of anonymous memory that are not locked: just those that policies replace.
+ * A fault that would exceed the cap first has one page evicted and waits until its frame is
+ * free; so with frames=3 there are never more than 3. Locked pages (mlock), files and the
+ * kernel do not count.
+ */
+#include "lib/param.h"
+#include "mm/oom.h"
+#include "mm/reclaim.h"
+#include "mm/vmstat.h"
+#include "proc/task.h"
+
+u32 frames_cap, frames_used;
+
+/* One instruction may need two pages of data and two of stack. */
+PARAM_U32("frames", frames_cap, 3, 1u << 20, "pages", "cap on user frames; none unless given");
+
+bool frames_try_charge(void)
+{
+	if (frames_cap && frames_used >= frames_cap)
+		return false;
+	frames_used++;
+	return true;
+}
+
+static void make_room(void)
+{
+	current->flags |= TF_RECLAIM;
+	if (!reclaim_one() && !fatal_signal_pending(current))
+		out_of_memory();
+	current->flags &= ~TF_RECLAIM;
+}
+
+void frames_charge(void)
+{
+	while (unlikely(!frames_try_charge())) {
+		if (fatal_signal_pending(current)) {
+			frames_used++; /* it needs memory to die */
+			return;
+		}
+		make_room();
+	}
+}
+
+void frames_uncharge(void)
+{
+	frames_used--;
+}

@@ -1,0 +1,167 @@
+/*
+ * mlock and madvise: what a program says about its memory.
+ *
+ * A page of a locked region is pinned: PG_mlocked, not the policy's, not counted against the cap
+ * on frames. Locking faults everything in first. A page shared with a region that is not
+ * locked is unpinned as soon as the locked one lets go of it.
+ */
+#include "errno.h"
+#include "fs/vfs.h"
+#include "mm/fault.h"
+#include "internal.h"
+#include "mm/policy_core.h"
+#include "mm/reclaim.h"
+#include "mm/rmap.h"
+#include "mm/swap.h"
+#include "proc/task.h"
+
+void page_pin(struct page *page)
+{
+	if (!page_test(page, PG_anon) || page_test(page, PG_mlocked))
+		return;
+	if (page_test(page, PG_owned))
+		vm_remove(page, VM_OUT_PINNED);
+	page_set(page, PG_mlocked);
+	frames_uncharge();
+}
+
+void page_unpin(struct page *page)
+{
+	struct page_id none = { 0 };
+
+	if (!page_test(page, PG_mlocked))
+		return;
+	page_clear(page, PG_mlocked);
+	frames_used++; /* it is there already: over the cap, if need be */
+	if (!page_test(page, PG_isolated))
+		vm_insert(page, page->owner, VM_IN_ADOPT, none);
+}
+
+int mm_populate(struct mm_struct *mm, u32 start, u32 end)
+{
+	for (u32 addr = start; addr < end; addr += PAGE_SIZE) {
+		struct vm_area_struct *vma;
+		u32 flags;
+		int err;
+
+		mutex_lock(&mm->lock);
+		vma = vma_find(mm, addr);
+		flags = vma && vma->start <= addr ? vma->flags : 0;
+		mutex_unlock(&mm->lock);
+		if (!(flags & VM_READ))
+			continue;
+		err = handle_mm_fault(mm, addr, flags & VM_WRITE ? FAULT_WRITE : 0);
+		if (err || fatal_signal_pending(current))
+			return err ?: -EINTR;
+	}
+	return 0;
+}
+
+/* Pins or unpins what the region's entries map. */
+static void pin_range(struct vm_area_struct *vma, u32 start, u32 end, bool lock)
+{
+	for (u32 addr = start; addr < end; addr += PAGE_SIZE) {
+		pte_t *pte = pte_lookup(vma->mm->pgd, addr);
+		struct page *page;
+
+		if (!pte || !(pte_present(*pte) || pte_noaccess(*pte)))
+			continue;
+		page = pfn_page(pte_pfn(*pte));
+		if (lock)
+			page_pin(page);
+		else
+			page_unpin(page);
+	}
+}
+
+static u32 set_locked(struct vm_area_struct *vma, u32 lock)
+{
+	return lock ? vma->flags | VM_LOCKED : vma->flags & ~VM_LOCKED;
+}
+
+static int mlock_range(struct mm_struct *mm, u32 start, u32 end, bool lock)
+{
+	struct vm_area_struct *vma;
+	int err;
+
+	mutex_lock(&mm->lock);
+	err = vma_for_range(mm, start, end, set_locked, lock);
+	for (vma = vma_find(mm, start); !err && vma && vma->start < end; vma = vma_next(vma))
+		pin_range(vma, MAX(start, vma->start), MIN(end, vma->end), lock);
+	mutex_unlock(&mm->lock);
+	return err;
+}
+
+long do_mlock(struct mm_struct *mm, u32 addr, u32 len, bool lock)
+{
+	u32 start = addr & PAGE_MASK, end = PAGE_ALIGN(addr + len);
+	int err;
+
+	if (end < start || end > TASK_SIZE)
+		return -EINVAL;
+	err = mlock_range(mm, start, end, lock);
+	return err || !lock ? err : mm_populate(mm, start, end);
+}
+
+long do_mlockall(struct mm_struct *mm, bool current_pages, bool future_pages)
+{
+	int err = 0;
+
+	mm->def_flags = future_pages ? VM_LOCKED : 0;
+	if (current_pages || !future_pages)
+		err = mlock_range(mm, 0, TASK_SIZE, current_pages);
+	if (!err && current_pages)
+		mm_populate(mm, 0, TASK_SIZE - PAGE_SIZE);
+	return err;
+}
+
+enum { MADV_NORMAL, MADV_RANDOM, MADV_SEQUENTIAL, MADV_WILLNEED, MADV_DONTNEED, MADV_FREE = 8 };
+
+static u32 set_random(struct vm_area_struct *vma, u32 random)
+{
+	return random ? vma->flags | VM_RAND_READ : vma->flags & ~VM_RAND_READ;
+}
+
+static void tell_policy(struct vm_area_struct *vma, u32 start, u32 end, enum vm_touch how)
+{
+	for (u32 addr = start; addr < end; addr += PAGE_SIZE) {
+		pte_t *pte = pte_lookup(vma->mm->pgd, addr);
+		struct page *page = pte && pte_present(*pte) ? pfn_page(pte_pfn(*pte)) : NULL;
+
+		if (page && page_test(page, PG_owned))
+			vm_touch(page, vma->mm, how);
+	}
+}
+
+/* MADV_FREE is treated as MADV_NORMAL: keeping the data is always allowed. */
+static int advise_region(struct vm_area_struct *vma, u32 start, u32 end, int advice)
+{
+	if (advice == MADV_WILLNEED)
+		tell_policy(vma, start, end, VM_TOUCH_WILLNEED);
+	if (advice != MADV_DONTNEED)
+		return 0;
+	if (vma->flags & VM_LOCKED)
+		return -EINVAL;
+	tell_policy(vma, start, end, VM_TOUCH_DONTNEED);
+	zap_range(vma, start, end);
+	return 0;
+}
+
+long do_madvise(struct mm_struct *mm, u32 addr, u32 len, int advice)
+{
+	u32 end = PAGE_ALIGN(addr + len);
+	struct vm_area_struct *vma;
+	int err = 0;
+
+	if (addr & ~PAGE_MASK || end < addr || end > TASK_SIZE)
+		return -EINVAL;
+	if (advice > MADV_DONTNEED && advice != MADV_FREE)
+		return -EINVAL;
+	mutex_lock(&mm->lock);
+	if (advice <= MADV_SEQUENTIAL)
+		err = vma_for_range(mm, addr, end, set_random, advice == MADV_RANDOM);
+	for (vma = vma_find(mm, addr); !err && vma && vma->start < end; vma = vma_next(vma))
+		err = advise_region(vma, MAX(addr, vma->start), MIN(end, vma->end), advice);
+	mutex_unlock(&mm->lock);
+	return err;
+}

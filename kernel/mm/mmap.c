@@ -1,0 +1,278 @@
+/*
+ * The calls that change regions: mmap, munmap, mprotect, brk, mremap.
+ *
+ * Each first checks everything, then splits regions at the borders of the range, and then works on
+ * whole regions. Splitting is the only step that can run out of memory, and is harmless by
+ * itself. mremap grows or shrinks in place; it does not move pages, because the reverse map
+ * finds a page by its address (mm/rmap.h), and says -ENOMEM, after which C libraries copy.
+ */
+#include "errno.h"
+#include "fs/vfs.h"
+#include "lib/assert.h"
+#include "internal.h"
+
+#define MREMAP_MAYMOVE 1u
+
+static u32 prot_to_vm(u32 prot, u32 flags)
+{
+	u32 vm = 0;
+
+	if (prot & PROT_READ)
+		vm |= VM_READ;
+	if (prot & PROT_WRITE)
+		vm |= VM_READ | VM_WRITE;
+	if (prot & PROT_EXEC)
+		vm |= VM_READ | VM_EXEC;
+	if (flags & MAP_SHARED)
+		vm |= VM_SHARED;
+	if (flags & MAP_GROWSDOWN)
+		vm |= VM_GROWSDOWN;
+	if (flags & MAP_LOCKED)
+		vm |= VM_LOCKED;
+	return vm;
+}
+
+/* Is [addr, addr + len) a page-aligned range of user addresses above page 0? */
+static bool range_ok(u32 addr, u32 len)
+{
+	return !(addr & ~PAGE_MASK) && addr >= PAGE_SIZE && len && len <= TASK_SIZE - PAGE_SIZE &&
+	       addr <= TASK_SIZE - PAGE_SIZE - len;
+}
+
+static int unmap_locked(struct mm_struct *mm, u32 start, u32 end)
+{
+	struct vm_area_struct *vma, *next;
+	int err = vma_split_at(mm, start) ?: vma_split_at(mm, end);
+
+	if (err)
+		return err;
+	for (vma = vma_find(mm, start); vma && vma->start < end; vma = next) {
+		next = vma_next(vma);
+		zap_range(vma, vma->start, vma->end);
+		vma_remove(vma);
+		vma_free(vma);
+	}
+	free_tables_around(mm, start, end);
+	return 0;
+}
+
+static int check_mmap(u32 addr, u32 len, u32 flags, struct inode *inode, u32 pgoff)
+{
+	u32 type = flags & (MAP_SHARED | MAP_PRIVATE);
+
+	if (!len || (type != MAP_SHARED && type != MAP_PRIVATE))
+		return -EINVAL;
+	if (flags & MAP_FIXED && addr & ~PAGE_MASK)
+		return -EINVAL;
+	if (flags & MAP_FIXED && !range_ok(addr, PAGE_ALIGN(len)))
+		return addr < PAGE_SIZE ? -EPERM : -ENOMEM;
+	if (!inode)
+		return type == MAP_SHARED ? -ENODEV : 0;
+	if ((inode->mode & S_IFMT) != S_IFREG)
+		return -ENODEV;
+	return pgoff + (PAGE_ALIGN(len) >> PAGE_SHIFT) < pgoff ? -EOVERFLOW : 0;
+}
+
+/* The address to map at: as demanded, as wished if it is free, or wherever there is room. */
+static long choose_address(struct mm_struct *mm, u32 addr, u32 len, u32 flags)
+{
+	struct vm_area_struct *vma;
+
+	if (flags & MAP_FIXED)
+		return flags & MAP_FIXED_NOREPLACE ? -EINVAL : (long)addr;
+	addr &= PAGE_MASK;
+	if (range_ok(addr, len)) {
+		vma = vma_find(mm, addr);
+		if (!vma || vma->start >= addr + len)
+			return addr;
+	}
+	if (flags & MAP_FIXED_NOREPLACE)
+		return -EEXIST;
+	addr = vma_find_hole(mm, len);
+	return addr ? (long)addr : -ENOMEM;
+}
+
+long do_mmap(struct mm_struct *mm, u32 addr, u32 len, u32 prot, u32 flags, struct inode *inode,
+	     u32 pgoff)
+{
+	struct vm_area_struct *vma;
+	long at;
+	int err = check_mmap(addr, len, flags, inode, pgoff);
+
+	if (err)
+		return err;
+	if (len > TASK_SIZE - 2 * PAGE_SIZE)
+		return -ENOMEM;
+	len = PAGE_ALIGN(len);
+	mutex_lock(&mm->lock);
+	at = mm->map_count < MAX_MAP_COUNT ? choose_address(mm, addr, len, flags) : -ENOMEM;
+	if (at < 0 && at > -4096)
+		goto out;
+	if (flags & MAP_FIXED) {
+		err = unmap_locked(mm, at, at + len);
+		if (err)
+			goto fail;
+	}
+	vma = vma_new(mm, at, at + len, prot_to_vm(prot, flags) | mm->def_flags, inode, pgoff);
+	err = -ENOMEM;
+	if (!vma)
+		goto fail;
+	vma_insert(vma);
+	vma = vma_merge(vma);
+	mutex_unlock(&mm->lock);
+	if (vma->flags & VM_LOCKED || flags & MAP_POPULATE)
+		mm_populate(mm, at, at + len);
+	return at;
+fail:
+	at = err;
+out:
+	mutex_unlock(&mm->lock);
+	return at;
+}
+
+long do_munmap(struct mm_struct *mm, u32 addr, u32 len)
+{
+	int err;
+
+	len = PAGE_ALIGN(len);
+	if (!range_ok(addr, len))
+		return -EINVAL;
+	mutex_lock(&mm->lock);
+	err = unmap_locked(mm, addr, addr + len);
+	mutex_unlock(&mm->lock);
+	return err;
+}
+
+/* Is every page of the range in some region? */
+static bool range_mapped(struct mm_struct *mm, u32 start, u32 end)
+{
+	struct vm_area_struct *vma = vma_find(mm, start);
+
+	while (start < end) {
+		if (!vma || vma->start > start)
+			return false;
+		start = vma->end;
+		vma = vma_next(vma);
+	}
+	return true;
+}
+
+static void change_flags(struct vm_area_struct *vma, u32 flags)
+{
+	u32 start = vma->start, end = vma->end;
+
+	vma_resize(vma, start, start); /* recount under the new flags */
+	vma->flags = flags;
+	vma_resize(vma, start, end);
+}
+
+/* Splits at the borders and calls change for each region in the range; holds mm->lock. */
+int vma_for_range(struct mm_struct *mm, u32 start, u32 end,
+		  u32 (*change)(struct vm_area_struct *vma, u32 arg), u32 arg)
+{
+	struct vm_area_struct *vma;
+	int err = vma_split_at(mm, start) ?: vma_split_at(mm, end);
+
+	if (err)
+		return err;
+	for (vma = vma_find(mm, start); vma && vma->start < end; vma = vma_next(vma)) {
+		change_flags(vma, change(vma, arg));
+		vma = vma_merge(vma);
+	}
+	return 0;
+}
+
+static u32 set_protection(struct vm_area_struct *vma, u32 vm)
+{
+	return (vma->flags & ~(VM_READ | VM_WRITE | VM_EXEC)) | vm;
+}
+
+long do_mprotect(struct mm_struct *mm, u32 addr, u32 len, u32 prot)
+{
+	struct vm_area_struct *vma;
+	int err = -ENOMEM;
+
+	len = PAGE_ALIGN(len);
+	if (addr & ~PAGE_MASK || prot & ~7u)
+		return -EINVAL;
+	if (!len)
+		return 0;
+	if (!range_ok(addr, len))
+		return -ENOMEM;
+	mutex_lock(&mm->lock);
+	if (range_mapped(mm, addr, addr + len))
+		err = vma_for_range(mm, addr, addr + len, set_protection, prot_to_vm(prot, 0));
+	for (vma = vma_find(mm, addr); !err && vma && vma->start < addr + len; vma = vma_next(vma))
+		protect_range(vma, MAX(addr, vma->start), MIN(addr + len, vma->end));
+	mutex_unlock(&mm->lock);
+	return err;
+}
+
+static bool extend_brk(struct mm_struct *mm, u32 from, u32 to)
+{
+	struct vm_area_struct *vma = vma_find(mm, from);
+
+	if (to > USER_MMAP_TOP || (vma && vma->start < to) || mm->map_count >= MAX_MAP_COUNT)
+		return false;
+	vma = vma_new(mm, from, to, VM_READ | VM_WRITE | mm->def_flags, NULL, 0);
+	if (!vma)
+		return false;
+	vma_insert(vma);
+	vma_merge(vma);
+	return true;
+}
+
+long do_brk(struct mm_struct *mm, u32 addr)
+{
+	u32 from = PAGE_ALIGN(mm->brk), to = PAGE_ALIGN(addr);
+	bool done = true;
+
+	if (addr < mm->start_brk || addr > USER_MMAP_TOP)
+		return mm->brk;
+	mutex_lock(&mm->lock);
+	if (to < from)
+		done = !unmap_locked(mm, to, from);
+	else if (to > from)
+		done = extend_brk(mm, from, to);
+	if (done)
+		mm->brk = addr;
+	mutex_unlock(&mm->lock);
+	if (done && to > from && mm->def_flags & VM_LOCKED)
+		mm_populate(mm, from, to);
+	return mm->brk;
+}
+
+static long grow_in_place(struct mm_struct *mm, u32 addr, u32 old_len, u32 new_len)
+{
+	struct vm_area_struct *vma = vma_find(mm, addr), *next;
+
+	if (!vma || vma->start > addr)
+		return -EFAULT;
+	if (vma->end != addr + old_len || !range_ok(addr, new_len))
+		return -ENOMEM;
+	next = vma_next(vma);
+	if (next && next->start < addr + new_len)
+		return -ENOMEM;
+	vma_resize(vma, vma->start, addr + new_len);
+	return addr;
+}
+
+long do_mremap(struct mm_struct *mm, u32 addr, u32 old_len, u32 new_len, u32 flags, u32 new_addr)
+{
+	long ret = addr;
+
+	(void)new_addr;
+	old_len = PAGE_ALIGN(old_len);
+	new_len = PAGE_ALIGN(new_len);
+	if (!range_ok(addr, old_len) || !new_len || flags & ~MREMAP_MAYMOVE)
+		return -EINVAL;
+	mutex_lock(&mm->lock);
+	if (!range_mapped(mm, addr, addr + old_len))
+		ret = -EFAULT;
+	else if (new_len < old_len)
+		ret = unmap_locked(mm, addr + new_len, addr + old_len) ?: (long)addr;
+	else if (new_len > old_len)
+		ret = grow_in_place(mm, addr, old_len, new_len);
+	mutex_unlock(&mm->lock);
+	return ret;
+}

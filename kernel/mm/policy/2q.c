@@ -1,0 +1,250 @@
+/*
+ * 2Q as Linux 2.6 has it: two lists per zone, and a referenced flag.
+ *
+ * A page that is used once should not push out pages that are used again and again. So a new page
+ * goes to the inactive list, from whose tail pages are evicted, and must prove itself there
+ * to get to the active list, which is protected:
+ *
+ *	inactive, unreferenced  --used-->  inactive, referenced  --used-->  active
+ *	active, referenced  --not used-->  active, unreferenced  --not used-->  inactive
+ *
+ * (mark_page_accessed in Linux's mm/swap.c; figure 1.1 of McMenamin's report.) "Used" is what the
+ * accessed bit says when a scan comes by, or a minor fault. The active list is scanned only while
+ * the inactive one is the shorter of the two (inactive_is_low for small memories). Zones share
+ * the pressure in proportion to their sizes.
+ *
+ * It is global: whose page it is plays no role. So it can hold on to pages of a phase that is
+ * over, and when many processes cycle over more than memory holds, each takes the other's pages.
+ *
+ * Left out: the split into file and anonymous lists (files never leave memory here), refault
+ * detection, memory cgroups.
+ */
+#include "mm/policy.h"
+#include "mm/zone.h"
+
+enum twoq_list { INACTIVE, ACTIVE, NR_LISTS };
+
+struct twoq_page {
+	struct list_head node;
+	enum twoq_list list;
+	u32 referenced;
+};
+POLICY_PAGE_FITS(struct twoq_page);
+
+#define ACTIVE_BATCH 32
+
+static struct twoq_zone {
+	struct list_head list[NR_LISTS]; /* newest first */
+	u32 nr[NR_LISTS];
+	u32 nr_looked; /* pages looked at: the zone's share of the pressure */
+} zone[MAX_ZONES];
+
+static u64 nr_activated, nr_deactivated;
+
+static struct twoq_page *twoq_data(struct page *page)
+{
+	return policy_page(page);
+}
+
+static struct twoq_zone *zone_of(struct page *page)
+{
+	return &zone[page_zone_index(page)];
+}
+
+static void enlist(struct page *page, enum twoq_list list)
+{
+	struct twoq_zone *z = zone_of(page);
+
+	twoq_data(page)->list = list;
+	list_add(&twoq_data(page)->node, &z->list[list]);
+	z->nr[list]++;
+}
+
+static void delist(struct page *page)
+{
+	list_del(&twoq_data(page)->node);
+	zone_of(page)->nr[twoq_data(page)->list]--;
+}
+
+static void move(struct page *page, enum twoq_list to)
+{
+	delist(page);
+	enlist(page, to);
+}
+
+static void mark_page_accessed(struct page *page)
+{
+	struct twoq_page *p = twoq_data(page);
+
+	if (p->list == INACTIVE && p->referenced) {
+		p->referenced = false;
+		nr_activated++;
+		move(page, ACTIVE);
+	} else {
+		p->referenced = true;
+	}
+}
+
+static int twoq_init(void)
+{
+	for (int i = 0; i < MAX_ZONES; i++)
+		for (int l = 0; l < NR_LISTS; l++)
+			INIT_LIST_HEAD(&zone[i].list[l]);
+	return 0;
+}
+
+static void twoq_insert(struct page *page, struct mm_struct *mm, enum vm_in how, struct page_id from)
+{
+	(void)mm, (void)how, (void)from;
+	enlist(page, INACTIVE);
+}
+
+static void twoq_touch(struct page *page, struct mm_struct *mm, enum vm_touch how)
+{
+	(void)mm;
+	if (how == VM_TOUCH_DONTNEED)
+		twoq_data(page)->referenced = false;
+	else
+		mark_page_accessed(page);
+}
+
+static void twoq_remove(struct page *page, enum vm_out why)
+{
+	(void)why;
+	delist(page);
+}
+
+static struct page *oldest(struct twoq_zone *z, enum twoq_list list)
+{
+	if (list_empty(&z->list[list]))
+		return NULL;
+	return policy_page_of(list_last_entry(&z->list[list], struct twoq_page, node));
+}
+
+/* Moves unused pages from the active to the inactive list, while that is the shorter one. */
+static void shrink_active(struct twoq_zone *z, struct vm_scan *scan)
+{
+	for (int n = ACTIVE_BATCH; n && z->nr[INACTIVE] < z->nr[ACTIVE]; n--) {
+		struct page *page = oldest(z, ACTIVE);
+		struct twoq_page *p = twoq_data(page);
+		bool used;
+
+		if (!vm_scan_more(scan))
+			return;
+		z->nr_looked++;
+		used = page_referenced(page) || p->referenced;
+		p->referenced = false;
+		if (used && scan->priority > 0) {
+			list_move(&p->node, &z->list[ACTIVE]);
+		} else {
+			nr_deactivated++;
+			move(page, INACTIVE);
+		}
+	}
+}
+
+static struct page *shrink_inactive(struct twoq_zone *z, struct vm_scan *scan)
+{
+	while (z->nr[INACTIVE] && vm_scan_more(scan)) {
+		struct page *page = oldest(z, INACTIVE);
+
+		z->nr_looked++;
+		if (!vm_eligible(scan, page)) {
+			move(page, INACTIVE);
+		} else if (page_referenced(page)) {
+			move(page, INACTIVE);
+			mark_page_accessed(page);
+		} else {
+			delist(page);
+			return page;
+		}
+	}
+	return NULL;
+}
+
+/* Of the zones of the scan, the one that has been looked at least for its size. */
+static struct twoq_zone *next_zone(const struct vm_scan *scan, u32 tried)
+{
+	struct twoq_zone *best = NULL;
+	u64 least = 0;
+
+	for (int i = 0; i < MAX_ZONES; i++) {
+		struct twoq_zone *z = &zone[i];
+		u32 size = z->nr[INACTIVE] + z->nr[ACTIVE];
+		u64 pressure;
+
+		if (!size || !((scan->zones & ~tried) >> i & 1))
+			continue;
+		pressure = ((u64)z->nr_looked << 8) / size;
+		if (!best || pressure < least) {
+			best = z;
+			least = pressure;
+		}
+	}
+	return best;
+}
+
+static struct page *twoq_select(struct vm_scan *scan)
+{
+	struct twoq_zone *z;
+	u32 tried = 0;
+
+	while ((z = next_zone(scan, tried))) {
+		struct page *page;
+
+		shrink_active(z, scan);
+		page = shrink_inactive(z, scan);
+		if (page)
+			return page;
+		if (!z->nr[ACTIVE] || !vm_scan_more(scan))
+			tried |= 1u << (z - zone);
+	}
+	return NULL;
+}
+
+static void twoq_putback(struct page *page, enum vm_put why)
+{
+	twoq_data(page)->referenced = false;
+	enlist(page, why == VM_PUT_USED ? ACTIVE : INACTIVE);
+}
+
+static int twoq_check(void)
+{
+	int n = 0;
+
+	for (int i = 0; i < MAX_ZONES; i++)
+		for (int l = 0; l < NR_LISTS; l++) {
+			struct twoq_page *p;
+			u32 len = 0;
+
+			list_for_each_entry(p, &zone[i].list[l], node)
+				if (p->list == (enum twoq_list)l)
+					len++;
+			if (len != zone[i].nr[l])
+				return -1;
+			n += len;
+		}
+	return n;
+}
+
+static void twoq_show(struct seq_file *m)
+{
+	for (int i = 0; i < MAX_ZONES; i++)
+		seq_printf(m, "zone%d_active: %u\nzone%d_inactive: %u\n", i, zone[i].nr[ACTIVE], i,
+			   zone[i].nr[INACTIVE]);
+	seq_printf(m, "activated: %llu\ndeactivated: %llu\n", nr_activated, nr_deactivated);
+}
+
+static const struct vm_policy twoq = {
+	.name = "2q",
+	.summary = "Linux's active and inactive lists, global",
+	.init = twoq_init,
+	.insert = twoq_insert,
+	.touch = twoq_touch,
+	.remove = twoq_remove,
+	.select = twoq_select,
+	.putback = twoq_putback,
+	.check = twoq_check,
+	.show = twoq_show,
+};
+VM_POLICY(twoq);

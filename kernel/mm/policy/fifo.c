@@ -1,0 +1,83 @@
+/*
+ * FIFO: the page that came first goes first, however much it is used.
+ *
+ * One queue; a page enters at the tail and is taken at the head. A page that comes back from the
+ * core (no swap slot, used while it was written) queues again. FIFO looks at no accessed bit, and
+ * more frames can mean more faults: L. Belady, R. Nelson and G. Shedler, "An anomaly in
+ * space-time characteristics of certain programs running in a paging machine", CACM 12(6), 1969.
+ */
+#include "mm/policy.h"
+
+struct fifo_page {
+	struct list_head node;
+};
+POLICY_PAGE_FITS(struct fifo_page);
+
+static LIST_HEAD(queue); /* oldest first */
+
+static struct fifo_page *fifo_data(struct page *page)
+{
+	return policy_page(page);
+}
+
+static void fifo_insert(struct page *page, struct mm_struct *mm, enum vm_in how, struct page_id from)
+{
+	(void)mm, (void)how, (void)from;
+	list_add_tail(&fifo_data(page)->node, &queue);
+}
+
+static void fifo_remove(struct page *page, enum vm_out why)
+{
+	(void)why;
+	list_del(&fifo_data(page)->node);
+}
+
+static struct page *fifo_select(struct vm_scan *scan)
+{
+	struct fifo_page *p;
+
+	list_for_each_entry(p, &queue, node) {
+		struct page *page = policy_page_of(p);
+
+		if (!vm_scan_more(scan))
+			break;
+		if (vm_eligible(scan, page)) {
+			list_del(&p->node);
+			return page;
+		}
+	}
+	return NULL;
+}
+
+static void fifo_putback(struct page *page, enum vm_put why)
+{
+	(void)why;
+	list_add_tail(&fifo_data(page)->node, &queue);
+}
+
+static int fifo_check(void)
+{
+	struct fifo_page *p;
+	int n = 0;
+
+	list_for_each_entry(p, &queue, node)
+		n++;
+	return n;
+}
+
+static void fifo_show(struct seq_file *m)
+{
+	seq_printf(m, "queue: %d\n", fifo_check());
+}
+
+static const struct vm_policy fifo = {
+	.name = "fifo",
+	.summary = "first in, first out",
+	.insert = fifo_insert,
+	.remove = fifo_remove,
+	.select = fifo_select,
+	.putback = fifo_putback,
+	.check = fifo_check,
+	.show = fifo_show,
+};
+VM_POLICY(fifo);

@@ -1,0 +1,413 @@
+/*
+ * The working set: Denning's policy (P. Denning, "The working set model for program behavior",
+ * CACM 11(5), 1968), with the rule of admission that goes with it.
+ *
+ * The working set of a process is the set of pages it used in the last tau of its own virtual
+ * time (time in user mode). A process runs only while its working set is in memory; if the
+ * working sets of all that run do not fit, one of them must wait.
+ *
+ * Each process has a list of its pages with the virtual time of their last use. A tick scans the
+ * accessed bits of every process that ran since the last one, so "used" has the tick's resolution;
+ * used pages move to the list's tail, and the pages older than tau gather at its head: they
+ * have left the working set. With strict release the core takes them at once (->surplus),
+ * otherwise when a frame is needed.
+ *
+ * A process is active or waiting. Its claim is its working-set size, but for the first tau after it
+ * was activated not less than what it claimed before: the pages must first come back. The
+ * claims of the active processes are kept within memory:
+ *
+ *	overflow  no page has left any working set, but a frame is needed: an active process starts
+ *	          waiting, and its pages go. First one that has not run since the last tick,
+ *	          then the one activated last.
+ *	admission a waiting process starts when its claim fits beside the others', or when nobody
+ *	          else is active.
+ *	patience  who has waited for patience_ms goes next, and takes the place of the process that has
+ *	          been active longest: nobody starves, and a process that waits for one that is
+ *	          held back (a pipe between them) gets on.
+ *
+ * A process alone that is larger than memory gives up its own oldest page: least recently used.
+ */
+#include "mm/policy.h"
+
+struct ws_page {
+	struct list_head node;
+	u32 used_us; /* low bits of the virtual time of its last use */
+};
+POLICY_PAGE_FITS(struct ws_page);
+
+struct ws_mm {
+	struct list_head pages; /* least recently used first */
+	u32 nr;                 /* its length */
+	u32 size;               /* working-set size at the last tick, pages */
+	u32 claim;
+	u32 active_us;          /* virtual time at activation */
+	u32 last_us;            /* virtual time at the last tick */
+	u32 ran;                /* it ran between the last two ticks */
+	bool waiting;
+	u64 since;              /* machine time at which it became active, or started to wait */
+};
+POLICY_MM_FITS(struct ws_mm);
+
+static u32 tau_ms = 200, patience_ms = 10000, strict = 1;
+static LIST_HEAD(unclaimed); /* read ahead, nobody's yet: oldest first */
+static u32 nr_unclaimed;
+static u64 nr_suspended, nr_admitted;
+
+static const struct vm_param ws_params[] = {
+	{ "tau_ms", &tau_ms, 1, 60000, "ms", "window of the working set, process virtual time" },
+	{ "patience_ms", &patience_ms, 100, 600000, "ms", "longest wait for admission" },
+	{ "strict", &strict, 0, 1, "", "1: take pages as they leave; 0: when frames are needed" },
+	{ 0 },
+};
+
+static struct ws_page *ws_data(struct page *page)
+{
+	return policy_page(page);
+}
+
+static struct ws_mm *ws_mm(struct mm_struct *mm)
+{
+	return policy_mm(mm);
+}
+
+static u32 vtime_us(struct mm_struct *mm)
+{
+	return mm_vtime(mm) / 1000;
+}
+
+#define for_each_ws(mm) for (struct mm_struct *mm = vm_next_mm(NULL); mm; mm = vm_next_mm(mm))
+
+static bool outside(const struct ws_page *p, u32 now_us)
+{
+	return now_us - p->used_us > tau_ms * 1000;
+}
+
+static void enlist(struct page *page)
+{
+	struct mm_struct *mm = page_mm(page);
+
+	if (!mm) {
+		list_add_tail(&ws_data(page)->node, &unclaimed);
+		nr_unclaimed++;
+		return;
+	}
+	ws_data(page)->used_us = vtime_us(mm);
+	list_add_tail(&ws_data(page)->node, &ws_mm(mm)->pages);
+	ws_mm(mm)->nr++;
+}
+
+static void delist(struct page *page)
+{
+	struct mm_struct *mm = page_mm(page);
+
+	list_del(&ws_data(page)->node);
+	if (mm)
+		ws_mm(mm)->nr--;
+	else
+		nr_unclaimed--;
+}
+
+static void ws_mm_init(struct mm_struct *mm)
+{
+	struct ws_mm *w = ws_mm(mm);
+
+	INIT_LIST_HEAD(&w->pages);
+	w->since = vm_now();
+}
+
+static void ws_insert(struct page *page, struct mm_struct *mm, enum vm_in how, struct page_id from)
+{
+	(void)mm, (void)how, (void)from;
+	enlist(page);
+}
+
+static void ws_touch(struct page *page, struct mm_struct *mm, enum vm_touch how)
+{
+	(void)mm;
+	if (how == VM_TOUCH_DONTNEED || !page_mm(page))
+		return;
+	delist(page);
+	enlist(page);
+}
+
+static void ws_remove(struct page *page, enum vm_out why)
+{
+	(void)why;
+	delist(page);
+}
+
+static u32 active_claims(void)
+{
+	u32 sum = 0;
+
+	for_each_ws(mm)
+		if (!ws_mm(mm)->waiting)
+			sum += ws_mm(mm)->claim;
+	return sum;
+}
+
+static void suspend(struct mm_struct *mm)
+{
+	ws_mm(mm)->waiting = true;
+	ws_mm(mm)->since = vm_now();
+	nr_suspended++;
+}
+
+static void activate(struct mm_struct *mm)
+{
+	ws_mm(mm)->waiting = false;
+	ws_mm(mm)->since = vm_now();
+	ws_mm(mm)->active_us = vtime_us(mm);
+	nr_admitted++;
+}
+
+/* Whom to stop: one that does not run anyway, then the one activated last; NULL: only one is left. */
+static struct mm_struct *choose_victim(void)
+{
+	struct mm_struct *victim = NULL;
+	u32 active = 0;
+
+	for_each_ws(mm) {
+		struct ws_mm *w = ws_mm(mm), *v = victim ? ws_mm(victim) : NULL;
+
+		if (w->waiting || !w->nr)
+			continue;
+		active++;
+		if (!v || (v->ran && !w->ran) || (v->ran == w->ran && w->since >= v->since))
+			victim = mm;
+	}
+	return active > 1 ? victim : NULL;
+}
+
+/* The first page of a list that the scan may take and, if it must be, has left the working set. */
+static struct page *take(struct list_head *pages, struct vm_scan *scan, bool any, u32 now_us)
+{
+	struct ws_page *p;
+
+	list_for_each_entry(p, pages, node) {
+		if ((!any && !outside(p, now_us)) || !vm_scan_more(scan))
+			return NULL;
+		if (vm_eligible(scan, policy_page_of(p)))
+			return policy_page_of(p);
+	}
+	return NULL;
+}
+
+static struct page *take_outside(struct vm_scan *scan)
+{
+	struct page *page;
+
+	for_each_ws(mm) {
+		if (scan->mm && scan->mm != mm)
+			continue;
+		page = take(&ws_mm(mm)->pages, scan, false, vtime_us(mm));
+		if (page)
+			return page;
+	}
+	return NULL;
+}
+
+static struct page *take_waiting(struct vm_scan *scan)
+{
+	struct page *page;
+
+	for_each_ws(mm) {
+		page = ws_mm(mm)->waiting ? take(&ws_mm(mm)->pages, scan, true, 0) : NULL;
+		if (page)
+			return page;
+	}
+	return NULL;
+}
+
+/* Nobody can be stopped: the least recently used page of whoever has the most. */
+static struct page *take_oldest(struct vm_scan *scan)
+{
+	struct mm_struct *largest = NULL;
+
+	for_each_ws(mm)
+		if (!largest || ws_mm(mm)->nr > ws_mm(largest)->nr)
+			largest = mm;
+	return largest ? take(&ws_mm(largest)->pages, scan, true, 0) : NULL;
+}
+
+static struct page *find_page(struct vm_scan *scan)
+{
+	struct page *page = NULL;
+	struct mm_struct *victim;
+
+	if (!scan->trim)
+		page = take(&unclaimed, scan, true, 0) ?: take_waiting(scan);
+	if (!page)
+		page = take_outside(scan);
+	while (!page && !scan->trim && scan->budget && (victim = choose_victim())) {
+		suspend(victim);
+		page = take_waiting(scan);
+	}
+	return page || scan->trim ? page : take_oldest(scan);
+}
+
+static struct page *ws_select(struct vm_scan *scan)
+{
+	struct page *page = find_page(scan);
+
+	if (page)
+		delist(page);
+	return page;
+}
+
+static void ws_putback(struct page *page, enum vm_put why)
+{
+	(void)why;
+	enlist(page);
+}
+
+/* Marks what was used and counts the working set. */
+static void measure(struct mm_struct *mm)
+{
+	struct ws_mm *w = ws_mm(mm);
+	u32 now_us = vtime_us(mm), left = w->nr, size = 0;
+	struct list_head *next = w->pages.next;
+
+	w->ran = now_us != w->last_us;
+	w->last_us = now_us;
+	if (!w->ran)
+		return;
+	for (; left; left--) {
+		struct ws_page *p = list_entry(next, struct ws_page, node);
+
+		next = next->next;
+		if (page_referenced(policy_page_of(p))) {
+			p->used_us = now_us;
+			list_move_tail(&p->node, &w->pages);
+		}
+		size += !outside(p, now_us);
+	}
+	w->size = size;
+	if (size > w->claim || now_us - w->active_us > tau_ms * 1000)
+		w->claim = size;
+}
+
+/* The process that has waited longest, if it has waited for too long. */
+static struct mm_struct *overdue(void)
+{
+	struct mm_struct *first = NULL;
+
+	for_each_ws(mm)
+		if (ws_mm(mm)->waiting && (!first || ws_mm(mm)->since < ws_mm(first)->since))
+			first = mm;
+	if (first && vm_now() - ws_mm(first)->since > patience_ms * 1000000ull)
+		return first;
+	return NULL;
+}
+
+static struct mm_struct *longest_active(void)
+{
+	struct mm_struct *first = NULL;
+
+	for_each_ws(mm)
+		if (!ws_mm(mm)->waiting && (!first || ws_mm(mm)->since < ws_mm(first)->since))
+			first = mm;
+	return first;
+}
+
+static bool ws_tick(void)
+{
+	struct mm_struct *late, *old;
+
+	for_each_ws(mm)
+		measure(mm);
+	late = overdue();
+	if (!late)
+		return false;
+	while (active_claims() + ws_mm(late)->claim > vm_frames() && (old = longest_active()))
+		suspend(old);
+	activate(late);
+	return false;
+}
+
+static bool ws_may_run(struct mm_struct *mm)
+{
+	struct ws_mm *w = ws_mm(mm);
+	u32 others;
+
+	if (!w->waiting)
+		return true;
+	others = active_claims();
+	if (others && others + w->claim > vm_frames())
+		return false;
+	activate(mm);
+	return true;
+}
+
+static u32 ws_surplus(struct mm_struct *mm)
+{
+	u32 now_us = vtime_us(mm), n = 0;
+	struct ws_page *p;
+
+	if (!strict)
+		return 0;
+	list_for_each_entry(p, &ws_mm(mm)->pages, node) {
+		if (!outside(p, now_us))
+			break;
+		n++;
+	}
+	return n;
+}
+
+static int count(struct list_head *pages, u32 expected)
+{
+	struct ws_page *p;
+	u32 n = 0;
+
+	list_for_each_entry(p, pages, node)
+		n++;
+	return n == expected ? (int)n : -1;
+}
+
+static int ws_check(void)
+{
+	int sum = count(&unclaimed, nr_unclaimed);
+
+	for_each_ws(mm) {
+		int n = count(&ws_mm(mm)->pages, ws_mm(mm)->nr);
+
+		if (n < 0 || sum < 0)
+			return -1;
+		sum += n;
+	}
+	return sum;
+}
+
+static void ws_show(struct seq_file *m)
+{
+	u32 active = 0, waiting = 0, sets = 0;
+
+	for_each_ws(mm) {
+		waiting += ws_mm(mm)->waiting;
+		active += !ws_mm(mm)->waiting;
+		sets += ws_mm(mm)->size;
+	}
+	seq_printf(m, "working_sets: %u\nclaims: %u\nframes: %u\n", sets, active_claims(),
+		   vm_frames());
+	seq_printf(m, "active: %u\nwaiting: %u\nsuspended: %llu\nadmitted: %llu\n", active, waiting,
+		   nr_suspended, nr_admitted);
+}
+
+static const struct vm_policy ws = {
+	.name = "ws",
+	.summary = "Denning's working set: who does not fit waits",
+	.tick_ms = 50,
+	.params = ws_params,
+	.mm_init = ws_mm_init,
+	.insert = ws_insert,
+	.touch = ws_touch,
+	.remove = ws_remove,
+	.select = ws_select,
+	.putback = ws_putback,
+	.surplus = ws_surplus,
+	.may_run = ws_may_run,
+	.tick = ws_tick,
+	.check = ws_check,
+	.show = ws_show,
+};
+VM_POLICY(ws);

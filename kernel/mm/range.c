@@ -1,0 +1,221 @@
+/*
+ * Whole ranges of page-table entries: unmapping, copying at fork, changing protection.
+ *
+ * The caller holds mm->lock, so only reclaim changes entries meanwhile, and it does so between
+ * sleeps. Nothing here sleeps while it works on the entries of one page table; counters and
+ * translations are settled once per range.
+ */
+#include "errno.h"
+#include "lib/assert.h"
+#include "internal.h"
+#include "mm/policy_core.h"
+#include "mm/rmap.h"
+#include "mm/swap.h"
+
+#define TABLE_SPAN (PAGE_SIZE * PTRS_PER_PTE) /* bytes that one page table maps */
+
+struct tally {
+	int anon, file, swap;
+};
+
+static void settle(struct mm_struct *mm, const struct tally *t)
+{
+	if (t->anon)
+		mm_count_anon(mm, t->anon);
+	if (t->file)
+		mm_count_file(mm, t->file);
+	mm->count.swapents += t->swap;
+}
+
+/* The end of the part of [addr, end) that addr's page table maps. */
+static u32 table_end(u32 addr, u32 end)
+{
+	u32 next = ALIGN_DOWN(addr, TABLE_SPAN) + TABLE_SPAN;
+
+	return next - 1 < end - 1 ? next : end;
+}
+
+/* mm has no more to do with a frame that is mapped by nobody, but cached for a slot. */
+static void leave_swap_cache(struct mm_struct *mm, struct page *page)
+{
+	swap_cache_release(page);
+	if (page_test(page, PG_swapcache) && page->owner == mm)
+		page_disown(page);
+}
+
+static void zap_swap(struct mm_struct *mm, u32 slot)
+{
+	struct page *page = swap_cache_get(slot);
+
+	swap_free(slot);
+	if (!page)
+		return;
+	leave_swap_cache(mm, page);
+	page_put(page);
+}
+
+static void zap_page(struct vm_area_struct *vma, struct page *page, struct tally *t)
+{
+	if (is_zero_page(page))
+		return;
+	if (page_test(page, PG_anon))
+		t->anon--;
+	else
+		t->file--;
+	page->mapcount--;
+	if (page->mapcount) {
+		if (vma->flags & VM_LOCKED)
+			page_unpin(page);
+		if (page_test(page, PG_anon) && page->owner == vma->mm)
+			page_disown(page);
+	} else if (page_test(page, PG_swapcache)) {
+		leave_swap_cache(vma->mm, page);
+	}
+	page_put(page);
+}
+
+void unmap_page(struct vm_area_struct *vma, struct page *page)
+{
+	struct tally t = { 0 };
+
+	zap_page(vma, page, &t);
+	settle(vma->mm, &t);
+}
+
+static void zap_table(struct vm_area_struct *vma, u32 addr, u32 end, struct tally *t)
+{
+	pte_t *pte = pte_lookup(vma->mm->pgd, addr);
+
+	for (; addr != end; addr += PAGE_SIZE, pte++) {
+		pte_t e = *pte;
+
+		if (pte_none(e))
+			continue;
+		*pte = pte_zero();
+		if (pte_is_swap(e)) {
+			t->swap--;
+			zap_swap(vma->mm, pte_swap_slot(e));
+		} else {
+			zap_page(vma, pfn_page(pte_pfn(e)), t);
+		}
+	}
+}
+
+void zap_range(struct vm_area_struct *vma, u32 start, u32 end)
+{
+	struct mm_struct *mm = vma->mm;
+	struct tally t = { 0 };
+
+	for (u32 next; start != end; start = next) {
+		next = table_end(start, end);
+		if (pgd_has_table(mm->pgd, start))
+			zap_table(vma, start, next, &t);
+	}
+	settle(mm, &t);
+	tlb_flush_all(mm->pgd);
+}
+
+/* The child's entry for what the parent's entry maps; both lose the right to write. */
+static pte_t share_entry(struct vm_area_struct *vma, pte_t *pte, struct tally *t)
+{
+	struct page *page = pfn_page(pte_pfn(*pte));
+
+	if (!(vma->flags & VM_SHARED) && pte_write(*pte))
+		*pte = pte_wrprotect(*pte);
+	if (is_zero_page(page))
+		return *pte;
+	page->count++;
+	page->mapcount++;
+	if (page_test(page, PG_anon))
+		t->anon++;
+	else
+		t->file++;
+	return pte_mkold(*pte);
+}
+
+static void copy_table(struct vm_area_struct *vma, pte_t *from, pte_t *to, u32 nr, struct tally *t)
+{
+	for (; nr; nr--, from++, to++) {
+		if (pte_none(*from))
+			continue;
+		if (pte_is_swap(*from)) {
+			swap_dup(pte_swap_slot(*from));
+			t->swap++;
+			*to = *from;
+		} else {
+			*to = share_entry(vma, from, t);
+		}
+	}
+}
+
+int copy_range(struct mm_struct *child, struct vm_area_struct *vma)
+{
+	struct mm_struct *parent = vma->mm;
+	struct tally t = { 0 };
+	int err = 0;
+
+	for (u32 addr = vma->start, next; addr != vma->end && !err; addr = next) {
+		bool grew = false;
+		pte_t *to;
+
+		next = table_end(addr, vma->end);
+		if (!pgd_has_table(parent->pgd, addr))
+			continue;
+		to = pte_alloc(child->pgd, addr, &grew);
+		child->count.ptes += grew;
+		if (to)
+			copy_table(vma, pte_lookup(parent->pgd, addr), to,
+				   (next - addr) >> PAGE_SHIFT, &t);
+		else
+			err = -ENOMEM;
+	}
+	settle(child, &t);
+	return err;
+}
+
+/* Rights that were lost are taken at once; those that were gained come with the next fault. */
+static pte_t protect_entry(struct vm_area_struct *vma, pte_t e)
+{
+	if (!(vma->flags & VM_READ))
+		return pte_noaccess(e) ? e : pte_mknoaccess(e);
+	if (pte_noaccess(e))
+		e = pte_mkaccess(e);
+	return vma->flags & VM_WRITE ? e : pte_wrprotect(e);
+}
+
+void protect_range(struct vm_area_struct *vma, u32 start, u32 end)
+{
+	struct mm_struct *mm = vma->mm;
+
+	for (u32 next; start != end; start = next) {
+		pte_t *pte;
+
+		next = table_end(start, end);
+		if (!pgd_has_table(mm->pgd, start))
+			continue;
+		pte = pte_lookup(mm->pgd, start);
+		for (u32 n = (next - start) >> PAGE_SHIFT; n; n--, pte++)
+			if (pte_present(*pte) || pte_noaccess(*pte))
+				*pte = protect_entry(vma, *pte);
+	}
+	tlb_flush_all(mm->pgd);
+}
+
+/* Page tables around an unmapped range that map nothing any more. */
+void free_tables_around(struct mm_struct *mm, u32 start, u32 end)
+{
+	struct vm_area_struct *next = vma_find(mm, start), *prev;
+	u32 lo = ALIGN_DOWN(start, TABLE_SPAN), hi = ALIGN_UP(end, TABLE_SPAN);
+
+	if (next)
+		prev = vma_prev(next);
+	else
+		prev = list_empty(&mm->vma_list) ? NULL : list_last_entry(&mm->vma_list,
+						struct vm_area_struct, list);
+	if (prev && prev->end > lo)
+		lo += TABLE_SPAN;
+	if (next && next->start < hi)
+		hi -= TABLE_SPAN;
+	if (lo < hi)
+		mm->count.ptes -= pgd_free_tables(mm->pgd, lo, hi);
+}

@@ -1,0 +1,128 @@
+/* Reverse mapping; the theory is in mm/rmap.h. */
+#include "mm/rmap.h"
+
+#include "errno.h"
+#include "lib/assert.h"
+#include "mm/policy_core.h"
+#include "mm/slab.h"
+#include "proc/task.h"
+
+int family_create(struct mm_struct *mm)
+{
+	struct anon_family *f = kmalloc(sizeof(*f), GFP_KERNEL);
+
+	if (!f)
+		return -ENOMEM;
+	INIT_LIST_HEAD(&f->mms);
+	list_add_tail(&mm->family_node, &f->mms);
+	mm->family = f;
+	return 0;
+}
+
+void family_join(struct mm_struct *child, struct mm_struct *parent)
+{
+	child->family = parent->family;
+	list_add_tail(&child->family_node, &parent->family->mms);
+}
+
+void family_leave(struct mm_struct *mm)
+{
+	list_del(&mm->family_node);
+	if (list_empty(&mm->family->mms))
+		kfree(mm->family);
+	mm->family = NULL;
+}
+
+static void rss_changed(struct mm_struct *mm)
+{
+	u32 rss = mm_rss_pages(mm);
+
+	if (rss > mm->count.max_rss)
+		mm->count.max_rss = rss;
+	if (!mm->task)
+		return;
+	acct_settle(&mm->task->acct);
+	mm->task->acct.rss = rss;
+}
+
+void mm_count_anon(struct mm_struct *mm, int n)
+{
+	mm->count.anon += n;
+	rss_changed(mm);
+}
+
+void mm_count_file(struct mm_struct *mm, int n)
+{
+	mm->count.file += n;
+	rss_changed(mm);
+}
+
+void page_add_anon(struct page *page, struct mm_struct *mm, u32 addr)
+{
+	page_set(page, PG_anon);
+	page->family = mm->family;
+	page->index = addr >> PAGE_SHIFT;
+	if (!page->owner)
+		page->owner = mm;
+	page->mapcount++;
+	mm_count_anon(mm, 1);
+}
+
+/* The entry of mm that maps the page, or NULL. */
+static pte_t *entry_in(struct page *page, struct mm_struct *mm)
+{
+	pte_t *pte = pte_lookup(mm->pgd, page->index << PAGE_SHIFT);
+
+	if (!pte || !(pte_present(*pte) || pte_noaccess(*pte)) || pte_pfn(*pte) != page_pfn(page))
+		return NULL;
+	return pte;
+}
+
+static bool visit(struct page *page, struct mm_struct *mm,
+		  void (*fn)(struct rmap_entry *e, void *arg), void *arg)
+{
+	struct rmap_entry e = { mm, page->index << PAGE_SHIFT, entry_in(page, mm) };
+
+	if (e.pte)
+		fn(&e, arg);
+	return e.pte;
+}
+
+void rmap_walk(struct page *page, void (*fn)(struct rmap_entry *e, void *arg), void *arg)
+{
+	struct mm_struct *owner = page->owner, *mm, *next;
+	u32 left = page->mapcount;
+
+	if (left && owner && visit(page, owner, fn, arg))
+		left--;
+	if (!left)
+		return;
+	list_for_each_entry_safe(mm, next, &page->family->mms, family_node) {
+		if (mm != owner && visit(page, mm, fn, arg) && --left == 0)
+			return;
+	}
+	panic("rmap: page %#x is mapped %u times more than can be found", page_pfn(page), left);
+}
+
+static void first_user(struct rmap_entry *e, void *arg)
+{
+	struct mm_struct **mm = arg;
+
+	if (!*mm)
+		*mm = e->mm;
+}
+
+void page_disown(struct page *page)
+{
+	struct mm_struct *heir = NULL;
+	struct page_id id = { 0 };
+
+	bool owned = page_test(page, PG_owned);
+
+	rmap_walk(page, first_user, &heir);
+	if (owned)
+		vm_remove(page, VM_OUT_MOVED);
+	page->owner = heir;
+	if (owned)
+		vm_insert(page, heir, VM_IN_ADOPT, id);
+}

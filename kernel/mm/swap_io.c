@@ -1,0 +1,218 @@
+/*
+ * Moving pages between frames and the swap area.
+ *
+ * Reading. The wanted slot and those neighbours, inside the aligned group of 2^page_cluster, that
+ * hold a page and are not in memory go into one request: the head is there anyway. A neighbour is
+ * only taken while memory is plentiful. All its pages are locked until the request ends; the
+ * neighbours are the policy's from the start, as prefetched, but not eligible while locked.
+ *
+ * Writing. Pages are collected while their slots follow one another, and leave as one request.
+ *
+ * Requests come from a fixed pool, since nothing may be allocated where memory is being freed;
+ * who finds it empty waits for one to end.
+ */
+#include "drivers/block.h"
+#include "lib/assert.h"
+#include "lib/param.h"
+#include "mm/mm.h"
+#include "mm/policy_core.h"
+#include "mm/reclaim.h"
+#include "mm/swap.h"
+#include "mm/vmstat.h"
+#include "mm/zone.h"
+#include "proc/task.h"
+
+#define NR_BIOS 32
+
+u32 page_cluster = 3;
+PARAM_U32("vm.page_cluster", page_cluster, 0, 5, "log2 pages", "read-ahead from swap");
+
+static struct bio bios[NR_BIOS];
+static LIST_HEAD(free_bios); /* irq */
+static WAIT_QUEUE(bio_wait);
+static struct bio *plug; /* writes being collected */
+
+void swap_io_init(void)
+{
+	for (int i = 0; i < NR_BIOS; i++)
+		list_add_tail(&bios[i].node, &free_bios);
+}
+
+static struct bio *bio_take(void)
+{
+	unsigned long flags = irq_save();
+	struct bio *bio = NULL;
+
+	if (!list_empty(&free_bios)) {
+		bio = list_first_entry(&free_bios, struct bio, node);
+		list_del(&bio->node);
+	}
+	irq_restore(flags);
+	return bio;
+}
+
+static struct bio *bio_get(u32 block, bool write, void (*end)(struct bio *bio))
+{
+	bool was = current->in_pagewait;
+	struct bio *bio;
+
+	current->in_pagewait = true;
+	wait_event(&bio_wait, (bio = bio_take()));
+	current->in_pagewait = was;
+	bio->block = block;
+	bio->nr = 0;
+	bio->write = write;
+	bio->error = 0;
+	bio->end = end;
+	return bio;
+}
+
+static void bio_done(struct bio *bio)
+{
+	unsigned long flags = irq_save();
+
+	list_add(&bio->node, &free_bios);
+	irq_restore(flags);
+	wake_up(&bio_wait);
+}
+
+static void read_end(struct bio *bio)
+{
+	for (u32 i = 0; i < bio->nr; i++) {
+		page_set(bio->pages[i], bio->error ? PG_error : PG_uptodate);
+		page_unlock(bio->pages[i]);
+	}
+	if (bio->error)
+		vm_count(swap_read_error);
+	bio_done(bio);
+}
+
+static void write_end(struct bio *bio)
+{
+	if (bio->error)
+		vm_count(swap_write_error);
+	for (u32 i = 0; i < bio->nr; i++) {
+		struct page *page = bio->pages[i];
+
+		if (bio->error)
+			page_set(page, PG_error);
+		page_end_writeback(page);
+		reclaim_write_done(page);
+	}
+	bio_done(bio);
+}
+
+void swap_write_flush(void)
+{
+	struct bio *bio = plug;
+
+	if (!bio)
+		return;
+	plug = NULL;
+	vm_count_n(pswpout, bio->nr);
+	swap_bdev->ops->submit(swap_bdev, bio);
+}
+
+void swap_write(struct page *page)
+{
+	page_clear(page, PG_error);
+	page_set(page, PG_writeback);
+	if (plug && (plug->nr == BIO_MAX_PAGES || page->slot != plug->block + plug->nr))
+		swap_write_flush();
+	if (!plug) {
+		struct bio *bio = bio_get(page->slot, true, write_end);
+
+		swap_write_flush(); /* somebody else may have begun one while we waited */
+		plug = bio;
+	}
+	plug->pages[plug->nr++] = page;
+}
+
+/* A locked frame in the swap cache for a slot that has none; the cache's reference only. */
+static struct page *add_frame(u32 slot, gfp_t gfp)
+{
+	struct page *page = alloc_page(gfp);
+
+	if (!page)
+		return NULL;
+	if (!swap_slot_valid(slot) || (gfp & GFP_WAIT && swap_cached(slot))) {
+		page_put(page);
+		return NULL;
+	}
+	page->flags |= 1u << PG_anon | 1u << PG_locked;
+	page->owner = NULL;
+	page->family = NULL;
+	swap_cache_add(page, slot);
+	page_put(page);
+	return page;
+}
+
+/* Reads a neighbour too? Only when it costs nobody a frame. */
+static struct page *add_neighbour(u32 slot)
+{
+	struct page_id id = { SWAP_STORE, slot };
+	struct page *page;
+
+	if (!swap_slot_valid(slot) || swap_cached(slot) || !frames_try_charge())
+		return NULL;
+	page = add_frame(slot, GFP_HIGH);
+	if (!page) {
+		frames_uncharge();
+		return NULL;
+	}
+	vm_count(swap_ra);
+	vm_insert(page, NULL, VM_IN_PREFETCH, id);
+	return page;
+}
+
+/* Fills a request with the target and its neighbours in slot order, and sends it. */
+static void read_cluster(struct bio *bio, struct page *target, u32 cluster)
+{
+	u32 size = 1u << cluster, slot = target->slot;
+	u32 first = ALIGN_DOWN(slot, size), lo = slot, hi = slot + 1;
+	struct page *before[1u << 5], *page;
+
+	while (lo > first && (page = add_neighbour(lo - 1)))
+		before[slot - lo--] = page;
+	bio->block = lo;
+	for (u32 i = slot - lo; i > 0; i--)
+		bio->pages[bio->nr++] = before[i - 1];
+	bio->pages[bio->nr++] = target;
+	while (hi < first + size && (page = add_neighbour(hi))) {
+		bio->pages[bio->nr++] = page;
+		hi++;
+	}
+	vm_count_n(pswpin, bio->nr);
+	swap_bdev->ops->submit(swap_bdev, bio);
+}
+
+struct page *swap_in(u32 slot, struct vm_area_struct *vma, bool *major)
+{
+	struct page *page = swap_cache_get(slot);
+	struct bio *bio;
+
+	if (page)
+		return page;
+	frames_charge();
+	page = add_frame(slot, GFP_USER);
+	if (!page) { /* no memory; or somebody read it while we slept, and it is in the cache */
+		frames_uncharge();
+		return swap_cache_get(slot);
+	}
+	page_get(page);
+	*major = true;
+	bio = bio_get(slot, false, read_end);
+	read_cluster(bio, page, vma->flags & VM_RAND_READ ? 0 : page_cluster);
+	return page;
+}
+
+/* A major fault on a page that was evicted not long ago: a larger memory would have kept it. */
+void swap_note_refault(struct mm_struct *mm, u32 slot)
+{
+	u32 distance = swap_refault_distance(slot);
+
+	if (!distance || distance > vm_frames())
+		return;
+	mm->count.nr_refault++;
+	vm_count(workingset_refault);
+}

@@ -1,0 +1,216 @@
+/*
+ * Regions of an address space.
+ *
+ * Every region is in mm->vmas, a red-black tree by address, and in mm->vma_list in the same order:
+ * the tree finds the region of an address in O(log n), the list gives neighbours. Regions do not
+ * overlap; neighbours that only continue each other are merged. The region found last is tried
+ * first, since faults come in runs.
+ *
+ * mmap without an address takes the highest hole below USER_MMAP_TOP. hole_hint remembers where
+ * the last search ended, so that a thousand mmaps do not walk over a thousand regions; an munmap
+ * above it moves it up again.
+ */
+#include "errno.h"
+#include "fs/vfs.h"
+#include "lib/assert.h"
+#include "internal.h"
+#include "mm/slab.h"
+
+static struct kmem_cache *vma_cache;
+
+void vma_init_cache(void)
+{
+	vma_cache = kmem_cache_create("vm_area_struct", sizeof(struct vm_area_struct), 0, NULL);
+}
+
+struct vm_area_struct *vma_new(struct mm_struct *mm, u32 start, u32 end, u32 flags,
+			       struct inode *inode, u32 pgoff)
+{
+	struct vm_area_struct *vma = kmem_cache_alloc(vma_cache, GFP_KERNEL);
+
+	if (!vma)
+		return NULL;
+	*vma = (struct vm_area_struct){
+		.mm = mm, .start = start, .end = end, .flags = flags,
+		.inode = inode, .pgoff = pgoff, .ops = inode ? &file_vm_ops : NULL,
+	};
+	if (inode)
+		inode_get(inode);
+	return vma;
+}
+
+void vma_free(struct vm_area_struct *vma)
+{
+	if (vma->inode)
+		inode_put(vma->inode);
+	kmem_cache_free(vma_cache, vma);
+}
+
+struct vm_area_struct *vma_find(struct mm_struct *mm, u32 addr)
+{
+	struct vm_area_struct *vma = mm->last_vma, *best = NULL;
+	struct rb_node *n = mm->vmas.rb_node;
+
+	if (vma && vma->start <= addr && addr < vma->end)
+		return vma;
+	while (n) {
+		vma = rb_entry(n, struct vm_area_struct, rb);
+		if (vma->end > addr) {
+			best = vma;
+			if (vma->start <= addr)
+				break;
+			n = n->rb_left;
+		} else {
+			n = n->rb_right;
+		}
+	}
+	if (best)
+		mm->last_vma = best;
+	return best;
+}
+
+struct vm_area_struct *vma_prev(struct vm_area_struct *vma)
+{
+	if (vma->list.prev == &vma->mm->vma_list)
+		return NULL;
+	return list_entry(vma->list.prev, struct vm_area_struct, list);
+}
+
+struct vm_area_struct *vma_next(struct vm_area_struct *vma)
+{
+	if (vma->list.next == &vma->mm->vma_list)
+		return NULL;
+	return list_entry(vma->list.next, struct vm_area_struct, list);
+}
+
+static void count_pages(struct vm_area_struct *vma, int sign)
+{
+	struct mm_counters *c = &vma->mm->count;
+	int n = sign * (int)vma_pages(vma);
+
+	c->total_vm += n;
+	if (vma->flags & VM_LOCKED)
+		c->locked_vm += n;
+	if (vma_is_demand(vma))
+		c->demand += n;
+}
+
+/* Into the tree; the list place follows from the parent found on the way. */
+void vma_insert(struct vm_area_struct *vma)
+{
+	struct mm_struct *mm = vma->mm;
+	struct rb_node **link = &mm->vmas.rb_node, *parent = NULL;
+	struct list_head *before = &mm->vma_list;
+
+	while (*link) {
+		struct vm_area_struct *v = rb_entry(*link, struct vm_area_struct, rb);
+
+		parent = *link;
+		if (vma->start < v->start) {
+			link = &parent->rb_left;
+		} else {
+			before = &v->list;
+			link = &parent->rb_right;
+		}
+	}
+	rb_link_node(&vma->rb, parent, link);
+	rb_insert_color(&vma->rb, &mm->vmas);
+	list_add(&vma->list, before);
+	mm->map_count++;
+	count_pages(vma, 1);
+}
+
+void vma_remove(struct vm_area_struct *vma)
+{
+	struct mm_struct *mm = vma->mm;
+
+	rb_erase(&vma->rb, &mm->vmas);
+	list_del(&vma->list);
+	if (mm->last_vma == vma)
+		mm->last_vma = NULL;
+	if (vma->end > mm->hole_hint && vma->end <= USER_MMAP_TOP)
+		mm->hole_hint = vma->end;
+	mm->map_count--;
+	count_pages(vma, -1);
+}
+
+/* The order of the regions does not change, so tree and list stay right. */
+void vma_resize(struct vm_area_struct *vma, u32 start, u32 end)
+{
+	count_pages(vma, -1);
+	if (vma->inode)
+		vma->pgoff += (int)(start - vma->start) >> PAGE_SHIFT;
+	vma->start = start;
+	vma->end = end;
+	count_pages(vma, 1);
+}
+
+static bool continues(const struct vm_area_struct *a, const struct vm_area_struct *b)
+{
+	if (a->end != b->start || a->flags != b->flags || a->inode != b->inode)
+		return false;
+	return !a->inode || a->pgoff + vma_pages(a) == b->pgoff;
+}
+
+static void absorb_next(struct vm_area_struct *vma, struct vm_area_struct *next)
+{
+	u32 end = next->end;
+
+	vma_remove(next);
+	vma_free(next);
+	vma_resize(vma, vma->start, end);
+}
+
+struct vm_area_struct *vma_merge(struct vm_area_struct *vma)
+{
+	struct vm_area_struct *prev = vma_prev(vma), *next = vma_next(vma);
+
+	if (next && continues(vma, next))
+		absorb_next(vma, next);
+	if (!prev || !continues(prev, vma))
+		return vma;
+	absorb_next(prev, vma);
+	return prev;
+}
+
+int vma_split_at(struct mm_struct *mm, u32 addr)
+{
+	struct vm_area_struct *vma = vma_find(mm, addr), *upper;
+	u32 end;
+
+	if (!vma || vma->start >= addr)
+		return 0;
+	if (mm->map_count >= MAX_MAP_COUNT)
+		return -ENOMEM;
+	end = vma->end;
+	upper = vma_new(mm, addr, end, vma->flags, vma->inode,
+			vma->pgoff + ((addr - vma->start) >> PAGE_SHIFT));
+	if (!upper)
+		return -ENOMEM;
+	vma_resize(vma, vma->start, addr);
+	vma_insert(upper);
+	return 0;
+}
+
+static u32 hole_below(struct mm_struct *mm, u32 top, u32 len)
+{
+	while (top >= len + PAGE_SIZE) {
+		struct vm_area_struct *vma = vma_find(mm, top - len);
+
+		if (!vma || vma->start >= top)
+			return top - len;
+		top = vma->start;
+	}
+	return 0;
+}
+
+u32 vma_find_hole(struct mm_struct *mm, u32 len)
+{
+	u32 addr = hole_below(mm, mm->hole_hint, len);
+
+	if (!addr && mm->hole_hint != USER_MMAP_TOP)
+		addr = hole_below(mm, USER_MMAP_TOP, len);
+	if (addr)
+		mm->hole_hint = addr;
+	return addr;
+}

@@ -1,0 +1,206 @@
+/* /proc files about memory, with Linux's names and formats where Linux has the file. */
+#include "mm/vmstat.h"
+
+#include "errno.h"
+#include "fs/proc.h"
+#include "lib/param.h"
+#include "lib/printf.h"
+#include "lib/string.h"
+#include "mm/mm.h"
+#include "mm/policy_core.h"
+#include "mm/reclaim.h"
+#include "mm/slab.h"
+#include "mm/swap.h"
+#include "mm/zone.h"
+#include "proc/task.h"
+
+u64 vm_events[NR_VM_EVENTS];
+
+const char *const vm_event_names[NR_VM_EVENTS] = {
+#define X(name) #name,
+	VM_EVENTS(X)
+#undef X
+};
+
+static u32 nr_owned(void)
+{
+	return zones[0].nr_owned + zones[1].nr_owned + zones[2].nr_owned;
+}
+
+static void kib(struct seq_file *m, const char *name, u32 pages)
+{
+	seq_printf(m, "%-15s %8u kB\n", name, pages * 4);
+}
+
+static void sum_processes(u32 *file, u32 *tables, u32 *locked)
+{
+	struct mm_struct *mm;
+
+	for_each_mm(mm) {
+		*file += mm->count.file;
+		*tables += mm->count.ptes + 1;
+		*locked += mm->count.locked_vm;
+	}
+}
+
+static void meminfo_show(struct seq_file *m)
+{
+	u32 file = 0, tables = 0, locked = 0, slots = swap_nr_slots ? swap_nr_slots - 1 : 0;
+
+	sum_processes(&file, &tables, &locked);
+	kib(m, "MemTotal:", nr_managed_pages());
+	kib(m, "MemFree:", nr_free_pages());
+	kib(m, "MemAvailable:", nr_free_pages() + nr_owned());
+	kib(m, "AnonPages:", frames_used);
+	kib(m, "Mapped:", file);
+	kib(m, "Mlocked:", locked);
+	kib(m, "Slab:", slab_nr_pages());
+	kib(m, "PageTables:", tables);
+	kib(m, "KernelStack:", nr_tasks() * (KERNEL_STACK_SIZE / PAGE_SIZE));
+	kib(m, "Writeback:", reclaim_nr_writing());
+	kib(m, "SwapTotal:", swap_bdev ? slots : 0);
+	kib(m, "SwapFree:", swap_nr_free);
+	kib(m, "HighTotal:", zones[ZONE_HIGHMEM].managed);
+	kib(m, "HighFree:", zones[ZONE_HIGHMEM].nr_free);
+}
+
+static void vmstat_show(struct seq_file *m)
+{
+	seq_printf(m, "nr_free_pages %u\nnr_policy_pages %u\nnr_isolated %u\nnr_anon_pages %u\n"
+		      "nr_writeback %u\nnr_slab_pages %u\nnr_slab_objects %u\nnr_swap_free %u\n",
+		   nr_free_pages(), nr_owned(), vm_nr_isolated, frames_used, reclaim_nr_writing(),
+		   slab_nr_pages(), slab_objects_in_use(), swap_nr_free);
+	for (int i = 0; i < NR_VM_EVENTS; i++)
+		seq_printf(m, "%s %llu\n", vm_event_names[i], vm_events[i]);
+	seq_printf(m, "policy_us %llu\n", cycles_to_ns(policy_cycles) / 1000);
+}
+
+static void zoneinfo_show(struct seq_file *m)
+{
+	for (int i = 0; i < MAX_ZONES; i++) {
+		struct zone *z = &zones[i];
+
+		seq_printf(m, "Node 0, zone %8s\n  pages free     %u\n        min      %u\n"
+			      "        low      %u\n        high     %u\n        spanned  %u\n"
+			      "        present  %u\n        managed  %u\n        policy   %u\n",
+			   z->name, z->nr_free, z->watermark[WMARK_MIN], z->watermark[WMARK_LOW],
+			   z->watermark[WMARK_HIGH], z->end_pfn - z->start_pfn, z->present,
+			   z->managed, z->nr_owned);
+		seq_printf(m, "  allocated      %llu\n  freed          %llu\n  reclaimed      %llu\n"
+			      "  start_pfn:           %u\n",
+			   z->nr_alloc, z->nr_freed, z->nr_reclaimed, z->start_pfn);
+	}
+}
+
+static void buddyinfo_show(struct seq_file *m)
+{
+	for (int i = 0; i < MAX_ZONES; i++) {
+		seq_printf(m, "Node 0, zone %8s ", zones[i].name);
+		for (int o = 0; o < MAX_ORDER; o++)
+			seq_printf(m, "%6u ", zones[i].free_area[o].nr_free);
+		seq_putc(m, '\n');
+	}
+}
+
+static int store_policy(char *text)
+{
+	return policy_switch(text);
+}
+
+static void min_free_show(struct seq_file *m)
+{
+	seq_printf(m, "%u\n", min_free_kbytes);
+}
+
+static int store_min_free(char *text)
+{
+	int err = param_set("vm.min_free_kbytes", text, NULL, 0);
+
+	if (!err)
+		zones_set_watermarks();
+	return err;
+}
+
+static void page_cluster_show(struct seq_file *m)
+{
+	seq_printf(m, "%u\n", page_cluster);
+}
+
+static int store_page_cluster(char *text)
+{
+	return param_set("vm.page_cluster", text, NULL, 0);
+}
+
+static void frames_show(struct seq_file *m)
+{
+	seq_printf(m, "%u\n", frames_cap);
+}
+
+static int store_frames(char *text)
+{
+	return param_set("frames", text, NULL, 0);
+}
+
+/* Any value gives the empty slabs back. */
+static int store_drop_caches(char *text)
+{
+	(void)text;
+	slab_reap();
+	return 0;
+}
+
+static void page_seconds(struct seq_file *m, const char *name, u64 page_cycles)
+{
+	u64 ms = cycles_to_ns(page_cycles) / 1000000;
+
+	seq_printf(m, "%s %llu.%03llu\n", name, ms / 1000, ms % 1000);
+}
+
+static void pid_vm_show(struct seq_file *m, struct task_struct *t)
+{
+	static const char *const names[NR_ACCTS] = { "user", "kernel", "ready", "pagewait", "admit",
+						     "sleep" };
+	const struct mm_counters *c;
+	char name[32];
+
+	if (!t->mm)
+		return;
+	c = &t->mm->count;
+	acct_settle(&t->acct);
+	seq_printf(m, "mad %u\nrss %u\nrss_max %u\nnap %u\nwss %u\nswap %u\nminflt %llu\nmajflt %llu\n"
+		      "refault %llu\nfault_delay_us %llu\n",
+		   c->demand, mm_rss_pages(t->mm), c->max_rss, c->nap, c->wss, c->swapents,
+		   t->nr_minflt, t->nr_majflt, c->nr_refault,
+		   cycles_to_ns(c->fault_delay_cycles) / 1000);
+	for (int i = 0; i < NR_ACCTS; i++)
+		seq_printf(m, "%s_us %llu\n", names[i], cycles_to_ns(t->acct.cycles[i]) / 1000);
+	for (int i = 0; i < NR_ACCTS; i++) {
+		scnprintf(name, sizeof(name), "%s_page_s", names[i]);
+		page_seconds(m, name, t->acct.space[i]);
+	}
+	page_seconds(m, "fault_page_s", c->fault_space_cycles);
+}
+
+static const struct proc_file files[] = {
+	{ "meminfo", meminfo_show, NULL },
+	{ "vmstat", vmstat_show, NULL },
+	{ "zoneinfo", zoneinfo_show, NULL },
+	{ "buddyinfo", buddyinfo_show, NULL },
+	{ "slabinfo", slab_show, NULL },
+	{ "swaps", swaps_show, NULL },
+	{ "vm/policy", policy_show, NULL },
+	{ "sys/vm/policy", policy_names, store_policy },
+	{ "sys/vm/min_free_kbytes", min_free_show, store_min_free },
+	{ "sys/vm/page-cluster", page_cluster_show, store_page_cluster },
+	{ "sys/vm/frames", frames_show, store_frames },
+	{ "sys/vm/drop_caches", NULL, store_drop_caches },
+	{ 0 },
+};
+
+static const struct proc_pid_file pid_files[] = { { "vm", pid_vm_show }, { 0 } };
+
+void vmstat_init(void)
+{
+	proc_register(files);
+	proc_register_pid(pid_files);
+}

@@ -1,0 +1,103 @@
+/*
+ * The end of a task.
+ *
+ * do_exit gives back all that a task does not need to be dead, hands its children to init, and leaves
+ * a zombie that holds its exit code and times until the parent asks (wait.c). A parent that
+ * ignores SIGCHLD does not want to know: then nothing is kept.
+ */
+#include "arch/uaccess.h"
+#include "errno.h"
+#include "fs/vfs.h"
+#include "internal.h"
+#include "lib/assert.h"
+#include "mm/mm.h"
+#include "trace/telemetry.h"
+
+#define SA_NOCLDWAIT 2u
+
+static void release_files(struct task_struct *t)
+{
+	if (t->files)
+		files_destroy(t->files);
+	if (t->cwd)
+		inode_put(t->cwd);
+	t->files = NULL;
+	t->cwd = NULL;
+}
+
+static void release_memory(struct task_struct *t)
+{
+	struct mm_struct *mm = t->mm;
+
+	if (!mm)
+		return;
+	if (t->clear_child_tid)
+		put_user_u32((void *)t->clear_child_tid, 0);
+	acct_exit(t);
+	t->max_rss = mm->count.max_rss;
+	t->mm = NULL;
+	mm_destroy(mm);
+}
+
+static void reparent_children(struct task_struct *t)
+{
+	struct task_struct *child;
+	bool zombies = false;
+
+	if (list_empty(&t->children))
+		return;
+	list_for_each_entry(child, &t->children, sibling) {
+		child->parent = init_process;
+		zombies |= child->state == TASK_ZOMBIE;
+	}
+	list_splice_tail_init(&t->children, &init_process->children);
+	if (zombies) {
+		signal_send(init_process, SIGCHLD);
+		wake_up(&init_process->child_wait);
+	}
+}
+
+static bool parent_wants_to_know(const struct task_struct *t)
+{
+	const struct k_sigaction *sa;
+
+	if (!t->parent)
+		return false;
+	sa = &t->parent->sig.actions[SIGCHLD - 1];
+	return sa->handler != SIG_IGN && !(sa->flags & SA_NOCLDWAIT);
+}
+
+static void bury(struct task_struct *t)
+{
+	bool zombie = parent_wants_to_know(t);
+
+	t->state = zombie ? TASK_ZOMBIE : TASK_DEAD;
+	if (!zombie) {
+		list_del_init(&t->sibling);
+		list_add_tail(&t->sibling, &dead_tasks);
+	}
+	if (t->parent) {
+		signal_send(t->parent, SIGCHLD);
+		wake_up(&t->parent->child_wait);
+	}
+}
+
+void __noreturn do_exit(int code)
+{
+	struct task_struct *t = current;
+
+	if (t == init_process)
+		panic("init died: %s %d", code & 0x7f ? "signal" : "exit code",
+		      code & 0x7f ? code & 0x7f : code >> 8 & 0xff);
+	t->flags |= TF_EXITING;
+	t->exit_code = code;
+	timer_stop(&t->alarm);
+	release_memory(t);
+	release_files(t);
+	signal_actions_free(t->sig.actions);
+	t->sig.actions = NULL;
+	reparent_children(t);
+	bury(t);
+	schedule();
+	panic("a dead task runs");
+}

@@ -1,0 +1,72 @@
+/*
+ * fork: a child that is a copy of its parent, memory copied on write.
+ *
+ * The number of tasks is bounded, so that a fork bomb meets EAGAIN long before memory is gone. The
+ * last few places are for init and the shell that it started, so that somebody at the console can
+ * still run a program that ends the bomb.
+ */
+#include "errno.h"
+#include "fs/vfs.h"
+#include "internal.h"
+#include "lib/string.h"
+#include "mm/mm.h"
+
+#define RESERVED_TASKS 4u
+
+static bool too_many_tasks(void)
+{
+	bool console = current == init_process ||
+		       (current->parent == init_process && current->pid == current->pgid);
+
+	return nr_tasks() + (console ? 0 : RESERVED_TASKS) >= max_threads;
+}
+
+/* What was copied before a failure is freed by task_free. */
+static int copy_process(struct task_struct *child, u32 sp)
+{
+	struct task_struct *parent = current;
+
+	child->flags = parent->flags & TF_LAB;
+	child->pgid = parent->pgid;
+	child->sid = parent->sid;
+	child->umask = parent->umask;
+	child->sig.blocked = parent->sig.blocked;
+	sched_fork(child);
+	child->sig.actions = signal_actions_alloc();
+	child->files = files_fork(parent->files);
+	if (!child->sig.actions || !child->files)
+		return -ENOMEM;
+	memcpy(child->sig.actions, parent->sig.actions, NSIG * sizeof(struct k_sigaction));
+	child->cwd = parent->cwd;
+	if (child->cwd)
+		inode_get(child->cwd);
+	if (!mm_fork(child))
+		return -ENOMEM;
+	return thread_init_fork(child, parent, sp);
+}
+
+int do_fork(u32 child_sp, u32 *child_tid_set, u32 *child_tid_clear)
+{
+	struct task_struct *child;
+	int err;
+
+	if (too_many_tasks())
+		return -EAGAIN;
+	child = task_alloc(current->comm);
+	if (!child)
+		return -ENOMEM;
+	err = copy_process(child, child_sp);
+	if (err) {
+		task_free(child);
+		return err;
+	}
+	child->clear_child_tid = (u32)child_tid_clear;
+	child->parent = current;
+	task_publish(child, 0);
+	list_add_tail(&child->sibling, &current->children);
+	/* As Linux, a child whose address is bad lives, but is not told its number. */
+	if (child_tid_set)
+		mm_write(child->mm, (u32)child_tid_set, &child->pid, sizeof(child->pid));
+	sched_start(child);
+	return child->pid;
+}

@@ -1,0 +1,270 @@
+/*
+ * Signals: a bit per signal that is pending, a bit per signal that is blocked, and one action each.
+ *
+ * Sending sets the pending bit and, when it is not blocked, WORK_SIGNAL, and wakes an interruptible
+ * sleeper; the rest happens when the task is about to return to user mode (signal_deliver). A
+ * signal that would be ignored is dropped when it is sent. An interrupted system call has
+ * returned -ERESTARTSYS and is started again unless a handler without SA_RESTART runs.
+ *
+ * Init gets only signals for which it has a handler, so that nobody can kill it by mistake.
+ *
+ * Left out: queues (real-time signals are merged like the others), siginfo, alternative stacks,
+ * and stopping: SIGSTOP and the terminal's stop signals are ignored by default.
+ */
+#include "proc/signal.h"
+#include "arch/irq.h"
+#include "errno.h"
+#include "internal.h"
+#include "lib/printf.h"
+#include "mm/policy_core.h"
+
+#define BIT(sig) (1ull << ((sig)-1))
+#define UNBLOCKABLE (BIT(SIGKILL) | BIT(SIGSTOP))
+#define SYNCHRONOUS (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGILL) | BIT(SIGFPE) | BIT(SIGTRAP))
+#define DEFAULT_IGNORED                                                                            \
+	(BIT(SIGCHLD) | BIT(SIGCONT) | BIT(SIGURG) | BIT(SIGWINCH) | BIT(SIGSTOP) | BIT(SIGTSTP) | \
+	 BIT(SIGTTIN) | BIT(SIGTTOU))
+
+static u64 deliverable(const struct task_struct *t)
+{
+	return t->sig.pending & ~t->sig.blocked;
+}
+
+bool signal_pending(const struct task_struct *t)
+{
+	return deliverable(t) != 0;
+}
+
+bool signal_pending_current(void)
+{
+	return deliverable(current) != 0;
+}
+
+bool fatal_signal_pending(const struct task_struct *t)
+{
+	return t->sig.pending & BIT(SIGKILL);
+}
+
+/* Sets or clears WORK_SIGNAL after a change of current's masks. */
+static void signal_recalc(void)
+{
+	unsigned long flags = irq_save();
+
+	if (deliverable(current))
+		current->work |= WORK_SIGNAL;
+	else
+		current->work &= ~WORK_SIGNAL;
+	irq_restore(flags);
+}
+
+static bool ignored(const struct task_struct *t, int sig)
+{
+	u32 handler;
+
+	if (!t->sig.actions)
+		return true;
+	handler = t->sig.actions[sig - 1].handler;
+	if (handler == SIG_DFL)
+		return DEFAULT_IGNORED & BIT(sig) || t == init_process;
+	return handler == SIG_IGN;
+}
+
+void signal_send(struct task_struct *t, int sig)
+{
+	unsigned long flags;
+
+	if (sig < 1 || sig > NSIG)
+		return;
+	flags = irq_save();
+	if (t->sig.blocked & BIT(sig)) {
+		t->sig.pending |= BIT(sig);
+	} else if (!ignored(t, sig)) {
+		t->sig.pending |= BIT(sig);
+		task_set_work(t, WORK_SIGNAL);
+		if (t->state == TASK_INTERRUPTIBLE)
+			wake_up_process(t);
+	}
+	irq_restore(flags);
+}
+
+int signal_group(int pgid, int sig)
+{
+	unsigned long flags = irq_save();
+	struct task_struct *t;
+	int result = -ESRCH;
+
+	for_each_task(t) {
+		if (t->pgid == pgid && !(t->flags & TF_KTHREAD)) {
+			signal_send(t, sig);
+			result = 0;
+		}
+	}
+	irq_restore(flags);
+	return result;
+}
+
+static const char *signal_name(int sig)
+{
+	switch (sig) {
+	case SIGSEGV:
+		return "SIGSEGV";
+	case SIGBUS:
+		return "SIGBUS";
+	case SIGILL:
+		return "SIGILL";
+	case SIGFPE:
+		return "SIGFPE";
+	case SIGTRAP:
+		return "SIGTRAP";
+	default:
+		return "signal";
+	}
+}
+
+/* A handler that is blocked or missing cannot deal with it: then it kills. */
+void force_signal(int sig, u32 addr)
+{
+	struct task_struct *t = current;
+	struct k_sigaction *sa = &t->sig.actions[sig - 1];
+	unsigned long flags;
+
+	if (sa->handler == SIG_IGN || t->sig.blocked & BIT(sig))
+		sa->handler = SIG_DFL;
+	if (sa->handler == SIG_DFL)
+		printk("%s[%d]: %s at address 0x%08x, ip 0x%08x, sp 0x%08x\n", t->comm, t->pid,
+		       signal_name(sig), addr, regs_ip(task_regs(t)), regs_sp(task_regs(t)));
+	t->thread.fault_addr = addr;
+	flags = irq_save();
+	t->sig.blocked &= ~BIT(sig);
+	t->sig.pending |= BIT(sig);
+	task_set_work(t, WORK_SIGNAL);
+	irq_restore(flags);
+}
+
+void signal_set_blocked(u64 mask)
+{
+	current->sig.blocked = mask & ~UNBLOCKABLE;
+	signal_recalc();
+}
+
+void signal_set_action(int sig, const struct k_sigaction *sa)
+{
+	unsigned long flags = irq_save();
+
+	current->sig.actions[sig - 1] = *sa;
+	if (ignored(current, sig))
+		current->sig.pending &= ~BIT(sig);
+	irq_restore(flags);
+	signal_recalc();
+}
+
+void signal_exec(struct task_struct *t)
+{
+	for (int i = 0; i < NSIG; i++) {
+		if (t->sig.actions[i].handler != SIG_IGN)
+			t->sig.actions[i] = (struct k_sigaction){ .handler = SIG_DFL };
+	}
+}
+
+static int lowest(u64 set)
+{
+	u32 low = set;
+
+	return low ? __builtin_ctz(low) + 1 : __builtin_ctz(set >> 32) + 33;
+}
+
+/* Takes the most urgent one off: what the task itself caused, then by number. 0: none. */
+static int take_signal(struct task_struct *t)
+{
+	unsigned long flags = irq_save();
+	u64 set = deliverable(t);
+	int sig = 0;
+
+	if (set & BIT(SIGKILL))
+		set = BIT(SIGKILL);
+	else if (set & SYNCHRONOUS)
+		set &= SYNCHRONOUS;
+	if (set) {
+		sig = lowest(set);
+		t->sig.pending &= ~BIT(sig);
+	}
+	irq_restore(flags);
+	return sig;
+}
+
+static bool kills(const struct task_struct *t, int sig)
+{
+	return !(DEFAULT_IGNORED & BIT(sig)) && (t != init_process || SYNCHRONOUS & BIT(sig));
+}
+
+static void run_handler(struct pt_regs *regs, int sig)
+{
+	struct task_struct *t = current;
+	struct k_sigaction *sa = &t->sig.actions[sig - 1], copy = *sa;
+	u64 mask = t->restore_blocked ? t->saved_blocked : t->sig.blocked;
+
+	t->restore_blocked = false;
+	if (thread_push_signal(regs, sig, &copy, mask))
+		do_exit(SIGSEGV);
+	if (copy.flags & SA_RESETHAND)
+		sa->handler = SIG_DFL;
+	t->sig.blocked |= copy.mask | (copy.flags & SA_NODEFER ? 0 : BIT(sig));
+	t->sig.blocked &= ~UNBLOCKABLE;
+}
+
+/* The next signal with a handler; those without are dealt with here. 0: there is none left. */
+static int next_handled(struct task_struct *t)
+{
+	int sig;
+
+	while ((sig = take_signal(t))) {
+		u32 handler = t->sig.actions[sig - 1].handler;
+
+		if (handler == SIG_DFL && kills(t, sig))
+			do_exit(sig);
+		if (handler != SIG_DFL && handler != SIG_IGN)
+			return sig;
+	}
+	return 0;
+}
+
+void signal_deliver(struct pt_regs *regs)
+{
+	struct task_struct *t = current;
+	bool restart = regs_in_syscall(regs) && regs_result(regs) == -ERESTARTSYS;
+	int sig;
+
+	while ((sig = next_handled(t))) {
+		if (restart && !(t->sig.actions[sig - 1].flags & SA_RESTART))
+			regs_set_result(regs, -EINTR);
+		else if (restart)
+			regs_restart_syscall(regs);
+		restart = false;
+		run_handler(regs, sig);
+	}
+	if (restart)
+		regs_restart_syscall(regs);
+	if (t->restore_blocked) {
+		t->restore_blocked = false;
+		t->sig.blocked = t->saved_blocked;
+	}
+	signal_recalc();
+}
+
+void exit_to_user(struct pt_regs *regs)
+{
+	u32 work;
+
+	while ((work = current->work)) {
+		irq_enable();
+		if (work & WORK_SIGNAL)
+			signal_deliver(regs);
+		if (work & WORK_ADMIT) {
+			task_clear_work(current, WORK_ADMIT);
+			policy_admit_current();
+		}
+		if (work & WORK_RESCHED)
+			schedule();
+		irq_disable();
+	}
+}

@@ -1,0 +1,77 @@
+/* wait4: finding a child that has exited, and forgetting it. */
+#include "proc/wait.h"
+#include "errno.h"
+#include "internal.h"
+#include "proc/rusage.h"
+
+static bool wanted(const struct task_struct *child, int pid)
+{
+	if (pid > 0)
+		return child->pid == pid;
+	if (pid == -1)
+		return true;
+	return child->pgid == (pid ? -pid : current->pgid);
+}
+
+/* A zombie, or NULL; *any: there is a child to wait for. */
+static struct task_struct *find_zombie(int pid, bool *any)
+{
+	struct task_struct *child;
+
+	*any = false;
+	list_for_each_entry(child, &current->children, sibling) {
+		if (!wanted(child, pid))
+			continue;
+		*any = true;
+		if (child->state == TASK_ZOMBIE)
+			return child;
+	}
+	return NULL;
+}
+
+int wait_find(int pid, u32 options, struct task_struct **child)
+{
+	bool any;
+	int err;
+
+	if (options & ~(WNOHANG | WUNTRACED | WCONTINUED | WAIT_ALL_KINDS))
+		return -EINVAL;
+	*child = find_zombie(pid, &any);
+	if (*child || (any && options & WNOHANG))
+		return 0;
+	if (!any)
+		return -ECHILD;
+	err = wait_event_interruptible(&current->child_wait,
+				       (*child = find_zombie(pid, &any)) || !any);
+	if (err)
+		return err;
+	return any ? 0 : -ECHILD;
+}
+
+void wait_reap(struct task_struct *child)
+{
+	struct task_struct *t = current;
+
+	t->child_utime_ns += task_utime_ns(child) + child->child_utime_ns;
+	t->child_stime_ns += task_stime_ns(child) + child->child_stime_ns;
+	t->child_minflt += child->nr_minflt + child->child_minflt;
+	t->child_majflt += child->nr_majflt + child->child_majflt;
+	t->child_max_rss = MAX(t->child_max_rss, MAX(child->max_rss, child->child_max_rss));
+	task_free(child);
+}
+
+int do_wait4(int pid, u32 *status, int options, void *rusage)
+{
+	struct task_struct *child;
+	int err = wait_find(pid, options, &child);
+
+	if (err || !child)
+		return err;
+	if (status)
+		*status = child->exit_code;
+	if (rusage)
+		rusage_both(child, rusage);
+	pid = child->pid;
+	wait_reap(child);
+	return pid;
+}

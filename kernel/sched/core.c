@@ -1,0 +1,267 @@
+/*
+ * Switching between tasks: the run queue's owner, and the one who keeps every task's time account.
+ *
+ * A task leaves the CPU only in schedule(): because it sleeps (its state says so), because its
+ * slice is used up or somebody more deserving has woken (WORK_RESCHED, seen on the way to user mode
+ * and in cond_resched), or because it yields. The kernel itself is never preempted.
+ *
+ * Who may touch what: the run queue and a task's state are changed with interrupts off, since
+ * interrupt handlers wake tasks.
+ *
+ * Accounts (sched/acct.h). Leaving the CPU a runnable task goes to READY, a sleeping one to
+ * PAGEWAIT, ADMIT or SLEEP, by its flags; at the instant of its wake-up it goes to READY, when
+ * picked to KERNEL. Trap entry and exit move it between USER and KERNEL (sched/entry.h).
+ *
+ * A kernel thread has no address space and keeps using the last one: its addresses are the
+ * kernel's, which are everywhere the same.
+ */
+#include "internal.h"
+#include "arch/irq.h"
+#include "arch/machine.h"
+#include "arch/mmu.h"
+#include "arch/time.h"
+#include "lib/assert.h"
+#include "lib/param.h"
+#include "lib/seq_file.h"
+#include "lib/string.h"
+#include "mm/mm.h"
+#include "mm/policy_core.h"
+#include "sched/timer.h"
+
+#define TICK_NS 4000000u /* HZ = 250 */
+
+struct fair_rq fair_rq;
+struct task_struct idle_task = { .comm = "idle", .flags = TF_KTHREAD, .acct.now = ACCT_KERNEL };
+struct task_struct *current_task = &idle_task;
+u32 nr_iowait;
+
+static struct timer tick;
+static u64 nr_switches;
+static u32 progress_switches, progress_user; /* as of the last tick: see sched_tick */
+
+PARAM_U32("sched.latency_ns", sched_latency_ns, 100000, 1000000000, "ns",
+	  "every runnable task gets a turn within this time");
+PARAM_U32("sched.min_granularity_ns", sched_min_granularity_ns, 100000, 1000000000, "ns",
+	  "shortest slice");
+PARAM_U32("sched.wakeup_granularity_ns", sched_wakeup_granularity_ns, 0, 1000000000, "ns",
+	  "lead that a woken task needs to preempt");
+
+static struct task_struct *task_of(struct sched_entity *se)
+{
+	return container_of(se, struct task_struct, se);
+}
+
+static enum acct off_cpu_account(const struct task_struct *t)
+{
+	if (t->state == TASK_RUNNING)
+		return ACCT_READY;
+	if (t->in_pagewait)
+		return ACCT_PAGEWAIT;
+	return t->in_admit ? ACCT_ADMIT : ACCT_SLEEP;
+}
+
+/* Interrupts are off; they are on again when prev next runs. */
+static void switch_to(struct task_struct *prev, struct task_struct *next)
+{
+	nr_switches++;
+	acct_switch(&prev->acct, off_cpu_account(prev));
+	acct_switch(&next->acct, ACCT_KERNEL);
+	if (next->mm && next->mm->pgd != mmu_current)
+		mmu_switch(next->mm->pgd);
+	current_task = next;
+	thread_switch(prev, next);
+}
+
+static void take_off_queue(struct task_struct *t)
+{
+	ASSERT(t != &idle_task);
+	fair_sleep(&fair_rq);
+	t->nvcsw++;
+	if (t->in_iowait)
+		nr_iowait++;
+}
+
+void schedule(void)
+{
+	struct task_struct *prev = current;
+	struct sched_entity *se;
+	u64 now;
+
+	if (unlikely(irqs_disabled() || in_interrupt()))
+		panic("schedule() with interrupts off, or from an interrupt");
+	irq_disable();
+	task_clear_work(prev, WORK_RESCHED);
+	now = clock_ns();
+	fair_charge(&fair_rq, now);
+	if (prev->state != TASK_RUNNING)
+		take_off_queue(prev);
+	se = fair_pick(&fair_rq, now);
+	if (se != &prev->se) {
+		if (prev->state == TASK_RUNNING)
+			prev->nivcsw++;
+		if (se || prev != &idle_task)
+			switch_to(prev, se ? task_of(se) : &idle_task);
+	}
+	irq_enable();
+	if (unlikely(!list_empty(&dead_tasks)))
+		task_reap_dead();
+}
+
+/* A task that has become runnable: does it go before the one that runs? */
+static void enqueue(struct task_struct *t, enum fair_start start)
+{
+	fair_charge(&fair_rq, clock_ns());
+	fair_enqueue(&fair_rq, &t->se, start);
+	if (fair_wakeup_preempts(&fair_rq, &t->se))
+		task_set_work(current, WORK_RESCHED);
+}
+
+bool wake_up_process(struct task_struct *t)
+{
+	unsigned long flags = irq_save();
+	bool slept = t->state == TASK_INTERRUPTIBLE || t->state == TASK_UNINTERRUPTIBLE;
+
+	if (slept) {
+		t->state = TASK_RUNNING;
+		/* On the queue: it has said it will sleep, but has not called schedule() yet. */
+		if (!t->se.on_rq) {
+			if (t->in_iowait) {
+				idle_settle();
+				nr_iowait--;
+			}
+			acct_switch(&t->acct, ACCT_READY);
+			enqueue(t, FAIR_WAKEUP);
+		}
+	}
+	irq_restore(flags);
+	return slept;
+}
+
+void sched_fork(struct task_struct *child)
+{
+	struct task_struct *parent = current;
+
+	memset(&child->se, 0, sizeof(child->se));
+	child->nice = parent->nice;
+	child->se.weight = fair_weight(child->nice);
+	child->se.vruntime = parent->se.vruntime;
+}
+
+void sched_start(struct task_struct *t)
+{
+	unsigned long flags = irq_save();
+
+	t->state = TASK_RUNNING;
+	enqueue(t, FAIR_NEW);
+	irq_restore(flags);
+}
+
+void sched_set_nice(struct task_struct *t, int nice)
+{
+	unsigned long flags = irq_save();
+
+	fair_charge(&fair_rq, clock_ns());
+	t->nice = nice;
+	fair_reweight(&fair_rq, &t->se, fair_weight(nice));
+	irq_restore(flags);
+}
+
+void sched_yield(void)
+{
+	if (fair_rq.nr_running < 2)
+		return;
+	irq_disable();
+	fair_yield(&fair_rq);
+	irq_enable();
+	schedule();
+}
+
+void cond_resched(void)
+{
+	if (current->work & WORK_RESCHED)
+		schedule();
+}
+
+/*
+ * The watchdog is fed as long as somebody gets on: a switch, an idle machine, or time spent in
+ * user mode since the last tick. A loop in the kernel shows none of these.
+ */
+static void feed_watchdog(void)
+{
+	u32 user = (u32)current->acct.cycles[ACCT_USER];
+
+	if (current != &idle_task && progress_switches == (u32)nr_switches && progress_user == user)
+		return;
+	progress_switches = nr_switches;
+	progress_user = user;
+	watchdog_feed();
+}
+
+void sched_tick(void)
+{
+	feed_watchdog();
+	vm_watch_hook();
+	if (current == &idle_task)
+		return;
+	fair_charge(&fair_rq, clock_ns());
+	if (fair_tick_preempts(&fair_rq))
+		task_set_work(current, WORK_RESCHED);
+}
+
+static void tick_fire(struct timer *t)
+{
+	timer_start(t, clock_ns() + TICK_NS);
+	sched_tick();
+}
+
+void tick_resume(void)
+{
+	u64 now = clock_ns();
+
+	if (tick.expires_ns <= now)
+		timer_start(&tick, now + TICK_NS);
+	watchdog_feed();
+}
+
+void sched_init(void)
+{
+	idle_task.se.weight = fair_weight(0);
+	idle_task.acct.since = cycles_now();
+	timer_setup(&tick, tick_fire, true);
+	loadavg_init();
+}
+
+u32 sched_nr_running(void)
+{
+	return fair_rq.nr_running;
+}
+
+u64 sched_nr_switches(void)
+{
+	return nr_switches;
+}
+
+static void show_entity(struct seq_file *m, struct sched_entity *se, char mark)
+{
+	struct task_struct *t = task_of(se);
+
+	seq_printf(m, "%c %5d %-15s %4d %6u %14llu %14llu %8llu %8llu\n", mark, t->pid, t->comm,
+		   t->nice, se->weight, se->vruntime, se->sum_exec, t->nvcsw, t->nivcsw);
+}
+
+void sched_show(struct seq_file *m)
+{
+	unsigned long flags = irq_save();
+	struct rb_node *node;
+
+	fair_charge(&fair_rq, clock_ns());
+	seq_printf(m, "nr_running %u load %u min_vruntime %llu switches %llu\n",
+		   fair_rq.nr_running, fair_rq.load, fair_rq.min_vruntime, nr_switches);
+	seq_puts(m, "    pid comm            nice weight    vruntime_ns    sum_exec_ns"
+		    "    nvcsw   nivcsw\n");
+	if (fair_rq.curr)
+		show_entity(m, fair_rq.curr, '>');
+	for (node = fair_rq.leftmost; node; node = rb_next(node))
+		show_entity(m, rb_entry(node, struct sched_entity, node), ' ');
+	irq_restore(flags);
+}

@@ -1,0 +1,95 @@
+/*
+ * The idle task: it waits for interrupts while nobody can run, and counts the time.
+ *
+ * An idle machine has no tick. The hardware timer is armed for the earliest timer that may wake
+ * the machine; without one, the machine sleeps until a device interrupts, and the watchdog rests.
+ * When there is nothing to wait for (a run= boot reads no input, and every device it uses
+ * completes by timer) nobody will ever run again: that is a deadlock, and is reported at once.
+ *
+ * Idle time is iowait while some task sleeps with in_iowait set, and is settled when that
+ * changes. Work that interrupt handlers do meanwhile counts as idle.
+ */
+#include "internal.h"
+#include "arch/irq.h"
+#include "arch/machine.h"
+#include "arch/time.h"
+#include "lib/assert.h"
+#include "main.h"
+#include "sched/timer.h"
+
+static bool idling; /* irq */
+static u64 idle_since, idle_cycles, iowait_cycles;
+
+void idle_settle(void)
+{
+	u64 now;
+
+	if (!idling)
+		return;
+	now = cycles_now();
+	idle_cycles += now - idle_since;
+	if (nr_iowait)
+		iowait_cycles += now - idle_since;
+	idle_since = now;
+}
+
+static void wait_for_interrupt(void)
+{
+	timer_enter_idle();
+	if (!timer_next_ns()) {
+		if (run_mode())
+			hang("every task sleeps and nothing is left that could wake one");
+		watchdog_pause();
+	}
+	cpu_idle_wait();
+	irq_disable();
+}
+
+/* Interrupts are off. */
+static void idle_until_work(void)
+{
+	idling = true;
+	idle_since = cycles_now();
+	while (!fair_rq.nr_running)
+		wait_for_interrupt();
+	idle_settle();
+	idling = false;
+	timer_leave_idle();
+	tick_resume();
+}
+
+void __noreturn cpu_idle(void)
+{
+	ASSERT(current == &idle_task);
+	irq_disable();
+	timer_leave_idle();
+	tick_resume();
+	for (;;) {
+		irq_disable();
+		if (!fair_rq.nr_running)
+			idle_until_work();
+		irq_enable();
+		schedule();
+	}
+}
+
+static u64 settled_ns(const u64 *cycles)
+{
+	unsigned long flags = irq_save();
+	u64 v;
+
+	idle_settle();
+	v = *cycles;
+	irq_restore(flags);
+	return cycles_to_ns(v);
+}
+
+u64 sched_idle_ns(void)
+{
+	return settled_ns(&idle_cycles);
+}
+
+u64 sched_iowait_ns(void)
+{
+	return settled_ns(&iowait_cycles);
+}

@@ -1,0 +1,26 @@
+/* What the files of sched/ share among themselves. */
+#ifndef SCHED_INTERNAL_H
+#define SCHED_INTERNAL_H
+
+#include "fair.h"
+#include "proc/task.h"
+#include "types.h"
+
+extern struct fair_rq fair_rq;
+extern struct task_struct idle_task; /* runs when nobody else can; at boot, the boot itself */
+
+/* Who sleeps with in_iowait set. */
+extern u32 nr_iowait;
+
+/* Settles idle time; called before nr_iowait changes. Interrupts off. */
+void idle_settle(void);
+
+/* Programs the hardware: idle machines are not woken for deferrable timers. Interrupts off. */
+void timer_enter_idle(void);
+void timer_leave_idle(void);
+/* Starts the tick anew if it ran out while the machine was idle. */
+void tick_resume(void);
+
+void loadavg_init(void);
+
+#endif

@@ -1,0 +1,95 @@
+/* System calls on memory. The address space checks its own arguments; here only files are. */
+#include "arch/uaccess.h"
+#include "errno.h"
+#include "fs/vfs.h"
+#include "mm/mm.h"
+#include "proc/task.h"
+
+enum { MCL_CURRENT = 1, MCL_FUTURE = 2 };
+
+long sys_brk(u32 addr)
+{
+	return do_brk(current->mm, addr);
+}
+
+/* May this file be mapped so? 0 or -errno. */
+static int check_mapping(const struct file *f, u32 prot, u32 flags)
+{
+	u32 mode = f->flags & O_ACCMODE;
+
+	if ((f->inode->mode & S_IFMT) != S_IFREG)
+		return -ENODEV;
+	if (mode == O_WRONLY)
+		return -EACCES;
+	return flags & MAP_SHARED && prot & PROT_WRITE && mode != O_RDWR ? -EACCES : 0;
+}
+
+long sys_mmap2(u32 addr, u32 len, u32 prot, u32 flags, u32 fd, u32 pgoff)
+{
+	struct file *f;
+	int err;
+
+	if (flags & MAP_ANONYMOUS)
+		return do_mmap(current->mm, addr, len, prot, flags, NULL, 0);
+	f = fd_file(fd);
+	if (!f)
+		return -EBADF;
+	err = check_mapping(f, prot, flags);
+	if (err)
+		return err;
+	return do_mmap(current->mm, addr, len, prot, flags, f->inode, pgoff);
+}
+
+/* The old call: its arguments lie in memory, and the offset is in bytes. */
+long sys_mmap(const u32 *user)
+{
+	u32 a[6];
+
+	if (copy_from_user(a, user, sizeof(a)))
+		return -EFAULT;
+	if (a[5] & (PAGE_SIZE - 1))
+		return -EINVAL;
+	return sys_mmap2(a[0], a[1], a[2], a[3], a[4], a[5] >> PAGE_SHIFT);
+}
+
+long sys_munmap(u32 addr, u32 len)
+{
+	return do_munmap(current->mm, addr, len);
+}
+
+long sys_mprotect(u32 addr, u32 len, u32 prot)
+{
+	return do_mprotect(current->mm, addr, len, prot);
+}
+
+long sys_mremap(u32 addr, u32 old_len, u32 new_len, u32 flags, u32 new_addr)
+{
+	return do_mremap(current->mm, addr, old_len, new_len, flags, new_addr);
+}
+
+long sys_madvise(u32 addr, u32 len, int advice)
+{
+	return do_madvise(current->mm, addr, len, advice);
+}
+
+long sys_mlock(u32 addr, u32 len)
+{
+	return do_mlock(current->mm, addr, len, true);
+}
+
+long sys_munlock(u32 addr, u32 len)
+{
+	return do_mlock(current->mm, addr, len, false);
+}
+
+long sys_mlockall(u32 flags)
+{
+	if (!flags || flags & ~(MCL_CURRENT | MCL_FUTURE))
+		return -EINVAL;
+	return do_mlockall(current->mm, flags & MCL_CURRENT, flags & MCL_FUTURE);
+}
+
+long sys_munlockall(void)
+{
+	return do_mlockall(current->mm, false, false);
+}

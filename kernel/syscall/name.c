@@ -1,0 +1,203 @@
+/* System calls on names. */
+#include "arch/uaccess.h"
+#include "errno.h"
+#include "fs/vfs.h"
+#include "internal.h"
+#include "mm/slab.h"
+#include "proc/task.h"
+
+enum { X_OK = 1, W_OK = 2, R_OK = 4 };
+
+long sys_openat(int dirfd, const char *user, u32 flags, u32 mode)
+{
+	struct user_path p;
+	struct file *f;
+	int err = path_begin(&p, dirfd, user), fd;
+
+	if (err)
+		return err;
+	err = vfs_open(p.name, flags, mode & 07777 & ~current->umask, &f);
+	path_end(&p);
+	if (err)
+		return err;
+	fd = fd_install(f, 0, flags & O_CLOEXEC);
+	if (fd < 0)
+		file_put(f);
+	return fd;
+}
+
+long sys_open(const char *user, u32 flags, u32 mode)
+{
+	return sys_openat(AT_FDCWD, user, flags, mode);
+}
+
+long sys_creat(const char *user, u32 mode)
+{
+	return sys_openat(AT_FDCWD, user, O_CREAT | O_WRONLY | O_TRUNC, mode);
+}
+
+long sys_unlinkat(int dirfd, const char *user, u32 flags)
+{
+	struct user_path p;
+	int err;
+
+	if (flags & ~AT_REMOVEDIR)
+		return -EINVAL;
+	err = path_begin(&p, dirfd, user);
+	if (err)
+		return err;
+	err = flags & AT_REMOVEDIR ? vfs_rmdir(p.name) : vfs_unlink(p.name);
+	path_end(&p);
+	return err;
+}
+
+long sys_unlink(const char *user)
+{
+	return sys_unlinkat(AT_FDCWD, user, 0);
+}
+
+long sys_rmdir(const char *user)
+{
+	return sys_unlinkat(AT_FDCWD, user, AT_REMOVEDIR);
+}
+
+long sys_mkdirat(int dirfd, const char *user, u32 mode)
+{
+	struct user_path p;
+	int err = path_begin(&p, dirfd, user);
+
+	if (err)
+		return err;
+	err = vfs_mkdir(p.name, mode & 0777 & ~current->umask);
+	path_end(&p);
+	return err;
+}
+
+long sys_mkdir(const char *user, u32 mode)
+{
+	return sys_mkdirat(AT_FDCWD, user, mode);
+}
+
+long sys_rename(const char *from, const char *to)
+{
+	struct user_path p, q;
+	int err = path_begin(&p, AT_FDCWD, from);
+
+	if (err)
+		return err;
+	err = path_begin(&q, AT_FDCWD, to);
+	if (!err) {
+		err = vfs_rename(p.name, q.name);
+		path_end(&q);
+	}
+	path_end(&p);
+	return err;
+}
+
+/* Two names that begin at two directories: only where both are the working directory. */
+long sys_renameat(int from_dir, const char *from, int to_dir, const char *to)
+{
+	if (from_dir != AT_FDCWD || to_dir != AT_FDCWD)
+		return -ENOSYS;
+	return sys_rename(from, to);
+}
+
+long sys_chdir(const char *user)
+{
+	struct user_path p;
+	int err = path_begin(&p, AT_FDCWD, user);
+
+	if (err)
+		return err;
+	err = vfs_chdir(p.name);
+	path_end(&p);
+	return err;
+}
+
+long sys_getcwd(char *user, u32 size)
+{
+	char *buf = kmalloc(PATH_MAX, GFP_KERNEL);
+	int n;
+
+	if (!buf)
+		return -ENOMEM;
+	n = vfs_getcwd(buf, MIN(size, (u32)PATH_MAX));
+	if (n > 0 && copy_to_user(user, buf, n))
+		n = -EFAULT;
+	kfree(buf);
+	return n;
+}
+
+static long read_link(struct user_path *p, char *user, u32 size)
+{
+	char *buf = kmalloc(PATH_MAX, GFP_KERNEL);
+	int n;
+
+	if (!buf)
+		return -ENOMEM;
+	n = vfs_readlink(p->name, buf, MIN(size, (u32)PATH_MAX));
+	if (n > 0 && copy_to_user(user, buf, n))
+		n = -EFAULT;
+	kfree(buf);
+	return n;
+}
+
+long sys_readlinkat(int dirfd, const char *path, char *user, s32 size)
+{
+	struct user_path p;
+	long n;
+
+	if (size <= 0)
+		return -EINVAL;
+	n = path_begin(&p, dirfd, path);
+	if (n)
+		return n;
+	n = read_link(&p, user, size);
+	path_end(&p);
+	return n;
+}
+
+long sys_readlink(const char *path, char *user, s32 size)
+{
+	return sys_readlinkat(AT_FDCWD, path, user, size);
+}
+
+/* Everybody is root: what is not executable for anybody is all that can be denied. */
+long sys_faccessat(int dirfd, const char *user, u32 mode)
+{
+	struct user_path p;
+	struct inode *inode;
+	int err;
+
+	if (mode & ~(X_OK | W_OK | R_OK))
+		return -EINVAL;
+	err = path_begin(&p, dirfd, user);
+	if (err)
+		return err;
+	err = vfs_lookup(p.name, true, &inode);
+	path_end(&p);
+	if (err)
+		return err;
+	if (mode & X_OK && !(inode->mode & 0111) && (inode->mode & S_IFMT) != S_IFDIR)
+		err = -EACCES;
+	inode_put(inode);
+	return err;
+}
+
+long sys_faccessat2(int dirfd, const char *user, u32 mode, u32 flags)
+{
+	return flags ? -EINVAL : sys_faccessat(dirfd, user, mode);
+}
+
+long sys_access(const char *user, u32 mode)
+{
+	return sys_faccessat(AT_FDCWD, user, mode);
+}
+
+long sys_umask(u32 mask)
+{
+	u32 old = current->umask;
+
+	current->umask = mask & 0777;
+	return old;
+}

@@ -1,0 +1,125 @@
+/* System calls that make, end and wait for processes. */
+#include "arch/uaccess.h"
+#include "errno.h"
+#include "internal.h"
+#include "lib/string.h"
+#include "mm/slab.h"
+#include "proc/rusage.h"
+#include "proc/task.h"
+#include "proc/wait.h"
+
+#define CSIGNAL 0xffu
+#define CLONE_VM 0x100u
+#define CLONE_VFORK 0x4000u
+#define CLONE_PARENT_SETTID 0x100000u
+#define CLONE_CHILD_CLEARTID 0x200000u
+#define CLONE_CHILD_SETTID 0x1000000u
+#define CLONE_KNOWN                                                                                \
+	(CSIGNAL | CLONE_VM | CLONE_VFORK | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID |           \
+	 CLONE_CHILD_SETTID)
+
+/* vfork, too: the child gets a copy, and what it does before execve its parent does not see. */
+long sys_fork(void)
+{
+	return do_fork(0, NULL, NULL);
+}
+
+/* There are no threads: memory is shared only as vfork does, by a caller that waits anyway. */
+static bool clone_flags_valid(u32 flags)
+{
+	bool vfork = flags & CLONE_VFORK;
+
+	return !(flags & ~CLONE_KNOWN) && (!(flags & CLONE_VM) || vfork) &&
+	       ((flags & CSIGNAL) == SIGCHLD || !(flags & CSIGNAL));
+}
+
+long sys_clone(u32 flags, u32 sp, u32 *parent_tid, u32 tls, u32 *child_tid)
+{
+	int pid;
+
+	(void)tls;
+	if (!clone_flags_valid(flags))
+		return -EINVAL;
+	if (flags & CLONE_PARENT_SETTID && !access_ok(parent_tid, 4))
+		return -EFAULT;
+	pid = do_fork(sp, flags & CLONE_CHILD_SETTID ? child_tid : NULL,
+		      flags & CLONE_CHILD_CLEARTID ? child_tid : NULL);
+	if (pid > 0 && flags & CLONE_PARENT_SETTID)
+		put_user_u32(parent_tid, pid);
+	return pid;
+}
+
+long sys_execve(const char *user, char *const *argv, char *const *envp)
+{
+	struct user_path p;
+	int err = path_begin(&p, AT_FDCWD, user);
+
+	if (err)
+		return err;
+	err = do_execve(p.name, argv, envp, false);
+	path_end(&p);
+	return err;
+}
+
+long sys_exit(u32 code)
+{
+	do_exit((code & 0xff) << 8);
+}
+
+/* The child is forgotten only when its parent has been told. */
+long sys_wait4(int pid, void *user_status, u32 options, void *user_rusage)
+{
+	struct task_struct *child;
+	struct rusage ru;
+	int err;
+
+	if (!access_ok(user_status, 4) || !access_ok(user_rusage, sizeof(ru)))
+		return -EFAULT;
+	err = wait_find(pid, options, &child);
+	if (err || !child)
+		return err;
+	if (user_status && put_user_u32(user_status, child->exit_code))
+		return -EFAULT;
+	if (user_rusage) {
+		rusage_both(child, &ru);
+		if (copy_to_user(user_rusage, &ru, sizeof(ru)))
+			return -EFAULT;
+	}
+	pid = child->pid;
+	wait_reap(child);
+	return pid;
+}
+
+long sys_waitpid(int pid, void *user_status, u32 options)
+{
+	return sys_wait4(pid, user_status, options, NULL);
+}
+
+long sys_set_tid_address(u32 addr)
+{
+	current->clear_child_tid = addr;
+	return current->pid;
+}
+
+long sys_sched_yield(void)
+{
+	sched_yield();
+	return 0;
+}
+
+/* Robust lists matter to threads only; there are none. */
+long sys_set_robust_list(void)
+{
+	return 0;
+}
+
+#define FUTEX_WAKE 1u
+#define FUTEX_FLAGS 0x180u /* private, realtime */
+
+/* With one thread per address space nobody ever waits, so there is never anybody to wake. */
+long sys_futex(void *addr, u32 op)
+{
+	if (!access_ok(addr, 4))
+		return -EFAULT;
+	return (op & ~FUTEX_FLAGS) == FUTEX_WAKE ? 0 : -ENOSYS;
+}

@@ -1,0 +1,159 @@
+/* stat and its relatives: what vfs_stat says, in the layouts of the ABI. */
+#include "arch/uaccess.h"
+#include "errno.h"
+#include "fs/vfs.h"
+#include "internal.h"
+
+#define STATX_BASIC_STATS 0x7ffu
+
+/* Linux's struct stat64 of i386. */
+struct stat64 {
+	u64 dev;
+	u32 pad0, ino32;
+	u32 mode, nlink, uid, gid;
+	u64 rdev;
+	u32 pad1;
+	u64 size;
+	u32 blksize;
+	u64 blocks;
+	u32 atime, atime_nsec, mtime, mtime_nsec, ctime, ctime_nsec;
+	u64 ino;
+} __attribute__((packed));
+
+STATIC_ASSERT(sizeof(struct stat64) == 96);
+
+struct statx_time {
+	s64 sec;
+	u32 nsec;
+	s32 pad;
+} __attribute__((packed));
+
+struct statx {
+	u32 mask, blksize;
+	u64 attributes;
+	u32 nlink, uid, gid;
+	u16 mode, pad;
+	u64 ino, size, blocks, attributes_mask;
+	struct statx_time atime, btime, ctime, mtime;
+	u32 rdev_major, rdev_minor, dev_major, dev_minor;
+	u64 spare[14];
+} __attribute__((packed));
+
+STATIC_ASSERT(sizeof(struct statx) == 256);
+
+static int put_stat64(const struct kstat *st, void *user)
+{
+	u32 nsec, sec = split_ns(st->mtime_ns, &nsec);
+	struct stat64 s = {
+		.dev = st->dev, .ino32 = st->ino, .ino = st->ino, .mode = st->mode,
+		.nlink = st->nlink, .rdev = st->rdev, .size = st->size, .blksize = st->blksize,
+		.blocks = st->blocks, .atime = sec, .mtime = sec, .ctime = sec,
+		.atime_nsec = nsec, .mtime_nsec = nsec, .ctime_nsec = nsec,
+	};
+
+	return copy_to_user(user, &s, sizeof(s));
+}
+
+static int put_statx(const struct kstat *st, void *user)
+{
+	u32 nsec, sec = split_ns(st->mtime_ns, &nsec);
+	struct statx_time time = { .sec = sec, .nsec = nsec };
+	struct statx s;
+
+	s = (struct statx){
+		.mask = STATX_BASIC_STATS, .blksize = st->blksize, .nlink = st->nlink,
+		.mode = st->mode, .ino = st->ino, .size = st->size, .blocks = st->blocks,
+		.atime = time, .ctime = time, .mtime = time,
+		.rdev_major = st->rdev >> 8, .rdev_minor = st->rdev & 0xff,
+		.dev_major = st->dev >> 8, .dev_minor = st->dev & 0xff,
+	};
+	return copy_to_user(user, &s, sizeof(s));
+}
+
+static int stat_fd(u32 fd, struct kstat *st)
+{
+	struct file *f = fd_file(fd);
+
+	if (!f)
+		return -EBADF;
+	vfs_stat(f->inode, st);
+	return 0;
+}
+
+static int stat_path(int dirfd, const char *user, bool follow, struct kstat *st)
+{
+	struct user_path p;
+	struct inode *inode;
+	int err = path_begin(&p, dirfd, user);
+
+	if (err)
+		return err;
+	err = vfs_lookup(p.name, follow, &inode);
+	path_end(&p);
+	if (err)
+		return err;
+	vfs_stat(inode, st);
+	inode_put(inode);
+	return 0;
+}
+
+/* The path, or with AT_EMPTY_PATH and an empty one the descriptor. */
+static int stat_at(int dirfd, const char *user, u32 flags, struct kstat *st)
+{
+	char first;
+
+	if (flags & AT_EMPTY_PATH) {
+		if (copy_from_user(&first, user, 1))
+			return -EFAULT;
+		if (!first)
+			return stat_fd(dirfd, st);
+	}
+	return stat_path(dirfd, user, !(flags & AT_SYMLINK_NOFOLLOW), st);
+}
+
+long sys_stat64(const char *path, void *user)
+{
+	struct kstat st;
+	int err = stat_path(AT_FDCWD, path, true, &st);
+
+	return err ? err : put_stat64(&st, user);
+}
+
+long sys_lstat64(const char *path, void *user)
+{
+	struct kstat st;
+	int err = stat_path(AT_FDCWD, path, false, &st);
+
+	return err ? err : put_stat64(&st, user);
+}
+
+long sys_fstat64(u32 fd, void *user)
+{
+	struct kstat st;
+	int err = stat_fd(fd, &st);
+
+	return err ? err : put_stat64(&st, user);
+}
+
+long sys_fstatat64(int dirfd, const char *path, void *user, u32 flags)
+{
+	struct kstat st;
+	int err;
+
+	if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH))
+		return -EINVAL;
+	err = stat_at(dirfd, path, flags, &st);
+	return err ? err : put_stat64(&st, user);
+}
+
+long sys_statx(int dirfd, const char *path, u32 flags, u32 mask, void *user)
+{
+	struct kstat st;
+	int err;
+
+	(void)mask; /* more than was asked for is allowed */
+	if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH | AT_STATX_SYNC_TYPE))
+		return -EINVAL;
+	err = stat_at(dirfd, path, flags, &st);
+	return err ? err : put_statx(&st, user);
+}

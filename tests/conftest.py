@@ -1,0 +1,14 @@
+"""pytest's own settings: the image that the tests run must be there."""
+
+from __future__ import annotations
+
+import pytest
+import run
+
+
+@pytest.fixture(scope="session", autouse=True)
+def image() -> None:
+    """Stop with what to do when nothing has been built."""
+    for name in (run.KERNEL, run.INITRD):
+        if not (run.ROOT / name).exists():
+            pytest.exit(f"{name} is not there: run `make check`, or `make` first", returncode=3)

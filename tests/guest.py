@@ -1,0 +1,231 @@
+"""What the tests use to run the guest: `boot` for one command, `Guest` for a talk at the prompt.
+
+Both start QEMU through tools/run.py, the one place that does. Timeouts here are limits of host time after which a
+test fails; nothing waits for time to pass.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+
+import pexpect
+import run
+
+PROMPT = "tidemark$ "
+CONTEXT_LINES = 12
+
+
+class TelemetryError(ValueError):
+    """The telemetry is not complete; the text says what is missing where."""
+
+
+def parse_telemetry(text: str) -> list[dict]:
+    """The records of one run, checked: a schema line first, `seq` without gaps, an `end` record last.
+
+    `seq` counts from the schema line's own number (0 where it has none).
+    """
+    records = []
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            records.append(json.loads(line))
+        except json.JSONDecodeError as error:
+            raise TelemetryError(f"line {number} is no JSON: {line[:120]!r} ({error})") from None
+    if not records:
+        raise TelemetryError("it is empty")
+    if "schema" not in records[0]:
+        raise TelemetryError(f"the first record is no schema: {records[0]}")
+    for number, (before, after) in enumerate(zip(records, records[1:]), 2):
+        if after.get("seq") != before.get("seq", 0) + 1:
+            raise TelemetryError(f"line {number}: seq {after.get('seq')} follows {before.get('seq', 0)}")
+    if records[-1].get("ev") != "end":
+        raise TelemetryError(f"the last record is not the end: {records[-1]}")
+    return records
+
+
+def parse_summary(console: str) -> list[dict[str, str]]:
+    """The per-process rows of the table that ends a `RUN=`: from the line whose first word is `pid`, to a blank line.
+
+    Column titles are single words; a row that has more words than titles keeps the surplus in the last column.
+    """
+    lines = console.splitlines()
+    heads = [at for at, line in enumerate(lines) if re.match(r"\s*pid\s+\S", line)]
+    if not heads:
+        return []
+    titles = lines[heads[-1]].split()
+    rows = []
+    for line in lines[heads[-1] + 1 :]:
+        if not re.match(r"\s*\d+\s", line):
+            break
+        rows.append(dict(zip(titles, line.split(None, len(titles) - 1))))
+    return rows
+
+
+@dataclass
+class Result:
+    """One finished run. `exit` is a code of run.py (run.OK, run.FAILED, ...)."""
+
+    exit: int
+    console: str
+    raw_telemetry: bytes = b""
+    command: str = ""
+    summary: list[dict[str, str]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.summary = parse_summary(self.console)
+
+    @property
+    def telemetry(self) -> list[dict]:
+        """The records; TelemetryError when they are not complete."""
+        return parse_telemetry(self.raw_telemetry.decode("ascii", "replace"))
+
+    def tail(self, lines: int = 40) -> str:
+        """The end of the console, for a failure's text."""
+        return "\n".join(self.console.splitlines()[-lines:])
+
+    def check_exit(self, code: int = run.OK) -> Result:
+        """Itself, if the run ended with `code`; otherwise the test fails with the end of the console."""
+        assert self.exit == code, f"{self.command}\nended with {self.exit}, expected {code}. Console:\n{self.tail()}"
+        return self
+
+    def check_lines(self, expected: Sequence[str]) -> Result:
+        """Itself, if the regular expressions match lines of the console in this order (others may lie between)."""
+        miss = first_miss(self.console, expected)
+        assert miss is None, f"{self.command}\n{miss}"
+        return self
+
+
+def first_miss(console: str, expected: Sequence[str]) -> str | None:
+    """None if all patterns match in order; otherwise the first that does not, and the lines where it was due."""
+    lines = console.splitlines()
+    at = 0
+    for pattern in expected:
+        found = next((i for i in range(at, len(lines)) if re.search(pattern, lines[i])), None)
+        if found is None:
+            start = max(0, at - 3)
+            around = "\n".join(f"  {i + 1:4} {lines[i]}" for i in range(start, min(len(lines), start + CONTEXT_LINES)))
+            end = "\n".join(f"       {line}" for line in lines[-CONTEXT_LINES:])
+            return f"no line matches {pattern!r} from line {at + 1} on. There:\n{around}\nThe end:\n{end}"
+        at = found + 1
+    return None
+
+
+def settings(**choices: object) -> run.Settings:
+    """run.Settings; numbers are taken for texts, None for the default."""
+    texts = ("vm", "mem", "swap", "frames", "run", "seed", "cmdline", "telemetry")
+    given = {name: value for name, value in choices.items() if value is not None}
+    return run.Settings(**{name: str(value) if name in texts else value for name, value in given.items()})
+
+
+def boot(
+    command: str,
+    *,
+    vm: str | None = None,
+    mem: str | None = None,
+    swap: str | None = None,
+    frames: int | None = None,
+    seed: int | None = None,
+    cmdline: str | None = None,
+    timeout: float = 120,
+    exact: bool = True,
+    iso: bool = False,
+) -> Result:
+    """Run one command line in a fresh guest (as RUN= does) and return what came of it.
+
+    `timeout` is in seconds of host time; when it passes the result's `exit` is run.TIMED_OUT.
+    """
+    with tempfile.TemporaryDirectory(prefix="tidemark-test-") as folder:
+        telemetry = Path(folder, "telemetry.ndjson")
+        telemetry.touch()
+        s = settings(
+            vm=vm,
+            mem=mem,
+            swap=swap,
+            frames=frames,
+            seed=seed,
+            run=command,
+            cmdline=cmdline,
+            timeout=timeout,
+            exact=exact,
+            telemetry=telemetry,
+        )
+        console = io.BytesIO()
+        code, _ = run.run_command(s, console, iso=iso)
+        text = console.getvalue().decode("ascii", "replace").replace("\r\n", "\n").replace("\r", "\n")
+        return Result(code, text, telemetry.read_bytes(), run.command_line(s))
+
+
+class Guest:
+    """A guest with a shell at its serial port.
+
+    with Guest(mem="24M") as guest:
+        assert "total" in guest.sh("free")
+    """
+
+    def __init__(self, timeout: float = 60, **choices: object) -> None:
+        """Start QEMU; `choices` as for boot (vm, mem, swap, frames, seed, cmdline, exact). Does not wait."""
+        self.log = io.StringIO()
+        command = run.qemu_command(settings(**choices))
+        self.terminal = pexpect.spawn(
+            command[0],
+            command[1:],
+            cwd=str(run.ROOT),
+            timeout=timeout,
+            echo=False,
+            encoding="ascii",
+            codec_errors="replace",
+            preexec_fn=run.die_with_parent,
+        )
+        self.terminal.logfile_read = self.log
+        self.terminal.delaybeforesend = None
+
+    def __enter__(self) -> Guest:
+        self.expect(PROMPT, exact=True)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.terminal.close(force=True)
+
+    @property
+    def console(self) -> str:
+        """Everything the guest has written."""
+        return self.log.getvalue().replace("\r\n", "\n")
+
+    def send(self, text: str) -> None:
+        """Type `text` as it is."""
+        self.terminal.send(text)
+
+    def expect(self, pattern: str, exact: bool = False, timeout: float = -1) -> str:
+        """Wait for a regular expression (or an exact text) and return what came before it.
+
+        The test fails with the end of the console when it does not come. -1: the guest's own timeout.
+        """
+        try:
+            (self.terminal.expect_exact if exact else self.terminal.expect)(pattern, timeout=timeout)
+        except (pexpect.TIMEOUT, pexpect.EOF) as error:
+            tail = "\n".join(self.console.splitlines()[-40:])
+            raise AssertionError(f"{type(error).__name__} waiting for {pattern!r}. Console:\n{tail}") from None
+        return self.terminal.before.replace("\r\n", "\n")
+
+    def sh(self, command: str, timeout: float = -1) -> str:
+        """Type a command line, wait for the prompt, and return the output (without the echoed line)."""
+        self.send(command + "\n")
+        output = self.expect(PROMPT, exact=True, timeout=timeout)
+        return output.split("\n", 1)[1] if "\n" in output else ""
+
+    def wait_end(self) -> int:
+        """Wait until the guest has ended; a code of run.py."""
+        try:
+            self.terminal.expect(pexpect.EOF)
+        except pexpect.TIMEOUT:
+            raise AssertionError(f"the guest did not end. Console:\n{self.console}") from None
+        self.terminal.close()
+        return run.QEMU_STATUS.get(self.terminal.exitstatus, run.NO_QEMU)

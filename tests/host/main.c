@@ -1,0 +1,44 @@
+/*
+ * Host tests: kernel code that is pure, run as a program under the address and the
+ * undefined-behaviour sanitizer.
+ *
+ * Each kernel/.../X_test.c is one program. It includes the .c files that it tests ("X.c" and what
+ * X.c calls) and is compiled as 32-bit code, so that pointers, long and struct page have the
+ * kernel's sizes:
+ *
+ *	i686-linux-gnu-gcc -std=gnu11 -g -O1 -fsanitize=address,undefined
+ *		-fno-sanitize-recover=all -Wall -Wextra -Werror -DHOST_TEST
+ *		-Itests/host/include -Ikernel/include -o build/host/.../X_test
+ *		kernel/.../X_test.c tests/host/main.c tests/host/fakes.c -Wl,-T,tests/host/sections.ld
+ *		-Wl,-dynamic-linker,/usr/i686-linux-gnu/lib/ld-linux.so.2
+ *		-Wl,--disable-new-dtags,-rpath,/usr/i686-linux-gnu/lib
+ *
+ * The last two lines let the program find the C library and the sanitizers that come with
+ * Debian's cross compiler; with a native `gcc -m32` they are left out.
+ *
+ * In tests/host/include lie the headers that differ from the kernel's: lib/string.h and
+ * lib/printf.h give the C library's functions (a test of the kernel's own ones includes
+ * host/rename.h first), arch/mmu.h maps frame numbers to a block of host memory, and
+ * host/host.h has what only tests may call: EXPECT_PANIC, host_ram_create.
+ *
+ * The program prints KTAP and ends with 1 if a test failed. SEED=n in the environment replaces
+ * the seed of the random tests.
+ */
+#include "lib/ktap.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+static void print(const char *line)
+{
+	fputs(line, stdout);
+	fflush(stdout);
+}
+
+int main(void)
+{
+	const char *seed = getenv("SEED");
+
+	if (seed)
+		ktap_seed = strtoul(seed, NULL, 0);
+	return ktap_run(print) ? 1 : 0;
+}

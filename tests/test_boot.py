@@ -1,0 +1,45 @@
+"""From power-on to the prompt, and what repeats exactly."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pexpect
+import pytest
+from guest import Guest, boot
+
+
+def cpu_seconds(pid: int) -> float:
+    """Host CPU time that a process has used (utime + stime of proc(5)'s stat)."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@pytest.mark.parametrize("choices", [{}, {"mem": "8M"}, {"exact": False}], ids=["default", "8_MiB", "real_time"])
+def test_boots_to_prompt(choices: dict) -> None:
+    with Guest(**choices) as guest:
+        assert guest.sh("echo hello") == "hello\n"
+
+
+def test_idle_prompt_leaves_the_host_idle() -> None:
+    """With no timer armed QEMU waits for a key; with one, in virtual time, it would skip from tick to tick for ever."""
+    with Guest() as guest:
+        guest.sh("echo hello")
+        before = cpu_seconds(guest.terminal.pid)
+        assert guest.terminal.expect([pexpect.TIMEOUT, r"\S"], timeout=2) == 0, guest.console
+        used = cpu_seconds(guest.terminal.pid) - before
+    assert used < 0.5, f"QEMU used {used:.2f} s of CPU in 2 s at an idle prompt"
+
+
+def test_exact_runs_repeat() -> None:
+    first, second = (boot("echo one two").check_exit() for _ in range(2))
+    assert first.console == second.console
+    assert first.raw_telemetry == second.raw_telemetry
+    assert first.telemetry[-1]["ev"] == "end"
+
+
+def test_power_off_from_the_prompt_is_a_clean_end() -> None:
+    with Guest() as guest:
+        guest.send("poweroff\n")
+        assert guest.wait_end() == 0

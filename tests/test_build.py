@@ -1,0 +1,209 @@
+"""The make targets and variables, as somebody meets them at the shell."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import run
+from guest import TelemetryError, boot, first_miss, parse_summary, parse_telemetry
+
+POLICIES = sorted(
+    path.stem
+    for path in run.ROOT.glob("kernel/mm/policy/*.c")
+    if not path.stem.endswith(("_test", "_ktest", "TEMPLATE"))
+)
+GRUB = all(map(shutil.which, ("grub-mkrescue", "xorriso", "mformat"))) and Path("/usr/lib/grub/i386-pc").is_dir()
+
+
+def make(*words: str, timeout: float = 120, **env: str) -> subprocess.CompletedProcess:
+    """`make WORDS` in the project, as from a shell that is not itself under make."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    command = ["make", "--no-print-directory", *words]
+    return subprocess.run(
+        command,
+        cwd=run.ROOT,
+        env={**inherited, **env},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+    )
+
+
+def phony_targets() -> list[str]:
+    text = (run.ROOT / "Makefile").read_text()
+    return [name for name in re.search(r"(?m)^\.PHONY:(.*)$", text)[1].split() if name not in ("FORCE", "all")]
+
+
+def test_help_lists_every_target_and_variable() -> None:
+    text = make("help").stdout
+    known = re.search(r"(?m)^KNOWN := (.*)$", (run.ROOT / "Makefile").read_text())[1].split()
+    assert [name for name in phony_targets() if f"make {name}" not in text] == []
+    assert [name for name in known if name not in ("CC", "V") and f"  {name}=" not in text] == []
+
+
+def test_makefile_stays_short() -> None:
+    assert len((run.ROOT / "Makefile").read_text().splitlines()) < 200
+
+
+def test_doctor_is_content_where_the_tests_run() -> None:
+    result = make("doctor")
+    assert result.returncode == 0, result.stdout
+    assert "BAD" not in result.stdout
+
+
+def test_doctor_names_what_is_missing_and_the_command(tmp_path: Path) -> None:
+    """A machine that has nothing but a shell: every tool is reported, with its package."""
+    for tool in ("bash", "sh", "dirname", "sort", "head", "grep", "cmp", "cat", "id", "tr"):
+        (tmp_path / tool).symlink_to(shutil.which(tool))
+    script = [str(tmp_path / "bash"), str(run.ROOT / "tools/setup.sh"), "--doctor"]
+    result = subprocess.run(script, env={"PATH": str(tmp_path)}, capture_output=True, text=True, timeout=60)
+    assert result.returncode == 1
+    for tool, package in (("compiler", "gcc-i686-linux-gnu"), ("qemu-system-i386", "qemu-system-x86"), ("gdb", "gdb")):
+        assert re.search(rf"(?m)^BAD\s+{tool}\s.*missing.*apt-get install .*{package}", result.stdout), result.stdout
+
+
+def test_setup_without_a_terminal_changes_nothing(tmp_path: Path) -> None:
+    for tool in ("bash", "sh", "dirname", "sort", "head", "grep", "cmp", "cat", "id", "tr"):
+        (tmp_path / tool).symlink_to(shutil.which(tool))
+    called = tmp_path / "called"
+    apt = tmp_path / "apt-get"
+    apt.write_text(f"#!/bin/sh\necho $* >>{called}\n")
+    apt.chmod(0o755)
+    script = [str(tmp_path / "bash"), str(run.ROOT / "tools/setup.sh"), "qemu"]
+    result = subprocess.run(
+        script, env={"PATH": str(tmp_path)}, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60
+    )
+    assert result.returncode == 1
+    assert "apt-get install" in result.stderr and "qemu-system-x86" in result.stderr
+    assert not called.exists()
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("MEM=lots", "MEM=lots is no size"),
+        ("EXACT=yes", "EXACT=yes"),
+        ("FRAMES=few", "FRAMES=few is no whole number"),
+        ("SEED=0x1", "SEED=0x1 is no whole number"),
+        ("SWAP=sim:hdd,size=big", "SWAP size=big is no size"),
+        ("VM=2 q", "VM=2 q may not contain blanks"),
+        ('RUN=echo "a b"', "RUN may not contain a double quote"),
+        ("MEMORY=24M", "unknown variable MEMORY"),
+    ],
+)
+def test_bad_setting_is_explained(setting: str, said: str) -> None:
+    result = make("qemu", setting)
+    assert result.returncode != 0
+    assert said in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("settings", "mib"),
+    [
+        (run.Settings(), 64 + 128 + 4),
+        (run.Settings(mem="24M", swap="sim:ssd,size=64M"), 24 + 64 + 4),
+        (run.Settings(mem="8192K", swap="none"), 8 + 4),
+    ],
+)
+def test_machine_holds_memory_and_the_modelled_disk(settings: run.Settings, mib: int) -> None:
+    assert run.machine_mib(settings) == mib
+
+
+def test_run_sets_the_exit_status() -> None:
+    assert make("qemu", "RUN=true").returncode == 0
+    failed = make("qemu", "RUN=false")
+    assert failed.returncode != 0 and "the command failed" in failed.stderr
+
+
+def test_timeout_ends_the_run_and_says_so() -> None:
+    result = make("qemu", "RUN=cat", "TIMEOUT=3")
+    if "no end after" not in result.stderr:
+        pytest.fail(f"cat at the console should wait for ever:\n{result.stdout}\n{result.stderr}")
+    assert result.returncode != 0
+
+
+def test_interrupt_ends_qemu_and_keeps_what_was_written(tmp_path: Path) -> None:
+    telemetry = tmp_path / "with blank, and comma.ndjson"
+    command = [sys.executable, str(run.ROOT / "tools/run.py")]
+    settings = {"RUN": "echo begun; cat", "TELEMETRY": str(telemetry)}
+    process = subprocess.Popen(
+        command, env={**os.environ, **settings}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    for line in process.stdout:
+        if "begun" in line:
+            break
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130, errors
+    assert "stopped" in errors
+    assert '"schema"' in telemetry.read_text()
+
+
+def test_telemetry_is_kept_where_asked(tmp_path: Path) -> None:
+    kept = tmp_path / "run.ndjson"
+    assert make("qemu", "RUN=true", f"TELEMETRY={kept}").returncode == 0
+    assert parse_telemetry(kept.read_text())[-1]["ev"] == "end"
+
+
+def test_second_build_has_nothing_to_do() -> None:
+    """And the image is the same to the byte after its parts are made again."""
+    before = (run.ROOT / run.INITRD).read_bytes()
+    result = make()
+    assert result.returncode == 0, result.stderr
+    assert "CC" not in result.stdout and "LD" not in result.stdout
+    assert (run.ROOT / run.INITRD).read_bytes() == before
+
+
+def test_function_names_are_in_the_kernel() -> None:
+    """The table for backtraces lists every function, in the order of its address."""
+    nm = next(filter(None, map(shutil.which, ("nm", "i686-linux-gnu-nm", "i686-elf-nm"))))
+    names = subprocess.run([nm, "-n", run.ROOT / run.KERNEL], capture_output=True, text=True, check=True).stdout
+    text = [line.split()[2] for line in names.splitlines() if line.split()[1] in "tT" and line >= "c0000000"]
+    table = (run.ROOT / "build/ksyms.S").read_text()
+    listed = re.findall(r'\.asciz "(.*)"', table)
+    assert listed == [name for name in text if name not in ("__text_start", "__text_end")]
+    assert len(listed) > 50
+
+
+@pytest.mark.skipif(not GRUB, reason="no grub-mkrescue, xorriso, mtools")
+def test_iso_boots_through_grub() -> None:
+    result = make("iso", "RUN=echo from grub")
+    assert result.returncode == 0, result.stderr
+    boot("", iso=True).check_exit().check_lines(["vm=2q", "^from grub$"])
+
+
+def test_menu_has_an_entry_for_each_policy() -> None:
+    import mkiso
+
+    text = mkiso.menu(run.Settings(run="thrash 4 8192"), POLICIES)
+    for policy in POLICIES:
+        assert f"--id {policy} {{" in text and f"'vm={policy}'" in text
+    assert f"set default={POLICIES.index('2q')}\n" in text
+    assert "'run=thrash 4 8192'" in text
+
+
+def test_telemetry_with_a_gap_or_without_end_is_an_error() -> None:
+    whole = '{"schema":1,"seq":0}\n{"seq":1,"ev":"sample"}\n{"seq":2,"ev":"end"}\n'
+    assert len(parse_telemetry(whole)) == 3
+    for broken in ("", whole.replace('{"seq":1,"ev":"sample"}\n', ""), whole.rsplit("{", 1)[0], whole + "{"):
+        with pytest.raises(TelemetryError):
+            parse_telemetry(broken)
+
+
+def test_summary_rows_are_read_by_column() -> None:
+    console = "noise\n pid command turnaround\n   4 thrash 1.25\n   5 thrash 1.50\n\n6 no row\n"
+    assert [row["turnaround"] for row in parse_summary(console)] == ["1.25", "1.50"]
+
+
+def test_miss_shows_the_lines_where_it_was_due() -> None:
+    text = first_miss("one\ntwo\nthree\n", ["one", "nothing"])
+    assert "'nothing'" in text and "two" in text
+    assert first_miss("one\ntwo\nthree\n", ["one", "three"]) is None

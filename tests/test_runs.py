@@ -1,0 +1,33 @@
+"""The runs of runs.toml: each boots a guest, and its console must show the lines that the file lists."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import run
+from guest import boot
+
+try:
+    import tomllib
+except ModuleNotFoundError:
+    import tomli as tomllib
+
+RUNS = tomllib.loads(Path(__file__).with_name("runs.toml").read_text())["run"]
+EXITS = {"ok": run.OK, "failed": run.FAILED, "panicked": run.PANICKED, "hung": run.HUNG}
+OF_THE_TEST = ("name", "run", "exit", "expected", "absent")
+
+
+def test_names_are_unique() -> None:
+    names = [case["name"] for case in RUNS]
+    assert sorted(names) == sorted(set(names))
+
+
+@pytest.mark.parametrize("case", RUNS, ids=[case["name"] for case in RUNS])
+def test_run(case: dict) -> None:
+    result = boot(case["run"], **{name: value for name, value in case.items() if name not in OF_THE_TEST})
+    result.check_exit(EXITS[case.get("exit", "ok")]).check_lines(case["expected"])
+    for pattern in case.get("absent", []):
+        found = [line for line in result.console.splitlines() if re.search(pattern, line)]
+        assert not found, f"{result.command}\nlines that match {pattern!r}: {found}"

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""Pack the first file system: mkinitramfs.py OUT [--dir SKELETON] PROGRAM...
+
+The archive is a newc cpio, uncompressed, and the same bytes for the same input:
+owner 0, date 0, names sorted. Each program becomes /bin/NAME, without its
+symbols; `init` becomes /init as well. Of two programs with one name the later
+counts. SKELETON's files are laid over the standard directories and devices.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import stat
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+DIRECTORIES = ("bin", "dev", "etc", "proc", "root", "tmp")
+DEVICES = {"dev/console": (5, 1), "dev/null": (1, 3), "dev/zero": (1, 5)}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One member of the archive; `rdev` is (major, minor) of a device."""
+
+    mode: int
+    data: bytes = b""
+    rdev: tuple[int, int] = (0, 0)
+
+
+def pad(data: bytes) -> bytes:
+    """`data`, filled with zeros to a multiple of 4 bytes."""
+    return data + bytes(-len(data) % 4)
+
+
+def member(ino: int, name: str, entry: Entry) -> bytes:
+    """Header, name and data of one member, as in the kernel's buffer-format.txt (newc)."""
+    encoded = name.encode() + b"\0"
+    links = 2 if stat.S_ISDIR(entry.mode) else 1
+    fields = (ino, entry.mode, 0, 0, links, 0, len(entry.data), 0, 0, *entry.rdev, len(encoded), 0)
+    header = b"070701" + b"".join(b"%08x" % field for field in fields)
+    return pad(header + encoded) + pad(entry.data)
+
+
+def archive(entries: dict[str, Entry]) -> bytes:
+    """The whole archive: members sorted by name (parents first), then the trailer, to a full 512-byte block."""
+    body = b"".join(member(ino, name, entries[name]) for ino, name in enumerate(sorted(entries), 1))
+    body += member(0, "TRAILER!!!", Entry(0))
+    return body + bytes(-len(body) % 512)
+
+
+def skeleton(root: Path) -> dict[str, Entry]:
+    """Files and directories below `root`; a file is executable when it is so for its owner."""
+    found = {}
+    for path in sorted(root.rglob("*")):
+        name = path.relative_to(root).as_posix()
+        if path.is_dir():
+            found[name] = Entry(stat.S_IFDIR | 0o755)
+        else:
+            executable = path.stat().st_mode & 0o100
+            found[name] = Entry(stat.S_IFREG | (0o755 if executable else 0o644), path.read_bytes())
+    return found
+
+
+def stripped(program: Path) -> bytes:
+    """The program without symbols; as it is when it is no object file that `strip` knows (a script, say)."""
+    if program.read_bytes()[:4] != b"\x7fELF":
+        return program.read_bytes()
+    with NamedTemporaryFile() as out:
+        subprocess.run([os.environ.get("STRIP", "strip"), "-o", out.name, "--", str(program)], check=True)
+        return Path(out.name).read_bytes()
+
+
+def main() -> int:
+    """Write OUT; 1 with a message when a file cannot be read."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--dir", type=Path)
+    parser.add_argument("programs", type=Path, nargs="*")
+    args = parser.parse_args()
+
+    entries = {name: Entry(stat.S_IFDIR | 0o755) for name in DIRECTORIES}
+    for name, rdev in DEVICES.items():
+        entries[name] = Entry(stat.S_IFCHR | 0o666, rdev=rdev)
+    try:
+        if args.dir:
+            entries.update(skeleton(args.dir))
+        for program in args.programs:
+            entries[f"bin/{program.name}"] = Entry(stat.S_IFREG | 0o755, stripped(program))
+    except (OSError, subprocess.CalledProcessError) as error:
+        print(f"mkinitramfs: {error}", file=sys.stderr)
+        return 1
+    if "bin/init" in entries:
+        entries["init"] = entries["bin/init"]
+    args.out.write_bytes(archive(entries))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

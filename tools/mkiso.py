@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""Make the GRUB image: mkiso.py OUT POLICY...
+
+The parameters of each entry come from make's variables, as for `make qemu`; the entry of VM is the default, and is
+started without waiting when there is a RUN.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import run
+
+WAIT_S = 5
+
+
+def quoted(command_line: str) -> str:
+    """The kernel's words as GRUB reads them: name="a b" is handed on as one word, which GRUB quotes as a whole."""
+    words = re.findall(r'(?:[^\s"]|"[^"]*")+', command_line)
+    return " ".join("'" + word.replace('"', "").replace("'", r"'\''") + "'" for word in words)
+
+
+def menu(settings: run.Settings, policies: list[str]) -> str:
+    """GRUB's commands: the wait in seconds, the default entry by its number (GRUB takes 2q for 2), and the entries."""
+    lines = [f"set timeout={0 if settings.run else WAIT_S}", f"set default={policies.index(settings.vm)}", ""]
+    for policy in policies:
+        words = quoted(run.command_line(replace(settings, vm=policy)))
+        lines += [
+            f"menuentry 'Tidemark, vm={policy}' --id {policy} {{",
+            f"\tmultiboot /boot/tidemark.elf {words}",
+            "\tmodule /boot/initramfs.cpio",
+            "}",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    """Write OUT; 1 with a message when it cannot be done."""
+    out, policies = sys.argv[1], sorted(sys.argv[2:])
+    try:
+        settings = run.settings_from(os.environ)
+        if settings.vm not in policies:
+            raise run.BadSetting(f"VM={settings.vm}: there is no such policy; there are: {' '.join(policies)}")
+        commands = menu(settings, policies)
+    except run.BadSetting as error:
+        print(f"tidemark: {error}", file=sys.stderr)
+        return 1
+    with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
+        grub = Path(folder, "boot/grub")
+        grub.mkdir(parents=True)
+        frame = (run.ROOT / "boot/grub.cfg").read_text()
+        (grub / "grub.cfg").write_text(re.sub(r"(?m)^@\n", lambda _: commands, frame))
+        for name in (run.KERNEL, run.INITRD):
+            shutil.copy(run.ROOT / name, grub.parent)
+        made = subprocess.run(
+            ["grub-mkrescue", "-d", "/usr/lib/grub/i386-pc", "-o", out, folder], capture_output=True, text=True
+        )
+    if made.returncode:
+        print(made.stderr, file=sys.stderr)
+    return made.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

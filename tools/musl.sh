@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# tools/musl.sh DIR package|source COMPILER...: put musl for i386 into DIR, as
+# DIR/usr/lib/i386-linux-musl and DIR/usr/include/i386-linux-musl.
+#
+# `package` takes the distribution's binary package musl-dev for i386, and its source package where there is no such
+# binary (Ubuntu); `source` goes straight to the source package and builds libc.a with COMPILER. Neither needs root:
+# apt runs with directories of its own inside DIR and the system's list of sources, so that dpkg's configuration (its
+# architectures, say) stays as it is.
+
+set -eu
+cd "$(dirname "$0")/.."
+dir=$1 from=$2
+shift 2
+compiler=$*
+lib=usr/lib/i386-linux-musl
+include=usr/include/i386-linux-musl
+
+say() { printf '  MUSL  %s\n' "$*"; }
+fail() {
+	printf '%s\n' "musl for i386 could not be had: $1" \
+		"With a network, run make again. Without one, put musl's libc.a and crt*.o for i386 into" \
+		"  $dir/$lib" "and its headers into" "  $dir/$include" \
+		"or, on Debian: dpkg --add-architecture i386; apt-get update; apt-get install musl-dev:i386" >&2
+	exit 1
+}
+
+command -v apt-get >/dev/null || fail 'this system has no apt-get'
+mkdir -p "$dir/apt/lists/partial" "$dir/apt/cache/archives/partial" "$dir/apt/sources"
+apt=$PWD/$dir/apt
+: >"$apt/status"
+
+# The system's own sources that serve Debian or Ubuntu itself; others need not have i386, or sources.
+copy_sources() {
+	local file types=$1
+	rm -f "$apt"/sources/*
+	for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources; do
+		[ -f "$file" ] && grep -qE '(debian|ubuntu)' "$file" || continue
+		case $file in
+		*.sources) awk -v types="$types" '/^[[:space:]]*Types:/ { print "Types: " types; next }
+			!/^Architectures:/' "$file" ;;
+		*) sed -E "s/^deb(-src)?[[:space:]]+(\[([^]]*)arch=[^] ]*([^]]*)\][[:space:]]+)?/$types \2/; s/arch=[^] ]*//" \
+			"$file" ;;
+		esac >"$apt/sources/$(basename "$file")"
+	done
+}
+
+# Read after the system's settings (a proxy, say, stays) and before the command.
+write_settings() {
+	cat >"$apt/apt.conf" <<-END
+	Dir::State "$apt";
+	Dir::State::status "$apt/status";
+	Dir::State::lists "$apt/lists";
+	Dir::Cache "$apt/cache";
+	Dir::Etc::sourcelist "/dev/null";
+	Dir::Etc::sourceparts "$apt/sources";
+	#clear APT::Architectures;
+	APT::Architecture "i386";
+	APT::Architectures { "i386"; };
+	APT::Sandbox::User "";
+	#clear APT::Update::Post-Invoke;
+	#clear APT::Update::Post-Invoke-Success;
+	#clear Acquire::IndexTargets::deb::DEP-11;
+	END
+}
+
+private_apt() {
+	write_settings
+	apt-get -qq -c "$apt/apt.conf" "$@"
+}
+
+# A list that cannot be fetched matters only if the package then is not found.
+update_lists() { private_apt update 2>"$apt/update.log" || true; }
+
+from_package() {
+	say 'unpacking the package musl-dev for i386 ...'
+	copy_sources deb
+	update_lists
+	(cd "$apt" && private_apt download musl-dev) || return 1
+	dpkg -x "$apt"/musl-dev_*_i386.deb "$dir/new" && install_tree "$dir/new"
+}
+
+from_source() {
+	say "building it from the distribution's source package (a minute) ..."
+	copy_sources deb-src
+	update_lists
+	(cd "$apt" && private_apt source --download-only musl) || return 1
+	rm -rf "$apt/src" && mkdir "$apt/src"
+	tar -xf "$apt"/musl_*.orig.tar.[gx]z -C "$apt/src" --strip-components=1 || return 1
+	build_source >"$apt/build.log" 2>&1 || { tail -n 5 "$apt/build.log" >&2; return 1; }
+	install_tree "$apt/new"
+}
+
+build_source() (
+	unset MAKEFLAGS MAKELEVEL
+	cd "$apt/src" &&
+		AR=$($compiler -print-prog-name=ar) RANLIB=$($compiler -print-prog-name=ranlib) CC=$compiler \
+			CFLAGS='-O2 -march=i686 -fno-pie' ./configure --target=i386 --disable-shared \
+			--prefix=/usr --libdir=/$lib --includedir=/$include &&
+		make -j"$(nproc)" && make install-libs install-headers DESTDIR="$apt/new"
+)
+
+install_tree() {
+	rm -rf "$dir/usr"
+	mv "$1/usr" "$dir/usr"
+}
+
+case $from in
+package) from_package || from_source || fail "neither the package nor its source could be fetched and used; $apt/update.log says more";;
+source) from_source || fail "its source could not be fetched and built; $apt/update.log says more";;
+*) fail "MUSL_FROM=$from is neither package nor source" ;;
+esac
+rm -rf "$apt" "$dir/new"
+touch "$dir/$lib/libc.a"
+say "ready in $dir"

@@ -1,0 +1,278 @@
+#!/usr/bin/env python3
+"""The one place that starts QEMU.
+
+`make qemu` and its kin call it; it takes its settings from the environment, where make puts its variables (VM, MEM,
+RUN, ...; tools/help.txt explains them). The tests import its functions.
+
+An exact run must not depend on the host, and a serial port whose reader is slow makes the guest wait. So the console
+of a `RUN=` goes to a file, which takes every byte at once, and is copied to the terminal from there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import ctypes
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import BinaryIO
+
+ROOT = Path(__file__).resolve().parent.parent
+KERNEL = "build/tidemark.elf"
+INITRD = "build/initramfs.cpio"
+ISO = "build/tidemark.iso"
+
+MIB = 1 << 20
+DEFAULT_STORE = 128 * MIB
+MARGIN = 4 * MIB
+
+# QEMU ends with (value << 1) | 1 for a value written to isa-debug-exit: kernel/include/arch/machine.h has the values.
+OK, FAILED, PANICKED, HUNG, TIMED_OUT, NO_QEMU = range(6)
+QEMU_STATUS = {33: OK, 35: FAILED, 37: PANICKED, 39: HUNG}
+RESET = "the machine was reset: by a triple fault, unless the command asked for it"
+REASON = {
+    FAILED: "the command failed: its status is not 0, its output is above",
+    PANICKED: "the kernel panicked: the backtrace above says where; `make qemu-gdb` stops there",
+    HUNG: "the kernel hung: its watchdog found no progress; `make qemu-gdb` shows where it is",
+    TIMED_OUT: "no end after {timeout} s of host time; TIMEOUT=N changes it",
+    NO_QEMU: "QEMU ended by itself (status {status}), not by the guest: see its message above, and `make doctor`",
+}
+
+
+class BadSetting(ValueError):
+    """A setting that cannot be used; the text says which and why."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What one run is made of. Sizes are in the kernel's notation (24M); `exact` is virtual time."""
+
+    vm: str = "2q"
+    mem: str = "64M"
+    swap: str = "sim:hdd"
+    frames: str = ""
+    run: str = ""
+    seed: str = ""
+    exact: bool = True
+    telemetry: str = ""
+    cmdline: str = ""
+    timeout: float = 600
+    gdb_port: int = 1234
+    qemu_flags: str = ""
+
+
+def size_bytes(text: str, name: str) -> int:
+    """Bytes of `24M`, `65536K`, `1G` or a plain number; BadSetting names the variable."""
+    match = re.fullmatch(r"(\d+)([KMG]?)", text, re.IGNORECASE)
+    if not match:
+        raise BadSetting(f"{name}={text} is no size; write it as 24M (K, M, G, or bytes)")
+    return int(match[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[match[2].upper()]
+
+
+def number(text: str, name: str) -> str:
+    """`text`, if it is empty or a whole number."""
+    if not re.fullmatch(r"\d*", text):
+        raise BadSetting(f"{name}={text} is no whole number")
+    return text
+
+
+def settings_from(env: Mapping[str, str]) -> Settings:
+    """Settings from make's variables; what is absent or empty keeps its default."""
+    exact = env.get("EXACT") or "1"
+    if exact not in ("0", "1"):
+        raise BadSetting(f"EXACT={exact}: it is 1 (virtual time, repeatable) or 0 (wall-clock time)")
+    return Settings(
+        vm=env.get("VM") or "2q",
+        mem=env.get("MEM") or "64M",
+        swap=env.get("SWAP") or "sim:hdd",
+        frames=number(env.get("FRAMES", ""), "FRAMES"),
+        run=env.get("RUN", ""),
+        seed=number(env.get("SEED", ""), "SEED"),
+        exact=exact == "1",
+        telemetry=env.get("TELEMETRY", ""),
+        cmdline=env.get("CMDLINE", ""),
+        timeout=float(number(env.get("TIMEOUT", ""), "TIMEOUT") or 600),
+        gdb_port=int(number(env.get("GDBPORT", ""), "GDBPORT") or 1234),
+        qemu_flags=env.get("QEMUFLAGS", ""),
+    )
+
+
+def command_line(s: Settings) -> str:
+    """The kernel's command line."""
+    if '"' in s.run:
+        raise BadSetting("RUN may not contain a double quote, the kernel's command line cannot; use single quotes")
+    for name, value in (("VM", s.vm), ("SWAP", s.swap)):
+        if re.search(r"\s", value):
+            raise BadSetting(f"{name}={value} may not contain blanks; other parameters go into CMDLINE")
+    words = [f"vm={s.vm}", f"mem={s.mem}", f"swap={s.swap}"]
+    words += [f"frames={s.frames}"] if s.frames else []
+    words += [f'run="{s.run}"'] if s.run else []
+    words += [f"seed={s.seed}"] if s.seed else []
+    words += [s.cmdline] if s.cmdline else []
+    return " ".join(words)
+
+
+def machine_mib(s: Settings) -> int:
+    """The machine's memory: what the kernel manages and, above it, the store of the modelled disk."""
+    store = 0
+    if s.swap.startswith("sim"):
+        sizes = [part[5:] for part in s.swap.split(",") if part.startswith("size=")]
+        store = size_bytes(sizes[-1], "SWAP size") if sizes else DEFAULT_STORE
+    return -(-(size_bytes(s.mem, "MEM") + store + MARGIN) // MIB)
+
+
+def qemu_command(s: Settings, console: str = "", gdb: bool = False, iso: bool = False) -> list[str]:
+    """QEMU and its arguments, to be started in the project's root.
+
+    `console` is a file for the first serial port; without it that port, and QEMU's monitor (Ctrl-A c), are on the
+    terminal. Nobody sees the VGA screen of an unattended run: without the card, and its BIOS, it boots 20 ms sooner.
+    `gdb` waits for a debugger; `iso` boots build/tidemark.iso by GRUB.
+    """
+    words = ["qemu-system-i386", "-accel", "tcg", "-cpu", "qemu32", "-machine", "pc", "-nodefaults", "-no-reboot"]
+    words += ["-display", "none", "-vga", "none" if console else "std", "-m", f"{machine_mib(s)}M"]
+    words += ["-device", "isa-debug-exit,iobase=0xf4,iosize=4"]
+    words += ["-device", "ib700", "-action", "watchdog=inject-nmi"]
+    if s.exact:
+        words += ["-icount", "shift=0,sleep=off", "-rtc", "clock=vm,base=2024-01-01T00:00:00", "-seed", "1"]
+    words += ["-serial", f"file:{console}" if console else "mon:stdio"]
+    words += ["-serial", f"file:{os.path.abspath(s.telemetry)}" if s.telemetry else "null"]
+    if iso:
+        words += ["-cdrom", ISO, "-boot", "d"]
+    else:
+        words += ["-kernel", KERNEL, "-initrd", INITRD, "-append", command_line(s)]
+    words += shlex.split(s.qemu_flags)
+    if gdb:
+        words += ["-S", "-gdb", f"tcp:localhost:{s.gdb_port}"]
+    return words
+
+
+def die_with_parent() -> None:
+    """In the child, before QEMU starts: end it when this process ends, however that comes about."""
+    PR_SET_PDEATHSIG = 1
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def start(command: list[str], **kwargs: object) -> subprocess.Popen:
+    """Start QEMU in the project's root, where the relative names in its command line are right."""
+    return subprocess.Popen(command, cwd=ROOT, preexec_fn=die_with_parent, **kwargs)
+
+
+def stop(qemu: subprocess.Popen) -> None:
+    """End QEMU if it runs, kindly first; its files are complete afterwards."""
+    if qemu.poll() is not None:
+        return
+    qemu.terminate()
+    try:
+        qemu.wait(5)
+    except subprocess.TimeoutExpired:
+        qemu.kill()
+        qemu.wait()
+
+
+def follow(qemu: subprocess.Popen, console: Path, deadline: float, out: BinaryIO) -> bool:
+    """Copy the console file to `out` while it grows, until QEMU ends; False when `deadline` came first.
+
+    QEMU has ended and all of the console is copied when this returns or raises.
+    """
+    with console.open("rb") as lines:
+        try:
+            while qemu.poll() is None:
+                if time.monotonic() > deadline:
+                    return False
+                out.write(lines.read())
+                out.flush()
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    qemu.wait(0.02)
+            return True
+        finally:
+            stop(qemu)
+            out.write(lines.read())
+            out.flush()
+
+
+def run_command(s: Settings, out: BinaryIO, iso: bool = False) -> tuple[int, int]:
+    """One unattended run, its console written to `out`; (code, QEMU's own status)."""
+    with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
+        console = Path(folder, "console")
+        console.touch()
+        qemu = start(qemu_command(s, str(console), iso=iso), stdin=subprocess.DEVNULL)
+        if not follow(qemu, console, time.monotonic() + s.timeout, out):
+            return TIMED_OUT, qemu.returncode
+    return QEMU_STATUS.get(qemu.returncode, NO_QEMU), qemu.returncode
+
+
+def interactive(s: Settings, gdb: bool, iso: bool) -> tuple[int, int]:
+    """A session at the terminal, as long as it takes. Leaving by QEMU's monitor (status 0) is no failure.
+
+    GRUB waits in a busy loop, which in virtual time takes far longer than it says: its menu needs the real clock.
+    """
+    s = replace(s, exact=s.exact and not iso)
+    qemu = start(qemu_command(s, gdb=gdb, iso=iso))
+    try:
+        qemu.wait()
+    finally:
+        stop(qemu)
+    if qemu.returncode == 0:
+        return OK, 0
+    return QEMU_STATUS.get(qemu.returncode, NO_QEMU), qemu.returncode
+
+
+def greeting(s: Settings, gdb: bool) -> str:
+    """What to know before the console takes the terminal over."""
+    if gdb:
+        port = "" if s.gdb_port == 1234 else f" GDBPORT={s.gdb_port}"
+        return f"QEMU waits for the debugger: run `make gdb{port}` in another terminal. Ctrl-A x ends QEMU."
+    return "Ctrl-A x ends QEMU, Ctrl-A c is its monitor."
+
+
+def hang_up(signum: int, frame: object) -> None:
+    """SIGTERM and SIGHUP end the run as Ctrl-C does."""
+    raise KeyboardInterrupt
+
+
+def main() -> int:
+    """Run as the environment says; the exit status is one of OK ... NO_QEMU."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--gdb", action="store_true", help="wait for a debugger before the first instruction")
+    parser.add_argument("--iso", action="store_true", help="boot the GRUB image instead of the kernel file")
+    parser.add_argument("--print", action="store_true", help="only print QEMU's command line")
+    args = parser.parse_args()
+    signal.signal(signal.SIGTERM, hang_up)
+    signal.signal(signal.SIGHUP, hang_up)
+    try:
+        s = settings_from(os.environ)
+        if args.print:
+            print(shlex.join(qemu_command(s, gdb=args.gdb, iso=args.iso)))
+            return OK
+        if s.run and not args.gdb:
+            code, status = run_command(s, sys.stdout.buffer, iso=args.iso)
+        else:
+            print(greeting(s, args.gdb), file=sys.stderr)
+            code, status = interactive(s, args.gdb, args.iso)
+    except BadSetting as error:
+        print(f"tidemark: {error}", file=sys.stderr)
+        return NO_QEMU
+    except FileNotFoundError as error:
+        print(f"tidemark: {error.filename} is not here; `make doctor` says how to get it", file=sys.stderr)
+        return NO_QEMU
+    except KeyboardInterrupt:
+        print("tidemark: stopped", file=sys.stderr)
+        return 128 + signal.SIGINT
+    if code == NO_QEMU and status == 0:
+        print(f"tidemark: {RESET}", file=sys.stderr)
+    elif code != OK:
+        print(f"tidemark: {REASON[code].format(timeout=f'{s.timeout:g}', status=status)}", file=sys.stderr)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,167 @@
+#!/usr/bin/env bash
+# What the machine must have.
+#
+#   tools/setup.sh GOAL...    make sure that what these make goals need is there, and print the compiler to use.
+#                             Says nothing when nothing is missing. Otherwise it lists the packages and asks before
+#                             it installs them (CI=true or ASSUME_YES=1: without asking). Without a terminal to ask
+#                             at it stops, with the command to run.
+#   tools/setup.sh --doctor   report on every tool: found, too old or missing, and the command that mends it.
+#
+# Only packages change outside the project; Python tools go to build/venv.
+
+set -u
+cd "$(dirname "$0")/.." || exit 1
+
+say() { printf '%s\n' "$*" >&2; }
+have() { command -v "$1" >/dev/null 2>&1; }
+
+# The host's gcc counts when it can link a 32-bit division: it always knows -m32, but libgcc.a for it may be absent.
+host_gcc_links_m32() {
+	have gcc && echo 'unsigned long long a, b; void _start(void) { a /= b; }' |
+		gcc -m32 -nostdlib -static -x c -o /dev/null - -lgcc 2>/dev/null
+}
+
+compiler() {
+	if have i686-elf-gcc; then echo i686-elf-gcc
+	elif have i686-linux-gnu-gcc; then echo i686-linux-gnu-gcc
+	elif host_gcc_links_m32; then echo 'gcc -m32'
+	else return 1; fi
+}
+
+# The host tests are 32-bit programs under the sanitizers, with a C library.
+host_compiler_links_sanitized() {
+	have i686-linux-gnu-gcc && set -- i686-linux-gnu-gcc || set -- gcc -m32
+	printf '#include <stdio.h>\nint main(void) { return puts(""); }\n' |
+		"$@" -fsanitize=address,undefined -x c -o /dev/null - 2>/dev/null
+}
+
+at_least() { [ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n1)" = "$2" ]; }
+
+version_of() {
+	case $1 in
+	compiler) found=$(compiler) && $found -dumpfullversion ;;
+	iso) have grub-mkrescue && have xorriso && have mformat && [ -d /usr/lib/grub/i386-pc ] && echo present ;;
+	venv) python3 -c 'import venv, ensurepip' 2>/dev/null && echo present ;;
+	sanitizers) host_compiler_links_sanitized && echo present ;;
+	gdb) { have gdb && gdb --version || gdb-multiarch --version; } 2>/dev/null ;;
+	*) "$1" --version 2>/dev/null ;;
+	esac | grep -oE '[0-9]+\.[0-9.]*[0-9]|present' | head -n1
+}
+
+# The package with a 32-bit compiler: gcc-multilib and the cross compiler exclude each other, so the one that is there
+# wins; what it lacks then is its own 32-bit part.
+compiler_package() {
+	if dpkg-query -W -f '${Status}' gcc-multilib 2>/dev/null | grep -q 'ok installed'; then echo gcc-multilib
+	else echo "gcc-i686-linux-gnu$1"; fi
+}
+
+# One tool a line: name, least version, what it is for, packages.
+table() {
+	cat <<-END
+	compiler 9 build $(compiler_package '')
+	make 4.2 build make
+	python3 3.9 build python3
+	qemu-system-i386 6.2 run qemu-system-x86
+	gdb 10 debug gdb
+	iso - iso grub-common grub-pc-bin xorriso mtools
+	sanitizers - check $(compiler_package ' libc6-dev-i386-cross')
+	venv - check python3-venv
+	END
+}
+
+purposes() {
+	for goal; do
+		case $goal in
+		qemu) echo build run ;;
+		qemu-gdb | gdb) echo build run debug ;;
+		iso) echo build iso ;;
+		qemu-iso) echo build run iso ;;
+		check) echo build run debug iso check ;;
+		*) echo build ;;
+		esac
+	done
+}
+
+missing_packages() {
+	wanted=" $(purposes "$@" | tr '\n' ' ')"
+	table | while read -r tool least purpose packages; do
+		case $wanted in *" $purpose "*) ;; *) continue ;; esac
+		version=$(version_of "$tool")
+		{ [ -n "$version" ] && { [ "$least" = - ] || at_least "$version" "$least"; }; } || echo "$packages"
+	done
+}
+
+as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
+
+apt_line() { echo "$([ "$(id -u)" = 0 ] || echo 'sudo ')apt-get install -y --no-install-recommends $*"; }
+
+allowed() {
+	[ "${CI:-}" = true ] || [ "${ASSUME_YES:-}" = 1 ] && return 0
+	if [ ! -t 0 ]; then
+		say "There is no terminal to ask at. Run that command, or make again with ASSUME_YES=1 in the environment."
+		return 1
+	fi
+	printf 'Install them now? [y/N] ' >&2
+	read -r answer
+	case $answer in y | Y | yes) return 0 ;; *) say 'Nothing was changed.'; return 1 ;; esac
+}
+
+install() {
+	say "Tidemark needs packages that are not here (or too old): $*"
+	if ! have apt-get; then
+		say "This system has no apt-get; please install what these Debian packages hold, with its own package manager."
+		return 1
+	fi
+	say "  $(apt_line "$@")"
+	allowed || return 1
+	export DEBIAN_FRONTEND=noninteractive
+	as_root apt-get -o DPkg::Lock::Timeout=600 update >&2 || say 'apt-get update failed; going on with the lists that are here'
+	as_root apt-get -o DPkg::Lock::Timeout=600 install -y --no-install-recommends "$@" >&2
+}
+
+# pytest and the linters, in versions that tests/requirements.txt pins.
+python_tools() {
+	stamp=build/venv/requirements.txt
+	cmp -s tests/requirements.txt "$stamp" && [ -x build/venv/bin/pytest ] && return 0
+	say 'Setting up build/venv with pytest and the linters ...'
+	mkdir -p build && python3 -m venv --clear build/venv &&
+		build/venv/bin/python -m pip install --quiet --disable-pip-version-check -r tests/requirements.txt >&2 &&
+		cp tests/requirements.txt "$stamp" && return 0
+	say 'Could not install the packages in tests/requirements.txt with pip; is there a network?'
+	return 1
+}
+
+doctor() {
+	bad=0
+	while read -r tool least purpose packages; do
+		version=$(version_of "$tool")
+		if [ -z "$version" ]; then state='missing'
+		elif [ "$least" != - ] && ! at_least "$version" "$least"; then state="too old ($version, needs $least)"
+		else
+			[ "$tool" = compiler ] && version="$version ($(compiler))"
+			printf 'ok    %-18s %s\n' "$tool" "$version"
+			continue
+		fi
+		printf '%-5s %-18s %s; for `make %s`: %s\n' "$([ "$purpose" = iso ] && echo note || echo BAD)" "$tool" "$state" \
+			"$(goal_of "$purpose")" "$(apt_line $packages)"
+		[ "$purpose" = iso ] || bad=1
+	done < <(table)
+	if cmp -s tests/requirements.txt build/venv/requirements.txt; then printf 'ok    %-18s present\n' build/venv
+	else printf 'note  %-18s not made yet; `make check` makes it\n' build/venv; fi
+	return $bad
+}
+
+goal_of() {
+	case $1 in build) echo all ;; run) echo qemu ;; debug) echo gdb ;; iso) echo iso ;; *) echo check ;; esac
+}
+
+if [ "${1:-}" = --doctor ]; then
+	doctor
+	exit
+fi
+packages=$(missing_packages "$@" | tr ' ' '\n' | sort -u | tr '\n' ' ')
+if [ -n "${packages// /}" ]; then
+	install $packages || exit 1
+fi
+case " $* " in *' check '*) python_tools || exit 1 ;; esac
+compiler

@@ -1,0 +1,145 @@
+/*
+ * init: the first process. With run="COMMAND" on the kernel's command line it runs that one command
+ * and turns the machine off with the command's exit status; without, it keeps a shell on the
+ * console. It also reaps the orphans that become its children.
+ */
+#include "lib.h"
+#include <sys/ioctl.h>
+
+#define HELP                                                                                       \
+	"usage: init\n"                                                                            \
+	"The first process, started by the kernel. With run=\"COMMAND\" on the kernel's command\n" \
+	"line: run it and power off with its status. Otherwise: a shell on the console.\n"
+
+/*
+ * Copy the value of run= out of the kernel's command line; quotes of either kind keep blanks
+ * together.
+ */
+static bool find_run_command(const char *cmdline, char *command, size_t size)
+{
+	const char *p, *start = NULL;
+	char quote = '\0';
+	size_t len;
+
+	for (p = cmdline; *p && !start; p++) {
+		if (!quote && (p == cmdline || isspace((unsigned char)p[-1])) &&
+		    !strncmp(p, "run=", 4))
+			start = p + 4;
+		else if (*p == quote)
+			quote = '\0';
+		else if (!quote && (*p == '"' || *p == '\''))
+			quote = *p;
+	}
+	if (!start)
+		return false;
+	if (*start == '"' || *start == '\'') {
+		quote = *start++;
+		len = strcspn(start, (char[]){ quote, '\0' });
+	} else {
+		len = strcspn(start, " \t\n");
+	}
+	snprintf(command, size, "%.*s", (int)len, start);
+	return command[strspn(command, " \t")] != '\0';
+}
+
+/*
+ * A plain command is executed without a shell, so that a measured run has no process besides the
+ * measured ones.
+ */
+static void exec_command(char *command)
+{
+	char *argv[256], *copy = strdup(command), *word = copy ? strtok(copy, " \t") : NULL;
+	size_t argc = 0;
+
+	for (; word && argc < ARRAY_SIZE(argv) - 1; word = strtok(NULL, " \t"))
+		argv[argc++] = word;
+	argv[argc] = NULL;
+	if (argc && !word && !strpbrk(command, "|&;<>()$`\\\"'*?#~=\n")) {
+		execvp(argv[0], argv);
+		if (errno != ENOENT) {
+			warn_errno(argv[0]);
+			_exit(126);
+		}
+	}
+	execl("/bin/sh", "sh", "-c", command, NULL);
+	warn_errno("/bin/sh");
+	_exit(127);
+}
+
+/* A process group of its own, in the foreground, so that ^C reaches the program and not init. */
+static void take_terminal(void)
+{
+	setpgid(0, 0);
+	signal(SIGTTOU, SIG_IGN);
+	tcsetpgrp(0, getpid());
+	signal(SIGTTOU, SIG_DFL);
+}
+
+/*
+ * Start @command, or a shell when it is NULL, and wait for it. Returns its wait status, -1 if it
+ * did not start.
+ */
+static int run(char *command)
+{
+	pid_t pid = fork(), gone;
+	int status;
+
+	if (pid < 0) {
+		warn_errno("fork");
+		return -1;
+	}
+	if (!pid) {
+		take_terminal();
+		if (command)
+			exec_command(command);
+		execl("/bin/sh", "sh", "-i", NULL);
+		warn_errno("/bin/sh");
+		_exit(127);
+	}
+	do {
+		gone = wait(&status);
+	} while (gone != pid && (gone > 0 || errno == EINTR));
+	return gone == pid ? status : -1;
+}
+
+static void print_banner(void)
+{
+	char text[2048];
+
+	printf("Tidemark");
+	if (read_file("/proc/sys/vm/policy", text, sizeof(text)) > 0)
+		printf(", policy %.*s", (int)strcspn(text, "\n"), text);
+	if (read_file("/proc/meminfo", text, sizeof(text)) > 0)
+		printf(", memory %llu kB, swap %llu kB", file_value(text, "MemTotal"),
+		       file_value(text, "SwapTotal"));
+	printf("\nType help for the shell's own commands, ls /bin for the programs.\n");
+	fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+	char cmdline[2048], command[2048];
+	int status;
+
+	help_if_asked(argc, argv, HELP);
+	if (getpid() != 1) {
+		warn_user("only the kernel starts init");
+		return 1;
+	}
+	setsid();
+	setenv("PATH", "/bin", 1);
+	setenv("HOME", "/", 1);
+	setenv("TERM", "vt100", 0);
+	if (read_file("/proc/cmdline", cmdline, sizeof(cmdline)) > 0 &&
+	    find_run_command(cmdline, command, sizeof(command))) {
+		status = run(command);
+		power_off(status < 0 ? 1 : status_code(status));
+		warn_errno("power off");
+	}
+	print_banner();
+	for (;;) {
+		run(NULL);
+		/* A shell that ends at once must not become a busy loop. */
+		sleep(1);
+	}
+}
