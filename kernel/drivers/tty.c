@@ -156,18 +156,28 @@ void tty_set_foreground(int pgid)
 	foreground = pgid;
 }
 
-/* Up to max readable bytes; *end: a line or the file ended here. */
+static bool at_eof_mark(void)
+{
+	return tail != ready && (termios.lflag & ICANON) &&
+	       ring[tail % RING_SIZE] == termios.cc[VEOF];
+}
+
+/* Up to max readable bytes; *end: a line or the file ended here. A ^D right behind the bytes taken
+ * has ended this line, and must not be the end of file of the next read. */
 static size_t take(u8 *to, size_t max, bool *end)
 {
 	unsigned long flags = irq_save();
 	size_t n = 0;
 
-	while (n < max && tail != ready && !*end) {
+	while (n < max && tail != ready && !*end && !at_eof_mark()) {
 		u8 c = ring[tail++ % RING_SIZE];
 
-		*end = (termios.lflag & ICANON) && (c == '\n' || c == termios.cc[VEOF]);
-		if (!*end || c == '\n')
-			to[n++] = c;
+		to[n++] = c;
+		*end = (termios.lflag & ICANON) && c == '\n';
+	}
+	if (!*end && at_eof_mark()) {
+		tail++;
+		*end = true;
 	}
 	irq_restore(flags);
 	return n;

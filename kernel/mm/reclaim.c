@@ -272,7 +272,7 @@ static bool reclaim_some(u32 zone_mask, u32 want)
 
 bool reclaim_one(void)
 {
-	return reclaim_some(7, 1);
+	return reclaim_some(ZONES_ALL, 1);
 }
 
 bool direct_reclaim(u32 zone_mask)
@@ -288,7 +288,7 @@ bool direct_reclaim(u32 zone_mask)
 
 void reclaim_trim(struct mm_struct *mm, u32 n)
 {
-	struct vm_scan scan = { .mm = mm, .zones = 7, .trim = true, .budget = 2 * mm_rss_pages(mm) };
+	struct vm_scan scan = { .mm = mm, .zones = ZONES_ALL, .trim = true, .budget = 2 * mm_rss_pages(mm) };
 	struct page *page;
 
 	while (n-- && (page = vm_select(&scan))) {

@@ -178,8 +178,8 @@ static void put_pointers(struct stack_writer *w, u32 count, const char **s, u32 
 
 #define NR_AUX 16
 
-static void put_auxv(struct stack_writer *w, const struct elf_image *image, u32 platform, u32 random,
-		     u32 path)
+static void put_auxv(struct stack_writer *w, const struct elf_image *image, u32 platform,
+		     u32 random, u32 path)
 {
 	put_aux(w, AT_PHDR, image->phdr_va);
 	put_aux(w, AT_PHENT, image->phentsize);

@@ -1,7 +1,7 @@
 /*
  * The end of a task.
  *
- * do_exit gives back all that a task does not need to be dead, hands its children to init, and leaves
+ * do_exit gives back all that a task does not need to be dead, hands its children to init, leaving
  * a zombie that holds its exit code and times until the parent asks (wait.c). A parent that
  * ignores SIGCHLD does not want to know: then nothing is kept.
  */

@@ -1,5 +1,5 @@
 /*
- * CFS, the completely fair scheduler (Linux 2.6.23 to 6.5; Documentation/scheduler/sched-design-CFS).
+ * CFS, the completely fair scheduler (Linux 2.6.23 to 6.5; sched-design-CFS.rst in its documents).
  *
  * Problem: give each of n runnable tasks the share weight / total weight of the CPU over any time
  * longer than a few milliseconds, and let those that mostly sleep answer quickly.

@@ -15,6 +15,8 @@
 #define MAX_ORDER 11 /* orders 0 .. 10 */
 
 enum zone_index { ZONE_DMA, ZONE_NORMAL, ZONE_HIGHMEM, MAX_ZONES };
+#define ZONES_ALL (1u << ZONE_DMA | 1u << ZONE_NORMAL | 1u << ZONE_HIGHMEM)
+#define ZONES_LOWMEM (1u << ZONE_DMA | 1u << ZONE_NORMAL) /* what the kernel can address */
 enum { WMARK_MIN, WMARK_LOW, WMARK_HIGH, NR_WMARKS };
 
 struct free_area {
