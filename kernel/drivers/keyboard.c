@@ -1,4 +1,4 @@
-/* The PS/2 keyboard behind the 8042 controller: scan code set 1, US layout, shift, control, caps. */
+/* The PS/2 keyboard behind the 8042: scan code set 1, US layout, shift, control, caps lock. */
 #include "drivers/keyboard.h"
 #include "arch/irq.h"
 #include "arch/x86/io.h"

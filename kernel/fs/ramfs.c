@@ -16,7 +16,9 @@
  * in the array, so that no reader sees what its frame held before; if another task published one
  * meanwhile, the write of that page starts again.
  *
- * Memory is asked for without killing anybody: filling /tmp ends in ENOSPC. Files end at 64 MiB.
+ * Files may fill half of memory (as tmpfs by default), else nothing would be left for the
+ * processes, and memory is asked for without killing anybody: filling /tmp ends in ENOSPC. What
+ * the boot archive brings is not held to that. Files end at 64 MiB.
  *
  * Left out: a write by two tasks at once is atomic page by page only; a page that was truncated
  * away while it is mapped stays mapped (Linux sends SIGBUS).
@@ -36,7 +38,14 @@
 
 STATIC_ASSERT(MAX_FILE_SIZE / PAGE_SIZE * sizeof(struct page *) <= 128 << 10); /* kmalloc's limit */
 
+static u32 nr_file_pages; /* in all files */
+
 static const struct file_operations ramfs_fops;
+
+static bool may_grow(void)
+{
+	return nr_file_pages < nr_managed_pages() / 2;
+}
 
 /* The page cache of one file. */
 
@@ -80,6 +89,7 @@ static int publish_page(struct inode *inode, u32 index, struct page *page)
 	page_set(page, PG_uptodate);
 	inode->pages[index] = page;
 	inode->nr_cached++;
+	nr_file_pages++;
 	return 0;
 }
 
@@ -110,6 +120,7 @@ static void drop_pages(struct inode *inode, u32 from)
 			continue;
 		inode->pages[i] = NULL;
 		inode->nr_cached--;
+		nr_file_pages--;
 		page->inode = NULL;
 		page_put(page);
 	}
@@ -237,6 +248,8 @@ int vfs_get_page(struct inode *inode, u32 index, struct page **page)
 {
 	if (inode->fops != &ramfs_fops || (u64)index << PAGE_SHIFT >= inode->size)
 		return -EINVAL;
+	if (unlikely(!cached_page(inode, index)) && !may_grow())
+		return -ENOMEM;
 	return get_page(inode, index, page);
 }
 
@@ -248,7 +261,7 @@ static int write_hole(struct inode *inode, u32 index, u32 off, const char *user,
 	struct page *page;
 	int err;
 
-	if (grow_slots(inode, index))
+	if (!may_grow() || grow_slots(inode, index))
 		return -ENOSPC;
 	page = alloc_page(n == PAGE_SIZE ? GFP_FILE : GFP_FILE | GFP_ZERO);
 	if (!page)

@@ -189,6 +189,7 @@ static const struct proc_file files[] = {
 	{ "slabinfo", slab_show, NULL },
 	{ "swaps", swaps_show, NULL },
 	{ "vm/policy", policy_show, NULL },
+	{ "vm/check", vm_check_show, NULL },
 	{ "sys/vm/policy", policy_names, store_policy },
 	{ "sys/vm/min_free_kbytes", min_free_show, store_min_free },
 	{ "sys/vm/page-cluster", page_cluster_show, store_page_cluster },

@@ -103,7 +103,7 @@ static int push_fpstate(u32 at, const void *state)
 	return 0;
 }
 
-/* As the ABI wants it at a function's entry: 4 bytes (the return address) below a multiple of 16. */
+/* As the ABI wants it at a function's entry: the return address lies below a multiple of 16. */
 static u32 frame_address(u32 sp, u32 size)
 {
 	return ALIGN_DOWN(sp - size + 4, 16u) - 4;

@@ -1,4 +1,4 @@
-/* Where the kernel's messages and the terminal's output go: COM1 and, if there is one, the screen. */
+/* Where messages and the terminal's output go: COM1 and, if there is one, the screen. */
 #ifndef DRIVERS_CONSOLE_H
 #define DRIVERS_CONSOLE_H
 

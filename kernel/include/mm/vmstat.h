@@ -21,6 +21,10 @@ enum vm_event {
 extern u64 vm_events[NR_VM_EVENTS];
 extern const char *const vm_event_names[NR_VM_EVENTS];
 
+struct seq_file;
+
+/* mm/check.c: "ok", or what contradicts what. */
+void vm_check_show(struct seq_file *m);
 /* Registers the /proc files. */
 void vmstat_init(void);
 
