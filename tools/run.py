@@ -210,14 +210,23 @@ def run_command(s: Settings, out: BinaryIO, iso: bool = False) -> tuple[int, int
     return QEMU_STATUS.get(qemu.returncode, NO_QEMU), qemu.returncode
 
 
+def messages(qemu: subprocess.Popen) -> None:
+    """Pass QEMU's messages on, but for one: a guest that waits for a key in virtual time has no timer to wait for."""
+    for line in qemu.stderr:
+        if b"no active timers" not in line:
+            sys.stderr.buffer.write(line)
+            sys.stderr.buffer.flush()
+
+
 def interactive(s: Settings, gdb: bool, iso: bool) -> tuple[int, int]:
     """A session at the terminal, as long as it takes. Leaving by QEMU's monitor (status 0) is no failure.
 
     GRUB waits in a busy loop, which in virtual time takes far longer than it says: its menu needs the real clock.
     """
     s = replace(s, exact=s.exact and not iso)
-    qemu = start(qemu_command(s, gdb=gdb, iso=iso))
+    qemu = start(qemu_command(s, gdb=gdb, iso=iso), stderr=subprocess.PIPE)
     try:
+        messages(qemu)
         qemu.wait()
     finally:
         stop(qemu)

@@ -14,5 +14,7 @@ int main(int argc, char **argv)
 		printf("%s%s", i > first ? " " : "", argv[i]);
 	if (newline)
 		putchar('\n');
-	return fflush(stdout) ? 1 : 0;
+	if (fflush(stdout) || ferror(stdout))
+		die_errno("write error");
+	return 0;
 }

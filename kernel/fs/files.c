@@ -1,7 +1,8 @@
 /*
  * Descriptor tables: what the small numbers of a process stand for. Each task has its own table,
  * which only that task changes, so nothing here is locked. A descriptor holds a reference to its
- * open file; fork copies the numbers and shares the files, and with them their positions.
+ * open file; fork copies the numbers and shares the files, and with them their positions. The
+ * close-on-exec bit of a free descriptor is clear.
  */
 #include "internal.h"
 
@@ -66,7 +67,8 @@ int fd_install(struct file *f, u32 from, bool cloexec)
 		if (files->fd[fd])
 			continue;
 		files->fd[fd] = f;
-		fd_set_cloexec(fd, cloexec);
+		if (cloexec)
+			fd_set_cloexec(fd, true);
 		return fd;
 	}
 	return -EMFILE;
@@ -81,7 +83,8 @@ int fd_install_at(struct file *f, u32 fd, bool cloexec)
 	if (files->fd[fd])
 		close_at(files, fd);
 	files->fd[fd] = f;
-	fd_set_cloexec(fd, cloexec);
+	if (cloexec)
+		fd_set_cloexec(fd, true);
 	return fd;
 }
 

@@ -15,7 +15,7 @@
  * allocates first, and then looks and changes without sleeping: a name seen to be free still is.
  *
  * Left out: permissions (every task is root), access and change times, hashed directories: they are
- * lists, and the comparison of lengths turns down most entries.
+ * lists, and a look at length and first letter turns most entries down.
  */
 #include "internal.h"
 
@@ -58,7 +58,8 @@ struct dentry *dentry_find(struct inode *dir, const struct path_name *name)
 	struct dentry *d;
 
 	list_for_each_entry(d, &dir->entries, node)
-		if (d->len == name->len && !memcmp(d->name, name->s, name->len))
+		if (d->len == name->len && d->name[0] == name->s[0] &&
+		    !memcmp(d->name, name->s, name->len))
 			return d;
 	return NULL;
 }

@@ -31,9 +31,9 @@ static int step(struct inode *dir, const struct path_name *name, struct inode **
 
 	if (name->len > NAME_MAX)
 		return -ENAMETOOLONG;
-	if (path_name_is(name, "."))
+	if (path_is_dot(name))
 		*next = dir;
-	else if (path_name_is(name, ".."))
+	else if (path_is_dotdot(name))
 		*next = dir->parent;
 	else if ((d = dentry_find(dir, name)))
 		*next = d->inode;
@@ -140,7 +140,7 @@ int walk_parent(const char *path, struct walk *w)
 
 int walk_may_create(const struct walk *w)
 {
-	if (!w->last.len || path_name_is(&w->last, ".") || path_name_is(&w->last, ".."))
+	if (!w->last.len || path_is_dot(&w->last) || path_is_dotdot(&w->last))
 		return -EEXIST;
 	if (w->last.len > NAME_MAX)
 		return -ENAMETOOLONG;

@@ -16,6 +16,16 @@ bool path_next(const char **path, struct path_name *name);
 /* Does no further component follow in path, as path_next left it? */
 bool path_at_end(const char *path);
 
+static inline bool path_is_dot(const struct path_name *name)
+{
+	return name->len == 1 && name->s[0] == '.';
+}
+
+static inline bool path_is_dotdot(const struct path_name *name)
+{
+	return name->len == 2 && name->s[0] == '.' && name->s[1] == '.';
+}
+
 /* Is it the string s? */
 bool path_name_is(const struct path_name *name, const char *s);
 

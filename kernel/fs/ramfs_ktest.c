@@ -182,6 +182,31 @@ KTEST(ramfs, pages_are_for_mapping_up_to_the_end)
 	finish();
 }
 
+KTEST(ramfs, filling_it_is_enospc_and_leaves_half_of_memory)
+{
+	struct file *f;
+	long n;
+
+	if (nr_managed_pages() > FILE_MAX / PAGE_SIZE) {
+		ktap_skip("one file does not reach half of this memory");
+		return;
+	}
+	if (!begin())
+		return;
+	f = open_file(TOP "/fill", O_RDWR | O_CREAT);
+	do
+		n = vfs_write(f, user, 4 * PAGE_SIZE);
+	while (n == 4 * PAGE_SIZE);
+	if (n > 0)
+		n = vfs_write(f, user, PAGE_SIZE);
+	EXPECT_EQ(n, -ENOSPC);
+	EXPECT(f->inode->nr_cached <= nr_managed_pages() / 2);
+	EXPECT(f->inode->nr_cached > nr_managed_pages() / 4);
+	EXPECT_EQ(vfs_unlink(TOP "/fill"), 0);
+	file_put(f);
+	finish();
+}
+
 KTEST(ramfs, everything_is_given_back)
 {
 	u32 objects, frames;

@@ -97,7 +97,7 @@ static void kvmd(void *arg)
 	current->flags |= TF_RECLAIM;
 	for (;;) {
 		start_tick_timer();
-		wait_event(&kvmd_wait, tick_due);
+		wait_event_interruptible(&kvmd_wait, tick_due);
 		tick_due = false;
 		while (vm_tick())
 			cond_resched();

@@ -85,7 +85,7 @@ static void kswapd(void *arg)
 	(void)arg;
 	current->flags |= TF_RECLAIM;
 	for (;;) {
-		wait_event(&kswapd_wait, below_low || write_done);
+		wait_event_interruptible(&kswapd_wait, below_low || write_done);
 		write_done = false;
 		reclaim_finish_writes();
 		if (!below_low)

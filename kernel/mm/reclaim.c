@@ -267,7 +267,7 @@ static bool reclaim_some(u32 zone_mask, u32 want)
 		if (nr_reclaimed != before)
 			return true;
 	}
-	return slab_reap() > 0 || vm_blame(zone_mask);
+	return slab_reap() + kernel_stack_reap() > 0 || vm_blame(zone_mask);
 }
 
 bool reclaim_one(void)

@@ -141,11 +141,12 @@ static int store_frames(char *text)
 	return param_set("frames", text, NULL, 0);
 }
 
-/* Any value gives the empty slabs back. */
+/* Any value gives empty slabs and unused kernel stacks back. */
 static int store_drop_caches(char *text)
 {
 	(void)text;
 	slab_reap();
+	kernel_stack_reap();
 	return 0;
 }
 

@@ -195,7 +195,7 @@ static void ksampled(void *arg)
 	for (;;) {
 		next = MAX(next + sample_ms * 1000000ull, clock_ns());
 		timer_start(&sample_timer, next);
-		wait_event(&sample_wait, due);
+		wait_event_interruptible(&sample_wait, due);
 		due = false;
 		sample_now();
 	}

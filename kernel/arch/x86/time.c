@@ -149,6 +149,16 @@ static u64 rtc_seconds(void)
 	return days_from_civil(2000 + v[5], v[4], v[3]) * 86400ull + v[2] * 3600 + v[1] * 60 + v[0];
 }
 
+/* Stops the RTC. Nobody reads it again, and in a machine whose time is virtual its alarm would be the
+ * only thing left to wait for at an idle prompt: every wait would last until midnight. */
+static void rtc_stop(void)
+{
+	u8 b = cmos_read(0x0B);
+
+	outb(0x70, 0x0B);
+	outb(0x71, b | 0x80);
+}
+
 void time_init(void)
 {
 	unsigned long flags = irq_save();
@@ -160,6 +170,11 @@ void time_init(void)
 		panic("the TSC does not count (%u MHz)", mhz);
 	ns_scale = mhz == 1000 ? 0 : (1000ull << SCALE_SHIFT) / mhz;
 	realtime_offset_ns = rtc_seconds() * 1000000000ull - clock_ns();
+	rtc_stop();
 	irq_register(IRQ_TIMER, pit_interrupt);
+	if (armed_ns) { /* before now, and the measurement has taken its count */
+		armed_ns = 0;
+		timer_arm(clock_ns());
+	}
 	irq_restore(flags);
 }
