@@ -8,9 +8,11 @@ enum { STATUS_FULL = 1, STATUS_BUSY = 2, STATUS_MOUSE = 0x20, RELEASED = 0x80 };
 enum { KEY_CTRL = 0x1D, KEY_LSHIFT = 0x2A, KEY_RSHIFT = 0x36, KEY_CAPS = 0x3A };
 #define MAX_POLLS 10000
 
-static const char unshifted[] = "\0\x1b" "1234567890-=\x7f\tqwertyuiop[]\r\0asdfghjkl;'`\0\\"
+static const char unshifted[] = "\0\x1b"
+				"1234567890-=\x7f\tqwertyuiop[]\r\0asdfghjkl;'`\0\\"
 				"zxcvbnm,./\0*\0 ";
-static const char shifted[] = "\0\x1b" "!@#$%^&*()_+\x7f\tQWERTYUIOP{}\r\0ASDFGHJKL:\"~\0|"
+static const char shifted[] = "\0\x1b"
+			      "!@#$%^&*()_+\x7f\tQWERTYUIOP{}\r\0ASDFGHJKL:\"~\0|"
 			      "ZXCVBNM<>?\0*\0 ";
 
 STATIC_ASSERT(sizeof(unshifted) == 0x3A + 1 && sizeof(shifted) == sizeof(unshifted));

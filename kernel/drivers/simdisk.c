@@ -34,7 +34,7 @@
 struct disk_model {
 	u32 seek, rotation, transfer, latency; /* us; transfer per page */
 	u32 fail_read, fail_write;             /* every Nth; 0: never */
-	u64 size;                              /* bytes; 0: all there is */
+	u64 size;         /* bytes; 0: all there is */
 };
 
 static const struct {
@@ -81,8 +81,8 @@ static const char *set_key(const char *name, const char *value)
 		return parse_size(value, &model.size) || !model.size ? "size is not a size" : NULL;
 	for (u32 i = 0; i < ARRAY_SIZE(keys); i++)
 		if (!strcmp(name, keys[i].name))
-			return parse_u32(value, keys[i].value) ? "not a number of microseconds" :
-								 NULL;
+			return parse_u32(value, keys[i].value) ? "not a number of microseconds"
+							       : NULL;
 	return "unknown key";
 }
 
@@ -126,8 +126,9 @@ static const char *parse_swap(const char *text)
 
 static void list_swap(char *buf, size_t size)
 {
-	snprintf(buf, size, "none|sim:hdd|sim:ssd|sim:ram, then ,size=64M ,seek= ,rotation= "
-			    ",transfer= ,latency= (us) ,fail_read= ,fail_write= (every Nth)");
+	snprintf(buf, size,
+		 "none|sim:hdd|sim:ssd|sim:ram, then ,size=64M ,seek= ,rotation= "
+		 ",transfer= ,latency= (us) ,fail_read= ,fail_write= (every Nth)");
 }
 
 static void show_swap(char *buf, size_t size)

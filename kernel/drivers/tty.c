@@ -36,7 +36,9 @@ struct termios {
 STATIC_ASSERT(sizeof(struct termios) == 36);
 
 static struct termios termios = {
-	.iflag = ICRNL, .oflag = OPOST | ONLCR, .cflag = 0000277 /* B38400 CS8 CREAD */,
+	.iflag = ICRNL,
+	.oflag = OPOST | ONLCR,
+	.cflag = 0000277 /* B38400 CS8 CREAD */,
 	.lflag = ISIG | ICANON | ECHO | ECHOE | ECHOK,
 	.cc = { 3, 28, 127, 21, 4, 0, 1, 0, 17, 19, 26, 0, 18, 15, 23, 22 },
 };

@@ -61,14 +61,10 @@ static const struct {
 	u32 rdev, perm;
 	const struct file_operations *fops;
 } devices[] = {
-	{ "null", DEV(1, 3), 0666, &null_fops },
-	{ "zero", DEV(1, 5), 0666, &zero_fops },
-	{ "full", DEV(1, 7), 0666, &full_fops },
-	{ "random", DEV(1, 8), 0666, &random_fops },
-	{ "urandom", DEV(1, 9), 0666, &random_fops },
-	{ "tty", DEV(5, 0), 0666, &tty_fops },
-	{ "console", DEV(5, 1), 0600, &tty_fops },
-	{ "ttyS0", DEV(4, 64), 0600, &tty_fops },
+	{ "null", DEV(1, 3), 0666, &null_fops },      { "zero", DEV(1, 5), 0666, &zero_fops },
+	{ "full", DEV(1, 7), 0666, &full_fops },      { "random", DEV(1, 8), 0666, &random_fops },
+	{ "urandom", DEV(1, 9), 0666, &random_fops }, { "tty", DEV(5, 0), 0666, &tty_fops },
+	{ "console", DEV(5, 1), 0600, &tty_fops },    { "ttyS0", DEV(4, 64), 0600, &tty_fops },
 };
 
 const struct file_operations *chrdev_fops(u32 rdev)

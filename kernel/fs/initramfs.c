@@ -129,8 +129,8 @@ void initramfs_unpack(const void *start, const void *end)
 	while (!(err = newc_next(&r, &e))) {
 		err = unpack_member(&e);
 		if (err)
-			panic("initramfs: byte %u of %u, %s: %s (error %d)", r.entry_offset,
-			      r.size, e.name, explain(err), -err);
+			panic("initramfs: byte %u of %u, %s: %s (error %d)", r.entry_offset, r.size,
+			      e.name, explain(err), -err);
 		nr++;
 	}
 	if (err == -EINVAL)

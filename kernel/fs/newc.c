@@ -16,8 +16,20 @@
 #define MAX_NAME 1024u
 
 enum field {
-	F_INO, F_MODE, F_UID, F_GID, F_NLINK, F_MTIME, F_FILESIZE, F_MAJOR, F_MINOR,
-	F_RMAJOR, F_RMINOR, F_NAMESIZE, F_CHECK, NR_FIELDS,
+	F_INO,
+	F_MODE,
+	F_UID,
+	F_GID,
+	F_NLINK,
+	F_MTIME,
+	F_FILESIZE,
+	F_MAJOR,
+	F_MINOR,
+	F_RMAJOR,
+	F_RMINOR,
+	F_NAMESIZE,
+	F_CHECK,
+	NR_FIELDS,
 };
 
 static int wrong(struct newc_reader *r, const char *what)

@@ -6,7 +6,7 @@
 
 struct newc_entry {
 	u32 ino, mode, nlink, mtime_s; /* mtime: seconds since 1970 */
-	u32 rdev;                      /* major << 8 | minor */
+	u32 rdev;        /* major << 8 | minor */
 	const char *name;              /* NUL-terminated, in the archive */
 	const u8 *data;                /* size bytes, in the archive */
 	u32 size;

@@ -165,8 +165,8 @@ static void status_show(struct seq_file *m, struct task_struct *t)
 {
 	char letter = state_letter(t);
 
-	seq_printf(m, "Name:\t%s\nUmask:\t0%u%u%u\nState:\t%c (%s)\n", t->comm,
-		   t->umask >> 6 & 7, t->umask >> 3 & 7, t->umask & 7, letter, state_name(letter));
+	seq_printf(m, "Name:\t%s\nUmask:\t0%u%u%u\nState:\t%c (%s)\n", t->comm, t->umask >> 6 & 7,
+		   t->umask >> 3 & 7, t->umask & 7, letter, state_name(letter));
 	seq_printf(m, "Tgid:\t%d\nPid:\t%d\nPPid:\t%d\n", t->pid, t->pid, parent_pid(t));
 	if (t->mm)
 		status_memory(m, t->mm);
@@ -187,8 +187,7 @@ static void statm_show(struct seq_file *m, struct task_struct *t)
 		seq_puts(m, "0 0 0 0 0 0 0\n");
 		return;
 	}
-	seq_printf(m, "%u %u %u %u 0 %u 0\n", mm->count.total_vm, mm_rss_pages(mm),
-		   mm->count.file,
+	seq_printf(m, "%u %u %u %u 0 %u 0\n", mm->count.total_vm, mm_rss_pages(mm), mm->count.file,
 		   (PAGE_ALIGN(mm->end_code) - (mm->start_code & PAGE_MASK)) / PAGE_SIZE,
 		   region_pages(mm, VM_WRITE | VM_SHARED, VM_WRITE));
 }

@@ -35,7 +35,7 @@ u32 max_pfn;
 
 static u64 mem_limit;               /* mem=; then: end of managed memory */
 static u64 lowmem_limit = LOWMEM_MAX; /* lowmem=; then: border to HIGHMEM */
-static u32 bump;                    /* next free physical byte */
+static u32 bump;      /* next free physical byte */
 
 PARAM_SIZE("mem", mem_limit, MEM_MIN, MEM_MAX, "memory that the kernel manages");
 PARAM_SIZE("lowmem", lowmem_limit, 4 * MIB, LOWMEM_MAX, "border between NORMAL and HIGHMEM");

@@ -323,7 +323,8 @@ bool vm_blame(u32 zone_mask)
 			continue;
 		if (!strcmp(vm_policy->name, FALLBACK))
 			return false;
-		violation("none", "select gave nothing at priority 0, but page %#x is eligible", pfn);
+		violation("none", "select gave nothing at priority 0, but page %#x is eligible",
+			  pfn);
 		return true;
 	}
 	return false;

@@ -135,8 +135,8 @@ void policy_init(void)
 void policy_names(struct seq_file *m)
 {
 	for_each_policy(p)
-		seq_printf(m, "%s%s%s%s", p == __policies_start ? "" : " ", *p == vm_policy ? "[" : "",
-			   (*p)->name, *p == vm_policy ? "]" : "");
+		seq_printf(m, "%s%s%s%s", p == __policies_start ? "" : " ",
+			   *p == vm_policy ? "[" : "", (*p)->name, *p == vm_policy ? "]" : "");
 	seq_putc(m, '\n');
 }
 

@@ -210,8 +210,9 @@ void free_tables_around(struct mm_struct *mm, u32 start, u32 end)
 	if (next)
 		prev = vma_prev(next);
 	else
-		prev = list_empty(&mm->vma_list) ? NULL : list_last_entry(&mm->vma_list,
-						struct vm_area_struct, list);
+		prev = list_empty(&mm->vma_list)
+			       ? NULL
+			       : list_last_entry(&mm->vma_list, struct vm_area_struct, list);
 	if (prev && prev->end > lo)
 		lo += TABLE_SPAN;
 	if (next && next->start < hi)

@@ -288,7 +288,9 @@ bool direct_reclaim(u32 zone_mask)
 
 void reclaim_trim(struct mm_struct *mm, u32 n)
 {
-	struct vm_scan scan = { .mm = mm, .zones = ZONES_ALL, .trim = true, .budget = 2 * mm_rss_pages(mm) };
+	struct vm_scan scan = {
+		.mm = mm, .zones = ZONES_ALL, .trim = true, .budget = 2 * mm_rss_pages(mm)
+	};
 	struct page *page;
 
 	while (n-- && (page = vm_select(&scan))) {

@@ -246,7 +246,7 @@ void kmem_cache_free(struct kmem_cache *c, void *obj)
 	offset = (char *)obj - s->first;
 	i = offset / c->size;
 	ASSERT(i < c->nr_objects && offset % c->size == 0); /* else: not the start of an object */
-	ASSERT(s->next[i] == SLAB_IN_USE);                  /* else: freed twice */
+	ASSERT(s->next[i] == SLAB_IN_USE); /* else: freed twice */
 	if (unlikely(c->poison))
 		memset(obj, POISON_FREE, c->size);
 	s->next[i] = s->free;

@@ -31,8 +31,13 @@ struct vm_area_struct *vma_new(struct mm_struct *mm, u32 start, u32 end, u32 fla
 	if (!vma)
 		return NULL;
 	*vma = (struct vm_area_struct){
-		.mm = mm, .start = start, .end = end, .flags = flags,
-		.inode = inode, .pgoff = pgoff, .ops = inode ? &file_vm_ops : NULL,
+		.mm = mm,
+		.start = start,
+		.end = end,
+		.flags = flags,
+		.inode = inode,
+		.pgoff = pgoff,
+		.ops = inode ? &file_vm_ops : NULL,
 	};
 	if (inode)
 		inode_get(inode);

@@ -66,8 +66,9 @@ static void meminfo_show(struct seq_file *m)
 
 static void vmstat_show(struct seq_file *m)
 {
-	seq_printf(m, "nr_free_pages %u\nnr_policy_pages %u\nnr_isolated %u\nnr_anon_pages %u\n"
-		      "nr_writeback %u\nnr_slab_pages %u\nnr_slab_objects %u\nnr_swap_free %u\n",
+	seq_printf(m,
+		   "nr_free_pages %u\nnr_policy_pages %u\nnr_isolated %u\nnr_anon_pages %u\n"
+		   "nr_writeback %u\nnr_slab_pages %u\nnr_slab_objects %u\nnr_swap_free %u\n",
 		   nr_free_pages(), nr_owned(), vm_nr_isolated, frames_used, reclaim_nr_writing(),
 		   slab_nr_pages(), slab_objects_in_use(), swap_nr_free);
 	for (int i = 0; i < NR_VM_EVENTS; i++)
@@ -80,14 +81,16 @@ static void zoneinfo_show(struct seq_file *m)
 	for (int i = 0; i < MAX_ZONES; i++) {
 		struct zone *z = &zones[i];
 
-		seq_printf(m, "Node 0, zone %8s\n  pages free     %u\n        min      %u\n"
-			      "        low      %u\n        high     %u\n        spanned  %u\n"
-			      "        present  %u\n        managed  %u\n        policy   %u\n",
+		seq_printf(m,
+			   "Node 0, zone %8s\n  pages free     %u\n        min      %u\n"
+			   "        low      %u\n        high     %u\n        spanned  %u\n"
+			   "        present  %u\n        managed  %u\n        policy   %u\n",
 			   z->name, z->nr_free, z->watermark[WMARK_MIN], z->watermark[WMARK_LOW],
 			   z->watermark[WMARK_HIGH], z->end_pfn - z->start_pfn, z->present,
 			   z->managed, z->nr_owned);
-		seq_printf(m, "  allocated      %llu\n  freed          %llu\n  reclaimed      %llu\n"
-			      "  start_pfn:           %u\n",
+		seq_printf(m,
+			   "  allocated      %llu\n  freed          %llu\n  reclaimed      %llu\n"
+			   "  start_pfn:           %u\n",
 			   z->nr_alloc, z->nr_freed, z->nr_reclaimed, z->start_pfn);
 	}
 }
@@ -159,8 +162,8 @@ static void page_seconds(struct seq_file *m, const char *name, u64 page_cycles)
 
 static void pid_vm_show(struct seq_file *m, struct task_struct *t)
 {
-	static const char *const names[NR_ACCTS] = { "user", "kernel", "ready", "pagewait", "admit",
-						     "sleep" };
+	static const char *const names[NR_ACCTS] = { "user",     "kernel", "ready",
+						     "pagewait", "admit",  "sleep" };
 	const struct mm_counters *c;
 	char name[32];
 
@@ -168,8 +171,9 @@ static void pid_vm_show(struct seq_file *m, struct task_struct *t)
 		return;
 	c = &t->mm->count;
 	acct_settle(&t->acct);
-	seq_printf(m, "mad %u\nrss %u\nrss_max %u\nnap %u\nwss %u\nswap %u\nminflt %llu\nmajflt %llu\n"
-		      "refault %llu\nfault_delay_us %llu\n",
+	seq_printf(m,
+		   "mad %u\nrss %u\nrss_max %u\nnap %u\nwss %u\nswap %u\nminflt %llu\nmajflt %llu\n"
+		   "refault %llu\nfault_delay_us %llu\n",
 		   c->demand, mm_rss_pages(t->mm), c->max_rss, c->nap, c->wss, c->swapents,
 		   t->nr_minflt, t->nr_majflt, c->nr_refault,
 		   cycles_to_ns(c->fault_delay_cycles) / 1000);

@@ -26,8 +26,21 @@
 #define STACK_SLACK (32u << 10) /* mapped below the arguments; the rest grows on demand */
 
 enum {
-	AT_NULL, AT_PHDR = 3, AT_PHENT, AT_PHNUM, AT_PAGESZ, AT_FLAGS = 8, AT_ENTRY, AT_UID = 11,
-	AT_EUID, AT_GID, AT_EGID, AT_PLATFORM, AT_CLKTCK = 17, AT_SECURE = 23, AT_RANDOM = 25,
+	AT_NULL,
+	AT_PHDR = 3,
+	AT_PHENT,
+	AT_PHNUM,
+	AT_PAGESZ,
+	AT_FLAGS = 8,
+	AT_ENTRY,
+	AT_UID = 11,
+	AT_EUID,
+	AT_GID,
+	AT_EGID,
+	AT_PLATFORM,
+	AT_CLKTCK = 17,
+	AT_SECURE = 23,
+	AT_RANDOM = 25,
 	AT_EXECFN = 31,
 };
 
@@ -200,7 +213,10 @@ static void put_auxv(struct stack_writer *w, const struct elf_image *image, u32 
 int args_build_stack(struct exec_args *args, struct mm_struct *mm, const struct elf_image *image,
 		     const char *path, u32 *sp)
 {
-	struct { char platform[8]; u8 random[16]; } head = { .platform = "i686" };
+	struct {
+		char platform[8];
+		u8 random[16];
+	} head = { .platform = "i686" };
 	u32 path_len = strlen(path) + 1, head_at = USER_STACK_TOP - sizeof(head);
 	u32 path_at = head_at - path_len, strings = path_at - args->used, addr = strings;
 	u32 nr_words = 1 + args->argc + 1 + args->envc + 1 + 2 * NR_AUX;

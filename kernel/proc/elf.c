@@ -33,8 +33,8 @@ static bool header_valid(const struct elf_header *h, size_t n)
 
 	return !memcmp(h->ident, ident, sizeof(ident)) && h->type == ET_EXEC &&
 	       h->machine == EM_386 && h->version == 1 &&
-	       h->phentsize == sizeof(struct program_header) && h->phnum > 0 &&
-	       h->phoff <= n && h->phnum <= (n - h->phoff) / sizeof(struct program_header);
+	       h->phentsize == sizeof(struct program_header) && h->phnum > 0 && h->phoff <= n &&
+	       h->phnum <= (n - h->phoff) / sizeof(struct program_header);
 }
 
 static bool segment_valid(const struct program_header *p, u64 file_size, u32 lowest)
@@ -75,8 +75,7 @@ int elf_parse(const void *head, size_t n, u64 file_size, struct elf_image *image
 	memcpy(&h, head, sizeof(h));
 	if (!header_valid(&h, n))
 		return -ENOEXEC;
-	*image = (struct elf_image){ .entry = h.entry, .phnum = h.phnum,
-				     .phentsize = h.phentsize };
+	*image = (struct elf_image){ .entry = h.entry, .phnum = h.phnum, .phentsize = h.phentsize };
 	for (u32 i = 0; i < h.phnum; i++) {
 		memcpy(&p, (const char *)head + h.phoff + i * sizeof(p), sizeof(p));
 		if (p.type == PT_INTERP)
@@ -87,8 +86,12 @@ int elf_parse(const void *head, size_t n, u64 file_size, struct elf_image *image
 			return -ENOEXEC;
 		note_headers(image, &p, h.phoff);
 		image->segment[image->nr_segments++] = (struct elf_segment){
-			.vaddr = p.vaddr, .filesz = p.filesz, .memsz = p.memsz,
-			.offset = p.offset, .write = p.flags & PF_W, .exec = p.flags & PF_X,
+			.vaddr = p.vaddr,
+			.filesz = p.filesz,
+			.memsz = p.memsz,
+			.offset = p.offset,
+			.write = p.flags & PF_W,
+			.exec = p.flags & PF_X,
 		};
 		lowest = ALIGN_UP(p.vaddr + p.memsz, PAGE_SIZE);
 	}

@@ -13,9 +13,14 @@ static struct elf_image image;
 static void good(void)
 {
 	file.h = (struct elf_header){
-		.ident = { 0x7f, 'E', 'L', 'F', 1, 1, 1 }, .type = ET_EXEC, .machine = EM_386,
-		.version = 1, .entry = 0x08048100, .phoff = sizeof(struct elf_header),
-		.ehsize = sizeof(struct elf_header), .phentsize = sizeof(struct program_header),
+		.ident = { 0x7f, 'E', 'L', 'F', 1, 1, 1 },
+		.type = ET_EXEC,
+		.machine = EM_386,
+		.version = 1,
+		.entry = 0x08048100,
+		.phoff = sizeof(struct elf_header),
+		.ehsize = sizeof(struct elf_header),
+		.phentsize = sizeof(struct program_header),
 		.phnum = 3,
 	};
 	file.p[0] = (struct program_header){ PT_LOAD, 0, 0x08048000, 0, 5000, 5000, 5, 4096 };

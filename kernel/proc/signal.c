@@ -18,7 +18,7 @@
 #include "lib/printf.h"
 #include "mm/policy_core.h"
 
-#define BIT(sig) (1ull << ((sig)-1))
+#define BIT(sig) (1ull << ((sig) - 1))
 #define UNBLOCKABLE (BIT(SIGKILL) | BIT(SIGSTOP))
 #define SYNCHRONOUS (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGILL) | BIT(SIGFPE) | BIT(SIGTRAP))
 #define DEFAULT_IGNORED                                                                            \

@@ -181,8 +181,8 @@ struct task_struct *kthread_create(const char *name, int nice, void (*fn)(void *
 static void init_start(void *arg)
 {
 	static char *const argv[] = { (char *)"init", NULL };
-	static char *const envp[] = { (char *)"HOME=/", (char *)"PATH=/bin",
-				      (char *)"TERM=vt100", NULL };
+	static char *const envp[] = { (char *)"HOME=/", (char *)"PATH=/bin", (char *)"TERM=vt100",
+				      NULL };
 	struct task_struct *t = current;
 	struct file *console;
 	int err;

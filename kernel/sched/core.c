@@ -255,8 +255,8 @@ void sched_show(struct seq_file *m)
 	struct rb_node *node;
 
 	fair_charge(&fair_rq, clock_ns());
-	seq_printf(m, "nr_running %u load %u min_vruntime %llu switches %llu\n",
-		   fair_rq.nr_running, fair_rq.load, fair_rq.min_vruntime, nr_switches);
+	seq_printf(m, "nr_running %u load %u min_vruntime %llu switches %llu\n", fair_rq.nr_running,
+		   fair_rq.load, fair_rq.min_vruntime, nr_switches);
 	seq_puts(m, "    pid comm            nice weight    vruntime_ns    sum_exec_ns"
 		    "    nvcsw   nivcsw\n");
 	if (fair_rq.curr)

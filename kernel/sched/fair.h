@@ -17,7 +17,7 @@ struct fair_rq {
 	struct sched_entity *curr; /* on the CPU; NULL: idle */
 	u64 min_vruntime;          /* never goes back */
 	u32 nr_running;            /* curr included */
-	u32 load;                  /* sum of their weights */
+	u32 load;    /* sum of their weights */
 };
 
 enum fair_start { FAIR_NEW, FAIR_WAKEUP };

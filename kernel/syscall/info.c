@@ -36,8 +36,12 @@ STATIC_ASSERT(sizeof(struct sysinfo) == 64);
 long sys_uname(void *user)
 {
 	static const struct utsname name = {
-		.sysname = "Tidemark", .nodename = "tidemark", .release = "0.1.0",
-		.version = "#1", .machine = "i686", .domainname = "(none)",
+		.sysname = "Tidemark",
+		.nodename = "tidemark",
+		.release = "0.1.0",
+		.version = "#1",
+		.machine = "i686",
+		.domainname = "(none)",
 	};
 
 	return copy_to_user(user, &name, sizeof(name));
@@ -47,8 +51,10 @@ long sys_times(void *user)
 {
 	struct task_struct *t = current;
 	u32 tms[4] = {
-		task_utime_ns(t) / TICK_NS, task_stime_ns(t) / TICK_NS,
-		t->child_utime_ns / TICK_NS, t->child_stime_ns / TICK_NS,
+		task_utime_ns(t) / TICK_NS,
+		task_stime_ns(t) / TICK_NS,
+		t->child_utime_ns / TICK_NS,
+		t->child_stime_ns / TICK_NS,
 	};
 
 	if (user && copy_to_user(user, tms, sizeof(tms)))
@@ -75,10 +81,14 @@ long sys_sysinfo(void *user)
 	const struct zone *high = &zones[ZONE_HIGHMEM];
 	struct sysinfo info = {
 		.uptime = clock_ns() / 1000000000u,
-		.totalram = nr_managed_pages(), .freeram = nr_free_pages(),
-		.totalswap = swap_nr_slots, .freeswap = swap_nr_free,
-		.totalhigh = high->managed, .freehigh = high->nr_free,
-		.procs = nr_tasks(), .mem_unit = PAGE_SIZE,
+		.totalram = nr_managed_pages(),
+		.freeram = nr_free_pages(),
+		.totalswap = swap_nr_slots,
+		.freeswap = swap_nr_free,
+		.totalhigh = high->managed,
+		.freehigh = high->nr_free,
+		.procs = nr_tasks(),
+		.mem_unit = PAGE_SIZE,
 	};
 
 	sched_loadavg(info.loads);

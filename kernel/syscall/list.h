@@ -3,6 +3,7 @@
  * third word; NONE: not implemented. No include guard: table.c reads this once for each thing that
  * it makes of it.
  */
+/* clang-format off */
 NONE(0, restart_syscall) CALL(1, exit) CALL(2, fork) CALL(3, read) CALL(4, write) CALL(5, open)
 CALL(6, close) CALL(7, waitpid) CALL(8, creat) NONE(9, link) CALL(10, unlink) CALL(11, execve)
 CALL(12, chdir) CALL(13, time) NONE(14, mknod) NONE(15, chmod) NONE(16, lchown) NONE(17, break)

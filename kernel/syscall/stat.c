@@ -45,10 +45,21 @@ static int put_stat64(const struct kstat *st, void *user)
 {
 	u32 nsec, sec = split_ns(st->mtime_ns, &nsec);
 	struct stat64 s = {
-		.dev = st->dev, .ino32 = st->ino, .ino = st->ino, .mode = st->mode,
-		.nlink = st->nlink, .rdev = st->rdev, .size = st->size, .blksize = st->blksize,
-		.blocks = st->blocks, .atime = sec, .mtime = sec, .ctime = sec,
-		.atime_nsec = nsec, .mtime_nsec = nsec, .ctime_nsec = nsec,
+		.dev = st->dev,
+		.ino32 = st->ino,
+		.ino = st->ino,
+		.mode = st->mode,
+		.nlink = st->nlink,
+		.rdev = st->rdev,
+		.size = st->size,
+		.blksize = st->blksize,
+		.blocks = st->blocks,
+		.atime = sec,
+		.mtime = sec,
+		.ctime = sec,
+		.atime_nsec = nsec,
+		.mtime_nsec = nsec,
+		.ctime_nsec = nsec,
 	};
 
 	return copy_to_user(user, &s, sizeof(s));
@@ -61,11 +72,20 @@ static int put_statx(const struct kstat *st, void *user)
 	struct statx s;
 
 	s = (struct statx){
-		.mask = STATX_BASIC_STATS, .blksize = st->blksize, .nlink = st->nlink,
-		.mode = st->mode, .ino = st->ino, .size = st->size, .blocks = st->blocks,
-		.atime = time, .ctime = time, .mtime = time,
-		.rdev_major = st->rdev >> 8, .rdev_minor = st->rdev & 0xff,
-		.dev_major = st->dev >> 8, .dev_minor = st->dev & 0xff,
+		.mask = STATX_BASIC_STATS,
+		.blksize = st->blksize,
+		.nlink = st->nlink,
+		.mode = st->mode,
+		.ino = st->ino,
+		.size = st->size,
+		.blocks = st->blocks,
+		.atime = time,
+		.ctime = time,
+		.mtime = time,
+		.rdev_major = st->rdev >> 8,
+		.rdev_minor = st->rdev & 0xff,
+		.dev_major = st->dev >> 8,
+		.dev_minor = st->dev & 0xff,
 	};
 	return copy_to_user(user, &s, sizeof(s));
 }

@@ -137,19 +137,21 @@ static void report_policy(void)
 
 static void report_system(void)
 {
-	telemetry_add(",\"idle_us\":%llu,\"iowait_us\":%llu,\"switches\":%llu,\"running\":%u,\"held\":%u",
-		      sched_idle_ns() / 1000, sched_iowait_ns() / 1000, sched_nr_switches(),
-		      sched_nr_running(), admission_nr_waiting());
+	telemetry_add(
+		",\"idle_us\":%llu,\"iowait_us\":%llu,\"switches\":%llu,\"running\":%u,\"held\":%u",
+		sched_idle_ns() / 1000, sched_iowait_ns() / 1000, sched_nr_switches(),
+		sched_nr_running(), admission_nr_waiting());
 	telemetry_add(",\"free\":[%u,%u,%u],\"owned\":[%u,%u,%u],\"isolated\":%u,\"writing\":%u",
 		      zones[0].nr_free, zones[1].nr_free, zones[2].nr_free, zones[0].nr_owned,
 		      zones[1].nr_owned, zones[2].nr_owned, vm_nr_isolated, reclaim_nr_writing());
-	telemetry_add(",\"priority\":%d,\"policy_us\":%llu,\"swap_free\":%u", reclaim_worst_priority(),
-		      cycles_to_ns(policy_cycles) / 1000, swap_nr_free);
+	telemetry_add(",\"priority\":%d,\"policy_us\":%llu,\"swap_free\":%u",
+		      reclaim_worst_priority(), cycles_to_ns(policy_cycles) / 1000, swap_nr_free);
 	if (swap_bdev)
-		telemetry_add(",\"disk\":{\"queue\":%u,\"reads\":%llu,\"writes\":%llu,\"busy_us\":%llu,"
-			      "\"wait_us\":%llu}",
-			      swap_bdev->in_flight, swap_bdev->nr_reads, swap_bdev->nr_writes,
-			      swap_bdev->busy_ns / 1000, swap_bdev->wait_ns / 1000);
+		telemetry_add(
+			",\"disk\":{\"queue\":%u,\"reads\":%llu,\"writes\":%llu,\"busy_us\":%llu,"
+			"\"wait_us\":%llu}",
+			swap_bdev->in_flight, swap_bdev->nr_reads, swap_bdev->nr_writes,
+			swap_bdev->busy_ns / 1000, swap_bdev->wait_ns / 1000);
 	telemetry_add(",\"vm\":{");
 	for (int i = 0; i < NR_VM_EVENTS; i++)
 		telemetry_add("%s\"%s\":%llu", i ? "," : "", vm_event_names[i], vm_events[i]);

@@ -75,10 +75,11 @@ static void report(const struct record *r, struct task_struct *t)
 	const struct acct_clock *a = &t->acct;
 
 	telemetry_begin("exit");
-	telemetry_add(",\"pid\":%d,\"comm\":\"%s\",\"status\":%d,\"turnaround_us\":%llu,\"minflt\":%llu,"
-		      "\"majflt\":%llu,\"refault\":%llu,\"mean_rss\":%u,\"max_rss\":%u",
-		      r->pid, r->comm, r->exit_code, r->turnaround_ns / 1000, r->minflt, r->majflt,
-		      t->mm->count.nr_refault, r->mean_rss, r->max_rss);
+	telemetry_add(
+		",\"pid\":%d,\"comm\":\"%s\",\"status\":%d,\"turnaround_us\":%llu,\"minflt\":%llu,"
+		"\"majflt\":%llu,\"refault\":%llu,\"mean_rss\":%u,\"max_rss\":%u",
+		r->pid, r->comm, r->exit_code, r->turnaround_ns / 1000, r->minflt, r->majflt,
+		t->mm->count.nr_refault, r->mean_rss, r->max_rss);
 	telemetry_add(",\"c_b\":%llu,\"c_d\":%llu,\"delta\":%llu,\"gamma_us\":%llu,"
 		      "\"fault_delay_us\":%llu,\"fault_rss\":%llu",
 		      r->c_b, r->c_d, r->delta, r->gamma_us,
@@ -119,8 +120,8 @@ static void print_process(const struct record *r)
 	char status[12];
 
 	print_exit(r, status, sizeof(status));
-	printk("%5d %-12s %6s %9llu.%03llu %8llu %8llu %8llu %8u %8llu.%03llu %8llu.%03llu %7llu\n", r->pid,
-	       r->comm, status, r->turnaround_ns / 1000000, r->turnaround_ns / 1000 % 1000,
+	printk("%5d %-12s %6s %9llu.%03llu %8llu %8llu %8llu %8u %8llu.%03llu %8llu.%03llu %7llu\n",
+	       r->pid, r->comm, status, r->turnaround_ns / 1000000, r->turnaround_ns / 1000 % 1000,
 	       r->user_ns / 1000000, r->minflt, r->majflt, r->mean_rss * 4, r->c_b / 1000,
 	       r->c_b % 1000, r->c_d / 1000, r->c_d % 1000, r->gamma_us);
 }
@@ -141,7 +142,8 @@ static void print_system(void)
 	printk("system: %llu.%03llu s, utilisation %u.%u%% (user %u.%u%%), policy %s %llu us (%u.%u%%)\n",
 	       now / 1000000000, now / 1000000 % 1000, permille(now - idle, now) / 10,
 	       permille(now - idle, now) % 10, permille(user, now) / 10, permille(user, now) % 10,
-	       vm_policy->name, policy / 1000, permille(policy, now) / 10, permille(policy, now) % 10);
+	       vm_policy->name, policy / 1000, permille(policy, now) / 10,
+	       permille(policy, now) % 10);
 	printk("faults: %llu, %llu of them major, %llu refaults; swap: %llu pages in, %llu out",
 	       vm_events[VM_pgfault], vm_events[VM_pgmajfault], vm_events[VM_workingset_refault],
 	       vm_events[VM_pswpin], vm_events[VM_pswpout]);
@@ -159,8 +161,8 @@ static void print_system(void)
 void summary_print(int status)
 {
 	printk("\n%5s %-12s %6s %13s %8s %8s %8s %8s %12s %12s %7s\n", "PID", "COMMAND", "EXIT",
-	       "TURNAROUND_MS", "USER_MS", "MINFLT", "MAJFLT", "RSS_KIB", "C_B_PAGE_S", "C_D_PAGE_S",
-	       "GAMMA_US");
+	       "TURNAROUND_MS", "USER_MS", "MINFLT", "MAJFLT", "RSS_KIB", "C_B_PAGE_S",
+	       "C_D_PAGE_S", "GAMMA_US");
 	for (u32 i = 0; i < MIN(nr_exited, MAX_RECORDS); i++)
 		print_process(&records[i]);
 	if (nr_exited > MAX_RECORDS)

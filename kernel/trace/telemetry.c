@@ -85,14 +85,15 @@ void telemetry_start(void)
 	telemetry_add(",\"schema\":%u,\"kernel\":\"tidemark\",\"policy\":\"%s\",\"cmdline\":",
 		      TELEMETRY_SCHEMA, vm_policy->name);
 	add_string(boot_info.cmdline);
-	telemetry_add(",\"page_size\":%u,\"managed\":%u,\"free\":%u,\"frames\":%u,\"zones\":[", PAGE_SIZE,
-		      nr_managed_pages(), nr_free_pages(), frames_cap);
+	telemetry_add(",\"page_size\":%u,\"managed\":%u,\"free\":%u,\"frames\":%u,\"zones\":[",
+		      PAGE_SIZE, nr_managed_pages(), nr_free_pages(), frames_cap);
 	for (int i = 0; i < MAX_ZONES; i++) {
 		struct zone *z = &zones[i];
 
-		telemetry_add("%s{\"name\":\"%s\",\"managed\":%u,\"min\":%u,\"low\":%u,\"high\":%u}",
-			      i ? "," : "", z->name, z->managed, z->watermark[WMARK_MIN],
-			      z->watermark[WMARK_LOW], z->watermark[WMARK_HIGH]);
+		telemetry_add(
+			"%s{\"name\":\"%s\",\"managed\":%u,\"min\":%u,\"low\":%u,\"high\":%u}",
+			i ? "," : "", z->name, z->managed, z->watermark[WMARK_MIN],
+			z->watermark[WMARK_LOW], z->watermark[WMARK_HIGH]);
 	}
 	telemetry_add("]");
 	telemetry_end();

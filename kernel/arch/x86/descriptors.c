@@ -51,8 +51,7 @@ static u64 tss_descriptor(const struct tss *t)
 
 static u64 gate(u32 address, u32 selector, u32 type)
 {
-	return (address & 0xFFFF) | selector << 16 |
-	       (u64)((address & 0xFFFF0000) | type) << 32;
+	return (address & 0xFFFF) | selector << 16 | (u64)((address & 0xFFFF0000) | type) << 32;
 }
 
 static void idt_init(void)
@@ -76,7 +75,10 @@ static void tss_init(void)
 		.ip = (u32)double_fault_entry,
 		.flags = FLAGS_FIXED,
 		.sp = (u32)double_fault_stack + sizeof(double_fault_stack),
-		.cs = KERNEL_CS, .ss = KERNEL_DS, .ds = KERNEL_DS, .es = KERNEL_DS,
+		.cs = KERNEL_CS,
+		.ss = KERNEL_DS,
+		.ds = KERNEL_DS,
+		.es = KERNEL_DS,
 		.io_bitmap = sizeof(struct tss),
 	};
 	gdt[GDT_TSS] = tss_descriptor(&tss);
@@ -99,9 +101,9 @@ void descriptors_init(void)
 			 "mov %3, %%gs\n\t"
 			 "lidt %4\n\t"
 			 "lldt %w3\n\t"
-			 "ltr %w5"
-			 ::"m"(gdtr), "i"(KERNEL_CS), "r"(KERNEL_DS), "r"(0), "m"(idtr),
-			 "r"(GDT_TSS * 8) : "memory");
+			 "ltr %w5" ::"m"(gdtr),
+			 "i"(KERNEL_CS), "r"(KERNEL_DS), "r"(0), "m"(idtr), "r"(GDT_TSS * 8)
+			 : "memory");
 }
 
 void descriptors_load_tls(const u64 tls[3])
@@ -119,9 +121,22 @@ void tss_set_stack(u32 top)
 void tss_interrupted(struct pt_regs *regs)
 {
 	*regs = (struct pt_regs){
-		.gs = tss.gs, .fs = tss.fs, .es = tss.es, .ds = tss.ds,
-		.di = tss.di, .si = tss.si, .bp = tss.bp, .bx = tss.bx,
-		.dx = tss.dx, .cx = tss.cx, .ax = tss.ax, .trapno = TRAP_DOUBLE_FAULT,
-		.ip = tss.ip, .cs = tss.cs, .flags = tss.flags, .sp = tss.sp, .ss = tss.ss,
+		.gs = tss.gs,
+		.fs = tss.fs,
+		.es = tss.es,
+		.ds = tss.ds,
+		.di = tss.di,
+		.si = tss.si,
+		.bp = tss.bp,
+		.bx = tss.bx,
+		.dx = tss.dx,
+		.cx = tss.cx,
+		.ax = tss.ax,
+		.trapno = TRAP_DOUBLE_FAULT,
+		.ip = tss.ip,
+		.cs = tss.cs,
+		.flags = tss.flags,
+		.sp = tss.sp,
+		.ss = tss.ss,
 	};
 }

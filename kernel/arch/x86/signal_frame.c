@@ -120,8 +120,7 @@ static int push_sigframe(struct pt_regs *regs, int sig, const struct k_sigaction
 	if (!(sa->flags & SA_RESTORER))
 		head[0] = (u32)user->retcode;
 	fill_context(&sc, regs, fpstate, oldmask);
-	if (copy_to_user(user, head, sizeof(head)) ||
-	    copy_to_user(&user->sc, &sc, sizeof(sc)) ||
+	if (copy_to_user(user, head, sizeof(head)) || copy_to_user(&user->sc, &sc, sizeof(sc)) ||
 	    copy_to_user(&user->mask_high, &mask_high, sizeof(mask_high)) ||
 	    copy_to_user(user->retcode, trampoline, sizeof(trampoline)))
 		return -EFAULT;

@@ -68,8 +68,13 @@ void thread_init_exec(u32 entry, u32 sp)
 	struct thread_struct *thread = &current->thread;
 
 	*task_regs(current) = (struct pt_regs){
-		.ds = USER_DS, .es = USER_DS, .ss = USER_DS, .cs = USER_CS,
-		.ip = entry, .sp = sp, .flags = FLAGS_IF | FLAGS_FIXED,
+		.ds = USER_DS,
+		.es = USER_DS,
+		.ss = USER_DS,
+		.cs = USER_CS,
+		.ip = entry,
+		.sp = sp,
+		.flags = FLAGS_IF | FLAGS_FIXED,
 	};
 	fpu_drop(current);
 	memset(thread->tls, 0, sizeof(thread->tls));

@@ -32,8 +32,7 @@ u64 cycles_to_ns(u64 cycles)
 
 	if (likely(!ns_scale))
 		return cycles;
-	return ((u64)low * ns_scale >> SCALE_SHIFT) +
-	       ((u64)high * ns_scale << (32 - SCALE_SHIFT));
+	return ((u64)low * ns_scale >> SCALE_SHIFT) + ((u64)high * ns_scale << (32 - SCALE_SHIFT));
 }
 
 u64 clock_ns(void)

@@ -16,9 +16,7 @@ static size_t copy_user(void *to, const void *from, size_t n)
 	__asm__ volatile("1:\trep movsl\n\t"
 			 "mov %3, %0\n"
 			 "2:\trep movsb\n"
-			 "3:\n\t"
-			 EX_TABLE(1b, 3b)
-			 EX_TABLE(2b, 3b)
+			 "3:\n\t" EX_TABLE(1b, 3b) EX_TABLE(2b, 3b)
 			 : "+c"(left), "+D"(to), "+S"(from)
 			 : "r"(n & 3)
 			 : "memory");
@@ -48,9 +46,7 @@ int clear_user(void *user_to, size_t n)
 	__asm__ volatile("1:\trep stosl\n\t"
 			 "mov %2, %0\n"
 			 "2:\trep stosb\n"
-			 "3:\n\t"
-			 EX_TABLE(1b, 3b)
-			 EX_TABLE(2b, 3b)
+			 "3:\n\t" EX_TABLE(1b, 3b) EX_TABLE(2b, 3b)
 			 : "+c"(left), "+D"(user_to)
 			 : "r"(n & 3), "a"(0)
 			 : "memory");
@@ -73,10 +69,8 @@ int strncpy_from_user(char *to, const char *user_from, size_t max)
 			 "dec %1\n\t"
 			 "jnz 1b\n"
 			 "2:\txor %0, %0\n"
-			 "3:\n\t"
-			 EX_TABLE(1b, 3b)
-			 : "+r"(error), "+r"(left), "+S"(from), "+D"(to)
-			 :: "eax", "memory");
+			 "3:\n\t" EX_TABLE(1b, 3b)
+			 : "+r"(error), "+r"(left), "+S"(from), "+D"(to)::"eax", "memory");
 	if (error)
 		return error;
 	if (left)
@@ -93,9 +87,9 @@ int get_user_u32(u32 *to, const void *user_from)
 		return -EFAULT;
 	__asm__ volatile("1:\tmov (%2), %1\n\t"
 			 "xor %0, %0\n"
-			 "2:\n\t"
-			 EX_TABLE(1b, 2b)
-			 : "+r"(error), "+r"(value) : "r"(user_from));
+			 "2:\n\t" EX_TABLE(1b, 2b)
+			 : "+r"(error), "+r"(value)
+			 : "r"(user_from));
 	*to = value;
 	return error;
 }
@@ -108,8 +102,9 @@ int put_user_u32(void *user_to, u32 value)
 		return -EFAULT;
 	__asm__ volatile("1:\tmov %1, (%2)\n\t"
 			 "xor %0, %0\n"
-			 "2:\n\t"
-			 EX_TABLE(1b, 2b)
-			 : "+r"(error) : "r"(value), "r"(user_to) : "memory");
+			 "2:\n\t" EX_TABLE(1b, 2b)
+			 : "+r"(error)
+			 : "r"(value), "r"(user_to)
+			 : "memory");
 	return error;
 }

@@ -17,7 +17,7 @@ struct seq_file;
 struct bio {
 	struct list_head node; /* the device's queue */
 	u32 block;             /* first block, in pages */
-	u32 nr;                /* pages */
+	u32 nr;  /* pages */
 	bool write;
 	int error;             /* out: 0 or -EIO */
 	u64 submitted_ns;
@@ -38,6 +38,5 @@ struct block_device {
 	u64 pages_read, pages_written;
 	u64 busy_ns, wait_ns;                /* serving; all requests' time from submit to end */
 };
-
 
 #endif

@@ -112,7 +112,7 @@ struct files_struct {
 /* What stat(2) tells, before the ABI's layout. */
 struct kstat {
 	u32 dev, ino, mode, nlink, rdev; /* dev, rdev: major << 8 | minor */
-	u32 blksize;                     /* bytes */
+	u32 blksize;       /* bytes */
 	u64 size, blocks;                /* bytes; units of 512 bytes that are allocated */
 	u64 mtime_ns;                    /* since 1970; atime and ctime are the same */
 };

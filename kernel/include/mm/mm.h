@@ -61,9 +61,9 @@ struct mm_counters {
 	u64 nr_minflt, nr_majflt, nr_refault;
 	u64 fault_space_cycles; /* sum over major faults of RSS x delay, page-cycles: Denning's term */
 	u64 fault_delay_cycles; /* sum of delays of major faults */
-	u64 fault_rss;          /* sum over major faults of RSS, for gamma */
-	u32 nap;           /* pages accessed in the last sampling interval */
-	u32 wss;           /* pages used in the last tau of virtual time, at the last sample */
+	u64 fault_rss; /* sum over major faults of RSS, for gamma */
+	u32 nap; /* pages accessed in the last sampling interval */
+	u32 wss; /* pages used in the last tau of virtual time, at the last sample */
 };
 
 struct mm_struct {
@@ -76,12 +76,12 @@ struct mm_struct {
 	u32 start_code, end_code, start_data, end_data, start_brk, brk, start_stack;
 	u32 arg_start, arg_end;
 	u32 def_flags; /* VM_LOCKED after mlockall(MCL_FUTURE) */
-	u32 hole_hint;  /* mmap looks for room from here down */
+	u32 hole_hint; /* mmap looks for room from here down */
 
 	struct anon_family *family; /* mm/rmap.h */
 	struct list_head family_node;
 	struct list_head all; /* in mm_list */
-	u32 id;               /* grows along mm_list */
+	u32 id; /* grows along mm_list */
 	struct task_struct *task; /* whose address space it is */
 	struct mm_counters count;
 	u64 policy[POLICY_MM_SIZE / 8]; /* the policy's own data; policy_mm() */

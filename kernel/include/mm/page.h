@@ -54,7 +54,7 @@ struct page {
 			u32 index; /* virtual page number */
 			u32 slot;  /* swap slot, with PG_swapcache */
 			struct mm_struct *owner; /* who faulted it in; NULL: not known, gone */
-			u32 used_vt;             /* virtual ms at which the sampler last saw a use */
+			u32 used_vt; /* virtual ms at which the sampler last saw a use */
 		};
 		struct { /* slab */
 			struct kmem_cache *cache;
@@ -72,7 +72,7 @@ struct page {
 STATIC_ASSERT(sizeof(struct page) == 64);
 
 extern struct page *mem_map; /* indexed by frame number */
-extern u32 max_pfn;          /* frames 0 .. max_pfn - 1 have a struct page */
+extern u32 max_pfn; /* frames 0 .. max_pfn - 1 have a struct page */
 
 static inline bool page_test(const struct page *p, enum page_flags f)
 {

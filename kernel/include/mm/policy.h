@@ -90,7 +90,8 @@ struct vm_policy {
 
 	/* The page is the policy's. mm: who faulted it in, NULL for a prefetch. from.store is 0
 	 * when it is new and not read from the store. Called by the fault handler. */
-	void (*insert)(struct page *page, struct mm_struct *mm, enum vm_in how, struct page_id from);
+	void (*insert)(struct page *page, struct mm_struct *mm, enum vm_in how,
+		       struct page_id from);
 	/* A use that the core saw. Called by the fault handler. */
 	void (*touch)(struct page *page, struct mm_struct *mm, enum vm_touch how);
 	/* The page is the policy's no longer. */

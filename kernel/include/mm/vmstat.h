@@ -4,12 +4,14 @@
 
 #include "types.h"
 
+/* clang-format off */
 #define VM_EVENTS(X)                                                                               \
 	X(pgalloc) X(pgfree) X(pgfault) X(pgmajfault) X(pgreuse) X(pswpin) X(pswpout)              \
 	X(pgscan_kswapd) X(pgscan_direct) X(pgsteal_kswapd) X(pgsteal_direct) X(pgrescued)         \
 	X(pgdetach) X(pglaunder) X(pgtrim) X(allocstall) X(kswapd_wake) X(swap_ra) X(swap_ra_hit)  \
 	X(workingset_refault) X(oom_kill) X(swap_read_error) X(swap_write_error)                   \
 	X(admission_wait) X(policy_violation)
+/* clang-format on */
 
 enum vm_event {
 #define X(name) VM_##name,

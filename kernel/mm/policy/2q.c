@@ -93,7 +93,8 @@ static int twoq_init(void)
 	return 0;
 }
 
-static void twoq_insert(struct page *page, struct mm_struct *mm, enum vm_in how, struct page_id from)
+static void twoq_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
+			struct page_id from)
 {
 	(void)mm, (void)how, (void)from;
 	enlist(page, INACTIVE);

@@ -20,7 +20,8 @@ static struct fifo_page *fifo_data(struct page *page)
 	return policy_page(page);
 }
 
-static void fifo_insert(struct page *page, struct mm_struct *mm, enum vm_in how, struct page_id from)
+static void fifo_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
+			struct page_id from)
 {
 	(void)mm, (void)how, (void)from;
 	list_add_tail(&fifo_data(page)->node, &queue);
