@@ -28,7 +28,7 @@
 
 #define FALLBACK "fifo"
 #define CHECK_EVERY 256
-#define HOOK_LIMIT_NS 50000000u /* reported when it returns */
+#define HOOK_LIMIT_NS 200000000u /* reported when it returns */
 #define HOOK_HUNG_NS 1000000000u /* stopped by the tick */
 
 const struct vm_policy *vm_policy;

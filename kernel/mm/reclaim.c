@@ -92,6 +92,10 @@ static void finish_evict(struct page *page)
 	}
 	page_zone(page)->nr_reclaimed++;
 	nr_reclaimed++;
+	if (current->flags & TF_KTHREAD)
+		vm_count(pgsteal_kswapd);
+	else
+		vm_count(pgsteal_direct);
 	swap_cache_del(page);
 	page_put(page);
 }

@@ -11,8 +11,15 @@ define user-symbols
 end
 document user-symbols
 user-symbols NAME: load the symbols of the program build/user/NAME.
-Programs are linked at the same addresses, so a breakpoint in one is met by any process that executes that
-address; `break NAME.c:main` names the right source, and `info symbol $pc` after `bt` shows where you are.
+All programs are linked at the same addresses, so a plain breakpoint is met by every process that executes that
+address, and the symbols loaded may not be that process's: user-break stops in one program only.
+end
+
+define user-break
+	break $arg1 if $_streq(current_task->comm, "$arg0")
+end
+document user-break
+user-break NAME PLACE: stop at PLACE (thrash.c:main, thrash.c:80) in processes that run the program NAME.
 end
 
 define connect

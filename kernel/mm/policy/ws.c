@@ -37,7 +37,7 @@ POLICY_PAGE_FITS(struct ws_page);
 
 struct ws_mm {
 	struct list_head pages; /* least recently used first */
-	u32 nr;		 /* its length */
+	u32 nr; /* length of pages */
 	u32 size;               /* working-set size at the last tick, pages */
 	u32 claim;
 	u32 active_us;          /* virtual time at activation */
