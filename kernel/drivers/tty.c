@@ -97,6 +97,7 @@ static void put_ready(void)
 {
 	ready = head;
 	wake_up(&tty_readers);
+	file_poll_changed();
 }
 
 /* The bytes that make a signal also throw away what was typed. */

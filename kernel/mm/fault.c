@@ -263,15 +263,14 @@ static bool allowed(const struct vm_area_struct *vma, u32 fault)
 	return vma->flags & (fault & FAULT_WRITE ? VM_WRITE : VM_READ);
 }
 
-/* Time and space of a fault that had to wait for the store: Denning's D and s(t_i). */
-static void note_major(struct mm_struct *mm, u64 since)
+/* Time and space of a fault that had to wait for the store: Denning's D and s(t_i). waited is the
+ * task's time in that account before. */
+static void note_major(struct mm_struct *mm, u64 waited, u32 rss)
 {
-	u64 delay = cycles_now() - since;
-	u32 rss = mm_rss_pages(mm);
+	u64 delay = current->acct.cycles[ACCT_PAGEWAIT] - waited;
 
 	vm_count(pgmajfault);
 	current->nr_majflt++;
-	mm->count.nr_majflt++;
 	mm->count.fault_delay_cycles += delay;
 	mm->count.fault_space_cycles += delay * rss;
 	mm->count.fault_rss += rss;
@@ -297,19 +296,18 @@ static int fault_locked(struct mm_struct *mm, u32 addr, u32 fault, bool *major)
 
 int handle_mm_fault(struct mm_struct *mm, u32 addr, u32 fault)
 {
-	u64 since = cycles_now();
+	u64 waited = current->acct.cycles[ACCT_PAGEWAIT];
+	u32 rss = mm_rss_pages(mm);
 	bool major = false;
 	int err;
 
 	mutex_lock(&mm->lock);
 	err = fault_locked(mm, addr, fault, &major);
 	mutex_unlock(&mm->lock);
-	if (major) {
-		note_major(mm, since);
-	} else if (!err) {
+	if (major)
+		note_major(mm, waited, rss);
+	else if (!err)
 		current->nr_minflt++;
-		mm->count.nr_minflt++;
-	}
 	return err;
 }
 

@@ -1,5 +1,5 @@
 /*
- * References to a frame, and waiting for its I/O.
+ * References to a frame, and waiting until it has been read.
  *
  * Waiters for any page share a few queues by frame number; a wake-up of the wrong waiter is
  * harmless because everybody tests again.
@@ -45,25 +45,15 @@ void page_put(struct page *p)
 	free_pages(p, 0);
 }
 
-static void page_wait(struct page *p, enum page_flags flag)
+void page_wait_unlocked(struct page *p)
 {
 	bool was = current->in_pagewait;
 
-	if (!page_test(p, flag))
+	if (!page_test(p, PG_locked))
 		return;
 	current->in_pagewait = current->in_iowait = true;
-	wait_event(page_queue(p), !page_test(p, flag));
+	wait_event(page_queue(p), !page_test(p, PG_locked));
 	current->in_pagewait = current->in_iowait = was;
-}
-
-void page_wait_unlocked(struct page *p)
-{
-	page_wait(p, PG_locked);
-}
-
-void page_wait_writeback(struct page *p)
-{
-	page_wait(p, PG_writeback);
 }
 
 void page_unlock(struct page *p)
@@ -75,5 +65,4 @@ void page_unlock(struct page *p)
 void page_end_writeback(struct page *p)
 {
 	page_clear(p, PG_writeback);
-	wake_up(page_queue(p));
 }

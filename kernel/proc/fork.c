@@ -26,7 +26,6 @@ static int copy_process(struct task_struct *child, u32 sp)
 {
 	struct task_struct *parent = current;
 
-	child->flags = parent->flags & TF_LAB;
 	child->pgid = parent->pgid;
 	child->sid = parent->sid;
 	child->umask = parent->umask;

@@ -21,11 +21,6 @@ static u64 next(void)
 	return z ^ z >> 31;
 }
 
-u32 random_u32(void)
-{
-	return next() >> 32;
-}
-
 void random_bytes(void *buf, size_t n)
 {
 	char *to = buf;

@@ -4,8 +4,10 @@
  * Space-time in page-seconds, from the exact integrals of sched/acct.h. C_B, Belady and Kuehner's
  * cost, is RSS over wall time from start to exit. C_D, Denning's, is RSS over the process's
  * own virtual time plus, for every major fault, RSS times its delay. Delta = C_B - C_D is what
- * Denning's form leaves out: ready but not running, kernel work, waiting for anything else. gamma is the
- * time per fault that would make up for it: Delta / sum of RSS over the faults.
+ * Denning's form leaves out: ready but not running, kernel work, waiting for anything else. gamma is
+ * the housekeeping per fault: the space-time of the kernel's work for the process, divided by
+ * the sum of RSS over its major faults, so that C_D + gamma * that sum adds just that work.
+ * c_d_approx is x * T * (1 + D * K / T) with mean RSS x, virtual time T, K faults of delay D.
  */
 #include "drivers/block.h"
 #include "lib/printf.h"
@@ -28,7 +30,8 @@ struct record {
 	u64 turnaround_ns, user_ns;
 	u64 minflt, majflt;
 	u32 mean_rss, max_rss;         /* pages */
-	u64 c_b, c_d, delta, gamma_us; /* page-milliseconds, but gamma */
+	u64 c_b, c_d, c_d_approx, delta; /* page-milliseconds */
+	u64 gamma_us;
 };
 
 static struct record records[MAX_RECORDS];
@@ -49,11 +52,20 @@ static u64 total_space(const struct acct_clock *a)
 	return sum;
 }
 
+/* x * T * (1 + D * K / T) = x * (T + D * K), in page-milliseconds. */
+static u64 approximation(const struct acct_clock *a, u64 delay_cycles)
+{
+	u64 t = a->cycles[ACCT_USER], x_milli = t ? a->space[ACCT_USER] / (t / 1000 ?: 1) : 0;
+
+	return x_milli * (cycles_to_ns(t + delay_cycles) / 1000) / 1000000;
+}
+
 static void fill(struct record *r, struct task_struct *t)
 {
 	const struct mm_counters *c = &t->mm->count;
 	u64 c_b = total_space(&t->acct), c_d = t->acct.space[ACCT_USER] + c->fault_space_cycles;
 	u64 delta = c_b > c_d ? c_b - c_d : 0;
+	u64 housekeeping = cycles_to_ns(t->acct.space[ACCT_KERNEL]); /* page-ns */
 
 	r->pid = t->pid;
 	r->exit_code = t->exit_code;
@@ -65,7 +77,8 @@ static void fill(struct record *r, struct task_struct *t)
 	r->c_b = page_ms(c_b);
 	r->c_d = page_ms(c_d);
 	r->delta = page_ms(delta);
-	r->gamma_us = c->fault_rss ? cycles_to_ns(delta / c->fault_rss) / 1000 : 0;
+	r->c_d_approx = approximation(&t->acct, c->fault_delay_cycles);
+	r->gamma_us = c->fault_rss ? housekeeping / c->fault_rss / 1000 : 0;
 	r->mean_rss = r->turnaround_ns ? cycles_to_ns(c_b) / r->turnaround_ns : 0;
 	r->max_rss = c->max_rss;
 }
@@ -80,9 +93,9 @@ static void report(const struct record *r, struct task_struct *t)
 		"\"majflt\":%llu,\"refault\":%llu,\"mean_rss\":%u,\"max_rss\":%u",
 		r->pid, r->comm, r->exit_code, r->turnaround_ns / 1000, r->minflt, r->majflt,
 		t->mm->count.nr_refault, r->mean_rss, r->max_rss);
-	telemetry_add(",\"c_b\":%llu,\"c_d\":%llu,\"delta\":%llu,\"gamma_us\":%llu,"
+	telemetry_add(",\"c_b\":%llu,\"c_d\":%llu,\"c_d_approx\":%llu,\"delta\":%llu,\"gamma_us\":%llu,"
 		      "\"fault_delay_us\":%llu,\"fault_rss\":%llu",
-		      r->c_b, r->c_d, r->delta, r->gamma_us,
+		      r->c_b, r->c_d, r->c_d_approx, r->delta, r->gamma_us,
 		      cycles_to_ns(t->mm->count.fault_delay_cycles) / 1000, t->mm->count.fault_rss);
 	telemetry_add(",\"us\":[");
 	for (int i = 0; i < NR_ACCTS; i++)

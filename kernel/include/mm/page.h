@@ -139,12 +139,11 @@ static inline void page_get(struct page *p)
 /* Drops a reference; the last one takes the page from the policy and frees it. */
 void page_put(struct page *p);
 
-/* Sleeps until the read in flight (PG_locked) or the write (PG_writeback) has ended. */
+/* Sleeps until the read in flight (PG_locked) has ended. */
 void page_wait_unlocked(struct page *p);
-void page_wait_writeback(struct page *p);
 void page_init_queues(void);
 
-/* Completion, irq context: clears the flag and wakes the waiters. */
+/* Completion of a read, and of a write; irq context. */
 void page_unlock(struct page *p);
 void page_end_writeback(struct page *p);
 

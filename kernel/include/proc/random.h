@@ -4,7 +4,6 @@
 
 #include "types.h"
 
-u32 random_u32(void);
 void random_bytes(void *buf, size_t n);
 
 #endif

@@ -32,7 +32,6 @@ enum task_flags {
 	TF_RECLAIM = 2,   /* works for reclaim: may use the reserve, must not reclaim itself */
 	TF_OOM_VICTIM = 4, /* is being killed to free memory: may use the reserve */
 	TF_EXITING = 8,
-	TF_LAB = 16,      /* belongs to the RUN= command: shown in the summary */
 };
 
 struct task_struct {
