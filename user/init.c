@@ -1,46 +1,14 @@
 /*
- * init: the first process. With run="COMMAND" on the kernel's command line it runs that one command
- * and turns the machine off with the command's exit status; without, it keeps a shell on the
- * console. It also reaps the orphans that become its children.
+ * init: the first process. The kernel gives it what run= says as its argument: it runs that one
+ * command and turns the machine off with the command's exit status. Without, it keeps a shell on
+ * the console. It also reaps the orphans that become its children.
  */
 #include "lib.h"
-#include <sys/ioctl.h>
 
 #define HELP                                                                                       \
-	"usage: init\n"                                                                            \
-	"The first process, started by the kernel. With run=\"COMMAND\" on the kernel's command\n" \
-	"line: run it and power off with its status. Otherwise: a shell on the console.\n"
-
-/*
- * Copy the value of run= out of the kernel's command line; quotes of either kind keep blanks
- * together.
- */
-static bool find_run_command(const char *cmdline, char *command, size_t size)
-{
-	const char *p, *start = NULL;
-	char quote = '\0';
-	size_t len;
-
-	for (p = cmdline; *p && !start; p++) {
-		if (!quote && (p == cmdline || isspace((unsigned char)p[-1])) &&
-		    !strncmp(p, "run=", 4))
-			start = p + 4;
-		else if (*p == quote)
-			quote = '\0';
-		else if (!quote && (*p == '"' || *p == '\''))
-			quote = *p;
-	}
-	if (!start)
-		return false;
-	if (*start == '"' || *start == '\'') {
-		quote = *start++;
-		len = strcspn(start, (char[]){ quote, '\0' });
-	} else {
-		len = strcspn(start, " \t\n");
-	}
-	snprintf(command, size, "%.*s", (int)len, start);
-	return command[strspn(command, " \t")] != '\0';
-}
+	"usage: init [COMMAND]\n"                                                                  \
+	"The first process, started by the kernel. With COMMAND, one word that may hold a whole\n" \
+	"command line: run it and power off with its status. Otherwise: a shell on the console.\n"
 
 /*
  * A plain command is executed without a shell, so that a measured run has no process besides the
@@ -118,7 +86,6 @@ static void print_banner(void)
 
 int main(int argc, char **argv)
 {
-	char cmdline[2048], command[2048];
 	int status;
 
 	help_if_asked(argc, argv, HELP);
@@ -130,9 +97,8 @@ int main(int argc, char **argv)
 	setenv("PATH", "/bin", 1);
 	setenv("HOME", "/", 1);
 	setenv("TERM", "vt100", 0);
-	if (read_file("/proc/cmdline", cmdline, sizeof(cmdline)) > 0 &&
-	    find_run_command(cmdline, command, sizeof(command))) {
-		status = run(command);
+	if (argc > 1) {
+		status = run(argv[1]);
 		power_off(status < 0 ? 1 : status_code(status));
 		warn_errno("power off");
 	}

@@ -16,6 +16,7 @@
 #include "internal.h"
 #include "lib/assert.h"
 #include "lib/string.h"
+#include "main.h"
 #include "mm/mm.h"
 #include "mm/slab.h"
 
@@ -180,7 +181,7 @@ struct task_struct *kthread_create(const char *name, int nice, void (*fn)(void *
 
 static void init_start(void *arg)
 {
-	static char *const argv[] = { (char *)"init", NULL };
+	char *const argv[] = { (char *)"init", run_mode() ? run_command : NULL, NULL };
 	static char *const envp[] = { (char *)"HOME=/", (char *)"PATH=/bin", (char *)"TERM=vt100",
 				      NULL };
 	struct task_struct *t = current;
