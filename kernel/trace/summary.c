@@ -93,10 +93,11 @@ static void report(const struct record *r, struct task_struct *t)
 		"\"majflt\":%llu,\"refault\":%llu,\"mean_rss\":%u,\"max_rss\":%u",
 		r->pid, r->comm, r->exit_code, r->turnaround_ns / 1000, r->minflt, r->majflt,
 		t->mm->count.nr_refault, r->mean_rss, r->max_rss);
-	telemetry_add(",\"c_b\":%llu,\"c_d\":%llu,\"c_d_approx\":%llu,\"delta\":%llu,\"gamma_us\":%llu,"
-		      "\"fault_delay_us\":%llu,\"fault_rss\":%llu",
-		      r->c_b, r->c_d, r->c_d_approx, r->delta, r->gamma_us,
-		      cycles_to_ns(t->mm->count.fault_delay_cycles) / 1000, t->mm->count.fault_rss);
+	telemetry_add(
+		",\"c_b\":%llu,\"c_d\":%llu,\"c_d_approx\":%llu,\"delta\":%llu,\"gamma_us\":%llu,"
+		"\"fault_delay_us\":%llu,\"fault_rss\":%llu",
+		r->c_b, r->c_d, r->c_d_approx, r->delta, r->gamma_us,
+		cycles_to_ns(t->mm->count.fault_delay_cycles) / 1000, t->mm->count.fault_rss);
 	telemetry_add(",\"us\":[");
 	for (int i = 0; i < NR_ACCTS; i++)
 		telemetry_add("%s%llu", i ? "," : "", cycles_to_ns(a->cycles[i]) / 1000);
@@ -120,23 +121,21 @@ void acct_exit(struct task_struct *t)
 	nr_exited++;
 }
 
-static void print_exit(const struct record *r, char *buf, size_t size)
+/* What it returned; negative: the signal that ended it. */
+static int exit_status(const struct record *r)
 {
-	if (r->exit_code & 0x7f)
-		snprintf(buf, size, "sig %d", r->exit_code & 0x7f);
-	else
-		snprintf(buf, size, "%d", r->exit_code >> 8 & 0xff);
+	int signal = r->exit_code & 0x7f;
+
+	return signal ? -signal : r->exit_code >> 8 & 0xff;
 }
 
 static void print_process(const struct record *r)
 {
-	char status[12];
-
-	print_exit(r, status, sizeof(status));
-	printk("%5d %-12s %6s %9llu.%03llu %8llu %8llu %8llu %8u %8llu.%03llu %8llu.%03llu %7llu\n",
-	       r->pid, r->comm, status, r->turnaround_ns / 1000000, r->turnaround_ns / 1000 % 1000,
-	       r->user_ns / 1000000, r->minflt, r->majflt, r->mean_rss * 4, r->c_b / 1000,
-	       r->c_b % 1000, r->c_d / 1000, r->c_d % 1000, r->gamma_us);
+	printk("%5d %-12s %6d %9llu.%03llu %8llu %8llu %8llu %8u %8llu.%03llu %8llu.%03llu %7llu\n",
+	       r->pid, r->comm, exit_status(r), r->turnaround_ns / 1000000,
+	       r->turnaround_ns / 1000 % 1000, r->user_ns / 1000000, r->minflt, r->majflt,
+	       r->mean_rss * 4, r->c_b / 1000, r->c_b % 1000, r->c_d / 1000, r->c_d % 1000,
+	       r->gamma_us);
 }
 
 /* A share in tenths of a percent. */
