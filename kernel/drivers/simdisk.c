@@ -253,6 +253,7 @@ struct block_device *simdisk_init(void)
 		      spec, (end - start) >> 10);
 	first_pfn = start >> PAGE_SHIFT;
 	disk.nr_blocks = (end - start) >> PAGE_SHIFT;
+	disk.synchronous = !(model.seek | model.rotation | model.transfer | model.latency);
 	timer_setup(&service, service_over, false);
 	printk("swap: %s, %u KiB; seek %u, rotation %u, transfer %u, latency %u us\n", spec,
 	       disk.nr_blocks * 4, model.seek, model.rotation, model.transfer, model.latency);

@@ -3,7 +3,7 @@
  *
  * Reading. The wanted slot and those neighbours, inside the aligned group of 2^page_cluster, that
  * hold a page and are not in memory go into one request: the head is there anyway. A neighbour is
- * only taken while memory is plentiful. All its pages are locked until the request ends; the
+ * only taken while memory is plentiful, and from a disk that takes time. All its pages are locked until the request ends; the
  * neighbours are the policy's from the start, as prefetched, but not eligible while locked.
  *
  * Writing. Pages are collected while their slots follow one another, and leave as one request.
@@ -186,6 +186,12 @@ static void read_cluster(struct bio *bio, struct page *target, u32 cluster)
 	swap_bdev->ops->submit(swap_bdev, bio);
 }
 
+/* log2 of the pages to read at once. */
+static u32 read_ahead(const struct vm_area_struct *vma)
+{
+	return vma->flags & VM_RAND_READ || swap_bdev->synchronous ? 0 : page_cluster;
+}
+
 struct page *swap_in(u32 slot, struct vm_area_struct *vma, bool *major)
 {
 	struct page *page = swap_cache_get(slot);
@@ -202,7 +208,7 @@ struct page *swap_in(u32 slot, struct vm_area_struct *vma, bool *major)
 	page_get(page);
 	*major = true;
 	bio = bio_get(slot, false, read_end);
-	read_cluster(bio, page, vma->flags & VM_RAND_READ ? 0 : page_cluster);
+	read_cluster(bio, page, read_ahead(vma));
 	return page;
 }
 

@@ -204,17 +204,3 @@ void mmu_init(u32 lowmem_end)
 	write_cr4(read_cr4() ^ CR4_PGE);
 	write_cr4(read_cr4() ^ CR4_PGE);
 }
-
-void clear_page(void *page)
-{
-	u32 n = PAGE_SIZE / 4;
-
-	__asm__ volatile("rep stosl" : "+D"(page), "+c"(n) : "a"(0) : "memory");
-}
-
-void copy_page(void *to, const void *from)
-{
-	u32 n = PAGE_SIZE / 4;
-
-	__asm__ volatile("rep movsl" : "+D"(to), "+S"(from), "+c"(n)::"memory");
-}

@@ -33,6 +33,7 @@ struct block_device {
 	const char *name;
 	u32 nr_blocks; /* pages */
 	const struct block_device_ops *ops;
+	bool synchronous; /* requests end before submit returns: reading ahead saves nothing */
 	u32 in_flight;
 	u64 nr_reads, nr_writes;             /* requests */
 	u64 pages_read, pages_written;
