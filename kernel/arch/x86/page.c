@@ -28,8 +28,11 @@ static void sse_end(u32 cr0)
 		write_cr0(cr0);
 }
 
+/* clang-format off */
+#define EACH_16(op) op(0) op(16) op(32) op(48) op(64) op(80) op(96) op(112) \
+		    op(128) op(144) op(160) op(176) op(192) op(208) op(224) op(240)
 #define STORE(offset) "movaps %%xmm0, " #offset "(%0)\n\t"
-#define STORE_64(a, b, c, d) STORE(a) STORE(b) STORE(c) STORE(d)
+#define MOVE(offset) "movaps " #offset "(%1), %%xmm0\n\t" "movaps %%xmm0, " #offset "(%0)\n\t"
 
 void clear_page(void *page)
 {
@@ -39,22 +42,17 @@ void clear_page(void *page)
 
 	__asm__ volatile("movups %%xmm0, %1\n\t"
 			 "xorps %%xmm0, %%xmm0\n"
-			 "1:\n\t" STORE_64(0, 16, 32, 48) STORE_64(64, 80, 96, 112)
-				 STORE_64(128, 144, 160, 176)
-					 STORE_64(192, 208, 224, 240) "add %3, %0\n\t"
-								      "cmp %2, %0\n\t"
-								      "jne 1b\n\t"
-								      "movups %1, %%xmm0"
+			 "1:\n\t"
+			 EACH_16(STORE)
+			 "add %3, %0\n\t"
+			 "cmp %2, %0\n\t"
+			 "jne 1b\n\t"
+			 "movups %1, %%xmm0"
 			 : "+r"(page), "=m"(saved)
 			 : "r"(end), "i"(TURN)
 			 : "memory", "cc");
 	sse_end(cr0);
 }
-
-#define MOVE(offset)                                                                               \
-	"movaps " #offset "(%1), %%xmm0\n\t"                                                       \
-	"movaps %%xmm0, " #offset "(%0)\n\t"
-#define MOVE_64(a, b, c, d) MOVE(a) MOVE(b) MOVE(c) MOVE(d)
 
 void copy_page(void *to, const void *from)
 {
@@ -63,13 +61,13 @@ void copy_page(void *to, const void *from)
 	u32 cr0 = sse_begin();
 
 	__asm__ volatile("movups %%xmm0, %2\n"
-			 "1:\n\t" MOVE_64(0, 16, 32, 48) MOVE_64(64, 80, 96, 112)
-				 MOVE_64(128, 144, 160, 176)
-					 MOVE_64(192, 208, 224, 240) "add %4, %0\n\t"
-								     "add %4, %1\n\t"
-								     "cmp %3, %0\n\t"
-								     "jne 1b\n\t"
-								     "movups %2, %%xmm0"
+			 "1:\n\t"
+			 EACH_16(MOVE)
+			 "add %4, %0\n\t"
+			 "add %4, %1\n\t"
+			 "cmp %3, %0\n\t"
+			 "jne 1b\n\t"
+			 "movups %2, %%xmm0"
 			 : "+r"(to), "+r"(from), "=m"(saved)
 			 : "r"(end), "i"(TURN)
 			 : "memory", "cc");
