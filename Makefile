@@ -61,11 +61,12 @@ LDFLAGS := -nostdlib -static -no-pie -Wl,-T,linker.ld -Wl,--build-id=none -Wl,-z
 
 all: build/tidemark.elf build/initramfs.cpio
 
-# Two files that change only when what they hold does: the compiler with its flags, and the list of programs.
-build/flags build/programs: FORCE
+# Files that change only when what they hold does: the compiler with its flags, the programs, the kernel's sources.
+build/flags build/programs build/sources: FORCE
 	@mkdir -p build && printf '%s\n' "$($(@F))" | cmp -s - $@ || printf '%s\n' "$($(@F))" >$@
 build/flags: flags = $(CC) $(shell $(CC) -dumpfullversion) $(KFLAGS) $(LDFLAGS)
 build/programs: programs = $(USER_PROG) $(EXTRA)
+build/sources: sources = $(KERNEL_SRC)
 
 build/%.o: %.c build/flags
 	@mkdir -p $(@D)
@@ -88,7 +89,7 @@ build/ksyms0.S: tools/ksyms.awk build/flags
 build/ksyms.S: build/pass1.elf tools/ksyms.awk
 	$Q$(NM) $< >$@.nm && awk -f tools/ksyms.awk $@.nm >$@
 
-build/pass1.elf: $(KERNEL_OBJ) build/ksyms0.o linker.ld
+build/pass1.elf: $(KERNEL_OBJ) build/ksyms0.o linker.ld build/sources
 	$Q$(CC) $(LDFLAGS) -o $@ $(KERNEL_OBJ) build/ksyms0.o
 
 # The second link may move nothing that the table of names describes.
@@ -147,10 +148,16 @@ HOST_LIBC := /usr/i686-linux-gnu/lib
 HOST_LD_CROSS := -Wl,-dynamic-linker,$(HOST_LIBC)/ld-linux.so.2 -Wl,-rpath,$(HOST_LIBC) -Wl,--disable-new-dtags
 HOST_LD := $(if $(filter i686-%,$(HOST_CC)),$(HOST_LD_CROSS))
 
+# This one tests every policy, so all of them are linked with it.
+ALL_POLICIES := build/host/kernel/mm/policy/policies_test
+$(ALL_POLICIES): WITH = kernel/lib/seq_file.c $(filter-out %_test.c,$(wildcard kernel/mm/policy/*.c))
+$(ALL_POLICIES): kernel/lib/seq_file.c $(wildcard kernel/mm/policy/*.c)
+
+# The test itself comes last: of several sources, only the last one's dependencies are written.
 build/host/%_test: %_test.c $(wildcard tests/host/*) build/flags
 	@mkdir -p $(@D)
 	$(call say,HOST,$<)
-	$Q$(HOST_CC) $(HOST_FLAGS) -MMD -MP -MF $@.d -o $@ $< $(wildcard tests/host/*.c) -Wl,-T,tests/host/sections.ld $(HOST_LD)
+	$Q$(HOST_CC) $(HOST_FLAGS) -MMD -MP -MF $@.d -o $@ $(WITH) $(wildcard tests/host/*.c) $< -Wl,-T,tests/host/sections.ld $(HOST_LD)
 
 check: all $(HOST_TESTS) $(patsubst %.c,build/%.o,$(wildcard kernel/mm/policy/TEMPLATE.c))
 	@tools/check.sh $(HOST_TESTS)

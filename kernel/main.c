@@ -13,6 +13,7 @@
 #include "fs/proc.h"
 #include "fs/vfs.h"
 #include "lib/assert.h"
+#include "lib/crash.h"
 #include "lib/ktap.h"
 #include "lib/param.h"
 #include "lib/printf.h"
@@ -31,8 +32,8 @@
 char run_command[512];
 static bool run_tests;
 
-PARAM_STR("run", run_command, "run one command line, print what it cost, power off");
-PARAM_BOOL("ktest", run_tests, "run the tests inside the kernel, then power off");
+PARAM_STR("run", run_command, "run one command line, print what it cost, power off", AT_BOOT);
+PARAM_BOOL("ktest", run_tests, "run the tests inside the kernel, then power off", AT_BOOT);
 
 static void parse_command_line(void)
 {
@@ -43,7 +44,7 @@ static void parse_command_line(void)
 	if (!param_parse_line(line, err, sizeof(err)))
 		return;
 	printk("command line: %s\n", err);
-	machine_exit(EXIT_FAILED);
+	machine_exit(EXIT_REFUSED);
 }
 
 static void load_initramfs(void)
@@ -90,6 +91,8 @@ void kernel_main(void)
 	sample_init();
 	slab_boot_done();
 	watchdog_init();
+	crash_init();
+	summary_start();
 	if (run_tests)
 		kthread_create("ktest", 0, test_thread, NULL);
 	else

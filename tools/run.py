@@ -36,13 +36,14 @@ DEFAULT_STORE = 128 * MIB
 MARGIN = 4 * MIB
 
 # QEMU ends with (value << 1) | 1 for a value written to isa-debug-exit: kernel/include/arch/machine.h has the values.
-OK, FAILED, PANICKED, HUNG, TIMED_OUT, NO_QEMU = range(6)
-QEMU_STATUS = {33: OK, 35: FAILED, 37: PANICKED, 39: HUNG}
+OK, FAILED, PANICKED, HUNG, TIMED_OUT, NO_QEMU, REFUSED = range(7)
+QEMU_STATUS = {33: OK, 35: FAILED, 37: PANICKED, 39: HUNG, 41: REFUSED}
 RESET = "the machine was reset: by a triple fault, unless the command asked for it"
 REASON = {
     FAILED: "the command failed: its status is not 0, its output is above",
     PANICKED: "the kernel panicked: the backtrace above says where; `make qemu-gdb` stops there",
     HUNG: "the kernel hung: its watchdog found no progress; `make qemu-gdb` shows where it is",
+    REFUSED: "the kernel refused its command line: the line above says what would be valid",
     TIMED_OUT: "no end after {timeout} s of host time; TIMEOUT=N changes it",
     NO_QEMU: "QEMU ended by itself (status {status}), not by the guest: see its message above, and `make doctor`",
 }
@@ -249,7 +250,7 @@ def hang_up(signum: int, frame: object) -> None:
 
 
 def main() -> int:
-    """Run as the environment says; the exit status is one of OK ... NO_QEMU."""
+    """Run as the environment says; the exit status is one of OK ... REFUSED."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--gdb", action="store_true", help="wait for a debugger before the first instruction")
     parser.add_argument("--iso", action="store_true", help="boot the GRUB image instead of the kernel file")

@@ -1,5 +1,6 @@
 /* The console: the first serial port, and the screen if there is one. */
 #include "drivers/console.h"
+#include "arch/irq.h"
 #include "drivers/serial.h"
 #include "drivers/vga.h"
 #include "lib/string.h"
@@ -12,10 +13,12 @@ void console_init(void)
 	have_screen = vga_init();
 }
 
-/* A terminal on the serial line wants carriage return and line feed. */
+/* A terminal on the serial line wants carriage return and line feed. The echo of what is typed comes
+ * from an interrupt: it must not find the screen's cursor or the chip's queue half changed. */
 void console_write(const char *buf, size_t n)
 {
 	const char *end = buf + n, *newline;
+	unsigned long flags = irq_save();
 
 	if (have_screen)
 		vga_write(buf, n);
@@ -25,4 +28,5 @@ void console_write(const char *buf, size_t n)
 		buf = newline + 1;
 	}
 	serial_write(buf, end - buf);
+	irq_restore(flags);
 }

@@ -136,7 +136,7 @@ static void show_swap(char *buf, size_t size)
 	snprintf(buf, size, "%s", wanted ? spec : "none");
 }
 
-PARAM_CALL("swap", parse_swap, list_swap, show_swap, "the swap area's disk");
+PARAM_CALL("swap", parse_swap, list_swap, show_swap, "the swap area's disk", AT_BOOT);
 
 bool simdisk_wanted(void)
 {

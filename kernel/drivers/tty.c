@@ -16,7 +16,7 @@
 #include "drivers/serial.h"
 #include "errno.h"
 #include "lib/string.h"
-#include "proc/signal.h"
+#include "proc/task.h"
 #include "sched/sched.h"
 #include "sched/wait.h"
 
@@ -227,6 +227,8 @@ static long tty_write(struct file *f, const void *user, size_t n, u64 *pos)
 			return done ? (long)done : -EFAULT;
 		console_write(chunk, part);
 		cond_resched();
+		if (signal_pending(current))
+			return done + part;
 	}
 	return done;
 }

@@ -9,6 +9,7 @@
 #include "lib/assert.h"
 #include "lib/string.h"
 #include "proc/random.h"
+#include "proc/task.h"
 
 #define DEV(major, minor) ((major) << 8 | (minor))
 #define RANDOM_CHUNK 256u
@@ -41,6 +42,9 @@ static long random_read(struct file *f, void *user, size_t n, u64 *pos)
 		random_bytes(chunk, len);
 		if (copy_to_user((u8 *)user + done, chunk, len))
 			return done ? (long)done : -EFAULT;
+		cond_resched();
+		if (signal_pending(current))
+			return done + len;
 	}
 	return n;
 }

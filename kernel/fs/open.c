@@ -66,6 +66,12 @@ static int create_file(struct walk *w, u32 mode, struct inode **inode)
 	return err;
 }
 
+/* The name is there and leads nowhere: a symlink to nothing, or ".." of a removed directory. */
+static bool leads_nowhere(const struct walk *w)
+{
+	return path_is_dotdot(&w->last) || dentry_find(w->dir, &w->last);
+}
+
 /* The inode to open, made if it must be; -EEXIST may mean that another task was quicker. */
 static int find_or_create(const char *path, u32 flags, u32 mode, struct inode **inode)
 {
@@ -79,7 +85,7 @@ static int find_or_create(const char *path, u32 flags, u32 mode, struct inode **
 	if (!err && exclusive) {
 		inode_put(*inode);
 		err = -EEXIST;
-	} else if (err == -ENOENT && flags & O_CREAT) {
+	} else if (err == -ENOENT && flags & O_CREAT && !leads_nowhere(&w)) {
 		err = create_file(&w, mode, inode);
 	}
 	inode_put(w.dir);

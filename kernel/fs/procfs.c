@@ -135,7 +135,7 @@ static long proc_write(struct file *f, const void *user, size_t n, u64 *pos)
 		text[n] = '\0';
 		if (n && text[n - 1] == '\n')
 			text[n - 1] = '\0';
-		err = file->store(text);
+		err = *text ? file->store(text) : 0; /* C libraries send a newline by itself */
 	}
 	kfree(text);
 	if (err)
@@ -148,7 +148,11 @@ static int proc_open(struct file *f)
 {
 	const struct proc_file *file = f->inode->private;
 
-	return (f->flags & O_ACCMODE) == O_RDONLY || file->store ? 0 : -EACCES;
+	u32 mode = f->flags & O_ACCMODE;
+
+	if (mode != O_WRONLY && !file->show)
+		return -EACCES;
+	return mode == O_RDONLY || file->store ? 0 : -EACCES;
 }
 
 static int proc_pid_open(struct file *f)
@@ -336,7 +340,7 @@ static void add_file(const struct proc_file *file)
 		d = dentry_find(dir, &name);
 		dir = d ? d->inode : add_entry(dir, &name, S_IFDIR | 0555);
 	}
-	inode = add_entry(dir, &name, S_IFREG | (file->store ? 0644 : 0444));
+	inode = add_entry(dir, &name, S_IFREG | (file->show ? 0444 : 0) | (file->store ? 0200 : 0));
 	inode->fops = &proc_file_fops;
 	inode->private = (void *)file;
 }

@@ -270,6 +270,7 @@ int param_set(const char *name, const char *text, char *err, size_t errsize)
 {
 	char value[MAX_TEXT];
 	size_t len = strlcpy(value, text, sizeof(value));
+	struct param p;
 
 	if (len >= sizeof(value)) {
 		snprintf(err, errsize, "%s: more than %d bytes", name, MAX_TEXT - 1);
@@ -277,6 +278,10 @@ int param_set(const char *name, const char *text, char *err, size_t errsize)
 	}
 	if (len && value[len - 1] == '\n')
 		value[len - 1] = '\0';
+	if (param_find(name, &p) && p.at_boot) {
+		snprintf(err, errsize, "%s: only the kernel's command line sets it", name);
+		return -EROFS;
+	}
 	return assign(name, value, err, errsize);
 }
 

@@ -62,11 +62,13 @@ void admission_recheck(void)
 /* While somebody is held back the tick must come, even if the machine is idle. */
 static void start_tick_timer(void)
 {
-	u32 ms = vm_policy->tick_ms ?: 100;
+	u64 at = clock_ns() + (vm_policy->tick_ms ?: 100) * 1000000ull;
 
+	if (tick_timer.armed) /* who is held back again and again must not put it off */
+		at = MIN(at, tick_timer.expires_ns);
 	timer_stop(&tick_timer);
 	tick_timer.deferrable = !nr_waiting;
-	timer_start(&tick_timer, clock_ns() + ms * 1000000ull);
+	timer_start(&tick_timer, at);
 }
 
 static void tick_fire(struct timer *t)

@@ -37,8 +37,9 @@ static u64 mem_limit;               /* mem=; then: end of managed memory */
 static u64 lowmem_limit = LOWMEM_MAX; /* lowmem=; then: border to HIGHMEM */
 static u32 bump;      /* next free physical byte */
 
-PARAM_SIZE("mem", mem_limit, MEM_MIN, MEM_MAX, "memory that the kernel manages");
-PARAM_SIZE("lowmem", lowmem_limit, 4 * MIB, LOWMEM_MAX, "border between NORMAL and HIGHMEM");
+PARAM_SIZE("mem", mem_limit, MEM_MIN, MEM_MAX, "memory that the kernel manages", AT_BOOT);
+PARAM_SIZE("lowmem", lowmem_limit, 4 * MIB, LOWMEM_MAX, "border between NORMAL and HIGHMEM",
+	   AT_BOOT);
 
 static u64 ram_end(void)
 {

@@ -37,23 +37,38 @@ struct fault {
 
 static const struct page_id no_id;
 
-/* A frame for anonymous memory of the region: it may reclaim, and sleep. */
-static struct page *alloc_anon(struct vm_area_struct *vma, gfp_t extra)
+/* Room under the cap for a frame of the region; locked ones do not count. May sleep. */
+static void charge(const struct vm_area_struct *vma)
+{
+	if (!(vma->flags & VM_LOCKED))
+		frames_charge();
+}
+
+static void uncharge(const struct vm_area_struct *vma)
+{
+	if (!(vma->flags & VM_LOCKED))
+		frames_uncharge();
+}
+
+/* A frame for anonymous memory of the region, which is charged: it may reclaim, and sleep. */
+static struct page *alloc_charged(const struct vm_area_struct *vma, gfp_t extra)
 {
 	bool locked = vma->flags & VM_LOCKED;
-	struct page *page;
+	struct page *page = alloc_page(GFP_USER | extra);
 
-	if (!locked)
-		frames_charge();
-	page = alloc_page(GFP_USER | extra);
 	if (!page) {
-		if (!locked)
-			frames_uncharge();
+		uncharge(vma);
 		return NULL;
 	}
 	page->flags |= 1u << PG_anon | 1u << PG_uptodate | (u32)locked << PG_mlocked;
 	page->owner = NULL;
 	return page;
+}
+
+static struct page *alloc_anon(const struct vm_area_struct *vma, gfp_t extra)
+{
+	charge(vma);
+	return alloc_charged(vma, extra);
 }
 
 /* Maps a frame; the caller's reference becomes the entry's. */
@@ -192,8 +207,13 @@ static int fault_copy_on_write(struct fault *f)
 		*f->pte = pte_mkwrite(entry);
 		return 0;
 	}
+	charge(f->vma); /* the old frame may be the one that makes room: it is not held yet */
+	if (!pte_same(*f->pte, entry)) {
+		uncharge(f->vma);
+		return 0;
+	}
 	page_get(old);
-	copy = alloc_anon(f->vma, is_zero_page(old) ? GFP_ZERO : 0);
+	copy = alloc_charged(f->vma, is_zero_page(old) ? GFP_ZERO : 0);
 	if (copy && pte_same(*f->pte, entry)) {
 		if (!is_zero_page(old))
 			copy_frame(copy, old);
@@ -324,7 +344,7 @@ void do_page_fault(struct pt_regs *regs, u32 addr, u32 fault)
 	int err = -EFAULT;
 
 	vm_count(pgfault);
-	if (addr < TASK_SIZE && current->mm)
+	if (addr < TASK_SIZE && current->mm && (regs_user(regs) || has_fixup(regs)))
 		err = handle_mm_fault(current->mm, addr, fault);
 	if (likely(!err)) {
 		if (vm_policy->may_run && !vm_may_run(current->mm))

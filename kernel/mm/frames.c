@@ -10,6 +10,7 @@
 #include "mm/oom.h"
 #include "mm/reclaim.h"
 #include "mm/vmstat.h"
+#include "mm/zone.h"
 #include "proc/task.h"
 
 u32 frames_cap, frames_used;
@@ -25,18 +26,33 @@ bool frames_try_charge(void)
 	return true;
 }
 
+static bool dying(void)
+{
+	return fatal_signal_pending(current) || current->flags & TF_OOM_VICTIM;
+}
+
+/* Is a frame in nobody's hands for the moment: being read or written, or not yet mapped? */
+static bool frame_in_flight(void)
+{
+	return frames_used > zones[0].nr_owned + zones[1].nr_owned + zones[2].nr_owned;
+}
+
 static void make_room(void)
 {
 	current->flags |= TF_RECLAIM;
-	if (!reclaim_one() && !fatal_signal_pending(current))
-		out_of_memory();
+	if (!reclaim_one() && !dying()) {
+		if (frame_in_flight())
+			reclaim_pause();
+		else
+			out_of_memory();
+	}
 	current->flags &= ~TF_RECLAIM;
 }
 
 void frames_charge(void)
 {
 	while (unlikely(!frames_try_charge())) {
-		if (fatal_signal_pending(current)) {
+		if (dying()) {
 			frames_used++; /* it needs memory to die */
 			return;
 		}

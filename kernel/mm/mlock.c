@@ -2,8 +2,8 @@
  * mlock and madvise: what a program says about its memory.
  *
  * A page of a locked region is pinned: PG_mlocked, not the policy's, not counted against the cap
- * on frames. Locking faults everything in first. A page shared with a region that is not
- * locked is unpinned as soon as the locked one lets go of it.
+ * on frames. Locking faults everything in first. A page that several regions map is pinned as
+ * long as one of them is locked.
  */
 #include "errno.h"
 #include "fs/vfs.h"
@@ -25,11 +25,22 @@ void page_pin(struct page *page)
 	frames_uncharge();
 }
 
+static void test_locked(struct rmap_entry *e, void *arg)
+{
+	struct vm_area_struct *vma = vma_find(e->mm, e->addr);
+
+	if (vma && vma->start <= e->addr && vma->flags & VM_LOCKED)
+		*(bool *)arg = true;
+}
+
 void page_unpin(struct page *page)
 {
 	struct page_id none = { 0 };
+	bool locked = false;
 
-	if (!page_test(page, PG_mlocked))
+	if (page_test(page, PG_mlocked))
+		rmap_walk(page, test_locked, &locked);
+	if (!page_test(page, PG_mlocked) || locked)
 		return;
 	page_clear(page, PG_mlocked);
 	frames_used++; /* it is there already: over the cap, if need be */

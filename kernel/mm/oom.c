@@ -4,7 +4,8 @@
  * Badness is the memory that killing the process would free: resident pages, swapped pages and
  * page tables (Linux's measure without its adjustments). The worst one is killed, the
  * youngest among equals; process 1 never. The victim may use the last frames so that it can
- * exit, and until it has, nobody else is killed.
+ * exit, and until it has, nobody else is killed. But it may itself wait for somebody who
+ * waits here (a pipe's lock): if it is not gone after a while, the next one goes.
  */
 #include "mm/oom.h"
 
@@ -18,6 +19,9 @@
 #include "trace/telemetry.h"
 
 #define VICTIM_WAIT_NS 10000000u
+#define VICTIM_PATIENCE_NS 1000000000u
+
+static u64 killed_ns; /* when the last victim was chosen */
 
 static u32 badness(const struct mm_struct *mm)
 {
@@ -33,8 +37,10 @@ static struct task_struct *choose(bool *dying)
 	for_each_task(t) {
 		if (!t->mm || t->pid == 1 || t->state >= TASK_ZOMBIE)
 			continue;
-		if (t->flags & TF_OOM_VICTIM)
-			*dying = true;
+		if (t->flags & TF_OOM_VICTIM) {
+			*dying |= clock_ns() - killed_ns < VICTIM_PATIENCE_NS;
+			continue;
+		}
 		if (badness(t->mm) >= most) {
 			most = badness(t->mm);
 			worst = t;
@@ -55,6 +61,7 @@ static void kill(struct task_struct *t)
 	telemetry_event("oom", "\"pid\":%d,\"comm\":\"%s\",\"rss\":%u,\"swapents\":%u,\"ptes\":%u",
 			t->pid, t->comm, mm_rss_pages(t->mm), c->swapents, c->ptes);
 	t->flags |= TF_OOM_VICTIM;
+	killed_ns = clock_ns();
 	signal_send(t, SIGKILL);
 }
 
@@ -63,7 +70,7 @@ bool out_of_memory(void)
 	bool dying;
 	struct task_struct *t = choose(&dying);
 
-	if (!t)
+	if (!dying && !t)
 		return false;
 	if (!dying)
 		kill(t);

@@ -11,6 +11,8 @@
  */
 #include "lib/assert.h"
 #include "lib/param.h"
+#include "lib/printf.h"
+#include "lib/string.h"
 #include "mm/oom.h"
 #include "mm/reclaim.h"
 #include "mm/vmstat.h"
@@ -18,11 +20,10 @@
 #include "proc/task.h"
 
 #define MAX_TRIES 16
+#define MAX_MIN_FREE 65536u /* KiB */
 
 struct zone zones[MAX_ZONES];
 u32 min_free_kbytes;
-PARAM_U32("vm.min_free_kbytes", min_free_kbytes, 0, 65536, "KiB",
-	  "kept free for the kernel; 0: chosen by memory size");
 
 u32 nr_free_pages(void)
 {
@@ -49,7 +50,7 @@ static u32 default_min_free_kbytes(void)
 {
 	u32 low_kib = (zones[ZONE_DMA].managed + zones[ZONE_NORMAL].managed) * 4;
 
-	return MAX(128u, MIN(65536u, sqrt_u32(low_kib * 16)));
+	return MAX(128u, MIN(MAX_MIN_FREE, sqrt_u32(low_kib * 16)));
 }
 
 void zones_set_watermarks(void)
@@ -67,6 +68,31 @@ void zones_set_watermarks(void)
 		z->watermark[WMARK_HIGH] = min + min / 2;
 	}
 }
+
+static const char *parse_min_free(const char *text)
+{
+	u32 kib;
+
+	if (parse_u32(text, &kib) || kib > MAX_MIN_FREE)
+		return "not a number of KiB in range";
+	min_free_kbytes = kib;
+	if (nr_managed_pages()) /* else it is too early */
+		zones_set_watermarks();
+	return NULL;
+}
+
+static void list_min_free(char *buf, size_t size)
+{
+	snprintf(buf, size, "0..%u KiB", MAX_MIN_FREE);
+}
+
+static void show_min_free(char *buf, size_t size)
+{
+	snprintf(buf, size, "%u", min_free_kbytes);
+}
+
+PARAM_CALL("vm.min_free_kbytes", parse_min_free, list_min_free, show_min_free,
+	   "kept free for the kernel; 0: chosen by memory size");
 
 static int highest_zone(gfp_t gfp)
 {

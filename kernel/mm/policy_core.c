@@ -77,6 +77,12 @@ void vm_watch_hook(void)
 		      vm_policy->name, hook);
 }
 
+void policy_report_hook(void)
+{
+	if (hook)
+		printk("policy: %s, in its hook %s\n", vm_policy->name, hook);
+}
+
 static void violation(const char *rule, const char *fmt, ...)
 {
 	char what[160];
@@ -151,6 +157,8 @@ bool vm_eligible(const struct vm_scan *scan, const struct page *page)
 {
 	if (scan->mm && page->owner != scan->mm)
 		return false;
+	if (!swap_nr_free && !page_test(page, PG_swapcache))
+		return false;
 	return scan->zones >> page_zone_index(page) & 1 && page_test(page, PG_owned) &&
 	       !page_test(page, PG_locked);
 }
@@ -173,16 +181,18 @@ static const char *selection_error(const struct vm_scan *scan, const struct page
 
 struct page *vm_select(struct vm_scan *scan)
 {
+	const struct vm_policy *asked;
 	const char *error;
 	struct page *page;
 
 	if (++nr_selects % CHECK_EVERY == 0)
 		vm_check();
 	scan->act = VM_EVICT;
+	asked = vm_policy;
 	hook_enter("select");
-	page = vm_policy->select(scan);
+	page = asked->select(scan);
 	hook_leave();
-	if (!page)
+	if (!page || vm_policy != asked) /* it took too long: the page is another policy's now */
 		return NULL;
 	error = selection_error(scan, page);
 	if (unlikely(error)) {
@@ -312,15 +322,30 @@ void vm_check(void)
 		violation("count", "the policy holds %d pages, %u are its own", held, owned);
 }
 
+/* An interrupt may have ended a read since the last scan: the policy is asked once more. */
+static bool gives_now(struct vm_scan *scan)
+{
+	struct page *page = vm_select(scan);
+
+	if (!page)
+		return false;
+	vm_putback(page, VM_PUT_BUSY);
+	page_put(page);
+	return true;
+}
+
 bool vm_blame(u32 zone_mask)
 {
-	struct vm_scan scan = { .zones = zone_mask };
+	struct vm_scan scan = { .zones = zone_mask, .budget = 2 * max_pfn };
+	const struct vm_policy *asked = vm_policy;
 
 	for (u32 pfn = 0; pfn < max_pfn; pfn++) {
 		struct page *page = pfn_page(pfn);
 
-		if (!vm_eligible(&scan, page) || (!swap_nr_free && !page_test(page, PG_swapcache)))
+		if (!vm_eligible(&scan, page))
 			continue;
+		if (gives_now(&scan) || vm_policy != asked)
+			return true;
 		if (!strcmp(vm_policy->name, FALLBACK))
 			return false;
 		violation("none", "select gave nothing at priority 0, but page %#x is eligible",
@@ -346,4 +371,17 @@ u32 vm_frames(void)
 	}
 	have += spare;
 	return frames_cap ? MIN(have, frames_cap) : have;
+}
+
+int vm_list_length(const struct list_head *list)
+{
+	const struct list_head *at = list;
+	u32 n = 0;
+
+	while (at->next != list) {
+		if (at->next->prev != at || ++n > max_pfn)
+			return -1;
+		at = at->next;
+	}
+	return list->prev == at ? (int)n : -1;
 }

@@ -1,9 +1,14 @@
 /*
  * Choosing the policy: vm= at boot, /proc/sys/vm/policy while running.
  *
- * A switch hands every page over: remove(SWITCH) from the old policy, insert(ADOPT) into the new one, in
- * order of frame number. Pages that the core holds at that moment are marked stale, and
- * become insertions when they come back. Nothing sleeps in between, so nobody sees half a switch.
+ * A switch hands every page over, in order of frame number: remove(SWITCH) from the old policy,
+ * then the address spaces change hands, then insert(ADOPT) into the new one. Pages that the core
+ * holds at that moment are marked stale, and become insertions when they come back. Nothing
+ * sleeps in between, so nobody sees half a switch. When the new policy breaks a rule meanwhile, the
+ * fallback takes over at once, inside the switch, whose rest is then dropped.
+ *
+ * The lists of a policy that broke a rule still name the pages it had: it is never switched on
+ * again.
  */
 #include "errno.h"
 #include "lib/assert.h"
@@ -22,6 +27,7 @@ extern const struct vm_policy *const __policies_start[], *const __policies_end[]
 	for (const struct vm_policy *const *p = __policies_start; p < __policies_end; p++)
 
 static const struct vm_policy *chosen; /* vm= */
+static u32 broken_policies;            /* a bit per entry of the table */
 
 const struct vm_policy *policy_find(const char *name)
 {
@@ -51,20 +57,39 @@ static void show_policy(char *buf, size_t size)
 	strlcpy(buf, vm_policy ? vm_policy->name : "", size);
 }
 
-PARAM_ENUM("vm", choose, list_policies, show_policy, "page-replacement policy");
+PARAM_ENUM("vm", choose, list_policies, show_policy, "page-replacement policy", AT_BOOT);
 
-static void hand_over(struct page *page, const struct vm_policy *old)
+static u32 policy_bit(const struct vm_policy *policy)
+{
+	u32 i = 0;
+
+	while (__policies_start[i] != policy)
+		i++;
+	ASSERT(i < 32);
+	return 1u << i;
+}
+
+/* The pages stay marked as owned: so hand_over finds them. */
+static void take_back(const struct vm_policy *old)
+{
+	struct mm_struct *mm;
+
+	for (u32 pfn = 0; pfn < max_pfn; pfn++)
+		if (page_test(pfn_page(pfn), PG_owned))
+			old->remove(pfn_page(pfn), VM_OUT_SWITCH);
+	for_each_mm(mm)
+		if (old->mm_exit)
+			old->mm_exit(mm);
+}
+
+static void hand_over(struct page *page)
 {
 	struct page_id none = { 0 };
 
-	if (page_test(page, PG_isolated)) {
+	if (page_test(page, PG_isolated))
 		page_set(page, PG_stale);
-		return;
-	}
 	if (!page_test(page, PG_owned))
 		return;
-	if (old)
-		old->remove(page, VM_OUT_SWITCH);
 	page_clear(page, PG_owned);
 	page_zone(page)->nr_owned--;
 	vm_insert(page, page->owner, VM_IN_ADOPT, none);
@@ -72,20 +97,24 @@ static void hand_over(struct page *page, const struct vm_policy *old)
 
 void policy_take_over(const struct vm_policy *next, bool broken)
 {
-	const struct vm_policy *old = broken ? NULL : vm_policy;
+	const struct vm_policy *old = vm_policy;
 	struct mm_struct *mm;
 
+	if (broken)
+		broken_policies |= policy_bit(old);
+	else
+		take_back(old);
 	vm_policy = next;
-	for_each_mm(mm) {
-		if (old && old->mm_exit)
-			old->mm_exit(mm);
+	for_each_mm(mm)
 		memset(mm->policy, 0, sizeof(mm->policy));
+	for_each_mm(mm)
 		vm_mm_init(mm);
-	}
-	for (u32 pfn = 0; pfn < max_pfn; pfn++)
-		hand_over(pfn_page(pfn), old);
-	if (old && old->exit)
+	for (u32 pfn = 0; pfn < max_pfn && vm_policy == next; pfn++)
+		hand_over(pfn_page(pfn));
+	if (!broken && old->exit)
 		old->exit();
+	if (vm_policy != next)
+		return;
 	telemetry_event("policy", "\"name\":\"%s\"", next->name);
 	admission_recheck();
 }
@@ -99,6 +128,8 @@ int policy_switch(const char *name)
 		return -EINVAL;
 	if (next == vm_policy)
 		return 0;
+	if (broken_policies & policy_bit(next))
+		return -EPERM;
 	if (next->init)
 		err = next->init();
 	if (!err)

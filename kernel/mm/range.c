@@ -63,9 +63,9 @@ static void zap_page(struct vm_area_struct *vma, struct page *page, struct tally
 	else
 		t->file--;
 	page->mapcount--;
+	if (vma->flags & VM_LOCKED && (page->mapcount || page_test(page, PG_swapcache)))
+		page_unpin(page);
 	if (page->mapcount) {
-		if (vma->flags & VM_LOCKED)
-			page_unpin(page);
 		if (page_test(page, PG_anon) && page->owner == vma->mm)
 			page_disown(page);
 	} else if (page_test(page, PG_swapcache)) {

@@ -25,11 +25,15 @@
 #include "mm/swap.h"
 #include "mm/vmstat.h"
 #include "proc/task.h"
+#include "sched/timer.h"
+
+#define PAUSE_NS 1000000u
 
 static LIST_HEAD(done); /* irq: of struct page.lru, whose writes have ended */
 static u32 nr_writing;  /* pages sent and not yet finished */
 static u64 nr_reclaimed;
 static int worst_priority = DEF_PRIORITY;
+static bool given;      /* select gave something in the last pass */
 static WAIT_QUEUE(reclaim_wait); /* for a write to end */
 
 int reclaim_worst_priority(void)
@@ -235,16 +239,19 @@ static u32 owned_in(u32 zone_mask)
 u32 reclaim_pass(u32 zone_mask, int priority, u32 want)
 {
 	struct vm_scan scan = { .zones = zone_mask, .priority = priority };
-	u32 taken = 0;
+	u32 taken = 0, selected = 0;
 	struct page *page;
 
 	scan.budget = MAX(owned_in(zone_mask) >> priority, SWAP_CLUSTER_MAX);
 	if (!priority)
-		scan.budget *= 2; /* enough to pass every page twice */
+		scan.budget = 2 * MAX(owned_in(ZONES_ALL), SWAP_CLUSTER_MAX); /* every page twice */
 	worst_priority = MIN(worst_priority, priority);
-	while (taken < want && (page = vm_select(&scan)))
+	while (taken < want && (page = vm_select(&scan))) {
+		selected++;
 		taken += work_on(page, scan.act);
+	}
 	swap_write_flush();
+	given = selected;
 	return taken;
 }
 
@@ -258,20 +265,40 @@ void reclaim_wait_write(void)
 	reclaim_finish_writes();
 }
 
-/* Passes from calm to desperate until something was freed; false: nothing can be. */
+void reclaim_pause(void)
+{
+	bool was = current->in_pagewait;
+
+	current->in_pagewait = true;
+	ksleep_ns(PAUSE_NS);
+	current->in_pagewait = was;
+}
+
+/*
+ * Passes from calm to desperate until something was freed; false: nothing can be. Pages that
+ * were rescued can be, once who uses them has run. The policy is only to blame for a last pass in which it gave
+ * nothing, when nobody could change the state of a page since.
+ */
 static bool reclaim_some(u32 zone_mask, u32 want)
 {
-	u64 before = nr_reclaimed;
+	u64 before = nr_reclaimed, rescued = vm_events[VM_pgrescued];
+	bool innocent = true;
 
 	for (int priority = DEF_PRIORITY; priority >= 0; priority--) {
 		reclaim_finish_writes();
 		reclaim_pass(zone_mask, priority, want);
+		innocent = given || nr_writing;
 		while (nr_writing && nr_reclaimed == before)
 			reclaim_wait_write();
 		if (nr_reclaimed != before)
 			return true;
 	}
-	return slab_reap() + kernel_stack_reap() > 0 || vm_blame(zone_mask);
+	if (slab_reap() + kernel_stack_reap() > 0)
+		return true;
+	if (vm_events[VM_pgrescued] == rescued)
+		return !innocent && vm_blame(zone_mask);
+	reclaim_pause();
+	return true;
 }
 
 bool reclaim_one(void)
@@ -296,8 +323,10 @@ void reclaim_trim(struct mm_struct *mm, u32 n)
 		.mm = mm, .zones = ZONES_ALL, .trim = true, .budget = 2 * mm_rss_pages(mm)
 	};
 	struct page *page;
+	u32 id = mm->id;
 
-	while (n-- && (page = vm_select(&scan))) {
+	/* Sending a page may sleep, and the process may end meanwhile. */
+	while (n-- && mm_after(id - 1) == mm && (page = vm_select(&scan))) {
 		vm_count(pgtrim);
 		work_on(page, scan.act);
 	}

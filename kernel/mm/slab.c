@@ -50,7 +50,8 @@ static struct kmem_cache cache_cache; /* of struct kmem_cache */
 static bool booted;
 static bool slab_poison;
 
-PARAM_BOOL("slab_poison", slab_poison, "fill freed objects and check them (finds stale writes)");
+PARAM_BOOL("slab_poison", slab_poison, "fill freed objects and check them (finds stale writes)",
+	   AT_BOOT);
 
 static u32 descriptor_size(u32 nr_objects)
 {

@@ -117,11 +117,7 @@ static void min_free_show(struct seq_file *m)
 
 static int store_min_free(char *text)
 {
-	int err = param_set("vm.min_free_kbytes", text, NULL, 0);
-
-	if (!err)
-		zones_set_watermarks();
-	return err;
+	return param_set("vm.min_free_kbytes", text, NULL, 0);
 }
 
 static void page_cluster_show(struct seq_file *m)

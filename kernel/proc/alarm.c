@@ -1,15 +1,28 @@
-/* ITIMER_REAL: SIGALRM when a time has passed, once or again and again. */
+/*
+ * ITIMER_REAL: SIGALRM when a time has passed, once or again and again. A periodic timer starts its
+ * next period when the signal is taken (periods missed by then are left out, the rhythm is kept):
+ * so however short the periods, a task that does not run costs nobody an interrupt.
+ */
 #include "proc/alarm.h"
 #include "arch/time.h"
 #include "proc/task.h"
 
 static void alarm_fire(struct timer *timer)
 {
-	struct task_struct *t = container_of(timer, struct task_struct, alarm);
+	signal_send(container_of(timer, struct task_struct, alarm), SIGALRM);
+}
 
-	signal_send(t, SIGALRM);
-	if (t->alarm_interval_ns)
-		timer_start(timer, timer->expires_ns + t->alarm_interval_ns);
+void alarm_restart(void)
+{
+	struct timer *timer = &current->alarm;
+	u64 interval = current->alarm_interval_ns, now = clock_ns();
+
+	if (timer->armed || !interval)
+		return;
+	if (timer->expires_ns + interval > now)
+		timer_start(timer, timer->expires_ns + interval);
+	else
+		timer_start(timer, now + interval - (now - timer->expires_ns) % interval);
 }
 
 u64 alarm_left_ns(void)
@@ -27,7 +40,7 @@ void alarm_set(u64 after_ns, u64 interval_ns)
 	struct timer *timer = &current->alarm;
 
 	timer_stop(timer);
-	current->alarm_interval_ns = interval_ns;
+	current->alarm_interval_ns = after_ns ? interval_ns : 0;
 	if (!after_ns)
 		return;
 	timer_setup(timer, alarm_fire, false);

@@ -112,7 +112,7 @@ static void set_comm(struct task_struct *t, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
-	strlcpy(t->comm, slash ? slash + 1 : path, TASK_COMM_LEN);
+	task_set_comm(t, slash ? slash + 1 : path);
 }
 
 /* The point of no return. */

@@ -9,7 +9,7 @@
 static u32 seed = 1;
 static u64 counter;
 
-PARAM_U32("seed", seed, 0, UINT32_MAX, NULL, "of getrandom and AT_RANDOM");
+PARAM_U32("seed", seed, 0, UINT32_MAX, NULL, "of getrandom and AT_RANDOM", AT_BOOT);
 
 static u64 next(void)
 {

@@ -17,6 +17,7 @@
 #include "internal.h"
 #include "lib/printf.h"
 #include "mm/policy_core.h"
+#include "proc/alarm.h"
 
 #define BIT(sig) (1ull << ((sig) - 1))
 #define UNBLOCKABLE (BIT(SIGKILL) | BIT(SIGSTOP))
@@ -189,6 +190,8 @@ static int take_signal(struct task_struct *t)
 		t->sig.pending &= ~BIT(sig);
 	}
 	irq_restore(flags);
+	if (sig == SIGALRM)
+		alarm_restart();
 	return sig;
 }
 

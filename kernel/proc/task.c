@@ -72,6 +72,14 @@ static int pid_alloc(void)
 	return last_pid;
 }
 
+void task_set_comm(struct task_struct *t, const char *name)
+{
+	strlcpy(t->comm, name, TASK_COMM_LEN);
+	for (char *c = t->comm; *c; c++)
+		if (*c < ' ' || *c > '~' || *c == '"' || *c == '\\')
+			*c = '?';
+}
+
 struct task_struct *task_alloc(const char *comm)
 {
 	struct task_struct *t = kmem_cache_alloc(task_cache, GFP_KERNEL);

@@ -37,7 +37,8 @@ u32 nr_iowait;
 
 static struct timer tick;
 static u64 nr_switches;
-static u32 progress_switches, progress_user; /* as of the last tick: see sched_tick */
+static u32 nr_offers; /* calls of cond_resched by programs */
+static u32 progress_switches, progress_user, progress_offers; /* as of the last tick */
 
 PARAM_U32("sched.latency_ns", sched_latency_ns, 100000, 1000000000, "ns",
 	  "every runnable task gets a turn within this time");
@@ -178,20 +179,24 @@ void sched_yield(void)
 
 void cond_resched(void)
 {
+	nr_offers += current->mm != NULL;
 	if (current->work & WORK_RESCHED)
 		schedule();
 }
 
 /*
- * The watchdog is fed as long as somebody gets on: a switch, an idle machine, or time spent in
- * user mode since the last tick. A loop in the kernel shows none of these.
+ * The watchdog is fed as long as somebody gets on: a switch, an idle machine, time spent in user
+ * mode, or, in a long system call, an offer to switch since the last tick. A loop in the kernel
+ * shows none of these; a kernel thread must really switch, for its loops end only if it is right.
  */
 static void feed_watchdog(void)
 {
 	u32 user = (u32)current->acct.cycles[ACCT_USER];
 
-	if (current != &idle_task && progress_switches == (u32)nr_switches && progress_user == user)
+	if (current != &idle_task && progress_switches == (u32)nr_switches &&
+	    progress_user == user && progress_offers == nr_offers)
 		return;
+	progress_offers = nr_offers;
 	progress_switches = nr_switches;
 	progress_user = user;
 	watchdog_feed();

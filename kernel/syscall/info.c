@@ -194,14 +194,12 @@ long sys_prctl(u32 option, void *user)
 {
 	enum { PR_SET_NAME = 15, PR_GET_NAME = 16 };
 	char name[TASK_COMM_LEN] = { 0 };
-	int n;
 
 	switch (option) {
-	case PR_SET_NAME:
-		n = strncpy_from_user(name, user, sizeof(name));
-		if (n == -EFAULT)
-			return n;
-		strlcpy(current->comm, name, TASK_COMM_LEN - (n < 0));
+	case PR_SET_NAME: /* a longer one is cut: the last byte stays 0 */
+		if (strncpy_from_user(name, user, sizeof(name) - 1) == -EFAULT)
+			return -EFAULT;
+		task_set_comm(current, name);
 		return 0;
 	case PR_GET_NAME:
 		return copy_to_user(user, current->comm, TASK_COMM_LEN);

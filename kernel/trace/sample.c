@@ -24,7 +24,7 @@
 #include "trace/telemetry.h"
 
 static u32 sample_ms = 100, wss_tau_ms = 1000;
-PARAM_U32("sample_ms", sample_ms, 0, 10000, "ms", "time between samples; 0: none");
+PARAM_U32("sample_ms", sample_ms, 0, 10000, "ms", "time between samples; 0: none", AT_BOOT);
 PARAM_U32("wss_tau_ms", wss_tau_ms, 1, 60000, "ms", "window of the measured working-set size");
 
 static struct timer sample_timer;

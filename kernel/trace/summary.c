@@ -30,12 +30,20 @@ struct record {
 	u64 turnaround_ns, user_ns;
 	u64 minflt, majflt;
 	u32 mean_rss, max_rss;         /* pages */
-	u64 c_b, c_d, c_d_approx, delta; /* page-milliseconds */
+	u64 c_b, c_d, c_d_approx; /* page-milliseconds */
+	s64 delta;
 	u64 gamma_us;
 };
 
 static struct record records[MAX_RECORDS];
 static u32 nr_exited;
+static u64 start_ns, start_idle_ns; /* when init started */
+
+void summary_start(void)
+{
+	start_ns = clock_ns();
+	start_idle_ns = sched_idle_ns();
+}
 
 /* Page-cycles to page-milliseconds. */
 static u64 page_ms(u64 page_cycles)
@@ -64,7 +72,6 @@ static void fill(struct record *r, struct task_struct *t)
 {
 	const struct mm_counters *c = &t->mm->count;
 	u64 c_b = total_space(&t->acct), c_d = t->acct.space[ACCT_USER] + c->fault_space_cycles;
-	u64 delta = c_b > c_d ? c_b - c_d : 0;
 	u64 housekeeping = cycles_to_ns(t->acct.space[ACCT_KERNEL]); /* page-ns */
 
 	r->pid = t->pid;
@@ -76,7 +83,7 @@ static void fill(struct record *r, struct task_struct *t)
 	r->majflt = t->nr_majflt;
 	r->c_b = page_ms(c_b);
 	r->c_d = page_ms(c_d);
-	r->delta = page_ms(delta);
+	r->delta = (s64)r->c_b - (s64)r->c_d; /* negative where RSS shrank while it waited */
 	r->c_d_approx = approximation(&t->acct, c->fault_delay_cycles);
 	r->gamma_us = c->fault_rss ? housekeeping / c->fault_rss / 1000 : 0;
 	r->mean_rss = r->turnaround_ns ? cycles_to_ns(c_b) / r->turnaround_ns : 0;
@@ -94,7 +101,7 @@ static void report(const struct record *r, struct task_struct *t)
 		r->pid, r->comm, r->exit_code, r->turnaround_ns / 1000, r->minflt, r->majflt,
 		t->mm->count.nr_refault, r->mean_rss, r->max_rss);
 	telemetry_add(
-		",\"c_b\":%llu,\"c_d\":%llu,\"c_d_approx\":%llu,\"delta\":%llu,\"gamma_us\":%llu,"
+		",\"c_b\":%llu,\"c_d\":%llu,\"c_d_approx\":%llu,\"delta\":%lld,\"gamma_us\":%llu,"
 		"\"fault_delay_us\":%llu,\"fault_rss\":%llu",
 		r->c_b, r->c_d, r->c_d_approx, r->delta, r->gamma_us,
 		cycles_to_ns(t->mm->count.fault_delay_cycles) / 1000, t->mm->count.fault_rss);
@@ -146,7 +153,8 @@ static u32 permille(u64 part, u64 whole)
 
 static void print_system(void)
 {
-	u64 now = clock_ns(), idle = sched_idle_ns(), policy = cycles_to_ns(policy_cycles);
+	u64 now = clock_ns() - start_ns, idle = sched_idle_ns() - start_idle_ns;
+	u64 policy = cycles_to_ns(policy_cycles);
 	u64 user = 0;
 
 	for (u32 i = 0; i < MIN(nr_exited, MAX_RECORDS); i++)

@@ -75,6 +75,14 @@ static void read_memory_map(const struct multiboot_info *info)
 	merge_ram();
 }
 
+/* What is cut off would be ignored without a word. */
+static void read_command_line(const char *line)
+{
+	if (strlcpy(boot_info.cmdline, line, sizeof(boot_info.cmdline)) >=
+	    sizeof(boot_info.cmdline))
+		panic("the command line is longer than %zu bytes", sizeof(boot_info.cmdline) - 1);
+}
+
 void __noreturn arch_start(u32 magic, u32 info_pa)
 {
 	const struct multiboot_info *info = phys_to_virt(info_pa);
@@ -85,7 +93,7 @@ void __noreturn arch_start(u32 magic, u32 info_pa)
 		panic("not started by a Multiboot loader (eax=%#x)", magic);
 	read_memory_map(info);
 	if (info->flags & MB_CMDLINE)
-		strlcpy(boot_info.cmdline, phys_to_virt(info->cmdline), sizeof(boot_info.cmdline));
+		read_command_line(phys_to_virt(info->cmdline));
 	if ((info->flags & MB_MODULES) && info->mods_count) {
 		const struct multiboot_module *m = phys_to_virt(info->mods_addr);
 

@@ -16,11 +16,6 @@ void arch_init(void)
 	irq_enable();
 }
 
-void cpu_idle_wait(void)
-{
-	__asm__ volatile("sti\n\thlt" ::: "memory");
-}
-
 static void __noreturn halt_forever(void)
 {
 	for (;;)

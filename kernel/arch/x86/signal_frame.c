@@ -195,6 +195,7 @@ static int restore_context(struct pt_regs *regs, const struct sigcontext *sc)
 	if (restore_fpstate(sc->fpstate))
 		return -EFAULT;
 	memcpy(regs, sc, sizeof(*regs));
+	regs->sp = sc->sp; /* as Linux: a handler that moves the stack changes this copy */
 	regs->cs = USER_CS;
 	regs->ss = USER_DS;
 	regs->flags = (sc->flags & FLAGS_USER) | FLAGS_FIXED | FLAGS_IF;

@@ -4,9 +4,18 @@
  * how fast the TSC runs: both are read, the CPU sleeps until a count of 5 ms has ended, and both
  * are read again. The rate is rounded to whole MHz; under icount that makes it 1000 exactly, and
  * then a cycle is a nanosecond and nothing is converted.
+ *
+ * Waking up to the nanosecond. When an exact machine halts, QEMU moves its clock to the next event,
+ * but two of its threads race: one may do so before the other has counted the last instructions
+ * executed, and then the clock goes too far by just those (seen in 1 of 5 runs on a loaded host).
+ * So the CPU counts them itself, by reading the TSC right before it halts, which leaves a handful;
+ * and the interrupt that ends the wait first spins to a fixed time after the event, ending in a
+ * slide of one-byte instructions that take a nanosecond each. Whatever the clock was, it is the
+ * same from there on.
  */
 #include "arch/time.h"
 #include "arch/irq.h"
+#include "arch/task.h"
 #include "arch/x86/cpu.h"
 #include "arch/x86/io.h"
 #include "internal.h"
@@ -19,11 +28,15 @@ enum { PIT_COUNTER0 = 0x40, PIT_CONTROL = 0x43, PIT_MODE0 = 0x30, PIT_LATCH0 = 0
 #define PIT_MAX_NS 54900000u
 #define CALIBRATION_TICKS 5966u
 #define SCALE_SHIFT 24
+#define WAKE_MARGIN 500u /* ns from the event to the fixed time */
+#define SLIDE 64u        /* more than a turn of the loop before it */
 
 u64 clock_start;
 static u32 ns_scale; /* ns per cycle << SCALE_SHIFT; 0: exactly 1 */
 static u64 armed_ns; /* when the PIT fires; 0: its interrupt has been taken, it is silent */
 static u64 realtime_offset_ns; /* what to add to clock_ns */
+static u64 wake_cycles; /* the fixed time at which a wait for the PIT ends */
+static bool halted;
 static volatile bool calibrated;
 
 u64 cycles_to_ns(u64 cycles)
@@ -45,8 +58,10 @@ u64 clock_realtime_ns(void)
 	return clock_ns() + realtime_offset_ns;
 }
 
+/* A tick is 838.095 ns. */
 static void pit_start(u32 ticks)
 {
+	wake_cycles = cycles_now() + ticks * 838u + ticks / 10 + WAKE_MARGIN;
 	outb(PIT_COUNTER0, ticks & 0xFF);
 	outb(PIT_COUNTER0, ticks >> 8);
 }
@@ -73,14 +88,42 @@ void timer_arm(u64 when_ns)
 	pit_start(((u64)delta * PIT_HZ >> 10) / (1000000000u >> 10) + 1);
 }
 
+void cpu_idle_wait(void)
+{
+	halted = true;
+	__asm__ volatile("rdtsc\n\tsti\n\thlt" ::: "eax", "edx", "memory");
+	halted = false;
+}
+
+static void settle_wake_time(void)
+{
+	if (!halted || ns_scale || (s64)(wake_cycles - cycles_now()) < (s64)SLIDE)
+		return;
+	while (wake_cycles - cycles_now() > SLIDE)
+		;
+	__asm__ volatile("rdtsc\n\t"
+			 "mov %0, %%edx\n\t"
+			 "sub %%eax, %%edx\n\t"
+			 "mov $1f, %%eax\n\t"
+			 "sub %%edx, %%eax\n\t"
+			 "jmp *%%eax\n\t"
+			 ".skip %c1, 0x90\n"
+			 "1:"
+			 :
+			 : "m"(wake_cycles), "i"(SLIDE)
+			 : "eax", "edx", "cc");
+}
+
 static void pit_interrupt(void)
 {
+	settle_wake_time();
 	armed_ns = 0;
 	timer_interrupt();
 }
 
 static void calibration_interrupt(void)
 {
+	settle_wake_time();
 	calibrated = true;
 }
 
@@ -91,11 +134,15 @@ static u32 measure_mhz(void)
 
 	irq_register(IRQ_TIMER, calibration_interrupt);
 	outb(PIT_CONTROL, PIT_MODE0);
+	irq_take_pending(); /* a tick of the BIOS's clock, which has run until now */
+	calibrated = false;
 	pit_start(CALIBRATION_TICKS);
 	start = cycles_now();
 	from = pit_read();
-	while (!calibrated)
-		wait_for_interrupt();
+	while (!calibrated) {
+		cpu_idle_wait();
+		irq_disable();
+	}
 	cycles = cycles_now() - start;
 	ticks = (from - pit_read()) & PIT_MAX;
 	return (cycles * PIT_HZ + ticks * 500000ull) / (ticks * 1000000ull);

@@ -46,17 +46,28 @@ static const struct {
 	[19] = { "SIMD floating-point error", SIGFPE },
 };
 
-bool fixup_exception(struct pt_regs *regs)
+static const struct ex_table_entry *find_fixup(const struct pt_regs *regs)
 {
 	const struct ex_table_entry *e;
 
-	for (e = __ex_table_start; e < __ex_table_end; e++) {
-		if (e->from == regs->ip) {
-			regs->ip = e->to;
-			return true;
-		}
-	}
-	return false;
+	for (e = __ex_table_start; e < __ex_table_end; e++)
+		if (e->from == regs->ip)
+			return e;
+	return NULL;
+}
+
+bool has_fixup(const struct pt_regs *regs)
+{
+	return find_fixup(regs);
+}
+
+bool fixup_exception(struct pt_regs *regs)
+{
+	const struct ex_table_entry *e = find_fixup(regs);
+
+	if (e)
+		regs->ip = e->to;
+	return e;
 }
 
 static inline void return_to_user(struct pt_regs *regs)

@@ -10,7 +10,7 @@ struct mem_range {
 	u64 start, end; /* bytes */
 };
 
-/* What the boot loader said. Filled by arch/x86/boot.c before kernel_main runs. */
+/* What the boot loader said. Filled by arch/x86/boot_info.c before kernel_main runs. */
 struct boot_info {
 	char cmdline[1024];
 	struct mem_range ram[16];       /* usable memory, sorted, not overlapping */
@@ -20,7 +20,13 @@ struct boot_info {
 extern struct boot_info boot_info;
 
 /* Exit codes that end QEMU through isa-debug-exit; see docs/kernel.md. */
-enum machine_exit { EXIT_OK = 0x10, EXIT_FAILED = 0x11, EXIT_PANIC = 0x12, EXIT_HANG = 0x13 };
+enum machine_exit {
+	EXIT_OK = 0x10,      /* powered off, status 0 */
+	EXIT_FAILED = 0x11,  /* powered off, another status */
+	EXIT_PANIC = 0x12,
+	EXIT_HANG = 0x13,
+	EXIT_REFUSED = 0x14, /* the command line names something that is not there */
+};
 
 /* Flushes nothing, prints nothing: ends the machine. */
 void __noreturn machine_exit(enum machine_exit code);

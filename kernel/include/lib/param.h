@@ -28,6 +28,7 @@ struct param {
 	const char *help;
 	const char *unit; /* may be NULL */
 	enum param_type type;
+	bool at_boot; /* param_set refuses it: it has taken effect for good */
 	union {
 		void *value; /* u32 *, bool *, u64 * or char * */
 		const char *(*parse)(const char *text); /* CALL: NULL, or what is wrong */
@@ -49,54 +50,64 @@ struct param {
 /* Compiles to &var, and only if var has this type. */
 #define PARAM_TYPED(type, var) (1 ? &(var) : (type *)0)
 
+/*
+ * After the help of each may follow AT_BOOT: only the command line sets it.
+ */
+#define AT_BOOT .at_boot = true
+
 /* A u32 in [min, max]. */
-#define PARAM_U32(pname, var, lo, hi, punit, phelp)                                                \
+#define PARAM_U32(pname, var, lo, hi, punit, phelp, ...)                                           \
 	PARAM_ENTRY(PARAM_VAR) = { .name = (pname),                                                \
 				   .help = (phelp),                                                \
 				   .unit = (punit),                                                \
 				   .type = PARAM_T_U32,                                            \
 				   .value = PARAM_TYPED(u32, var),                                 \
 				   .min = (lo),                                                    \
-				   .max = (hi) }
+				   .max = (hi),                                                    \
+				   ##__VA_ARGS__ }
 
 /* A bool: 1 y yes on true, 0 n no off false; the bare name means true. */
-#define PARAM_BOOL(pname, var, phelp)                                                              \
+#define PARAM_BOOL(pname, var, phelp, ...)                                                         \
 	PARAM_ENTRY(PARAM_VAR) = { .name = (pname),                                                \
 				   .help = (phelp),                                                \
 				   .type = PARAM_T_BOOL,                                           \
 				   .value = PARAM_TYPED(bool, var),                                \
-				   .max = 1 }
+				   .max = 1,                                                       \
+				   ##__VA_ARGS__ }
 
 /* A u64 of bytes in [min, max], written with an optional suffix K, M or G. */
-#define PARAM_SIZE(pname, var, lo, hi, phelp)                                                      \
+#define PARAM_SIZE(pname, var, lo, hi, phelp, ...)                                                 \
 	PARAM_ENTRY(PARAM_VAR) = { .name = (pname),                                                \
 				   .help = (phelp),                                                \
 				   .unit = "bytes",                                                \
 				   .type = PARAM_T_SIZE,                                           \
 				   .value = PARAM_TYPED(u64, var),                                 \
 				   .min = (lo),                                                    \
-				   .max = (hi) }
+				   .max = (hi),                                                    \
+				   ##__VA_ARGS__ }
 
 /* A string, copied into the char array var; one that does not fit is refused. */
-#define PARAM_STR(pname, var, phelp)                                                               \
+#define PARAM_STR(pname, var, phelp, ...)                                                          \
 	PARAM_ENTRY(PARAM_VAR) = { .name = (pname),                                                \
 				   .help = (phelp),                                                \
 				   .type = PARAM_T_STR,                                            \
 				   .value = (var),                                                 \
-				   .max = sizeof(var) }
+				   .max = sizeof(var),                                             \
+				   ##__VA_ARGS__ }
 
 /*
  * Whatever parse_fn(text) makes of it: NULL, or a message that says what is wrong with the text.
  * list_fn(buf, size) writes the valid values for messages and documents ("none|token"), show_fn
  * the value in force; either may be NULL. PARAM_ENUM is the same for a choice among names.
  */
-#define PARAM_CALL(pname, parse_fn, list_fn, show_fn, phelp)                                       \
+#define PARAM_CALL(pname, parse_fn, list_fn, show_fn, phelp, ...)                                  \
 	PARAM_ENTRY(PARAM_VAR) = { .name = (pname),                                                \
 				   .help = (phelp),                                                \
 				   .type = PARAM_T_CALL,                                           \
 				   .parse = (parse_fn),                                            \
 				   .list = (list_fn),                                              \
-				   .show = (show_fn) }
+				   .show = (show_fn),                                              \
+				   ##__VA_ARGS__ }
 #define PARAM_ENUM PARAM_CALL
 
 /*

@@ -24,6 +24,8 @@ int handle_mm_fault(struct mm_struct *mm, u32 addr, u32 fault);
 
 /* Supplied by arch: continues at the fixup of a user copy; false: there is none. */
 bool fixup_exception(struct pt_regs *regs);
+/* Is it one? Elsewhere the kernel has no business with user addresses. */
+bool has_fixup(const struct pt_regs *regs);
 void __noreturn die(struct pt_regs *regs, const char *what, u32 addr);
 
 #endif

@@ -146,6 +146,8 @@ u64 mm_vtime(struct mm_struct *mm);
 /* Resident pages of a process; reclaimable frames: those in use and those free for use. */
 u32 mm_rss(struct mm_struct *mm);
 u32 vm_frames(void);
+/* Length of a list of pages; < 0 when it has no end or its links disagree. */
+int vm_list_length(const struct list_head *list);
 /* The next process after mm that has an address space, NULL: that was the last; from NULL: the
  * first. In order of age. */
 struct mm_struct *vm_next_mm(struct mm_struct *mm);

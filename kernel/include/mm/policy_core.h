@@ -36,6 +36,8 @@ void vm_check(void);
 bool vm_blame(u32 zone_mask);
 /* irq context, every tick: has a hook been running for too long? */
 void vm_watch_hook(void);
+/* For a panic: prints which hook was running, if one was. */
+void policy_report_hook(void);
 
 /* Switches while running: 0, -EINVAL (no such policy), or what its init returned. */
 int policy_switch(const char *name);

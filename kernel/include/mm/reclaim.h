@@ -25,6 +25,8 @@ bool reclaim_one(void);
  * frames it has freed or has begun to write; waiting for a write to end; finishing those. */
 u32 reclaim_pass(u32 zone_mask, int priority, u32 want);
 void reclaim_wait_write(void);
+/* Lets those run who hold frames for the moment. */
+void reclaim_pause(void);
 void reclaim_finish_writes(void);
 
 /* The cap on user frames, 0: none; and how many count against it. */

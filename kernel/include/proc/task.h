@@ -87,6 +87,9 @@ struct task_struct *task_find(int pid); /* NULL: none (zombies are found) */
 u32 nr_tasks(void);
 extern u64 nr_forks; /* tasks ever started, kernel threads included */
 
+/* Its name, cut to fit; what would break a line, a table or a JSON string becomes "?". */
+void task_set_comm(struct task_struct *t, const char *name);
+
 /* Exited tasks that nobody waits for; freed by task_reap_dead once they are off the CPU. */
 extern struct list_head dead_tasks;
 void task_reap_dead(void);

@@ -31,6 +31,8 @@ void sample_now(void);
 
 /* trace/summary.c: a process ends; its counters are still whole. */
 void acct_exit(struct task_struct *t);
+/* Init starts now: what the run costs is counted from here. */
+void summary_start(void);
 /* The table of a run, and the "end" of the telemetry. */
 void summary_print(int status);
 

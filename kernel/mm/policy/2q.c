@@ -122,10 +122,14 @@ static struct page *oldest(struct twoq_zone *z, enum twoq_list list)
 	return policy_page_of(list_last_entry(&z->list[list], struct twoq_page, node));
 }
 
-/* Moves unused pages from the active to the inactive list, while that is the shorter one. */
+/* Moves unused pages from the active to the inactive list, while that is the shorter one; at
+ * priority 0 all of them. */
 static void shrink_active(struct twoq_zone *z, struct vm_scan *scan)
 {
-	for (int n = ACTIVE_BATCH; n && z->nr[INACTIVE] < z->nr[ACTIVE]; n--) {
+	bool all = !scan->priority;
+
+	for (u32 n = all ? z->nr[ACTIVE] : ACTIVE_BATCH;
+	     n && (all || z->nr[INACTIVE] < z->nr[ACTIVE]); n--) {
 		struct page *page = oldest(z, ACTIVE);
 		struct twoq_page *p = twoq_data(page);
 		bool used;
@@ -144,15 +148,18 @@ static void shrink_active(struct twoq_zone *z, struct vm_scan *scan)
 	}
 }
 
+/* At priority 0 looks at every page once, used or not. */
 static struct page *shrink_inactive(struct twoq_zone *z, struct vm_scan *scan)
 {
-	while (z->nr[INACTIVE] && vm_scan_more(scan)) {
+	u32 left = z->nr[INACTIVE];
+
+	while (z->nr[INACTIVE] && (scan->priority || left--) && vm_scan_more(scan)) {
 		struct page *page = oldest(z, INACTIVE);
 
 		z->nr_looked++;
 		if (!vm_eligible(scan, page)) {
 			move(page, INACTIVE);
-		} else if (page_referenced(page)) {
+		} else if (scan->priority && page_referenced(page)) {
 			move(page, INACTIVE);
 			mark_page_accessed(page);
 		} else {
@@ -215,15 +222,9 @@ static int twoq_check(void)
 
 	for (int i = 0; i < MAX_ZONES; i++)
 		for (int l = 0; l < NR_LISTS; l++) {
-			struct twoq_page *p;
-			u32 len = 0;
-
-			list_for_each_entry(p, &zone[i].list[l], node)
-				if (p->list == (enum twoq_list)l)
-					len++;
-			if (len != zone[i].nr[l])
+			if (vm_list_length(&zone[i].list[l]) != (int)zone[i].nr[l])
 				return -1;
-			n += len;
+			n += zone[i].nr[l];
 		}
 	return n;
 }

@@ -64,12 +64,7 @@ static void clock_putback(struct page *page, enum vm_put why)
 
 static int clock_check(void)
 {
-	struct clock_page *p;
-	int n = 0;
-
-	list_for_each_entry(p, &circle, node)
-		n++;
-	return n;
+	return vm_list_length(&circle);
 }
 
 static void clock_show(struct seq_file *m)

@@ -58,12 +58,7 @@ static void fifo_putback(struct page *page, enum vm_put why)
 
 static int fifo_check(void)
 {
-	struct fifo_page *p;
-	int n = 0;
-
-	list_for_each_entry(p, &queue, node)
-		n++;
-	return n;
+	return vm_list_length(&queue);
 }
 
 static void fifo_show(struct seq_file *m)

@@ -56,7 +56,7 @@ static u64 nr_suspended, nr_admitted;
 static const struct vm_param ws_params[] = {
 	{ "tau_ms", &tau_ms, 1, 60000, "ms", "window of the working set, process virtual time" },
 	{ "patience_ms", &patience_ms, 100, 600000, "ms", "longest wait for admission" },
-	{ "strict", &strict, 0, 1, "", "1: take pages as they leave; 0: when frames are needed" },
+	{ "strict", &strict, 0, 1, NULL, "1: take pages as they leave; 0: when frames are needed" },
 	{ 0 },
 };
 
@@ -219,13 +219,13 @@ static struct page *take_waiting(struct vm_scan *scan)
 	return NULL;
 }
 
-/* Nobody can be stopped: the least recently used page of whoever has the most. */
+/* Nobody can be stopped: the least recently used page of the active one that has the most. */
 static struct page *take_oldest(struct vm_scan *scan)
 {
 	struct mm_struct *largest = NULL;
 
 	for_each_ws(mm)
-		if (!largest || ws_mm(mm)->nr > ws_mm(largest)->nr)
+		if (!ws_mm(mm)->waiting && (!largest || ws_mm(mm)->nr > ws_mm(largest)->nr))
 			largest = mm;
 	return largest ? take(&ws_mm(largest)->pages, scan, true, 0) : NULL;
 }
@@ -241,7 +241,7 @@ static struct page *find_page(struct vm_scan *scan)
 		page = take_outside(scan);
 	while (!page && !scan->trim && scan->budget && (victim = choose_victim())) {
 		suspend(victim);
-		page = take_waiting(scan);
+		page = take(&ws_mm(victim)->pages, scan, true, 0);
 	}
 	return page || scan->trim ? page : take_oldest(scan);
 }
@@ -354,26 +354,16 @@ static u32 ws_surplus(struct mm_struct *mm)
 	return n;
 }
 
-static int count(struct list_head *pages, u32 expected)
-{
-	struct ws_page *p;
-	u32 n = 0;
-
-	list_for_each_entry(p, pages, node)
-		n++;
-	return n == expected ? (int)n : -1;
-}
-
 static int ws_check(void)
 {
-	int sum = count(&unclaimed, nr_unclaimed);
+	int sum = nr_unclaimed;
 
+	if (vm_list_length(&unclaimed) != (int)nr_unclaimed)
+		return -1;
 	for_each_ws(mm) {
-		int n = count(&ws_mm(mm)->pages, ws_mm(mm)->nr);
-
-		if (n < 0 || sum < 0)
+		if (vm_list_length(&ws_mm(mm)->pages) != (int)ws_mm(mm)->nr)
 			return -1;
-		sum += n;
+		sum += ws_mm(mm)->nr;
 	}
 	return sum;
 }

@@ -74,10 +74,10 @@ static inline void invlpg(u32 va)
 	__asm__ volatile("invlpg (%0)" ::"r"(va) : "memory");
 }
 
-/* Stops the CPU until an interrupt, which is taken; ends with interrupts off. */
-static inline void wait_for_interrupt(void)
+/* Lets the interrupts that wait be delivered; none is held back by the one instruction after sti. */
+static inline void irq_take_pending(void)
 {
-	__asm__ volatile("sti\n\thlt\n\tcli" ::: "memory");
+	__asm__ volatile("sti\n\tnop\n\tnop\n\tcli" ::: "memory");
 }
 
 /* Feature bits of CPUID leaf 1, register edx. */

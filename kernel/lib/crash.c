@@ -1,0 +1,104 @@
+/*
+ * Breaking the kernel on purpose, to see (and to test) what becomes of it: the panic with its
+ * backtrace, the double-fault task that finds a stack used up, the watchdog that finds a hang.
+ *
+ * Done by a kernel thread when everything else has started. Each way goes through an address or a
+ * condition that the compiler cannot see through, else it would leave the mistake out.
+ */
+#include "lib/crash.h"
+
+#include "arch/irq.h"
+#include "lib/assert.h"
+#include "lib/param.h"
+#include "lib/printf.h"
+#include "lib/string.h"
+#include "proc/task.h"
+
+static volatile u32 zero;
+
+static __attribute__((noinline)) u32 use_up_stack(volatile u32 *caller)
+{
+	volatile u32 frame[64];
+
+	frame[0] = caller ? caller[0] + 1 : 0;
+	return zero ? 0 : use_up_stack(frame) + frame[0];
+}
+
+static void crash_stack(void)
+{
+	use_up_stack(NULL);
+}
+
+static void crash_null(void)
+{
+	*(volatile u32 *)zero = 1;
+}
+
+static void crash_jump(void)
+{
+	((void (*)(void))zero)();
+}
+
+static void crash_assert(void)
+{
+	ASSERT(zero);
+}
+
+/* With interrupts off: nothing but an NMI gets through. */
+static void crash_hang(void)
+{
+	irq_disable();
+	while (!zero)
+		;
+}
+
+/* With interrupts on: the tick comes, but no task gets on. */
+static void crash_loop(void)
+{
+	while (!zero)
+		;
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} ways[] = {
+	{ "stack", crash_stack },   { "null", crash_null }, { "jump", crash_jump },
+	{ "assert", crash_assert }, { "hang", crash_hang }, { "loop", crash_loop },
+};
+
+static void (*way)(void);
+
+static const char *choose(const char *text)
+{
+	for (u32 i = 0; i < ARRAY_SIZE(ways); i++)
+		if (!strcmp(text, ways[i].name)) {
+			way = ways[i].run;
+			return NULL;
+		}
+	return "no such way";
+}
+
+static void list(char *buf, size_t size)
+{
+	*buf = '\0';
+	for (u32 i = 0; i < ARRAY_SIZE(ways); i++) {
+		strlcat(buf, i ? "|" : "", size);
+		strlcat(buf, ways[i].name, size);
+	}
+}
+
+PARAM_ENUM("crash", choose, list, NULL, "break the kernel on purpose", AT_BOOT);
+
+static void crash(void *arg)
+{
+	(void)arg;
+	printk("crash: on purpose\n");
+	way();
+}
+
+void crash_init(void)
+{
+	if (way)
+		kthread_create("crash", 0, crash, NULL);
+}

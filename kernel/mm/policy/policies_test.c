@@ -1,0 +1,327 @@
+/*
+ * What holds for every policy, also for one that is only a file in this folder: random use of the
+ * seam, with the rules of mm/policy.h checked by the fake core.
+ *
+ * The world is a few processes with pages that are resident, evicted or not yet there. A page that
+ * is being read ahead is locked; one that was selected stays isolated for a while, in which its
+ * user may die; frames lie in three zones, and scans ask for some of them.
+ */
+#include "host/fake_core.h"
+
+#include "lib/seq_file.h"
+
+extern const struct vm_policy *const __policies_start[], *const __policies_end[];
+
+enum { NR_FRAMES = 96, MAX_MMS = 6, MAX_ISOLATED = 12, NR_OPS = 30000, CHECK_EVERY = 200 };
+
+static u32 seed;
+static struct page *isolated[MAX_ISOLATED];
+static u32 nr_isolated, nr_evicted;
+static u32 next_slot;
+
+static u32 below(u32 n)
+{
+	return ktap_random(&seed) % n;
+}
+
+static struct mm_struct *some_mm(void)
+{
+	return core_mm(below(core_nr_mm()));
+}
+
+static bool holds_nothing(const struct page *page)
+{
+	return !page_test(page, PG_owned) && !page_test(page, PG_isolated) &&
+	       !page_test(page, PG_mlocked);
+}
+
+static void op_fault(struct page *page)
+{
+	struct page_id from = { 0 };
+
+	if (!holds_nothing(page))
+		return;
+	page_clear(page, PG_young);
+	page_clear(page, PG_locked);
+	if (nr_evicted && below(2))
+		from = (struct page_id){ 1, next_slot - below(MIN(next_slot, 50u)) };
+	if (below(8)) {
+		core_insert(page, some_mm(), VM_IN_FAULT, from);
+	} else {
+		page_set(page, PG_locked);
+		core_insert(page, NULL, VM_IN_PREFETCH, from);
+	}
+}
+
+static void op_use(struct page *page)
+{
+	if (!page_test(page, PG_owned))
+		return;
+	if (!page->owner) { /* read ahead: claimed by its first user */
+		page_clear(page, PG_locked);
+		core_remove(page, VM_OUT_MOVED);
+		core_insert(page, some_mm(), VM_IN_FAULT, (struct page_id){ 0 });
+	} else if (below(3)) {
+		page_set(page, PG_young);
+	} else {
+		core_touch(page, (enum vm_touch)below(VM_TOUCH_DONTNEED + 1));
+	}
+}
+
+static void op_lock(struct page *page)
+{
+	if (below(2))
+		page_set(page, PG_locked);
+	else
+		page_clear(page, PG_locked);
+}
+
+static void op_free_or_pin(struct page *page)
+{
+	if (page_test(page, PG_mlocked)) {
+		page_clear(page, PG_mlocked);
+		core_insert(page, page->owner, VM_IN_ADOPT, (struct page_id){ 0 });
+	} else if (page_test(page, PG_owned) && page->owner && !below(4)) {
+		page_set(page, PG_mlocked);
+		core_remove(page, VM_OUT_PINNED);
+	} else if (page_test(page, PG_owned) && !below(3)) {
+		core_remove(page, VM_OUT_FREED);
+		page->owner = NULL;
+	}
+}
+
+static void op_select(void)
+{
+	struct vm_scan scan = { .zones = 1 + below(ZONES_ALL) };
+	struct page *page;
+
+	if (nr_isolated == MAX_ISOLATED)
+		return;
+	scan.priority = below(3) ? below(13) : 0;
+	scan.budget = core_budget(scan.zones, scan.priority);
+	if (!below(6)) {
+		scan.mm = some_mm();
+		scan.trim = true;
+	}
+	page = core_select(&scan);
+	if (page)
+		isolated[nr_isolated++] = page;
+}
+
+/* The core has done its work on an isolated page. */
+static void op_answer(void)
+{
+	struct page *page;
+	u32 i;
+
+	if (!nr_isolated)
+		return;
+	i = below(nr_isolated);
+	page = isolated[i];
+	isolated[i] = isolated[--nr_isolated];
+	switch (below(3)) {
+	case 0:
+		core_putback(page, (enum vm_put)below(VM_PUT_IOERR + 1));
+		break;
+	case 1:
+		nr_evicted++;
+		core_evicted(page, (struct page_id){ 1, ++next_slot });
+		break;
+	default:
+		core_drop_isolated(page);
+	}
+}
+
+static void op_process(void)
+{
+	struct mm_struct *mm, *heir;
+
+	if (core_nr_mm() < MAX_MMS && below(2)) {
+		core_mm_new();
+		return;
+	}
+	mm = some_mm();
+	heir = some_mm();
+	if (core_nr_mm() == 1 || heir == mm)
+		return;
+	for (u32 pfn = 0; pfn < NR_FRAMES; pfn++)
+		if (mem_map[pfn].owner == mm && page_test(&mem_map[pfn], PG_mlocked))
+			mem_map[pfn].owner = heir;
+	core_mm_end(mm, below(2) ? heir : NULL);
+}
+
+/* Time passes, and what comes with it; a process that may not run now must find its turn. */
+static void op_tick(void)
+{
+	struct mm_struct *mm = some_mm();
+	bool anybody = false;
+
+	mm->vtime_ns += below(100) * 1000000ull;
+	core_now_ns += below(200) * 1000000ull;
+	for (int i = 0; core_policy->tick && core_policy->tick(); i++)
+		EXPECT(i < 1000);
+	if (core_policy->surplus)
+		EXPECT(core_policy->surplus(mm) <= core_owned(ZONES_ALL));
+	for (mm = core_mm(0); mm; mm = vm_next_mm(mm))
+		anybody |= !core_policy->may_run || core_policy->may_run(mm);
+	EXPECT(anybody);
+}
+
+static void op_forget(void)
+{
+	if (next_slot && core_policy->forget)
+		core_policy->forget((struct page_id){ 1, 1 + below(next_slot) });
+}
+
+static void show(void)
+{
+	static char text[4096];
+	struct seq_file m;
+
+	seq_init(&m, text, sizeof(text));
+	if (core_policy->show)
+		core_policy->show(&m);
+	EXPECT(!m.overflow && (!m.count || text[m.count - 1] == '\n'));
+}
+
+static void random_op(void)
+{
+	struct page *page = &mem_map[below(NR_FRAMES)];
+
+	switch (below(32)) {
+	case 0 ... 11:
+		op_fault(page);
+		break;
+	case 12 ... 17:
+		op_use(page);
+		break;
+	case 18:
+		op_lock(page);
+		break;
+	case 19:
+		op_free_or_pin(page);
+		break;
+	case 20 ... 24:
+		op_select();
+		break;
+	case 25 ... 28:
+		op_answer();
+		break;
+	case 29:
+		op_forget();
+		break;
+	case 30:
+		op_tick();
+		break;
+	default:
+		if (!below(8))
+			op_process();
+	}
+}
+
+static void begin(const struct vm_policy *policy)
+{
+	core_start(policy, NR_FRAMES);
+	for (u32 pfn = 0; pfn < NR_FRAMES; pfn++)
+		core_set_zone(pfn, (enum zone_index)(pfn * MAX_ZONES / NR_FRAMES));
+	nr_isolated = nr_evicted = next_slot = 0;
+	core_mm_new();
+}
+
+static void end(void)
+{
+	while (nr_isolated)
+		core_drop_isolated(isolated[--nr_isolated]);
+	core_stop();
+}
+
+/* Returns false, after a note, when a rule was broken. */
+static bool random_ops(u32 n)
+{
+	for (u32 i = 0; i < n && !core_nr_errors; i++) {
+		random_op();
+		if (i % CHECK_EVERY == 0) {
+			core_expect_count();
+			show();
+		}
+		if (core_nr_errors)
+			ktap_note("policy %s, operation %u", core_policy->name, i);
+	}
+	return !core_nr_errors;
+}
+
+KTEST(policies, keep_the_rules_under_random_use)
+{
+	u32 first = ktap_seed_noted();
+
+	for (const struct vm_policy *const *p = __policies_start; p < __policies_end; p++) {
+		seed = first;
+		begin(*p);
+		random_ops(NR_OPS);
+		end();
+	}
+}
+
+KTEST(policies, conserve_pages_when_switched)
+{
+	u32 nr = __policies_end - __policies_start, owned;
+
+	seed = ktap_seed_noted();
+	begin(__policies_start[0]);
+	for (int i = 0; i < 60 && random_ops(500); i++) {
+		while (nr_isolated)
+			core_putback(isolated[--nr_isolated], VM_PUT_DONE);
+		owned = core_owned(ZONES_ALL);
+		core_switch(__policies_start[below(nr)]);
+		EXPECT_EQ(core_owned(ZONES_ALL), owned);
+		core_expect_count();
+	}
+	end();
+}
+
+/* Everything in memory has just been used, and still a page must go. */
+KTEST(policies, give_a_page_when_all_were_used)
+{
+	for (const struct vm_policy *const *p = __policies_start; p < __policies_end; p++) {
+		struct page *page;
+
+		begin(*p);
+		for (u32 pfn = 0; pfn < NR_FRAMES; pfn++) {
+			core_insert(&mem_map[pfn], core_mm(0), VM_IN_FAULT, (struct page_id){ 0 });
+			page_set(&mem_map[pfn], PG_young);
+			core_touch(&mem_map[pfn], VM_TOUCH_MINOR);
+			core_touch(&mem_map[pfn], VM_TOUCH_MINOR);
+		}
+		page = core_reclaim(ZONES_ALL);
+		EXPECT(page);
+		if (page)
+			core_drop_isolated(page);
+		end();
+	}
+}
+
+/* The only page that a scan may have is one among many that it may not have. */
+KTEST(policies, find_the_only_eligible_page)
+{
+	seed = ktap_seed_noted();
+	for (const struct vm_policy *const *p = __policies_start; p < __policies_end; p++)
+		for (int i = 0; i < 50; i++) {
+			struct page *only;
+
+			begin(*p);
+			core_mm_new();
+			for (u32 pfn = 0; pfn < NR_FRAMES; pfn++) {
+				core_insert(&mem_map[pfn], core_mm(below(2)), VM_IN_FAULT,
+					    (struct page_id){ 0 });
+				page_set(&mem_map[pfn], PG_locked);
+			}
+			only = &mem_map[below(NR_FRAMES)];
+			page_clear(only, PG_locked);
+			for (u32 n = below(3); n; n--)
+				core_touch(only, VM_TOUCH_MINOR);
+			EXPECT_EQ(core_reclaim(1u << page_zone_index(only)), only);
+			if (page_test(only, PG_isolated))
+				core_drop_isolated(only);
+			end();
+		}
+}

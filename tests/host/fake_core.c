@@ -1,0 +1,414 @@
+/* The fake core: see host/fake_core.h. */
+#include "host/fake_core.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define DEF_PRIORITY 12
+#define MIN_BUDGET 32 /* SWAP_CLUSTER_MAX */
+#define NR_VPAGES 256
+
+const struct vm_policy *core_policy;
+u64 core_now_ns;
+u32 core_frames, core_nr_errors;
+
+static LIST_HEAD(mms);
+static const struct page_id no_id;
+
+static void expect(bool cond, int line, const char *what)
+{
+	if (cond)
+		return;
+	core_nr_errors++;
+	ktap_fail(__FILE__, line, what);
+}
+#define RULE(cond, what) expect(cond, __LINE__, what)
+
+/* What a policy may call. */
+
+bool page_referenced(struct page *page)
+{
+	return page_test_and_clear(page, PG_young);
+}
+
+bool page_young(struct page *page)
+{
+	return page_test(page, PG_young);
+}
+
+bool page_dirty(struct page *page)
+{
+	return page_test(page, PG_dirty);
+}
+
+void page_trap(struct page *page)
+{
+	page_set(page, PG_sampled);
+}
+
+struct mm_struct *page_mm(struct page *page)
+{
+	return page->owner;
+}
+
+bool vm_scan_more(struct vm_scan *scan)
+{
+	if (!scan->budget)
+		return false;
+	scan->budget--;
+	return true;
+}
+
+bool vm_eligible(const struct vm_scan *scan, const struct page *page)
+{
+	if (scan->mm && page->owner != scan->mm)
+		return false;
+	return scan->zones >> page_zone_index(page) & 1 && page_test(page, PG_owned) &&
+	       !page_test(page, PG_locked);
+}
+
+u64 vm_now(void)
+{
+	return core_now_ns;
+}
+
+u64 mm_vtime(struct mm_struct *mm)
+{
+	return mm->vtime_ns;
+}
+
+u32 mm_rss(struct mm_struct *mm)
+{
+	u32 n = 0;
+
+	for (u32 pfn = 0; pfn < max_pfn; pfn++)
+		n += mem_map[pfn].owner == mm;
+	return n;
+}
+
+u32 vm_frames(void)
+{
+	return core_frames;
+}
+
+struct mm_struct *vm_next_mm(struct mm_struct *mm)
+{
+	struct list_head *next = mm ? mm->all.next : mms.next;
+
+	return next == &mms ? NULL : list_entry(next, struct mm_struct, all);
+}
+
+void *policy_mm(struct mm_struct *mm)
+{
+	return mm->policy;
+}
+
+int vm_list_length(const struct list_head *list)
+{
+	const struct list_head *at = list;
+	u32 n = 0;
+
+	while (at->next != list) {
+		if (at->next->prev != at || ++n > max_pfn)
+			return -1;
+		at = at->next;
+	}
+	return list->prev == at ? (int)n : -1;
+}
+
+/* The core's side. */
+
+u32 core_owned(u32 mask)
+{
+	u32 n = 0;
+
+	for (int i = 0; i < MAX_ZONES; i++)
+		n += mask >> i & 1 ? zones[i].nr_owned : 0;
+	return n;
+}
+
+/* At priority 0 enough to pass every page twice, also those of other zones in the same list. */
+u32 core_budget(u32 mask, int priority)
+{
+	return MAX(priority ? core_owned(mask) >> priority : 2 * core_owned(ZONES_ALL), MIN_BUDGET);
+}
+
+void core_set_zone(u32 pfn, enum zone_index zone)
+{
+	mem_map[pfn].flags &= ~(3u << PG_zone_shift);
+	mem_map[pfn].flags |= (u32)zone << PG_zone_shift;
+}
+
+void core_start(const struct vm_policy *policy, u32 nr_frames)
+{
+	host_ram_create(nr_frames);
+	for (u32 pfn = 0; pfn < nr_frames; pfn++)
+		core_set_zone(pfn, ZONE_NORMAL);
+	core_frames = nr_frames;
+	core_nr_errors = 0;
+	core_policy = policy;
+	if (policy->init)
+		EXPECT_EQ(policy->init(), 0);
+}
+
+void core_expect_count(void)
+{
+	int held = core_policy->check();
+
+	if (held != (int)core_owned(ZONES_ALL))
+		ktap_note("%s holds %d pages, the core gave it %u", core_policy->name, held,
+			  core_owned(ZONES_ALL));
+	RULE(held == (int)core_owned(ZONES_ALL), "the policy holds what it was given");
+}
+
+static void own(struct page *page)
+{
+	page_set(page, PG_owned);
+	page_zone(page)->nr_owned++;
+}
+
+static void disown(struct page *page)
+{
+	page_clear(page, PG_owned);
+	page_zone(page)->nr_owned--;
+}
+
+static void isolate(struct page *page)
+{
+	disown(page);
+	page_set(page, PG_isolated);
+}
+
+void core_insert(struct page *page, struct mm_struct *mm, enum vm_in how, struct page_id from)
+{
+	RULE(!page_test(page, PG_owned) && !page_test(page, PG_isolated), "insert of a free page");
+	page->owner = mm;
+	memset(page->policy, 0, sizeof(page->policy));
+	own(page);
+	core_policy->insert(page, mm, how, from);
+}
+
+void core_touch(struct page *page, enum vm_touch how)
+{
+	if (core_policy->touch)
+		core_policy->touch(page, page->owner, how);
+}
+
+void core_remove(struct page *page, enum vm_out why)
+{
+	disown(page);
+	core_policy->remove(page, why);
+}
+
+static bool any_eligible(const struct vm_scan *scan)
+{
+	for (u32 pfn = 0; pfn < max_pfn; pfn++)
+		if (vm_eligible(scan, &mem_map[pfn]))
+			return true;
+	return false;
+}
+
+struct page *core_select(struct vm_scan *scan)
+{
+	struct page *page;
+
+	scan->act = VM_EVICT;
+	page = core_policy->select(scan);
+	if (!page) {
+		if (!scan->priority && !scan->trim && !scan->mm)
+			RULE(!any_eligible(scan),
+			     "select gives a page at priority 0 if there is one");
+		return NULL;
+	}
+	RULE(page >= mem_map && page < mem_map + max_pfn, "select returned a page");
+	RULE(!page_test(page, PG_isolated), "not the same page twice");
+	RULE(vm_eligible(scan, page), "select returned an eligible page");
+	if (core_nr_errors)
+		return NULL;
+	isolate(page);
+	return page;
+}
+
+struct page *core_reclaim(u32 mask)
+{
+	struct vm_scan scan = { .zones = mask };
+	struct page *page = NULL;
+
+	for (int priority = DEF_PRIORITY; priority >= 0 && !page; priority--) {
+		scan.priority = priority;
+		scan.budget = core_budget(mask, priority);
+		page = core_select(&scan);
+	}
+	return page;
+}
+
+void core_putback(struct page *page, enum vm_put why)
+{
+	page_clear(page, PG_isolated);
+	own(page);
+	core_policy->putback(page, why);
+}
+
+void core_evicted(struct page *page, struct page_id to)
+{
+	page_clear(page, PG_isolated);
+	if (core_policy->evicted)
+		core_policy->evicted(page, to);
+	page->owner = NULL;
+}
+
+void core_drop_isolated(struct page *page)
+{
+	page_clear(page, PG_isolated);
+	page->owner = NULL;
+}
+
+struct mm_struct *core_mm_new(void)
+{
+	struct mm_struct *mm = calloc(1, sizeof(*mm));
+
+	list_add_tail(&mm->all, &mms);
+	if (core_policy->mm_init)
+		core_policy->mm_init(mm);
+	return mm;
+}
+
+static void leave_page(struct page *page, struct mm_struct *heir)
+{
+	bool owned = page_test(page, PG_owned);
+
+	if (owned)
+		core_remove(page, heir ? VM_OUT_MOVED : VM_OUT_FREED);
+	page->owner = heir;
+	if (owned && heir)
+		core_insert(page, heir, VM_IN_ADOPT, no_id);
+}
+
+void core_mm_end(struct mm_struct *mm, struct mm_struct *heir)
+{
+	for (u32 pfn = 0; pfn < max_pfn; pfn++)
+		if (mem_map[pfn].owner == mm)
+			leave_page(&mem_map[pfn], heir);
+	if (core_policy->mm_exit)
+		core_policy->mm_exit(mm);
+	list_del(&mm->all);
+	free(mm);
+}
+
+struct mm_struct *core_mm(u32 i)
+{
+	struct mm_struct *mm = vm_next_mm(NULL);
+
+	while (mm && i--)
+		mm = vm_next_mm(mm);
+	return mm;
+}
+
+u32 core_nr_mm(void)
+{
+	u32 n = 0;
+
+	for (struct mm_struct *mm = vm_next_mm(NULL); mm; mm = vm_next_mm(mm))
+		n++;
+	return n;
+}
+
+void core_stop(void)
+{
+	for (u32 pfn = 0; pfn < max_pfn; pfn++)
+		if (page_test(&mem_map[pfn], PG_owned))
+			core_remove(&mem_map[pfn], VM_OUT_FREED);
+	core_expect_count();
+	while (core_mm(0))
+		core_mm_end(core_mm(0), NULL);
+	if (core_policy->exit)
+		core_policy->exit();
+	host_ram_destroy();
+}
+
+static void change_mms(const struct vm_policy *old)
+{
+	struct mm_struct *mm;
+
+	list_for_each_entry(mm, &mms, all) {
+		if (old->mm_exit)
+			old->mm_exit(mm);
+		memset(mm->policy, 0, sizeof(mm->policy));
+		if (core_policy->mm_init)
+			core_policy->mm_init(mm);
+	}
+}
+
+void core_switch(const struct vm_policy *next)
+{
+	const struct vm_policy *old = core_policy;
+	bool *was_owned = calloc(max_pfn, sizeof(bool));
+
+	if (next == old)
+		goto out;
+	EXPECT_EQ(next->init ? next->init() : 0, 0);
+	for (u32 pfn = 0; pfn < max_pfn; pfn++) {
+		was_owned[pfn] = page_test(&mem_map[pfn], PG_owned);
+		if (was_owned[pfn])
+			core_remove(&mem_map[pfn], VM_OUT_SWITCH);
+	}
+	core_expect_count();
+	core_policy = next;
+	change_mms(old);
+	for (u32 pfn = 0; pfn < max_pfn; pfn++)
+		if (was_owned[pfn])
+			core_insert(&mem_map[pfn], mem_map[pfn].owner, VM_IN_ADOPT, no_id);
+	if (old->exit)
+		old->exit();
+out:
+	free(was_owned);
+}
+
+/* A frame that holds nothing, after an eviction if need be. */
+static struct page *free_frame(struct page **where)
+{
+	struct page_id id = { 1, 0 };
+	struct page *page;
+
+	for (u32 pfn = 0; pfn < max_pfn; pfn++)
+		if (!mem_map[pfn].owner)
+			return &mem_map[pfn];
+	page = core_reclaim(ZONES_ALL);
+	if (!page)
+		return NULL;
+	id.index = page->index + 1;
+	where[page->index] = NULL;
+	core_evicted(page, id);
+	return page;
+}
+
+u32 core_play(const struct vm_policy *policy, u32 nr_frames, const u8 *refs, u32 n, u32 step_us)
+{
+	struct page *where[NR_VPAGES] = { NULL };
+	struct mm_struct *mm;
+	u32 faults = 0;
+
+	core_start(policy, nr_frames);
+	mm = core_mm_new();
+	for (u32 i = 0; i < n; i++) {
+		struct page *page = where[refs[i]];
+
+		mm->vtime_ns += step_us * 1000ull;
+		core_now_ns += step_us * 1000ull;
+		if (page) {
+			page_set(page, PG_young);
+			continue;
+		}
+		faults++;
+		page = free_frame(where);
+		EXPECT(page);
+		if (!page)
+			break;
+		where[refs[i]] = page;
+		page->index = refs[i];
+		page_clear(page, PG_young);
+		core_insert(page, mm, VM_IN_FAULT, no_id);
+	}
+	core_expect_count();
+	core_stop();
+	return faults;
+}

@@ -1,0 +1,57 @@
+"""After a workload the machine is what it was before it: frames, swap slots, slab objects."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from guest import Result, boot
+
+COUNTS = ("nr_free_pages", "nr_isolated", "nr_anon_pages", "nr_writeback", "nr_slab_objects", "nr_swap_free")
+SHOW = "echo 1 >/proc/sys/vm/drop_caches; cat /proc/vmstat /proc/vm/check"
+
+# Each is run twice: the first time warms up what is kept on purpose (the pages of its file, per-CPU stacks).
+COMMANDS = [
+    "thrash 6 4096 2",
+    "seqscan 24576 2 w",
+    "phase 24576 4096 4 4000",
+    "btree 24576 3000",
+    "refstring 1-200 1-200",
+    "hog 20480 1",
+    "hog 262144",
+    "forkbomb 200",
+    "badelf",
+    "badstack",
+    "wild 5",
+    "echo one | cat | cat | wc",
+    "sh -c 'thrash 2 4096 1 & thrash 3 4096 1 & wait'",
+]
+
+
+def counts(result: Result) -> list[dict[str, int]]:
+    """The counts of every /proc/vmstat in the console, in order.
+
+    Of init's and the shell's pages more or fewer may be in memory: those in use and those free count together.
+    """
+    found: list[dict[str, int]] = []
+    for line in result.console.splitlines():
+        match = re.fullmatch(r"(\w+) (\d+)", line)
+        if match and match[1] == COUNTS[0]:
+            found.append({})
+        if match and match[1] in COUNTS:
+            found[-1][match[1]] = int(match[2])
+    for one in found:
+        one["frames"] = one.pop("nr_free_pages") + one.pop("nr_anon_pages")
+    return found
+
+
+@pytest.mark.parametrize("policy", ["2q", "ws"])
+@pytest.mark.parametrize("command", COMMANDS, ids=[command.split()[0] + str(len(command)) for command in COMMANDS])
+def test_nothing_is_kept(command: str, policy: str) -> None:
+    result = boot(
+        f"{command}; {SHOW}; {command}; {SHOW}; {command}; {SHOW}", vm=policy, mem="16M", swap="sim:ssd,size=32M"
+    )
+    shown = counts(result)
+    assert len(shown) == 3, result.tail()
+    assert shown[2] == shown[1], result.tail()
+    assert result.console.splitlines().count("ok") == 3, result.tail()

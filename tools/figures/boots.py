@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""From the start of QEMU to the shell's prompt, as `make qemu` starts it: on a quiet host, and on a loaded one."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import select
+import statistics
+import subprocess
+import time
+
+from common import busy_loops, host, publish, run, table
+
+QUIET_BOOTS = 20
+LOOPS = 3
+PROMPT = b"tidemark$ "
+TIMEOUT_S = 60
+
+
+def boot() -> float | None:
+    """Wall seconds until the prompt; None when it did not come in TIMEOUT_S."""
+    start = time.monotonic()
+    qemu = run.start(
+        run.qemu_command(run.Settings()), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    console = b""
+    try:
+        while PROMPT not in console:
+            left = start + TIMEOUT_S - time.monotonic()
+            if left <= 0 or not select.select([qemu.stdout], [], [], left)[0]:
+                return None
+            more = os.read(qemu.stdout.fileno(), 65536)
+            if not more:
+                return None
+            console += more
+        return time.monotonic() - start
+    finally:
+        qemu.kill()
+        qemu.wait()
+        qemu.stdin.close()
+        qemu.stdout.close()
+
+
+def row(name: str, boots: list[float | None]) -> list[object]:
+    """One line of the table."""
+    reached = [t for t in boots if t is not None]
+    spread = [f"{f(reached):.2f}" if reached else "-" for f in (min, statistics.median, max)]
+    return [name, f"{len(reached)} of {len(boots)}", *spread]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--boots", type=int, default=200, help="how many on the loaded host (200)")
+    args = parser.parse_args()
+    quiet = [boot() for _ in range(QUIET_BOOTS)]
+    with busy_loops(LOOPS):
+        loaded = [boot() for _ in range(args.boots)]
+    titles = ["host", "reached the prompt", "min s", "median s", "max s"]
+    rows = [row("quiet", quiet), row(f"{LOOPS} busy loops", loaded)]
+    publish(
+        "boots", f"`make qemu`, wall seconds from the start of QEMU to the prompt; {host()}\n\n{table(titles, rows)}"
+    )
+
+
+if __name__ == "__main__":
+    main()

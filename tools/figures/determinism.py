@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+"""Are exact runs the same to the byte on a loaded host, and how long does a wait for the disk take?
+
+Ten runs of one command under each policy, while busy loops keep the host busy; their telemetry and consoles are
+compared. Then one run that mostly waits for the disk, on a quiet host: its virtual and its wall time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from common import busy_loops, host, in_parallel, measure, publish, table
+
+RUNS = 10
+LOOPS = 3
+COMMAND = "thrash 8 4096 10 3000"
+WAITING = "thrash 6 8192 1 3000"
+MEM = "24M"
+
+
+def distinct(policy: str) -> tuple[int, int, int]:
+    """(different telemetries, different consoles, bytes of one telemetry) of RUNS runs."""
+    runs = in_parallel(lambda _: measure(COMMAND, telemetry=True, vm=policy, mem=MEM), range(RUNS))
+    telemetries = {hashlib.sha256(one.telemetry).digest() for one in runs}
+    return len(telemetries), len({one.console for one in runs}), len(runs[0].telemetry)
+
+
+def main() -> None:
+    rows = []
+    with busy_loops(LOOPS):
+        for policy in ("2q", "ws"):
+            telemetries, consoles, size = distinct(policy)
+            rows.append([f"`{COMMAND}`, `{policy}`", RUNS, f"{size:,}", telemetries, consoles])
+    same = table(["run", "runs", "bytes of telemetry", "different telemetries", "different consoles"], rows)
+
+    wait = measure(WAITING, telemetry=True, vm="2q", mem=MEM)
+    titles = ["run", "virtual s", "utilisation %", "wall s", "wall s for 60 virtual"]
+    per_minute = 60 * wait.wall_s / wait.total_s
+    row = [f"`{WAITING}`, `2q`", f"{wait.total_s:.1f}", wait.utilisation, f"{wait.wall_s:.1f}", f"{per_minute:.1f}"]
+    waiting = table(titles, [row])
+    publish(
+        "determinism",
+        f'`make qemu RUN="..." VM=... MEM={MEM} SWAP=sim:hdd TELEMETRY=FILE`; {host()}; the first table with '
+        f"{LOOPS} busy loops beside it, the second without.\n\n{same}\n\n{waiting}",
+    )
+
+
+if __name__ == "__main__":
+    main()

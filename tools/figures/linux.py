@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""The benchmark programs beside Linux: guest instructions of the same binaries on Tidemark and on Linux.
+
+linux.toml has Linux's figures and their conditions. In an exact run an instruction is a nanosecond, so the times that
+the programs print are numbers of instructions. The programs are not part of the project: --bin names their folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from common import ROOT, in_parallel, measure, publish, run, table
+
+try:
+    import tomllib
+except ModuleNotFoundError:
+    import tomli as tomllib
+
+PROGRAMS = ("micro", "thrash", "seqscan", "btree", "phase", "vmrun")
+FOLDER = "bench"
+AIM = 0.5
+PAGING_SWAP = "sim:ram"
+MICRO_MEM = "64M"
+# As Linux, which reads single pages from a RAM disk; and a sample, which clears accessed bits, once a second.
+CMDLINE = "vm.page_cluster=0 sample_ms=1000"
+
+
+def initramfs(bin_folder: Path, out: Path) -> None:
+    """The project's programs and, in a folder of their own, the benchmark's."""
+    with tempfile.TemporaryDirectory(prefix="tidemark-figures-") as skeleton:
+        folder = Path(skeleton, FOLDER)
+        folder.mkdir()
+        for name in PROGRAMS:
+            (folder / name).write_bytes((bin_folder / name).read_bytes())
+            (folder / name).chmod(0o755)
+        ours = [str(p) for p in sorted((ROOT / "build/user").iterdir()) if not p.suffix]
+        packer = ["python3", str(ROOT / "tools/mkinitramfs.py"), "--dir", skeleton, str(out), *ours]
+        subprocess.run(packer, check=True)
+
+
+def available_kib(mem: str, flags: str) -> int:
+    """MemAvailable at the prompt of a machine of `mem`."""
+    one = measure("cat /proc/meminfo", mem=mem, swap=PAGING_SWAP, qemu_flags=flags)
+    return int(one.number(r"^MemAvailable: +(\d+)"))
+
+
+def memory_for(available: int, flags: str) -> str:
+    """The size of a machine in which programs have `available` KiB, to a few pages."""
+    kib = available
+    for _ in range(3):
+        kib += available - available_kib(f"{kib}K", flags)
+        kib -= kib % 4
+    return f"{kib}K"
+
+
+def micro_values(console: str) -> dict[str, float]:
+    """The median of each line `R name n=... med=...`."""
+    return {name: float(value) for name, value in re.findall(r"^R (\S+) .*? med=([\d.]+)", console, re.MULTILINE)}
+
+
+def ratio_cells(ours: float, theirs: float) -> tuple[str, bool]:
+    """(the ratio, is it more than aimed at)."""
+    ratio = ours / theirs
+    return (f"**{ratio:.2f}**" if ratio > AIM else f"{ratio:.2f}"), ratio > AIM
+
+
+def shown(value: float) -> str:
+    """Tenths only of small numbers."""
+    return f"{value:,.0f}" if value >= 1000 else f"{value:,.1f}"
+
+
+def line(name: str, ours: float, theirs: float, why: str, extra: tuple[object, ...] = ()) -> list[object]:
+    """One row: name, Linux, Tidemark, ratio, more columns, and the reason if the ratio is above AIM."""
+    ratio, above = ratio_cells(ours, theirs)
+    return [name, shown(theirs), shown(ours), ratio, *extra, (why or "?") if above else ""]
+
+
+def why_of(name: str, reasons: Mapping[str, str]) -> str:
+    """The reason whose pattern matches the whole name."""
+    return next((text for pattern, text in reasons.items() if re.fullmatch(pattern, name)), "")
+
+
+def micro_table(linux: dict, flags: str) -> str:
+    """The lines of micro. Of a sleep, what it takes beyond the time asked for."""
+    ours = micro_values(
+        measure(f"/{FOLDER}/micro", mem=MICRO_MEM, swap="none", qemu_flags=flags, cmdline=CMDLINE).console
+    )
+    missing = sorted(set(linux["micro"]) - set(ours))
+    if missing:
+        raise SystemExit(f"micro did not print {missing}")
+    rows = []
+    for name, value in linux["micro"].items():
+        asked = linux["sleeps"].get(name, 0)
+        label = f"{name}, beyond {asked / 1e6:g} ms" if asked else name
+        rows.append(line(label, ours[name] - asked, value - asked, why_of(name, linux["why"])))
+    return table(["operation", "Linux", "Tidemark", "ratio", "why more than half"], rows)
+
+
+@dataclass(frozen=True)
+class Paged:
+    """What a paging workload took: millions of instructions, of them in its own code (if known), pages in and out."""
+
+    minsn: float
+    own: float | None
+    pages_in: int
+    pages_out: int
+
+
+def paging_run(case: tuple[str, str, str]) -> Paged:
+    """Run (command, memory, QEMU's flags)."""
+    command, mem, flags = case
+    one = measure(
+        f"/{FOLDER}/vmrun /{FOLDER}/{command}",
+        telemetry=True,
+        mem=mem,
+        swap=PAGING_SWAP,
+        qemu_flags=flags,
+        cmdline=CMDLINE,
+    )
+    if not re.search(r"corrupt=0\b", one.console):
+        raise SystemExit(f"{command}:\n{one.console}")
+    us = one.number(r"^R .*?(?:total|scan|lookup|run)_us=(\d+)")
+    own_us = sum(r["us"][0] for r in one.records("exit") if r["comm"] == command.split()[0])
+    whole = "total_us=" in one.console  # of the others the filling is not timed
+    pages_in, pages_out = (int(one.number(rf"^V .*{counter}=(\d+)")) for counter in ("pswpin", "pswpout"))
+    return Paged(us / 1000, own_us / 1000 if whole else None, pages_in, pages_out)
+
+
+def paging_why(ours: Paged, theirs: float, told: str) -> str:
+    """The programs are the same, and so are the instructions of their own code: what is left for the two kernels?"""
+    if ours.own is None or theirs <= ours.own:
+        return told
+    rest = (ours.minsn - ours.own) / (theirs - ours.own)
+    return f"{ours.own:.1f} on both are the program's own; the rest: {rest:.2f}"
+
+
+def paging_table(linux: dict, mem: str, flags: str) -> str:
+    """The paging workloads, with the pages that moved."""
+    commands = list(linux["paging"])
+    rows = []
+    for command, ours in zip(commands, in_parallel(paging_run, [(c, mem, flags) for c in commands])):
+        minsn, pages_in, pages_out = linux["paging"][command]
+        moved = (f"{pages_in:,}", f"{ours.pages_in:,}", f"{pages_out:,}", f"{ours.pages_out:,}")
+        why = paging_why(ours, minsn, why_of(command, linux["why"]))
+        rows.append(line(f"`{command}`", ours.minsn, minsn, why, moved))
+    moved_titles = ["in: Linux", "in: Tidemark", "out: Linux", "out: Tidemark"]
+    return table(["run", "Linux Minsn", "Tidemark Minsn", "ratio", *moved_titles, "why more than half"], rows)
+
+
+def swap_table(linux: dict, mem: str, flags: str) -> str:
+    """micro's swap mode."""
+    case = f"/{FOLDER}/micro swap {linux['swap_mib']}"
+    ours = micro_values(measure(case, mem=mem, swap=PAGING_SWAP, qemu_flags=flags, cmdline=CMDLINE).console)
+    rows = [line(name, ours[name], value, why_of(name, linux["why"])) for name, value in linux["swap"].items()]
+    return table(["micro swap", "Linux", "Tidemark", "ratio", "why more than half"], rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--bin", type=Path, required=True, help=f"folder with {', '.join(PROGRAMS)}")
+    args = parser.parse_args()
+    linux = tomllib.loads(Path(__file__).with_name("linux.toml").read_text())
+    with tempfile.TemporaryDirectory(prefix="tidemark-figures-") as folder:
+        initrd = Path(folder, "initramfs.cpio")
+        initramfs(args.bin, initrd)
+        flags = f"-initrd {initrd}"
+        mem = memory_for(linux["available_kib"], flags)
+        micro, swap, paging = micro_table(linux, flags), swap_table(linux, mem, flags), paging_table(linux, mem, flags)
+    told = f"The benchmark programs micro, thrash, seqscan, btree and phase, unchanged. Linux: {linux['conditions']}"
+    publish(
+        "linux-micro",
+        f"{told} Guest instructions for one operation (a page, a KiB, a region: see the program), median; "
+        f"Tidemark: exact run, `MEM={MICRO_MEM} SWAP=none`.\n\n{micro}",
+    )
+    publish(
+        "linux-paging",
+        f"{told} {linux['paging_conditions']} Tidemark: exact run, `VM={run.Settings().vm} MEM={mem} "
+        f"SWAP={PAGING_SWAP}`, which leaves programs as much. Instructions a page (above), millions a run (below).\n\n"
+        f"{swap}\n\n{paging}",
+    )
+
+
+if __name__ == "__main__":
+    main()
