@@ -173,8 +173,8 @@ class Guest:
         self.log = io.StringIO()
         command = run.qemu_command(settings(**choices))
         self.terminal = pexpect.spawn(
-            command[0],
-            command[1:],
+            "sh",  # QEMU says on stderr that nothing can wake the guest but a key
+            ["-c", 'exec "$0" "$@" 2>/dev/null', *command],
             cwd=str(run.ROOT),
             timeout=timeout,
             echo=False,
@@ -197,7 +197,7 @@ class Guest:
     @property
     def console(self) -> str:
         """Everything the guest has written."""
-        return self.log.getvalue().replace("\r\n", "\n")
+        return self.log.getvalue().replace("\r", "")
 
     def send(self, text: str) -> None:
         """Type `text` as it is."""
@@ -213,13 +213,16 @@ class Guest:
         except (pexpect.TIMEOUT, pexpect.EOF) as error:
             tail = "\n".join(self.console.splitlines()[-40:])
             raise AssertionError(f"{type(error).__name__} waiting for {pattern!r}. Console:\n{tail}") from None
-        return self.terminal.before.replace("\r\n", "\n")
+        return self.terminal.before.replace("\r", "")
 
     def sh(self, command: str, timeout: float = -1) -> str:
         """Type a command line, wait for the prompt, and return the output (without the echoed line)."""
         self.send(command + "\n")
-        output = self.expect(PROMPT, exact=True, timeout=timeout)
-        return output.split("\n", 1)[1] if "\n" in output else ""
+        lines = self.expect(PROMPT, exact=True, timeout=timeout).splitlines(keepends=True)
+        echoes = (command + "\n", "\n")  # the guest's, and the host terminal's while QEMU sets it up
+        while lines and lines[0] in echoes:
+            lines.pop(0)
+        return "".join(lines)
 
     def wait_end(self) -> int:
         """Wait until the guest has ended; a code of run.py."""

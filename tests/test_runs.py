@@ -15,7 +15,7 @@ except ModuleNotFoundError:
     import tomli as tomllib
 
 RUNS = tomllib.loads(Path(__file__).with_name("runs.toml").read_text())["run"]
-EXITS = {"ok": run.OK, "failed": run.FAILED, "panicked": run.PANICKED, "hung": run.HUNG}
+EXITS = {"ok": run.OK, "failed": run.FAILED, "panicked": run.PANICKED, "hung": run.HUNG, "refused": run.REFUSED}
 OF_THE_TEST = ("name", "run", "exit", "expected", "absent")
 
 

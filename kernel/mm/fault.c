@@ -37,38 +37,23 @@ struct fault {
 
 static const struct page_id no_id;
 
-/* Room under the cap for a frame of the region; locked ones do not count. May sleep. */
-static void charge(const struct vm_area_struct *vma)
-{
-	if (!(vma->flags & VM_LOCKED))
-		frames_charge();
-}
-
-static void uncharge(const struct vm_area_struct *vma)
-{
-	if (!(vma->flags & VM_LOCKED))
-		frames_uncharge();
-}
-
-/* A frame for anonymous memory of the region, which is charged: it may reclaim, and sleep. */
-static struct page *alloc_charged(const struct vm_area_struct *vma, gfp_t extra)
+/* A frame for anonymous memory of the region: it may reclaim, and sleep. */
+static struct page *alloc_anon(struct vm_area_struct *vma, gfp_t extra)
 {
 	bool locked = vma->flags & VM_LOCKED;
-	struct page *page = alloc_page(GFP_USER | extra);
+	struct page *page;
 
+	if (!locked)
+		frames_charge();
+	page = alloc_page(GFP_USER | extra);
 	if (!page) {
-		uncharge(vma);
+		if (!locked)
+			frames_uncharge();
 		return NULL;
 	}
 	page->flags |= 1u << PG_anon | 1u << PG_uptodate | (u32)locked << PG_mlocked;
 	page->owner = NULL;
 	return page;
-}
-
-static struct page *alloc_anon(const struct vm_area_struct *vma, gfp_t extra)
-{
-	charge(vma);
-	return alloc_charged(vma, extra);
 }
 
 /* Maps a frame; the caller's reference becomes the entry's. */
@@ -196,6 +181,7 @@ static bool frame_is_ours(const struct page *page)
 	return !page_test(page, PG_swapcache) || !swap_count(page->slot);
 }
 
+/* The old frame is not held while we wait for a new one: it may be the one that makes room. */
 static int fault_copy_on_write(struct fault *f)
 {
 	struct page *old = pfn_page(pte_pfn(*f->pte)), *copy;
@@ -207,29 +193,20 @@ static int fault_copy_on_write(struct fault *f)
 		*f->pte = pte_mkwrite(entry);
 		return 0;
 	}
-	charge(f->vma); /* the old frame may be the one that makes room: it is not held yet */
-	if (!pte_same(*f->pte, entry)) {
-		uncharge(f->vma);
-		return 0;
-	}
-	page_get(old);
-	copy = alloc_charged(f->vma, is_zero_page(old) ? GFP_ZERO : 0);
-	if (copy && pte_same(*f->pte, entry)) {
-		if (!is_zero_page(old))
-			copy_frame(copy, old);
-		*f->pte = pte_zero();
-		if (!is_zero_page(old))
-			unmap_page(f->vma, old);
-		map_new_anon(f, copy);
-		tlb_flush_page(f->vma->mm->pgd, addr);
-		copy = NULL;
-		page_put(old);
-		return 0;
-	}
-	page_put(old);
+	copy = alloc_anon(f->vma, is_zero_page(old) ? GFP_ZERO : 0);
 	if (!copy)
 		return -ENOMEM;
-	page_put(copy);
+	if (!pte_same(*f->pte, entry)) {
+		page_put(copy);
+		return 0;
+	}
+	if (!is_zero_page(old))
+		copy_frame(copy, old);
+	*f->pte = pte_zero();
+	if (!is_zero_page(old))
+		unmap_page(f->vma, old);
+	map_new_anon(f, copy);
+	tlb_flush_page(f->vma->mm->pgd, addr);
 	return 0;
 }
 
