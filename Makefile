@@ -120,7 +120,7 @@ $(foreach s,$(USER_SRC),$(eval $(call user_program,$s)))
 
 build/initramfs.cpio: $(USER_PROG) $(EXTRA) tools/mkinitramfs.py build/programs
 	$(call say,CPIO,$@)
-	$QSTRIP="$$($(CC) -print-prog-name=strip)" python3 tools/mkinitramfs.py $@ $(if $(wildcard user/rootfs),--dir user/rootfs) $(USER_PROG) $(EXTRA)
+	$QSTRIP="$$($(CC) -print-prog-name=strip)" python3 tools/mkinitramfs.py $(if $(wildcard user/rootfs),--dir user/rootfs) $@ $(USER_PROG) $(EXTRA)
 
 # --- running it ------------------------------------------------------------------------------------------------------
 

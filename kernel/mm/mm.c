@@ -223,6 +223,11 @@ u64 mm_vtime(struct mm_struct *mm)
 	return mm->task ? cycles_to_ns(acct_vtime_cycles(&mm->task->acct)) : 0;
 }
 
+bool mm_sleeps(struct mm_struct *mm)
+{
+	return mm->task && mm->task->acct.now == ACCT_SLEEP;
+}
+
 struct mm_struct *vm_next_mm(struct mm_struct *mm)
 {
 	struct list_head *next = mm ? mm->all.next : mm_list.next;

@@ -192,11 +192,11 @@ long do_mprotect(struct mm_struct *mm, u32 addr, u32 len, u32 prot)
 	struct vm_area_struct *vma;
 	int err = -ENOMEM;
 
-	len = PAGE_ALIGN(len);
 	if (addr & ~PAGE_MASK || prot & ~7u)
 		return -EINVAL;
 	if (!len)
 		return 0;
+	len = PAGE_ALIGN(len);
 	if (!range_ok(addr, len))
 		return -ENOMEM;
 	mutex_lock(&mm->lock);

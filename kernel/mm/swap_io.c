@@ -6,7 +6,9 @@
  * only taken while memory is plentiful, and from a disk that takes time. All its pages are locked until the request ends; the
  * neighbours are the policy's from the start, as prefetched, but not eligible while locked.
  *
- * Writing. Pages are collected while their slots follow one another, and leave as one request.
+ * Writing. Pages are collected and sorted by slot; those whose slots follow one another leave as
+ * one request. The policy chooses in the order of use, which is not the order of the slots as soon
+ * as two zones, or two processes, take turns.
  *
  * Requests come from a fixed pool, since nothing may be allocated where memory is being freed;
  * who finds it empty waits for one to end.
@@ -30,7 +32,8 @@ PARAM_U32("vm.page_cluster", page_cluster, 0, 5, "log2 pages", "read-ahead from 
 static struct bio bios[NR_BIOS];
 static LIST_HEAD(free_bios); /* irq */
 static WAIT_QUEUE(bio_wait);
-static struct bio *plug; /* writes being collected */
+static struct page *plug[BIO_MAX_PAGES]; /* to be written, in the order of their slots */
+static u32 nr_plugged;
 
 void swap_io_init(void)
 {
@@ -102,30 +105,52 @@ static void write_end(struct bio *bio)
 	bio_done(bio);
 }
 
+/* How many of the pages, from the first on, have slots that follow one another. */
+static u32 run_length(struct page **pages, u32 nr)
+{
+	u32 n = 1;
+
+	while (n < nr && pages[n]->slot == pages[0]->slot + n)
+		n++;
+	return n;
+}
+
+static void write_run(struct page **pages, u32 nr)
+{
+	struct bio *bio = bio_get(pages[0]->slot, true, write_end);
+
+	for (; bio->nr < nr; bio->nr++)
+		bio->pages[bio->nr] = pages[bio->nr];
+	vm_count_n(pswpout, nr);
+	swap_bdev->ops->submit(swap_bdev, bio);
+}
+
 void swap_write_flush(void)
 {
-	struct bio *bio = plug;
+	struct page *pages[BIO_MAX_PAGES];
+	u32 nr = nr_plugged, run;
 
-	if (!bio)
-		return;
-	plug = NULL;
-	vm_count_n(pswpout, bio->nr);
-	swap_bdev->ops->submit(swap_bdev, bio);
+	/* Waiting for a request lets others collect meanwhile. */
+	for (u32 i = 0; i < nr; i++)
+		pages[i] = plug[i];
+	nr_plugged = 0;
+	for (u32 i = 0; i < nr; i += run) {
+		run = run_length(pages + i, nr - i);
+		write_run(pages + i, run);
+	}
 }
 
 void swap_write(struct page *page)
 {
+	u32 i;
+
 	page_clear(page, PG_error);
 	page_set(page, PG_writeback);
-	if (plug && (plug->nr == BIO_MAX_PAGES || page->slot != plug->block + plug->nr))
+	while (nr_plugged == BIO_MAX_PAGES)
 		swap_write_flush();
-	if (!plug) {
-		struct bio *bio = bio_get(page->slot, true, write_end);
-
-		swap_write_flush(); /* somebody else may have begun one while we waited */
-		plug = bio;
-	}
-	plug->pages[plug->nr++] = page;
+	for (i = nr_plugged++; i && plug[i - 1]->slot > page->slot; i--)
+		plug[i] = plug[i - 1];
+	plug[i] = page;
 }
 
 /* A locked frame in the swap cache for a slot that has none; the cache's reference only. */

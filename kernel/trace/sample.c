@@ -126,7 +126,7 @@ static void report_policy(void)
 	for (; (end = strchr(line, '\n')); line = end + 1) {
 		*end = '\0';
 		colon = strstr(line, ": ");
-		if (!colon)
+		if (!colon || colon[2] < '0' || colon[2] > '9')
 			continue;
 		*colon = '\0';
 		telemetry_add("%s\"%s\":%s", first ? "" : ",", line, colon + 2);

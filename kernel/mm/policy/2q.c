@@ -36,7 +36,7 @@ POLICY_PAGE_FITS(struct twoq_page);
 static struct twoq_zone {
 	struct list_head list[NR_LISTS]; /* newest first */
 	u32 nr[NR_LISTS];
-	u32 nr_looked; /* pages looked at: the zone's share of the pressure */
+	u32 nr_looked; /* pages looked at lately: the zone's share of the pressure */
 } zone[MAX_ZONES];
 
 static u64 nr_activated, nr_deactivated;
@@ -122,6 +122,15 @@ static struct page *oldest(struct twoq_zone *z, enum twoq_list list)
 	return policy_page_of(list_last_entry(&z->list[list], struct twoq_page, node));
 }
 
+/* Old pressure counts less: whenever a zone has been looked at four times over, all forget half. */
+static void count_look(struct twoq_zone *z)
+{
+	if (++z->nr_looked < 4 * (z->nr[INACTIVE] + z->nr[ACTIVE]) + ACTIVE_BATCH)
+		return;
+	for (int i = 0; i < MAX_ZONES; i++)
+		zone[i].nr_looked /= 2;
+}
+
 /* Moves unused pages from the active to the inactive list, while that is the shorter one; at
  * priority 0 all of them. */
 static void shrink_active(struct twoq_zone *z, struct vm_scan *scan)
@@ -136,7 +145,7 @@ static void shrink_active(struct twoq_zone *z, struct vm_scan *scan)
 
 		if (!vm_scan_more(scan))
 			return;
-		z->nr_looked++;
+		count_look(z);
 		used = page_referenced(page) || p->referenced;
 		p->referenced = false;
 		if (used && scan->priority > 0) {
@@ -156,7 +165,7 @@ static struct page *shrink_inactive(struct twoq_zone *z, struct vm_scan *scan)
 	while (z->nr[INACTIVE] && (scan->priority || left--) && vm_scan_more(scan)) {
 		struct page *page = oldest(z, INACTIVE);
 
-		z->nr_looked++;
+		count_look(z);
 		if (!vm_eligible(scan, page)) {
 			move(page, INACTIVE);
 		} else if (scan->priority && page_referenced(page)) {

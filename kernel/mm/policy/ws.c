@@ -12,22 +12,25 @@
  * have left the working set. With strict release the core takes them at once (->surplus),
  * otherwise when a frame is needed.
  *
- * A process is active or waiting. Its claim is its working-set size, but for the first tau after it
- * was activated not less than what it claimed before: the pages must first come back. The
- * claims of the active processes are kept within memory:
+ * A process is active or waiting. An active one that sleeps, and not for a page, is idle: it claims
+ * nothing until it runs again. The claim of any other is its working-set size, but for the first
+ * tau after it was activated not less than what it claimed before: the pages must first come
+ * back. The claims of the active processes are kept within memory:
  *
  *	overflow  no page has left any working set, but a frame is needed: an active process starts
- *	          waiting, and its pages go. First one that has not run since the last tick,
- *	          then the one activated last.
- *	admission a waiting process starts when its claim fits beside the others', or when nobody
- *	          else is active.
+ *	          waiting, and its pages go. First one that is idle, then the one activated last.
+ *	admission a waiting process starts when its claim fits beside the others', when nobody else
+ *	          is active, or when it claims next to nothing: a shell must answer.
  *	patience  who has waited for patience_ms goes next, and takes the place of the process that has
- *	          been active longest: nobody starves, and a process that waits for one that is
- *	          held back (a pipe between them) gets on.
+ *	          been active longest, once that has been active for patience_ms too. So nobody
+ *	          starves, a process that waits for one that is held back (a pipe between them)
+ *	          gets on, and each has the time to bring its pages in and to use them.
  *
  * A process alone that is larger than memory gives up its own oldest page: least recently used.
  */
 #include "mm/policy.h"
+
+#define SMALL 64 /* one part in so many of the frames is next to nothing */
 
 struct ws_page {
 	struct list_head node;
@@ -42,20 +45,20 @@ struct ws_mm {
 	u32 claim;
 	u32 active_us;          /* virtual time at activation */
 	u32 last_us;            /* virtual time at the last tick */
-	u32 ran;                /* it ran between the last two ticks */
+	bool idle; /* asleep at the last tick, and had not run since the one before */
 	bool waiting;
-	u64 since;              /* machine time at which it became active, or started to wait */
+	u64 since; /* machine time at which it became active, or started to wait */
 };
 POLICY_MM_FITS(struct ws_mm);
 
-static u32 tau_ms = 200, patience_ms = 10000, strict = 1;
+static u32 tau_ms = 200, patience_ms = 30000, strict = 1;
 static LIST_HEAD(unclaimed); /* read ahead, nobody's yet: oldest first */
 static u32 nr_unclaimed;
 static u64 nr_suspended, nr_admitted;
 
 static const struct vm_param ws_params[] = {
 	{ "tau_ms", &tau_ms, 1, 60000, "ms", "window of the working set, process virtual time" },
-	{ "patience_ms", &patience_ms, 100, 600000, "ms", "longest wait for admission" },
+	{ "patience_ms", &patience_ms, 100, 600000, "ms", "turn of the active while others wait" },
 	{ "strict", &strict, 0, 1, NULL, "1: take pages as they leave; 0: when frames are needed" },
 	{ 0 },
 };
@@ -141,27 +144,32 @@ static u32 active_claims(void)
 	u32 sum = 0;
 
 	for_each_ws(mm)
-		if (!ws_mm(mm)->waiting)
+		if (!ws_mm(mm)->waiting && !ws_mm(mm)->idle)
 			sum += ws_mm(mm)->claim;
 	return sum;
 }
 
+/* It will need again what it has now, even if it was never measured. */
 static void suspend(struct mm_struct *mm)
 {
-	ws_mm(mm)->waiting = true;
-	ws_mm(mm)->since = vm_now();
+	struct ws_mm *w = ws_mm(mm);
+
+	w->waiting = true;
+	w->since = vm_now();
+	w->claim = MAX(w->claim, w->nr);
 	nr_suspended++;
 }
 
 static void activate(struct mm_struct *mm)
 {
 	ws_mm(mm)->waiting = false;
+	ws_mm(mm)->idle = false;
 	ws_mm(mm)->since = vm_now();
 	ws_mm(mm)->active_us = vtime_us(mm);
 	nr_admitted++;
 }
 
-/* Whom to stop: one that does not run anyway, then the one activated last; NULL: only one is left. */
+/* Whom to stop: one that is idle anyway, then the one activated last; NULL: only one is left. */
 static struct mm_struct *choose_victim(void)
 {
 	struct mm_struct *victim = NULL;
@@ -173,7 +181,7 @@ static struct mm_struct *choose_victim(void)
 		if (w->waiting || !w->nr)
 			continue;
 		active++;
-		if (!v || (v->ran && !w->ran) || (v->ran == w->ran && w->since >= v->since))
+		if (!v || w->idle > v->idle || (w->idle == v->idle && w->since >= v->since))
 			victim = mm;
 	}
 	return active > 1 ? victim : NULL;
@@ -267,10 +275,11 @@ static void measure(struct mm_struct *mm)
 	struct ws_mm *w = ws_mm(mm);
 	u32 now_us = vtime_us(mm), left = w->nr, size = 0;
 	struct list_head *next = w->pages.next;
+	bool ran = now_us != w->last_us;
 
-	w->ran = now_us != w->last_us;
+	w->idle = !ran && mm_sleeps(mm);
 	w->last_us = now_us;
-	if (!w->ran)
+	if (!ran)
 		return;
 	for (; left; left--) {
 		struct ws_page *p = list_entry(next, struct ws_page, node);
@@ -287,41 +296,47 @@ static void measure(struct mm_struct *mm)
 		w->claim = size;
 }
 
-/* The process that has waited longest, if it has waited for too long. */
-static struct mm_struct *overdue(void)
+static bool patience_over(struct mm_struct *mm)
 {
-	struct mm_struct *first = NULL;
-
-	for_each_ws(mm)
-		if (ws_mm(mm)->waiting && (!first || ws_mm(mm)->since < ws_mm(first)->since))
-			first = mm;
-	if (first && vm_now() - ws_mm(first)->since > patience_ms * 1000000ull)
-		return first;
-	return NULL;
+	return vm_now() - ws_mm(mm)->since > patience_ms * 1000000ull;
 }
 
-static struct mm_struct *longest_active(void)
+/* The process that has waited, or been active, the longest; NULL: there is none. */
+static struct mm_struct *longest(bool waiting)
 {
 	struct mm_struct *first = NULL;
 
-	for_each_ws(mm)
-		if (!ws_mm(mm)->waiting && (!first || ws_mm(mm)->since < ws_mm(first)->since))
+	for_each_ws(mm) {
+		if (ws_mm(mm)->waiting != waiting || (!waiting && ws_mm(mm)->idle))
+			continue;
+		if (!first || ws_mm(mm)->since < ws_mm(first)->since)
 			first = mm;
+	}
 	return first;
+}
+
+/* Stops those who have been active for longer than patience, until @claim fits; false: it does not. */
+static bool make_room(u32 claim)
+{
+	struct mm_struct *old;
+
+	while (active_claims() + claim > vm_frames() && (old = longest(false))) {
+		if (!patience_over(old))
+			return false;
+		suspend(old);
+	}
+	return true;
 }
 
 static bool ws_tick(void)
 {
-	struct mm_struct *late, *old;
+	struct mm_struct *late;
 
 	for_each_ws(mm)
 		measure(mm);
-	late = overdue();
-	if (!late)
-		return false;
-	while (active_claims() + ws_mm(late)->claim > vm_frames() && (old = longest_active()))
-		suspend(old);
-	activate(late);
+	late = longest(true);
+	if (late && patience_over(late) && make_room(ws_mm(late)->claim))
+		activate(late);
 	return false;
 }
 
@@ -333,7 +348,7 @@ static bool ws_may_run(struct mm_struct *mm)
 	if (!w->waiting)
 		return true;
 	others = active_claims();
-	if (others && others + w->claim > vm_frames())
+	if (w->claim > vm_frames() / SMALL && others && others + w->claim > vm_frames())
 		return false;
 	activate(mm);
 	return true;
