@@ -129,7 +129,6 @@ static void become(struct mm_struct *mm, const struct elf_image *image, u32 sp, 
 	signal_exec(t);
 	files_close_on_exec(t->files);
 	t->flags &= ~TF_KTHREAD;
-	t->clear_child_tid = 0;
 	set_comm(t, path);
 	thread_init_exec(image->entry, sp);
 }

@@ -5,7 +5,6 @@
  * a zombie that holds its exit code and times until the parent asks (wait.c). A parent that
  * ignores SIGCHLD does not want to know: then nothing is kept.
  */
-#include "arch/uaccess.h"
 #include "errno.h"
 #include "fs/vfs.h"
 #include "internal.h"
@@ -31,8 +30,6 @@ static void release_memory(struct task_struct *t)
 
 	if (!mm)
 		return;
-	if (t->clear_child_tid)
-		put_user_u32((void *)t->clear_child_tid, 0);
 	acct_exit(t);
 	t->max_rss = mm->count.max_rss;
 	t->mm = NULL;

@@ -44,7 +44,7 @@ static int copy_process(struct task_struct *child, u32 sp)
 	return thread_init_fork(child, parent, sp);
 }
 
-int do_fork(u32 child_sp, u32 *child_tid_set, u32 *child_tid_clear)
+int do_fork(u32 child_sp, u32 *child_tid_set)
 {
 	struct task_struct *child;
 	int err;
@@ -59,7 +59,6 @@ int do_fork(u32 child_sp, u32 *child_tid_set, u32 *child_tid_clear)
 		task_free(child);
 		return err;
 	}
-	child->clear_child_tid = (u32)child_tid_clear;
 	child->parent = current;
 	task_publish(child, 0);
 	list_add_tail(&child->sibling, &current->children);

@@ -21,7 +21,7 @@
 /* vfork, too: the child gets a copy, and what it does before execve its parent does not see. */
 long sys_fork(void)
 {
-	return do_fork(0, NULL, NULL);
+	return do_fork(0, NULL);
 }
 
 /* There are no threads: memory is shared only as vfork does, by a caller that waits anyway. */
@@ -42,8 +42,7 @@ long sys_clone(u32 flags, u32 sp, u32 *parent_tid, u32 tls, u32 *child_tid)
 		return -EINVAL;
 	if (flags & CLONE_PARENT_SETTID && !access_ok(parent_tid, 4))
 		return -EFAULT;
-	pid = do_fork(sp, flags & CLONE_CHILD_SETTID ? child_tid : NULL,
-		      flags & CLONE_CHILD_CLEARTID ? child_tid : NULL);
+	pid = do_fork(sp, flags & CLONE_CHILD_SETTID ? child_tid : NULL);
 	if (pid > 0 && flags & CLONE_PARENT_SETTID)
 		put_user_u32(parent_tid, pid);
 	return pid;
@@ -95,9 +94,10 @@ long sys_waitpid(int pid, void *user_status, u32 options)
 	return sys_wait4(pid, user_status, options, NULL);
 }
 
+/* The word at addr would be cleared for threads that share the memory: there are none. */
 long sys_set_tid_address(u32 addr)
 {
-	current->clear_child_tid = addr;
+	(void)addr;
 	return current->pid;
 }
 

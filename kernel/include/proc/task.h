@@ -68,7 +68,6 @@ struct task_struct {
 	u64 nr_minflt, nr_majflt;
 	u64 child_utime_ns, child_stime_ns, child_minflt, child_majflt;
 	u64 nvcsw, nivcsw;
-	u32 clear_child_tid;
 	u32 fresh_va;              /* address whose fault was served last; see mm/young.c */
 	bool restore_blocked;      /* sigsuspend waits: saved_blocked is its caller's mask */
 	u64 saved_blocked;
@@ -107,7 +106,7 @@ static inline void task_clear_work(struct task_struct *t, u32 bits)
 /* fork: a child of current, already started: its pid, -EAGAIN (too many tasks) or -ENOMEM. The child
  * continues with stack pointer child_sp (0: its parent's). The two addresses are the child's and
  * may be NULL: where its pid is stored now, and where 0 is stored when it exits. */
-int do_fork(u32 child_sp, u32 *child_tid_set, u32 *child_tid_clear);
+int do_fork(u32 child_sp, u32 *child_tid_set);
 /* A kernel thread, already started. Panics when there is no memory at boot. */
 struct task_struct *kthread_create(const char *name, int nice, void (*fn)(void *), void *arg);
 /* Replaces current's program. 0, or -errno with the old program intact, up to the point of no
