@@ -274,6 +274,9 @@ def main() -> int:
     except FileNotFoundError as error:
         print(f"tidemark: {error.filename} is not here; `make doctor` says how to get it", file=sys.stderr)
         return NO_QEMU
+    except BrokenPipeError:  # whoever read the console went away: so does QEMU, and there is nobody left to tell
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
     except KeyboardInterrupt:
         print("tidemark: stopped", file=sys.stderr)
         return 128 + signal.SIGINT
