@@ -419,3 +419,19 @@ u32 core_play(const struct vm_policy *policy, u32 nr_frames, const u8 *refs, u32
 	core_stop();
 	return faults;
 }
+
+void core_compare(const struct vm_policy *policy,
+		  u32 (*naive)(u32 nr_frames, const u8 *refs, u32 n))
+{
+	u32 seed = ktap_seed_noted();
+	static u8 refs[2000];
+
+	for (int round = 0; round < 60; round++) {
+		u32 frames = 1 + ktap_random(&seed) % 50, pages = 1 + ktap_random(&seed) % 80;
+
+		for (u32 i = 0; i < sizeof(refs); i++)
+			refs[i] = ktap_random(&seed) % pages;
+		EXPECT_EQ(core_play(policy, frames, refs, sizeof(refs), 10),
+			  naive(frames, refs, sizeof(refs)));
+	}
+}

@@ -33,17 +33,7 @@ static u32 naive_clock(u32 nr_frames, const u8 *refs, u32 n)
 
 KTEST(clock, faults_equal_naive_circle)
 {
-	u32 seed = ktap_seed_noted();
-	static u8 refs[2000];
-
-	for (int round = 0; round < 60; round++) {
-		u32 frames = 1 + ktap_random(&seed) % 50, pages = 1 + ktap_random(&seed) % 80;
-
-		for (u32 i = 0; i < sizeof(refs); i++)
-			refs[i] = ktap_random(&seed) % pages;
-		EXPECT_EQ(core_play(&clock, frames, refs, sizeof(refs), 10),
-			  naive_clock(frames, refs, sizeof(refs)));
-	}
+	core_compare(&clock, naive_clock);
 }
 
 KTEST(clock, spares_used_page_once)

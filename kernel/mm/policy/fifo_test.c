@@ -31,17 +31,7 @@ KTEST(fifo, belady_more_frames_more_faults)
 
 KTEST(fifo, faults_equal_naive_queue)
 {
-	u32 seed = ktap_seed_noted();
-	static u8 refs[2000];
-
-	for (int round = 0; round < 60; round++) {
-		u32 frames = 1 + ktap_random(&seed) % 50, pages = 1 + ktap_random(&seed) % 80;
-
-		for (u32 i = 0; i < sizeof(refs); i++)
-			refs[i] = ktap_random(&seed) % pages;
-		EXPECT_EQ(core_play(&fifo, frames, refs, sizeof(refs), 10),
-			  naive_fifo(frames, refs, sizeof(refs)));
-	}
+	core_compare(&fifo, naive_fifo);
 }
 
 KTEST(fifo, use_does_not_spare_a_page)
