@@ -141,7 +141,12 @@ def test_interrupt_ends_qemu_and_keeps_what_was_written(tmp_path: Path) -> None:
     command = [sys.executable, str(run.ROOT / "tools/run.py")]
     settings = {"RUN": f"echo begun; sleep {FOR_EVER}", "TELEMETRY": str(telemetry)}
     process = subprocess.Popen(
-        command, env={**os.environ, **settings}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command,
+        env={**os.environ, **settings},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job in the background inherits "ignored"
     )
     for line in process.stdout:
         if "begun" in line:
