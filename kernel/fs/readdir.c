@@ -3,7 +3,8 @@
  *
  * A position in a directory is the cookie of the next entry, which grows with every entry made and
  * is never given twice; so entries that come and go while somebody reads neither hide the others
- * nor show them twice. 0 and 1 are "." and ".."; positions from DYNAMIC on belong to the iterate hook.
+ * nor show them twice. 0 and 1 are "." and ".."; positions from DYNAMIC on belong to the iterate
+ * hook.
  *
  * Records are collected in a kernel buffer, during which nothing sleeps and the directory stands
  * still, and then copied out at once.

@@ -177,7 +177,8 @@ void policy_show(struct seq_file *m)
 		   vm_policy->name, vm_policy->summary, policy_violations(),
 		   zones[0].nr_owned + zones[1].nr_owned + zones[2].nr_owned, vm_nr_isolated);
 	for (const struct vm_param *p = vm_policy->params; p && p->name; p++)
-		seq_printf(m, "%s: %u %s\n", p->name, *p->value, p->unit ? p->unit : "");
+		seq_printf(m, "%s: %u%s%s\n", p->name, *p->value, p->unit ? " " : "",
+			   p->unit ?: "");
 	if (vm_policy->show)
 		vm_policy->show(m);
 }

@@ -275,9 +275,9 @@ void reclaim_pause(void)
 }
 
 /*
- * Passes from calm to desperate until something was freed; false: nothing can be. Pages that
- * were rescued can be, once who uses them has run. The policy is only to blame for a last pass in which it gave
- * nothing, when nobody could change the state of a page since.
+ * Passes from calm to desperate until something was freed; false: nothing can be. Pages that were
+ * rescued can be, once who uses them has run. The policy is only to blame for a last pass in
+ * which it gave nothing, when nobody could change the state of a page since.
  */
 static bool reclaim_some(u32 zone_mask, u32 want)
 {

@@ -3,8 +3,9 @@
  *
  * Reading. The wanted slot and those neighbours, inside the aligned group of 2^page_cluster, that
  * hold a page and are not in memory go into one request: the head is there anyway. A neighbour is
- * only taken while memory is plentiful, and from a disk that takes time. All its pages are locked until the request ends; the
- * neighbours are the policy's from the start, as prefetched, but not eligible while locked.
+ * only taken while memory is plentiful, and from a disk that takes time. All its pages are locked
+ * until the request ends; the neighbours are the policy's from the start, as prefetched, but not
+ * eligible while locked.
  *
  * Writing. Pages are collected and sorted by slot; those whose slots follow one another leave as
  * one request. The policy chooses in the order of use, which is not the order of the slots as soon

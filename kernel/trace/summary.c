@@ -4,8 +4,8 @@
  * Space-time in page-seconds, from the exact integrals of sched/acct.h. C_B, Belady and Kuehner's
  * cost, is RSS over wall time from start to exit. C_D, Denning's, is RSS over the process's
  * own virtual time plus, for every major fault, RSS times its delay. Delta = C_B - C_D is what
- * Denning's form leaves out: ready but not running, kernel work, waiting for anything else. gamma is
- * the housekeeping per fault: the space-time of the kernel's work for the process, divided by
+ * Denning's form leaves out: ready but not running, kernel work, waiting for anything else. gamma
+ * is the housekeeping per fault: the space-time of the kernel's work for the process, divided by
  * the sum of RSS over its major faults, so that C_D + gamma * that sum adds just that work.
  * c_d_approx is x * T * (1 + D * K / T) with mean RSS x, virtual time T, K faults of delay D.
  */

@@ -195,8 +195,8 @@ static u64 rtc_seconds(void)
 	return days_from_civil(2000 + v[5], v[4], v[3]) * 86400ull + v[2] * 3600 + v[1] * 60 + v[0];
 }
 
-/* Stops the RTC. Nobody reads it again, and in a machine whose time is virtual its alarm would be the
- * only thing left to wait for at an idle prompt: every wait would last until midnight. */
+/* Stops the RTC. Nobody reads it again, and in a machine whose time is virtual its alarm would be
+ * the only thing left to wait for at an idle prompt: every wait would last until midnight. */
 static void rtc_stop(void)
 {
 	u8 b = cmos_read(0x0B);

@@ -59,7 +59,7 @@ struct mm_counters {
 	u32 demand;        /* MAD: pages of anonymous and of private writable regions */
 	u32 max_rss;
 	u64 nr_refault;
-	u64 fault_space_cycles; /* sum over major faults of RSS x delay, page-cycles: Denning's term */
+	u64 fault_space_cycles; /* sum over major faults of RSS x delay, page-cycles */
 	u64 fault_delay_cycles; /* sum of delays of major faults */
 	u64 fault_rss; /* sum over major faults of RSS, for gamma */
 	u32 nap; /* pages accessed in the last sampling interval */

@@ -13,8 +13,8 @@
  * priority 0 although there is one, a list that does not add up, a hook that takes too long) is
  * reported by name, and the core goes on with fifo.
  *
- * Swap slots are the stable identity of a page: it has one before it is evicted, and the ghost of an
- * evicted page is its page_id until forget.
+ * Swap slots are the stable identity of a page: it has one before it is evicted, and the ghost of
+ * an evicted page is its page_id until forget.
  */
 #ifndef MM_POLICY_H
 #define MM_POLICY_H

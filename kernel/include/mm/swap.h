@@ -2,9 +2,9 @@
  * The swap area and the swap cache.
  *
  * A slot holds one page of swapped memory. swap_map[slot] counts the page-table entries that name
- * it. While a frame holds the same data the frame is in the swap cache (cache[slot] points to it, it
- * has PG_swapcache, .slot and one reference). A slot is free when no entry names it and no frame
- * is cached for it. Slot 0 is never used, so that page_id {1, 0} means nothing.
+ * it. While a frame holds the same data the frame is in the swap cache (cache[slot] points to it,
+ * it has PG_swapcache, .slot and one reference). A slot is free when no entry names it and no
+ * frame is cached for it. Slot 0 is never used, so that page_id {1, 0} means nothing.
  *
  * Slots are handed out in runs of consecutive numbers, so that pages evicted together are
  * written by one request and read ahead together later.

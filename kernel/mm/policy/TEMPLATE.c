@@ -5,8 +5,8 @@
  * stands, and boot it: make qemu VM=NAME. Nothing else has to be told about it.
  *
  * Begin with your theory: which page goes next, and why; what you keep per page; what you
- * believe about programs. The rules are in mm/policy.h; fifo.c and clock.c are short examples. As it
- * stands this policy takes the page that came last: simple, correct, and bad.
+ * believe about programs. The rules are in mm/policy.h; fifo.c and clock.c are short examples. As
+ * it stands this policy takes the page that came last: simple, correct, and bad.
  */
 #include "mm/policy.h"
 

@@ -1,11 +1,11 @@
 /*
  * CLOCK, or second chance: FIFO that spares pages used since the hand last passed them.
  *
- * The pages stand in a circle and a hand moves over them. A page whose accessed bit is set loses the
- * bit and is passed; the first one without it is taken. A new page is put behind the hand, so
- * that the hand reaches it last. The circle is a list whose head is where the hand stands:
- * passing a page means moving it to the tail. If all have been used, the hand comes round to
- * bits it has cleared itself, so it ends after two turns at most.
+ * The pages stand in a circle and a hand moves over them. A page whose accessed bit is set loses
+ * the bit and is passed; the first one without it is taken. A new page is put behind the hand, so
+ * that the hand reaches it last. The circle is a list whose head is where the hand stands: passing
+ * a page means moving it to the tail. If all have been used, the hand comes round to bits it has
+ * cleared itself, so it ends after two turns at most.
  *
  * F. Corbato, "A paging experiment with the Multics system", 1968.
  */

@@ -315,7 +315,7 @@ static struct mm_struct *longest(bool waiting)
 	return first;
 }
 
-/* Stops those who have been active for longer than patience, until @claim fits; false: it does not. */
+/* Stops those who have been active for longer than patience, until claim fits; false: no room. */
 static bool make_room(u32 claim)
 {
 	struct mm_struct *old;

@@ -74,7 +74,8 @@ static inline void invlpg(u32 va)
 	__asm__ volatile("invlpg (%0)" ::"r"(va) : "memory");
 }
 
-/* Lets the interrupts that wait be delivered; none is held back by the one instruction after sti. */
+/* Lets the interrupts that wait be delivered; none is held back by the one instruction after
+ * sti. */
 static inline void irq_take_pending(void)
 {
 	__asm__ volatile("sti\n\tnop\n\tnop\n\tcli" ::: "memory");
