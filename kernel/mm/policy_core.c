@@ -4,7 +4,7 @@
  * Every hook is called from here and nowhere else. A page is owned by the policy (PG_owned), by
  * the core (PG_isolated, between select and its answer), or by nobody (locked in memory,
  * not yet mapped). Checks that cost little are always on; the comparison of the policy's own
- * count with ours runs every CHECK_EVERY selects.
+ * count with ours runs every few hundred selects.
  *
  * A policy is untrusted code. When it breaks a rule, the event is printed and sent as
  * telemetry with the policy's and the rule's name, and from then on `fifo` decides (or, were it
@@ -41,6 +41,11 @@ static u32 nr_selects, nr_violations;
 static bool taking_over;
 
 static void violation(const char *rule, const char *fmt, ...) __printf(2, 3);
+
+static u32 nr_owned(void)
+{
+	return zones[0].nr_owned + zones[1].nr_owned + zones[2].nr_owned;
+}
 
 static inline void hook_enter(const char *name)
 {
@@ -179,14 +184,22 @@ static const char *selection_error(const struct vm_scan *scan, const struct page
 	return NULL;
 }
 
+/* A check walks over every page: the more there are, the rarer it is. */
+static void check_sometimes(void)
+{
+	if (++nr_selects < CHECK_EVERY + nr_owned() / 16)
+		return;
+	nr_selects = 0;
+	vm_check();
+}
+
 struct page *vm_select(struct vm_scan *scan)
 {
 	const struct vm_policy *asked;
 	const char *error;
 	struct page *page;
 
-	if (++nr_selects % CHECK_EVERY == 0)
-		vm_check();
+	check_sometimes();
 	scan->act = VM_EVICT;
 	asked = vm_policy;
 	hook_enter("select");
@@ -310,7 +323,7 @@ bool vm_tick(void)
 
 void vm_check(void)
 {
-	u32 owned = zones[0].nr_owned + zones[1].nr_owned + zones[2].nr_owned;
+	u32 owned = nr_owned();
 	int held;
 
 	hook_enter("check");
