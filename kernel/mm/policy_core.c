@@ -385,16 +385,3 @@ u32 vm_frames(void)
 	have += spare;
 	return frames_cap ? MIN(have, frames_cap) : have;
 }
-
-int vm_list_length(const struct list_head *list)
-{
-	const struct list_head *at = list;
-	u32 n = 0;
-
-	while (at->next != list) {
-		if (at->next->prev != at || ++n > max_pfn)
-			return -1;
-		at = at->next;
-	}
-	return list->prev == at ? (int)n : -1;
-}

@@ -109,19 +109,6 @@ void *policy_mm(struct mm_struct *mm)
 	return mm->policy;
 }
 
-int vm_list_length(const struct list_head *list)
-{
-	const struct list_head *at = list;
-	u32 n = 0;
-
-	while (at->next != list) {
-		if (at->next->prev != at || ++n > max_pfn)
-			return -1;
-		at = at->next;
-	}
-	return list->prev == at ? (int)n : -1;
-}
-
 /* The core's side. */
 
 u32 core_owned(u32 mask)

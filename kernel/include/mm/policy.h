@@ -148,8 +148,6 @@ bool mm_sleeps(struct mm_struct *mm);
 /* Resident pages of a process; reclaimable frames: those in use and those free for use. */
 u32 mm_rss(struct mm_struct *mm);
 u32 vm_frames(void);
-/* Length of a list of pages; < 0 when it has no end or its links disagree. */
-int vm_list_length(const struct list_head *list);
 /* The next process after mm that has an address space, NULL: that was the last; from NULL: the
  * first. In order of age. */
 struct mm_struct *vm_next_mm(struct mm_struct *mm);
@@ -167,6 +165,20 @@ static inline void *policy_page(struct page *page)
 static inline struct page *policy_page_of(void *data)
 {
 	return container_of(data, struct page, policy);
+}
+
+/* Length of a list of pages, for check; < 0 when it has no end or its links disagree. */
+static inline int vm_list_length(const struct list_head *list)
+{
+	const struct list_head *at = list;
+	u32 n = 0;
+
+	while (at->next != list) {
+		if (at->next->prev != at || ++n > max_pfn)
+			return -1;
+		at = at->next;
+	}
+	return list->prev == at ? (int)n : -1;
 }
 
 #endif
