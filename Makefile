@@ -125,9 +125,9 @@ build/initramfs.cpio: $(USER_PROG) $(EXTRA) tools/mkinitramfs.py build/programs
 # --- running it ------------------------------------------------------------------------------------------------------
 
 qemu: all
-	@python3 tools/run.py
+	@PYTHONPATH=tools python3 -m tidemark.qemu
 qemu-gdb: all
-	@python3 tools/run.py --gdb
+	@PYTHONPATH=tools python3 -m tidemark.qemu --gdb
 gdb: all
 	@tools/gdb/start.sh
 iso: build/tidemark.iso
@@ -135,7 +135,18 @@ build/tidemark.iso: build/tidemark.elf build/initramfs.cpio tools/mkiso.py boot/
 	$(call say,ISO,$@)
 	@python3 tools/mkiso.py $@ $(POLICIES)
 qemu-iso: iso
-	@python3 tools/run.py --iso
+	@PYTHONPATH=tools python3 -m tidemark.qemu --iso
+
+# --- the lab: the package in tools/tidemark, and the plugin with which QEMU records references ------------------------
+
+build/plugin/tidemark.so: $(wildcard tools/plugin/*.[ch])
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$Qcc -std=gnu11 -O2 -shared -fPIC -Wall -Wextra $(if $(WERROR),-Werror) -o $@ $(filter %.c,$^) -ldl
+
+lab: all build/plugin/tidemark.so
+	@echo 'tidemark --help lists the commands; exit leaves this shell.'
+	@PATH='$(CURDIR)/build/venv/bin':"$$PATH" "$${SHELL:-sh}"
 
 # --- tests -----------------------------------------------------------------------------------------------------------
 
@@ -159,7 +170,7 @@ build/host/%_test: %_test.c $(wildcard tests/host/*) build/flags
 	$(call say,HOST,$<)
 	$Q$(HOST_CC) $(HOST_FLAGS) -MMD -MP -MF $@.d -o $@ $(WITH) $(wildcard tests/host/*.c) $< -Wl,-T,tests/host/sections.ld $(HOST_LD)
 
-check: all $(HOST_TESTS) $(patsubst %.c,build/%.o,$(wildcard kernel/mm/policy/TEMPLATE.c))
+check: all build/plugin/tidemark.so $(HOST_TESTS) $(patsubst %.c,build/%.o,$(wildcard kernel/mm/policy/TEMPLATE.c))
 	@tools/check.sh $(HOST_TESTS)
 
 # --- the rest --------------------------------------------------------------------------------------------------------
@@ -172,5 +183,5 @@ help:
 	@cat tools/help.txt
 
 FORCE:
-.PHONY: all qemu qemu-gdb gdb iso qemu-iso check doctor clean help FORCE
+.PHONY: all qemu qemu-gdb gdb iso qemu-iso lab check doctor clean help FORCE
 -include $(KERNEL_OBJ:.o=.d) $(USER_PROG:=.d) $(HOST_TESTS:=.d)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-import run
+from tidemark import qemu
 
 
 @pytest.fixture(scope="session", autouse=True)
 def image() -> None:
     """Stop with what to do when nothing has been built."""
-    for name in (run.KERNEL, run.INITRD):
-        if not (run.ROOT / name).exists():
+    for name in (qemu.KERNEL, qemu.INITRD):
+        if not (qemu.ROOT / name).exists():
             pytest.exit(f"{name} is not there: run `make check`, or `make` first", returncode=3)

@@ -1,13 +1,12 @@
 """What the tests use to run the guest: `boot` for one command, `Guest` for a talk at the prompt.
 
-Both start QEMU through tools/run.py, the one place that does. Timeouts here are limits of host time after which a
-test fails; nothing waits for time to pass.
+Both start QEMU through tidemark.qemu, the one place that does. Timeouts here are limits of host time after which a test
+fails; nothing waits for time to pass.
 """
 
 from __future__ import annotations
 
 import io
-import json
 import re
 import tempfile
 from collections.abc import Sequence
@@ -16,37 +15,10 @@ from pathlib import Path
 from types import TracebackType
 
 import pexpect
-import run
+from tidemark import qemu, telemetry
 
 PROMPT = "tidemark$ "
 CONTEXT_LINES = 12
-
-
-class TelemetryError(ValueError):
-    """The telemetry is not complete; the text says what is missing where."""
-
-
-def parse_telemetry(text: str) -> list[dict]:
-    """The records of one run, checked: a schema line first, `seq` without gaps, an `end` record last.
-
-    `seq` counts from the schema line's own number (0 where it has none).
-    """
-    records = []
-    for number, line in enumerate(text.splitlines(), 1):
-        try:
-            records.append(json.loads(line))
-        except json.JSONDecodeError as error:
-            raise TelemetryError(f"line {number} is no JSON: {line[:120]!r} ({error})") from None
-    if not records:
-        raise TelemetryError("it is empty")
-    if "schema" not in records[0]:
-        raise TelemetryError(f"the first record is no schema: {records[0]}")
-    for number, (before, after) in enumerate(zip(records, records[1:]), 2):
-        if after.get("seq") != before.get("seq", 0) + 1:
-            raise TelemetryError(f"line {number}: seq {after.get('seq')} follows {before.get('seq', 0)}")
-    if records[-1].get("ev") != "end":
-        raise TelemetryError(f"the last record is not the end: {records[-1]}")
-    return records
 
 
 def parse_summary(console: str) -> list[dict[str, str]]:
@@ -69,7 +41,7 @@ def parse_summary(console: str) -> list[dict[str, str]]:
 
 @dataclass
 class Result:
-    """One finished run. `exit` is a code of run.py (run.OK, run.FAILED, ...)."""
+    """One finished run. `exit` is a code of qemu.py (qemu.OK, qemu.FAILED, ...)."""
 
     exit: int
     console: str
@@ -82,14 +54,14 @@ class Result:
 
     @property
     def telemetry(self) -> list[dict]:
-        """The records; TelemetryError when they are not complete."""
-        return parse_telemetry(self.raw_telemetry.decode("ascii", "replace"))
+        """The records in order; TelemetryError when they are not complete."""
+        return telemetry.parse(self.raw_telemetry.decode("ascii", "replace"))
 
     def tail(self, lines: int = 40) -> str:
         """The end of the console, for a failure's text."""
         return "\n".join(self.console.splitlines()[-lines:])
 
-    def check_exit(self, code: int = run.OK) -> Result:
+    def check_exit(self, code: int = qemu.OK) -> Result:
         """Itself, if the run ended with `code`; otherwise the test fails with the end of the console."""
         assert self.exit == code, f"{self.command}\nended with {self.exit}, expected {code}. Console:\n{self.tail()}"
         return self
@@ -116,11 +88,11 @@ def first_miss(console: str, expected: Sequence[str]) -> str | None:
     return None
 
 
-def settings(**choices: object) -> run.Settings:
-    """run.Settings; numbers are taken for texts, None for the default."""
+def settings(**choices: object) -> qemu.Settings:
+    """qemu.Settings; numbers are taken for texts, None for the default."""
     texts = ("vm", "mem", "swap", "frames", "run", "seed", "cmdline", "telemetry")
     given = {name: value for name, value in choices.items() if value is not None}
-    return run.Settings(**{name: str(value) if name in texts else value for name, value in given.items()})
+    return qemu.Settings(**{name: str(value) if name in texts else value for name, value in given.items()})
 
 
 def boot(
@@ -138,7 +110,7 @@ def boot(
 ) -> Result:
     """Run one command line in a fresh guest (as RUN= does) and return what came of it.
 
-    `timeout` is in seconds of host time; when it passes the result's `exit` is run.TIMED_OUT.
+    `timeout` is in seconds of host time; when it passes the result's `exit` is qemu.TIMED_OUT.
     """
     with tempfile.TemporaryDirectory(prefix="tidemark-test-") as folder:
         telemetry = Path(folder, "telemetry.ndjson")
@@ -156,9 +128,9 @@ def boot(
             telemetry=telemetry,
         )
         console = io.BytesIO()
-        code, _ = run.run_command(s, console, iso=iso)
+        code, _ = qemu.run_command(s, console, iso=iso)
         text = console.getvalue().decode("ascii", "replace").replace("\r\n", "\n").replace("\r", "\n")
-        return Result(code, text, telemetry.read_bytes(), run.command_line(s))
+        return Result(code, text, telemetry.read_bytes(), qemu.command_line(s))
 
 
 class Guest:
@@ -171,16 +143,16 @@ class Guest:
     def __init__(self, timeout: float = 60, **choices: object) -> None:
         """Start QEMU; `choices` as for boot (vm, mem, swap, frames, seed, cmdline, exact). Does not wait."""
         self.log = io.StringIO()
-        command = run.qemu_command(settings(**choices))
+        command = qemu.qemu_command(settings(**choices))
         self.terminal = pexpect.spawn(
             "sh",  # QEMU says on stderr that nothing can wake the guest but a key
             ["-c", 'exec "$0" "$@" 2>/dev/null', *command],
-            cwd=str(run.ROOT),
+            cwd=str(qemu.ROOT),
             timeout=timeout,
             echo=False,
             encoding="ascii",
             codec_errors="replace",
-            preexec_fn=run.die_with_parent,
+            preexec_fn=qemu.die_with_parent,
         )
         self.terminal.logfile_read = self.log
         self.terminal.delaybeforesend = None
@@ -225,10 +197,10 @@ class Guest:
         return "".join(lines)
 
     def wait_end(self) -> int:
-        """Wait until the guest has ended; a code of run.py."""
+        """Wait until the guest has ended; a code of qemu.py."""
         try:
             self.terminal.expect(pexpect.EOF)
         except pexpect.TIMEOUT:
             raise AssertionError(f"the guest did not end. Console:\n{self.console}") from None
         self.terminal.close()
-        return run.QEMU_STATUS.get(self.terminal.exitstatus, run.NO_QEMU)
+        return qemu.QEMU_STATUS.get(self.terminal.exitstatus, qemu.NO_QEMU)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
-import run
 from guest import Guest, Result, boot
+from tidemark import qemu
 
 CHECK = "cat /proc/vm/check"
 
@@ -21,7 +21,7 @@ def lines(result: Result, pattern: str) -> list[str]:
 
 
 def test_unknown_parameter_is_refused_with_the_list() -> None:
-    result = boot("echo reached", cmdline="nosuch=1").check_exit(run.REFUSED)
+    result = boot("echo reached", cmdline="nosuch=1").check_exit(qemu.REFUSED)
     assert not lines(result, "^reached$")
     said = "\n".join(lines(result, "nosuch") + lines(result, "valid"))
     assert [name for name in PARAMETERS if not re.search(rf"\b{name}\b", said)] == [], said
@@ -43,7 +43,7 @@ def test_unknown_parameter_is_refused_with_the_list() -> None:
     ids=lambda value: "_".join(value.values()) if isinstance(value, dict) and "frames" not in value else None,
 )
 def test_wrong_value_is_refused_with_the_valid_ones(choices: dict, said: str) -> None:
-    result = boot("echo reached", **choices).check_exit(run.REFUSED).check_lines([said])
+    result = boot("echo reached", **choices).check_exit(qemu.REFUSED).check_lines([said])
     assert not lines(result, "^reached$")
 
 
@@ -178,12 +178,12 @@ def test_disk_that_takes_nothing_is_like_none() -> None:
 # --- the kernel's own mistakes ---
 
 MISTAKES = {
-    "stack": ("^panic: .*stack", "use_up_stack", run.PANICKED),
-    "null": ("^panic: page fault in the kernel at address 00000000", "crash_null", run.PANICKED),
-    "jump": ("^panic: page fault in the kernel at address 00000000", "00000000", run.PANICKED),
-    "assert": (r"^panic: kernel/lib/crash\.c:\d+: assertion failed: zero", "crash_assert", run.PANICKED),
-    "hang": ("^hang: no progress for 2 s", "crash_hang", run.HUNG),
-    "loop": ("^hang: no progress for 2 s", "crash_loop", run.HUNG),
+    "stack": ("^panic: .*stack", "use_up_stack", qemu.PANICKED),
+    "null": ("^panic: page fault in the kernel at address 00000000", "crash_null", qemu.PANICKED),
+    "jump": ("^panic: page fault in the kernel at address 00000000", "00000000", qemu.PANICKED),
+    "assert": (r"^panic: kernel/lib/crash\.c:\d+: assertion failed: zero", "crash_assert", qemu.PANICKED),
+    "hang": ("^hang: no progress for 2 s", "crash_hang", qemu.HUNG),
+    "loop": ("^hang: no progress for 2 s", "crash_loop", qemu.HUNG),
 }
 
 

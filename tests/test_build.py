@@ -11,12 +11,12 @@ import sys
 from pathlib import Path
 
 import pytest
-import run
-from guest import TelemetryError, boot, first_miss, parse_summary, parse_telemetry
+from guest import boot, first_miss, parse_summary
+from tidemark import qemu, telemetry
 
 POLICIES = sorted(
     path.stem
-    for path in run.ROOT.glob("kernel/mm/policy/*.c")
+    for path in qemu.ROOT.glob("kernel/mm/policy/*.c")
     if not path.stem.endswith(("_test", "_ktest", "TEMPLATE"))
 )
 FOR_EVER = 10**6  # seconds of machine time; in virtual time the host still spends hours on them
@@ -29,7 +29,7 @@ def make(*words: str, timeout: float = 120, **env: str) -> subprocess.CompletedP
     command = ["make", "--no-print-directory", *words]
     return subprocess.run(
         command,
-        cwd=run.ROOT,
+        cwd=qemu.ROOT,
         env={**inherited, **env},
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -39,19 +39,19 @@ def make(*words: str, timeout: float = 120, **env: str) -> subprocess.CompletedP
 
 
 def phony_targets() -> list[str]:
-    text = (run.ROOT / "Makefile").read_text()
+    text = (qemu.ROOT / "Makefile").read_text()
     return [name for name in re.search(r"(?m)^\.PHONY:(.*)$", text)[1].split() if name not in ("FORCE", "all")]
 
 
 def test_help_lists_every_target_and_variable() -> None:
     text = make("help").stdout
-    known = re.search(r"(?m)^KNOWN := (.*)$", (run.ROOT / "Makefile").read_text())[1].split()
+    known = re.search(r"(?m)^KNOWN := (.*)$", (qemu.ROOT / "Makefile").read_text())[1].split()
     assert [name for name in phony_targets() if f"make {name}" not in text] == []
     assert [name for name in known if name not in ("CC", "V") and f"  {name}=" not in text] == []
 
 
 def test_makefile_stays_short() -> None:
-    assert len((run.ROOT / "Makefile").read_text().splitlines()) < 200
+    assert len((qemu.ROOT / "Makefile").read_text().splitlines()) < 200
 
 
 def test_doctor_is_content_where_the_tests_run() -> None:
@@ -64,7 +64,7 @@ def test_doctor_names_what_is_missing_and_the_command(tmp_path: Path) -> None:
     """A machine that has nothing but a shell: every tool is reported, with its package."""
     for tool in ("bash", "sh", "dirname", "sort", "head", "grep", "cmp", "cat", "id", "tr"):
         (tmp_path / tool).symlink_to(shutil.which(tool))
-    script = [str(tmp_path / "bash"), str(run.ROOT / "tools/setup.sh"), "--doctor"]
+    script = [str(tmp_path / "bash"), str(qemu.ROOT / "tools/setup.sh"), "--doctor"]
     result = subprocess.run(script, env={"PATH": str(tmp_path)}, capture_output=True, text=True, timeout=60)
     assert result.returncode == 1
     for tool, package in (("compiler", "gcc-i686-linux-gnu"), ("qemu-system-i386", "qemu-system-x86"), ("gdb", "gdb")):
@@ -78,7 +78,7 @@ def test_setup_without_a_terminal_changes_nothing(tmp_path: Path) -> None:
     apt = tmp_path / "apt-get"
     apt.write_text(f"#!/bin/sh\necho $* >>{called}\n")
     apt.chmod(0o755)
-    script = [str(tmp_path / "bash"), str(run.ROOT / "tools/setup.sh"), "qemu"]
+    script = [str(tmp_path / "bash"), str(qemu.ROOT / "tools/setup.sh"), "qemu"]
     result = subprocess.run(
         script, env={"PATH": str(tmp_path)}, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60
     )
@@ -109,13 +109,13 @@ def test_bad_setting_is_explained(setting: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("settings", "mib"),
     [
-        (run.Settings(), 64 + 128 + 4),
-        (run.Settings(mem="24M", swap="sim:ssd,size=64M"), 24 + 64 + 4),
-        (run.Settings(mem="8192K", swap="none"), 8 + 4),
+        (qemu.Settings(), 64 + 128 + 4),
+        (qemu.Settings(mem="24M", swap="sim:ssd,size=64M"), 24 + 64 + 4),
+        (qemu.Settings(mem="8192K", swap="none"), 8 + 4),
     ],
 )
-def test_machine_holds_memory_and_the_modelled_disk(settings: run.Settings, mib: int) -> None:
-    assert run.machine_mib(settings) == mib
+def test_machine_holds_memory_and_the_modelled_disk(settings: qemu.Settings, mib: int) -> None:
+    assert qemu.machine_mib(settings) == mib
 
 
 def test_run_sets_the_exit_status() -> None:
@@ -137,9 +137,9 @@ def test_waiting_for_a_key_nobody_can_press_is_a_hang() -> None:
 
 
 def test_interrupt_ends_qemu_and_keeps_what_was_written(tmp_path: Path) -> None:
-    telemetry = tmp_path / "with blank, and comma.ndjson"
-    command = [sys.executable, str(run.ROOT / "tools/run.py")]
-    settings = {"RUN": f"echo begun; sleep {FOR_EVER}", "TELEMETRY": str(telemetry)}
+    kept = tmp_path / "with blank, and comma.ndjson"
+    command = [sys.executable, "-m", "tidemark.qemu"]
+    settings = {"RUN": f"echo begun; sleep {FOR_EVER}", "TELEMETRY": str(kept)}
     process = subprocess.Popen(
         command,
         env={**os.environ, **settings},
@@ -155,30 +155,30 @@ def test_interrupt_ends_qemu_and_keeps_what_was_written(tmp_path: Path) -> None:
     _, errors = process.communicate(timeout=30)
     assert process.returncode == 130, errors
     assert "stopped" in errors
-    assert '"schema"' in telemetry.read_text()
+    assert '"schema"' in kept.read_text()
 
 
 def test_telemetry_is_kept_where_asked(tmp_path: Path) -> None:
     kept = tmp_path / "run.ndjson"
     assert make("qemu", "RUN=true", f"TELEMETRY={kept}").returncode == 0
-    assert parse_telemetry(kept.read_text())[-1]["ev"] == "end"
+    assert telemetry.read(kept).whole
 
 
 def test_second_build_has_nothing_to_do() -> None:
     """And the image is the same to the byte after its parts are made again."""
-    before = (run.ROOT / run.INITRD).read_bytes()
+    before = (qemu.ROOT / qemu.INITRD).read_bytes()
     result = make()
     assert result.returncode == 0, result.stderr
     assert "CC" not in result.stdout and "LD" not in result.stdout
-    assert (run.ROOT / run.INITRD).read_bytes() == before
+    assert (qemu.ROOT / qemu.INITRD).read_bytes() == before
 
 
 def test_function_names_are_in_the_kernel() -> None:
     """The table for backtraces lists every function, in the order of its address."""
     nm = next(filter(None, map(shutil.which, ("nm", "i686-linux-gnu-nm", "i686-elf-nm"))))
-    names = subprocess.run([nm, "-n", run.ROOT / run.KERNEL], capture_output=True, text=True, check=True).stdout
+    names = subprocess.run([nm, "-n", qemu.ROOT / qemu.KERNEL], capture_output=True, text=True, check=True).stdout
     text = [line.split()[2] for line in names.splitlines() if line.split()[1] in "tT" and line >= "c0000000"]
-    table = (run.ROOT / "build/ksyms.S").read_text()
+    table = (qemu.ROOT / "build/ksyms.S").read_text()
     listed = re.findall(r'\.asciz "(.*)"', table)
     assert listed == [name for name in text if name not in ("__text_start", "__text_end")]
     assert len(listed) > 50
@@ -194,19 +194,11 @@ def test_iso_boots_through_grub() -> None:
 def test_menu_has_an_entry_for_each_policy() -> None:
     import mkiso
 
-    text = mkiso.menu(run.Settings(run="thrash 4 8192"), POLICIES)
+    text = mkiso.menu(qemu.Settings(run="thrash 4 8192"), POLICIES)
     for policy in POLICIES:
         assert f"--id {policy} {{" in text and f"'vm={policy}'" in text
     assert f"set default={POLICIES.index('2q')}\n" in text
     assert "'run=thrash 4 8192'" in text
-
-
-def test_telemetry_with_a_gap_or_without_end_is_an_error() -> None:
-    whole = '{"schema":1,"seq":0}\n{"seq":1,"ev":"sample"}\n{"seq":2,"ev":"end"}\n'
-    assert len(parse_telemetry(whole)) == 3
-    for broken in ("", whole.replace('{"seq":1,"ev":"sample"}\n', ""), whole.rsplit("{", 1)[0], whole + "{"):
-        with pytest.raises(TelemetryError):
-            parse_telemetry(broken)
 
 
 def test_summary_rows_are_read_by_column() -> None:

@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 
-import run
+from tidemark import qemu
 
 LIMIT = 60  # seconds of host time
 
@@ -23,9 +23,9 @@ def debug(command: str, program: str, *steps: str) -> str:
     """What gdb prints while it takes the steps on a guest that was told to run `command`."""
     port = str(free_port())
     env = os.environ | {"RUN": command, "GDBPORT": port, "PROG": program, "MEM": "16M"}
-    qemu = subprocess.Popen(
-        [sys.executable, "tools/run.py", "--gdb"],
-        cwd=run.ROOT,
+    machine = subprocess.Popen(
+        [sys.executable, "-m", "tidemark.qemu", "--gdb"],
+        cwd=qemu.ROOT,
         env=env,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -33,12 +33,12 @@ def debug(command: str, program: str, *steps: str) -> str:
         text=True,
     )
     try:
-        assert "waits for the debugger" in qemu.stderr.readline()
+        assert "waits for the debugger" in machine.stderr.readline()
         script = "\n".join([*steps, "kill"])
         for _ in range(100):  # until QEMU listens; start.sh says at once when it does not
             gdb = subprocess.run(
                 ["tools/gdb/start.sh"],
-                cwd=run.ROOT,
+                cwd=qemu.ROOT,
                 env=env,
                 input=script,
                 capture_output=True,
@@ -49,8 +49,8 @@ def debug(command: str, program: str, *steps: str) -> str:
                 return gdb.stdout + gdb.stderr
         raise AssertionError(gdb.stderr)
     finally:
-        qemu.terminate()
-        qemu.wait(LIMIT)
+        machine.terminate()
+        machine.wait(LIMIT)
 
 
 def test_gdb_stops_in_the_kernel_with_source_lines() -> None:

@@ -9,12 +9,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-import run
 from guest import Result, boot
+from tidemark import qemu
 
 POLICIES = sorted(
     path.stem
-    for path in run.ROOT.glob("kernel/mm/policy/*.c")
+    for path in qemu.ROOT.glob("kernel/mm/policy/*.c")
     if not path.stem.endswith(("_test", "_ktest", "TEMPLATE"))
 )
 SWITCH = "/proc/sys/vm/policy"
@@ -113,17 +113,17 @@ def bad_kernel() -> str:
 
     Built in a copy of the tree below build/, once for all of pytest's processes.
     """
-    copy = run.ROOT / "build/bad"
+    copy = qemu.ROOT / "build/bad"
     copy.mkdir(exist_ok=True)
     with (copy / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         for name in ("boot", "kernel", "tools"):
             shutil.rmtree(copy / name, ignore_errors=True)
-            shutil.copytree(run.ROOT / name, copy / name)
+            shutil.copytree(qemu.ROOT / name, copy / name)
         for name in ("Makefile", "linker.ld"):
-            shutil.copy2(run.ROOT / name, copy / name)
+            shutil.copy2(qemu.ROOT / name, copy / name)
         policies = copy / "kernel/mm/policy"
-        for path in (run.ROOT / "tests/policies").glob("*.[ch]"):
+        for path in (qemu.ROOT / "tests/policies").glob("*.[ch]"):
             shutil.copy2(path, policies / path.name)
         mine = policies / "mine.c"
         mine.write_text((policies / "TEMPLATE.c").read_text().replace("template", "mine"))
@@ -137,7 +137,7 @@ def bad_kernel() -> str:
 @pytest.fixture
 def bad(bad_kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What boots in this test is the kernel with the bad policies."""
-    monkeypatch.setattr(run, "KERNEL", bad_kernel)
+    monkeypatch.setattr(qemu, "KERNEL", bad_kernel)
 
 
 @pytest.mark.usefixtures("bad")
@@ -200,19 +200,19 @@ FATAL = {
 @pytest.mark.usefixtures("bad")
 @pytest.mark.parametrize("policy", FATAL)
 def test_what_cannot_go_on_ends_in_a_panic_that_names_the_hook(policy: str) -> None:
-    result = boot(THRASH, vm=policy, **SMALL).check_exit(run.PANICKED)
+    result = boot(THRASH, vm=policy, **SMALL).check_exit(qemu.PANICKED)
     said, where = FATAL[policy]
     result.check_lines([f"^panic: .*{said}", where, "^backtrace:"])
 
 
 @pytest.mark.usefixtures("bad")
 def test_policy_that_does_not_start() -> None:
-    boot("true", vm="noinit").check_exit(run.PANICKED).check_lines(["policy noinit does not start: error 12"])
+    boot("true", vm="noinit").check_exit(qemu.PANICKED).check_lines(["policy noinit does not start: error 12"])
     result = boot(f"echo noinit >{SWITCH}; cat {SWITCH}; {CHECK}", vm="clock").check_exit()
     result.check_lines(["Cannot allocate memory|Out of memory", r"\[clock\]", "^ok$"])
 
 
 @pytest.mark.usefixtures("bad")
 def test_policy_that_breaks_when_it_must_let_go() -> None:
-    result = boot(f"echo fifo >{SWITCH}", vm="badleave").check_exit(run.PANICKED)
+    result = boot(f"echo fifo >{SWITCH}", vm="badleave").check_exit(qemu.PANICKED)
     result.check_lines(["page fault in the kernel", "badleave_remove"])

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-import run
 from guest import boot
+from tidemark import qemu
 
 try:
     import tomllib
@@ -15,7 +15,7 @@ except ModuleNotFoundError:
     import tomli as tomllib
 
 RUNS = tomllib.loads(Path(__file__).with_name("runs.toml").read_text())["run"]
-EXITS = {"ok": run.OK, "failed": run.FAILED, "panicked": run.PANICKED, "hung": run.HUNG, "refused": run.REFUSED}
+EXITS = {"ok": qemu.OK, "failed": qemu.FAILED, "panicked": qemu.PANICKED, "hung": qemu.HUNG, "refused": qemu.REFUSED}
 OF_THE_TEST = ("name", "run", "exit", "expected", "absent")
 
 

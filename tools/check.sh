@@ -16,7 +16,7 @@ check() {
 
 # Names the files that clang-format would change.
 formatted() {
-	mapfile -t sources < <(find boot kernel user tests -name '*.[ch]')
+	mapfile -t sources < <(find boot kernel user tests tools -name '*.[ch]')
 	[ ${#sources[@]} = 0 ] && return
 	differing=$(clang-format --dry-run "${sources[@]}" 2>&1 | sed -n 's/^\([^: ]*\):[0-9].*/\1/p' | sort -u)
 	[ -z "$differing" ] && return

@@ -16,7 +16,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-import run
+from tidemark import qemu
 
 WAIT_S = 5
 
@@ -27,11 +27,11 @@ def quoted(command_line: str) -> str:
     return " ".join("'" + word.replace('"', "").replace("'", r"'\''") + "'" for word in words)
 
 
-def menu(settings: run.Settings, policies: list[str]) -> str:
+def menu(settings: qemu.Settings, policies: list[str]) -> str:
     """GRUB's commands: the wait in seconds, the default entry by its number (GRUB takes 2q for 2), and the entries."""
     lines = [f"set timeout={0 if settings.run else WAIT_S}", f"set default={policies.index(settings.vm)}", ""]
     for policy in policies:
-        words = quoted(run.command_line(replace(settings, vm=policy)))
+        words = quoted(qemu.command_line(replace(settings, vm=policy)))
         lines += [
             f"menuentry 'Tidemark, vm={policy}' --id {policy} {{",
             f"\tmultiboot /boot/tidemark.elf {words}",
@@ -45,20 +45,20 @@ def main() -> int:
     """Write OUT; 1 with a message when it cannot be done."""
     out, policies = sys.argv[1], sorted(sys.argv[2:])
     try:
-        settings = run.settings_from(os.environ)
+        settings = qemu.settings_from(os.environ)
         if settings.vm not in policies:
-            raise run.BadSetting(f"VM={settings.vm}: there is no such policy; there are: {' '.join(policies)}")
+            raise qemu.BadSetting(f"VM={settings.vm}: there is no such policy; there are: {' '.join(policies)}")
         commands = menu(settings, policies)
-    except run.BadSetting as error:
+    except qemu.BadSetting as error:
         print(f"tidemark: {error}", file=sys.stderr)
         return 1
     with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
         grub = Path(folder, "boot/grub")
         grub.mkdir(parents=True)
-        frame = (run.ROOT / "boot/grub.cfg").read_text()
+        frame = (qemu.ROOT / "boot/grub.cfg").read_text()
         (grub / "grub.cfg").write_text(re.sub(r"(?m)^@\n", lambda _: commands, frame))
-        for name in (run.KERNEL, run.INITRD):
-            shutil.copy(run.ROOT / name, grub.parent)
+        for name in (qemu.KERNEL, qemu.INITRD):
+            shutil.copy(qemu.ROOT / name, grub.parent)
         made = subprocess.run(
             ["grub-mkrescue", "-d", "/usr/lib/grub/i386-pc", "-o", out, folder], capture_output=True, text=True
         )

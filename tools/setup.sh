@@ -43,6 +43,8 @@ version_of() {
 	iso) have grub-mkrescue && have xorriso && have mformat && [ -d /usr/lib/grub/i386-pc ] && echo present ;;
 	venv) python3 -c 'import venv, ensurepip' 2>/dev/null && echo present ;;
 	sanitizers) host_compiler_links_sanitized && echo present ;;
+	hostcc) echo 'int f(void) { return 0; }' | cc -shared -fPIC -x c -o /dev/null - && echo present ;;
+	browser) have chromium || have chromium-browser || have google-chrome && echo present ;;
 	gdb) { have gdb && gdb --version || gdb-multiarch --version; } 2>/dev/null ;;
 	*) "$1" --version 2>/dev/null ;;
 	esac | grep -oE '[0-9]+\.[0-9.]*[0-9]|present' | head -n1
@@ -55,17 +57,22 @@ compiler_package() {
 	else echo "gcc-i686-linux-gnu$1"; fi
 }
 
+browser_package() { if grep -qs '^ID=ubuntu' /etc/os-release; then echo chromium-browser; else echo chromium; fi; }
+
 # One tool a line: name, least version, what it is for, packages.
 table() {
 	cat <<-END
 	compiler 9 build $(compiler_package '')
 	make 4.2 build make
-	python3 3.9 build python3
+	python3 3.10 build python3
 	qemu-system-i386 6.2 run qemu-system-x86
 	gdb 10 debug gdb
 	iso - iso grub-common grub-pc-bin xorriso mtools
+	hostcc - lab gcc libc6-dev
+	venv - lab python3-venv
 	sanitizers - check $(compiler_package ' libc6-dev-i386-cross')
-	venv - check python3-venv
+	valgrind 3.18 check valgrind
+	browser - check $(browser_package)
 	END
 }
 
@@ -76,7 +83,8 @@ purposes() {
 		qemu-gdb | gdb) echo build run debug ;;
 		iso) echo build iso ;;
 		qemu-iso) echo build run iso ;;
-		check) echo build run debug iso check ;;
+		lab) echo build run lab ;;
+		check) echo build run debug iso lab check ;;
 		*) echo build ;;
 		esac
 	done
@@ -119,15 +127,19 @@ install() {
 	as_root apt-get -o DPkg::Lock::Timeout=600 install -y --no-install-recommends "$@" >&2
 }
 
-# pytest and the linters, in versions that tests/requirements.txt pins.
+# What pyproject.toml asks pip for.
+requirements() { sed '/^\[tool\.ruff\]/,$d' pyproject.toml; }
+
+# The package of tools/ with an extra: `all` for the lab, or `test`, which holds it and pytest and the linters.
 python_tools() {
-	stamp=build/venv/requirements.txt
-	cmp -s tests/requirements.txt "$stamp" && [ -x build/venv/bin/pytest ] && return 0
-	say 'Setting up build/venv with pytest and the linters ...'
-	mkdir -p build && python3 -m venv --clear build/venv &&
-		build/venv/bin/python -m pip install --quiet --disable-pip-version-check -r tests/requirements.txt >&2 &&
-		cp tests/requirements.txt "$stamp" && return 0
-	say 'Could not install the packages in tests/requirements.txt with pip; is there a network?'
+	for extra in "$1" test; do
+		requirements | cmp -s - "build/venv/$extra.stamp" && return 0
+	done
+	say "Setting up build/venv with the lab's libraries (tidemark[$1] in pyproject.toml) ..."
+	mkdir -p build && { [ -x build/venv/bin/python ] || python3 -m venv build/venv; } &&
+		build/venv/bin/python -m pip install --quiet --disable-pip-version-check -e ".[$1]" >&2 &&
+		requirements >"build/venv/$1.stamp" && return 0
+	say 'Could not install with pip what pyproject.toml lists; is there a network? rm -r build/venv starts anew'
 	return 1
 }
 
@@ -146,13 +158,13 @@ doctor() {
 			"$(goal_of "$purpose")" "$(apt_line $packages)"
 		[ "$purpose" = iso ] || bad=1
 	done < <(table)
-	if cmp -s tests/requirements.txt build/venv/requirements.txt; then printf 'ok    %-18s present\n' build/venv
-	else printf 'note  %-18s not made yet; `make check` makes it\n' build/venv; fi
+	if [ -x build/venv/bin/tidemark ]; then printf 'ok    %-18s present\n' build/venv
+	else printf 'note  %-18s not made yet; `make lab` makes it\n' build/venv; fi
 	return $bad
 }
 
 goal_of() {
-	case $1 in build) echo all ;; run) echo qemu ;; debug) echo gdb ;; iso) echo iso ;; *) echo check ;; esac
+	case $1 in build) echo all ;; run) echo qemu ;; debug) echo gdb ;; iso | lab) echo "$1" ;; *) echo check ;; esac
 }
 
 if [ "${1:-}" = --doctor ]; then
@@ -163,5 +175,8 @@ packages=$(missing_packages "$@" | tr ' ' '\n' | sort -u | tr '\n' ' ')
 if [ -n "${packages// /}" ]; then
 	install $packages || exit 1
 fi
-case " $* " in *' check '*) python_tools || exit 1 ;; esac
+case " $* " in
+*' check '*) python_tools test || exit 1 ;;
+*' lab '*) python_tools all || exit 1 ;;
+esac
 compiler

@@ -10,7 +10,7 @@ import statistics
 import subprocess
 import time
 
-from common import busy_loops, host, publish, run, table
+from common import busy_loops, host, publish, qemu, table
 
 QUIET_BOOTS = 20
 LOOPS = 3
@@ -21,25 +21,25 @@ TIMEOUT_S = 60
 def boot() -> float | None:
     """Wall seconds until the prompt; None when it did not come in TIMEOUT_S."""
     start = time.monotonic()
-    qemu = run.start(
-        run.qemu_command(run.Settings()), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    machine = qemu.start(
+        qemu.qemu_command(qemu.Settings()), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
     console = b""
     try:
         while PROMPT not in console:
             left = start + TIMEOUT_S - time.monotonic()
-            if left <= 0 or not select.select([qemu.stdout], [], [], left)[0]:
+            if left <= 0 or not select.select([machine.stdout], [], [], left)[0]:
                 return None
-            more = os.read(qemu.stdout.fileno(), 65536)
+            more = os.read(machine.stdout.fileno(), 65536)
             if not more:
                 return None
             console += more
         return time.monotonic() - start
     finally:
-        qemu.kill()
-        qemu.wait()
-        qemu.stdin.close()
-        qemu.stdout.close()
+        machine.kill()
+        machine.wait()
+        machine.stdin.close()
+        machine.stdout.close()
 
 
 def row(name: str, boots: list[float | None]) -> list[object]:

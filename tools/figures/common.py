@@ -24,7 +24,7 @@ from typing import TypeVar
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 
-import run  # noqa: E402
+from tidemark import qemu  # noqa: E402
 
 DOCUMENTS = ("docs/figures.md", "README.md")
 REQUIRED = DOCUMENTS[0]
@@ -35,7 +35,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Outcome:
-    """One finished run: `code` is one of run.OK ..., `wall_s` host seconds from QEMU's start to its end."""
+    """One finished run: `code` is one of qemu.OK ..., `wall_s` host seconds from QEMU's start to its end."""
 
     code: int
     wall_s: float
@@ -78,18 +78,18 @@ class Outcome:
 
 
 def measure(command: str, telemetry: bool = False, **settings: object) -> Outcome:
-    """Run one command line in a fresh guest; `settings` are those of run.Settings. A run that fails ends the script."""
+    """Run one command line in a fresh guest; `settings`: those of qemu.Settings. A failing run ends the script."""
     with tempfile.TemporaryDirectory(prefix="tidemark-figures-") as folder:
         file = Path(folder, "telemetry")
         file.touch()
-        s = run.Settings(run=command, telemetry=str(file) if telemetry else "", **settings)
+        s = qemu.Settings(run=command, telemetry=str(file) if telemetry else "", **settings)
         console = io.BytesIO()
         start = time.monotonic()
-        code, _ = run.run_command(s, console)
+        code, _ = qemu.run_command(s, console)
         wall_s = time.monotonic() - start
         text = console.getvalue().decode("ascii", "replace").replace("\r", "")
-        if code != run.OK:
-            raise SystemExit(f"{run.command_line(s)}\nended with {code}:\n{text[-2000:]}")
+        if code != qemu.OK:
+            raise SystemExit(f"{qemu.command_line(s)}\nended with {code}:\n{text[-2000:]}")
         return Outcome(code, wall_s, text, file.read_bytes())
 
 
@@ -102,7 +102,7 @@ def in_parallel(function: Callable[[T], R], items: Iterable[T]) -> list[R]:
 @contextlib.contextmanager
 def busy_loops(nr: int) -> Iterator[None]:
     """Keep the host busy with `nr` endless loops."""
-    loops = [subprocess.Popen(["sh", "-c", "while :; do :; done"], preexec_fn=run.die_with_parent) for _ in range(nr)]
+    loops = [subprocess.Popen(["sh", "-c", "while :; do :; done"], preexec_fn=qemu.die_with_parent) for _ in range(nr)]
     try:
         yield
     finally:

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from common import ROOT, in_parallel, measure, publish, run, table
+from common import ROOT, in_parallel, measure, publish, qemu, table
 
 try:
     import tomllib
@@ -177,7 +177,7 @@ def main() -> None:
         f"The benchmark programs micro, thrash, seqscan, btree and phase, unchanged. Linux: {linux['conditions']} "
         f"Tidemark: exact runs.\n\nGuest instructions for one operation (or page, KiB, region), median; no "
         f"swap; Tidemark `MEM={MICRO_MEM} SWAP=none`.\n\n{micro}\n\n"
-        f"Paging. {linux['paging_conditions']} Tidemark `VM={run.Settings().vm} MEM={mem} SWAP={PAGING_SWAP}`, which "
+        f"Paging. {linux['paging_conditions']} Tidemark `VM={qemu.Settings().vm} MEM={mem} SWAP={PAGING_SWAP}`, which "
         f"leaves programs as much. Instructions a page, then millions a run and pages moved.\n\n{swap}\n\n{paging}",
     )
 

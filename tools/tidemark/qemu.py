@@ -2,7 +2,7 @@
 """The one place that starts QEMU.
 
 `make qemu` and its kin call it; it takes its settings from the environment, where make puts its variables (VM, MEM,
-RUN, ...; tools/help.txt explains them). The tests import its functions.
+RUN, ...; tools/help.txt explains them). The lab and the tests import its functions. It needs no other package.
 
 An exact run must not depend on the host, and a serial port whose reader is slow makes the guest wait. So the console
 of a `RUN=` goes to a file, which takes every byte at once, and is copied to the terminal from there.
@@ -21,12 +21,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
+
+# QEMU starts in the image's folder, so that these names are the same in every copy of it: the kernel is told its own.
+PROGRAM = "qemu-system-i386"
 KERNEL = "build/tidemark.elf"
 INITRD = "build/initramfs.cpio"
 ISO = "build/tidemark.iso"
@@ -55,7 +58,8 @@ class BadSetting(ValueError):
 
 @dataclass(frozen=True)
 class Settings:
-    """What one run is made of. Sizes are in the kernel's notation (24M); `exact` is virtual time."""
+    """What one run is made of. Sizes are in the kernel's notation (24M); `exact` is virtual time; `timeout` is in
+    seconds of host time; `image` is the folder that holds KERNEL and INITRD."""
 
     vm: str = "2q"
     mem: str = "64M"
@@ -69,6 +73,7 @@ class Settings:
     timeout: float = 600
     gdb_port: int = 1234
     qemu_flags: str = ""
+    image: Path = ROOT
 
 
 def size_bytes(text: str, name: str) -> int:
@@ -132,19 +137,19 @@ def machine_mib(s: Settings) -> int:
 
 
 def qemu_command(s: Settings, console: str = "", gdb: bool = False, iso: bool = False) -> list[str]:
-    """QEMU and its arguments, to be started in the project's root.
+    """QEMU and its arguments, to be started in the image's folder.
 
     `console` is a file for the first serial port; without it that port, and QEMU's monitor (Ctrl-A c), are on the
     terminal. Nobody sees the VGA screen of an unattended run: without the card, and its BIOS, it boots 20 ms sooner.
     `gdb` waits for a debugger; `iso` boots build/tidemark.iso by GRUB.
     """
-    words = ["qemu-system-i386", "-accel", "tcg", "-cpu", "qemu32", "-machine", "pc", "-nodefaults", "-no-reboot"]
+    words = [PROGRAM, "-accel", "tcg", "-cpu", "qemu32", "-machine", "pc", "-nodefaults", "-no-reboot"]
     words += ["-display", "none", "-vga", "none" if console else "std", "-m", f"{machine_mib(s)}M"]
     words += ["-device", "isa-debug-exit,iobase=0xf4,iosize=4"]
     words += ["-device", "ib700", "-action", "watchdog=inject-nmi"]
     if s.exact:
         words += ["-icount", "shift=0,sleep=off", "-rtc", "clock=vm,base=2024-01-01T00:00:00", "-seed", "1"]
-    words += ["-serial", f"file:{console}" if console else "mon:stdio"]
+    words += ["-serial", f"file:{os.path.abspath(console)}" if console else "mon:stdio"]
     words += ["-serial", f"file:{os.path.abspath(s.telemetry)}" if s.telemetry else "null"]
     if iso:
         words += ["-cdrom", ISO, "-boot", "d"]
@@ -162,9 +167,9 @@ def die_with_parent() -> None:
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
-def start(command: list[str], **kwargs: object) -> subprocess.Popen:
-    """Start QEMU in the project's root, where the relative names in its command line are right."""
-    return subprocess.Popen(command, cwd=ROOT, preexec_fn=die_with_parent, **kwargs)
+def start(command: list[str], image: Path = ROOT, **kwargs: object) -> subprocess.Popen:
+    """Start QEMU in the image's folder, where the relative names in its command line are right."""
+    return subprocess.Popen(command, cwd=image, preexec_fn=die_with_parent, **kwargs)
 
 
 def stop(qemu: subprocess.Popen) -> None:
@@ -179,36 +184,43 @@ def stop(qemu: subprocess.Popen) -> None:
         qemu.wait()
 
 
-def follow(qemu: subprocess.Popen, console: Path, deadline: float, out: BinaryIO) -> bool:
-    """Copy the console file to `out` while it grows, until QEMU ends; False when `deadline` came first.
+def unattended(
+    s: Settings, console: Path, progress: Callable[[], None], messages: BinaryIO | None = None, iso: bool = False
+) -> tuple[int, int]:
+    """One run whose console is the file `console`; (code, QEMU's own status).
 
-    QEMU has ended and all of the console is copied when this returns or raises.
+    `progress` is called every 20 ms of host time, and once more when QEMU has ended and its files are complete: that
+    also when an exception, such as KeyboardInterrupt, ends the run. `messages` takes what QEMU itself says.
     """
-    with console.open("rb") as lines:
-        try:
-            while qemu.poll() is None:
-                if time.monotonic() > deadline:
-                    return False
-                out.write(lines.read())
-                out.flush()
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    qemu.wait(0.02)
-            return True
-        finally:
-            stop(qemu)
-            out.write(lines.read())
-            out.flush()
+    console.write_bytes(b"")
+    qemu = start(qemu_command(s, str(console), iso=iso), s.image, stdin=subprocess.DEVNULL, stderr=messages)
+    deadline = time.monotonic() + s.timeout
+    try:
+        while qemu.poll() is None:
+            if time.monotonic() > deadline:
+                stop(qemu)
+                return TIMED_OUT, qemu.returncode
+            progress()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                qemu.wait(0.02)
+    finally:
+        stop(qemu)
+        progress()
+    return QEMU_STATUS.get(qemu.returncode, NO_QEMU), qemu.returncode
 
 
 def run_command(s: Settings, out: BinaryIO, iso: bool = False) -> tuple[int, int]:
-    """One unattended run, its console written to `out`; (code, QEMU's own status)."""
+    """One unattended run, its console written to `out` while it comes; (code, QEMU's own status)."""
     with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
         console = Path(folder, "console")
         console.touch()
-        qemu = start(qemu_command(s, str(console), iso=iso), stdin=subprocess.DEVNULL)
-        if not follow(qemu, console, time.monotonic() + s.timeout, out):
-            return TIMED_OUT, qemu.returncode
-    return QEMU_STATUS.get(qemu.returncode, NO_QEMU), qemu.returncode
+        with console.open("rb") as lines:
+
+            def copy() -> None:
+                out.write(lines.read())
+                out.flush()
+
+            return unattended(s, console, copy, iso=iso)
 
 
 def messages(qemu: subprocess.Popen) -> None:
@@ -225,7 +237,7 @@ def interactive(s: Settings, gdb: bool, iso: bool) -> tuple[int, int]:
     GRUB waits in a busy loop, which in virtual time takes far longer than it says: its menu needs the real clock.
     """
     s = replace(s, exact=s.exact and not iso)
-    qemu = start(qemu_command(s, gdb=gdb, iso=iso), stderr=subprocess.PIPE)
+    qemu = start(qemu_command(s, gdb=gdb, iso=iso), s.image, stderr=subprocess.PIPE)
     try:
         messages(qemu)
         qemu.wait()

@@ -1,0 +1,70 @@
+"""The command line `tidemark`: what its commands share. The commands are in tidemark/commands/."""
+
+from __future__ import annotations
+
+import errno
+import signal
+import sys
+
+import typer
+
+from tidemark import errors
+from tidemark.commands import rerun, run
+
+EXTRAS = {
+    "matplotlib": "figures",
+    "numba": "trace",
+    "zstandard": "trace",
+    "textual": "watch",
+    "distributed": "cluster",
+    "dask": "cluster",
+}
+
+app = typer.Typer(
+    name="tidemark",
+    help="Run experiments on the Tidemark kernel, and look at what came of them.",
+    epilog="Exit status: 0 good, 1 the experiment failed or differs, 2 wrong usage, 3 bad input, 4 a tool is missing, "
+    "5 a result could not be written, 130 stopped by Ctrl-C.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(run.run)
+app.command()(rerun.rerun)
+
+
+def hang_up(signum: int, frame: object) -> None:
+    """SIGTERM and SIGHUP end a command as Ctrl-C does: results keep what came."""
+    raise KeyboardInterrupt
+
+
+def say(message: str) -> None:
+    """An error, on stderr."""
+    print(f"tidemark: {message}", file=sys.stderr)
+
+
+def main() -> None:
+    """Run one command; the exit status is one of tidemark.errors."""
+    signal.signal(signal.SIGTERM, hang_up)
+    signal.signal(signal.SIGHUP, hang_up)
+    try:
+        app()
+    except errors.LabError as error:
+        say(str(error))
+        sys.exit(error.code)
+    except ModuleNotFoundError as error:
+        extra = EXTRAS.get((error.name or "").split(".")[0])
+        if extra is None:
+            raise
+        say(f"{error.name} is not installed, which this needs; `make lab` has it, or: pip install 'tidemark[{extra}]'")
+        sys.exit(errors.NO_TOOL)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS):
+            raise
+        say(f"{error.filename or 'a file'} cannot be written: {error.strerror}")
+        sys.exit(errors.NO_SPACE)
+
+
+if __name__ == "__main__":
+    main()

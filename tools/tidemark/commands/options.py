@@ -1,0 +1,68 @@
+"""The options that commands share: what a run is made of."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tidemark import qemu
+from tidemark.errors import USAGE, LabError
+
+DEFAULT = qemu.Settings()
+
+Command = Annotated[
+    list[str],
+    typer.Argument(help="The command line the guest runs. Write -- before it if it has options of its own."),
+]
+Vm = Annotated[str, typer.Option("--vm", help="Replacement policy.")]
+Mem = Annotated[str, typer.Option("--mem", help="Memory that the kernel manages.")]
+Swap = Annotated[
+    str, typer.Option("--swap", help="Swap device: sim:hdd, sim:ssd, sim:ram, none, with changes: sim:hdd,size=64M")
+]
+Frames = Annotated[int | None, typer.Option("--frames", min=3, help="Cap on the page frames of user programs.")]
+Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Seed of the guest's random numbers.")]
+Cmdline = Annotated[str, typer.Option("--cmdline", help="More kernel parameters, such as 'ws.tau_ms=500'.")]
+Timeout = Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds of host time after which a run is ended.")]
+Image = Annotated[
+    Path, typer.Option("--image", help="Folder with build/tidemark.elf and build/initramfs.cpio: a built tree.")
+]
+Out = Annotated[
+    Path | None, typer.Option("--out", "-o", help="Where the result goes (default: a new folder in results/).")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+
+
+def settings(
+    command: list[str],
+    vm: str = DEFAULT.vm,
+    mem: str = DEFAULT.mem,
+    swap: str = DEFAULT.swap,
+    frames: int | None = None,
+    seed: int | None = None,
+    cmdline: str = "",
+    timeout: float = DEFAULT.timeout,
+    image: Path = DEFAULT.image,
+) -> qemu.Settings:
+    """The settings that the options describe; LabError for one that cannot be used."""
+    chosen = replace(
+        DEFAULT,
+        run=" ".join(command),
+        vm=vm,
+        mem=mem,
+        swap=swap,
+        frames="" if frames is None else str(frames),
+        seed="" if seed is None else str(seed),
+        cmdline=cmdline,
+        timeout=timeout,
+        image=image.resolve(),
+    )
+    try:
+        qemu.command_line(chosen)
+        qemu.machine_mib(chosen)
+    except qemu.BadSetting as error:
+        raise LabError(str(error), USAGE) from None
+    return chosen

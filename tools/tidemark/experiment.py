@@ -1,0 +1,100 @@
+"""One run into a result's folder."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from tidemark import image, qemu, results, telemetry
+from tidemark.errors import FAILED, NO_SPACE, NO_TOOL, LabError
+
+Progress = Callable[[list[dict]], None]
+
+
+def nothing(records: list[dict]) -> None:
+    """No progress is shown."""
+
+
+def last_line(path: Path) -> str:
+    """The last line of a text file that is not empty, or nothing."""
+    lines = path.read_text(errors="replace").split("\n") if path.exists() else []
+    return next((line.strip() for line in reversed(lines) if line.strip()), "")
+
+
+def why(result: results.Result, code: int, timeout: float) -> str:
+    """One line on how the run ended, with what the guest or QEMU said of it."""
+    said = ""
+    if code in (qemu.PANICKED, qemu.HUNG, qemu.REFUSED):
+        console = result.console_path.read_text("ascii", "replace").splitlines()
+        marks = {qemu.PANICKED: "panic", qemu.HUNG: "hung", qemu.REFUSED: "command line:"}
+        said = next((line.strip() for line in console if marks[code] in line.lower()), "")
+    elif code == qemu.NO_QEMU:
+        said = last_line(result.folder / results.QEMU_LOG) or qemu.RESET
+    elif code == qemu.TIMED_OUT:
+        said = f"{timeout:g} s of host time; --timeout changes it"
+    return image.reason(code) + (f": {said}" if said else "")
+
+
+def check_telemetry(result: results.Result, settings: qemu.Settings) -> None:
+    """LabError when the run ended by itself but its telemetry did not: the disk is full, for one."""
+    if "telemetry=off" in settings.cmdline.split():
+        return
+    try:
+        result.telemetry()
+    except telemetry.TelemetryError as error:
+        raise LabError(
+            f"the run ended, but its telemetry is not whole (is the disk full?): {error}", NO_SPACE
+        ) from None
+
+
+def run(settings: qemu.Settings, folder: Path, progress: Progress = nothing) -> results.Result:
+    """Run `settings` into `folder`; `progress` is given the telemetry's records as they come.
+
+    The result's meta.json has the exit code (qemu.OK …): a guest that fails is a result too. LabError when nothing
+    could be run or written. KeyboardInterrupt ends QEMU, keeps what came, and is raised again.
+    """
+    settings = replace(settings, telemetry=str(folder / results.TELEMETRY))
+    version, described = image.qemu_version(), image.describe(settings.image)
+    command = qemu.qemu_command(settings, str(folder / results.CONSOLE))
+    try:
+        result = results.create(folder, settings, described, version, command)
+        return carry_out(result, settings, progress)
+    except OSError as error:
+        raise LabError(f"{folder} cannot be written: {error.strerror}", NO_SPACE) from None
+
+
+def carry_out(result: results.Result, settings: qemu.Settings, progress: Progress) -> results.Result:
+    """The run itself, in a folder that has been made for it."""
+    result.telemetry_path.write_bytes(b"")
+    follower = telemetry.Follower(result.telemetry_path)
+    log = result.folder / results.QEMU_LOG
+    begun = time.monotonic()
+    state, code, reason = "interrupted", None, "stopped before its end"
+    try:
+        with log.open("wb") as messages:
+            code, _ = qemu.unattended(settings, result.console_path, lambda: progress(follower.poll()), messages)
+        reason = why(result, code, settings.timeout)
+        if code in (qemu.OK, qemu.FAILED):
+            check_telemetry(result, settings)
+        state = "done"
+    except FileNotFoundError as error:
+        raise LabError(f"{error.filename} is not here; `make doctor` says how to get it", NO_TOOL) from None
+    except LabError as error:
+        reason = str(error)
+        raise
+    finally:
+        follower.close()
+        if log.exists() and not log.stat().st_size:
+            log.unlink()
+        results.finish(result, state, code, reason, time.monotonic() - begun)
+    return result
+
+
+def demand_success(result: results.Result) -> None:
+    """LabError when the run did not end well; its text has the end of the console."""
+    if result.meta["exit"] != qemu.OK:
+        raise LabError(
+            f"{result.meta['reason']}. The console ends so:\n{result.tail()}\n{result.folder} keeps it.", FAILED
+        )

@@ -1,0 +1,45 @@
+"""Files that are whole or not there: written under another name, and renamed when complete."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+
+def write_atomically(path: Path, data: bytes | str) -> None:
+    """Replace `path` by `data` at once: a reader, or a crash, sees the old file or the new one."""
+    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
+    try:
+        partial.write_bytes(data.encode() if isinstance(data, str) else data)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def write_json(path: Path, value: object) -> None:
+    """`value` as indented JSON, at once."""
+    write_atomically(path, json.dumps(value, indent=2) + "\n")
+
+
+def write_csv(path: Path, rows: Sequence[Mapping[str, object]], columns: Iterable[str] = ()) -> None:
+    """Rows as CSV, at once. Columns: those given, then others in the order in which rows bring them."""
+    names = dict.fromkeys([*columns, *(name for row in rows for name in row)])
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(names), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_atomically(path, text.getvalue())
+
+
+def sha256(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(1 << 20):
+            digest.update(chunk)
+    return digest.hexdigest()

@@ -1,0 +1,88 @@
+"""The image: kernel and first file system in a folder's build/, known by the SHA-256 of their bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import subprocess
+import tempfile
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from tidemark import qemu
+from tidemark.errors import BAD_INPUT, FAILED, NO_TOOL, LabError
+from tidemark.files import sha256
+
+LEAST_QEMU = (6, 2)
+
+
+def describe(folder: Path) -> dict[str, str]:
+    """{"sha256": of both, "kernel": …, "initramfs": …, "commit": of the tree, or empty} of the image in `folder`."""
+    hashes = {}
+    for name, file in (("kernel", qemu.KERNEL), ("initramfs", qemu.INITRD)):
+        try:
+            hashes[name] = sha256(folder / file)
+        except OSError as error:
+            raise LabError(
+                f"there is no image to run: {error.filename}: {error.strerror}; `make` builds it", BAD_INPUT
+            ) from None
+    both = hashlib.sha256("".join(hashes.values()).encode()).hexdigest()
+    return {"sha256": both, **hashes, "commit": commit(folder)}
+
+
+def commit(folder: Path) -> str:
+    """What git calls the tree's state, `-dirty` with changes; empty where there is no git."""
+    try:
+        command = ["git", "-C", str(folder), "describe", "--always", "--dirty", "--abbrev=12"]
+        return subprocess.run(command, capture_output=True, text=True, timeout=20).stdout.strip()
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+
+
+@cache
+def qemu_version() -> str:
+    """QEMU's version, such as 7.2.22. LabError when it is missing or too old."""
+    try:
+        text = subprocess.run(
+            [qemu.PROGRAM, "--version"], capture_output=True, text=True, timeout=60, check=True
+        ).stdout
+    except FileNotFoundError:
+        raise LabError(f"{qemu.PROGRAM} is not here; `make doctor` says how to get it", NO_TOOL) from None
+    except (OSError, subprocess.SubprocessError) as error:
+        raise LabError(f"{qemu.PROGRAM} --version: {error}; `make doctor` says how to get another", NO_TOOL) from None
+    found = re.search(r"version (\d+)\.(\d+)(\.\d+)?", text)
+    if not found:
+        raise LabError(f"{qemu.PROGRAM} --version says {text[:80]!r}, which is no QEMU's", NO_TOOL)
+    if (int(found[1]), int(found[2])) < LEAST_QEMU:
+        least = ".".join(map(str, LEAST_QEMU))
+        raise LabError(
+            f"QEMU {found[0][8:]} is too old, {least} is the least; `make doctor` says how to get it", NO_TOOL
+        )
+    return found[0][8:]
+
+
+@cache
+def policies(folder: Path) -> tuple[str, ...]:
+    """The replacement policies in the image, asked of it by a boot. LabError when it does not answer."""
+    with tempfile.TemporaryDirectory(prefix="tidemark-") as scratch:
+        console = Path(scratch, "console")
+        s = replace(qemu.Settings(), run="cat /proc/sys/vm/policy", swap="none", image=folder, timeout=60)
+        code, _ = qemu.unattended(s, console, lambda: None)
+        found = re.search(r"^((?:\S+ )*\[\S+\](?: \S+)*)\s*$", console.read_text("ascii", "replace"), re.MULTILINE)
+    if code != qemu.OK or not found:
+        raise LabError(f"the image in {folder} does not say which policies it has: {reason(code)}", FAILED)
+    return tuple(sorted(found[1].replace("[", "").replace("]", "").split()))
+
+
+def reason(code: int) -> str:
+    """Why a run ended so, in few words."""
+    return {
+        qemu.OK: "it ended well",
+        qemu.FAILED: "the command failed",
+        qemu.PANICKED: "the kernel panicked",
+        qemu.HUNG: "the kernel hung",
+        qemu.TIMED_OUT: "it did not end in time",
+        qemu.NO_QEMU: "QEMU ended by itself",
+        qemu.REFUSED: "the kernel refused its command line",
+    }[code]

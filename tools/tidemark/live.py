@@ -1,0 +1,53 @@
+"""A line on the terminal that says how far a run has come. Nothing is written when stderr is no terminal."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from tidemark import telemetry
+
+REFRESH_S = 0.1
+
+
+class LiveLine:
+    """Use as a context manager; call it with the telemetry's records as they come."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        console = Console(stderr=True)
+        self._live = (
+            None if quiet or not console.is_terminal else Live(console=console, auto_refresh=False, transient=True)
+        )
+        self._samples: list[dict] = []
+        self._shown_s = 0.0
+
+    def __enter__(self) -> LiveLine:
+        if self._live:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live:
+            self._live.stop()
+
+    def __call__(self, records: list[dict]) -> None:
+        """Take note of new records, and show the latest now and then."""
+        self._samples = [*self._samples, *(record for record in records if record["ev"] == "sample")][-2:]
+        now = time.monotonic()
+        if self._live and self._samples and now - self._shown_s >= REFRESH_S:
+            self._shown_s = now
+            self._live.update(Text(described(self._samples[0], self._samples[-1])), refresh=True)
+
+
+def described(before: dict, after: dict) -> str:
+    """Virtual time, utilisation, major faults a second and free pages, from two samples."""
+    return (
+        f"{after['t_us'] / 1e6:9.1f} s virtual   utilisation {100 * telemetry.utilisation(before, after):5.1f} %   "
+        f"major faults {telemetry.fault_rate(before, after):8.1f}/s   free {sum(after['free']):7,} pages"
+    )

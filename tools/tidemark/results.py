@@ -1,0 +1,157 @@
+"""Results: a folder for each run, of plain files.
+
+    meta.json         what was run, with what, and how it ended: `state` is running, done or interrupted
+    telemetry.ndjson  the kernel's telemetry, as it came
+    console.log       the console, as it came
+    qemu.log          what QEMU itself said, if anything
+    processes.csv     a row for each process that ended: the `exit` records
+    samples.csv       a row for each sample, members of members as `vm.pgfault`; processes are left out
+
+meta.json is written first with state "running", and replaced when the run has ended; a folder that still says so was
+cut off, or is being written. The SHA-256 of both raw files stands in it, so that a changed or truncated one is found.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from tidemark import qemu, telemetry
+from tidemark.errors import USAGE, LabError
+from tidemark.files import sha256, write_csv, write_json
+
+SCHEMA = 1
+META, TELEMETRY, CONSOLE, QEMU_LOG = "meta.json", "telemetry.ndjson", "console.log", "qemu.log"
+RAW = (TELEMETRY, CONSOLE)
+OF_THE_HOST = ("image", "telemetry", "qemu_flags", "gdb_port")
+
+
+@dataclass
+class Result:
+    """A result's folder and what its meta.json says."""
+
+    folder: Path
+    meta: dict
+
+    @property
+    def telemetry_path(self) -> Path:
+        return self.folder / TELEMETRY
+
+    @property
+    def console_path(self) -> Path:
+        return self.folder / CONSOLE
+
+    @property
+    def name(self) -> str:
+        """The folder's own name, for legends and tables."""
+        return self.folder.resolve().name
+
+    def settings(self) -> qemu.Settings:
+        """What to give to run it again, with the image of this tree."""
+        return qemu.Settings(**self.meta["settings"])
+
+    def telemetry(self, partial: bool = False) -> telemetry.Telemetry:
+        """Its telemetry; see tidemark.telemetry.read."""
+        return telemetry.read(self.telemetry_path, partial)
+
+    def tail(self, lines: int = 12) -> str:
+        """The end of its console."""
+        text = self.console_path.read_text("ascii", "replace") if self.console_path.exists() else ""
+        return "\n".join(line.rstrip() for line in text.splitlines()[-lines:])
+
+
+def described(settings: qemu.Settings) -> dict:
+    """The settings that make the run, as JSON."""
+    return {name: value for name, value in asdict(settings).items() if name not in OF_THE_HOST}
+
+
+def new_folder(settings: qemu.Settings, parent: Path) -> Path:
+    """A name that is free: date, policy and program, such as results/20261121-103000-ws-thrash."""
+    program = re.sub(r"\W+", "-", settings.run.split()[0] if settings.run.split() else "boot").strip("-") or "run"
+    stem = f"{datetime.datetime.now():%Y%m%d-%H%M%S}-{settings.vm}-{program}"
+    names = (stem if nr == 1 else f"{stem}-{nr}" for nr in range(1, 10000))
+    return next(parent / name for name in names if not (parent / name).exists())
+
+
+def create(folder: Path, settings: qemu.Settings, image: dict, version: str, command: list[str]) -> Result:
+    """Make the folder, with a meta.json that says running. It may be there if it is empty or its run was cut off."""
+    if folder.exists() and any(folder.iterdir()):
+        if not (folder / META).exists():
+            raise LabError(f"{folder} holds something else; give another --out", USAGE)
+        if load(folder).meta["state"] == "done":
+            raise LabError(f"{folder} holds a result already; give another --out, or remove it", USAGE)
+    folder.mkdir(parents=True, exist_ok=True)
+    meta = {
+        "schema": SCHEMA,
+        "kind": "run",
+        "state": "running",
+        "started": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "settings": described(settings),
+        "kernel_command_line": qemu.command_line(settings),
+        "qemu": {"version": version, "command": command},
+        "image": image,
+    }
+    write_json(folder / META, meta)
+    return Result(folder, meta)
+
+
+def flat(record: dict, prefix: str = "") -> Iterator[tuple[str, object]]:
+    """A record's numbers with their names: {"vm": {"pgfault": 3}} is vm.pgfault, a list's members free.0, free.1."""
+    for name, value in record.items():
+        if isinstance(value, list):
+            value = {str(at): member for at, member in enumerate(value) if not isinstance(member, (dict, list))}
+        if isinstance(value, dict):
+            yield from flat(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, value
+
+
+def write_tables(result: Result) -> None:
+    """processes.csv and samples.csv, of what telemetry there is."""
+    try:
+        data = result.telemetry(partial=True)
+    except telemetry.TelemetryError:
+        return
+    write_csv(result.folder / "processes.csv", [dict(flat(record)) for record in data.exits])
+    write_csv(result.folder / "samples.csv", [dict(flat(record)) for record in data.samples])
+
+
+def finish(result: Result, state: str, code: int | None, why: str, wall_s: float) -> None:
+    """Write the tables, and meta.json as it is to stay."""
+    write_tables(result)
+    files = {}
+    for name in RAW:
+        path = result.folder / name
+        if path.exists():
+            files[name] = {"bytes": path.stat().st_size, "sha256": sha256(path)}
+    result.meta |= {"state": state, "exit": code, "reason": why, "wall_s": round(wall_s, 3), "files": files}
+    write_json(result.folder / META, result.meta)
+
+
+def load(folder: Path) -> Result:
+    """The result in `folder`. LabError when it is none, or of another schema."""
+    path = folder / META
+    try:
+        meta = json.loads(path.read_text())
+    except FileNotFoundError:
+        raise LabError(f"{folder} is no result: it has no {META}. `tidemark run` makes results") from None
+    except (OSError, ValueError) as error:
+        raise LabError(f"{path} cannot be read: {error}") from None
+    if not isinstance(meta, dict) or meta.get("kind") != "run":
+        raise LabError(f"{folder} is no run's result: its {META} says kind {meta.get('kind')!r}")
+    if meta.get("schema") != SCHEMA:
+        raise LabError(f"{path} is of schema {meta.get('schema')}, this program reads schema {SCHEMA}: run it again")
+    return Result(folder, meta)
+
+
+def check_files(result: Result) -> None:
+    """LabError when a raw file is not the one that the run left."""
+    for name, written in result.meta.get("files", {}).items():
+        path = result.folder / name
+        if not path.exists() or sha256(path) != written["sha256"]:
+            size = path.stat().st_size if path.exists() else 0
+            raise LabError(f"{path} was changed after the run: {size} bytes now, {written['bytes']} then")
