@@ -25,6 +25,7 @@ app = typer.Typer(
     help="Run experiments on the Tidemark kernel, and look at what came of them.",
     epilog="Exit status: 0 good, 1 the experiment failed or differs, 2 wrong usage, 3 bad input, 4 a tool is missing, "
     "5 a result could not be written, 130 stopped by Ctrl-C.",
+    rich_markup_mode="markdown",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

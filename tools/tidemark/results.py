@@ -142,7 +142,7 @@ def load(folder: Path) -> Result:
     except (OSError, ValueError) as error:
         raise LabError(f"{path} cannot be read: {error}") from None
     if not isinstance(meta, dict) or meta.get("kind") != "run":
-        raise LabError(f"{folder} is no run's result: its {META} says kind {meta.get('kind')!r}")
+        raise LabError(f"{folder} is no run's result, says its {META}")
     if meta.get("schema") != SCHEMA:
         raise LabError(f"{path} is of schema {meta.get('schema')}, this program reads schema {SCHEMA}: run it again")
     return Result(folder, meta)

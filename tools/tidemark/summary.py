@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tidemark.telemetry import Telemetry
+from tidemark.results import Result
+from tidemark.telemetry import Telemetry, TelemetryError
 
 ACCOUNTS = ("user", "kernel", "ready", "pagewait", "admit", "sleep")
 
@@ -55,3 +56,11 @@ def system(telemetry: Telemetry) -> dict:
 def of(telemetry: Telemetry) -> dict:
     """{"processes": [...], "system": {...}}."""
     return {"processes": [process(record) for record in telemetry.exits], "system": system(telemetry)}
+
+
+def of_result(result: Result) -> dict:
+    """The same of a result, as far as its telemetry goes: a refused run has none, a panic cuts it off."""
+    try:
+        return of(result.telemetry(partial=True))
+    except TelemetryError:
+        return {"processes": [], "system": {}}

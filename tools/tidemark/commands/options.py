@@ -27,7 +27,8 @@ Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Seed of the gue
 Cmdline = Annotated[str, typer.Option("--cmdline", help="More kernel parameters, such as 'ws.tau_ms=500'.")]
 Timeout = Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds of host time after which a run is ended.")]
 Image = Annotated[
-    Path, typer.Option("--image", help="Folder with build/tidemark.elf and build/initramfs.cpio: a built tree.")
+    Path,
+    typer.Option("--image", show_default="this tree", help="Folder with build/tidemark.elf and build/initramfs.cpio."),
 ]
 Out = Annotated[
     Path | None, typer.Option("--out", "-o", help="Where the result goes (default: a new folder in results/).")
@@ -46,8 +47,11 @@ def settings(
     cmdline: str = "",
     timeout: float = DEFAULT.timeout,
     image: Path = DEFAULT.image,
+    exact: bool = True,
 ) -> qemu.Settings:
     """The settings that the options describe; LabError for one that cannot be used."""
+    if exact and swap.startswith("hd"):
+        raise LabError(f"swap={swap} is a real disk, which no exact run can have: add --real", USAGE)
     chosen = replace(
         DEFAULT,
         run=" ".join(command),
@@ -59,6 +63,7 @@ def settings(
         cmdline=cmdline,
         timeout=timeout,
         image=image.resolve(),
+        exact=exact,
     )
     try:
         qemu.command_line(chosen)

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
 
-from tidemark import experiment, results, summary
+import typer
+
+from tidemark import experiment, qemu, results, spread, summary
 from tidemark.commands import options
+from tidemark.files import write_csv
 from tidemark.live import LiveLine
 
 SHOWN = (
@@ -30,12 +35,11 @@ def cell(value: object) -> str:
     return f"{value:,.3f}" if isinstance(value, float) else str(value)
 
 
-def show(result: results.Result) -> None:
-    """The summary as tables on stdout."""
+def show(numbers: dict) -> None:
+    """The summary (see tidemark.summary.of) as tables on stdout."""
     from rich.console import Console
     from rich.table import Table
 
-    numbers = summary.of(result.telemetry(partial=True))
     table = Table(box=None, header_style="bold")
     for name in SHOWN:
         table.add_column(name, justify="left" if name == "command" else "right", no_wrap=True)
@@ -56,6 +60,36 @@ def show(result: results.Result) -> None:
         console.print(f"policy violations: {s['policy_violations']}; the console says which")
 
 
+def repeated(settings: qemu.Settings, folder: Path, repeats: int, live: LiveLine) -> list[dict]:
+    """Realistic runs, one after the other, in folders 1, 2, … of `folder`; a row for each. All must succeed."""
+    rows: list[dict] = []
+    for nr in range(1, repeats + 1):
+        result = experiment.run(settings, folder / str(nr), live)
+        experiment.demand_success(result)
+        rows.append({"run": nr, **spread.numbers(summary.of(result.telemetry()))})
+        write_csv(folder / "runs.csv", rows)
+    write_csv(folder / "spread.csv", spread.of([{k: v for k, v in row.items() if k != "run"} for row in rows]))
+    return rows
+
+
+def show_spread(folder: Path, rows: list[dict], as_json: bool) -> None:
+    """Median and spread of the runs, on stdout."""
+    from rich.console import Console
+    from rich.table import Table
+
+    spreads = spread.of([{k: v for k, v in row.items() if k != "run"} for row in rows])
+    if as_json:
+        print(json.dumps({"folder": str(folder), "runs": rows, "spread": spreads}, indent=2))
+        return
+    table = Table(box=None, header_style="bold", title=f"{len(rows)} runs", title_justify="left")
+    for name in spreads[0]:
+        table.add_column(name, justify="left" if name == "quantity" else "right")
+    for row in spreads:
+        table.add_row(*(cell(value) for value in row.values()))
+    Console(highlight=False).print(table)
+    print(folder)
+
+
 def run(
     command: options.Command,
     vm: options.Vm = options.DEFAULT.vm,
@@ -66,6 +100,8 @@ def run(
     cmdline: options.Cmdline = "",
     timeout: options.Timeout = options.DEFAULT.timeout,
     image: options.Image = options.DEFAULT.image,
+    real: Annotated[bool, typer.Option("--real", help="Wall-clock time and a real emulated disk; repeats.")] = False,
+    repeats: Annotated[int, typer.Option("--repeats", min=1, help="How many runs --real makes.")] = 5,
     out: options.Out = None,
     json_: options.AsJson = False,
     quiet: options.Quiet = False,
@@ -75,21 +111,30 @@ def run(
     Example:  tidemark run thrash 8 8192 10 --vm ws --mem 24M --swap sim:hdd
 
     The run is exact: the same image and settings give the same bytes. The folder gets meta.json, telemetry.ndjson,
-    console.log, processes.csv and samples.csv. Ctrl-C ends QEMU and keeps what came.
+    console.log, processes.csv and samples.csv. Ctrl-C ends QEMU and keeps what came. With --real the folder has one
+    such folder for each run, runs.csv, and spread.csv: median, quartiles, least and greatest.
     """
-    settings = options.settings(command, vm, mem, swap, frames, seed, cmdline, timeout, image)
+    settings = options.settings(command, vm, mem, swap, frames, seed, cmdline, timeout, image, exact=not real)
+    if real and swap == options.DEFAULT.swap:
+        settings = replace(settings, swap="hda")
     folder = out or results.new_folder(settings, Path("results"))
     try:
         with LiveLine(quiet) as live:
-            result = experiment.run(settings, folder, live)
+            if real:
+                rows = repeated(settings, folder, repeats, live)
+            else:
+                result = experiment.run(settings, folder, live)
     except KeyboardInterrupt:
         print(f"tidemark: stopped; {folder} keeps what came", file=sys.stderr)
         raise
+    if real:
+        show_spread(folder, rows, json_)
+        return
+    numbers = summary.of_result(result)
     if json_:
-        print(
-            json.dumps({"folder": str(folder), **result.meta, **summary.of(result.telemetry(partial=True))}, indent=2)
-        )
+        print(json.dumps({"folder": str(folder), **result.meta, **numbers}, indent=2))
     else:
-        show(result)
+        if numbers["processes"] or numbers["system"]:
+            show(numbers)
         print(folder)
     experiment.demand_success(result)

@@ -1,0 +1,304 @@
+"""`tidemark run` and `tidemark rerun`, and the results they leave."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+import shutil
+import signal
+import statistics
+from pathlib import Path
+
+import pytest
+from lab import qemu_replaced, tidemark, tidemark_in_background
+from tidemark import errors, image, live, qemu, repeat, results, spread, summary, telemetry
+
+QUICK = ("--swap", "sim:ram", "--mem", "16M", "--cmdline", "sample_ms=1")
+START = '{"seq":0,"t_us":0,"ev":"start","schema":1}\n'
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished result; tests that change it take a copy."""
+    folder = tmp_path_factory.mktemp("whole") / "result"
+    done = tidemark("run", "thrash 2 512 3; false || true", *QUICK, "--vm", "clock", "--out", folder, cwd=folder.parent)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture
+def copy(whole: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(whole, tmp_path / "copy"))
+
+
+def test_a_result_says_what_was_run_with_what(whole: Path) -> None:
+    meta = results.load(whole).meta
+    assert meta["state"] == "done" and meta["exit"] == 0
+    assert meta["settings"]["vm"] == "clock" and meta["settings"]["run"] == "thrash 2 512 3; false || true"
+    assert "vm=clock" in meta["kernel_command_line"] and "-icount" in meta["qemu"]["command"]
+    assert meta["image"] == image.describe(qemu.ROOT)
+    assert meta["qemu"]["version"] == image.qemu_version()
+    results.check_files(results.load(whole))
+
+
+def test_tables_hold_what_the_telemetry_says(whole: Path) -> None:
+    data = results.load(whole).telemetry()
+    with (whole / "processes.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["pid"]) for row in rows] == [record["pid"] for record in data.exits]
+    assert [int(row["c_b"]) for row in rows] == [record["c_b"] for record in data.exits]
+    with (whole / "samples.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["vm.pgfault"]) for row in rows] == [sample["vm"]["pgfault"] for sample in data.samples]
+    assert [int(row["free.0"]) for row in rows] == [sample["free"][0] for sample in data.samples]
+
+
+def test_summary_agrees_with_the_kernels_own(whole: Path) -> None:
+    result = results.load(whole)
+    numbers = summary.of_result(result)
+    console = result.console_path.read_text()
+    assert f"faults: {numbers['system']['faults']}, {numbers['system']['major_faults']} of them major" in console
+    for row in numbers["processes"]:
+        assert any(line.split()[:2] == [str(row["pid"]), row["command"]] for line in console.splitlines())
+
+
+def test_rerun_finds_every_byte_the_same(whole: Path) -> None:
+    again = tidemark("rerun", whole, cwd=whole.parent)
+    assert again.returncode == 0, again.stderr
+    assert "the same: telemetry.ndjson" in again.stdout
+
+
+def test_rerun_refuses_a_result_that_was_changed(copy: Path) -> None:
+    with (copy / "telemetry.ndjson").open("a") as file:
+        file.write("{}\n")
+    again = tidemark("rerun", copy, cwd=copy.parent)
+    assert again.returncode == errors.BAD_INPUT and "changed after the run" in again.stderr
+
+
+def test_rerun_names_the_first_difference(copy: Path) -> None:
+    """As if the machine had counted one fault more, in a result whose checksums are right."""
+    path = copy / "telemetry.ndjson"
+    lines = path.read_text().splitlines(keepends=True)
+    at = next(at for at, line in enumerate(lines) if '"sample"' in line)
+    record = json.loads(lines[at])
+    record["vm"]["pgfault"] += 1
+    lines[at] = json.dumps(record, separators=(",", ":")) + "\n"
+    path.write_text("".join(lines))
+    result = results.load(copy)
+    results.finish(result, "done", 0, "", 1.0)
+    again = tidemark("rerun", copy, "--json", cwd=copy.parent)
+    assert again.returncode == errors.FAILED
+    expected = f"vm.pgfault {record['vm']['pgfault']} then, {record['vm']['pgfault'] - 1} now"
+    assert expected in again.stderr and f"line {at + 1}:" in again.stderr
+    assert json.loads(again.stdout)["same"] is False
+
+
+def test_rerun_with_another_image_is_refused(whole: Path, tmp_path: Path) -> None:
+    (tmp_path / "build").mkdir()
+    for name in (qemu.KERNEL, qemu.INITRD):
+        shutil.copy(qemu.ROOT / name, tmp_path / name)
+    with (tmp_path / qemu.INITRD).open("ab") as file:
+        file.write(b"\0")
+    again = tidemark("rerun", whole, "--image", tmp_path, cwd=tmp_path)
+    assert again.returncode == errors.BAD_INPUT and "the image is another" in again.stderr
+
+
+@pytest.mark.parametrize(
+    "spoil, said",
+    [
+        (lambda folder: (folder / "meta.json").unlink(), "is no result"),
+        (lambda folder: (folder / "meta.json").write_text('{"kind": "run", "schema": 999}'), "schema 999"),
+        (lambda folder: (folder / "meta.json").write_text('{"kind": "ru'), "cannot be read"),
+        (lambda folder: (folder / "meta.json").write_text("[]"), "no run's result"),
+        (
+            lambda folder: (folder / "meta.json").write_text('{"kind": "run", "schema": 1, "state": "running"}'),
+            "not finished",
+        ),
+    ],
+    ids=["no_meta", "another_schema", "half_a_meta", "no_object", "cut_off"],
+)
+def test_rerun_of_no_result_is_explained(copy: Path, spoil: object, said: str) -> None:
+    spoil(copy)
+    again = tidemark("rerun", copy, cwd=copy.parent)
+    assert again.returncode == errors.BAD_INPUT and said in again.stderr
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("", "empty"),
+        ("GARBAGE\n", "line 1 is no JSON"),
+        ("[]\n", "no JSON object"),
+        ('{"seq":0,"ev":"sample","t_us":1}\n', "no start"),
+        ('{"seq":0,"t_us":0,"ev":"start","schema":999}\n', "schema 999"),
+        (START + '{"seq":2,"t_us":9,"ev":"end"}\n', "seq 2 follows 0"),
+        (START + '{"seq":1,"t_us":9000,"ev":"sample"}\n', "cut off after 0.009 s"),
+        (START + '{"seq":1,"t_us":9,"ev":"end"}\n{"seq"', "last line is cut off"),
+    ],
+)
+def test_telemetry_that_is_not_whole_says_where(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "telemetry.ndjson"
+    path.write_text(text)
+    with pytest.raises(telemetry.TelemetryError, match=said):
+        telemetry.read(path)
+
+
+def test_follower_reads_a_stream_in_any_pieces(tmp_path: Path, whole: Path) -> None:
+    text = (whole / "telemetry.ndjson").read_text()
+    seed = random.randrange(1 << 32)
+    print(f"seed {seed}")
+    source, path, records = random.Random(seed), tmp_path / "stream", []
+    follower = telemetry.Follower(path)
+    assert follower.poll() == []
+    with path.open("w") as file:
+        while text:
+            cut = source.randrange(1, 700)
+            file.write(text[:cut])
+            file.flush()
+            text = text[cut:]
+            records += follower.poll()
+    assert [record["seq"] for record in records] == list(range(len(records)))
+    assert records == telemetry.parse((whole / "telemetry.ndjson").read_text())
+
+
+@pytest.mark.parametrize(
+    "args, said",
+    [
+        (("run", "false"), "the command failed"),
+        (("run", "true", "--cmdline", "crash=null"), "the kernel panicked: panic: page fault in the kernel"),
+        (("run", "cat"), "the kernel hung"),
+        (("run", "true", "--vm", "nosuch"), "no such policy; valid: 2q"),
+        (("run", "thrash 1 512 1000000 1000", "--timeout", "1"), "--timeout changes it"),
+    ],
+    ids=["fails", "panics", "hangs", "refused", "never_ends"],
+)
+def test_a_run_that_goes_wrong_is_a_result_and_a_failure(tmp_path: Path, args: tuple, said: str) -> None:
+    done = tidemark(*args, "--out", "result", cwd=tmp_path)
+    assert done.returncode == errors.FAILED and said in done.stderr, done.stderr
+    meta = results.load(tmp_path / "result").meta
+    assert meta["state"] == "done" and meta["exit"] not in (None, qemu.OK)
+
+
+def test_interrupt_keeps_what_came_and_ends_qemu(tmp_path: Path) -> None:
+    process = tidemark_in_background("run", "thrash 8 4096 100", "--mem", "16M", "--out", "result", cwd=tmp_path)
+    stream = tmp_path / "result/telemetry.ndjson"
+    while process.poll() is None and not (stream.exists() and stream.read_text().count("\n") > 3):
+        pass
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == errors.INTERRUPTED and "keeps what came" in said, said
+    result = results.load(tmp_path / "result")
+    assert result.meta["state"] == "interrupted" and result.meta["exit"] is None
+    assert result.telemetry(partial=True).samples
+    again = tidemark("run", "true", "--out", "result", cwd=tmp_path)
+    assert again.returncode == 0, "a run that was cut off may be replaced"
+    assert not results.load(tmp_path / "result").telemetry().samples[0]["vm"]["pswpout"]
+
+
+def test_a_result_is_never_overwritten(copy: Path) -> None:
+    before = (copy / "meta.json").read_bytes()
+    done = tidemark("run", "true", "--out", copy, cwd=copy.parent)
+    assert done.returncode == errors.USAGE and "holds a result already" in done.stderr
+    (copy.parent / "mine").mkdir()
+    (copy.parent / "mine/thesis.txt").write_text("text")
+    done = tidemark("run", "true", "--out", "mine", cwd=copy.parent)
+    assert done.returncode == errors.USAGE and "something else" in done.stderr
+    assert (copy / "meta.json").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "script, code, said",
+    [
+        ("echo QEMU emulator version 4.2.1", errors.NO_TOOL, "too old"),
+        ("echo something else", errors.NO_TOOL, "no QEMU's"),
+        ("exit 1", errors.NO_TOOL, "make doctor"),
+        (
+            'case $1 in --version) exec $QEMU "$@" ;; esac; echo no memory for you >&2; exit 1',
+            errors.FAILED,
+            "QEMU ended by itself: no memory for you",
+        ),
+        (
+            'case $1 in --version) exec $QEMU "$@" ;; esac; kill -9 $$',
+            errors.FAILED,
+            "QEMU ended by itself",
+        ),
+        ("trap '' XFSZ; ulimit -f 1; exec $QEMU \"$@\"", errors.NO_SPACE, "is the disk full?"),
+    ],
+    ids=["too_old", "not_qemu", "broken", "dies_with_a_message", "is_killed", "disk_full"],
+)
+def test_trouble_with_qemu_is_explained(tmp_path: Path, script: str, code: int, said: str) -> None:
+    env = qemu_replaced(tmp_path / "bin", script)
+    done = tidemark("run", "thrash 2 512 3", *QUICK, "--out", "result", cwd=tmp_path, env=env)
+    assert done.returncode == code and said in done.stderr, done.stderr
+    if (tmp_path / "result").exists():
+        result = results.load(tmp_path / "result")
+        assert (result.meta["state"], result.meta["exit"]) != ("done", qemu.OK)
+
+
+def test_missing_qemu_and_missing_image_are_explained(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    done = tidemark("run", "true", cwd=tmp_path, env={"PATH": str(tmp_path / "bin")})
+    assert done.returncode == errors.NO_TOOL and "make doctor" in done.stderr
+    done = tidemark("run", "true", "--image", tmp_path, cwd=tmp_path)
+    assert done.returncode == errors.BAD_INPUT and "`make` builds it" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "args, said",
+    [
+        (("run", 'echo "x"'), "double quote"),
+        (("run", "true", "--mem", "lots"), "MEM=lots is no size"),
+        (("run", "true", "--swap", "hda"), "add --real"),
+        (("run", "true", "--nosuch"), "No such option"),
+        (("run",), "Missing argument"),
+        (("nosuch",), "No such command"),
+    ],
+)
+def test_wrong_usage_is_explained(tmp_path: Path, args: tuple, said: str) -> None:
+    done = tidemark(*args, cwd=tmp_path)
+    assert done.returncode == errors.USAGE and said in done.stderr
+    assert not (tmp_path / "results").exists()
+
+
+def test_realistic_runs_give_median_and_spread(tmp_path: Path) -> None:
+    args = ("run", "thrash 2 512 3", "--real", "--repeats", 3, *QUICK, "--out", "result", "--json")
+    done = tidemark(*args, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    shown = json.loads(done.stdout)
+    turnarounds = [row["mean_turnaround_ms"] for row in shown["runs"]]
+    row = next(row for row in shown["spread"] if row["quantity"] == "mean_turnaround_ms")
+    assert row["median"] == statistics.median(turnarounds) and row["max"] == max(turnarounds)
+    assert [results.load(tmp_path / f"result/{nr}").meta["settings"]["exact"] for nr in (1, 2, 3)] == [False] * 3
+    with (tmp_path / "result/runs.csv").open() as file:
+        assert [float(row["mean_turnaround_ms"]) for row in csv.DictReader(file)] == turnarounds
+
+
+def test_quartiles_are_those_of_spreadsheets() -> None:
+    assert spread.spread([4, 1, 3, 2]) == {"min": 1, "q1": 1.75, "median": 2.5, "q3": 3.25, "max": 4}
+    assert spread.spread([7]) == {"min": 7, "q1": 7, "median": 7, "q3": 7, "max": 7}
+
+
+def test_live_line_shows_the_interval_between_two_samples() -> None:
+    before = {"t_us": 1_000_000, "idle_us": 0, "vm": {"pgmajfault": 10}, "free": [1, 2, 3]}
+    after = {"t_us": 3_000_000, "idle_us": 500_000, "vm": {"pgmajfault": 30}, "free": [1000, 0, 7]}
+    line = live.described(before, after)
+    assert "3.0 s" in line and "75.0 %" in line and "10.0/s" in line and "1,007 pages" in line
+
+
+def test_difference_in_length_is_told() -> None:
+    assert repeat.in_lines([b"a"], [b"a", b"b"]) == "1 lines then, 2 now; they agree as far as both go"
+    assert "line 2: 'b' then, 'c' now" in repeat.in_lines([b"a", b"b"], [b"a", b"c"])
+
+
+def test_policies_are_asked_of_the_image() -> None:
+    names = {path.stem for path in qemu.ROOT.glob("kernel/mm/policy/*.c") if not path.stem.endswith("test")}
+    assert set(image.policies(qemu.ROOT)) == names - {"TEMPLATE"}
+
+
+def test_help_of_every_command_has_an_example(tmp_path: Path) -> None:
+    from tidemark.cli import app
+
+    for command in app.registered_commands:
+        assert "Example:" in command.callback.__doc__, command.callback.__name__
+    assert tidemark("--help", cwd=tmp_path).returncode == 0
