@@ -8,7 +8,7 @@
 #include "arch/machine.h"
 #include "arch/time.h"
 #include "drivers/console.h"
-#include "drivers/simdisk.h"
+#include "drivers/swapdisk.h"
 #include "drivers/tty.h"
 #include "fs/proc.h"
 #include "fs/vfs.h"
@@ -84,7 +84,7 @@ void kernel_main(void)
 	vmstat_init();
 	tty_init();
 	load_initramfs();
-	swap_on(simdisk_init());
+	swap_on(swapdisk_open());
 	kswapd_init();
 	admission_init();
 	telemetry_start();

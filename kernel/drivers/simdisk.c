@@ -18,10 +18,9 @@
  */
 #include "drivers/simdisk.h"
 
-#include "arch/irq.h"
 #include "arch/mmu.h"
-#include "arch/time.h"
 #include "drivers/block.h"
+#include "drivers/swapdisk.h"
 #include "errno.h"
 #include "lib/assert.h"
 #include "lib/param.h"
@@ -46,8 +45,6 @@ static const struct {
 	{ "ram", { 0 } },
 };
 
-static char spec[64] = "sim:hdd";
-static bool wanted = true;
 static struct disk_model model = { .seek = 8000, .rotation = 4170, .transfer = 100 };
 
 static const struct {
@@ -59,11 +56,9 @@ static const struct {
 	{ "fail_read", &model.fail_read }, { "fail_write", &model.fail_write },
 };
 
-static LIST_HEAD(queue); /* irq: of struct bio.node, the head is being served */
 static struct timer service;
 static u32 first_pfn;
 static u32 head; /* block under the head */
-static u64 busy_since;
 
 static bool take_preset(const char *name)
 {
@@ -99,17 +94,11 @@ static const char *parse_word(char *word, bool first)
 	return set_key(word, eq + 1);
 }
 
-static const char *parse_swap(const char *text)
+const char *simdisk_parse(const char *text)
 {
-	char copy[sizeof(spec)], *word = copy + 4, *comma;
+	char copy[SWAP_SPEC_MAX], *word = copy + 4, *comma;
 
-	if (strlcpy(copy, text, sizeof(copy)) >= sizeof(copy))
-		return "too long";
-	wanted = strcmp(text, "none");
-	if (!wanted)
-		return NULL;
-	if (strncmp(text, "sim:", 4))
-		return "unknown kind of swap";
+	strlcpy(copy, text, sizeof(copy));
 	for (bool first = true; word; first = false, word = comma) {
 		const char *err;
 
@@ -120,27 +109,7 @@ static const char *parse_swap(const char *text)
 		if (err)
 			return err;
 	}
-	strlcpy(spec, text, sizeof(spec));
 	return NULL;
-}
-
-static void list_swap(char *buf, size_t size)
-{
-	snprintf(buf, size,
-		 "none|sim:hdd|sim:ssd|sim:ram, then ,size=64M ,seek= ,rotation= "
-		 ",transfer= ,latency= (us) ,fail_read= ,fail_write= (every Nth)");
-}
-
-static void show_swap(char *buf, size_t size)
-{
-	snprintf(buf, size, "%s", wanted ? spec : "none");
-}
-
-PARAM_CALL("swap", parse_swap, list_swap, show_swap, "the swap area's disk", AT_BOOT);
-
-bool simdisk_wanted(void)
-{
-	return wanted;
 }
 
 u64 simdisk_size(void)
@@ -174,78 +143,46 @@ static bool must_fail(struct block_device *b, const struct bio *bio)
 {
 	u32 every = bio->write ? model.fail_write : model.fail_read;
 
-	return every && (bio->write ? b->nr_writes : b->nr_reads) % every == 0;
+	return every && ((bio->write ? b->nr_writes : b->nr_reads) + 1) % every == 0;
 }
 
-static struct block_device disk;
-
-/* The request at the head of the queue has had its time. */
-static void finish(struct bio *bio)
+/* The request has had its time. */
+static void serve(struct block_device *b, struct bio *bio)
 {
-	list_del(&bio->node);
-	if (bio->write) {
-		disk.nr_writes++;
-		disk.pages_written += bio->nr;
-	} else {
-		disk.nr_reads++;
-		disk.pages_read += bio->nr;
-	}
-	bio->error = must_fail(&disk, bio) ? -EIO : 0;
+	bio->error = must_fail(b, bio) ? -EIO : 0;
 	for (u32 i = 0; i < bio->nr && !bio->error; i++)
 		move_page(bio, i);
 	head = bio->block + bio->nr;
-	disk.in_flight--;
-	disk.wait_ns += clock_ns() - bio->submitted_ns;
-	bio->end(bio);
 }
 
-static void serve_next(void)
+static bool simdisk_start(struct block_device *b, struct bio *bio)
 {
-	while (!list_empty(&queue)) {
-		struct bio *bio = list_first_entry(&queue, struct bio, node);
-		u64 ns = service_ns(bio);
+	u64 ns = service_ns(bio);
 
-		busy_since = clock_ns();
-		if (ns) {
-			timer_start(&service, busy_since + ns);
-			return;
-		}
-		finish(bio);
-	}
+	if (ns)
+		timer_start(&service, b->busy_since_ns + ns);
+	else
+		serve(b, bio);
+	return !ns;
 }
+
+static const struct block_device_ops ops = { .start = simdisk_start };
+
+static struct block_device disk = {
+	.name = "sim", .ops = &ops, .queue = LIST_HEAD_INIT(disk.queue)
+};
 
 static void service_over(struct timer *t)
 {
 	(void)t;
-	disk.busy_ns += clock_ns() - busy_since;
-	finish(list_first_entry(&queue, struct bio, node));
-	serve_next();
+	serve(&disk, list_first_entry(&disk.queue, struct bio, node));
+	block_end(&disk);
 }
 
-static void submit(struct block_device *b, struct bio *bio)
-{
-	unsigned long flags = irq_save();
-	bool idle = list_empty(&queue);
-
-	ASSERT(bio->nr && bio->block + bio->nr <= b->nr_blocks);
-	bio->submitted_ns = clock_ns();
-	list_add_tail(&bio->node, &queue);
-	b->in_flight++;
-	if (idle)
-		serve_next();
-	irq_restore(flags);
-}
-
-static const struct block_device_ops ops = { .submit = submit };
-
-static struct block_device disk = { .name = "sim", .ops = &ops };
-
-struct block_device *simdisk_init(void)
+struct block_device *simdisk_open(const char *spec)
 {
 	u64 start, end;
 
-	if (!wanted)
-		return NULL;
 	bootmem_store_range(&start, &end);
 	if (end < start + (1u << 20) || (model.size && end - start < model.size))
 		panic("swap=%s: %llu KiB of memory above mem= for its data; start QEMU with a larger "
@@ -255,7 +192,7 @@ struct block_device *simdisk_init(void)
 	disk.nr_blocks = (end - start) >> PAGE_SHIFT;
 	disk.synchronous = !(model.seek | model.rotation | model.transfer | model.latency);
 	timer_setup(&service, service_over, false);
-	printk("swap: %s, %u KiB; seek %u, rotation %u, transfer %u, latency %u us\n", spec,
-	       disk.nr_blocks * 4, model.seek, model.rotation, model.transfer, model.latency);
+	snprintf(disk.model, sizeof(disk.model), "seek %u, rotation %u, transfer %u, latency %u us",
+		 model.seek, model.rotation, model.transfer, model.latency);
 	return &disk;
 }

@@ -10,8 +10,8 @@
 #include "mm/bootmem.h"
 
 #include "arch/machine.h"
-#include "drivers/block.h"
 #include "drivers/simdisk.h"
+#include "drivers/swapdisk.h"
 #include "lib/assert.h"
 #include "lib/param.h"
 #include "lib/printf.h"
@@ -77,7 +77,7 @@ static void settle_limits(void)
 	if (ram_end() < MEM_MIN - MIB)
 		panic("%llu KiB of memory; 8 MiB are needed", ram_end() >> 10);
 	if (!mem_limit)
-		mem_limit = end - (simdisk_wanted() ? MIN(simdisk_size() ?: end / 2, end / 2) : 0);
+		mem_limit = end - (swapdisk_in_memory() ? MIN(simdisk_size() ?: end / 2, end / 2) : 0);
 	mem_limit = MIN(MIN(mem_limit, ram_end()), MEM_MAX) & ~(u64)(PAGE_SIZE - 1);
 	lowmem_limit = MIN(lowmem_limit, mem_limit) & ~(4 * MIB - 1) ?: mem_limit;
 }
@@ -162,11 +162,10 @@ void bootmem_free_initramfs(void)
 
 static void swap_tables_init(void)
 {
-	u64 start, end;
+	u32 nr_slots = swapdisk_find();
 
-	bootmem_store_range(&start, &end);
-	if (simdisk_wanted() && end > start)
-		swap_boot_alloc((end - start) >> PAGE_SHIFT);
+	if (nr_slots)
+		swap_boot_alloc(nr_slots);
 	swap_io_init();
 }
 

@@ -123,7 +123,7 @@ static void write_run(struct page **pages, u32 nr)
 	for (; bio->nr < nr; bio->nr++)
 		bio->pages[bio->nr] = pages[bio->nr];
 	vm_count_n(pswpout, nr);
-	swap_bdev->ops->submit(swap_bdev, bio);
+	block_submit(swap_bdev, bio);
 }
 
 void swap_write_flush(void)
@@ -209,7 +209,7 @@ static void read_cluster(struct bio *bio, struct page *target, u32 cluster)
 		hi++;
 	}
 	vm_count_n(pswpin, bio->nr);
-	swap_bdev->ops->submit(swap_bdev, bio);
+	block_submit(swap_bdev, bio);
 }
 
 /* log2 of the pages to read at once. */

@@ -36,6 +36,7 @@ ISO = "build/tidemark.iso"
 
 MIB = 1 << 20
 DEFAULT_STORE = 128 * MIB
+DISKS = ("hda", "hdb")
 MARGIN = 4 * MIB
 
 # QEMU ends with (value << 1) | 1 for a value written to isa-debug-exit: kernel/include/arch/machine.h has the values.
@@ -119,12 +120,45 @@ def command_line(s: Settings) -> str:
     for name, value in (("VM", s.vm), ("SWAP", s.swap)):
         if re.search(r"\s", value):
             raise BadSetting(f"{name}={value} may not contain blanks; other parameters go into CMDLINE")
-    words = [f"vm={s.vm}", f"mem={s.mem}", f"swap={s.swap}"]
+    unit, _ = real_disk(s)
+    words = [f"vm={s.vm}", f"mem={s.mem}", f"swap={unit or s.swap}"]
     words += [f"frames={s.frames}"] if s.frames else []
     words += [f'run="{s.run}"'] if s.run else []
     words += [f"seed={s.seed}"] if s.seed else []
     words += [s.cmdline] if s.cmdline else []
     return " ".join(words)
+
+
+def real_disk(s: Settings) -> tuple[str, int]:
+    """(`hda` or `hdb`, bytes) of `hda,size=64M`; ("", 0) when the swap area is not on a disk of the machine."""
+    unit, _, option = s.swap.partition(",")
+    if unit not in DISKS:
+        return "", 0
+    name, _, size = (option or f"size={DEFAULT_STORE}").partition("=")
+    if name != "size":
+        raise BadSetting(f"SWAP={s.swap}: a real disk is {unit} or {unit},size=64M; its speed is the host's")
+    return unit, size_bytes(size, "SWAP size")
+
+
+def disk_arguments(s: Settings) -> list[str]:
+    """QEMU's arguments for the real disk of SWAP, if it has one.
+
+    It is empty, and what is written goes into a sparse file of QEMU's own (in $TMPDIR, or /var/tmp), which is gone
+    when QEMU is, however that comes about. Nothing is flushed to the host's disk, since nothing is to last. The guest
+    gets the host's errors: otherwise QEMU would stop the guest when the host's disk is full.
+    """
+    unit, size = real_disk(s)
+    if not unit:
+        return []
+    store = f"driver=null-co,read-zeroes=on,size={size},snapshot=on"
+    return ["-drive", f"if=ide,index={DISKS.index(unit)},{store},werror=report,rerror=report"]
+
+
+def exact_arguments(s: Settings) -> list[str]:
+    """QEMU's arguments for virtual time. Idle time is skipped, unless the host is to complete a disk's request in it:
+    such a run does not repeat, but its disk is not made infinitely slow."""
+    sleep = "on" if real_disk(s)[0] else "off"
+    return ["-icount", f"shift=0,sleep={sleep}", "-rtc", "clock=vm,base=2024-01-01T00:00:00", "-seed", "1"]
 
 
 def machine_mib(s: Settings) -> int:
@@ -147,8 +181,8 @@ def qemu_command(s: Settings, console: str = "", gdb: bool = False, iso: bool = 
     words += ["-display", "none", "-vga", "none" if console else "std", "-m", f"{machine_mib(s)}M"]
     words += ["-device", "isa-debug-exit,iobase=0xf4,iosize=4"]
     words += ["-device", "ib700", "-action", "watchdog=inject-nmi"]
-    if s.exact:
-        words += ["-icount", "shift=0,sleep=off", "-rtc", "clock=vm,base=2024-01-01T00:00:00", "-seed", "1"]
+    words += exact_arguments(s) if s.exact else []
+    words += disk_arguments(s)
     words += ["-serial", f"file:{os.path.abspath(console)}" if console else "mon:stdio"]
     words += ["-serial", f"file:{os.path.abspath(s.telemetry)}" if s.telemetry else "null"]
     if iso:

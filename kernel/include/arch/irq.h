@@ -7,7 +7,7 @@
 
 #include "types.h"
 
-enum { IRQ_TIMER = 0, IRQ_KEYBOARD = 1, IRQ_SERIAL2 = 3, IRQ_SERIAL1 = 4, NR_IRQS = 16 };
+enum { IRQ_TIMER = 0, IRQ_KEYBOARD = 1, IRQ_SERIAL2 = 3, IRQ_SERIAL1 = 4, IRQ_DISK = 14, NR_IRQS = 16 };
 
 /* Mask interrupts and return the former state for irq_restore. */
 static inline unsigned long irq_save(void)

@@ -8,12 +8,13 @@
 #include "types.h"
 
 struct block_device;
-struct seq_file;
 
-bool simdisk_wanted(void); /* is there to be one? */
-u64 simdisk_size(void);    /* bytes asked for by size=; 0: all there is above mem= */
+/* Takes "sim:..." as the disk's description. NULL, or what is wrong with it. */
+const char *simdisk_parse(const char *spec);
 
-/* Puts the disk into the memory above mem=; NULL: swap=none. Panics when there is none. */
-struct block_device *simdisk_init(void);
+u64 simdisk_size(void); /* bytes asked for by size=; 0: all there is above mem= */
+
+/* Puts the disk into the memory above mem=; panics when there is none. Boot only. */
+struct block_device *simdisk_open(const char *spec);
 
 #endif
