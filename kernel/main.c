@@ -27,6 +27,7 @@
 #include "mm/zone.h"
 #include "proc/task.h"
 #include "sched/sched.h"
+#include "trace/profile.h"
 #include "trace/telemetry.h"
 
 char run_command[512];
@@ -89,6 +90,7 @@ void kernel_main(void)
 	admission_init();
 	telemetry_start();
 	sample_init();
+	profile_init();
 	slab_boot_done();
 	watchdog_init();
 	crash_init();
@@ -103,6 +105,7 @@ void kernel_main(void)
 void power_off(int status)
 {
 	sample_now();
+	profile_report();
 	if (run_mode())
 		summary_print(status);
 	printk(status ? "power off: status %d\n" : "power off\n", status);

@@ -75,7 +75,7 @@ struct identity {
 /* Aligned to its size, so that it does not cross 64 KiB either. */
 static volatile struct piece table[BIO_MAX_PAGES] __attribute__((aligned(256)));
 STATIC_ASSERT(sizeof(struct piece) == 8 && sizeof(table) <= 256);
-STATIC_ASSERT(BIO_MAX_PAGES * SECTORS_PER_PAGE <= 256);
+STATIC_ASSERT(BIO_MAX_PAGES *SECTORS_PER_PAGE <= 256);
 
 static u16 bus_master;
 static u8 device_bits;

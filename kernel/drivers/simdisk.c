@@ -168,9 +168,9 @@ static bool simdisk_start(struct block_device *b, struct bio *bio)
 
 static const struct block_device_ops ops = { .start = simdisk_start };
 
-static struct block_device disk = {
-	.name = "sim", .ops = &ops, .queue = LIST_HEAD_INIT(disk.queue)
-};
+static struct block_device disk = { .name = "sim",
+				    .ops = &ops,
+				    .queue = LIST_HEAD_INIT(disk.queue) };
 
 static void service_over(struct timer *t)
 {

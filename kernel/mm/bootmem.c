@@ -77,7 +77,8 @@ static void settle_limits(void)
 	if (ram_end() < MEM_MIN - MIB)
 		panic("%llu KiB of memory; 8 MiB are needed", ram_end() >> 10);
 	if (!mem_limit)
-		mem_limit = end - (swapdisk_in_memory() ? MIN(simdisk_size() ?: end / 2, end / 2) : 0);
+		mem_limit =
+			end - (swapdisk_in_memory() ? MIN(simdisk_size() ?: end / 2, end / 2) : 0);
 	mem_limit = MIN(MIN(mem_limit, ram_end()), MEM_MAX) & ~(u64)(PAGE_SIZE - 1);
 	lowmem_limit = MIN(lowmem_limit, mem_limit) & ~(4 * MIB - 1) ?: mem_limit;
 }

@@ -39,14 +39,14 @@ static bool frame_in_flight(void)
 
 static void make_room(void)
 {
-	current->flags |= TF_RECLAIM;
+	reclaim_begin();
 	if (!reclaim_one() && !dying()) {
 		if (frame_in_flight())
 			reclaim_pause();
 		else
 			out_of_memory();
 	}
-	current->flags &= ~TF_RECLAIM;
+	reclaim_end();
 }
 
 void frames_charge(void)

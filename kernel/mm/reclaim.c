@@ -301,6 +301,18 @@ static bool reclaim_some(u32 zone_mask, u32 want)
 	return true;
 }
 
+void reclaim_begin(void)
+{
+	current->flags |= TF_RECLAIM;
+	psi_task_changed(current, cycles_now());
+}
+
+void reclaim_end(void)
+{
+	current->flags &= ~TF_RECLAIM;
+	psi_task_changed(current, cycles_now());
+}
+
 bool reclaim_one(void)
 {
 	return reclaim_some(ZONES_ALL, 1);
@@ -311,9 +323,9 @@ bool direct_reclaim(u32 zone_mask)
 	bool some;
 
 	vm_count(allocstall);
-	current->flags |= TF_RECLAIM;
+	reclaim_begin();
 	some = reclaim_some(zone_mask, SWAP_CLUSTER_MAX);
-	current->flags &= ~TF_RECLAIM;
+	reclaim_end();
 	return some;
 }
 

@@ -189,6 +189,7 @@ static const struct proc_file files[] = {
 	{ "buddyinfo", buddyinfo_show, NULL },
 	{ "slabinfo", slab_show, NULL },
 	{ "swaps", swaps_show, NULL },
+	{ "pressure/memory", psi_show, NULL },
 	{ "vm/policy", policy_show, NULL },
 	{ "vm/check", vm_check_show, NULL },
 	{ "sys/vm/policy", policy_names, store_policy },

@@ -11,6 +11,7 @@
 #include "lib/string.h"
 #include "mm/mm.h"
 #include "mm/slab.h"
+#include "trace/telemetry.h"
 
 /* An executable file, read as far as its headers go. */
 struct program {
@@ -129,7 +130,9 @@ static void become(struct mm_struct *mm, const struct elf_image *image, u32 sp, 
 	signal_exec(t);
 	files_close_on_exec(t->files);
 	t->flags &= ~TF_KTHREAD;
+	psi_task_changed(t, cycles_now());
 	set_comm(t, path);
+	telemetry_mm(t);
 	thread_init_exec(image->entry, sp);
 }
 

@@ -66,6 +66,7 @@ static void switch_to(struct task_struct *prev, struct task_struct *next)
 {
 	nr_switches++;
 	acct_switch(&prev->acct, off_cpu_account(prev));
+	psi_task_changed(prev, prev->acct.since);
 	acct_switch(&next->acct, ACCT_KERNEL);
 	if (next->mm && next->mm->pgd != mmu_current)
 		mmu_switch(next->mm->pgd);
@@ -131,6 +132,7 @@ bool wake_up_process(struct task_struct *t)
 				nr_iowait--;
 			}
 			acct_switch(&t->acct, ACCT_READY);
+			psi_task_changed(t, t->acct.since);
 			enqueue(t, FAIR_WAKEUP);
 		}
 	}
@@ -153,6 +155,7 @@ void sched_start(struct task_struct *t)
 	unsigned long flags = irq_save();
 
 	t->state = TASK_RUNNING;
+	psi_task_changed(t, cycles_now());
 	enqueue(t, FAIR_NEW);
 	irq_restore(flags);
 }
@@ -234,6 +237,7 @@ void sched_init(void)
 	idle_task.acct.since = cycles_now();
 	timer_setup(&tick, tick_fire, true);
 	loadavg_init();
+	psi_init();
 }
 
 u32 sched_nr_running(void)
@@ -244,6 +248,28 @@ u32 sched_nr_running(void)
 u64 sched_nr_switches(void)
 {
 	return nr_switches;
+}
+
+static int pid_of(struct rb_node *node)
+{
+	return task_of(rb_entry(node, struct sched_entity, node))->pid;
+}
+
+void sched_for_each_queued(void (*fn)(const struct queued_task *q))
+{
+	unsigned long flags = irq_save();
+
+	for (struct rb_node *node = fair_rq.leftmost; node; node = rb_next(node)) {
+		struct rb_node *parent = rb_parent(node);
+
+		fn(&(struct queued_task){
+			.pid = pid_of(node),
+			.parent = parent ? pid_of(parent) : 0,
+			.vruntime = rb_entry(node, struct sched_entity, node)->vruntime,
+			.black = node->rb_parent_color & RB_BLACK,
+		});
+	}
+	irq_restore(flags);
 }
 
 static void show_entity(struct seq_file *m, struct sched_entity *se, char mark)

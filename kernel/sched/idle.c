@@ -3,8 +3,8 @@
  *
  * An idle machine has no tick. The hardware timer is armed for the earliest timer that may wake
  * the machine; without one, the machine sleeps until a device interrupts, and the watchdog rests.
- * When there is nothing to wait for (a run= boot reads no input, and every device it uses
- * completes by timer) nobody will ever run again: that is a deadlock, and is reported at once.
+ * When there is nothing to wait for (a run= boot reads no input, and every request to a device
+ * has a timer running) nobody will ever run again: that is a deadlock, and is reported at once.
  *
  * Idle time is iowait while some task sleeps with in_iowait set, and is settled when that
  * changes. Work that interrupt handlers do meanwhile counts as idle.
@@ -16,6 +16,7 @@
 #include "lib/assert.h"
 #include "main.h"
 #include "sched/timer.h"
+#include "trace/profile.h"
 
 static bool idling; /* irq */
 static u64 idle_since, idle_cycles, iowait_cycles;
@@ -33,6 +34,11 @@ void idle_settle(void)
 	idle_since = now;
 }
 
+bool sched_idling(void)
+{
+	return idling;
+}
+
 static void wait_for_interrupt(void)
 {
 	timer_enter_idle();
@@ -48,12 +54,14 @@ static void wait_for_interrupt(void)
 /* Interrupts are off. */
 static void idle_until_work(void)
 {
+	profile_enter_idle();
 	idling = true;
 	idle_since = cycles_now();
 	while (!fair_rq.nr_running)
 		wait_for_interrupt();
 	idle_settle();
 	idling = false;
+	profile_leave_idle();
 	timer_leave_idle();
 	tick_resume();
 }

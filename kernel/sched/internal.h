@@ -22,5 +22,6 @@ void timer_leave_idle(void);
 void tick_resume(void);
 
 void loadavg_init(void);
+void psi_init(void);
 
 #endif

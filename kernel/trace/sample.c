@@ -7,6 +7,12 @@
  * anonymous pages used in the last wss_tau_ms of the process's virtual time, at this resolution,
  * and of file pages used in the last interval. The machine is not woken to be sampled: an idle one
  * has nothing to say, and sample and policy tick come with the next event.
+ *
+ * A sample costs ten to a hundred thousand instructions, which may be more than a thrashing machine
+ * executes in sample_ms. So samples are put off while they cost more than sample_percent of the time
+ * in which the processor was not idle; but no longer than for 1/64 of the time since boot, so that a
+ * timeline has its points even where nothing but waiting happens. A process that has not run since
+ * the last sample has used nothing, and its page table is not walked.
  */
 #include "drivers/block.h"
 #include "lib/list.h"
@@ -23,13 +29,17 @@
 #include "sched/timer.h"
 #include "trace/telemetry.h"
 
-static u32 sample_ms = 100, wss_tau_ms = 1000;
+static u32 sample_ms = 100, sample_percent = 1, wss_tau_ms = 1000;
 PARAM_U32("sample_ms", sample_ms, 0, 10000, "ms", "time between samples; 0: none", AT_BOOT);
+PARAM_U32("sample_percent", sample_percent, 1, 100, "%",
+	  "of the processor's work, what samples may cost; 100: no limit");
 PARAM_U32("wss_tau_ms", wss_tau_ms, 1, 60000, "ms", "window of the measured working-set size");
 
 static struct timer sample_timer;
 static WAIT_QUEUE(sample_wait);
 static bool due; /* irq */
+static u64 last_ns, cost_ns; /* the last sample; what all have cost */
+static bool queue_begun;
 
 struct scan {
 	struct mm_struct *mm;
@@ -80,8 +90,13 @@ static void sample_region(struct vm_area_struct *vma, struct scan *s)
 static void sample_mm(struct mm_struct *mm)
 {
 	struct scan s = { .mm = mm, .now_ms = mm_vtime(mm) / 1000000 };
+	u64 ran = mm->task->acct.cycles[ACCT_USER] + mm->task->acct.cycles[ACCT_KERNEL];
 	struct vm_area_struct *vma;
 
+	mm->count.nap = 0;
+	if (mm->count.sampled_cycles == ran)
+		return;
+	mm->count.sampled_cycles = ran;
 	list_for_each_entry(vma, &mm->vma_list, list)
 		sample_region(vma, &s);
 	tlb_flush_all(mm->pgd);
@@ -92,6 +107,22 @@ static void sample_mm(struct mm_struct *mm)
 static u64 account_us(const struct task_struct *t, enum acct a)
 {
 	return cycles_to_ns(t->acct.cycles[a]) / 1000;
+}
+
+static void report_queued(const struct queued_task *q)
+{
+	telemetry_add("%s[%d,%llu,%d,%d]", queue_begun ? "," : "", q->pid, q->vruntime, q->black,
+		      q->parent);
+	queue_begun = true;
+}
+
+static void report_scheduler(void)
+{
+	telemetry_add(",\"cost_us\":%llu,\"psi\":{\"some_us\":%llu,\"full_us\":%llu},\"rq\":[",
+		      cost_ns / 1000, psi_some_ns() / 1000, psi_full_ns() / 1000);
+	queue_begun = false;
+	sched_for_each_queued(report_queued);
+	telemetry_add("]");
 }
 
 static void report_process(struct mm_struct *mm, bool first)
@@ -105,10 +136,11 @@ static void report_process(struct mm_struct *mm, bool first)
 		      first ? "" : ",", t->pid, t->comm, t->state, c->demand, mm_rss_pages(mm),
 		      c->nap, c->wss, c->swapents, t->nr_minflt, t->nr_majflt, c->nr_refault);
 	telemetry_add(",\"user_us\":%llu,\"kernel_us\":%llu,\"ready_us\":%llu,\"pagewait_us\":%llu,"
-		      "\"admit_us\":%llu,\"sleep_us\":%llu}",
+		      "\"admit_us\":%llu,\"sleep_us\":%llu",
 		      account_us(t, ACCT_USER), account_us(t, ACCT_KERNEL),
 		      account_us(t, ACCT_READY), account_us(t, ACCT_PAGEWAIT),
 		      account_us(t, ACCT_ADMIT), account_us(t, ACCT_SLEEP));
+	telemetry_add(",\"nice\":%d,\"vruntime\":%llu}", t->nice, t->se.vruntime);
 }
 
 /* The "name: number" lines of the policy's show as members of an object. */
@@ -170,6 +202,7 @@ void sample_now(void)
 		return;
 	telemetry_begin("sample");
 	report_system();
+	report_scheduler();
 	report_policy();
 	telemetry_add(",\"procs\":[");
 	for_each_mm(mm) {
@@ -182,9 +215,20 @@ void sample_now(void)
 	telemetry_end();
 }
 
+static bool may_sample(void)
+{
+	u64 now = clock_ns();
+
+	return cost_ns * 100 <= (now - sched_idle_ns()) * sample_percent ||
+	       now - last_ns >= now >> 6;
+}
+
 static void fire(struct timer *t)
 {
-	(void)t;
+	if (!may_sample()) {
+		timer_start(t, clock_ns() + sample_ms * 1000000ull);
+		return;
+	}
 	due = true;
 	wake_up(&sample_wait);
 }
@@ -199,7 +243,9 @@ static void ksampled(void *arg)
 		timer_start(&sample_timer, next);
 		wait_event_interruptible(&sample_wait, due);
 		due = false;
+		last_ns = clock_ns();
 		sample_now();
+		cost_ns += clock_ns() - last_ns;
 	}
 }
 

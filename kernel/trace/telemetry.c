@@ -7,9 +7,11 @@
 #include "lib/param.h"
 #include "lib/printf.h"
 #include "main.h"
+#include "mm/mm.h"
 #include "mm/policy_core.h"
 #include "mm/reclaim.h"
 #include "mm/zone.h"
+#include "proc/task.h"
 
 static bool enabled = true;
 static u32 seq;
@@ -64,6 +66,12 @@ void telemetry_event(const char *ev, const char *fmt, ...)
 		va_end(args);
 	}
 	telemetry_end();
+}
+
+void telemetry_mm(const struct task_struct *t)
+{
+	telemetry_event("mm", "\"pid\":%d,\"comm\":\"%s\",\"cr3\":%u", t->pid, t->comm,
+			virt_to_phys(t->mm->pgd));
 }
 
 /* A JSON string may not hold quotes, backslashes or control characters as they are. */

@@ -33,7 +33,7 @@ def system(telemetry: Telemetry) -> dict:
     if not telemetry.samples:
         return {}
     last = telemetry.samples[-1]
-    total_us = last["t_us"]
+    total_us = last["t_us"] - telemetry.start["t_us"]
     user_us = sum(record["us"][0] for record in telemetry.exits)
     vm = last["vm"]
     return {

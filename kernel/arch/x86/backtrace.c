@@ -25,10 +25,22 @@ static bool readable(u32 addr)
 	       kernel_page_mapped(addr + 4);
 }
 
-char *ksym_name(u32 addr, char *buf, size_t size)
+u32 ksym_count(void)
+{
+	return ksyms_count;
+}
+
+const char *ksym_at(u32 i)
+{
+	return ksyms_names + ksyms_offsets[i];
+}
+
+int ksym_index(u32 addr)
 {
 	u32 low = 0, high = ksyms_count;
 
+	if (!kernel_text(addr))
+		return -1;
 	while (low < high) {
 		u32 mid = (low + high) / 2;
 
@@ -37,11 +49,17 @@ char *ksym_name(u32 addr, char *buf, size_t size)
 		else
 			high = mid;
 	}
-	if (!low || !kernel_text(addr))
+	return (int)low - 1;
+}
+
+char *ksym_name(u32 addr, char *buf, size_t size)
+{
+	int i = ksym_index(addr);
+
+	if (i < 0)
 		snprintf(buf, size, "%#x", addr);
 	else
-		snprintf(buf, size, "%s+%#x", ksyms_names + ksyms_offsets[low - 1],
-			 addr - ksyms_addrs[low - 1]);
+		snprintf(buf, size, "%s+%#x", ksym_at(i), addr - ksyms_addrs[i]);
 	return buf;
 }
 

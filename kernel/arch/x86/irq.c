@@ -21,6 +21,7 @@ enum { APIC_DELIVER_NMI = 0x400, APIC_DELIVER_EXTINT = 0x700 };
 static void (*handlers[NR_IRQS])(void);
 static u16 masked = 0xFFFF & ~(1u << IRQ_CASCADE);
 static u32 interrupt_depth;
+const struct pt_regs *irq_regs;
 
 void irq_init(void)
 {
@@ -100,6 +101,7 @@ void irq_dispatch(struct pt_regs *regs)
 		account_enter_kernel();
 	if (!spurious(irq)) {
 		interrupt_depth++;
+		irq_regs = regs;
 		if (irq >= 8)
 			outb(PIC2, PIC_EOI);
 		outb(PIC1, PIC_EOI);

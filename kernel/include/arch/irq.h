@@ -7,7 +7,14 @@
 
 #include "types.h"
 
-enum { IRQ_TIMER = 0, IRQ_KEYBOARD = 1, IRQ_SERIAL2 = 3, IRQ_SERIAL1 = 4, IRQ_DISK = 14, NR_IRQS = 16 };
+enum {
+	IRQ_TIMER = 0,
+	IRQ_KEYBOARD = 1,
+	IRQ_SERIAL2 = 3,
+	IRQ_SERIAL1 = 4,
+	IRQ_DISK = 14,
+	NR_IRQS = 16
+};
 
 /* Mask interrupts and return the former state for irq_restore. */
 static inline unsigned long irq_save(void)
@@ -37,6 +44,10 @@ bool irqs_disabled(void);
 
 /* True inside an interrupt handler. */
 bool in_interrupt(void);
+
+/* What the running interrupt handler has interrupted. */
+struct pt_regs;
+extern const struct pt_regs *irq_regs;
 
 /* Installs the handler of a line and unmasks it. */
 void irq_register(int irq, void (*handler)(void));

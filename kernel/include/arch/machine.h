@@ -38,6 +38,11 @@ void backtrace_regs(const struct pt_regs *regs);
 /* "name+0x12", or "0xADDR" when it is not kernel text. Returns buf. */
 char *ksym_name(u32 addr, char *buf, size_t size);
 
+/* The kernel's functions by address: how many, the one that addr lies in (-1: none), its name. */
+u32 ksym_count(void);
+int ksym_index(u32 addr);
+const char *ksym_at(u32 i);
+
 /* The watchdog sends an NMI when it was not fed for 2 s of machine time; the NMI handler
  * reports a hang. watchdog_pause is for idling without a timer. */
 void watchdog_init(void);

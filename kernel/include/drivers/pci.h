@@ -8,8 +8,8 @@
 enum {
 	PCI_ID = 0x00,      /* device << 16 | vendor */
 	PCI_COMMAND = 0x04, /* status << 16 | command */
-	PCI_CLASS = 0x08,   /* class << 24 | subclass << 16 | programming interface << 8 | revision */
-	PCI_HEADER = 0x0C,  /* header type in bits 16-23 */
+	PCI_CLASS = 0x08, /* class << 24 | subclass << 16 | programming interface << 8 | revision */
+	PCI_HEADER = 0x0C, /* header type in bits 16-23 */
 	PCI_BAR4 = 0x20,
 };
 enum { PCI_COMMAND_IO = 1, PCI_COMMAND_MASTER = 4 };

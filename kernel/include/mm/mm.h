@@ -64,6 +64,7 @@ struct mm_counters {
 	u64 fault_rss; /* sum over major faults of RSS, for gamma */
 	u32 nap; /* pages accessed in the last sampling interval */
 	u32 wss; /* pages used in the last tau of virtual time, at the last sample */
+	u64 sampled_cycles; /* that its task had run when nap and wss were counted */
 };
 
 struct mm_struct {

@@ -19,6 +19,9 @@ bool direct_reclaim(u32 zone_mask);
 /* Takes up to n surplus pages of one process. */
 void reclaim_trim(struct mm_struct *mm, u32 n);
 
+/* The calling task reclaims for itself in between: it may use the reserve, and is stalled. */
+void reclaim_begin(void);
+void reclaim_end(void);
 /* One frame freed for the calling task; false: nothing can be reclaimed. Sleeps. */
 bool reclaim_one(void);
 /* The steps that kswapd and direct reclaim share: one pass at one priority, which says how many

@@ -9,6 +9,7 @@
 #include "lib/list.h"
 #include "proc/signal.h"
 #include "sched/acct.h"
+#include "sched/psi.h"
 #include "sched/sched.h"
 #include "sched/timer.h"
 #include "sched/wait.h"
@@ -64,6 +65,7 @@ struct task_struct {
 	bool in_pagewait;          /* a sleep now counts as waiting for a page */
 	bool in_iowait;
 	bool in_admit;             /* a sleep now is the policy's doing */
+	enum psi_class psi;        /* irq */
 	u64 start_ns;
 	u64 nr_minflt, nr_majflt;
 	u64 child_utime_ns, child_stime_ns, child_minflt, child_majflt;

@@ -53,9 +53,20 @@ void __noreturn cpu_idle(void);
 
 u32 sched_nr_running(void); /* runnable tasks, the current one included, idle not */
 u64 sched_nr_switches(void);
+bool sched_idling(void); /* for interrupt handlers: have they interrupted an idle machine? */
 u64 sched_idle_ns(void); /* total idle time */
 u64 sched_iowait_ns(void); /* the part of it in which a task waited for the disk */
 void sched_loadavg(u32 avg[3]); /* fixed point, 11 bits, as Linux */
+
+/* The tasks that wait in the run queue's tree. The tree's shape follows from the order: a child
+ * that comes before its parent is the left one. */
+struct queued_task {
+	int pid, parent; /* parent in the tree, by pid; 0: the root */
+	u64 vruntime;
+	bool black;
+};
+/* In order of vruntime, with interrupts off. */
+void sched_for_each_queued(void (*fn)(const struct queued_task *q));
 /* The run queue in order of vruntime, for gdb and /proc/sched. */
 void sched_show(struct seq_file *m);
 

@@ -25,6 +25,9 @@ void telemetry_end(void);
 bool telemetry_on(void);
 void telemetry_start(void);
 
+/* t has a new address space, in which no instruction has been executed in user mode yet. */
+void telemetry_mm(const struct task_struct *t);
+
 /* trace/sample.c: starts the sampling thread; takes one last sample. */
 void sample_init(void);
 void sample_now(void);

@@ -1,0 +1,84 @@
+/*
+ * Pressure stall information (PSI): the share of time that is lost because memory is short.
+ * (J. Weiner, Linux 4.20, 2018: Documentation/accounting/psi.rst.)
+ *
+ * A program is STALLED while it waits for a page to be read, for a frame, or for its admission
+ * (accounts PAGEWAIT and ADMIT), and while it reclaims for itself, awake or asleep. It is
+ * PRODUCTIVE while it runs or could run otherwise (accounts USER, KERNEL, READY). Kernel threads are
+ * neither: kswapd at work gets no program on.
+ *
+ *	some: time in which somebody is stalled
+ *	full: time in which somebody is stalled and nobody is productive
+ *
+ * Both are integrated exactly, by the cycle, like the accounts: the clock is settled whenever a
+ * task changes its class. Utilisation says how busy the CPU was; `full` says how much of the time
+ * nobody got on for want of memory, idle or not.
+ *
+ * The averages are Linux's: every 2 s the share of the interval enters three exponentially damped
+ * means. An idle machine is not woken for it; what was missed is made up for with the mean of the
+ * time that has passed.
+ *
+ * Unlike Linux, every wait for a page counts, not only that for one evicted recently; and there
+ * is one state for the machine, not one for each CPU and group.
+ */
+#ifndef SCHED_PSI_STATE_H
+#define SCHED_PSI_STATE_H
+
+#include "sched/psi.h"
+
+#define PSI_FSHIFT 11
+#define PSI_FIXED_1 (1u << PSI_FSHIFT)
+#define PSI_PERIOD_NS 2000000000u
+#define PSI_MAX_MISSED 4000u /* after so many the averages have converged */
+
+struct psi {
+	u64 since;               /* cycles */
+	u64 some, full;          /* cycles */
+	u32 nr[PSI_STALLED + 1]; /* tasks of each class */
+};
+
+/* Shares in percent, fixed point, over about 10, 60 and 300 s. */
+struct psi_average {
+	u64 last_ns; /* the total when it was last updated */
+	u32 avg[3];
+};
+
+static inline void psi_settle(struct psi *p, u64 now)
+{
+	u64 d = now - p->since;
+
+	p->since = now;
+	if (!p->nr[PSI_STALLED])
+		return;
+	p->some += d;
+	if (!p->nr[PSI_PRODUCTIVE])
+		p->full += d;
+}
+
+static inline void psi_move(struct psi *p, enum psi_class from, enum psi_class to, u64 now)
+{
+	psi_settle(p, now);
+	p->nr[from] -= from != PSI_NONE;
+	p->nr[to] += to != PSI_NONE;
+}
+
+/* The total has grown to total_ns in elapsed_ns, which are `periods` intervals. */
+static inline void psi_average_update(struct psi_average *a, u64 total_ns, u64 elapsed_ns,
+				      u32 periods)
+{
+	static const u32 decay[3] = { 1677, 1981, 2034 }; /* PSI_FIXED_1 / e^(2 s / window) */
+	u64 grown = MIN(total_ns - a->last_ns, elapsed_ns);
+	u32 share = (grown >> 10) * 100 * PSI_FIXED_1 / ((elapsed_ns >> 10) + 1);
+
+	a->last_ns = total_ns;
+	for (periods = MIN(periods, PSI_MAX_MISSED); periods; periods--)
+		for (int i = 0; i < 3; i++) {
+			u32 round = share >= a->avg[i] ? PSI_FIXED_1 - 1 : 0;
+
+			a->avg[i] =
+				(a->avg[i] * decay[i] + share * (PSI_FIXED_1 - decay[i]) + round) >>
+				PSI_FSHIFT;
+		}
+}
+
+#endif
