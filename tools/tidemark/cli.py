@@ -9,7 +9,7 @@ import sys
 import typer
 
 from tidemark import errors
-from tidemark.commands import rerun, run
+from tidemark.commands import procs, report, rerun, run, watch
 
 EXTRAS = {
     "matplotlib": "figures",
@@ -33,6 +33,9 @@ app = typer.Typer(
 )
 app.command()(run.run)
 app.command()(rerun.rerun)
+app.command()(report.report)
+app.command()(watch.watch)
+app.command()(procs.procs)
 
 
 def hang_up(signum: int, frame: object) -> None:

@@ -1,0 +1,191 @@
+"""The page of `tidemark report` in a browser: it works offline, and runs nothing that a file says."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import sync_playwright
+from tidemark import results
+from tidemark.report import charts, folder, page, sources
+
+HOSTILE = "</script><script>document.title='hit'</script><img src=x onerror=\"document.title='hit'\">&amp;"
+PROCESSES, SAMPLES = 2, 3500
+
+
+def find_chromium() -> str:
+    """The browser; without one these tests are skipped, but in CI they fail."""
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        if path := shutil.which(name):
+            return path
+    reason = "chromium is not installed: apt-get install chromium"
+    if os.environ.get("CI") == "true":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@dataclass
+class Opened:
+    """A page in the browser, with what it complained of and asked for."""
+
+    page: object
+    complaints: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+    def value(self, script: str) -> object:
+        """What an expression in the page gives."""
+        return self.page.evaluate(script)
+
+
+def stream(policy: str, comm: str) -> str:
+    """Telemetry of a made-up run with many samples; member names and texts are as bad as a file can make them."""
+    start = {"ev": "start", "schema": 1, "policy": policy, "t_us": 5000, "page_size": 4096}
+    zones = [{"name": comm, "managed": 4000, "min": 50, "low": 60, "high": 70}]
+    records = [start | {"zones": zones}]
+    vm = ("pgfault", "pgmajfault", "workingset_refault", "pswpin", "pswpout", "allocstall")
+    vm += ("admission_wait", "oom_kill", "policy_violation")
+    for at in range(1, SAMPLES + 1):
+        sizes = {"mad": 900, "rss": 500 + at % 97, "nap": at % 41, "wss": at % 53, "swap": at % 7}
+        procs = [{"pid": pid, "comm": comm, "state": 0, **sizes} for pid in range(1, PROCESSES + 2)]
+        disk = {"queue": at % 9, "reads": at, "writes": at, "busy_us": at, "wait_us": 30 * at}
+        levels = {"running": at % 5, "held": 0, "free": [at % 200], "owned": [3000], "priority": 12}
+        counters = {"idle_us": 70_000 * at, "policy_us": 9 * at, "vm": dict.fromkeys(vm, 2 * at)}
+        psi = {"some_us": 60_000 * at, "full_us": 30_000 * at}
+        shown = {"lists": {comm: at % 1000, "small": at % 3}, "psi": psi, "disk": disk, "procs": procs}
+        records.append({"ev": "sample", "t_us": 5000 + 100_000 * at, **counters, **levels, **shown})
+    records.append({"ev": "oom", "t_us": 9_000_000, "pid": 9, "comm": comm})
+    zero = dict.fromkeys(("status", "minflt", "majflt", "mean_rss", "max_rss", "c_b", "c_d", "delta", "gamma_us"), 0)
+    accounts = {"us": [1] * 6, "page_ms": [10] * 6}
+    ended = {"ev": "exit", "t_us": 5000 + 100_000 * SAMPLES, "turnaround_us": 100_000 * SAMPLES}
+    records += [{**ended, "pid": pid, "comm": comm, **zero, **accounts} for pid in range(2, PROCESSES + 2)]
+    records.append({"ev": "end", "t_us": 6000 + 100_000 * SAMPLES, "status": 0})
+    return "".join(json.dumps({"seq": seq} | record) + "\n" for seq, record in enumerate(records))
+
+
+def made_up(parent: Path, policy: str, comm: str) -> Path:
+    """A result folder with that telemetry."""
+    place = parent / policy
+    place.mkdir(parents=True)
+    settings = {"vm": policy, "mem": "16M", "run": comm, "cmdline": "", "swap": "sim:hdd"}
+    meta = {"schema": 1, "kind": "run", "state": "interrupted", "exit": None, "reason": comm, "settings": settings}
+    (place / results.META).write_text(json.dumps(meta))
+    (place / results.TELEMETRY).write_text(stream(policy, comm))
+    return place
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of two runs with thousands of samples and hostile names, alone in its folder."""
+    parent = tmp_path_factory.mktemp("page")
+    runs = [made_up(parent, policy, HOSTILE + "\x01") for policy in ("2q", "ws")]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        folder.write(sources.gather(runs), parent / "out")
+    return Path(shutil.copy(parent / "out/report.html", tmp_path_factory.mktemp("alone")))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[object]:
+    """A headless Chromium."""
+    with sync_playwright() as p:
+        browser = p.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+def opened(browser: object, report: Path, **context: object) -> Opened:
+    """The page in a tab of its own."""
+    found = Opened(browser.new_context(**context).new_page())
+    found.page.on("console", lambda message: found.complaints.append(message.text))
+    found.page.on("pageerror", lambda error: found.complaints.append(str(error)))
+    found.page.on("request", lambda request: found.requests.append(request.url))
+    found.page.goto(report.as_uri(), wait_until="load")
+    return found
+
+
+@pytest.fixture(scope="module")
+def shown(browser: object, report: Path) -> Opened:
+    return opened(browser, report)
+
+
+def test_page_opens_without_complaint_and_asks_nothing_of_a_network(shown: Opened, report: Path) -> None:
+    assert shown.complaints == []
+    assert [url for url in shown.requests if not url.startswith("data:")] == [report.as_uri()]
+
+
+def test_every_timeline_is_drawn(shown: Opened) -> None:
+    boxes = shown.value("document.querySelectorAll('[data-chart]').length")
+    sizes = shown.value(
+        "[...document.querySelectorAll('[data-chart] canvas')].map(c => [c.clientWidth, c.clientHeight])"
+    )
+    assert boxes == len(charts.SHARED) + 2 * 4
+    assert len(sizes) == boxes and all(width > 200 and height > 100 for width, height in sizes)
+    drawn = """[...document.querySelectorAll('[data-chart] canvas')].every(c => {
+        const pixels = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
+        const seen = new Set();
+        for (let at = 0; at < pixels.length; at += 4) if (pixels[at + 3]) seen.add(pixels.slice(at, at + 3).join());
+        return seen.size > 2;
+    })"""
+    assert shown.value(drawn)
+
+
+def test_tables_and_figures_are_there(shown: Opened) -> None:
+    rows = shown.value("[...document.querySelectorAll('main table:not(.u-legend) tbody')].map(t => t.rows.length)")
+    assert rows[0] > 10 and rows[1:] == [PROCESSES, PROCESSES]
+    images = shown.value("[...document.querySelectorAll('figure img')].map(i => i.complete && i.naturalWidth)")
+    assert len(images) >= 10 and all(width > 300 for width in images)
+
+
+def test_names_from_files_are_only_text(shown: Opened) -> None:
+    assert shown.value("document.title").startswith("Tidemark: </script><script>")
+    assert shown.value("document.scripts.length") == 1 + len(page.SCRIPTS)
+    assert shown.value("document.querySelectorAll('img[src=x]').length") == 0
+    assert shown.value("document.querySelector('.note').textContent").count("<script>")
+    assert shown.value("document.querySelector('select').options[0].text") == HOSTILE + "? 2"
+
+
+def test_menu_shows_another_process(shown: Opened) -> None:
+    shown.page.select_option("select", index=1)
+    assert shown.value("document.querySelector('select').selectedIndex") == 1
+    assert shown.complaints == []
+
+
+def test_interrupted_runs_are_marked(shown: Opened) -> None:
+    notes = shown.value("[...document.querySelectorAll('.note')].map(n => n.textContent)")
+    assert sum("interrupted" in note for note in notes) == 2
+
+
+def test_page_says_what_was_thinned(shown: Opened) -> None:
+    assert f"has {SAMPLES:,} samples" in shown.value("document.body.textContent")
+    longest = shown.value("Math.max(...JSON.parse(document.getElementById('charts').textContent)"
+                          ".flatMap(c => c.blocks || []).map(b => b[0].length))")  # fmt: skip
+    assert longest <= charts.POINTS + 2
+
+
+def test_page_without_script_has_tables_and_figures(browser: object, report: Path) -> None:
+    found = opened(browser, report, java_script_enabled=False)
+    assert found.page.locator("main table").count() == 3
+    assert found.page.locator("figure img").count() >= 10
+    assert "need JavaScript" in found.page.locator("noscript").inner_text()
+
+
+def test_dark_page_is_dark(browser: object, report: Path) -> None:
+    found = opened(browser, report, color_scheme="dark")
+    ground, ink = (found.value(f"getComputedStyle(document.body).{name}") for name in ("backgroundColor", "color"))
+    assert max(channels(ground)) < 60 and min(channels(ink)) > 180 and found.complaints == []
+
+
+def channels(colour: str) -> list[int]:
+    """The numbers of rgb(r, g, b)."""
+    return [int(part) for part in colour[4:-1].split(",")]
+
+
+def test_json_cannot_end_its_element() -> None:
+    text = page.json_for_html([HOSTILE, "<!--"])
+    assert "<" not in text and ">" not in text and json.loads(text) == [HOSTILE, "<!--"]

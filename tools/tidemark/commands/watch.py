@@ -1,0 +1,135 @@
+"""tidemark watch: a live view of a machine."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tidemark import experiment, qemu, results
+from tidemark.commands import options
+from tidemark.errors import INTERRUPTED, OK, USAGE, LabError
+
+if TYPE_CHECKING:
+    from tidemark.watch.sources import Source
+
+Target = Annotated[
+    Path | None,
+    typer.Argument(help="A result's folder, or a telemetry file, running or finished (default: the newest result)."),
+]
+At = Annotated[float | None, typer.Option("--at", min=0, metavar="SECONDS", help="Begin at this virtual time.")]
+
+
+def show_once(target: Path | None, at: float | None, as_json: bool) -> None:
+    """One moment on stdout: as text, or its sample as JSON. The latest, or the one at `at` seconds."""
+    from rich.console import Console
+
+    from tidemark.watch import model, sources, table
+
+    recording = model.Recording()
+    with contextlib.closing(sources.File(*sources.find(target))) as source:
+        recording.add(source.poll())
+    if not recording.samples:
+        raise LabError(f"{source.path} has no sample yet")
+    index = recording.index_at(at * 1e6) if at is not None else len(recording.samples) - 1
+    if as_json:
+        print(json.dumps(recording.samples[index]))
+        return
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 100)
+    console.print(table.page(recording.moment(index), console.width), soft_wrap=True)
+
+
+def view(source: Source, at: float | None, speed: float) -> int:
+    """The view, until it is left; its exit status."""
+    from tidemark.watch import model
+    from tidemark.watch.app import Watch
+    from tidemark.watch.player import Player
+
+    try:
+        records = source.poll()
+        player = Player(speed=speed, live=not source.ended and at is None, t_us=(at or 0) * 1e6)
+        app = Watch(source, player, None if source.ended else model.KEPT)
+        app.recording.add(records)
+        for number in (signal.SIGHUP, signal.SIGTERM):
+            signal.signal(number, app.hang_up)
+        code = app.run()
+    finally:
+        source.close()
+    if app.error:
+        raise app.error
+    return app.return_code if code is None else code
+
+
+def watch_run(settings: qemu.Settings, folder: Path, speed: float) -> None:
+    """Start a run, show it, and end it when the view is left; its result stays."""
+    from tidemark.watch import sources
+
+    source = sources.Run(settings, folder)
+    code = view(source, None, speed)
+    stopped = source.result is None
+    with contextlib.suppress(OSError):  # the terminal may be what went away
+        said = f"tidemark: stopped; {folder} keeps what came" if stopped else str(folder)
+        print(said, file=sys.stderr if stopped else sys.stdout, flush=True)
+    if code != OK:
+        raise KeyboardInterrupt if code == INTERRUPTED else typer.Exit(code)
+    if not stopped:
+        experiment.demand_success(source.result)
+
+
+def watch(
+    target: Target = None,
+    run: Annotated[str | None, typer.Option("--run", help="Start this command line in a guest, and watch it.")] = None,
+    speed: Annotated[
+        float, typer.Option("--speed", min=0.015625, max=4096, help="Replay: virtual seconds in a second.")
+    ] = 4,
+    at: At = None,
+    once: Annotated[bool, typer.Option("--once", help="Print one moment as text, and end.")] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print the latest sample as JSON, and end.")] = False,
+    vm: options.Vm = options.DEFAULT.vm,
+    mem: options.Mem = options.DEFAULT.mem,
+    swap: options.Swap = options.DEFAULT.swap,
+    frames: options.Frames = None,
+    seed: options.Seed = None,
+    cmdline: options.Cmdline = "",
+    timeout: options.Timeout = options.DEFAULT.timeout,
+    image: options.Image = options.DEFAULT.image,
+    real: Annotated[bool, typer.Option("--real", help="With --run: wall-clock time and a real emulated disk.")] = False,
+    out: options.Out = None,
+) -> None:
+    """Watch a machine on the full screen: processes, faults, utilisation, a thrashing lamp, zones, the policy's lists.
+
+    Examples:  tidemark watch --run "thrash 8 8192 10" --vm ws --mem 24M
+
+    tidemark watch results/20261121-103000-ws-thrash --speed 10
+
+    A machine that runs is followed; one that has ended is replayed. `make qemu TELEMETRY=FILE` writes a file that can
+    be watched as well. The options from --vm on belong to --run; its QEMU ends with the view, its result stays.
+    """
+    if once or json_:
+        if run is not None:
+            raise LabError("--run needs the view: leave --once and --json out, or use `tidemark run`", USAGE)
+        show_once(target, at, json_)
+        return
+    if not sys.stdout.isatty() or not sys.stdin.isatty():
+        raise LabError("the view needs a terminal; --once prints one moment as text, --json a sample", USAGE)
+    if run is not None:
+        if target is not None or at is not None:
+            raise LabError("--run watches its own run: leave the target and --at out", USAGE)
+        if not run.strip():
+            raise LabError('--run needs a command line, such as --run "thrash 8 8192 10"', USAGE)
+        settings = options.settings([run], vm, mem, swap, frames, seed, cmdline, timeout, image, exact=not real)
+        if real and swap == options.DEFAULT.swap:
+            settings = replace(settings, swap="hda")
+        watch_run(settings, out or results.new_folder(settings, Path("results")), speed)
+        return
+    from tidemark.watch import sources
+
+    code = view(sources.File(*sources.find(target)), at, speed)
+    if code != OK:
+        raise KeyboardInterrupt if code == INTERRUPTED else typer.Exit(code)

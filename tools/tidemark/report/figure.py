@@ -1,0 +1,178 @@
+"""A figure: its picture, its caption, and the table that it is drawn from. One look for all of them.
+
+Colours belong to policies, the same in every figure (M. Okabe, K. Ito, "Color universal design", 2008: told apart by
+colour-blind readers). Runs of one policy differ in the style of the line. Legends stand beside the axes, never on data.
+Equal input gives equal files: SVG has no date, and its ids are hashes.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure as Canvas
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+from tidemark.report.text import csv_text, short
+
+Table = Mapping[str, Sequence]
+
+WIDTH_IN = 7.0
+ROW_IN = 1.7
+DPI = 200
+POINTS = 2000
+INTERVALS = 350
+LINE_CHARACTERS, NAME_CHARACTERS = 96, 40
+
+BLUE, VERMILION, GREEN, PURPLE = "#0072b2", "#d55e00", "#009e73", "#cc79a7"
+ORANGE, SKY, YELLOW, BLACK, GREY = "#e69f00", "#56b4e9", "#b9a800", "#222222", "#8a8a8a"
+OF_POLICY = {"2q": BLUE, "ws": VERMILION, "clock": GREEN, "fifo": PURPLE}
+OTHERS = (ORANGE, SKY, YELLOW, BLACK, GREY)
+DASHES = ("-", "--", ":", "-.")
+
+STYLE = {
+    "font.family": "DejaVu Sans",
+    "font.size": 8,
+    "axes.titlesize": 8,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.6,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.5,
+    "lines.linewidth": 1.0,
+    "lines.markersize": 3.5,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "legend.frameon": False,
+    "legend.fontsize": 8,
+    "svg.hashsalt": "tidemark",
+    "svg.fonttype": "path",
+    "path.simplify": True,
+    "text.parse_math": False,
+}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """`name` is the stem of its files; `draw` makes the picture from `table`."""
+
+    name: str
+    title: str
+    caption: str
+    table: Table
+    draw: Callable[[], Canvas]
+
+
+@dataclass(frozen=True)
+class Look:
+    """How the lines of one run or policy are drawn."""
+
+    colour: str
+    dash: str = "-"
+
+
+def colours(policies: Iterable[str]) -> dict[str, str]:
+    """A colour for each policy: its own for those we know, the others in order."""
+    names = list(dict.fromkeys(policies))
+    others = (name for name in names if name not in OF_POLICY)
+    given = {name: OTHERS[at % len(OTHERS)] for at, name in enumerate(others)}
+    return {name: OF_POLICY.get(name) or given[name] for name in names}
+
+
+def looks(policies: Sequence[str]) -> list[Look]:
+    """A look for each run, given the runs' policies: the policy's colour, another dash for each further run of it."""
+    colour = colours(policies)
+    return [
+        Look(colour[policy], DASHES[policies[:at].count(policy) % len(DASHES)]) for at, policy in enumerate(policies)
+    ]
+
+
+def canvas(rows: int = 1, columns: int = 1, row_in: float = ROW_IN, **axes: Any) -> tuple[Canvas, np.ndarray]:
+    """An empty picture as wide as a page, and its axes, Axes[rows, columns]."""
+    picture = Canvas(figsize=(WIDTH_IN, 0.55 + row_in * rows), layout="constrained")
+    return picture, picture.subplots(rows, columns, squeeze=False, **axes)
+
+
+def legend(picture: Canvas, entries: Mapping[str, Look], columns: int = 4) -> None:
+    """One legend above all axes."""
+    handles = [
+        Line2D([], [], color=look.colour, linestyle=look.dash, label=short(name, NAME_CHARACTERS))
+        for name, look in entries.items()
+    ]
+    columns = min(columns, LINE_CHARACTERS // max(len(handle.get_label()) + 8 for handle in handles))
+    picture.legend(handles=handles, loc="outside upper left", ncols=min(columns, len(handles)), handlelength=2.4)
+
+
+def heading(axes: Axes, text: str, wide: bool = True) -> None:
+    """A title, of two lines at most, over axes that are as wide as the page, or, not `wide`, as a third of it."""
+    width = LINE_CHARACTERS if wide else LINE_CHARACTERS * 3 // 10
+    axes.set_title("\n".join(textwrap.wrap(short(text, 2 * width - 10), width)[:2]))
+
+
+def from_zero(*axes: Axes) -> None:
+    """The y axis, which all of `axes` share, begins at 0, holds all values, and has a length even if all are 0."""
+    top = max(one.dataLim.y1 for one in axes)
+    axes[0].set_ylim(0, 1.05 * top if top > 0 else 1)
+
+
+def whole_numbers(axis: Axis) -> None:
+    """Ticks of a logarithmic axis as plain numbers, at 1, 2 and 5 of each decade."""
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_locator(NullLocator())
+
+
+def mark(axes: Axes, marks: Iterable[tuple[float, str]]) -> None:
+    """A vertical line for each (x, text), the text along it."""
+    for x, text in marks:
+        axes.axvline(x, color=GREY, linewidth=0.7, linestyle=":")
+        axes.annotate(
+            short(text, NAME_CHARACTERS), (x, 1), xycoords=("data", "axes fraction"),
+            xytext=(2, -2), textcoords="offset points", rotation=90, va="top", fontsize=6, color="#555555",
+        )  # fmt: skip
+
+
+def stacked(tables: Iterable[tuple[Mapping[str, object], Mapping[str, Sequence]]]) -> dict[str, list]:
+    """One table of several, each with the constant columns given before it; a column that one lacks is None there."""
+    parts = [({name: value for name, value in first.items()}, rest) for first, rest in tables]
+    names = list(dict.fromkeys(name for first, rest in parts for name in (*first, *rest)))
+    joined: dict[str, list] = {name: [] for name in names}
+    for first, rest in parts:
+        nr = len(next(iter(rest.values()), ()))
+        for name in names:
+            joined[name] += list(rest[name]) if name in rest else [first.get(name)] * nr
+    return joined
+
+
+def of_rows(rows: Sequence[Mapping[str, object]]) -> dict[str, list]:
+    """Rows as columns; None where a row has no such member."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: [row.get(name) for row in rows] for name in names}
+
+
+def picture(figure: Figure) -> Canvas:
+    """The figure's picture, in the look that all share."""
+    with matplotlib.rc_context(STYLE):
+        return figure.draw()
+
+
+def save(figure: Figure, folder: Path) -> None:
+    """NAME.svg, NAME.png and NAME.csv in `folder`."""
+    with matplotlib.rc_context(STYLE):
+        drawn = picture(figure)
+        drawn.savefig(folder / f"{figure.name}.svg", metadata={"Date": None})
+        drawn.set_layout_engine("none")
+        drawn.savefig(folder / f"{figure.name}.png", dpi=DPI)
+    (folder / f"{figure.name}.csv").write_text(csv_text(figure.table))

@@ -1,0 +1,179 @@
+"""The report's folder: report.html, figures/NAME.{png,svg,csv}, and the tables of the page as CSV.
+
+It is made under another name beside its place and renamed when complete, so that a failure, a full disk or Ctrl-C
+leaves what was there before.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from tidemark import summary
+from tidemark.errors import NO_SPACE, USAGE, LabError
+from tidemark.report import bars, cells, charts, curves, figure, timelines
+from tidemark.report.figure import Figure, of_rows
+from tidemark.report.page import Section, Shown, page
+from tidemark.report.sources import Progress, Run, Sources
+from tidemark.report.text import csv_text
+
+PAGE, FIGURES = "report.html", "figures"
+
+
+def stems(runs: Sequence[Run]) -> list[str]:
+    """A name for each run's files, made of its label; no two are the same."""
+    plain = [re.sub(r"[^A-Za-z0-9.]+", "-", run.label).strip("-.")[:60] or "run" for run in runs]
+    return [stem if plain.count(stem) == 1 else f"{stem}-{at}" for at, stem in enumerate(plain, 1)]
+
+
+def run_rows(runs: Sequence[Run]) -> list[dict]:
+    """What was run, and how it went: a row for each run. Shares are percent."""
+    rows = []
+    for run in runs:
+        meta, image = run.result.meta, run.result.meta.get("image", {})
+        settings = {"command" if name == "run" else name: value for name, value in meta.get("settings", {}).items()}
+        row = {"run": run.label, "ended": run.note or "well", **settings, **cells.in_percent(summary.system(run.data))}
+        row |= {"image": str(image.get("sha256", ""))[:12], "commit": image.get("commit", "")}
+        row |= {"qemu": meta.get("qemu", {}).get("version", ""), "started": meta.get("started", "")}
+        rows.append(row | {"folder": str(run.result.folder)})
+    return rows
+
+
+def turned(rows: Sequence[dict]) -> dict[str, list]:
+    """Rows as the columns of a table, their names in its first: to read a few runs side by side."""
+    names = [name for name in of_rows(rows) if name != "run"]
+    return {"": names} | {row["run"]: [row.get(name) for name in names] for row in rows}
+
+
+def process_table(run: Run) -> dict[str, list]:
+    """The processes of a run that ended, in the order of their ends."""
+    return of_rows([summary.process(record) for record in run.data.exits])
+
+
+def cell_table(sources: Sources) -> dict[str, list]:
+    """A row for each cell: its settings, its numbers, and why it has none."""
+    return of_rows(
+        [{"cell": cell.name, "ended": cell.why or "well", **cell.factors, **cell.numbers} for cell in sources.cells]
+    )
+
+
+def varying(table: Mapping[str, list]) -> dict[str, list]:
+    """The columns in which not all is the same, and the first two, which are the cell and how it ended."""
+    return {
+        name: values for at, (name, values) in enumerate(table.items()) if at < 2 or any(v != values[0] for v in values)
+    }
+
+
+def common(table: Mapping[str, list]) -> str:
+    """A sentence on the columns that `varying` leaves out."""
+    left_out = {name: values[0] for name, values in table.items() if name not in varying(table)}
+    return f"The same in all: {', '.join(f'{name} {value}' for name, value in left_out.items())}." if left_out else ""
+
+
+class Parts:
+    """What the page is put together of, while the files are written into `folder`."""
+
+    def __init__(self, folder: Path, progress: Progress) -> None:
+        self.folder, self.progress, self.sections = folder, progress, []
+        (folder / FIGURES).mkdir()
+
+    def save(self, figures: Sequence[Figure]) -> list[Shown]:
+        """Write each figure's files; what the page shows of them."""
+        shown = []
+        for one in figures:
+            self.progress(one.name)
+            figure.save(one, self.folder / FIGURES)
+            svg = (self.folder / FIGURES / f"{one.name}.svg").read_bytes()
+            shown.append(Shown(one.name, one.title, one.caption, svg))
+        return shown
+
+    def table(self, name: str, title: str, table: Mapping[str, list]) -> list[tuple[str, Mapping[str, list]]]:
+        """Write a table as CSV; the same for the page. Nothing for one without rows."""
+        if not any(map(len, table.values())):
+            return []
+        (self.folder / f"{name}.csv").write_text(csv_text(table))
+        return [(title, table)]
+
+    def add_sweep(self, sources: Sources) -> None:
+        """The curves and the table of the cells."""
+        figures, fits = curves.of_cells(sources.cells)
+        section = Section("Curves", figures=self.save(figures))
+        section.tables = self.table("fits", "Turnaround: T = k / M^p + c, M in MiB, T in s", fits)
+        self.sections.append(section)
+        every = cell_table(sources)
+        self.table("cells", "", every)
+        if "workload" in every:
+            every.pop("run", None)
+        self.sections.append(Section("Cells", common(every), tables=[("", varying(every))]))
+
+    def add_runs(self, runs: Sequence[Run]) -> None:
+        """The runs' table, what they share, and a section for each."""
+        rows = run_rows(runs)
+        self.table("runs", "", of_rows(rows))
+        self.sections.append(Section("Runs", tables=[("", turned(rows))]))
+        shared = Section("Timelines", charts=charts.of_all(runs), text=about_charts(runs))
+        shared.figures = self.save([*timelines.of_all(runs), *([space] if (space := bars.of_runs(runs)) else [])])
+        self.sections.append(shared)
+        for at, (run, stem) in enumerate(zip(runs, stems(runs))):
+            section = Section(run.label, text=run.note, charts=charts.of_one(run, f"run-{at}"))
+            section.tables = self.table(f"processes-{stem}", "Processes", process_table(run))
+            section.figures = self.save(timelines.of_one(run, stem))
+            self.sections.append(section)
+
+
+def about_charts(runs: Sequence[Run]) -> str:
+    """How to use the timelines, and which of them were thinned."""
+    text = "Drag to zoom, double-click to see all, click a name to hide its line. Time is the machine's, since boot."
+    for label, nr in charts.thinned_runs(runs).items():
+        text += (
+            f" {label} has {nr:,} samples: drawn are the least and the largest value of each group; the CSV has all."
+        )
+    return text
+
+
+def title_of(sources: Sources) -> str:
+    """The page's title."""
+    commands = dict.fromkeys(str(run.result.meta.get("settings", {}).get("run", "")) for run in sources.runs)
+    what = [", ".join(filter(None, commands))] if sources.runs else []
+    what += [f"sweep of {len(sources.cells)} runs"] if sources.cells else []
+    return "Tidemark: " + "; ".join(filter(None, what))
+
+
+@contextlib.contextmanager
+def whole_or_not(out: Path) -> Iterator[Path]:
+    """A new folder that takes the place of `out` when the block ends well, and is removed when it does not."""
+    if out.exists() and not (out / PAGE).exists() and (not out.is_dir() or any(out.iterdir())):
+        raise LabError(f"{out} holds something other than a report; give another --out", USAGE)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    scratch = Path(tempfile.mkdtemp(prefix=f".{out.name}.", suffix=".partial", dir=out.parent))
+    try:
+        new = scratch / "new"
+        new.mkdir()
+        yield new
+        if out.exists():
+            out.rename(scratch / "old")
+        new.rename(out)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def write(sources: Sources, out: Path, progress: Progress = lambda text: None) -> list[Path]:
+    """Make the report in `out`, in place of an earlier one; its files, relative to `out`.
+
+    LabError when it cannot be written.
+    """
+    try:
+        with whole_or_not(out) as folder:
+            parts = Parts(folder, progress)
+            if sources.cells:
+                parts.add_sweep(sources)
+            if sources.runs:
+                parts.add_runs(sources.runs)
+            (folder / PAGE).write_text(page(title_of(sources), sources.notes, parts.sections), "utf-8")
+            return sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    except OSError as error:
+        raise LabError(f"{out} cannot be written: {error.strerror}", NO_SPACE) from None

@@ -1,0 +1,141 @@
+"""The page: one HTML file that asks nothing of any network.
+
+Everything that comes from a file is text: it is escaped here for HTML, and as JSON it cannot end its script element.
+Beyond that, a content security policy names the hashes of the page's own scripts and styles, so that a browser runs
+and loads nothing else. The figures are images with their SVG inside, which browsers keep apart from the page.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape as escaped
+from importlib import resources
+from string import Template
+
+from tidemark.report.text import as_text, printable
+
+ASSETS = resources.files("tidemark.report") / "assets"
+STYLES = ("uPlot.min.css", "page.css")
+LONG_CHARACTERS = 40
+SCRIPTS = ("uPlot.iife.min.js", "page.js")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A figure on the page: its SVG, and the names of its files."""
+
+    name: str
+    title: str
+    caption: str
+    svg: bytes
+
+
+@dataclass
+class Section:
+    """A part of the page; `charts` are those of tidemark.report.charts."""
+
+    title: str
+    text: str = ""
+    tables: list[tuple[str, Mapping[str, Sequence]]] = field(default_factory=list)
+    charts: list[dict] = field(default_factory=list)
+    figures: list[Shown] = field(default_factory=list)
+
+
+def escape(text: str) -> str:
+    """Any text as HTML, also within quotes."""
+    return escaped(printable(text))
+
+
+def asset(name: str) -> str:
+    """The text of a file in assets/."""
+    return (ASSETS / name).read_text()
+
+
+def csp_hash(text: str) -> str:
+    """How a content security policy names an inline script or style."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def json_for_html(value: object) -> str:
+    """JSON that cannot be mistaken for markup."""
+    text = json.dumps(value, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def shown(value: object) -> str:
+    """A value in a table: four digits at least, thousands apart, very large ones with an exponent."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return str(as_text(value))
+    if value != value:
+        return ""
+    if isinstance(value, int) or 1000 <= abs(value) < 1e9:
+        return f"{value:,.0f}"
+    return f"{value:,.4g}"
+
+
+def cell_html(value: object) -> str:
+    """A table's cell; numbers are set right, long texts are broken."""
+    numeric = isinstance(value, (int, float)) and not isinstance(value, bool)
+    text = shown(value)
+    kind = " class=number" if numeric else " class=long" if len(text) > LONG_CHARACTERS else ""
+    return f"<td{kind}>{escape(text)}</td>"
+
+
+def table_html(title: str, table: Mapping[str, Sequence]) -> str:
+    """A table with its header row."""
+    head = "".join(f"<th>{escape(name).replace('_', '_<wbr>')}</th>" for name in table)
+    rows = "".join(f"<tr>{''.join(map(cell_html, row))}</tr>\n" for row in zip(*table.values()))
+    caption = f"<caption>{escape(title)}</caption>" if title else ""
+    return f"<div class=wide><table>{caption}<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>"
+
+
+def figure_html(figure: Shown) -> str:
+    """A figure with its caption and the names of its files, as links that work in the report's folder."""
+    data = base64.b64encode(figure.svg).decode()
+    stem = escape(f"figures/{figure.name}")
+    files = ", ".join(f'<a href="{stem}.{kind}">{kind.upper()}</a>' for kind in ("png", "svg", "csv"))
+    return (
+        f'<figure id="{escape(figure.name)}"><h3>{escape(figure.title)}</h3>'
+        f'<img alt="{escape(figure.title)}" src="data:image/svg+xml;base64,{data}">'
+        f"<figcaption>{escape(figure.caption)} <span class=files>{stem}: {files}</span></figcaption></figure>"
+    )
+
+
+def section_html(section: Section, anchor: str, first_chart: int) -> str:
+    """One part of the page; its charts are empty boxes that the script fills."""
+    boxes = "".join(f'<div class=chart data-chart="{first_chart + at}"></div>' for at in range(len(section.charts)))
+    parts = [f'<section id="{anchor}"><h2>{escape(section.title)}</h2>']
+    parts += [f"<p>{escape(section.text)}</p>"] if section.text else []
+    parts += [table_html(title, table) for title, table in section.tables]
+    parts += [f"<div class=charts>{boxes}</div>"] if boxes else []
+    parts += [figure_html(figure) for figure in section.figures]
+    return "\n".join([*parts, "</section>"])
+
+
+def page(title: str, notes: Iterable[str], sections: Sequence[Section]) -> str:
+    """The whole page."""
+    charts: list[dict] = []
+    bodies, links = [], []
+    for at, section in enumerate(sections):
+        bodies.append(section_html(section, f"section-{at}", len(charts)))
+        links.append(f'<a href="#section-{at}">{escape(section.title)}</a>')
+        charts += section.charts
+    styles, scripts = [asset(name) for name in STYLES], [asset(name) for name in SCRIPTS]
+    policy = (
+        f"default-src 'none'; img-src data:; style-src {' '.join(map(csp_hash, styles))}; "
+        f"script-src {' '.join(map(csp_hash, scripts))}; base-uri 'none'; form-action 'none'"
+    )
+    return Template(asset("page.html")).substitute(
+        title=escape(title),
+        policy=policy,
+        styles="\n".join(f"<style>{style}</style>" for style in styles),
+        scripts="\n".join(f"<script>{script}</script>" for script in scripts),
+        links=" ".join(links),
+        notes="".join(f"<p class=note>{escape(note)}</p>" for note in notes),
+        body="\n".join(bodies),
+        data=json_for_html(charts),
+    )

@@ -1,0 +1,218 @@
+"""Telemetry as columns over time. docs/telemetry.md defines the members, docs/measuring.md the quantities.
+
+A rate or a share stands for the interval that ends at its time; the first interval begins at the `start` record, when
+all counters were 0. A level (free pages, RSS) is that of its time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from tidemark.report.text import printable
+from tidemark.summary import ACCOUNTS, process
+from tidemark.telemetry import Telemetry, column
+
+Columns = dict[str, np.ndarray]
+
+SIZES = ("mad", "rss", "nap", "wss", "swap")
+RATES = {
+    "minor_faults_per_s": ("vm.pgfault", "vm.pgmajfault"),
+    "major_faults_per_s": ("vm.pgmajfault",),
+    "refaults_per_s": ("vm.workingset_refault",),
+    "pages_in_per_s": ("vm.pswpin",),
+    "pages_out_per_s": ("vm.pswpout",),
+}
+
+
+def times(data: Telemetry) -> np.ndarray:
+    """Seconds since boot of each sample, float64[n]."""
+    return column(data.samples, "t_us") / 1e6
+
+
+def grown(data: Telemetry, values: np.ndarray, first: float) -> np.ndarray:
+    """By how much `values`, `first` at the start, have grown in the interval that ends at each sample, float64[n].
+
+    The last sample comes at power-off. When its interval is less than half the usual one, its numbers are those of that
+    interval and the one before together: few faults in a few microseconds are no rate.
+    """
+    before = np.concatenate([[first], values[:-1]])
+    lengths = np.diff(column(data.samples, "t_us"), prepend=data.start["t_us"])
+    if len(values) > 1 and lengths[-1] < np.median(lengths) / 2:
+        before[-1] = before[-2]
+    return values - before
+
+
+def intervals(data: Telemetry) -> np.ndarray:
+    """Length in seconds of the interval that each sample stands for, float64[n]; nan where it is not positive."""
+    lengths = grown(data, times(data), data.start["t_us"] / 1e6)
+    return np.where(lengths > 0, lengths, np.nan)
+
+
+def growth(data: Telemetry, name: str) -> np.ndarray:
+    """By how much a counter that grows from 0 has grown in each interval, float64[n]; nan where it is absent."""
+    return grown(data, column(data.samples, name), 0.0)
+
+
+def share(data: Telemetry, name: str) -> np.ndarray:
+    """Percent of each interval that a counter of microseconds has grown by, float64[n]."""
+    return growth(data, name) / 1e4 / intervals(data)
+
+
+def utilisation(data: Telemetry) -> Columns:
+    """CPU utilisation, 1 - (idle in the interval) / interval, and the part of it inside the policy's hooks: percent."""
+    return {
+        "time_s": times(data),
+        "utilisation_percent": 100 - share(data, "idle_us"),
+        "policy_percent": share(data, "policy_us"),
+    }
+
+
+def faults(data: Telemetry) -> Columns:
+    """Faults, refaults and swapped pages per second. Minor faults are all that are not major."""
+    columns = {"time_s": times(data)}
+    for name, (counter, *less) in RATES.items():
+        columns[name] = (growth(data, counter) - sum(growth(data, other) for other in less)) / intervals(data)
+    return columns
+
+
+def pressure(data: Telemetry) -> Columns | None:
+    """Percent of each interval in which some, and in which all tasks stalled on memory; None without `psi`."""
+    if not data.samples or "psi" not in data.samples[0]:
+        return None
+    return {
+        "time_s": times(data),
+        "some_percent": share(data, "psi.some_us"),
+        "full_percent": share(data, "psi.full_us"),
+    }
+
+
+def tasks(data: Telemetry) -> Columns:
+    """How many tasks can run, how many processes are held back, how many requests the disk has; and its mean response.
+
+    Mean response: all requests' times from submission to end over their number, in the interval, ms; nan without any.
+    """
+    requests = growth(data, "disk.reads") + growth(data, "disk.writes")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        response = np.where(requests > 0, growth(data, "disk.wait_us") / requests / 1e3, np.nan)
+    return {
+        "time_s": times(data),
+        "running": column(data.samples, "running"),
+        "held": column(data.samples, "held"),
+        "disk_queue": column(data.samples, "disk.queue"),
+        "disk_response_ms": response,
+        "reclaim_priority": column(data.samples, "priority"),
+    }
+
+
+def zones(data: Telemetry) -> list[tuple[dict, Columns]]:
+    """For each zone that manages pages: its entry in `start` (name, min, low, high), and its free and owned pages."""
+    found = []
+    for at, zone in enumerate(data.start.get("zones", [])):
+        if zone["managed"]:
+            free, owned = (np.array([s[name][at] for s in data.samples], float) for name in ("free", "owned"))
+            zone = zone | {"name": printable(zone["name"])}
+            found.append((zone, {"time_s": times(data), "free_pages": free, "owned_pages": owned}))
+    return found
+
+
+def lists(data: Telemetry) -> Columns:
+    """What the policy shows of its lists; nan while another policy, which shows other lists, is in charge."""
+    shown = [sample.get("lists", {}) for sample in data.samples]
+    names = dict.fromkeys(name for one in shown for name in one)
+    values = {printable(name): np.array([one.get(name, np.nan) for one in shown], float) for name in names}
+    return {"time_s": times(data)} | values
+
+
+def processes(data: Telemetry) -> dict[tuple[int, str], Columns]:
+    """MAD, RSS, NAP, WSS and pages in swap of each process but init, by (pid, last comm), in order of pid.
+
+    A process that appears in no sample is missing: it was born and died between two.
+    """
+    rows: dict[int, list[tuple]] = {}
+    names: dict[int, str] = {}
+    for sample in data.samples:
+        for entry in sample.get("procs", []):
+            rows.setdefault(entry["pid"], []).append((sample["t_us"] / 1e6, *(entry[name] for name in SIZES)))
+            names[entry["pid"]] = printable(entry["comm"])
+    return {
+        (pid, names[pid]): dict(zip(("time_s", *SIZES), np.array(rows[pid], float).T))
+        for pid in sorted(rows)
+        if pid != 1
+    }
+
+
+def space_time(data: Telemetry) -> list[dict]:
+    """The processes that ended, with their space-time by account in page-seconds, after the columns of the summary.
+
+    C_B is the sum over the accounts: running (user), housekeeping (kernel), ready, waiting for a page, waiting for
+    admission, other sleep.
+    """
+    rows = []
+    for record in data.exits:
+        parts = {f"{name}_page_s": ms / 1e3 for name, ms in zip(ACCOUNTS, record["page_ms"])}
+        rows.append(process(record) | parts | {"command": printable(record["comm"])})
+    return rows
+
+
+def happened(event: dict) -> str:
+    """What an event of the telemetry says, for a mark; empty for one that is not marked."""
+    if event["ev"] == "policy":
+        return f"policy {event['name']}"
+    if event["ev"] == "oom":
+        return f"out of memory: {event['comm']} {event['pid']}"
+    if event["ev"] == "violation":
+        return f"{event['policy']} broke a rule: {event['rule']}"
+    return ""
+
+
+def marks(data: Telemetry) -> Iterator[tuple[float, str]]:
+    """What happened and when, for vertical lines: (seconds, text)."""
+    for event in data.events:
+        if text := happened(event):
+            yield event["t_us"] / 1e6, printable(text)
+
+
+def buckets(values: np.ndarray, k: int) -> np.ndarray:
+    """`values` in rows of k, the last row filled up with nan: float64[ceil(n / k), k]."""
+    return np.append(values, np.full(-len(values) % k, np.nan)).reshape(-1, k)
+
+
+def thinned(columns: Columns, limit: int) -> Columns:
+    """`columns` with at most about `limit` rows, for drawing: the first column is time and ascends.
+
+    Of each k samples two rows stay, at the times of the first and the last of them, with the least and the largest
+    value of each column, in the order in which they came: no peak is lost, and none moves by more than k samples.
+    """
+    time, *rest = columns
+    nr = len(columns[time])
+    if nr <= limit:
+        return columns
+    k = -(-2 * nr // limit)
+    starts = np.arange(0, nr, k)
+    ends = np.append(starts[1:], nr) - 1
+    at = np.column_stack([columns[time][starts], columns[time][ends]]).ravel()
+    return {time: at} | {name: extremes(buckets(columns[name], k)) for name in rest}
+
+
+def extremes(rows: np.ndarray) -> np.ndarray:
+    """The least and the largest value of each row, in their order, float64[2 * rows]; nan of a row without any."""
+    gap = np.isnan(rows)
+    at = np.column_stack([np.where(gap, np.inf, rows).argmin(axis=1), np.where(gap, -np.inf, rows).argmax(axis=1)])
+    return np.take_along_axis(rows, np.sort(at, axis=1), axis=1).ravel()
+
+
+def averaged(time: np.ndarray, values: np.ndarray, limit: int) -> Columns:
+    """A quantity of intervals in at most `limit` rows: time of the last of each k samples, mean, least, largest.
+
+    The mean is weighted by the length of the intervals; without a value, all three are nan.
+    """
+    k = max(-(-len(time) // limit), 1)
+    ends = np.minimum(np.arange(k, len(time) + k, k), len(time)) - 1
+    rows = buckets(values, k)
+    weights = np.where(np.isnan(rows), 0, buckets(np.diff(time, prepend=0.0), k))
+    low, high = np.fmin.reduce(rows, axis=1), np.fmax.reduce(rows, axis=1)
+    with np.errstate(invalid="ignore"):
+        mean = np.nansum(rows * weights, axis=1) / weights.sum(axis=1)
+    return {"time_s": time[ends], "mean": mean, "least": low, "largest": high}

@@ -1,0 +1,182 @@
+"""From folders to what is reported: runs with their telemetry, and cells, one for each run of a sweep.
+
+A run that ended by itself must have whole telemetry: a gap, or a missing end, is an error that names the file. A run
+that was interrupted, or whose guest panicked, hung or ran out of time, has what came until then; it is drawn, and its
+`note` says so everywhere. In a sweep no run stops the report: one that cannot be used is a row with the reason.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tidemark import qemu, results, sweep
+from tidemark.errors import LabError
+from tidemark.plan import VARIABLES
+from tidemark.report.cells import Cell, measured
+from tidemark.report.text import printable
+from tidemark.telemetry import Telemetry
+
+ENDED_ITSELF = (qemu.OK, qemu.FAILED)
+TOLD_APART_BY = ("vm", "mem", "swap", "frames", "run", "seed", "cmdline", "exact")
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run to draw. `note` is empty, or says in what way it did not end well."""
+
+    label: str
+    result: results.Result
+    data: Telemetry
+    note: str = ""
+
+    @property
+    def policy(self) -> str:
+        """The policy at boot, as the kernel said."""
+        return str(self.data.start.get("policy", "?"))
+
+    @property
+    def sampled(self) -> bool:
+        """Is there anything to draw over time?"""
+        return len(self.data.samples) > 1
+
+
+@dataclass
+class Sources:
+    """All that one report is made of."""
+
+    runs: list[Run] = field(default_factory=list)
+    cells: list[Cell] = field(default_factory=list)
+
+    @property
+    def notes(self) -> list[str]:
+        """One sentence for each run that did not end well."""
+        of_runs = [f"{run.label}: {run.note}" for run in self.runs if run.note]
+        return of_runs + [f"{cell.name}: {cell.why}" for cell in self.cells if cell.why]
+
+
+def how_it_ended(meta: dict) -> str:
+    """Empty for a run that ended well; else what happened to it."""
+    if meta.get("state") == "running":
+        return "interrupted: it was cut off, or is still running; drawn as far as its telemetry goes"
+    if meta.get("state") != "done":
+        return f"interrupted: {meta.get('reason') or 'stopped before its end'}; drawn as far as its telemetry goes"
+    if meta.get("exit") != qemu.OK:
+        return f"failed: {meta.get('reason') or 'exit ' + str(meta.get('exit'))}"
+    return ""
+
+
+def read_run(folder: Path) -> tuple[results.Result, Telemetry, str]:
+    """A result, its telemetry and its note. LabError when it cannot be drawn."""
+    result = results.load(folder)
+    if "telemetry=off" in str(result.meta.get("settings", {}).get("cmdline", "")).split():
+        raise LabError(f"{folder} was run with telemetry=off, there is nothing to draw: run it again without")
+    results.check_files(result)
+    ended = result.meta.get("state") == "done" and result.meta.get("exit") in ENDED_ITSELF
+    data = result.telemetry(partial=not ended)
+    note = how_it_ended(result.meta)
+    if len(data.samples) < 2 and not note:
+        note = (
+            "it has no timelines: it was over before a sample; --cmdline 'sample_ms=10 sample_percent=100' takes more"
+        )
+    return result, data, note
+
+
+def distinct(candidates: Sequence[dict[str, str]], names: Sequence[str]) -> list[str]:
+    """A label for each run: the settings in which they differ, and the folder's name when these are not enough."""
+    differ = [key for key in TOLD_APART_BY if len({c.get(key, "") for c in candidates}) > 1] or ["vm"]
+    labels = [", ".join(written(key, c[key]) for key in differ if c.get(key)) for c in candidates]
+    named = [label if labels.count(label) == 1 else f"{label} ({name})" for label, name in zip(labels, names)]
+    unique = [label if named.count(label) == 1 else f"{label} {at}" for at, label in enumerate(named, 1)]
+    return [printable(label) for label in unique]
+
+
+def written(key: str, value: str) -> str:
+    """One setting in a label: 2q, 16M and a command speak for themselves, others bring their names."""
+    return value if key in ("vm", "mem", "run", "cmdline") else f"{key} {value}"
+
+
+def settings_of(result: results.Result) -> dict[str, str]:
+    """A result's settings as text; those that are not set are left out."""
+    return {key: str(value) for key, value in result.meta.get("settings", {}).items() if value not in ("", None)}
+
+
+def read_cell(folder: Path, name: str, factors: dict[str, str]) -> Cell:
+    """The cell in a result's folder; its `why` has the message when it cannot be used."""
+    try:
+        result, data, _ = read_run(folder)
+    except LabError as error:
+        return Cell(name, factors, {}, str(error))
+    why = how_it_ended(result.meta)
+    return Cell(name, settings_of(result) | factors, {} if why else measured(data), why)
+
+
+def read_table(folder: Path) -> list[dict[str, str]] | None:
+    """cells.csv as rows of text; None when there is none."""
+    path = folder / sweep.TABLE
+    if not path.exists():
+        return None
+    try:
+        with path.open(newline="") as file:
+            return [{key: value or "" for key, value in row.items() if key} for row in csv.DictReader(file)]
+    except (OSError, ValueError, csv.Error) as error:
+        raise LabError(f"{path} cannot be read: {error}") from None
+
+
+def check_schema(folder: Path) -> None:
+    """LabError when the sweep is of another schema, or does not say."""
+    path = folder / sweep.ABOUT
+    try:
+        schema = json.loads(path.read_text())["schema"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise LabError(f"{path} cannot be read ({error!r}): `tidemark sweep` makes sweeps") from None
+    if schema != sweep.SCHEMA:
+        raise LabError(f"{path} is of schema {schema}, this program reads schema {sweep.SCHEMA}: run the sweep again")
+
+
+def read_sweep(folder: Path, progress: Progress) -> list[Cell]:
+    """The cells of a sweep, in the order of its table; their numbers come from their folders."""
+    check_schema(folder)
+    rows = read_table(folder)
+    if rows is None:
+        rows = [{"id": path.name} for path in sorted((folder / sweep.CELLS).glob("*"))]
+    cells = []
+    for at, row in enumerate(rows, 1):
+        name, factors = row.get("id", ""), {key: row[key] for key in VARIABLES if row.get(key)}
+        progress(f"{folder.name}: cell {at} of {len(rows)}")
+        place = folder / sweep.CELLS / name
+        if name and place.is_dir():
+            cells.append(read_cell(place, name, factors))
+        else:
+            cells.append(Cell(name, factors, {}, row.get("reason") or "it has not been run"))
+    return cells
+
+
+def runs_in(folder: Path) -> list[Path]:
+    """The folder itself when it is a result; else the results in it, as `tidemark run --real` leaves them."""
+    if (folder / results.META).exists():
+        return [folder]
+    inside = [path.parent for path in folder.glob(f"*/{results.META}")]
+    return sorted(inside, key=lambda path: (len(path.name), path.name)) or [folder]
+
+
+def gather(folders: Iterable[Path], progress: Progress = lambda text: None) -> Sources:
+    """Everything in `folders`, runs and sweeps in any mixture. LabError for a folder that is neither."""
+    sources, lone = Sources(), []
+    for folder in dict.fromkeys(path.resolve() for path in folders):
+        if not folder.is_dir():
+            raise LabError(f"{folder} is no folder; `tidemark run` and `tidemark sweep` make them")
+        if (folder / sweep.ABOUT).exists():
+            sources.cells += read_sweep(folder, progress)
+            continue
+        for path in runs_in(folder):
+            progress(str(path))
+            lone.append(read_run(path))
+    labels = distinct([settings_of(result) for result, _, _ in lone], [result.name for result, _, _ in lone])
+    sources.runs = [Run(label, *one) for label, one in zip(labels, lone)]
+    return sources

@@ -1,0 +1,35 @@
+"""Values as text: what is common to CSV and HTML."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+
+
+def printable(text: str) -> str:
+    """`text` with a question mark for each character that cannot be printed, or not be written to a file."""
+    return "".join(character if character.isprintable() else "?" for character in text)
+
+
+def short(text: str, most: int) -> str:
+    """`text` in at most that many characters: a name may be as long as it likes, a picture not."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def as_text(value: object) -> object:
+    """A value in CSV: numbers to ten digits, nothing for nan and None. numpy's numbers are Python's here."""
+    if isinstance(value, float):
+        return "" if value != value else f"{value:.10g}"
+    if isinstance(value, str):
+        return printable(value)
+    return "" if value is None else value
+
+
+def csv_text(table: Mapping[str, Sequence]) -> str:
+    """A table of columns as CSV with a header line."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(map(printable, table))
+    writer.writerows([as_text(value) for value in row] for row in zip(*table.values()))
+    return text.getvalue()

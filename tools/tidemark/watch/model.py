@@ -1,0 +1,206 @@
+"""What a view knows of a machine: the records so far, and the numbers it shows of one moment.
+
+Counters grow from boot, so every rate is a difference between two samples over the time between them. The graphs take
+differences over equal stretches of virtual time instead, and the samples are not evenly spaced (an idle machine is not
+woken to be sampled): between two samples a counter is taken to grow evenly.
+
+The lamp. PSI (pressure stall information, J. Weiner, Linux 4.20, 2018) counts the time in which `some` process was
+stalled for memory, and the part of it in which none was productive (`full`): nothing was done but paging. The lamp's
+number is the share of `full` in the last second of virtual time, or in the last interval if that was longer:
+
+    full = Δfull_us / Δt_us   over the least number of latest intervals that make up LAMP_US.
+
+From THRASHING on the lamp is red: the machine spends more time on waiting for memory than on anything else, which is
+how P. Denning ("Thrashing: its causes and prevention", AFIPS 1968) describes the state. From PRESSED on it is amber.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tidemark.telemetry import TelemetryError
+
+LAMP_US = 1_000_000
+PRESSED, THRASHING = 0.1, 0.5
+KEPT = 6000  # samples of a machine that goes on and on: ten minutes of it
+ACCOUNTS = ("user_us", "kernel_us", "ready_us", "pagewait_us", "admit_us", "sleep_us")
+EVENTS = ("exit", "policy", "violation", "oom")
+NEEDED = ("t_us", "idle_us", "running", "held", "free", "owned", "vm", "lists", "procs")
+NEEDED_OF_PROCESS = ("pid", "comm", "state", "mad", "rss", "wss", "swap", "majflt", *ACCOUNTS)
+
+
+@dataclass(frozen=True)
+class Pressure:
+    """Shares of the time, 0 to 1, in which some task, and in which all, waited for memory."""
+
+    some: float
+    full: float
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One sample and what belongs to it. `before` is the sample before it, None for the first; `event` the last event
+    until then, or, of the latest sample, the last that is known; `series` has the counters of all samples until then,
+    float64[n] each, for `rate`."""
+
+    start: dict
+    before: dict | None
+    now: dict
+    policy: str
+    event: dict | None
+    pressure: Pressure | None
+    series: dict[str, np.ndarray]
+
+
+def check(record: dict) -> None:
+    """TelemetryError when a sample lacks a member that the view shows."""
+    missing = [name for name in NEEDED if name not in record]
+    missing += [
+        f"procs.{name}" for process in record.get("procs", ()) for name in NEEDED_OF_PROCESS if name not in process
+    ]
+    if missing:
+        raise TelemetryError(f"the sample of seq {record['seq']} has no {missing[0]}: use the tidemark of its tree")
+
+
+class Recording:
+    """The records of one machine, in order, as they come. `keep`: how many samples to remember, None for all."""
+
+    def __init__(self, keep: int | None = None) -> None:
+        self.keep = keep
+        self.start: dict | None = None
+        self.end: dict | None = None
+        self.samples: list[dict] = []
+        self.events: list[dict] = []
+        self._times: list[int] = []
+        self._counters: dict[str, list[float]] = {"idle": [], "majflt": [], "full": []}
+
+    def add(self, records: Iterable[dict]) -> None:
+        """Take note of new records. TelemetryError when one cannot be shown."""
+        for record in records:
+            if record["ev"] == "start":
+                self.start = record
+            elif record["ev"] == "sample":
+                self._add_sample(record)
+            elif record["ev"] == "end":
+                self.end = record
+            elif record["ev"] in EVENTS:
+                self.events.append(record)
+        self._forget()
+
+    def _add_sample(self, record: dict) -> None:
+        check(record)
+        self.samples.append(record)
+        self._times.append(record["t_us"])
+        self._counters["idle"].append(record["idle_us"])
+        self._counters["majflt"].append(record["vm"]["pgmajfault"])
+        self._counters["full"].append(record["psi"]["full_us"] if "psi" in record else float("nan"))
+
+    def _forget(self) -> None:
+        if self.keep is None or len(self.samples) <= self.keep:
+            return
+        surplus = len(self.samples) - self.keep * 9 // 10
+        for column in (self.samples, self._times, *self._counters.values()):
+            del column[:surplus]
+        self.events = [event for event in self.events if event["t_us"] >= self._times[0] or event["ev"] == "policy"]
+
+    def index_at(self, t_us: float) -> int:
+        """The last sample at or before `t_us`; the first when all are later. There must be one."""
+        return max(0, bisect.bisect_right(self._times, t_us) - 1)
+
+    def pressure(self, at: int) -> Pressure | None:
+        """The lamp's numbers at sample `at`; None when the telemetry has no PSI."""
+        now = self.samples[at]
+        if "psi" not in now:
+            return None
+        back = bisect.bisect_right(self._times, now["t_us"] - LAMP_US, 0, at) - 1
+        before = self.samples[back] if back >= 0 else {"t_us": 0, "psi": {"some_us": 0, "full_us": 0}}
+        interval = max(now["t_us"] - before["t_us"], 1)
+        some, full = (max(0, now["psi"][name] - before["psi"][name]) / interval for name in ("some_us", "full_us"))
+        return Pressure(min(some, 1.0), min(full, 1.0))
+
+    def moment(self, at: int) -> Moment:
+        """The moment of sample `at`."""
+        now = self.samples[at]
+        latest = at == len(self.samples) - 1
+        past = [event for event in self.events if latest or event["t_us"] <= now["t_us"]]
+        policies = [event["name"] for event in past if event["ev"] == "policy"]
+        series = {"t": self._times, **self._counters}
+        return Moment(
+            start=self.start,
+            before=self.samples[at - 1] if at else None,
+            now=now,
+            policy=policies[-1] if policies else self.start["policy"],
+            event=past[-1] if past else None,
+            pressure=self.pressure(at),
+            series={name: np.array(values[: at + 1], dtype=float) for name, values in series.items()},
+        )
+
+
+def interval_us(moment: Moment) -> int:
+    """Time since the sample before, or since boot."""
+    return max(moment.now["t_us"] - (moment.before["t_us"] if moment.before else 0), 1)
+
+
+def growth(moment: Moment, *path: str) -> float:
+    """How much a counter, such as ("vm", "pgmajfault"), has grown since the sample before; 0 where it is missing."""
+
+    def value(sample: dict | None) -> float:
+        for name in path:
+            sample = (sample or {}).get(name)
+        return sample or 0
+
+    return value(moment.now) - value(moment.before)
+
+
+def per_second(moment: Moment, *path: str) -> float:
+    """The same, per second."""
+    return growth(moment, *path) * 1e6 / interval_us(moment)
+
+
+def utilisation(moment: Moment) -> float:
+    """Share of the last interval in which the processor was not idle, 0 to 1."""
+    return min(max(1 - growth(moment, "idle_us") / interval_us(moment), 0.0), 1.0)
+
+
+def disk_service(moment: Moment) -> tuple[float, float, float]:
+    """(share of the last interval in which the disk was busy, mean service, mean response in ms): the mean response
+    counts the wait in the queue, Δwait/Δrequests; both means are 0 when no request ended."""
+    ended = growth(moment, "disk", "reads") + growth(moment, "disk", "writes")
+    busy, waited = growth(moment, "disk", "busy_us"), growth(moment, "disk", "wait_us")
+    share = min(busy / interval_us(moment), 1.0)
+    return (share, busy / ended / 1e3, waited / ended / 1e3) if ended else (share, 0.0, 0.0)
+
+
+def processes(moment: Moment) -> list[dict]:
+    """The processes with `faults_s`, major faults a second, and `shares`, what they did with the last interval (six
+    accounts, 0 to 1); the largest resident set first."""
+    before = {process["pid"]: process for process in (moment.before or {}).get("procs", ())}
+    interval = interval_us(moment)
+    rows = []
+    for process in moment.now["procs"]:
+        old = before.get(process["pid"], {})
+        grown = [max(0, process[name] - old.get(name, 0)) for name in ACCOUNTS]
+        total = sum(grown) or 1
+        faults_s = max(0, process["majflt"] - old.get("majflt", 0)) * 1e6 / interval
+        rows.append({**process, "faults_s": faults_s, "shares": [part / total for part in grown]})
+    return sorted(rows, key=lambda row: (-row["rss"], row["pid"]))
+
+
+def rate(t: np.ndarray, counter: np.ndarray, edges: Sequence[float]) -> np.ndarray:
+    """Growth of `counter` (float64[n] at times t) per µs between consecutive edges, float64[len(edges) - 1]; nan where
+    t does not reach, or where the counter is not known."""
+    if len(t) < 2:
+        return np.full(len(edges) - 1, np.nan)
+    at_edges = np.interp(edges, t, counter, left=np.nan, right=np.nan)
+    return np.diff(at_edges) / np.diff(edges)
+
+
+def edges(t: np.ndarray, window_s: float, bins: int) -> np.ndarray:
+    """bins + 1 times, evenly spaced, of the last `window_s` seconds until t's last (0: from t's first), float64."""
+    last = t[-1]
+    first = max(last - window_s * 1e6, t[0]) if window_s else t[0]
+    return np.linspace(first, max(last, first + 1), bins + 1)
