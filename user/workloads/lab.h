@@ -40,14 +40,22 @@ static inline uint32_t lab_word(uint32_t i)
 	return i * 2654435761u;
 }
 
+/* Take @nr arguments from @i on out; fewer when there are not so many. */
+static inline void lab_remove(int *argc, char **argv, int i, int nr)
+{
+	if (nr > *argc - i)
+		nr = *argc - i;
+	memmove(&argv[i], &argv[i + nr], (*argc - i - nr + 1) * sizeof(*argv));
+	*argc -= nr;
+}
+
 /* Take the flag @name out of the arguments. */
 static inline bool lab_flag(int *argc, char **argv, const char *name)
 {
 	for (int i = 1; i < *argc; i++) {
 		if (strcmp(argv[i], name))
 			continue;
-		memmove(&argv[i], &argv[i + 1], (*argc - i) * sizeof(*argv));
-		--*argc;
+		lab_remove(argc, argv, i, 1);
 		return true;
 	}
 	return false;
@@ -63,8 +71,7 @@ static inline long long lab_option(int *argc, char **argv, const char *name, lon
 		if (strcmp(argv[i], name))
 			continue;
 		value = parse_number(i + 1 < *argc ? argv[i + 1] : "", name, min, max);
-		lab_flag(argc, argv, argv[i + 1]);
-		lab_flag(argc, argv, name);
+		lab_remove(argc, argv, i, 2);
 		break;
 	}
 	return value;
