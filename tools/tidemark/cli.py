@@ -9,7 +9,7 @@ import sys
 import typer
 
 from tidemark import errors
-from tidemark.commands import procs, report, rerun, run, watch
+from tidemark.commands import procs, report, rerun, run, trace, watch
 
 EXTRAS = {
     "matplotlib": "figures",
@@ -36,6 +36,7 @@ app.command()(rerun.rerun)
 app.command()(report.report)
 app.command()(watch.watch)
 app.command()(procs.procs)
+app.add_typer(trace.app, name="trace")
 
 
 def hang_up(signum: int, frame: object) -> None:

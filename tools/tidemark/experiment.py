@@ -10,6 +10,8 @@ from pathlib import Path
 from tidemark import image, qemu, results, telemetry
 from tidemark.errors import FAILED, NO_SPACE, NO_TOOL, LabError
 
+KILLED = "killed by signal"
+
 Progress = Callable[[list[dict]], None]
 
 
@@ -23,7 +25,7 @@ def last_line(path: Path) -> str:
     return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
 
-def why(result: results.Result, code: int, timeout: float) -> str:
+def why(result: results.Result, code: int, timeout: float, status: int) -> str:
     """One line on how the run ended, with what the guest or QEMU said of it."""
     said = ""
     if code in (qemu.PANICKED, qemu.HUNG, qemu.REFUSED):
@@ -31,7 +33,8 @@ def why(result: results.Result, code: int, timeout: float) -> str:
         marks = {qemu.PANICKED: "panic", qemu.HUNG: "hung", qemu.REFUSED: "command line:"}
         said = next((line.strip() for line in console if marks[code] in line.lower()), "")
     elif code == qemu.NO_QEMU:
-        said = last_line(result.folder / results.QEMU_LOG) or qemu.RESET
+        killed = f"{KILLED} {-status}" if status < 0 else ""
+        said = killed or last_line(result.folder / results.QEMU_LOG) or qemu.RESET
     elif code == qemu.TIMED_OUT:
         said = f"{timeout:g} s of host time; --timeout changes it"
     return image.reason(code) + (f": {said}" if said else "")
@@ -74,8 +77,8 @@ def carry_out(result: results.Result, settings: qemu.Settings, progress: Progres
     state, code, reason = "interrupted", None, "stopped before its end"
     try:
         with log.open("wb") as messages:
-            code, _ = qemu.unattended(settings, result.console_path, lambda: progress(follower.poll()), messages)
-        reason = why(result, code, settings.timeout)
+            code, status = qemu.unattended(settings, result.console_path, lambda: progress(follower.poll()), messages)
+        reason = why(result, code, settings.timeout, status)
         if code in (qemu.OK, qemu.FAILED):
             check_telemetry(result, settings)
         state = "done"

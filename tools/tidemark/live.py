@@ -36,13 +36,13 @@ class LiveLine:
         if self._live:
             self._live.stop()
 
-    def __call__(self, records: list[dict]) -> None:
-        """Take note of new records, and show the latest now and then."""
+    def __call__(self, records: list[dict], more: str = "") -> None:
+        """Take note of new records, and show the latest now and then, with `more` behind it."""
         self._samples = [*self._samples, *(record for record in records if record["ev"] == "sample")][-2:]
         now = time.monotonic()
         if self._live and self._samples and now - self._shown_s >= REFRESH_S:
             self._shown_s = now
-            self._live.update(Text(described(self._samples[0], self._samples[-1])), refresh=True)
+            self._live.update(Text(described(self._samples[0], self._samples[-1]) + more), refresh=True)
 
 
 def described(before: dict, after: dict) -> str:

@@ -195,10 +195,13 @@ def qemu_command(s: Settings, console: str = "", gdb: bool = False, iso: bool = 
     return words
 
 
+prctl = ctypes.CDLL(None).prctl  # looked up here: after a fork in a process with threads, the loader's lock may be held
+
+
 def die_with_parent() -> None:
     """In the child, before QEMU starts: end it when this process ends, however that comes about."""
     PR_SET_PDEATHSIG = 1
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def start(command: list[str], image: Path = ROOT, **kwargs: object) -> subprocess.Popen:

@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""What recording costs: host time per load or store of a program, the trace packed and written as in real use.
+
+Each run is made with and without the plugin in turn, REPEATS times, and the medians are compared: QEMU's life from
+start to end, which includes all waiting for the packing on the other core, and the processor time that QEMU and the
+packing took together. Telemetry and console must have the same bytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from common import host, publish, table
+from tidemark import experiment, qemu, results
+from tidemark.trace.record import KINDS, record
+
+REPEATS = 3
+SETTINGS = qemu.Settings(vm="2q", mem="64M", swap="sim:hdd")
+COMMANDS = (
+    ("thrash 4 4096 20 300", {}),
+    ("seqscan 16384 3000", {}),
+    ("phase 4096 1024 40 200000", {}),
+    ("thrash 6 4096 3 300", {"vm": "ws", "mem": "16M"}),
+)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds of host time: of QEMU's life, and of all processors."""
+
+    wall_s: float
+    cpu_s: float
+
+
+def cpu_s() -> float:
+    """Processor time so far of this process and of the children that have ended."""
+    t = os.times()
+    return t.user + t.system + t.children_user + t.children_system
+
+
+def measured(run: object) -> tuple[object, results.Result, Cost]:
+    """What `run` returns, its result, and what it cost."""
+    before = cpu_s()
+    made = run()
+    result = getattr(made, "result", made)
+    experiment.demand_success(result)
+    return made, result, Cost(result.meta["wall_s"], cpu_s() - before)
+
+
+def same_bytes(one: results.Result, other: results.Result) -> bool:
+    """Are telemetry and console the same?"""
+    return all((one.folder / name).read_bytes() == (other.folder / name).read_bytes() for name in results.RAW)
+
+
+def median(costs: list[Cost]) -> Cost:
+    """The median of each."""
+    return Cost(statistics.median(c.wall_s for c in costs), statistics.median(c.cpu_s for c in costs))
+
+
+def row(settings: qemu.Settings, kinds: str, folder: Path) -> list[object]:
+    """One line of the table."""
+    plain, recorded, same = [], [], True
+    for nr in range(REPEATS):
+        _, without, cost = measured(lambda at=folder / f"{nr}-plain": experiment.run(settings, at))
+        plain.append(cost)
+        made, with_plugin, cost = measured(lambda at=folder / f"{nr}-recorded": record(settings, at, kinds=kinds))
+        recorded.append(cost)
+        same = same and same_bytes(without, with_plugin)
+    totals, size = made.totals, made.trace.stat().st_size
+    references = totals["references"] - totals["kinds"]["instruction"]
+    before, after = median(plain), median(recorded)
+    return [
+        f"`{settings.run}`, `{settings.vm}`, {settings.mem}",
+        kinds,
+        f"{references / 1e6:.1f}",
+        f"{totals['runs'] / 1e6:.1f}",
+        f"{before.wall_s:.2f}",
+        f"{after.wall_s:.2f}",
+        f"{(after.wall_s - before.wall_s) / references * 1e9:.1f}",
+        f"{(after.cpu_s - before.cpu_s) / references * 1e9:.1f}",
+        f"{size / 1e6:.2f}",
+        "yes" if same else "**no**",
+    ]
+
+
+def main() -> None:
+    argparse.ArgumentParser(description=__doc__.split("\n")[0]).parse_args()
+    titles = ["run", "kinds", "M loads and stores", "M runs", "plain s", "recorded s", "ns each", "CPU ns each"]
+    titles += ["trace MB", "same bytes"]
+    rows = []
+    with tempfile.TemporaryDirectory(prefix="tidemark-figures-") as folder:
+        for number, (command, changes) in enumerate(COMMANDS):
+            for kinds in KINDS:
+                settings = replace(SETTINGS, run=command, **changes)
+                rows.append(row(settings, kinds, Path(folder, f"{number}-{kinds}")))
+    publish(
+        "record",
+        f"`tidemark trace record`, {SETTINGS.swap}, median of {REPEATS} pairs of runs; {host()}\n\n"
+        + table(titles, rows, text_columns=2),
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+/*
+ * What the plugin's files share, and the part of QEMU that they use, declared here because
+ * distributions do not package its header.
+ *
+ * QEMU has had two ways to count instructions without a call: until 8.2 (plugin API 1) an addition
+ * to a variable, since 9.0 (API 2) to an element of a "scoreboard". The functions of both are weak,
+ * and those that are there decide. The last two of QEMU's functions, which read a register, are not
+ * part of the API: they are there when QEMU exports all of its symbols, as it does when it is built
+ * with modules.
+ */
+#ifndef PLUGIN_H
+#define PLUGIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define KERNEL_BASE 0xC0000000u
+#define PAGE_SIZE 4096u
+#define EXPORT __attribute__((visibility("default")))
+#define MAY_LACK __attribute__((weak))
+
+struct qemu_plugin_tb;
+struct qemu_plugin_insn;
+struct qemu_plugin_scoreboard;
+struct scoreboard_entry {
+	struct qemu_plugin_scoreboard *scoreboard;
+	size_t offset;
+};
+struct byte_array { /* GLib's GByteArray */
+	uint8_t *data;
+	unsigned int len;
+};
+enum { CB_NO_REGS, CB_R_REGS };
+enum { MEM_RW = 3 };
+enum { INLINE_ADD_U64 };
+typedef void exec_callback(unsigned int cpu, void *data);
+typedef void mem_callback(unsigned int cpu, uint32_t info, uint64_t address, void *data);
+
+void qemu_plugin_register_vcpu_tb_trans_cb(uint64_t id,
+					   void (*)(uint64_t, struct qemu_plugin_tb *));
+void qemu_plugin_register_atexit_cb(uint64_t id, void (*)(uint64_t, void *), void *data);
+void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *, exec_callback *, int, void *);
+void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *, exec_callback *, int,
+					    void *);
+void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *, mem_callback *, int, int rw,
+				      void *);
+size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *);
+struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *, size_t);
+uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *);
+void *qemu_plugin_insn_haddr(const struct qemu_plugin_insn *);
+size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *);
+unsigned int qemu_plugin_mem_size_shift(uint32_t info);
+bool qemu_plugin_mem_is_store(uint32_t info);
+
+MAY_LACK void qemu_plugin_register_vcpu_insn_exec_inline(struct qemu_plugin_insn *, int op, void *,
+							 uint64_t);
+MAY_LACK void qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(struct qemu_plugin_insn *, int op,
+								  struct scoreboard_entry,
+								  uint64_t);
+MAY_LACK struct qemu_plugin_scoreboard *qemu_plugin_scoreboard_new(size_t size);
+MAY_LACK void *qemu_plugin_scoreboard_find(struct qemu_plugin_scoreboard *, unsigned int cpu);
+
+MAY_LACK int x86_cpu_gdb_read_register(void *cpu, struct byte_array *, int number);
+MAY_LACK void *qemu_get_cpu(int index);
+struct byte_array *g_byte_array_new(void);
+struct byte_array *g_byte_array_set_size(struct byte_array *, unsigned int size);
+
+/* What is ours is not QEMU's, whatever it calls its own. */
+#pragma GCC visibility push(hidden)
+
+/* Prints "tidemark plugin: ..." and ends QEMU, without what exit() would run. */
+enum { PLUGIN_FAILED = 70 };
+__attribute__((noreturn, format(printf, 1, 2))) void fail(const char *fmt, ...);
+
+/* A register of the CPU by its number in instructions; only in a callback with CB_R_REGS. */
+enum { EAX };
+uint32_t read_register(int number);
+
+/* The page directory in use; 0 until the kernel, in its own half, loads one for the first time. */
+extern uint32_t current_cr3;
+
+/* Counters that translated code adds to by itself. */
+extern uint64_t *counters;
+void counters_init(size_t nr);
+/* @insn adds one to counters[@index] whenever it begins, after its callbacks. */
+void count_insn(struct qemu_plugin_insn *insn, size_t index);
+
+/* The two things the plugin can do. */
+struct mode {
+	const char *name;
+	/* false: not an option of this mode */
+	bool (*option)(const char *name, const char *value);
+	void (*start)(void);
+	void (*translate)(struct qemu_plugin_tb *tb);
+	/* Another page directory is about to be loaded; current_cr3 is still the old one. */
+	void (*switch_space)(uint32_t cr3);
+	void (*finish)(void);
+};
+
+extern const struct mode trace_mode, profile_mode;
+
+#pragma GCC visibility pop
+
+#endif

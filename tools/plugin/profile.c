@@ -1,0 +1,179 @@
+/*
+ * mode=profile: how many instructions each function of the kernel has executed, exactly.
+ *
+ * Each instruction adds one to its function's counter, in translated code, without a call. A
+ * function is what lies between two symbols, so that of functions with one address the last one
+ * counts, as in the kernel's own backtraces. An instruction that faults counts again when it is
+ * repeated. Programs count together by address space; page directories are used again, so that a
+ * row may stand for several processes, one after the other.
+ *
+ * Options: out=FILE; symbols=FILE, what `nm -n` says of the kernel (build/tidemark.elf.nm).
+ *
+ * FILE appears when QEMU ends, at once and whole: CSV, a title line, then a row for each that has
+ * executed anything:
+ *
+ *   function,instructions
+ *   do_page_fault,1342       a function of the kernel; these by address
+ *   (user 03d7a000),58392    programs, by the physical address of their page directory
+ *   (boot),5484193           BIOS and boot code, before the first address space
+ */
+#include "plugin.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_FUNCTIONS = 1 << 14, MAX_SPACES = 1 << 12, USER = MAX_FUNCTIONS };
+
+struct function {
+	uint32_t address;
+	char *name;
+};
+
+struct space {
+	uint32_t cr3;
+	uint64_t instructions;
+};
+
+static const char *out_name, *symbols_name;
+static struct function functions[MAX_FUNCTIONS];
+static size_t nr_functions;
+static struct space spaces[MAX_SPACES]; /* of cr3 0: boot */
+static size_t nr_spaces = 1, current_space;
+static uint64_t settled; /* of counters[USER], how many are in spaces */
+
+/* The same choice of symbols as tools/ksyms.awk makes. */
+static bool is_function(uint32_t address, char type, const char *name)
+{
+	return (type == 't' || type == 'T') && address >= KERNEL_BASE && strncmp(name, ".L", 2) &&
+	       strcmp(name, "__text_start") && strcmp(name, "__text_end");
+}
+
+static void read_symbols(FILE *file)
+{
+	char line[256], name[200], type;
+	uint32_t address;
+
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%x %c %199s", &address, &type, name) != 3 ||
+		    !is_function(address, type, name))
+			continue;
+		if (nr_functions == MAX_FUNCTIONS)
+			fail("%s has more than %d functions", symbols_name, MAX_FUNCTIONS);
+		functions[nr_functions].address = address;
+		functions[nr_functions++].name = strdup(name);
+	}
+}
+
+/* The last function at or below @pc; the first for what lies before them all. */
+static size_t function_of(uint32_t pc)
+{
+	size_t low = 0, high = nr_functions;
+
+	while (high - low > 1) {
+		size_t middle = (low + high) / 2;
+
+		if (functions[middle].address <= pc)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void translate(struct qemu_plugin_tb *tb)
+{
+	size_t nr = qemu_plugin_tb_n_insns(tb);
+
+	for (size_t i = 0; i < nr; i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+		uint64_t pc = qemu_plugin_insn_vaddr(insn);
+
+		count_insn(insn, pc < KERNEL_BASE ? (size_t)USER : function_of(pc));
+	}
+}
+
+static void settle(void)
+{
+	spaces[current_space].instructions += counters[USER] - settled;
+	settled = counters[USER];
+}
+
+static void switch_space(uint32_t cr3)
+{
+	settle();
+	for (current_space = 1; current_space < nr_spaces; current_space++)
+		if (spaces[current_space].cr3 == cr3)
+			return;
+	if (nr_spaces == MAX_SPACES)
+		fail("more than %d page directories", MAX_SPACES);
+	spaces[nr_spaces++].cr3 = cr3;
+}
+
+static bool option(const char *name, const char *value)
+{
+	if (!strcmp(name, "out"))
+		out_name = value;
+	else if (!strcmp(name, "symbols"))
+		symbols_name = value;
+	else
+		return false;
+	return true;
+}
+
+static void start(void)
+{
+	FILE *file;
+
+	if (!out_name || !symbols_name)
+		fail("mode=profile needs out= and symbols=");
+	file = fopen(symbols_name, "r");
+	if (!file)
+		fail("%s cannot be read: %s", symbols_name, strerror(errno));
+	read_symbols(file);
+	fclose(file);
+	if (!nr_functions)
+		fail("%s has no function of the kernel; `nm -n` makes such files", symbols_name);
+	counters_init(MAX_FUNCTIONS + 1);
+}
+
+static void write_rows(FILE *file)
+{
+	fputs("function,instructions\n", file);
+	for (size_t i = 0; i < nr_functions; i++)
+		if (counters[i])
+			fprintf(file, "%s,%llu\n", functions[i].name,
+				(unsigned long long)counters[i]);
+	for (size_t i = 1; i < nr_spaces; i++)
+		if (spaces[i].instructions)
+			fprintf(file, "(user %08x),%llu\n", spaces[i].cr3,
+				(unsigned long long)spaces[i].instructions);
+	fprintf(file, "(boot),%llu\n", (unsigned long long)spaces[0].instructions);
+}
+
+static void finish(void)
+{
+	char partial[4096];
+	FILE *file;
+	bool bad;
+
+	settle();
+	snprintf(partial, sizeof(partial), "%s.partial", out_name);
+	file = fopen(partial, "w");
+	if (!file)
+		fail("%s cannot be written: %s", partial, strerror(errno));
+	write_rows(file);
+	bad = ferror(file);
+	if (fclose(file) || bad || rename(partial, out_name))
+		fail("%s cannot be written: %s", out_name, strerror(errno));
+}
+
+const struct mode profile_mode = {
+	.name = "profile",
+	.option = option,
+	.start = start,
+	.translate = translate,
+	.switch_space = switch_space,
+	.finish = finish,
+};

@@ -1,0 +1,268 @@
+/*
+ * mode=trace: every reference of every program to a page, in order, as a stream.
+ *
+ * A reference is an instruction fetch, a load or a store at an address below KERNEL_BASE, by the
+ * program itself or, loads and stores, by the kernel for it (copies from and to user memory). What
+ * crosses the end of a page refers to both pages. An instruction that faults has been fetched, and
+ * may have loaded something, and does so again when it is repeated; the access that faulted has not
+ * happened.
+ *
+ * Cost decides the design. Translated code counts instructions by itself; what is called is one
+ * function per block of code, which compares the page with the last one, and one per load or
+ * store, which writes one word: the page, whether it is a store, and how many instructions have
+ * begun since the last word. So fetches cost nothing of their own, and a reference four bytes.
+ *
+ * The stream is of 32-bit words, low byte first. A word below KERNEL_BASE is a load or a store:
+ *
+ *   page << 12 | store << 11 | fetches        first so many fetches (0 to 2047) of the current code
+ *                                             page, the last by the instruction that loads or
+ *                                             stores; then the reference to this page
+ *
+ * and another one is 3 << 30 | tag << 26 | value:
+ *
+ *   BEGIN   version    the first word
+ *   CODE    page       the fetches from here on are of this page
+ *   FETCHES n          n fetches
+ *   TAIL    page       the instruction fetched last reaches into this page
+ *   SPACE   cr3 >> 12  from here on, all is in the address space of this page directory
+ *   BIRTH   0          the kernel writes an "mm" event into its telemetry
+ *   DEATH   cr3 >> 12  this page directory is freed; the next one there is another address space
+ *   END     n          the last word: there were n (modulo 2^26) before it
+ *
+ * The n-th BIRTH is the n-th "mm" event, which has the name; the reader puts them together.
+ *
+ * A stream without END was cut off. When it cannot be written QEMU is ended at once, with status
+ * PLUGIN_FAILED: a run whose trace has a hole is of no use.
+ *
+ * Options: out=FILE, which may be a pipe; birth=, death=: addresses of the kernel's functions
+ * telemetry_mm and pgd_destroy; kinds=data: fetches are counted, but pages of code not followed
+ * (no CODE and TAIL).
+ */
+#include "plugin.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { STREAM_VERSION = 1, NR_WORDS = 1 << 16 };
+enum { TAG_BEGIN, TAG_CODE, TAG_FETCHES, TAG_TAIL, TAG_SPACE, TAG_BIRTH, TAG_DEATH, TAG_END };
+#define VALUE_BITS 26
+#define MAX_VALUE ((1u << VALUE_BITS) - 1)
+#define STORE (1u << 11)
+#define MAX_FETCHES (STORE - 1)
+#define LONGEST_ACCESS 64 /* bytes; longer ones are several for QEMU */
+
+static int out = -1;
+static const char *out_name;
+static uint64_t birth, death;
+static bool data_only;
+
+static uint32_t words[NR_WORDS];
+static size_t nr_words;
+static uint64_t nr_flushed;
+static uint64_t settled; /* of counters[0], the instructions begun, how many are in the stream */
+static uint32_t code_page = ~0u;
+
+static void flush(void)
+{
+	const char *from = (const char *)words;
+	size_t left = nr_words * sizeof(words[0]);
+
+	while (left) {
+		ssize_t n = write(out, from, left);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			fail("the trace is lost, %s cannot be written: %s", out_name,
+			     strerror(errno));
+		from += n;
+		left -= n;
+	}
+	nr_flushed += nr_words;
+	nr_words = 0;
+}
+
+static inline void put(uint32_t word)
+{
+	words[nr_words++] = word;
+	if (nr_words == NR_WORDS)
+		flush();
+}
+
+static void put_tag(uint32_t tag, uint32_t value)
+{
+	put(3u << 30 | tag << VALUE_BITS | value);
+}
+
+static void put_fetches(uint64_t n)
+{
+	for (; n > MAX_VALUE; n -= MAX_VALUE)
+		put_tag(TAG_FETCHES, MAX_VALUE);
+	if (n)
+		put_tag(TAG_FETCHES, n);
+}
+
+/* Before anything that fetches are told by: the page of code, the address space. */
+static void settle(void)
+{
+	put_fetches(counters[0] - settled);
+	settled = counters[0];
+}
+
+static void put_access(uint32_t info, uint32_t address, uint32_t store)
+{
+	uint64_t fetches = counters[0] - settled;
+	uint32_t offset = address % PAGE_SIZE, page = address - offset;
+
+	settled = counters[0];
+	if (__builtin_expect(fetches > MAX_FETCHES, 0)) {
+		put_fetches(fetches);
+		fetches = 0;
+	}
+	put(page | store | fetches);
+	if (__builtin_expect(offset > PAGE_SIZE - LONGEST_ACCESS, 0) &&
+	    offset + (1u << qemu_plugin_mem_size_shift(info)) > PAGE_SIZE &&
+	    page + PAGE_SIZE < KERNEL_BASE)
+		put((page + PAGE_SIZE) | store);
+}
+
+/*
+ * For loads and stores alike, because QEMU 7 confuses callbacks for one of them. A program's
+ * instruction can refer to the kernel's half too: loading a segment register does.
+ */
+static void on_access(unsigned int cpu, uint32_t info, uint64_t address, void *data)
+{
+	(void)cpu;
+	(void)data;
+	if (address < KERNEL_BASE && current_cr3)
+		put_access(info, address, qemu_plugin_mem_is_store(info) ? STORE : 0);
+}
+
+static void on_code_page(unsigned int cpu, void *page)
+{
+	(void)cpu;
+	if ((uintptr_t)page == code_page)
+		return;
+	settle();
+	code_page = (uintptr_t)page;
+	put_tag(TAG_CODE, code_page);
+}
+
+/* Called before the instruction has been counted. */
+static void on_insn_in_two_pages(unsigned int cpu, void *page)
+{
+	(void)cpu;
+	put_fetches(counters[0] - settled + 1);
+	settled = counters[0] + 1;
+	put_tag(TAG_TAIL, (uintptr_t)page + 1);
+}
+
+static void on_birth(unsigned int cpu, void *data)
+{
+	(void)cpu;
+	(void)data;
+	settle();
+	put_tag(TAG_BIRTH, 0);
+}
+
+/* pgd_destroy(pgd): the kernel passes the first argument in eax, and pgd lies in its direct map. */
+static void on_death(unsigned int cpu, void *data)
+{
+	(void)cpu;
+	(void)data;
+	settle();
+	put_tag(TAG_DEATH, (read_register(EAX) - KERNEL_BASE) / PAGE_SIZE);
+}
+
+static void switch_space(uint32_t cr3)
+{
+	settle();
+	put_tag(TAG_SPACE, cr3 / PAGE_SIZE);
+}
+
+static void translate_kernel(struct qemu_plugin_insn *insn, uint64_t pc)
+{
+	if (pc == birth)
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_birth, CB_NO_REGS, NULL);
+	if (pc == death)
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_death, CB_R_REGS, NULL);
+}
+
+static void translate_user(struct qemu_plugin_insn *insn, uint64_t pc, uintptr_t *page)
+{
+	uint64_t last = pc + qemu_plugin_insn_size(insn) - 1;
+
+	if (!data_only && pc / PAGE_SIZE != *page) {
+		*page = pc / PAGE_SIZE;
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_code_page, CB_NO_REGS,
+						       (void *)*page);
+	}
+	if (!data_only && last / PAGE_SIZE != *page)
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_insn_in_two_pages, CB_NO_REGS,
+						       (void *)*page);
+	count_insn(insn, 0);
+}
+
+static void translate(struct qemu_plugin_tb *tb)
+{
+	size_t nr = qemu_plugin_tb_n_insns(tb);
+	uintptr_t page = ~0ul;
+
+	for (size_t i = 0; i < nr; i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+		uint64_t pc = qemu_plugin_insn_vaddr(insn);
+
+		if (pc >= KERNEL_BASE)
+			translate_kernel(insn, pc);
+		else if (current_cr3)
+			translate_user(insn, pc, &page);
+		qemu_plugin_register_vcpu_mem_cb(insn, on_access, CB_NO_REGS, MEM_RW, NULL);
+	}
+}
+
+static bool option(const char *name, const char *value)
+{
+	if (!strcmp(name, "out"))
+		out_name = value;
+	else if (!strcmp(name, "birth"))
+		birth = strtoull(value, NULL, 0);
+	else if (!strcmp(name, "death"))
+		death = strtoull(value, NULL, 0);
+	else if (!strcmp(name, "kinds") && (!strcmp(value, "all") || !strcmp(value, "data")))
+		data_only = value[0] == 'd';
+	else
+		return false;
+	return true;
+}
+
+static void start(void)
+{
+	if (!out_name || !birth || !death)
+		fail("mode=trace needs out=, birth= and death=");
+	out = open(out_name, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+	if (out < 0)
+		fail("%s cannot be written: %s", out_name, strerror(errno));
+	counters_init(1);
+	put_tag(TAG_BEGIN, STREAM_VERSION);
+}
+
+static void finish(void)
+{
+	settle();
+	put_tag(TAG_END, (nr_flushed + nr_words) & MAX_VALUE);
+	flush();
+	if (close(out))
+		fail("the trace is lost, %s cannot be written: %s", out_name, strerror(errno));
+}
+
+const struct mode trace_mode = {
+	.name = "trace",
+	.option = option,
+	.start = start,
+	.translate = translate,
+	.switch_space = switch_space,
+	.finish = finish,
+};

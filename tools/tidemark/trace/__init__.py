@@ -1,0 +1,10 @@
+"""Reference traces, recorded by the plugin or imported from Valgrind, in one file format: docs/trace-format.md."""
+
+from __future__ import annotations
+
+PAGE_SHIFT = 12
+MAX_SPACES = 1 << 16
+MAX_COUNT = (1 << 32) - 1
+
+INSTRUCTION, LOAD, STORE, MODIFY = range(4)
+KINDS = ("instruction", "load", "store", "modify")

@@ -1,0 +1,232 @@
+"""The plugin's stream, as it comes, into a trace's runs.
+
+tools/plugin/trace.c defines the stream: 32-bit words, one for a load or store with the number of fetches before it, and
+tagged ones that say of which page of code the fetches are and which page directory is in use. Here words become runs:
+consecutive references of one kind to one page of one address space are merged.
+
+A page directory (cr3) is used again after its process has ended, so an address space is a page directory in one of its
+lives, which end where the stream says DEATH. Spaces are numbered in order of their first reference. Names come from
+the kernel's telemetry: the n-th BIRTH in the stream is its n-th `mm` event, whose page directory was in the life that
+it had at that point of the stream.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numba import njit
+
+from tidemark.errors import LabError
+from tidemark.trace import INSTRUCTION, LOAD, MAX_COUNT, MAX_SPACES, PAGE_SHIFT
+
+STREAM_VERSION = 1
+WORD = np.dtype("<u4")
+BEGIN, CODE, FETCHES, TAIL, SPACE, BIRTH, DEATH, END = range(8)
+NO_TAG = -1
+TAGGED = 3 << 30
+TAG_SHIFT, TAGS, MAX_VALUE = 26, 15, (1 << 26) - 1
+STORE_SHIFT, MAX_FETCHES = 11, (1 << 11) - 1
+
+BATCH = 1 << 16
+COLUMNS = (np.uint16, np.uint64, np.uint8, np.uint32, np.uint32)
+COUNT = 3
+
+
+class StreamError(LabError):
+    """A stream that the plugin did not write so; says what is wrong where."""
+
+
+class Sink(Protocol):
+    """What takes the runs: tidemark.trace.format.Writer, for one."""
+
+    def append(
+        self, spaces: np.ndarray, pages: np.ndarray, kinds: np.ndarray, counts: np.ndarray, insns: np.ndarray
+    ) -> None: ...
+
+
+def tagged(tag: int, value: int = 0) -> int:
+    """The word with this tag."""
+    return TAGGED | tag << TAG_SHIFT | value
+
+
+def example() -> bytes:
+    """The shortest stream in which there is a reference."""
+    return np.array([tagged(BEGIN, STREAM_VERSION), 1, tagged(END, 2)], WORD).tobytes()
+
+
+@njit(cache=True, nogil=True)
+def _pack(
+    words: np.ndarray,
+    start: int,
+    space: int,
+    fetches_too: bool,
+    waiting: np.ndarray,
+    state: np.ndarray,
+    spaces: np.ndarray,
+    pages: np.ndarray,
+    kinds: np.ndarray,
+    counts: np.ndarray,
+    insns: np.ndarray,
+    filled: int,
+) -> tuple[int, int]:
+    """Fill in the runs of words from `start` up to one that is not about references: (its index, runs filled).
+
+    `state` is the page of code, and the open run: space, page, kind, count (0: there is none), insns. Where fetches
+    are no runs of their own, `waiting[space]` are those that the space's next run has to account for.
+    """
+    code, run_space, run_page, run_kind, run_count, run_insns = state
+    i = start
+    while i < len(words):
+        word = np.int64(words[i])
+        tag, value, fetches = NO_TAG, word & MAX_VALUE, word & MAX_FETCHES
+        if word >= TAGGED:
+            tag = word >> TAG_SHIFT & TAGS
+            if tag != CODE and tag != FETCHES and tag != TAIL:
+                break
+            fetches = value if tag == FETCHES else 0
+        if tag == CODE:
+            code = value
+        if not fetches_too:
+            waiting[space] += fetches
+            fetches = 0
+        for second in range(2):
+            if not second:
+                page, kind, count, begun = code, INSTRUCTION, fetches, fetches
+            elif tag == NO_TAG:
+                begun = min(waiting[space], MAX_COUNT)
+                waiting[space] -= begun
+                page, kind, count = word >> PAGE_SHIFT, LOAD + (word >> STORE_SHIFT & 1), 1
+            else:
+                page, kind, count, begun = value, INSTRUCTION, int(tag == TAIL), 0
+            if not count:
+                continue
+            same = page == run_page and kind == run_kind and space == run_space
+            if same and run_count + count <= MAX_COUNT and run_insns + begun <= MAX_COUNT:
+                run_count += count
+                run_insns += begun
+                continue
+            if run_count:
+                spaces[filled], pages[filled], kinds[filled] = run_space, run_page, run_kind
+                counts[filled], insns[filled] = run_count, run_insns
+                filled += 1
+            run_space, run_page, run_kind, run_count, run_insns = space, page, kind, count, begun
+        i += 1
+    state[:] = (code, run_space, run_page, run_kind, run_count, run_insns)
+    return i, filled
+
+
+class Spaces:
+    """Numbers for address spaces, and in the end their names."""
+
+    def __init__(self) -> None:
+        self._births = 0
+        self._deaths: dict[int, list[int]] = {}  # by cr3: how many births there had been at each
+        self._numbers: dict[tuple[int, int], int] = {}  # (cr3, life)
+
+    def birth(self) -> None:
+        """The kernel has written an `mm` event."""
+        self._births += 1
+
+    def death(self, cr3: int) -> None:
+        """The page directory is no more; the next one at its place is another."""
+        self._deaths.setdefault(cr3, []).append(self._births)
+
+    def number(self, cr3: int) -> int:
+        """The number of the space that the page directory is now. StreamError when there are too many."""
+        key = cr3, len(self._deaths.get(cr3, ()))
+        number = self._numbers.setdefault(key, len(self._numbers))
+        if number >= MAX_SPACES:
+            raise StreamError(f"a trace holds at most {MAX_SPACES} address spaces; record a shorter run")
+        return number
+
+    def table(self, events: Sequence[dict], whole: bool) -> list[dict]:
+        """Rows {"space", "name", "cr3", "whole", and "pid", "since_us" if an event has told} for the trace's tail.
+
+        `events` are the `mm` events {"pid", "comm", "cr3", "t_us"} in order, none when the telemetry is off. `whole`:
+        was it recorded to its end? StreamError when that is so and there are not as many events as births.
+        """
+        if whole and events and len(events) != self._births:
+            raise StreamError(f"the telemetry has {len(events)} mm events, the plugin saw {self._births}")
+        named = {}
+        for births, event in enumerate(events):
+            lives = self._deaths.get(event["cr3"], [])
+            named[event["cr3"], bisect_right(lives, births)] = event
+        rows = []
+        for (cr3, life), number in self._numbers.items():
+            row = {"space": number, "name": f"cr3 {cr3:#x}", "cr3": cr3, "whole": whole}
+            if event := named.get((cr3, life)):
+                row |= {"name": event["comm"], "pid": event["pid"], "since_us": event["t_us"]}
+            rows.append(row)
+        return rows
+
+
+class Packer:
+    """Takes the stream in pieces of any size, and gives runs to a sink. `words` counts those taken."""
+
+    def __init__(self, sink: Sink, fetches_too: bool = True) -> None:
+        """`fetches_too`: are fetches references of their own? Otherwise they only advance virtual time."""
+        self.spaces = Spaces()
+        self.words = 0
+        self.ended = False
+        self._sink, self._fetches_too = sink, fetches_too
+        self._rest = b""
+        self._cr3 = 0
+        self._state = np.zeros(1 + len(COLUMNS), np.int64)
+        self._waiting = np.zeros(MAX_SPACES, np.int64)
+        self._columns = tuple(np.empty(2 * BATCH + 1, dtype) for dtype in COLUMNS)
+
+    def feed(self, data: bytes) -> None:
+        """The next bytes. StreamError when they are no such stream."""
+        data = self._rest + data if self._rest else data
+        whole = len(data) & -WORD.itemsize
+        self._rest = data[whole:]
+        words = np.frombuffer(data, WORD, whole // WORD.itemsize)
+        for at in range(0, len(words), BATCH):
+            self._batch(words[at : at + BATCH])
+
+    def finish(self, whole: bool = True) -> None:
+        """Give the last run away. `whole`: StreamError when the stream has not come to its end."""
+        if whole and (not self.ended or self._rest):
+            raise StreamError(f"the plugin's stream was cut off after {self.words:,} words: it has no end record")
+        for column, value in zip(self._columns, self._state[1:], strict=True):
+            column[0] = value
+        self._append(int(self._columns[COUNT][0] > 0))
+
+    def _batch(self, words: np.ndarray) -> None:
+        at = filled = 0
+        while at < len(words):
+            word = int(words[at])
+            if self.words + at == 0 and word != tagged(BEGIN, STREAM_VERSION):
+                raise StreamError(
+                    f"this is no stream of this program's plugin, it begins with {word:#010x}; `make lab` builds it"
+                )
+            if self.ended:
+                raise StreamError(f"the plugin's stream goes on after its end record, at word {self.words + at:,}")
+            if word >= TAGGED and (word >> TAG_SHIFT & TAGS) not in (CODE, FETCHES, TAIL):
+                self._note(word >> TAG_SHIFT & TAGS, word & MAX_VALUE, self.words + at)
+                at += 1
+                continue
+            space = self.spaces.number(self._cr3)
+            at, filled = _pack(words, at, space, self._fetches_too, self._waiting, self._state, *self._columns, filled)
+        self.words += len(words)
+        self._append(filled)
+
+    def _note(self, tag: int, value: int, at: int) -> None:
+        """A word that is not about references."""
+        if tag == SPACE:
+            self._cr3 = value << PAGE_SHIFT
+        elif tag == BIRTH:
+            self.spaces.birth()
+        elif tag == DEATH:
+            self.spaces.death(value << PAGE_SHIFT)
+        elif tag == END and value == at & MAX_VALUE:
+            self.ended = True
+        elif tag != BEGIN or at:
+            raise StreamError(f"the plugin's stream is damaged at word {at:,}: tag {tag}, value {value:#x}")
+
+    def _append(self, filled: int) -> None:
+        if filled:
+            self._sink.append(*(column[:filled] for column in self._columns))

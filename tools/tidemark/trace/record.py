@@ -1,0 +1,201 @@
+"""Recording: a run with QEMU's plugin, whose stream becomes a trace while it runs.
+
+The plugin writes into a named pipe, and a thread of this process packs what comes out. When that is slower than the
+guest, the guest waits inside the plugin, which its virtual clock does not see.
+
+A trace gets its name when the run came to its end, or was stopped by Ctrl-C or its time limit: then what came is valid,
+and "whole" is false in its table of spaces. After any other end there is no trace.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import select
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tidemark import experiment, plugin, qemu, results, telemetry
+from tidemark.errors import FAILED, NO_TOOL, USAGE, LabError
+from tidemark.trace.format import SUFFIX, Reader, Writer
+from tidemark.trace.pack import Packer, example
+
+TRACE = "trace" + SUFFIX
+KINDS = ("all", "data")
+BIRTH, DEATH = "telemetry_mm", "pgd_destroy"
+PIPE_BYTES = 1 << 20
+POLL_MS = 100
+
+Progress = Callable[[list[dict], int], None]
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A run's result and its trace's file; `totals` and `spaces` are those of the trace's Reader."""
+
+    result: results.Result
+    trace: Path
+    totals: dict
+    spaces: list[dict]
+
+
+class Reception(threading.Thread):
+    """Packs what comes through the pipe into a trace. `error` is why it stopped before the end, if it did."""
+
+    def __init__(self, pipe: Path, trace: Path, meta: dict, fetches_too: bool) -> None:
+        super().__init__(name="trace", daemon=True)
+        self.error: Exception | None = None
+        self._trace, self._meta, self._fetches_too = trace, meta, fetches_too
+        self._writer: Writer | None = None
+        self._packer: Packer | None = None
+        self._over = threading.Event()
+        self._fd = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        with contextlib.suppress(OSError):  # more than an unprivileged user may have
+            fcntl.fcntl(self._fd, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+
+    @property
+    def words(self) -> int:
+        """Words of the stream packed so far."""
+        return self._packer.words if self._packer else 0
+
+    def run(self) -> None:
+        """Until QEMU has closed the pipe. After an error nobody reads it, and the plugin ends QEMU."""
+        try:
+            for data in self._pieces():
+                if self._packer is None:
+                    self._writer = Writer(self._trace, self._meta)
+                    self._packer = Packer(self._writer, self._fetches_too)
+                self._packer.feed(data)
+        except Exception as error:
+            self.error = error
+        finally:
+            os.close(self._fd)
+
+    def _pieces(self) -> Iterator[bytes]:
+        poll = select.poll()
+        poll.register(self._fd, select.POLLIN)
+        while True:
+            if poll.poll(POLL_MS):
+                data = os.read(self._fd, PIPE_BYTES)
+                if not data:
+                    return
+                yield data
+            elif self._over.is_set():  # QEMU has never opened it
+                return
+
+    def stop(self) -> None:
+        """Wait for the rest, when QEMU has ended."""
+        self._over.set()
+        self.join()
+
+    def keep(self, events: list[dict], whole: bool) -> None:
+        """Give the trace its name. `events` are the telemetry's `mm` events; `whole`: did the run come to its end?
+
+        Raises what stopped the thread, and StreamError when the stream is not as it should be.
+        """
+        if self.error:
+            raise self.error
+        if self._packer is None or self._writer is None:
+            raise LabError("the run ended before the plugin had written anything; there is no trace", FAILED)
+        self._packer.finish(whole)
+        with self._writer as writer:
+            writer.close(self._packer.spaces.table(events, whole))
+
+    def drop(self) -> None:
+        """Remove what has not got its name."""
+        if self._writer:
+            self._writer.partial.unlink(missing_ok=True)
+
+
+def warm_up(scratch: Path) -> None:
+    """Have everything compiled before QEMU starts, whose time limit runs."""
+    with Writer(scratch / "warm", {}) as writer:
+        packer = Packer(writer)
+        packer.feed(example())
+        packer.finish()
+        writer.close()
+
+
+def mm_events(result: results.Result) -> list[dict]:
+    """The kernel's `mm` events, as many as came."""
+    try:
+        events = result.telemetry(partial=True).events
+    except telemetry.TelemetryError:
+        return []
+    return [event for event in events if event["ev"] == "mm"]
+
+
+def check(result: results.Result, reception: Reception) -> None:
+    """LabError when the run has not ended so that its trace is of use."""
+    if reception.error:
+        raise reception.error
+    if said := plugin.complaint(result):
+        raise LabError(f"{said}; there is no trace", NO_TOOL)
+    if result.meta["exit"] not in (qemu.OK, qemu.FAILED, qemu.TIMED_OUT):
+        raise LabError(
+            f"{result.meta['reason']}; there is no trace. The console ends so:\n{result.tail()}\n"
+            f"{result.folder} keeps it.",
+            FAILED,
+        )
+
+
+def carry_out(settings: qemu.Settings, folder: Path, reception: Reception, progress: Progress) -> results.Result:
+    """The run, with somebody at the other end of the pipe. Then the trace has its name, or is gone."""
+    with contextlib.ExitStack() as unless_kept:
+        unless_kept.callback(reception.drop)
+        reception.start()
+        try:
+            try:
+                result = experiment.run(settings, folder, lambda records: progress(records, reception.words))
+            finally:
+                reception.stop()
+        except KeyboardInterrupt:
+            reception.keep(mm_events(results.load(folder)), whole=False)
+            unless_kept.pop_all()
+            raise
+        except LabError:
+            if reception.error:
+                raise reception.error from None
+            raise
+        check(result, reception)
+        reception.keep(mm_events(result), whole=result.meta["exit"] != qemu.TIMED_OUT)
+        unless_kept.pop_all()
+    return result
+
+
+def silent(records: list[dict], words: int) -> None:
+    """No progress is shown."""
+
+
+def record(
+    settings: qemu.Settings, folder: Path, out: Path | None = None, kinds: str = "all", progress: Progress = silent
+) -> Recording:
+    """Run `settings` into the result `folder` as tidemark.experiment does, and record every reference on the way.
+
+    The trace is `out`, or trace.tmt in the folder. `kinds` is "all", or "data" for loads and stores only. `progress`
+    is given the telemetry's new records, and how many words the plugin has written: about one for each load or store.
+
+    A command that fails, or takes longer than the time limit, is a result as in experiment.run. LabError, and no trace,
+    when the guest panics or hangs, QEMU dies, or something cannot be written. KeyboardInterrupt keeps what came, and is
+    raised again.
+    """
+    if kinds not in KINDS:
+        raise LabError(f"kinds={kinds}: there are {', '.join(KINDS)}", USAGE)
+    if out and not out.absolute().parent.is_dir():
+        raise LabError(f"{out.parent} is no folder to put a trace into", USAGE)
+    trace = out or folder / TRACE
+    birth, death = plugin.addresses(settings.image, BIRTH, DEATH)
+    meta = {"source": "tidemark", "kinds": kinds, "settings": results.described(settings)}
+    with tempfile.TemporaryDirectory(prefix="tidemark-") as scratch:
+        warm_up(Path(scratch))
+        pipe = Path(scratch, "pipe")
+        os.mkfifo(pipe)
+        flags = plugin.flags("trace", out=pipe, kinds=kinds, birth=hex(birth), death=hex(death))
+        with_plugin = replace(settings, qemu_flags=settings.qemu_flags + flags)
+        result = carry_out(with_plugin, folder, Reception(pipe, trace, meta, kinds == "all"), progress)
+    reader = Reader(trace)
+    return Recording(result, trace, reader.totals, reader.spaces)
