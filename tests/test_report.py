@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from lab import tidemark
-from tidemark import errors, qemu, results
+from tidemark import errors, qemu, results, summary
 from tidemark.report import bars, cells, curves, figure, fit, folder, quantities, sources, text, timelines
 from tidemark.telemetry import Telemetry
 
@@ -170,7 +170,7 @@ def test_averages_are_weighted_by_time() -> None:
 def test_run_agrees_with_the_kernels_summary(runs: list[Path]) -> None:
     result, data, _ = sources.read_run(runs[0])
     line = next(line for line in result.console_path.read_text().splitlines() if line.startswith("system:"))
-    assert f"utilisation {cells.measured(data)['utilisation_percent']:.1f}%" in line
+    assert f"utilisation {summary.measured(data)['utilisation_percent']:.1f}%" in line
     rows = quantities.space_time(data)
     assert rows and all(
         sum(row[f"{part}_page_s"] for part in bars.PARTS) == pytest.approx(row["c_b_page_s"], abs=0.01) for row in rows
@@ -186,13 +186,13 @@ def cell(numbers: dict | None = None, **factors: str) -> cells.Cell:
 
 def test_throughput_counts_the_commands_children_that_ended_well() -> None:
     ended = [exited(6, 1_000_000), exited(7, 2_000_000, status=256), exited(8, 1_500_000), exited(5, 4_000_000)]
-    numbers = cells.measured(stream(exits=ended))
+    numbers = summary.measured(stream(exits=ended))
     assert numbers["turnaround_s"] == 4 and numbers["throughput_per_s"] == 0.5
     assert numbers["mean_turnaround_s"] == pytest.approx(1.5)
 
 
 def test_a_command_without_children_is_its_own_job() -> None:
-    assert cells.measured(stream(exits=[exited(5, 500_000)]))["throughput_per_s"] == 2
+    assert summary.measured(stream(exits=[exited(5, 500_000)]))["throughput_per_s"] == 2
 
 
 def test_panels_part_what_is_not_on_the_axis() -> None:
@@ -436,7 +436,7 @@ def test_another_folder_is_not_overwritten(runs: list[Path], tmp_path: Path) -> 
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/thesis.tex").write_text("x")
     done = tidemark("report", runs[0], "--out", "mine", cwd=tmp_path)
-    assert done.returncode == errors.USAGE and "holds something other than a report" in done.stderr
+    assert done.returncode == errors.USAGE and "holds something else" in done.stderr
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["thesis.tex"]
 
 

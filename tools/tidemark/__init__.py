@@ -2,3 +2,15 @@
 
 `tidemark --help` lists the commands.
 """
+
+import os
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+# numba's compiled code goes to the build folder, not beside the sources; numba reads this when it is first imported.
+# Whether code is old it tells by the function's own file: a change in what is compiled into functions of other files
+# gives another folder.
+SHARED = ("curves/bits.py", "curves/runs.py")
+_AGES = "-".join(f"{(HERE / name).stat().st_mtime_ns:x}" for name in SHARED)
+os.environ.setdefault("NUMBA_CACHE_DIR", str(HERE.parents[1] / "build/numba" / _AGES))

@@ -9,7 +9,7 @@ import sys
 import typer
 
 from tidemark import errors
-from tidemark.commands import procs, report, rerun, run, trace, watch
+from tidemark.commands import curves, procs, profile, report, rerun, run, sweep, trace, watch
 
 EXTRAS = {
     "matplotlib": "figures",
@@ -33,7 +33,10 @@ app = typer.Typer(
 )
 app.command()(run.run)
 app.command()(rerun.rerun)
+app.command()(sweep.sweep)
+app.command()(curves.curves)
 app.command()(report.report)
+app.command()(profile.profile)
 app.command()(watch.watch)
 app.command()(procs.procs)
 app.add_typer(trace.app, name="trace")

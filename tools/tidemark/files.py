@@ -1,14 +1,19 @@
-"""Files that are whole or not there: written under another name, and renamed when complete."""
+"""Files and folders that are whole or not there: written under another name, and renamed when complete."""
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import hashlib
 import io
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+
+from tidemark.errors import USAGE, LabError
 
 
 def write_atomically(path: Path, data: bytes | str) -> None:
@@ -43,3 +48,26 @@ def sha256(path: Path) -> str:
         while chunk := file.read(1 << 20):
             digest.update(chunk)
     return digest.hexdigest()
+
+
+def check_place(out: Path, mark: str) -> None:
+    """LabError if `out` is there and is neither an empty folder nor one with a file `mark`, which may be replaced."""
+    if out.exists() and not (out / mark).exists() and (not out.is_dir() or any(out.iterdir())):
+        raise LabError(f"{out} holds something else (it has no {mark}); give another --out", USAGE)
+
+
+@contextlib.contextmanager
+def folder_replacing(out: Path, mark: str) -> Iterator[Path]:
+    """A new folder that takes the place of `out` when the block ends well, and is removed when it does not."""
+    check_place(out, mark)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    scratch = Path(tempfile.mkdtemp(prefix=f".{out.name}.", suffix=".partial", dir=out.parent))
+    try:
+        new = scratch / "new"
+        new.mkdir()
+        yield new
+        if out.exists():
+            out.rename(scratch / "old")
+        new.rename(out)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from statistics import mean
+
 from tidemark.results import Result
 from tidemark.telemetry import Telemetry, TelemetryError
 
+SHARES = ("utilisation", "user", "policy")
 ACCOUNTS = ("user", "kernel", "ready", "pagewait", "admit", "sleep")
 
 
@@ -51,6 +55,33 @@ def system(telemetry: Telemetry) -> dict:
         "oom_kills": vm["oom_kill"],
         "policy_violations": vm["policy_violation"],
     }
+
+
+def in_percent(system: Mapping[str, float]) -> dict[str, float]:
+    """The numbers of `system`, with its shares as percent."""
+    return {
+        f"{name}_percent" if name in SHARES else name: value * (100 if name in SHARES else 1)
+        for name, value in system.items()
+    }
+
+
+def measured(data: Telemetry) -> dict[str, float]:
+    """A whole run in numbers.
+
+    turnaround_s     of the command: the longest of its processes', creation to end (it waits for its children)
+    mean_turnaround_s, throughput_per_s   of the jobs: all processes but the command itself, if it has children;
+                     throughput is jobs that ended with status 0 over the command's turnaround
+    the rest         system, shares as percent
+    """
+    numbers = in_percent(system(data))
+    if data.exits:
+        command = max(data.exits, key=lambda record: record["turnaround_us"])
+        jobs = [record for record in data.exits if record is not command] or [command]
+        whole_s = command["turnaround_us"] / 1e6
+        numbers["turnaround_s"] = whole_s
+        numbers["mean_turnaround_s"] = mean(record["turnaround_us"] for record in jobs) / 1e6
+        numbers["throughput_per_s"] = sum(record["status"] == 0 for record in jobs) / whole_s if whole_s else 0.0
+    return numbers
 
 
 def of(telemetry: Telemetry) -> dict:

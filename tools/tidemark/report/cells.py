@@ -7,15 +7,13 @@ the line.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import mean
 
-from tidemark import qemu, summary
-from tidemark.telemetry import Telemetry
+from tidemark import qemu
 
 PROCESSES, MEMORY, POLICY, SEED = "processes", "mem", "vm", "seed"
-SHARES = ("utilisation", "user", "policy")
 MIB = 1 << 20
 
 
@@ -36,33 +34,6 @@ class Panel:
 
     title: str
     lines: dict[str, list[tuple[float, Cell]]]
-
-
-def in_percent(system: Mapping[str, float]) -> dict[str, float]:
-    """tidemark.summary.system with its shares as percent."""
-    return {
-        f"{name}_percent" if name in SHARES else name: value * (100 if name in SHARES else 1)
-        for name, value in system.items()
-    }
-
-
-def measured(data: Telemetry) -> dict[str, float]:
-    """A whole run in numbers.
-
-    turnaround_s     of the command: the longest of its processes', creation to end (it waits for its children)
-    mean_turnaround_s, throughput_per_s   of the jobs: all processes but the command itself, if it has children;
-                     throughput is jobs that ended with status 0 over the command's turnaround
-    the rest         tidemark.summary.system, shares as percent
-    """
-    numbers = in_percent(summary.system(data))
-    if data.exits:
-        command = max(data.exits, key=lambda record: record["turnaround_us"])
-        jobs = [record for record in data.exits if record is not command] or [command]
-        whole_s = command["turnaround_us"] / 1e6
-        numbers["turnaround_s"] = whole_s
-        numbers["mean_turnaround_s"] = mean(record["turnaround_us"] for record in jobs) / 1e6
-        numbers["throughput_per_s"] = sum(record["status"] == 0 for record in jobs) / whole_s if whole_s else 0.0
-    return numbers
 
 
 def position(cell: Cell, x: str) -> float | None:

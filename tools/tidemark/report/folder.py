@@ -6,16 +6,13 @@ leaves what was there before.
 
 from __future__ import annotations
 
-import contextlib
 import re
-import shutil
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tidemark import summary
-from tidemark.errors import NO_SPACE, USAGE, LabError
-from tidemark.report import bars, cells, charts, curves, figure, timelines
+from tidemark import files, summary
+from tidemark.errors import NO_SPACE, LabError
+from tidemark.report import bars, charts, curves, figure, timelines
 from tidemark.report.figure import Figure, of_rows
 from tidemark.report.page import Section, Shown, page
 from tidemark.report.sources import Progress, Run, Sources
@@ -36,7 +33,12 @@ def run_rows(runs: Sequence[Run]) -> list[dict]:
     for run in runs:
         meta, image = run.result.meta, run.result.meta.get("image", {})
         settings = {"command" if name == "run" else name: value for name, value in meta.get("settings", {}).items()}
-        row = {"run": run.label, "ended": run.note or "well", **settings, **cells.in_percent(summary.system(run.data))}
+        row = {
+            "run": run.label,
+            "ended": run.note or "well",
+            **settings,
+            **summary.in_percent(summary.system(run.data)),
+        }
         row |= {"image": str(image.get("sha256", ""))[:12], "commit": image.get("commit", "")}
         row |= {"qemu": meta.get("qemu", {}).get("version", ""), "started": meta.get("started", "")}
         rows.append(row | {"folder": str(run.result.folder)})
@@ -143,31 +145,13 @@ def title_of(sources: Sources) -> str:
     return "Tidemark: " + "; ".join(filter(None, what))
 
 
-@contextlib.contextmanager
-def whole_or_not(out: Path) -> Iterator[Path]:
-    """A new folder that takes the place of `out` when the block ends well, and is removed when it does not."""
-    if out.exists() and not (out / PAGE).exists() and (not out.is_dir() or any(out.iterdir())):
-        raise LabError(f"{out} holds something other than a report; give another --out", USAGE)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    scratch = Path(tempfile.mkdtemp(prefix=f".{out.name}.", suffix=".partial", dir=out.parent))
-    try:
-        new = scratch / "new"
-        new.mkdir()
-        yield new
-        if out.exists():
-            out.rename(scratch / "old")
-        new.rename(out)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
-
-
 def write(sources: Sources, out: Path, progress: Progress = lambda text: None) -> list[Path]:
     """Make the report in `out`, in place of an earlier one; its files, relative to `out`.
 
     LabError when it cannot be written.
     """
     try:
-        with whole_or_not(out) as folder:
+        with files.folder_replacing(out, PAGE) as folder:
             parts = Parts(folder, progress)
             if sources.cells:
                 parts.add_sweep(sources)

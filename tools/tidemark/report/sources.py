@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tidemark import qemu, results, sweep
+from tidemark import qemu, results, summary, sweep
 from tidemark.errors import LabError
 from tidemark.plan import VARIABLES
-from tidemark.report.cells import Cell, measured
+from tidemark.report.cells import Cell
 from tidemark.report.text import printable
 from tidemark.telemetry import Telemetry
 
@@ -113,7 +113,7 @@ def read_cell(folder: Path, name: str, factors: dict[str, str]) -> Cell:
     except LabError as error:
         return Cell(name, factors, {}, str(error))
     why = how_it_ended(result.meta)
-    return Cell(name, settings_of(result) | factors, {} if why else measured(data), why)
+    return Cell(name, settings_of(result) | factors, {} if why else summary.measured(data), why)
 
 
 def read_table(folder: Path) -> list[dict[str, str]] | None:

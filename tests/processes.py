@@ -1,0 +1,41 @@
+"""Processes of this machine, as the tests of sweeps see them in /proc."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+LIMIT_S = 60
+T = TypeVar("T")
+
+
+def wait_until(condition: Callable[[], T]) -> T:
+    """What `condition` returns, as soon as it is true. The test fails when that does not come."""
+    deadline = time.monotonic() + LIMIT_S
+    while time.monotonic() < deadline:
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.01)
+    raise AssertionError(f"what was waited for did not come in {LIMIT_S} s")
+
+
+def guests(parent: int, words: str) -> list[int]:
+    """Numbers of the QEMUs that `parent` has started and whose command line has `words`."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            stat = (path / "stat").read_text().rpartition(")")[2].split()
+            command = (path / "cmdline").read_text()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if int(stat[1]) == parent and "qemu-system" in command and words in command:
+            found.append(int(path.name))
+    return found
+
+
+def wait_for_guest(parent: int, words: str) -> int:
+    """The first of them, as soon as there is one."""
+    return wait_until(lambda: guests(parent, words))[0]

@@ -1,0 +1,271 @@
+"""`tidemark curves`: what it selects, knees and space-time, its figures by their data, and its command line."""
+
+from __future__ import annotations
+
+import csv
+import json
+import signal
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from lab import tidemark, tidemark_in_background
+from tidemark import files
+from tidemark.commands.curves import Kinds, choice_of, curves
+from tidemark.curves import analyse, figures, folder, lifetime
+from tidemark.curves.analyse import Plan
+from tidemark.curves.runs import Batch, Choice, Selection
+from tidemark.errors import USAGE, LabError
+from tidemark.trace.format import Reader, Writer
+
+INSTRUCTION, LOAD, STORE, MODIFY = range(4)
+
+
+def test_knee_is_the_greatest_ratio_and_not_the_first_point() -> None:
+    sizes = np.arange(1.0, 6.0)
+    curve = lifetime.Curve("lru", sizes.astype(int), sizes, np.array([100, 90, 10, 9, 8]), 1000, 50)
+    assert curve.knee() == 2
+    straight = lifetime.Curve("lru", sizes.astype(int), sizes, np.array([10, 9, 9, 9, 9]), 1000, 50)
+    assert straight.knee() is None
+
+
+def test_localities_within_localities_have_a_knee_each() -> None:
+    """g rises steeply at 3 and at 100 pages; beside 3 pages 4 are no other knee, and the end of the curve is none."""
+    frames = np.arange(1, 301)
+    lifetimes = np.select([frames < 3, frames < 100, frames < 300], [3.0, 40.0 + frames / 10, 1000.0 + frames], 5000.0)
+    curve = lifetime.Curve("lru", frames, frames.astype(float), (10**9 / lifetimes).astype(int), 10**9, 50)
+    assert [curve.sizes[index] for index in (curve.knee(), *curve.other_knees())] == [300.0, 3.0, 100.0]
+
+
+def test_spacetime_is_denning_s_formula() -> None:
+    curve = lifetime.Curve("lru", np.array([2]), np.array([2.0]), np.array([3]), 1000, 50)
+    assert curve.spacetimes.tolist() == [2 * (1000 + 50 * 3)]
+    assert curve.lifetimes.tolist() == [1000 / 3]
+
+
+def write_trace(
+    path: Path, rows: Sequence[tuple[int, int, int, int, int]], names: Sequence[str] = ("one", "two")
+) -> Path:
+    """A trace of runs (space, page, kind, count, insns)."""
+    with Writer(path, {"source": "test"}) as writer:
+        writer.append(*(np.array(column, dtype) for column, dtype in zip(zip(*rows), ("u2", "u8", "u1", "u4", "u4"))))
+        writer.close([{"space": number, "name": name} for number, name in enumerate(names)])
+    return path
+
+
+ROWS = (
+    (0, 0x8048, INSTRUCTION, 3, 3),
+    (0, 0x9000, LOAD, 2, 0),
+    (1, 0x8048, INSTRUCTION, 1, 1),
+    (0, 0x8048, INSTRUCTION, 4, 4),
+    (0, 0x9001, STORE, 1, 0),
+    (1, 0x9000, LOAD, 1, 0),
+    (0, 0x9000, MODIFY, 1, 0),
+)
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    """ROWS as a file."""
+    return write_trace(tmp_path / "t.tmt", ROWS)
+
+
+def selected(path: Path, choice: Choice, in_references: bool = False) -> tuple[Selection, list[Batch]]:
+    """The selection after the whole trace, and its batches."""
+    selection = Selection(choice, in_references)
+    return selection, list(selection.batches(iter(Reader(path))))
+
+
+def test_a_space_is_alone_in_its_own_time(trace: Path) -> None:
+    selection, (batch,) = selected(trace, Choice(space=0))
+    assert batch.pages.tolist() == [0, 1, 0, 2, 1]
+    assert batch.starts.tolist() == [0, 3, 3, 7, 7]
+    assert selection.totals.by_kind == [7, 2, 1, 1]
+    assert selection.totals.instructions == 7
+    assert selection.pages()[1].tolist() == [0x8048, 0x9000, 0x9001]
+
+
+def test_all_spaces_are_one_memory_and_time_passes_for_each(trace: Path) -> None:
+    selection, (batch,) = selected(trace, Choice())
+    assert batch.pages.tolist() == [0, 1, 2, 0, 3, 4, 1]
+    assert selection.totals.instructions == 8
+
+
+def test_time_passes_while_instructions_are_not_selected(trace: Path) -> None:
+    selection, (batch,) = selected(trace, Choice(space=0, kinds=(LOAD, STORE, MODIFY)))
+    assert batch.starts.tolist() == [3, 7, 7]
+    assert selection.totals.references == 4
+
+
+def test_a_range_selects_pages_and_includes_both_ends(trace: Path) -> None:
+    selection, (batch,) = selected(trace, Choice(space=0, first=0x9000, last=0x9000))
+    assert batch.counts.tolist() == [2, 1]
+    assert selection.totals.instructions == 7
+
+
+def test_time_in_references_counts_selected_ones(trace: Path) -> None:
+    _, (batch,) = selected(trace, Choice(space=0, kinds=(LOAD, STORE, MODIFY)), in_references=True)
+    assert batch.starts.tolist() == [0, 2, 3]
+    assert batch.steps.tolist() == [2, 1, 1]
+
+
+def test_default_space_has_most_references(trace: Path) -> None:
+    assert analyse.choose_space(Reader(trace), "") == 0
+    assert analyse.choose_space(Reader(trace), "two") == 1
+    with pytest.raises(LabError, match="no space of this trace: 0 \\(one\\), 1 \\(two\\)"):
+        analyse.choose_space(Reader(trace), "three")
+
+
+def test_a_name_of_two_spaces_is_refused(tmp_path: Path) -> None:
+    path = write_trace(tmp_path / "t.tmt", ROWS, ("sh", "sh"))
+    with pytest.raises(LabError, match="name of several spaces"):
+        analyse.choose_space(Reader(path), "sh")
+
+
+def phases_trace(path: Path) -> Path:
+    """A program that goes through three sets of 20 pages for a while each, with its code on two pages."""
+    rng = np.random.default_rng(7)
+    rows = []
+    for base in (100, 200, 300):
+        for page in rng.integers(base, base + 20, 3000).tolist():
+            rows += [(0, 10 + page % 2, INSTRUCTION, 4, 4), (0, page, int(rng.integers(1, 3)), 1, 0)]
+    return write_trace(path, rows, ("phases",))
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> analyse.Analysis:
+    """The analysis of phases_trace."""
+    reader = Reader(phases_trace(tmp_path_factory.mktemp("curves") / "phases.tmt"))
+    return analyse.analyse(reader, Plan(Choice(space=0), False, 10_000))
+
+
+def test_knees_of_a_program_in_phases_are_at_its_locality(found: analyse.Analysis) -> None:
+    for policy in ("ws", "lru", "min"):
+        curve = found.curves[policy]
+        assert 15 <= curve.sizes[curve.knee()] <= 24
+        assert found.curves[policy].faults[-1] == 62
+
+
+def test_lifetime_figure_draws_the_curves_and_their_knees(found: analyse.Analysis) -> None:
+    picture = figures.lifetimes(found.curves, "instructions").draw()
+    lines = {line.get_label(): line for line in picture.axes[0].get_lines() if line.get_label()[0] != "_"}
+    assert set(lines) == set(figures.LABELS.values())
+    for policy, curve in found.curves.items():
+        x, y = lines[figures.LABELS[policy]].get_data()
+        assert np.array_equal(x, curve.sizes) and np.array_equal(y, curve.lifetimes)
+    knees = [line.get_xydata()[0].tolist() for line in picture.axes[0].get_lines() if line.get_label() == "_knee"]
+    assert [
+        found.curves["ws"].sizes[found.curves["ws"].knee()],
+        36_000 / found.curves["ws"].faults[found.curves["ws"].knee()],
+    ] in knees
+
+
+def test_spacetime_figure_marks_the_least(found: analyse.Analysis) -> None:
+    (axes,) = figures.spacetimes(found.curves, "instructions").draw().axes
+    marked = [line.get_xydata()[0].tolist() for line in axes.get_lines() if line.get_label() == "_least"]
+    curve = found.curves["lru"]
+    assert [curve.sizes[curve.spacetimes.argmin()], curve.spacetimes.min()] in marked
+
+
+def test_map_figure_shows_kinds_by_rank(found: analyse.Analysis) -> None:
+    counts = np.zeros((2, 2, 4), np.int64)
+    counts[0, 0] = 1, 1, 0, 0
+    counts[0, 1] = 1, 0, 0, 0
+    counts[1, 1] = 0, 5, 0, 1
+    classes = [[figures.READ, figures.INSTRUCTION], [figures.UNUSED, figures.WRITTEN]]
+    assert figures.cell_classes(counts).tolist() == classes
+    figure = figures.reference_map(found.map, {0: "phases"}, "instructions")
+    (image,) = figure.draw().axes[0].get_images()
+    assert np.array_equal(image.get_array().filled(0), figures.cell_classes(found.map.counts))
+    assert sum(figure.table["load"]) + sum(figure.table["store"]) == 9000
+
+
+def test_sizes_figure_and_distribution_draw_the_data(found: analyse.Analysis) -> None:
+    (axes,) = figures.sizes_over_time(found.sizes, "instructions").draw().axes
+    for patch, means in zip(axes.patches, found.sizes.means, strict=True):
+        assert np.array_equal(patch.get_data().values, means)
+    for axes, shares in zip(
+        figures.distribution(found.sizes, "instructions").draw().axes, found.sizes.shares, strict=True
+    ):
+        assert axes.patches[0].get_data().values.sum() == pytest.approx(100 * shares.sum()) == pytest.approx(100)
+
+
+def test_command_writes_a_folder_that_others_read(tmp_path: Path) -> None:
+    trace = phases_trace(tmp_path / "p.tmt")
+    done = tidemark("curves", trace.name, "--json", "--theta", 500, "--theta", 50, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    out = tmp_path / "p.curves"
+    assert told["files"] == sorted(path.name for path in out.iterdir())
+    assert {f"{name}.{end}" for name in ("reference-map", "lifetime") for end in ("png", "svg", "csv")} <= set(
+        told["files"]
+    )
+    assert [row["theta"] for row in told["working_set"]] == [50, 500]
+    with (out / "curve-lru.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == told["totals"]["distinct_pages"] == int(float(rows[-1]["mean_resident_pages"])) == 62
+    assert int(rows[-1]["faults"]) == 62
+
+
+def test_options_select_a_range_of_data_in_references(tmp_path: Path) -> None:
+    choice = choice_of(0, Kinds.data, "0x64000-0x77fff")
+    found = analyse.analyse(Reader(phases_trace(tmp_path / "p.tmt")), Plan(choice, True, 0))
+    assert (found.totals.pages, found.totals.references, found.end) == (20, 3000, 3000)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"range_": "5"}, "give two addresses"),
+        ({"range_": "0x9000-0x8000"}, "must not be below"),
+        ({"space": "nobody"}, "no space of this trace"),
+        ({"space": "one", "all_": True}, "exclude each other"),
+        ({"range_": "0x1000-0x1fff"}, "no reference is selected"),
+        ({"theta": [1, 2, 3, 4, 5, 6, 7]}, "at most 6"),
+        ({"out": Path(".")}, "holds something else"),
+    ],
+)
+def test_bad_arguments_are_refused_without_a_folder(trace: Path, options: dict, message: str) -> None:
+    with pytest.raises(LabError, match=message) as caught:
+        curves(trace, quiet=True, **options)
+    assert caught.value.code == USAGE
+    assert list(trace.parent.iterdir()) == [trace]
+
+
+def test_trace_without_instructions_needs_time_in_references(tmp_path: Path) -> None:
+    trace = write_trace(tmp_path / "t.tmt", [(0, 1, LOAD, 1, 0), (0, 2, LOAD, 1, 0)], ("data",))
+    with pytest.raises(LabError, match="--time references"):
+        curves(trace, quiet=True)
+    assert list(tmp_path.iterdir()) == [trace]
+
+
+def test_truncated_trace_is_told_and_leaves_nothing(trace: Path) -> None:
+    trace.write_bytes(trace.read_bytes()[:-20])
+    done = tidemark("curves", trace.name, cwd=trace.parent)
+    assert done.returncode == 3 and done.stderr.startswith("tidemark: ")
+    assert [path.name for path in trace.parent.iterdir()] == [trace.name]
+
+
+def test_failure_while_writing_leaves_the_folder_as_it_was(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with files.folder_replacing(out, folder.SUMMARY) as new:
+        (new / folder.SUMMARY).write_text("first")
+    with pytest.raises(KeyboardInterrupt), files.folder_replacing(out, folder.SUMMARY) as new:
+        (new / folder.SUMMARY).write_text("second")
+        raise KeyboardInterrupt
+    assert (out / folder.SUMMARY).read_text() == "first"
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_ctrl_c_ends_with_130_and_leaves_nothing(tmp_path: Path) -> None:
+    """Interrupted while it draws, which takes longest."""
+    trace = phases_trace(tmp_path / "p.tmt")
+    process = tidemark_in_background("curves", trace.name, cwd=tmp_path)
+    while not list(tmp_path.glob(".p.curves.*")) and process.poll() is None:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert list(tmp_path.iterdir()) == [trace]

@@ -1,0 +1,111 @@
+"""Plans and the estimate: what a plan may say, its cells in order, and how long they will take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tidemark import estimate, plan, qemu
+from tidemark.errors import BAD_INPUT, LabError
+
+# --- plans
+
+BAD_PLANS = {
+    'vm = "2q"': "no workload",
+    'workload = "true"\npolicy = "2q"': "unknown key policy; there are: workload, processes, vm",
+    'workload = "true"\nvm = []': "product is empty",
+    'workload = "true"\nvm = 2': "it is text, in quotes",
+    'workload = "true"\nmem = "24X"': "24X is no size",
+    'workload = "true"\nmem = 24': "it is text",
+    'workload = "true"\nswap = "sim:hdd,size=x"': "SWAP size=x is no size",
+    'workload = "true"\nswap = "hda"': "would share that disk",
+    'workload = "true"\nvm = "2q x"': "may not contain blanks",
+    'workload = "true"\nseed = [1, 1]': "seed has 1 twice",
+    'workload = "true"\nseed = -1': "whole number, 0 or more",
+    'workload = "true"\nseed = true': "whole number",
+    'workload = "true"\nframes = 2': "whole number, 3 or more",
+    'workload = "true"\ntimeout = [1, 2]': "one positive number",
+    'workload = "true"\ntimeout = inf': "one positive number",
+    'workload = " "': "it is empty",
+    'workload = "a\\nb"': "one line of printable text",
+    "workload = 'echo \"a\"'": "double quote",
+    'workload = "true"\nprocesses = [1, 2]': "has no {processes}",
+    'workload = "thrash {processes} 1 1"': "no processes = [...]",
+    'workload = "thrash {procs} 1 1"': "{procs} is nothing to fill in",
+    f'workload = "true"\nseed = {list(range(1000))}\nframes = {list(range(100, 1100))}': "are 1,000,000 cells",
+}
+
+
+@pytest.mark.parametrize("text", BAD_PLANS, ids=list(BAD_PLANS.values()))
+def test_bad_plan_is_refused_with_what_is_wrong(text: str) -> None:
+    with pytest.raises((LabError, qemu.BadSetting)) as caught:
+        plan.parse(text)
+    assert BAD_PLANS[text] in str(caught.value)
+
+
+@pytest.mark.parametrize("data", [b"workload = [", b"\xff\xfe", None], ids=["no TOML", "no text", "no file"])
+def test_file_that_is_no_plan_is_refused_by_name(tmp_path: Path, data: bytes | None) -> None:
+    path = tmp_path / "plan.toml"
+    if data is not None:
+        path.write_bytes(data)
+    with pytest.raises(LabError) as caught:
+        plan.read(path)
+    assert str(path) in str(caught.value)
+    assert caught.value.code == BAD_INPUT
+
+
+def test_cells_are_the_product_in_the_order_of_the_file() -> None:
+    cells = plan.parse(
+        'seed = [1, 2]\nvm = ["ws", "2q"]\nworkload = "thrash {processes} 4 1 --seed {seed}"\nprocesses = 3'
+    ).cells
+    assert [(one.settings.seed, one.settings.vm) for one in cells] == [
+        ("1", "ws"),
+        ("1", "2q"),
+        ("2", "ws"),
+        ("2", "2q"),
+    ]
+    assert cells[2].settings.run == "thrash 3 4 1 --seed 2"
+    assert cells[0].variables["mem"] == qemu.Settings().mem
+
+
+def test_cell_keeps_its_name_when_only_others_or_the_timeout_change() -> None:
+    few = plan.parse('workload = "true"\nseed = 7\nvm = "ws"').cells[0].id
+    many = {one.id for one in plan.parse('workload = "true"\nvm = ["2q", "ws"]\nseed = [6, 7]\ntimeout = 5').cells}
+    assert few in many and len(many) == 4
+    assert plan.parse('workload = "true"\nseed = 7\nvm = "ws"\ncmdline = "sample_ms=50"').cells[0].id != few
+
+
+def test_probes_hold_every_value_of_every_kernel_parameter() -> None:
+    probes = plan.parse('workload = "x"\nvm = ["a", "b"]\nmem = ["8M", "9M", "10M"]\nseed = [1, 2, 3, 4]').probes()
+    assert {one.vm for one in probes} == {"a", "b"} and {one.mem for one in probes} == {"8M", "9M", "10M"}
+    assert len(probes) == 3 and {one.run for one in probes} == {"true"}
+
+
+def test_the_plan_in_the_tree_is_two_policies_ten_sizes_two_seeds() -> None:
+    cells = plan.read(qemu.ROOT / "tools/tidemark/plans/thrashing.toml").cells
+    assert len(cells) == 40 and len({one.settings.run for one in cells}) == 20
+
+
+# --- the estimate
+
+
+def test_longest_cells_come_first_before_anything_is_known() -> None:
+    cells = [{"processes": 1, "mem": "16M"}, {"processes": 8, "mem": "16M"}, {"processes": 8, "mem": "8M"}]
+    a, b, c = estimate.predict([], cells)
+    assert a < b < c
+
+
+def test_estimate_learns_a_power_law_for_each_policy() -> None:
+    def seconds(one: dict) -> float:
+        return 0.5 * one["processes"] ** (2 if one["vm"] == "2q" else 1)
+
+    known = [{"processes": nr, "mem": "24M", "vm": vm} for nr in (1, 2, 4, 6, 8) for vm in ("2q", "ws")]
+    asked = [{"processes": 10, "mem": "24M", "vm": vm} for vm in ("2q", "ws")]
+    predicted = estimate.predict([(one, seconds(one)) for one in known], asked)
+    assert predicted == pytest.approx([seconds(one) for one in asked], rel=0.1)
+
+
+def test_makespan_gives_each_cell_to_the_first_free_slot() -> None:
+    assert estimate.makespan([5, 3, 3, 1], 2) == 6
+    assert estimate.makespan([5, 3], 0) == 8
+    assert estimate.makespan([], 2) == 0

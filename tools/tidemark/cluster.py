@@ -1,0 +1,252 @@
+"""Where the cells of a sweep run: on this machine's cores, or on a Dask cluster. Only the executor differs.
+
+What is run is told by value. The image travels as the bytes of its two files; the process that gets it unpacks it
+once into a folder of its own, named by their SHA-256, where the files have the names they have in a tree, and checks
+them. So QEMU is started with the same command line everywhere, a `make` in the middle of a sweep changes nothing, and
+the guest cannot tell where it runs. What comes back is the result's folder as bytes.
+
+A cell that is lost is run again. Dask does that by itself when a worker dies, until a task has seen the death of
+several (KilledWorker); then we hand it in anew, LOST_MOST times. A QEMU that somebody ended from outside counts as
+lost, too. What ends a sweep is what every cell would meet: a QEMU that is missing, a full disk, a scheduler that is
+gone.
+
+To stop, a token goes to every process that runs cells; the cells look for it while they wait for QEMU.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib.util
+import os
+import re
+import socket
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+
+from tidemark import experiment, image, qemu, results
+from tidemark.errors import NO_SPACE, NO_TOOL, USAGE, LabError
+from tidemark.files import sha256, write_atomically, write_json
+from tidemark.telemetry import TelemetryError
+
+LOST_MOST = 5
+CONNECT_S, WORKERS_S, ASK_EVERY_S = 10, 30, 2
+KILLED_FROM_OUTSIDE = (experiment.KILLED, "terminating on signal")  # the latter is QEMU's own
+
+stopped: set[str] = set()
+unpacking = threading.Lock()
+
+
+class Lost(Exception):
+    """A cell did not come to its end, for a reason that is not its own."""
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """An image by its content; `described` as image.describe has it."""
+
+    kernel: bytes = field(repr=False)
+    initramfs: bytes = field(repr=False)
+    described: dict[str, str]
+
+    def matches(self, folder: Path) -> bool:
+        """Does `folder` hold this image?"""
+        files = {"kernel": folder / qemu.KERNEL, "initramfs": folder / qemu.INITRD}
+        return all(path.exists() and sha256(path) == self.described[name] for name, path in files.items())
+
+
+def pack(folder: Path) -> Parcel:
+    """The image in `folder`. LabError when there is none."""
+    described = image.describe(folder)
+    parcel = Parcel((folder / qemu.KERNEL).read_bytes(), (folder / qemu.INITRD).read_bytes(), described)
+    for name, data in (("kernel", parcel.kernel), ("initramfs", parcel.initramfs)):
+        if hashlib.sha256(data).hexdigest() != described[name]:
+            raise LabError(f"the {name} in {folder} changed while it was read; is `make` running? Try again")
+    return parcel
+
+
+@cache
+def scratch() -> tempfile.TemporaryDirectory:
+    """The folder for images of this process; it is removed when the process ends. Call it with `unpacking` held."""
+    return tempfile.TemporaryDirectory(prefix="tidemark-images-")
+
+
+def unpack(parcel: Parcel) -> Path:
+    """A folder with the image, made by the first call in a process, and checked by each."""
+    with unpacking:
+        folder = Path(scratch().name, parcel.described["sha256"])
+        if not parcel.matches(folder):
+            (folder / qemu.KERNEL).parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(folder / qemu.KERNEL, parcel.kernel)
+            write_atomically(folder / qemu.INITRD, parcel.initramfs)
+            if not parcel.matches(folder):
+                raise LabError(
+                    f"{folder} does not hold the image {parcel.described['sha256'][:16]} that was written there"
+                )
+    return folder
+
+
+@contextlib.contextmanager
+def writing_to(folder: Path | str) -> Iterator[None]:
+    """An error of the system becomes a LabError that names a file, or else `folder`."""
+    try:
+        yield
+    except OSError as error:
+        raise LabError(f"{error.filename or folder} cannot be written: {error.strerror}", NO_SPACE) from None
+
+
+@contextlib.contextmanager
+def told_where(sweeper: str) -> Iterator[None]:
+    """Errors of another machine name it, and one of its disk is a LabError. Broken telemetry is the cell's own."""
+    here = socket.gethostname()
+    where = "" if here == sweeper else f"on {here}: "
+    try:
+        with writing_to(tempfile.gettempdir()):
+            yield
+    except TelemetryError:
+        raise
+    except LabError as error:
+        raise LabError(f"{where}{error}", error.code) from None
+
+
+def run_cell(settings: qemu.Settings, parcel: Parcel, sweeper: str, token: str) -> dict[str, bytes]:
+    """Run one cell; the files of its result's folder. Lost when it was stopped or its QEMU was, LabError when nothing
+    can be run here. `sweeper` is the host that wants it; `token` in `stopped` ends it."""
+
+    def look(records: list[dict]) -> None:
+        if token in stopped:
+            raise Lost("stopped")
+
+    with told_where(sweeper), tempfile.TemporaryDirectory(prefix="tidemark-cell-") as folder:
+        result = experiment.run(replace(settings, image=unpack(parcel)), Path(folder, "cell"), look)
+        if result.meta["exit"] == qemu.NO_QEMU and any(words in result.meta["reason"] for words in KILLED_FROM_OUTSIDE):
+            raise Lost(result.meta["reason"])
+        result.meta["image"] = parcel.described
+        write_json(result.folder / results.META, result.meta)
+        return {path.name: path.read_bytes() for path in sorted(result.folder.iterdir())}
+
+
+def offered_policies(parcel: Parcel, sweeper: str) -> tuple[str, ...]:
+    """The replacement policies in the image, asked of it. LabError when no QEMU can be run here."""
+    with told_where(sweeper):
+        image.qemu_version()
+        return image.policies(unpack(parcel))
+
+
+def stop(token: str) -> None:
+    """End the cells of this process that were submitted with `token`."""
+    stopped.add(token)
+
+
+class Local:
+    """This machine: `slots` QEMUs at a time."""
+
+    lost: tuple[type[BaseException], ...] = (Lost,)
+
+    def __init__(self, slots: int) -> None:
+        self.slots = slots
+        self.executor: Executor = ThreadPoolExecutor(slots, "cell")
+
+    def share(self, parcel: Parcel) -> object:
+        """What to give to `submit` for the parcel."""
+        return parcel
+
+    def submit(self, function: Callable, *args: object) -> Future:
+        """function(*args) as soon as there is room, in the order of calls."""
+        return self.executor.submit(function, *args)
+
+    def ready(self) -> bool:
+        """Can something be handed in? LabError when nothing can any more."""
+        return True
+
+    def close(self, token: str) -> None:
+        """End what runs with `token`, drop what waits, and return when nothing runs."""
+        stop(token)
+        self.executor.shutdown(wait=True, cancel_futures=True)
+        stopped.discard(token)
+
+
+class Cluster:
+    """A Dask cluster, through its concurrent.futures interface."""
+
+    def __init__(self, address: str) -> None:
+        from distributed import Client, KilledWorker
+
+        if not re.fullmatch(r"(\w+://)?[^\s/]+:\d+(/\S*)?", address):
+            raise LabError(f"--cluster {address!r} is no address of a Dask scheduler, such as tcp://host:8786", USAGE)
+        self.address, self.known_slots, self.ask_at = address, 0, 0.0
+        self.lost = (Lost, KilledWorker, CancelledError)
+        try:
+            self.client = Client(address, timeout=CONNECT_S, set_as_default=False)
+        except OSError as error:
+            raise LabError(f"no Dask scheduler at {address} ({error}): `dask scheduler` starts one", NO_TOOL) from None
+        try:
+            self.check_workers()
+        except BaseException:
+            self.client.close()
+            raise
+        self.executor = self.client.get_executor(pure=False)
+
+    def check_workers(self) -> None:
+        """LabError when the cluster has no workers, or one that cannot load this package."""
+        from distributed import TimeoutError as TimedOut
+
+        try:
+            self.client.wait_for_workers(1, timeout=WORKERS_S)
+        except TimedOut:
+            raise LabError(
+                f"the cluster at {self.address} has no workers: `dask worker {self.address}` starts one", NO_TOOL
+            ) from None
+        for worker, found in self.client.run(importlib.util.find_spec, "tidemark").items():
+            if found is None:
+                raise LabError(
+                    f"the worker {worker} has no tidemark: install the same version there, with its extra `cluster`",
+                    NO_TOOL,
+                )
+
+    @property
+    def slots(self) -> int:
+        """How many cells run at a time; asked of the scheduler now and then, since workers come and go."""
+        if time.monotonic() > self.ask_at and self.client.status == "running":
+            self.ask_at = time.monotonic() + ASK_EVERY_S
+            with contextlib.suppress(OSError):
+                self.known_slots = sum(self.client.nthreads().values())
+        return self.known_slots
+
+    def share(self, parcel: Parcel) -> object:
+        """The parcel as a task of its own: it travels once, and is made anew when the workers that had it are gone."""
+        return self.client.submit(identity, parcel, pure=False)
+
+    def submit(self, function: Callable, *args: object) -> Future:
+        """function(*args) on some worker."""
+        return self.executor.submit(function, *args)
+
+    def ready(self) -> bool:
+        """Is the scheduler there? LabError when it has been gone for CONNECT_S."""
+        if self.client.status in ("closing", "closed"):
+            raise LabError(f"the Dask scheduler at {self.address} is gone", NO_TOOL)
+        return self.client.status == "running"
+
+    def close(self, token: str) -> None:
+        """End what runs with `token`, and leave the cluster."""
+        with contextlib.suppress(Exception):  # a cluster that is gone runs nothing of ours
+            if self.client.status == "running":
+                self.executor.shutdown(wait=False)
+                self.client.run(stop, token)
+        self.client.close(timeout=5)
+
+
+def identity(value: object) -> object:
+    """The value itself."""
+    return value
+
+
+def default_slots() -> int:
+    """The processors this process may use."""
+    return len(os.sched_getaffinity(0))

@@ -1,0 +1,134 @@
+"""tidemark curves: what a reference trace says about a program's use of memory."""
+
+from __future__ import annotations
+
+import enum
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tidemark import files
+from tidemark.commands import options
+from tidemark.commands.trace import progress_bar
+from tidemark.errors import USAGE, LabError
+
+if TYPE_CHECKING:
+    from tidemark.curves.runs import Choice
+
+PAGE_SHIFT = 12
+LAST_PAGE = (1 << 52) - 1
+# A page from sim:hdd: seek 8 ms, rotation 4.17 ms, transfer 0.1 ms; an instruction of an exact run takes a nanosecond.
+HDD_DELAY = 12_270_000
+KINDS = {"all": (0, 1, 2, 3), "data": (1, 2, 3), "instructions": (0,)}
+
+
+class Kinds(str, enum.Enum):
+    """Which references count."""
+
+    all = "all"
+    data = "data"
+    instructions = "instructions"
+
+
+class Time(str, enum.Enum):
+    """What virtual time is counted in."""
+
+    instructions = "instructions"
+    references = "references"
+
+
+def page_range(text: str) -> tuple[int, int]:
+    """First and last page of `FROM-TO`, byte addresses, TO included; either may be missing. Raises LabError."""
+    match = re.fullmatch(r"(0x[0-9a-f]+|\d*)-(0x[0-9a-f]+|\d*)", text.lower())
+    if not match:
+        raise LabError(f"--range {text}: give two addresses, such as 0x08048000-0x08100000", USAGE)
+    first = int(match[1] or "0", 0) >> PAGE_SHIFT
+    last = int(match[2], 0) >> PAGE_SHIFT if match[2] else LAST_PAGE
+    if not first <= last <= LAST_PAGE:
+        raise LabError(f"--range {text}: the second address must not be below the first, nor above 2^64", USAGE)
+    return first, last
+
+
+def choice_of(space: int | None, kinds: Kinds, range_: str) -> Choice:
+    """What the options select."""
+    from tidemark.curves.runs import Choice
+
+    first, last = page_range(range_ or "-")
+    return Choice(space, KINDS[kinds.value], first, last)
+
+
+def show(told: dict, out: Path) -> None:
+    """The knees as a table, and where the rest is."""
+    from rich.console import Console
+    from rich.table import Table
+
+    unit, totals = told["time"], told["totals"]
+    print(
+        f"{totals['references']:,} references to {totals['distinct_pages']:,} pages, "
+        f"{totals['instructions']:,} instructions"
+    )
+    table = Table(title=f"primary knee (lifetime in {unit}), and least space-time", title_justify="left")
+    table.add_column("policy")
+    for heading in ("pages", "faults", "lifetime", "least at", "faults"):
+        table.add_column(heading, justify="right")
+    for name, row in told["curves"].items():
+        values = [row["knee_pages"], row["knee_faults"], row[f"knee_lifetime_{unit}"]]
+        values += [row["cheapest_pages"], row["cheapest_faults"]]
+        table.add_row(name, *("-" if value is None else f"{value:,.6g}" for value in values))
+    Console().print(table)
+    print(out)
+
+
+def curves(
+    trace: Annotated[Path, typer.Argument(metavar="TRACE", help="A trace file (.tmt).")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The folder to make (default: TRACE's name with .curves).")
+    ] = None,
+    space: Annotated[
+        str, typer.Option("--space", help="Address space, by name or number (default: the one with most references).")
+    ] = "",
+    all_: Annotated[bool, typer.Option("--all", help="All address spaces together, as one memory.")] = False,
+    kinds: Annotated[Kinds, typer.Option("--kinds", help="Which references count.")] = Kinds.all,
+    range_: Annotated[str, typer.Option("--range", help="Only addresses FROM-TO, such as 0x08048000-0x08100000.")] = "",
+    time: Annotated[Time, typer.Option("--time", help="Unit of virtual time.")] = Time.instructions,
+    theta: Annotated[
+        list[int] | None,
+        typer.Option("--theta", min=1, help="Window for sizes over time, up to six (default: by the knee)."),
+    ] = None,
+    delay: Annotated[
+        int, typer.Option("--delay", min=0, help="Delay of a fault in units of --time, for space-time.")
+    ] = HDD_DELAY,
+    json_: options.AsJson = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Draw a trace: reference map, working sets, lifetime functions of WS, LRU, MIN, FIFO and CLOCK, space-time.
+
+    Example:  tidemark curves ls.tmt --kinds data -o ls
+
+    LRU, MIN and the working set are exact for all sizes. The folder gets PNG, SVG and CSV of each figure, a CSV of each
+    curve, and curves.json.
+    """
+    from tidemark.curves import analyse, folder
+    from tidemark.trace.format import Reader
+
+    if all_ and space:
+        raise LabError("--all and --space exclude each other", USAGE)
+    if theta and len(theta) > folder.MAX_WINDOWS:
+        raise LabError(f"at most {folder.MAX_WINDOWS} times --theta", USAGE)
+    place = out or trace.with_suffix(".curves")
+    files.check_place(place, folder.SUMMARY)
+    reader = Reader(trace)
+    chosen = None if all_ else analyse.choose_space(reader, space)
+    plan = analyse.Plan(
+        choice_of(chosen, kinds, range_), time is Time.references, delay, tuple(sorted(set(theta or ())))
+    )
+    with progress_bar(f"curves {trace}", quiet) as progress:
+        found = analyse.analyse(reader, plan, progress)
+    told = folder.write(reader, found, place)
+    if json_:
+        print(json.dumps(told | {"folder": str(place)}, indent=2))
+    else:
+        show(told, place)

@@ -1,0 +1,176 @@
+"""tidemark sweep: the cells of a plan, in parallel, each once."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tidemark.commands import options
+from tidemark.errors import FAILED, LabError
+from tidemark.plan import MOST_CELLS
+
+if TYPE_CHECKING:
+    from tidemark import cluster, runner
+    from tidemark.sweep import Sweep
+
+
+class Bar:
+    """A progress bar on stderr, if that is a terminal; news are lines there in any case."""
+
+    def __init__(self, total: int, quiet: bool) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+        console = Console(stderr=True, highlight=False, soft_wrap=True)
+        columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[text]}"), TimeElapsedColumn())
+        shown = console.is_terminal and not quiet
+        self.bar = Progress(*columns, console=console, transient=True, disable=not shown)
+        self.task = self.bar.add_task("", total=total, text="")
+
+    def __enter__(self) -> Bar:
+        self.bar.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.bar.stop()
+
+    def __call__(self, now: runner.Progress) -> None:
+        """Show how far it is."""
+        if now.news:
+            self.bar.console.print(f"tidemark: {now.news}", markup=False)
+        self.bar.update(self.task, completed=now.done + now.failed, text=described(now))
+
+
+def described(now: runner.Progress) -> str:
+    """`cells, 2 run, 1 failed, 3:12 left,`."""
+    failed = f", {now.failed} failed" if now.failed else ""
+    left = "?" if now.left_s is None else f"{int(now.left_s) // 60}:{int(now.left_s) % 60:02}"
+    return f"cells, {now.running} run{failed}, {left} left,"
+
+
+def say(line: str) -> None:
+    """A remark, on stderr."""
+    print(f"tidemark: {line}", file=sys.stderr, flush=True)
+
+
+def where_to_run(address: str, jobs: int | None) -> cluster.Local | cluster.Cluster:
+    """The cluster at `address`, or this machine."""
+    from tidemark import cluster
+
+    return cluster.Cluster(address) if address else cluster.Local(jobs or cluster.default_slots())
+
+
+def list_cells(sweep: Sweep, as_json: bool) -> None:
+    """The cells and what there is of each."""
+    if as_json:
+        print(json.dumps(sweep.rows(), indent=2))
+        return
+    for cell in sweep.plan.cells:
+        print(f"{sweep.cells[cell.id].state:8} {cell.id}  {cell.settings.run}")
+    print(f"{len(sweep.cells)} cells: {told(sweep)}")
+
+
+def told(sweep: Sweep) -> str:
+    """`38 done, 2 failed, 0 missing`."""
+    return ", ".join(f"{sweep.count(state)} {state}" for state in ("done", "failed", "missing"))
+
+
+def report(sweep: Sweep, ran: int, as_json: bool) -> None:
+    """What came of the sweep. LabError when a cell failed."""
+    failed = [row for row in sweep.rows() if row["state"] == "failed"]
+    if as_json:
+        counts = {state: sweep.count(state) for state in ("done", "failed", "missing")}
+        print(json.dumps({"folder": str(sweep.folder), **counts, "ran": ran, "cells": sweep.rows()}, indent=2))
+    else:
+        print(f"{len(sweep.cells)} cells: {told(sweep)}; {ran} ran now; {sweep.folder / 'cells.csv'}")
+    if failed:
+        shown = "\n".join(f"  {row['id']}: {row['reason']}" for row in failed[:10])
+        more = f"\n  and {len(failed) - 10} more" if len(failed) > 10 else ""
+        raise LabError(
+            f"{len(failed)} of {len(sweep.cells)} cells failed; --retry runs them again:\n{shown}{more}", FAILED
+        )
+
+
+def carry_out(sweep: Sweep, parcel: cluster.Parcel, address: str, jobs: int | None, quiet: bool, dry: bool) -> int:
+    """Run what is missing; the number of cells that ended. `dry`: only check that the image takes the plan."""
+    from tidemark import cluster as clusters
+    from tidemark import runner
+
+    missing = sweep.count("missing")
+    if not missing:
+        if not dry:
+            sweep.settle()
+        return 0
+    where, begun = where_to_run(address, jobs), False
+    try:
+        with Bar(len(sweep.cells), quiet) as bar:
+            run = runner.Runner(sweep, where, parcel, bar)
+            try:
+                run.check_values()
+                if not dry:
+                    with clusters.writing_to(sweep.folder):
+                        sweep.settle()
+                    begun = True
+                    run.run()
+            finally:
+                where.close(run.token)
+    except (KeyboardInterrupt, LabError):
+        if begun:
+            say(f"not at its end: {told(sweep)} in {sweep.folder}; the same command goes on from there")
+        raise
+    return missing - sweep.count("missing")
+
+
+def sweep(
+    plan: Annotated[Path, typer.Argument(metavar="PLAN", help="A TOML file, see above.")],
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="The sweep's folder (default: results/PLAN).")] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, help="Runs at a time (default: the cores).")
+    ] = None,
+    retry: Annotated[bool, typer.Option("--retry", help="Run cells again that failed.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check the plan and list its cells; run none.")] = False,
+    cluster: Annotated[str, typer.Option("--cluster", help="Address of a Dask scheduler whose workers run them.")] = "",
+    max_cells: Annotated[int, typer.Option("--max-cells", min=1, help="Refuse a plan with more.")] = MOST_CELLS,
+    image: options.Image = options.DEFAULT.image,
+    json_: options.AsJson = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Run every combination of a plan's values once, in parallel, and gather them in a table.
+
+    Example:  tidemark sweep tools/tidemark/plans/thrashing.toml -o results/thrashing
+
+    A plan is a TOML file; each variable is a value or a list, and the cells are the product:
+
+        workload = "thrash {processes} 4096 10"   # required; {processes} and {seed} are filled in
+        processes = [1, 2, 4, 8]
+        vm = ["2q", "ws"]
+        mem = ["16M", "24M"]
+        seed = [1, 2]
+
+    and, as for `tidemark run`: swap, frames, cmdline, and one timeout. The folder gets cells.csv, one row for each
+    cell, and cells/ID/, a result for each. Run the same command again to go on after Ctrl-C, or with a longer plan:
+    only what is missing runs. Cells of another image are set aside in old/. Exit status 1: a cell failed.
+    """
+    from tidemark import cluster as clusters
+    from tidemark import plan as plans
+    from tidemark import sweep as sweeps
+
+    chosen = plans.read(plan, max_cells)
+    folder = out or Path("results", plan.stem)
+    sweeps.check_place(folder)
+    parcel = clusters.pack(image.resolve())
+    if dry_run:
+        found = sweeps.Sweep(chosen, folder, parcel.described, retry)
+        carry_out(found, parcel, cluster, jobs, quiet, dry=True)
+        list_cells(found, json_)
+        return
+    with sweeps.locked(folder):
+        found = sweeps.Sweep(chosen, folder, parcel.described, retry)
+        for note in found.notes:
+            say(note)
+        ran = carry_out(found, parcel, cluster, jobs, quiet, dry=False)
+    report(found, ran, json_)

@@ -1,0 +1,160 @@
+"""All curves of a trace, in two passes over it.
+
+The first pass gives what needs to know nothing: LRU, MIN and the working set for all sizes at once. What it learns
+(the virtual time, the pages, the knee of the working set) sets up the second: working-set sizes over time for some
+windows, FIFO and CLOCK for some sizes, and the reference map. Memory is bounded by the number of distinct pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tidemark.curves import lifetime
+from tidemark.curves.belady import MinDistances
+from tidemark.curves.fixed import FixedSizes
+from tidemark.curves.lifetime import Curve
+from tidemark.curves.lru import StackDistances
+from tidemark.curves.refmap import MapBuilder, ReferenceMap
+from tidemark.curves.runs import Batch, Choice, Selection, Totals
+from tidemark.curves.timeline import Timeline, WorkingSetSizes
+from tidemark.curves.working_set import Intervals
+from tidemark.errors import USAGE, LabError
+from tidemark.trace.format import Block, Reader
+
+PASSES = 2
+SIZES_BY_RATIO = SIZES_BY_STEP = 24
+NO_KNEE_FRACTION = 100
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to compute: of which references, in which time, with which fault delay (in that time), and for which windows
+    to follow the size over time (none: the largest knee of the working set, a tenth and ten times of it).
+    """
+
+    choice: Choice
+    in_references: bool
+    delay: int
+    thetas: tuple[int, ...] = ()
+
+    @property
+    def unit(self) -> str:
+        """The unit of time."""
+        return "references" if self.in_references else "instructions"
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What came out. `curves` are by policy: ws, lru, min, fifo, clock; `end` is the virtual time of the trace."""
+
+    plan: Plan
+    totals: Totals
+    end: int
+    curves: dict[str, Curve]
+    sizes: WorkingSetSizes
+    map: ReferenceMap
+
+
+def choose_space(reader: Reader, wanted: str) -> int:
+    """The number of the space with that name or number; for "" that with the most references. LabError if not clear."""
+    rows = reader.spaces
+    if not rows:
+        raise LabError(f"{reader.path}: the trace is empty")
+    if not wanted:
+        return max(rows, key=lambda row: row["references"])["space"]
+    found = [row["space"] for row in rows if wanted in (str(row["space"]), row.get("name"))]
+    if len(found) != 1:
+        there = ", ".join(f"{row['space']} ({row.get('name', '')})" for row in rows[:20])
+        why = "is the name of several spaces, give a number" if found else "is no space of this trace"
+        raise LabError(f"--space {wanted} {why}: {there}{', ...' if len(rows) > 20 else ''}", USAGE)
+    return found[0]
+
+
+def round_theta(theta: float) -> int:
+    """Two significant digits, at least 1."""
+    return max(1, int(float(f"{theta:.1e}")))
+
+
+def default_thetas(working_set: Curve) -> tuple[int, ...]:
+    """The window at the largest knee, a tenth and ten times of it; without a knee a hundredth of the whole time."""
+    knees = [*working_set.other_knees(), *({working_set.knee()} - {None})]
+    middle = working_set.parameters[max(knees)] if knees else working_set.end / NO_KNEE_FRACTION
+    return tuple(sorted({min(round_theta(middle * factor), max(working_set.end, 1)) for factor in (0.1, 1, 10)}))
+
+
+def some_sizes(nr_pages: int) -> np.ndarray:
+    """Numbers of frames from 1 to `nr_pages`, in ascending order: some at equal ratios, some at equal steps."""
+    sizes = np.concatenate([np.geomspace(1, nr_pages, SIZES_BY_RATIO), np.linspace(1, nr_pages, SIZES_BY_STEP)])
+    return np.unique(np.rint(sizes).astype(np.int64))
+
+
+def _blocks(reader: Reader, number: int, progress: Progress) -> Iterator[Block]:
+    """The blocks of pass `number`, telling how many runs went by of how many in all passes."""
+    runs = reader.totals["runs"]
+    done = number * runs
+    for block in reader:
+        yield block
+        done += len(block.ids)
+        progress(done, PASSES * runs)
+
+
+def _run_through(batches: Iterator[Batch], parts: Sequence) -> None:
+    for batch in batches:
+        for part in parts:
+            part.feed(batch)
+
+
+def first_pass(reader: Reader, plan: Plan, progress: Progress) -> tuple[Selection, dict[str, Curve]]:
+    """The selection after the whole trace, and the curves of ws, lru and min. LabError if there is nothing to draw."""
+    selection = Selection(plan.choice, plan.in_references)
+    intervals, lru, optimal = Intervals(), StackDistances(), MinDistances()
+    _run_through(selection.batches(_blocks(reader, 0, progress)), (intervals, lru, optimal))
+    end = virtual_time(reader, plan, selection.totals)
+    thetas, faults, sizes = intervals.curve(end)
+    curves = {
+        "ws": Curve("ws", thetas, sizes, faults, end, plan.delay),
+        "lru": lifetime.from_depths("lru", lru.depths(), end, plan.delay),
+        "min": lifetime.from_depths("min", optimal.capacities(), end, plan.delay),
+    }
+    return selection, curves
+
+
+def virtual_time(reader: Reader, plan: Plan, totals: Totals) -> int:
+    """T in the plan's unit. LabError when nothing was selected or no time has passed."""
+    if not totals.references:
+        raise LabError(f"{reader.path}: no reference is selected: see `tidemark trace info` for what is there", USAGE)
+    if plan.in_references:
+        return totals.references
+    if not totals.instructions:
+        raise LabError(f"{reader.path} does not count instructions: add --time references", USAGE)
+    return totals.instructions
+
+
+def second_pass(
+    reader: Reader, plan: Plan, first: Selection, thetas: Sequence[int], end: int, progress: Progress
+) -> tuple[WorkingSetSizes, ReferenceMap, dict[str, Curve]]:
+    """Sizes over time, the map, and the curves of fifo and clock."""
+    nr_pages = first.totals.pages
+    sizes = Timeline(np.array(thetas), end, nr_pages)
+    pages = MapBuilder(*first.pages(), end)
+    fixed = {policy: FixedSizes(policy, some_sizes(nr_pages)) for policy in ("fifo", "clock")}
+    selection = Selection(plan.choice, plan.in_references)
+    _run_through(selection.batches(_blocks(reader, 1, progress)), (sizes, pages, *fixed.values()))
+    curves = {
+        policy: Curve(policy, one.sizes, one.sizes.astype(np.float64), one.faults(), end, plan.delay)
+        for policy, one in fixed.items()
+    }
+    return sizes.result(), pages.result(), curves
+
+
+def analyse(reader: Reader, plan: Plan, progress: Progress = lambda done, total: None) -> Analysis:
+    """Everything. Raises TraceError for a damaged trace, LabError when there is nothing to draw."""
+    first, curves = first_pass(reader, plan, progress)
+    end = curves["lru"].end
+    thetas = plan.thetas or default_thetas(curves["ws"])
+    sizes, pages, more = second_pass(reader, plan, first, thetas, end, progress)
+    return Analysis(plan, first.totals, end, curves | more, sizes, pages)

@@ -1,0 +1,276 @@
+"""The figures of a trace, each with the table it is drawn from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure as Canvas
+from matplotlib.patches import Patch
+from matplotlib.ticker import EngFormatter, LogLocator, NullLocator
+
+from tidemark.curves.analyse import Analysis
+from tidemark.curves.lifetime import Curve
+from tidemark.curves.refmap import ReferenceMap
+from tidemark.curves.timeline import WorkingSetSizes
+from tidemark.report.figure import BLACK, BLUE, GREEN, GREY, OF_POLICY, ORANGE, VERMILION, Figure, Table, canvas
+
+COLOURS = {**OF_POLICY, "lru": BLUE, "min": BLACK}
+SIMULATED = ("fifo", "clock")
+LABELS = {"ws": "working set", "lru": "LRU", "min": "MIN", "fifo": "FIFO", "clock": "CLOCK"}
+WINDOW_COLOURS = (BLUE, VERMILION, GREEN, ORANGE, BLACK, GREY)
+UNUSED, INSTRUCTION, READ, WRITTEN = range(4)
+CELL_COLOURS = ("#ffffff", "#a9a9a9", BLUE, VERMILION)
+PAGE_SHIFT = 12
+SAME_REGION_PAGES = 16
+LABEL_DISTANCE = 0.028
+DISTRIBUTION_BARS = 120
+
+
+def all_figures(found: Analysis, space_names: Mapping[int, str]) -> list[Figure]:
+    """Reference map, working-set sizes, their distribution, lifetime functions, space-time."""
+    unit = found.plan.unit
+    return [
+        reference_map(found.map, space_names, unit),
+        sizes_over_time(found.sizes, unit),
+        distribution(found.sizes, unit),
+        lifetimes(found.curves, unit),
+        spacetimes(found.curves, unit),
+    ]
+
+
+def curve_table(curve: Curve, unit: str) -> Table:
+    """One curve's points; the working set's parameter is its window, the others' are frames."""
+    first = {f"theta_{unit}": curve.parameters} if curve.policy == "ws" else {}
+    columns = first | {
+        "mean_resident_pages": curve.sizes,
+        "faults": curve.faults,
+        f"lifetime_{unit}": curve.lifetimes,
+        f"spacetime_page_{unit}": curve.spacetimes,
+    }
+    return {name: column.tolist() for name, column in columns.items()}
+
+
+def cell_classes(counts: np.ndarray) -> np.ndarray:
+    """u8[rows, slices] of counts [rows, slices, kinds]: WRITTEN before READ before INSTRUCTION before UNUSED."""
+    used = counts > 0
+    conditions = [used[..., 2] | used[..., 3], used[..., 1], used[..., 0]]
+    return np.select(conditions, [WRITTEN, READ, INSTRUCTION], UNUSED).astype(np.uint8)
+
+
+def region_starts(spaces: np.ndarray, pages: np.ndarray) -> np.ndarray:
+    """The indices at which a new region begins: another space, or a gap of more than SAME_REGION_PAGES."""
+    gaps = np.diff(pages.astype(np.int64)) > SAME_REGION_PAGES
+    return np.flatnonzero(np.concatenate([[True], gaps | (np.diff(spaces.astype(np.int64)) != 0)]))
+
+
+def map_table(found: ReferenceMap, unit: str) -> Table:
+    """The cells with references."""
+    rows, slices = np.nonzero(found.counts.any(axis=2))
+    last = np.minimum((rows + 1) * found.per_row, len(found.pages)) - 1
+    first = rows * found.per_row
+    table: dict[str, list] = {
+        f"until_{unit}": found.times[slices].tolist(),
+        "space": found.spaces[first].tolist(),
+        "first_page": [f"{page << PAGE_SHIFT:#010x}" for page in found.pages[first].tolist()],
+        "last_page": [f"{page << PAGE_SHIFT:#010x}" for page in found.pages[last].tolist()],
+    }
+    kinds = found.counts[rows, slices].T.tolist()
+    return table | dict(zip(("instruction", "load", "store", "modify"), kinds, strict=True))
+
+
+def _label_regions(axes: Axes, found: ReferenceMap, names: Mapping[int, str]) -> None:
+    """The address at which each region begins, as far as there is room; with several spaces, where each begins."""
+    several = len(np.unique(found.spaces)) > 1
+    rows = len(found.counts)
+    places, labels, space = [], [], None
+    for start in region_starts(found.spaces, found.pages).tolist():
+        row = start // found.per_row
+        axes.axhline(row - 0.5, color="#cccccc", linewidth=0.3, zorder=0.5)
+        is_new = several and space != (space := int(found.spaces[start]))
+        if places and row - places[-1] < LABEL_DISTANCE * rows and not is_new:
+            continue
+        address = f"{int(found.pages[start]) << PAGE_SHIFT:#010x}"
+        places.append(row - 0.5)
+        labels.append(f"{names.get(space, space)}  {address}" if is_new else address)
+    axes.set_yticks(places, labels, fontsize=6)
+
+
+def reference_map(found: ReferenceMap, names: Mapping[int, str], unit: str) -> Figure:
+    """Pages over time, coloured by kind of access."""
+
+    def draw() -> Canvas:
+        picture, ((axes,),) = canvas(row_in=4.4)
+        shape = (0, int(found.times[-1]), -0.5, len(found.counts) - 0.5)
+        cells = np.ma.masked_equal(cell_classes(found.counts), UNUSED)
+        axes.imshow(
+            cells, ListedColormap(CELL_COLOURS), vmin=0, vmax=3, aspect="auto", origin="lower", extent=shape,
+            interpolation="none", zorder=1,
+        )  # fmt: skip
+        _label_regions(axes, found, names)
+        axes.grid(visible=False)
+        axes.xaxis.set_major_formatter(EngFormatter())
+        axes.set_xlabel(f"virtual time ({unit})")
+        axes.set_ylabel("pages used, in order of address")
+        handles = [
+            Patch(color=CELL_COLOURS[code], label=name)
+            for code, name in ((INSTRUCTION, "instructions only"), (READ, "read"), (WRITTEN, "written"))
+        ]
+        picture.legend(handles=handles, loc="outside upper left", ncols=3)
+        return picture
+
+    per_row = f", {found.per_row} pages to a row" if found.per_row > 1 else ""
+    caption = f"Rows are the {len(found.pages):,} pages used{per_row}; lines part regions that lie apart."
+    return Figure("reference-map", "Reference map", caption, map_table(found, unit), draw)
+
+
+def window_label(theta: int, unit: str) -> str:
+    """How a window is named in legends."""
+    return f"θ = {EngFormatter(sep=' ')(theta)} {unit}"
+
+
+def sizes_over_time(found: WorkingSetSizes, unit: str) -> Figure:
+    """The working set's size, one line for each window."""
+
+    def draw() -> Canvas:
+        picture, ((axes,),) = canvas(row_in=2.4)
+        starts = np.concatenate([[0], found.times])
+        for theta, means, colour in zip(found.thetas.tolist(), found.means, WINDOW_COLOURS, strict=False):
+            axes.stairs(means, starts, label=window_label(theta, unit), color=colour, baseline=None, linewidth=0.8)
+        axes.set_xlim(0, int(found.times[-1]))
+        axes.set_ylim(bottom=0)
+        axes.xaxis.set_major_formatter(EngFormatter())
+        axes.set_xlabel(f"virtual time ({unit})")
+        axes.set_ylabel("working set (pages)")
+        picture.legend(loc="outside upper left", ncols=3)
+        return picture
+
+    table = {f"until_{unit}": found.times.tolist()} | {
+        f"pages_theta_{theta}": means.tolist() for theta, means in zip(found.thetas.tolist(), found.means, strict=True)
+    }
+    return Figure("working-set", "Working-set size", "Mean over each slice of virtual time.", table, draw)
+
+
+def distribution(found: WorkingSetSizes, unit: str) -> Figure:
+    """Which share of the time the working set has which size, an axes for each window."""
+    shown = found.shares[: len(WINDOW_COLOURS)]
+    used = np.flatnonzero(found.shares.any(axis=0))
+    width = max(1, -(-(used[-1] - used[0] + 1) // DISTRIBUTION_BARS))
+    edges = np.arange(used[0], used[-1] + width + 1, width)
+
+    def draw() -> Canvas:
+        picture, axes = canvas(rows=len(shown), row_in=1.1, sharex=True)
+        for (one,), theta, shares, colour in zip(axes, found.thetas.tolist(), shown, WINDOW_COLOURS, strict=False):
+            padded = np.concatenate([shares, np.zeros(width)])
+            one.stairs(100 * np.add.reduceat(padded, edges[:-1]), edges - 0.5, fill=True, color=colour)
+            one.set_title(window_label(theta, unit))
+        picture.supylabel(f"share of time (%), bars of {width} pages" if width > 1 else "share of time (%)", fontsize=8)
+        axes[-1, 0].set_xlabel("working set (pages)")
+        return picture
+
+    rows, sizes = np.nonzero(found.shares)
+    table = {
+        f"theta_{unit}": found.thetas[rows].tolist(),
+        "pages": sizes.tolist(),
+        "share_of_time": found.shares[rows, sizes].tolist(),
+    }
+    return Figure("distribution", "Distribution of working-set sizes", "", table, draw)
+
+
+def _plain_ticks(axis: Axis) -> None:
+    """Ticks of a logarithmic axis as numbers, at 1, 2 and 5 of each decade."""
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter(EngFormatter())
+    axis.set_minor_locator(NullLocator())
+
+
+def _draw_curve(axes: Axes, curve: Curve, values: np.ndarray) -> None:
+    """A line; where only some sizes were simulated, with a point for each."""
+    marker = {"marker": ".", "markersize": 2.5, "linewidth": 0.6} if curve.policy in SIMULATED else {}
+    axes.plot(curve.sizes, values, color=COLOURS[curve.policy], label=LABELS[curve.policy], **marker)
+
+
+def _draw_lifetimes(axes: Axes, curves: Mapping[str, Curve]) -> None:
+    for policy, curve in curves.items():
+        colour = COLOURS[policy]
+        _draw_curve(axes, curve, curve.lifetimes)
+        knee = curve.knee()
+        if knee is not None:
+            x, g = curve.sizes[knee], curve.lifetimes[knee]
+            axes.plot([0, x], [0, g], color=colour, linewidth=0.6, linestyle=":", label="_ray")
+            axes.plot([x], [g], "o", color=colour, markeredgecolor="white", label="_knee")
+        others = curve.other_knees()
+        axes.plot(curve.sizes[others], curve.lifetimes[others], "o", color=colour, fillstyle="none", label="_others")
+
+
+def lifetimes(curves: Mapping[str, Curve], unit: str) -> Figure:
+    """g(x) of each policy, with the primary knees and the rays that touch there."""
+
+    def draw() -> Canvas:
+        picture, ((linear, logarithmic),) = canvas(columns=2, row_in=3.0)
+        for axes in (linear, logarithmic):
+            _draw_lifetimes(axes, curves)
+            axes.set_xlabel("mean resident set x (pages)")
+        linear.yaxis.set_major_formatter(EngFormatter())
+        linear.set_xlim(left=0)
+        linear.set_ylim(bottom=0)
+        linear.set_ylabel(f"lifetime g(x) ({unit} between faults)")
+        logarithmic.set(xscale="log", yscale="log", xlim=(1, None))
+        _plain_ticks(logarithmic.xaxis)
+        _plain_ticks(logarithmic.yaxis)
+        handles, labels = linear.get_legend_handles_labels()
+        picture.legend(handles, labels, loc="outside upper left", ncols=len(labels))
+        return picture
+
+    caption = "Dots: primary knees, where the ray from the origin touches; circles: other knees. Right: logarithmic."
+    return Figure("lifetime", "Lifetime functions", caption, knee_table(curves, unit), draw)
+
+
+def knee_table(curves: Mapping[str, Curve], unit: str) -> Table:
+    """A row for each policy: its primary knee and its least space-time; empty where there is none."""
+    rows = [knee_row(curve, unit) for curve in curves.values()]
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def knee_row(curve: Curve, unit: str) -> dict[str, object]:
+    """The primary knee and the least space-time of one curve, None where there is none."""
+    row: dict[str, object] = {"policy": curve.policy}
+    for what, index in (("knee", curve.knee()), ("cheapest", curve.cheapest())):
+        is_there = index is not None
+        row |= {
+            f"{what}_theta_{unit}": int(curve.parameters[index]) if is_there and curve.policy == "ws" else None,
+            f"{what}_pages": float(curve.sizes[index]) if is_there else None,
+            f"{what}_faults": int(curve.faults[index]) if is_there else None,
+            f"{what}_lifetime_{unit}": float(curve.lifetimes[index]) if is_there else None,
+            f"{what}_spacetime_page_{unit}": float(curve.spacetimes[index]) if is_there else None,
+        }
+    return row
+
+
+def spacetimes(curves: Mapping[str, Curve], unit: str) -> Figure:
+    """C(x) of each policy, its least value marked."""
+
+    def draw() -> Canvas:
+        picture, ((axes,),) = canvas(row_in=2.6)
+        for policy, curve in curves.items():
+            _draw_curve(axes, curve, curve.spacetimes)
+            least = curve.cheapest()
+            if least is not None:
+                x, cost = curve.sizes[least], curve.spacetimes[least]
+                axes.plot(
+                    [x], [cost], "v", color=COLOURS[policy], markersize=6, markeredgecolor="white", label="_least"
+                )
+        axes.set(xscale="log", yscale="log", xlim=(1, None))
+        _plain_ticks(axes.xaxis)
+        _plain_ticks(axes.yaxis)
+        axes.set_xlabel("mean resident set x (pages)")
+        axes.set_ylabel(f"space-time (pages × {unit})")
+        picture.legend(loc="outside upper left", ncols=len(curves))
+        return picture
+
+    delay = next(iter(curves.values())).delay
+    caption = f"C = x (T + D K) with D = {delay:,} {unit} for a fault. Triangles: least."
+    return Figure("spacetime", "Space-time product", caption, knee_table(curves, unit), draw)

@@ -1,0 +1,76 @@
+"""The folder of a trace's curves: curves.json, a CSV for each curve, and PNG, SVG and CSV of each figure.
+
+It is made under another name beside its place and renamed when complete, so that a failure, a full disk or Ctrl-C
+leaves what was there before.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from tidemark import files
+from tidemark.curves.analyse import Analysis
+from tidemark.curves.figures import WINDOW_COLOURS, all_figures, curve_table, knee_row
+from tidemark.errors import NO_SPACE, LabError
+from tidemark.report.figure import save
+from tidemark.report.text import csv_text
+from tidemark.trace.format import Reader
+
+SUMMARY = "curves.json"
+SCHEMA = 1
+MAX_WINDOWS = len(WINDOW_COLOURS)
+KINDS = ("instruction", "load", "store", "modify")
+
+
+def summary(reader: Reader, found: Analysis) -> dict:
+    """What curves.json holds: totals, what was selected, knees, and means."""
+    plan, totals = found.plan, found.totals
+    choice = plan.choice
+    return {
+        "schema": SCHEMA,
+        "trace": str(reader.path),
+        "space": choice.space,
+        "kinds": [KINDS[kind] for kind in choice.kinds],
+        "pages": [choice.first, choice.last],
+        "time": plan.unit,
+        "delay": plan.delay,
+        "totals": {
+            "references": totals.references,
+            "by_kind": dict(zip(KINDS, totals.by_kind, strict=True)),
+            "runs": totals.runs,
+            "instructions": totals.instructions,
+            "distinct_pages": totals.pages,
+        },
+        "curves": {
+            name: knee_row(curve, plan.unit) | {"other_knees_pages": curve.sizes[curve.other_knees()].tolist()}
+            for name, curve in found.curves.items()
+        },
+        "working_set": [
+            {
+                "theta": theta,
+                "mean_pages": float(shares @ np.arange(len(shares))),
+                "max_pages": int(np.flatnonzero(shares)[-1]),
+            }
+            for theta, shares in zip(found.sizes.thetas.tolist(), found.sizes.shares, strict=True)
+        ],
+    }
+
+
+def write(reader: Reader, found: Analysis, out: Path) -> dict:
+    """Make the folder `out`; returns the summary. LabError when it cannot be written."""
+    names = {row["space"]: row.get("name", "") for row in reader.spaces}
+    told = summary(reader, found)
+    try:
+        with files.folder_replacing(out, SUMMARY) as folder:
+            for name, curve in found.curves.items():
+                (folder / f"curve-{name}.csv").write_text(csv_text(curve_table(curve, found.plan.unit)))
+            for figure in all_figures(found, names):
+                save(figure, folder)
+            told["files"] = sorted([SUMMARY, *(path.name for path in folder.iterdir())])
+            (folder / SUMMARY).write_text(json.dumps(told, indent=2) + "\n")
+    except OSError as error:
+        raise LabError(f"{out} cannot be written: {error.strerror}", NO_SPACE) from None
+    return told

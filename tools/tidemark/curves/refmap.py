@@ -1,0 +1,76 @@
+"""The reference map: which pages a program uses when, and how. Figures 2.1 to 2.5 of McMenamin's report are such maps.
+
+Pages that are never used take no room: the rows are the pages used, in order of space and address, several to a row if
+there are more than MAX_ROWS. The columns are slices of virtual time. A cell counts the references of each kind; those
+of a run that reaches over several slices are spread evenly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from tidemark.curves.runs import NR_KINDS, Array, Batch
+
+MAX_ROWS = 600
+SLICES = 800
+
+
+@dataclass(frozen=True)
+class ReferenceMap:
+    """`counts` i64[rows, slices, kinds]; `times` i64[slices]: end of each slice; `spaces` u16[pages] and `pages`
+    u64[pages] in order of row, `per_row` of them to a row (the last row may have fewer).
+    """
+
+    counts: np.ndarray
+    times: np.ndarray
+    spaces: np.ndarray
+    pages: np.ndarray
+    per_row: int
+
+
+@njit(cache=True, nogil=True)
+def _feed(runs: tuple, rows: Array, slice_length: int, cells: Array) -> None:
+    pages, kinds, counts, starts, steps = runs
+    for i in range(len(pages)):
+        row = cells[rows[pages[i]]]
+        count, length = np.int64(counts[i]), np.int64(steps[i])
+        number = (max(starts[i] + min(length, 1), 1) - 1) // slice_length
+        last = (max(starts[i] + length, 1) - 1) // slice_length
+        done = 0
+        while number < last:
+            passed = np.uint64((number + 1) * slice_length - starts[i])
+            due = np.int64(np.uint64(count) * passed // np.uint64(length))
+            row[number, kinds[i]] += due - done
+            done = due
+            number += 1
+        row[last, kinds[i]] += count - done
+
+
+class MapBuilder:
+    """Feed it batches; `result()` is the map. `spaces` u16[pages] and `pages` u64[pages] say what the numbers in the
+    batches stand for, `end` is the virtual time of the whole trace.
+    """
+
+    def __init__(self, spaces: np.ndarray, pages: np.ndarray, end: int) -> None:
+        order = np.lexsort((pages, spaces))
+        self._per_row = max(1, -(-len(pages) // MAX_ROWS))
+        self._spaces, self._pages = spaces[order], pages[order]
+        self._rows = np.empty(len(pages), np.int32)
+        self._rows[order] = np.arange(len(pages)) // self._per_row
+        self._end = max(end, 1)
+        self._slice = -(-self._end // SLICES)
+        nr_rows = -(-len(pages) // self._per_row)
+        self._cells = np.zeros((nr_rows, -(-self._end // self._slice), NR_KINDS), np.int64)
+
+    def feed(self, batch: Batch) -> None:
+        """Take account of the batch's runs."""
+        runs = (batch.pages, batch.kinds, batch.counts, batch.starts, batch.steps)
+        _feed(runs, self._rows, self._slice, self._cells)
+
+    def result(self) -> ReferenceMap:
+        """What the whole trace gave."""
+        times = np.minimum(np.arange(1, self._cells.shape[1] + 1) * self._slice, self._end)
+        return ReferenceMap(self._cells, times, self._spaces, self._pages, self._per_row)

@@ -1,0 +1,164 @@
+"""The part of a trace that curves are drawn of: some spaces, kinds and pages, as runs of numbered pages with their
+time.
+
+Two virtual times. In references, the k-th selected reference happens at k. In instructions, time is the number of
+instructions that the selected spaces have begun, whether their references are selected or not. A run that begins at
+`start` and lasts `steps` spreads its n references evenly: the k-th happens at start + ceil(k * steps / n), which is
+exact for instruction fetches, of which each is a step, and for runs without steps; otherwise a run is the resolution
+that the trace has. In references a run's steps are its references, so everything below knows one kind of time only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from tidemark.trace.format import Block
+
+Array = np.ndarray
+NR_KINDS = 4
+OTHER_SPACE, OTHER_PAGE, NOT_YET = -3, -2, -1
+FIRST_CAPACITY = 1024
+
+
+class Batch(NamedTuple):
+    """Consecutive selected runs: `pages` i32[n] numbered from 0 in order of first appearance, `kinds` u8[n], `counts`
+    u32[n], and in units of the chosen time `starts` i64[n] and `steps` u32[n]; `nr_pages` have appeared so far.
+    """
+
+    pages: np.ndarray
+    kinds: np.ndarray
+    counts: np.ndarray
+    starts: np.ndarray
+    steps: np.ndarray
+    nr_pages: int
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What to look at: a space (None: all together, as one memory), kinds, pages from `first` up to and with `last`."""
+
+    space: int | None = None
+    kinds: tuple[int, ...] = (0, 1, 2, 3)
+    first: int = 0
+    last: int = (1 << 52) - 1
+
+
+@dataclass
+class Totals:
+    """What has been selected so far. `instructions` is the virtual time of the spaces."""
+
+    references: int = 0
+    instructions: int = 0
+    runs: int = 0
+    pages: int = 0
+    by_kind: list[int] = field(default_factory=lambda: [0] * NR_KINDS)
+
+
+def grown(array: np.ndarray, length: int, fill: int) -> np.ndarray:
+    """`array` if it has `length` elements, or else a copy of at least twice the size, filled up with `fill`."""
+    if len(array) >= length:
+        return array
+    more = np.full(max(length, 2 * len(array)) - len(array), fill, array.dtype)
+    return np.concatenate([array, more])
+
+
+@njit(cache=True, nogil=True)
+def _select(runs: tuple, wanted: Array, numbers: Array, totals: Array, selected: tuple) -> int:
+    """Copy selected runs from the columns `runs` to the columns `selected`; returns how many. `totals`: instructions,
+    pages, then references by kind.
+    """
+    ids, kinds, counts, insns = runs
+    pages, selected_kinds, selected_counts, starts, steps = selected
+    now, nr_pages, n = totals[0], totals[1], 0
+    for i in range(len(ids)):
+        page = numbers[ids[i]]
+        if page == OTHER_SPACE:
+            continue
+        if page != OTHER_PAGE and wanted[kinds[i]]:
+            if page == NOT_YET:
+                page = nr_pages
+                numbers[ids[i]] = page
+                nr_pages += 1
+            pages[n], selected_kinds[n], selected_counts[n] = page, kinds[i], counts[i]
+            starts[n], steps[n] = now, insns[i]
+            totals[2 + kinds[i]] += counts[i]
+            n += 1
+        now += insns[i]
+    totals[0], totals[1] = now, nr_pages
+    return n
+
+
+class Selection:
+    """Turns a trace's blocks into batches. After the last one, `totals` and `pages()` are those of the trace."""
+
+    def __init__(self, choice: Choice, in_references: bool = False) -> None:
+        self._choice = choice
+        self._in_references = in_references
+        self._wanted = np.isin(np.arange(NR_KINDS), choice.kinds)
+        self._numbers = np.empty(FIRST_CAPACITY, np.int32)
+        self._known_spaces = np.empty(FIRST_CAPACITY, np.uint16)
+        self._known_pages = np.empty(FIRST_CAPACITY, np.uint64)
+        self._nr_known = 0
+        self._totals = np.zeros(2 + NR_KINDS, np.int64)
+        self._runs = 0
+
+    def batches(self, blocks: Iterator[Block]) -> Iterator[Batch]:
+        """One batch for each block that has something selected."""
+        for block in blocks:
+            batch = self._batch(block)
+            if len(batch.pages):
+                yield batch
+
+    @property
+    def totals(self) -> Totals:
+        """Of what has been selected up to now."""
+        instructions, pages, *by_kind = self._totals.tolist()
+        return Totals(sum(by_kind), instructions, self._runs, pages, by_kind)
+
+    def pages(self) -> tuple[np.ndarray, np.ndarray]:
+        """Space u16[pages] and virtual page number u64[pages] of each page, as batches number them."""
+        numbers = self._numbers[: self._nr_known]
+        selected = np.flatnonzero(numbers >= 0)
+        in_order = selected[np.argsort(numbers[selected])]
+        return self._known_spaces[in_order], self._known_pages[in_order]
+
+    def _enter(self, spaces: np.ndarray, pages: np.ndarray) -> None:
+        """Take note of pages that are new in a block."""
+        length = self._nr_known + len(pages)
+        self._numbers = grown(self._numbers, length, 0)
+        self._known_spaces = grown(self._known_spaces, length, 0)
+        self._known_pages = grown(self._known_pages, length, 0)
+        inside = (pages >= self._choice.first) & (pages <= self._choice.last)
+        numbers = np.where(inside, NOT_YET, OTHER_PAGE)
+        if self._choice.space is not None:
+            numbers[spaces != self._choice.space] = OTHER_SPACE
+        self._numbers[self._nr_known : length] = numbers
+        self._known_spaces[self._nr_known : length] = spaces
+        self._known_pages[self._nr_known : length] = pages
+        self._nr_known = length
+
+    def _batch(self, block: Block) -> Batch:
+        self._enter(block.new_spaces, block.new_pages)
+        length = len(block.ids)
+        references = int(self._totals[2:].sum())
+        columns = tuple(np.empty(length, dtype) for dtype in (np.int32, np.uint8, np.uint32, np.int64, np.uint32))
+        runs = (block.ids, block.kinds, block.counts, block.insns)
+        n = _select(runs, self._wanted, self._numbers, self._totals, columns)
+        pages, kinds, counts, starts, steps = (column[:n] for column in columns)
+        self._runs += n
+        if self._in_references:
+            starts = references + np.cumsum(counts, dtype=np.int64) - counts
+            steps = counts
+        return Batch(pages, kinds, counts, starts, steps, int(self._totals[1]))
+
+
+@njit(cache=True, nogil=True)
+def first_and_last(start: int, steps: int, count: int) -> tuple[int, int]:
+    """When a run's first and last reference happen. What comes before the first instruction counts as part of it."""
+    first = start + (min(steps, 1) if steps <= count else (steps + count - 1) // count)
+    return max(first, 1), max(start + steps, 1)

@@ -1,0 +1,198 @@
+"""Plans: what a sweep is made of, in TOML.
+
+A plan gives each variable a value or a list of values; its cells are the product of the lists, one run each. The order
+of the cells is that of the file: the variable that is named last changes fastest.
+
+    workload   the command line that the guest runs; {processes} and {seed} in it are filled in; required
+    processes  whole numbers, for {processes}
+    vm         replacement policies; the image must have them
+    mem        sizes of the memory that the kernel manages, such as "24M"
+    swap       swap devices, such as "sim:hdd" or "sim:ssd,size=64M"
+    frames     caps on the page frames of user programs
+    seed       seeds of the guest's random numbers
+    cmdline    more kernel parameters, such as "ws.tau_ms=500"
+    timeout    seconds of host time after which a cell is ended; one number for all of them
+
+What is not named has the value that `tidemark run` gives it. A cell's name shows its main variables and ends in a hash
+of everything that makes the run, but not of its timeout: so a cell keeps its name, and its result, while the rest of
+the plan changes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from tidemark import qemu
+from tidemark.errors import LabError
+
+try:
+    import tomllib
+except ModuleNotFoundError:  # Python 3.10
+    import tomli as tomllib
+
+VARIABLES = ("workload", "processes", "vm", "mem", "swap", "frames", "seed", "cmdline")
+KEYS = (*VARIABLES, "timeout")
+LEAST = {"processes": 1, "frames": 3, "seed": 0}
+FILLED_IN = ("processes", "seed")
+MOST_CELLS = 10_000
+MOST_U32 = (1 << 32) - 1
+DEFAULT = qemu.Settings()
+
+Value = str | int
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run of a plan. `variables`: those that the plan names, and the defaults of others that have one."""
+
+    id: str
+    variables: dict[str, Value]
+    settings: qemu.Settings
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A plan that has been checked as far as it can be without the image. `text` is the file's."""
+
+    text: str
+    lists: dict[str, list[Value]]
+    cells: list[Cell]
+
+    def probes(self) -> list[qemu.Settings]:
+        """Runs of `true` in which each value of every kernel parameter occurs: would the kernel refuse one?"""
+        names = ("vm", "mem", "swap", "frames", "cmdline")
+        lists = {name: self.lists[name] for name in names if name in self.lists}
+        most = max(map(len, lists.values()))
+        chosen = [{name: values[at % len(values)] for name, values in lists.items()} for at in range(most)]
+        return [settings(one | {"workload": "true"}, timeout=60) for one in chosen]
+
+
+def read(path: Path, most_cells: int = MOST_CELLS) -> Plan:
+    """The plan in a file. LabError names the file and what is wrong in it."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        return parse(text, most_cells)
+    except (OSError, UnicodeDecodeError) as error:
+        raise LabError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise LabError(f"{path} is no TOML: {error}") from None
+    except (LabError, qemu.BadSetting) as error:
+        raise LabError(f"{path}: {error}") from None
+
+
+def parse(text: str, most_cells: int = MOST_CELLS) -> Plan:
+    """The plan in a text. LabError, BadSetting or TOMLDecodeError say what is wrong."""
+    table = tomllib.loads(text)
+    unknown = [key for key in table if key not in KEYS]
+    if unknown:
+        raise LabError(f"unknown key {', '.join(unknown)}; there are: {', '.join(KEYS)}")
+    if "workload" not in table:
+        raise LabError('it has no workload, the command line to run: workload = "thrash {processes} 8192 10"')
+    timeout = checked_timeout(table.pop("timeout", DEFAULT.timeout))
+    lists = {name: checked_list(name, value) for name, value in table.items()}
+    lists |= {name: [getattr(DEFAULT, name)] for name in ("vm", "mem", "swap") if name not in lists}
+    check_count(lists, most_cells)
+    check_workloads(lists)
+    products = (dict(zip(lists, values)) for values in itertools.product(*lists.values()))
+    cells = [cell(variables, timeout) for variables in products]
+    check_distinct(cells)
+    return Plan(text, lists, cells)
+
+
+def checked_timeout(value: object) -> float:
+    """A positive, finite number of seconds."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+        raise LabError(f"timeout = {json.dumps(value, default=str)}: it is one positive number of seconds")
+    return float(value)
+
+
+def checked_list(name: str, value: object) -> list[Value]:
+    """The values of one variable, each of the right type, none twice."""
+    values = value if isinstance(value, list) else [value]
+    if not values:
+        raise LabError(f"{name} = []: the product is empty, there is no cell to run")
+    for one in values:
+        check_value(name, one)
+    twice = [one for at, one in enumerate(values) if one in values[:at]]
+    if twice:
+        raise LabError(f"{name} has {json.dumps(twice[0])} twice")
+    return values
+
+
+def check_value(name: str, value: object) -> None:
+    """LabError for a value of the wrong type or out of range."""
+    shown = f"{name} = {json.dumps(value, default=str)}"
+    if name in LEAST:
+        if isinstance(value, bool) or not isinstance(value, int) or not LEAST[name] <= value <= MOST_U32:
+            raise LabError(f"{shown}: it is a whole number, {LEAST[name]} or more")
+    elif not isinstance(value, str):
+        raise LabError(f'{shown}: it is text, in quotes: {name} = "…"')
+    elif name != "cmdline" and not value.strip():
+        raise LabError(f"{shown}: it is empty")
+    elif not value.isprintable():
+        raise LabError(f"{shown}: it is one line of printable text")
+
+
+def check_count(lists: dict[str, list[Value]], most: int) -> None:
+    """LabError when the product is larger than anybody wants by accident."""
+    count = math.prod(map(len, lists.values()))
+    if count > most:
+        factors = " × ".join(f"{len(values)} {name}" for name, values in lists.items() if len(values) > 1)
+        raise LabError(f"{factors} are {count:,} cells, more than {most:,}; --max-cells {count} allows them")
+
+
+def check_workloads(lists: dict[str, list[Value]]) -> None:
+    """LabError when a placeholder has no values, or values have no placeholder."""
+    for workload in map(str, lists["workload"]):
+        named = re.findall(r"\{(\w+)\}", workload)
+        for name in named:
+            if name not in FILLED_IN:
+                raise LabError(
+                    f"workload {workload!r}: {{{name}}} is nothing to fill in, only {{processes}} and {{seed}} are"
+                )
+            if name not in lists:
+                raise LabError(f"workload {workload!r} has {{{name}}}, and the plan no {name} = [...]")
+        if "processes" in lists and "processes" not in named:
+            raise LabError(f"workload {workload!r} has no {{processes}}, which the plan lists")
+
+
+def settings(variables: dict[str, Value], timeout: float) -> qemu.Settings:
+    """The settings of a cell. BadSetting for one that cannot be used."""
+    run = str(variables["workload"])
+    for name in FILLED_IN:
+        run = run.replace(f"{{{name}}}", str(variables.get(name, "")))
+    given = {name: str(value) for name, value in variables.items() if name not in ("workload", "processes")}
+    chosen = qemu.Settings(run=run, timeout=timeout, **given)
+    qemu.command_line(chosen)
+    qemu.machine_mib(chosen)
+    if qemu.real_disk(chosen)[0]:
+        raise LabError(
+            f"swap = {chosen.swap!r}: cells that run side by side would share that disk; see `tidemark run --help`"
+        )
+    return chosen
+
+
+def cell(variables: dict[str, Value], timeout: float) -> Cell:
+    """The cell with these variables; for its name see above."""
+    s = settings(variables, timeout)
+    made_of = json.dumps([s.run, s.vm, s.mem, s.swap, s.frames, s.seed, s.cmdline])
+    words = [s.run.split()[0], variables.get("processes", ""), s.vm, s.mem, f"s{s.seed}" if s.seed else ""]
+    shown = "-".join(re.sub(r"[^\w.]+", "-", str(word)).strip("-.") for word in words if word != "")
+    return Cell(f"{shown[:60]}-{hashlib.sha256(made_of.encode()).hexdigest()[:8]}", variables, s)
+
+
+def check_distinct(cells: list[Cell]) -> None:
+    """LabError when two cells would be the same run."""
+    seen: dict[str, Cell] = {}
+    for one in cells:
+        other = seen.setdefault(one.id, one)
+        if other is not one:
+            raise LabError(
+                f"two cells would be the same run, {one.settings.run!r}: {other.variables} and {one.variables}"
+            )

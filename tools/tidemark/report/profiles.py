@@ -1,0 +1,76 @@
+"""Profiles side by side: a horizontal bar for each function and run, after the report's figures 7.9 and 7.10."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Canvas
+from matplotlib.patches import Patch
+
+from tidemark import profile
+from tidemark.profile import Profile
+from tidemark.report.figure import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION, WIDTH_IN, Figure, of_rows
+
+COLOURS = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, GREY)
+BAR_IN = 0.11
+CAPTION = (
+    "Where the time went, by function of the kernel; user: the programs together; idle: nobody could run. Left: share "
+    "of all time, after McMenamin 2011, figures 7.9 and 7.10. Right: share of the kernel's own time, neither idle nor "
+    "user."
+)
+
+
+def of_profiles(profiles: Sequence[Profile], top: int) -> Figure:
+    """Idle, user and the `top` first functions of each; the table has all of them."""
+    shown = profile.shortened(profiles, top)
+    return Figure("functions", "Functions of the kernel", CAPTION, of_rows(profile.rows(profiles)), lambda: draw(shown))
+
+
+def draw(profiles: Sequence[Profile]) -> Canvas:
+    """Two axes with the same functions, the first at the top."""
+    names = profile.functions(profiles)
+    height = 0.8 + len(names) * (BAR_IN * len(profiles) + 0.05)
+    picture = Canvas(figsize=(WIDTH_IN, height), layout="constrained")
+    left, right = picture.subplots(1, 2, sharey=True)
+    bars(left, profiles, names, Profile.of_time)
+    bars(right, profiles, names, Profile.of_kernel)
+    left.set_yticks(range(len(names)), names)
+    left.set_ylim(len(names) - 0.5, -0.5)
+    left.set_xlabel("share of all time, %")
+    right.set_xlabel("share of the kernel's own time, %")
+    handles = [Patch(color=colour, label=described(one)) for one, colour in zip(profiles, COLOURS)]
+    picture.legend(handles=handles, loc="outside upper left", ncols=1 if len(profiles) < 3 else 2)
+    return picture
+
+
+def described(one: Profile) -> str:
+    """A run in the legend: name, time, and what was counted."""
+    return f"{one.name}: {one.total / one.per_s:,.3f} s, in the kernel {one.kernel / one.per_s:,.3f} s ({one.unit})"
+
+
+def value_text(percent: float) -> str:
+    """A share at its bar: three figures at most, nothing for none."""
+    if percent < 0.01:
+        return "<0.01" if percent else ""
+    return f"{percent:.2f}" if percent < 10 else f"{percent:.1f}"
+
+
+def bars(
+    axes: Axes, profiles: Sequence[Profile], names: Sequence[str], share: Callable[[Profile, str], float | None]
+) -> None:
+    """The bars of all profiles in one pair of axes, each with its value beside it."""
+    thick = 0.8 / len(profiles)
+    for nr, (one, colour) in enumerate(zip(profiles, COLOURS)):
+        places = [at - 0.4 + thick * (nr + 0.5) for at in range(len(names))]
+        percent = [100 * (share(one, name) or 0.0) for name in names]
+        axes.barh(places, percent, thick * 0.9, color=colour)
+        for place, value in zip(places, percent):
+            axes.annotate(
+                value_text(value), (value, place), xytext=(2, 0),
+                textcoords="offset points", va="center", fontsize=5.5, color="#444444",
+            )  # fmt: skip
+    axes.margins(x=0.12)
+    axes.set_xlim(left=0)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="y", visible=False)

@@ -1,0 +1,179 @@
+"""Running the cells of a sweep: hand in what is missing, store what comes, say how far it is.
+
+A cell that is lost with what ran it is handed in again, up to cluster.LOST_MOST times. An error that every cell would
+meet ends the sweep; what was done is kept, and the same command goes on from there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass
+
+from tidemark import cluster, estimate, qemu, results
+from tidemark.errors import LabError
+from tidemark.plan import Cell
+from tidemark.sweep import DONE, FAILED, Sweep
+from tidemark.telemetry import TelemetryError
+
+POLL_S, EVERY_S = 0.2, 1.0
+
+Where = cluster.Local | cluster.Cluster
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a sweep has come: numbers of cells; seconds to the end, or None while nothing is known of it."""
+
+    total: int
+    done: int
+    failed: int
+    running: int
+    left_s: float | None
+    news: str = ""
+
+
+Watch = Callable[[Progress], None]
+
+
+class Clock:
+    """The estimate: host seconds to the end. Cells are taken to begin in the order of `queue`, `slots` at a time."""
+
+    def __init__(self, sweep: Sweep) -> None:
+        self.sweep, self.begun, self.at, self.left_s = sweep, {}, 0.0, None
+
+    def update(self, queue: Sequence[Cell], slots: int) -> None:
+        """A cell has begun or ended."""
+        now = time.monotonic()
+        for cell in queue[:slots]:
+            self.begun.setdefault(cell.id, now)
+        known = self.sweep.known() if now - self.at > EVERY_S else []
+        if not known:
+            return
+        self.at = now
+        expected = estimate.predict(known, [cell.variables for cell in queue])
+        spent = (self.at - self.begun.get(cell.id, self.at) for cell in queue)
+        self.left_s = estimate.makespan((max(a - b, 0.0) for a, b in zip(expected, spent)), slots)
+
+    def left(self) -> float | None:
+        """Seconds to the end, or None."""
+        return None if self.left_s is None else max(self.left_s - (time.monotonic() - self.at), 0.0)
+
+
+class Runner:
+    """Runs the missing cells of a sweep somewhere, and stores what comes."""
+
+    def __init__(self, sweep: Sweep, where: Where, parcel: cluster.Parcel, watch: Watch) -> None:
+        self.sweep, self.where, self.parcel, self.watch = sweep, where, parcel, watch
+        self.shared, self.token, self.host = where.share(parcel), uuid.uuid4().hex, socket.gethostname()
+        self.futures: dict[Future, Cell] = {}
+        self.waiting: list[Cell] = []
+        self.why_lost, self.had_slots = "", True
+        self.times_lost: Counter[str] = Counter()
+        self.clock, self.table_at = Clock(sweep), 0.0
+
+    def submit(self, cell: Cell) -> None:
+        """Hand one cell in."""
+        future = self.where.submit(cluster.run_cell, cell.settings, self.shared, self.host, self.token)
+        self.futures[future] = cell
+
+    def result(self, future: Future) -> object:
+        """What comes of something that was handed in, once it has come; LabError when it cannot come any more."""
+        while not wait([future], POLL_S).done:
+            self.where.ready()
+        return future.result()
+
+    def check_values(self) -> None:
+        """LabError when the image has not a policy of the plan, or its kernel refuses a parameter."""
+        offered = self.result(self.where.submit(cluster.offered_policies, self.shared, self.host))
+        for policy in self.sweep.plan.lists["vm"]:
+            if policy not in offered:
+                raise LabError(f"the plan's policy {policy!r} is not in the image, which has: {', '.join(offered)}")
+        probes = self.sweep.plan.probes()
+        runs = [self.where.submit(cluster.run_cell, one, self.shared, self.host, self.token) for one in probes]
+        for probe, run in zip(probes, runs):
+            meta = json.loads(self.result(run)[results.META])
+            if meta["exit"] == qemu.REFUSED:
+                raise LabError(f"{meta['reason']}, as this plan makes it: {qemu.command_line(probe)}")
+
+    def run(self) -> None:
+        """Run what is missing. LabError when it cannot be gone on with; what was done is kept, whatever ends it."""
+        for cell in self.sweep.missing():
+            self.submit(cell)
+        self.clock.update(list(self.futures.values()), self.where.slots)
+        try:
+            with cluster.writing_to(self.sweep.folder):
+                while self.futures or self.waiting:
+                    self.go_on()
+                self.sweep.write_table()
+        except BaseException:
+            with contextlib.suppress(OSError):
+                self.sweep.write_table()
+            raise
+
+    def go_on(self) -> None:
+        """Take what has come in a while, and say how far it is."""
+        done = wait(self.futures, POLL_S, FIRST_COMPLETED).done
+        for future in done:
+            self.take(future)
+        self.submit_again()
+        if self.waiting and not self.futures:
+            time.sleep(POLL_S)
+        if done:
+            self.clock.update(list(self.futures.values()), self.where.slots)
+            self.write_table_now_and_then()
+        self.tell()
+
+    def take(self, future: Future) -> None:
+        """Store what came of a cell, or hand it in again."""
+        cell = self.futures.pop(future)
+        try:
+            self.sweep.store(cell, future.result())
+        except self.where.lost as error:
+            self.lost(cell, error)
+        except TelemetryError as error:
+            self.sweep.give_up(cell, f"its telemetry is broken: {error}")
+        standing = self.sweep.cells[cell.id]
+        if standing.state == FAILED:
+            self.tell(f"{cell.id} failed: {standing.row['reason']}")
+
+    def lost(self, cell: Cell, error: BaseException) -> None:
+        """A cell went with its worker: again, but not for ever."""
+        self.times_lost[cell.id] += 1
+        why = f"{error}" or type(error).__name__
+        if self.times_lost[cell.id] > cluster.LOST_MOST:
+            self.sweep.give_up(cell, f"lost {self.times_lost[cell.id]} times with what ran it: {why}")
+        else:
+            self.waiting.append(cell)
+            self.why_lost = why
+
+    def submit_again(self) -> None:
+        """Hand in what was lost, as soon as that is possible. The parcel may have been lost, too."""
+        if self.where.ready() and self.waiting:
+            first, others = self.waiting[0].id, len(self.waiting) - 1
+            self.tell(f"{first}{f' and {others} more' if others else ''} lost, run again: {self.why_lost}")
+            self.shared = self.where.share(self.parcel)
+            for cell in self.waiting:
+                self.submit(cell)
+            self.waiting.clear()
+
+    def write_table_now_and_then(self) -> None:
+        """cells.csv, but not so often that writing it counts."""
+        if time.monotonic() - self.table_at > EVERY_S:
+            self.sweep.write_table()
+            self.table_at = time.monotonic()
+
+    def tell(self, news: str = "") -> None:
+        """Say how far it is."""
+        s, slots = self.sweep, self.where.slots
+        if self.had_slots and not slots:
+            news = news or "no workers are left; waiting for others"
+        self.had_slots = slots > 0
+        running = min(slots, len(self.futures))
+        self.watch(Progress(len(s.cells), s.count(DONE), s.count(FAILED), running, self.clock.left(), news))

@@ -1,0 +1,251 @@
+"""A sweep: the cells of a plan, each run once, in a folder that can be gone on with.
+
+    sweep.json   the schema, and the image of the cells
+    plan.toml    the plan, as it was given last
+    cells.csv    a row for each cell of the plan, in its order
+    cells/ID/    a result's folder for each cell that has ended, well or not
+    old/         cells that are no longer wanted, as ID-IMAGE: of another image, or plan, or run again
+
+A folder in cells/ appears at once, when its run has ended: what is there is whole. Whatever ends a sweep, the next one
+goes on with the cells that are missing. A cell stands when its files are those that its run left, its image is the one
+that the sweep is to run, and so is its kernel's command line; anything else is set aside, not deleted. One that was set
+aside comes back when the plan and the image are again as they were.
+
+A cell fails by itself: its command fails, its kernel panics, it takes too long. That is a result, with a row that says
+why, and stays until it is asked to run again. All numbers come from cells/, never from cells.csv: the same results give
+the same bytes of it, in whatever order and on whatever machines they ran.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import socket
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tidemark import estimate, qemu, results, summary, telemetry
+from tidemark.errors import USAGE, LabError
+from tidemark.files import write_atomically, write_csv, write_json
+from tidemark.plan import VARIABLES, Cell, Plan
+
+SCHEMA = 1
+ABOUT, PLAN, TABLE, CELLS, OLD, PARTIAL, LOCK = (
+    "sweep.json", "plan.toml", "cells.csv", "cells", "old", "partial", "lock",
+)  # fmt: skip
+COLUMNS = ("id", *VARIABLES, "state", "exit", "reason")
+DONE, FAILED, MISSING = "done", "failed", "missing"
+
+
+@dataclass
+class Standing:
+    """What there is of one cell. `again` says why a result that is there is not taken."""
+
+    state: str = MISSING
+    row: dict[str, object] = field(default_factory=dict)
+    wall_s: float = 0.0
+    again: str = ""
+
+
+def check_place(folder: Path) -> None:
+    """LabError when the folder holds something else, or a sweep of another schema."""
+    if not folder.exists():
+        return
+    if not folder.is_dir() or (not (folder / ABOUT).exists() and any(path.name != LOCK for path in folder.iterdir())):
+        raise LabError(f"{folder} holds something else than a sweep; give another --out", USAGE)
+    if not (folder / ABOUT).exists():
+        return
+    try:
+        about = json.loads((folder / ABOUT).read_text())
+        found = (about["kind"], about["schema"], about["results"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise LabError(f"{folder / ABOUT} cannot be read ({error!r}): give another --out") from None
+    if found != ("sweep", SCHEMA, results.SCHEMA):
+        raise LabError(
+            f"{folder / ABOUT} says kind {found[0]}, schema {found[1]}, results of schema {found[2]}; this program "
+            f"writes sweep, {SCHEMA} and {results.SCHEMA}: give another --out"
+        )
+
+
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Make `folder` if it is not there, and keep other sweeps out of it. LabError when it is no place for a sweep."""
+    check_place(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / LOCK).open("a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            file.seek(0)
+            raise LabError(
+                f"another sweep ({file.read().strip()}) writes {folder}; wait for it, or give another --out"
+            ) from None
+        file.truncate(0)
+        file.write(f"process {os.getpid()} on {socket.gethostname()}")
+        file.flush()
+        yield
+
+
+def row(cell: Cell, state: str, code: int | None = None, reason: str = "", numbers: dict | None = None) -> dict:
+    """One row of cells.csv. A command that failed has its numbers, too."""
+    variables = {name: cell.variables.get(name, "") for name in VARIABLES}
+    return {"id": cell.id, **variables, "state": state, "exit": code, "reason": reason, **(numbers or {})}
+
+
+def numbers_of(result: results.Result) -> dict[str, float]:
+    """The run in numbers, if its telemetry came to its end."""
+    try:
+        return summary.measured(result.telemetry())
+    except telemetry.TelemetryError:
+        return {}
+
+
+def standing(folder: Path, cell: Cell, image_sha256: str, retry: bool) -> Standing:
+    """What the folder of a cell holds, checked."""
+    if not folder.exists():
+        return Standing(row=row(cell, MISSING))
+    try:
+        result = results.load(folder)
+        results.check_files(result)
+        again = why_again(result.meta, cell, image_sha256, retry)
+    except LabError as error:
+        again = f"it is damaged: {error}"
+    except (KeyError, TypeError, AttributeError) as error:
+        again = f"it is damaged: its {results.META} lacks what every result has ({error!r})"
+    if again:
+        return Standing(row=row(cell, MISSING), again=again)
+    meta = result.meta
+    state = DONE if meta["exit"] == qemu.OK else FAILED
+    reason = "" if state == DONE else meta["reason"]
+    return Standing(state, row(cell, state, meta["exit"], reason, numbers_of(result)), meta["wall_s"])
+
+
+def why_again(meta: dict, cell: Cell, image_sha256: str, retry: bool) -> str:
+    """Why a result that is whole is not the cell's; empty when it is."""
+    if meta["state"] != "done":
+        return f"it was not finished ({meta['state']})"
+    if meta["image"]["sha256"] != image_sha256:
+        return f"it is of another image ({meta['image']['sha256'][:12]}, {meta['image']['commit'] or 'no commit'})"
+    if meta["kernel_command_line"] != qemu.command_line(cell.settings):
+        return "it is of another kernel command line"
+    if meta["exit"] != qemu.OK and retry:
+        return "it failed, and is to run again"
+    if meta["exit"] == qemu.TIMED_OUT and meta["settings"]["timeout"] != cell.settings.timeout:
+        return f"its timeout was {meta['settings']['timeout']:g} s"
+    return ""
+
+
+class Sweep:
+    """A sweep's folder and what stands in it. `notes` are sentences on what is not taken as it is."""
+
+    def __init__(self, plan: Plan, folder: Path, image: dict[str, str], retry: bool = False) -> None:
+        self.plan, self.folder, self.image = plan, folder, image
+        self.came_back = self.returning()
+        self.cells = {cell.id: self.find(cell, retry) for cell in plan.cells}
+        self.notes = list(self.remarks())
+
+    def place(self, cell_id: str) -> Path:
+        """The folder of a cell's result."""
+        return self.folder / CELLS / cell_id
+
+    def returning(self) -> dict[str, Path]:
+        """Cells that were set aside, are wanted now, and have no result in cells/."""
+        old = {cell.id: self.folder / OLD / f"{cell.id}-{self.image['sha256'][:12]}" for cell in self.plan.cells}
+        return {name: path for name, path in old.items() if path.exists() and not self.place(name).exists()}
+
+    def find(self, cell: Cell, retry: bool) -> Standing:
+        """What stands of a cell."""
+        return standing(self.came_back.get(cell.id, self.place(cell.id)), cell, self.image["sha256"], retry)
+
+    def strangers(self) -> list[Path]:
+        """Folders of cells that are not in the plan."""
+        return [path for path in sorted((self.folder / CELLS).glob("*")) if path.name not in self.cells]
+
+    def remarks(self) -> Iterator[str]:
+        """What is set aside or comes back, and why."""
+        for why, count in Counter(one.again for one in self.cells.values() if one.again).items():
+            names = [name for name, one in self.cells.items() if one.again == why]
+            which = names[0] + (", …" if count > 1 else "")
+            yield f"{counted(count)} not taken: {why} ({which}); set aside in {self.folder / OLD}"
+        if self.strangers():
+            yield f"{counted(len(self.strangers()))} not in this plan; set aside in {self.folder / OLD}"
+        back = sum(self.cells[name].state != MISSING for name in self.came_back)
+        if back:
+            yield f"{counted(back)} of this plan and image again, and taken from {self.folder / OLD}"
+
+    def count(self, state: str) -> int:
+        """Number of cells in a state."""
+        return sum(one.state == state for one in self.cells.values())
+
+    def missing(self) -> list[Cell]:
+        """The cells that are to run, those first that are expected to take longest."""
+        cells = [cell for cell in self.plan.cells if self.cells[cell.id].state == MISSING]
+        expected = estimate.predict(self.known(), [cell.variables for cell in cells])
+        return [cell for _, cell in sorted(zip(expected, cells), key=lambda pair: -pair[0])]
+
+    def known(self) -> list[tuple[dict, float]]:
+        """Variables and host seconds of the cells that ended by themselves."""
+        standings = ((cell, self.cells[cell.id]) for cell in self.plan.cells)
+        return [(cell.variables, one.wall_s) for cell, one in standings if one.wall_s]
+
+    def rows(self) -> list[dict[str, object]]:
+        """cells.csv, in the plan's order."""
+        return [self.cells[cell.id].row for cell in self.plan.cells]
+
+    def write_table(self) -> None:
+        """cells.csv, as things stand."""
+        write_csv(self.folder / TABLE, self.rows(), COLUMNS)
+
+    def settle(self) -> None:
+        """Make the folder what the plan says: set aside, take back, copy the plan."""
+        about = {"schema": SCHEMA, "kind": "sweep", "results": results.SCHEMA, "image": self.image}
+        write_json(self.folder / ABOUT, about)
+        write_atomically(self.folder / PLAN, self.plan.text)
+        shutil.rmtree(self.folder / PARTIAL, ignore_errors=True)
+        for name in (CELLS, PARTIAL):
+            (self.folder / name).mkdir(exist_ok=True)
+        for path in [*self.strangers(), *(self.place(name) for name, one in self.cells.items() if one.again)]:
+            self.set_aside(path)
+        for name, path in self.came_back.items():
+            if not self.cells[name].again:
+                path.rename(self.place(name))
+        self.write_table()
+
+    def set_aside(self, path: Path) -> None:
+        """Move a cell's folder to old/, where a name is kept for each image."""
+        if not path.exists():
+            return
+        try:
+            made_with = results.load(path).meta["image"]["sha256"][:12]
+        except (LabError, KeyError, TypeError):
+            made_with = "damaged"
+        target = self.folder / OLD / f"{path.name}-{made_with}"
+        target.parent.mkdir(exist_ok=True)
+        shutil.rmtree(target, ignore_errors=True)
+        path.rename(target)
+
+    def store(self, cell: Cell, files: dict[str, bytes]) -> None:
+        """Put a cell's files into its folder, at once."""
+        partial = self.folder / PARTIAL / cell.id
+        try:
+            partial.mkdir(exist_ok=True)
+            for name, data in files.items():
+                (partial / name).write_bytes(data)
+            partial.rename(self.place(cell.id))
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+        self.cells[cell.id] = self.find(cell, retry=False)
+
+    def give_up(self, cell: Cell, reason: str) -> None:
+        """Note a cell that was lost too often: there is no result of it."""
+        self.cells[cell.id] = Standing(FAILED, row(cell, FAILED, reason=reason))
+
+
+def counted(nr: int) -> str:
+    """`1 cell is`, `2 cells are`."""
+    return "1 cell is" if nr == 1 else f"{nr} cells are"
