@@ -216,6 +216,16 @@ def test_queue_holds_who_can_run_but_the_one_that_does(busy: Result) -> None:
             assert pid not in procs or (procs[pid]["vruntime"], procs[pid]["state"]) == (vruntime, 0)
 
 
+# --- use ---
+
+
+def test_access_that_faults_a_page_in_is_a_use() -> None:
+    """Each page is touched once, so every access is a fault."""
+    samples = records(boot("thrash 1 4096 1 20000").check_exit(), "sample")
+    naps = [proc["nap"] for sample in samples for proc in sample["procs"] if proc["pid"] == 6]
+    assert 900 < sum(naps) < 1200, naps
+
+
 # --- what it costs ---
 
 

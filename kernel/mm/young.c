@@ -7,10 +7,10 @@
  * (Linux's idle page tracking does the same.) A cleared entry's translation is dropped, else the
  * CPU would not set the bit again.
  *
- * The access that faulted a page in is not a use: it would make every page look used twice. The
- * CPU sets the bit for it on the way out of the fault, after the handler; so it is cleared when
- * the task next enters the kernel, for whatever reason. Uses between the fault and that entry
- * (4 ms at most) count as part of the faulting access.
+ * The access that faulted a page in is not a use to the policy, to which it would make every page
+ * look used twice; to the sampler it is one. The CPU sets the bit for it on the way out of the
+ * fault, after the handler; so it is cleared when the task next enters the kernel, for whatever
+ * reason. Uses between the fault and that entry (4 ms at most) count as part of the faulting access.
  */
 #include "lib/assert.h"
 #include "mm/policy.h"
@@ -30,6 +30,7 @@ void swallow_faulting_use(void)
 	if (!pte || !pte_present(*pte) || !pte_young(*pte))
 		return;
 	*pte = pte_mkold(*pte);
+	page_set(pfn_page(pte_pfn(*pte)), PG_sampled);
 	tlb_flush_page(current->mm->pgd, addr);
 }
 
