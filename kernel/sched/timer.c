@@ -47,7 +47,7 @@ static void arm(void)
 
 	if (when != hardware_ns) {
 		hardware_ns = when;
-		timer_arm(when);
+		timer_arm(when, !idle_mode);
 	}
 }
 

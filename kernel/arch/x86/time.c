@@ -75,13 +75,14 @@ static u32 pit_read(void)
 	return low | inb(PIT_COUNTER0) << 8;
 }
 
-/* A count under way that ends before when_ns is left alone: the timer core will ask again. */
-void timer_arm(u64 when_ns)
+/* A count under way that ends before when_ns is left alone, if that may be: the timer core will ask
+ * again, which costs less than to write a new one. */
+void timer_arm(u64 when_ns, bool may_be_early)
 {
 	u64 now = clock_ns();
 	u32 delta;
 
-	if (!when_ns || (armed_ns && armed_ns <= when_ns))
+	if (!when_ns || (may_be_early && armed_ns && armed_ns <= when_ns))
 		return;
 	delta = when_ns <= now ? 0 : MIN(when_ns - now, (u64)PIT_MAX_NS);
 	armed_ns = now + delta + 1;
@@ -95,9 +96,12 @@ void cpu_idle_wait(void)
 	halted = false;
 }
 
+/* Much too early is the interrupt of a count that ended just before another one replaced it. */
 static void settle_wake_time(void)
 {
-	if (!halted || ns_scale || (s64)(wake_cycles - cycles_now()) < (s64)SLIDE)
+	s64 early = wake_cycles - cycles_now();
+
+	if (!halted || ns_scale || early < (s64)SLIDE || early > 2 * (s64)WAKE_MARGIN)
 		return;
 	while (wake_cycles - cycles_now() > SLIDE)
 		;
@@ -220,7 +224,7 @@ void time_init(void)
 	irq_register(IRQ_TIMER, pit_interrupt);
 	if (armed_ns) { /* before now, and the measurement has taken its count */
 		armed_ns = 0;
-		timer_arm(clock_ns());
+		timer_arm(clock_ns(), true);
 	}
 	irq_restore(flags);
 }

@@ -24,8 +24,9 @@ u64 clock_realtime_ns(void); /* nanoseconds since 1970 */
 void time_init(void);
 
 /* Asks for one timer interrupt at about when_ns (clock_ns time), not earlier than now; 0: none.
- * The hardware reaches 54 ms; it then fires early and the timer core asks again. */
-void timer_arm(u64 when_ns);
+ * The hardware reaches 54 ms; it then fires early and the timer core asks again. may_be_early: one
+ * that was asked for before will do, too. */
+void timer_arm(u64 when_ns, bool may_be_early);
 
 /* Called by the timer interrupt: supplied by sched/timer.c. */
 void timer_interrupt(void);

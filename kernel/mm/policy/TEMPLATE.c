@@ -1,8 +1,9 @@
 /*
  * A page-replacement policy of your own.
  *
- * Copy this file within its folder, give the copy's policy a name of its own wherever this one's
- * stands, and boot it: make qemu VM=NAME. Nothing else has to be told about it.
+ * `make new-policy NAME=template` makes this file from TEMPLATE.c. `make sim VM=template` runs it
+ * on the host and shows each decision, `make qemu VM=template` boots it. Nothing else has to be
+ * told about it.
  *
  * Begin with your theory: which page goes next, and why; what you keep per page; what you
  * believe about programs. The rules are in mm/policy.h; fifo.c and clock.c are short examples. As
