@@ -43,7 +43,7 @@ version_of() {
 	iso) have grub-mkrescue && have xorriso && have mformat && [ -d /usr/lib/grub/i386-pc ] && echo present ;;
 	venv) python3 -c 'import venv, ensurepip' 2>/dev/null && echo present ;;
 	sanitizers) host_compiler_links_sanitized && echo present ;;
-	hostcc) echo 'int f(void) { return 0; }' | cc -shared -fPIC -x c -o /dev/null - && echo present ;;
+	hostcc) have cc && echo 'int f(void) { return 0; }' | cc -shared -fPIC -x c -o /dev/null - && echo present ;;
 	browser) have chromium || have chromium-browser || have google-chrome && echo present ;;
 	gdb) { have gdb && gdb --version || gdb-multiarch --version; } 2>/dev/null ;;
 	*) "$1" --version 2>/dev/null ;;
