@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import signal
 import sys
 
@@ -52,6 +53,15 @@ def say(message: str) -> None:
     print(f"tidemark: {message}", file=sys.stderr)
 
 
+def let_go() -> None:
+    """A terminal or pipe that went away is no error of its own: Python would end with a status for it."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
 def main() -> None:
     """Run one command; the exit status is one of tidemark.errors."""
     signal.signal(signal.SIGTERM, hang_up)
@@ -72,6 +82,8 @@ def main() -> None:
             raise
         say(f"{error.filename or 'a file'} cannot be written: {error.strerror}")
         sys.exit(errors.NO_SPACE)
+    finally:
+        let_go()
 
 
 if __name__ == "__main__":
