@@ -2,55 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import socket
-import subprocess
-import sys
-
-from tidemark import qemu
-
-LIMIT = 60  # seconds of host time
-
-
-def free_port() -> int:
-    """A TCP port that nobody listens at just now."""
-    with socket.socket() as s:
-        s.bind(("localhost", 0))
-        return s.getsockname()[1]
-
-
-def debug(command: str, program: str, *steps: str) -> str:
-    """What gdb prints while it takes the steps on a guest that was told to run `command`."""
-    port = str(free_port())
-    env = os.environ | {"RUN": command, "GDBPORT": port, "PROG": program, "MEM": "16M"}
-    machine = subprocess.Popen(
-        [sys.executable, "-m", "tidemark.qemu", "--gdb"],
-        cwd=qemu.ROOT,
-        env=env,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        assert "waits for the debugger" in machine.stderr.readline()
-        script = "\n".join([*steps, "kill"])
-        for _ in range(100):  # until QEMU listens; start.sh says at once when it does not
-            gdb = subprocess.run(
-                ["tools/gdb/start.sh"],
-                cwd=qemu.ROOT,
-                env=env,
-                input=script,
-                capture_output=True,
-                text=True,
-                timeout=LIMIT,
-            )
-            if "Nothing listens" not in gdb.stderr:
-                return gdb.stdout + gdb.stderr
-        raise AssertionError(gdb.stderr)
-    finally:
-        machine.terminate()
-        machine.wait(LIMIT)
+from debugger import debug
 
 
 def test_gdb_stops_in_the_kernel_with_source_lines() -> None:

@@ -28,3 +28,6 @@ end
 document connect
 connect PORT: attach to the QEMU that `make qemu-gdb` started.
 end
+
+# The tm- commands: `tm` lists them. They need a gdb with Python; without it, all above works.
+source tools/gdb/load.py

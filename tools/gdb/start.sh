@@ -8,7 +8,6 @@ if ! (exec 3<>"/dev/tcp/localhost/$port") 2>/dev/null; then
 	echo "Nothing listens at port $port: run \`make qemu-gdb\` in another terminal first." >&2
 	exit 1
 fi
-gdb=$(command -v gdb || command -v gdb-multiarch)
 symbols=()
 [ -f "build/user/${PROG:-init}" ] && symbols=(-ex "user-symbols ${PROG:-init}")
-exec "$gdb" -q -x tools/gdb/init.gdb "${symbols[@]}" -ex "connect $port" build/tidemark.elf
+exec tools/gdb/gdb.sh -q -x tools/gdb/init.gdb "${symbols[@]}" -ex "connect $port" build/tidemark.elf

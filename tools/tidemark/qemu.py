@@ -192,6 +192,8 @@ def qemu_command(s: Settings, console: str = "", gdb: bool = False, iso: bool = 
     words += shlex.split(s.qemu_flags)
     if gdb:
         words += ["-S", "-gdb", f"tcp:localhost:{s.gdb_port}"]
+        # With interrupts off, a step takes the clock of QEMU to its next timer, which may be the watchdog's.
+        words += ["-action", "watchdog=none"]
     return words
 
 

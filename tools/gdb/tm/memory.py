@@ -1,0 +1,134 @@
+"""The guest's memory and the structures in it, without gdb: whoever makes a Memory says how bytes are fetched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from .defines import PAGE_SIZE
+from .errors import Unreadable
+
+TEXT_LIMIT = 256
+WORD = 4
+
+
+class Memory:
+    """Memory by virtual address. It reads whole pages and keeps them, which is right only as long as the machine
+    stands still: so every command makes its own."""
+
+    def __init__(self, fetch: Callable[[int, int], bytes]) -> None:
+        """`fetch(address, length)` returns so many bytes, or raises Unreadable."""
+        self._fetch = fetch
+        self._pages: dict[int, bytes] = {}
+
+    def read(self, address: int, length: int) -> bytes:
+        """`length` bytes; Unreadable when some of them are not there."""
+        if not 0 <= address <= (1 << 32) - length:
+            raise Unreadable(address)
+        parts = []
+        while length:
+            offset = address % PAGE_SIZE
+            part = self._page(address - offset)[offset : offset + length]
+            parts.append(part)
+            address, length = address + len(part), length - len(part)
+        return b"".join(parts)
+
+    def _page(self, address: int) -> bytes:
+        if address not in self._pages:
+            self._pages[address] = self._fetch(address, PAGE_SIZE)
+        return self._pages[address]
+
+    def number(self, address: int, size: int = WORD, signed: bool = False) -> int:
+        """The little-endian number of `size` bytes at an address."""
+        return int.from_bytes(self.read(address, size), "little", signed=signed)
+
+    def text(self, address: int, limit: int = TEXT_LIMIT) -> str:
+        """The C string at an address, at most `limit` bytes of it; what is not ASCII becomes a question mark."""
+        found = bytearray()
+        while len(found) < limit:
+            byte = self.read(address + len(found), 1)
+            if byte == b"\0":
+                break
+            found += byte
+        return found.decode("ascii", "replace").replace("\ufffd", "?")
+
+
+@dataclass(frozen=True)
+class Field:
+    """A member, or a variable: `count` elements of `size` bytes from `offset` on. `tag` is the name of its type if that
+    is a structure, and `inner` what is in it; `names` are the constants of an enum."""
+
+    offset: int
+    size: int
+    count: int = 1
+    signed: bool = False
+    scalar: bool = True
+    tag: str = ""
+    inner: Layout | None = None
+    names: Mapping[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A structure's size in bytes and its members by name; those of a structure inside also as `outer.inner`."""
+
+    size: int
+    fields: Mapping[str, Field]
+
+
+@dataclass(frozen=True)
+class Struct:
+    """A structure type that has a name."""
+
+    tag: str
+    layout: Layout
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A variable; its offset is 0."""
+
+    name: str
+    address: int
+    field: Field
+
+
+@dataclass(frozen=True)
+class View:
+    """A structure in memory; its members are read when they are asked for."""
+
+    memory: Memory
+    layout: Layout
+    address: int
+
+    def __getitem__(self, name: str) -> int:
+        """The value of a member that is a number, a pointer, an enum or a bool."""
+        place = self.layout.fields[name]
+        return self.memory.number(self.address + place.offset, place.size, place.signed)
+
+    def at(self, name: str, index: int = 0) -> int:
+        """The address of a member, or of an element of it."""
+        place = self.layout.fields[name]
+        return self.address + place.offset + index * place.size
+
+    def array(self, name: str) -> list[int]:
+        """The elements of a member that is an array of numbers."""
+        place = self.layout.fields[name]
+        return [self.memory.number(self.at(name, i), place.size, place.signed) for i in range(place.count)]
+
+    def text(self, name: str) -> str:
+        """The string in a member that is an array of characters, or that a member of pointer type points to."""
+        place = self.layout.fields[name]
+        if place.count > 1:
+            return self.memory.text(self.at(name), place.count)
+        return self.memory.text(self[name])
+
+    def scalars(self) -> str:
+        """The members that are single numbers, as `name=value`; an enum's by its constant. Structures inside are left
+        out."""
+        shown = []
+        for name, place in self.layout.fields.items():
+            if place.scalar and place.count == 1 and "." not in name:
+                value = self[name]
+                shown.append(f"{name}={place.names.get(value, value)}")
+        return " ".join(shown)
