@@ -20,7 +20,7 @@ WERROR ?=
 MUSL_FROM = package
 export VM MEM SWAP EXACT TIMEOUT GDBPORT FRAMES RUN SEED TELEMETRY CMDLINE PROG QEMUFLAGS
 
-KNOWN := VM MEM SWAP EXACT TIMEOUT GDBPORT PROG FRAMES RUN SEED TELEMETRY CMDLINE QEMUFLAGS EXTRA WERROR MUSL_FROM CC V TESTS
+KNOWN := VM MEM SWAP EXACT TIMEOUT GDBPORT PROG FRAMES RUN SEED TELEMETRY CMDLINE QEMUFLAGS EXTRA WERROR MUSL_FROM CC V TESTS NAME TRACE EXPLAIN FAST
 UNKNOWN := $(filter-out $(KNOWN),$(foreach v,$(.VARIABLES),$(if $(findstring command,$(origin $v)),$v)))
 ifneq ($(UNKNOWN),)
 $(error unknown variable $(UNKNOWN); there are: $(KNOWN))
@@ -169,6 +169,9 @@ build/host/%_test: %_test.c $(wildcard tests/host/*) build/flags
 	@mkdir -p $(@D)
 	$(call say,HOST,$<)
 	$Q$(HOST_CC) $(HOST_FLAGS) -MMD -MP -MF $@.d -o $@ $(WITH) $(wildcard tests/host/*.c) $< -Wl,-T,tests/host/sections.ld $(HOST_LD)
+
+# Policies on the host: targets sim and new-policy.
+include tools/vmsim/vmsim.mk
 
 check: all build/plugin/tidemark.so $(HOST_TESTS) $(patsubst %.c,build/%.o,$(wildcard kernel/mm/policy/TEMPLATE.c))
 	@tools/check.sh $(HOST_TESTS)

@@ -70,7 +70,7 @@ table() {
 	iso - iso grub-common grub-pc-bin xorriso mtools
 	hostcc - lab gcc libc6-dev
 	venv - lab python3-venv
-	sanitizers - check $(compiler_package ' libc6-dev-i386-cross')
+	sanitizers - host $(compiler_package ' libc6-dev-i386-cross')
 	valgrind 3.18 check valgrind
 	browser - check $(browser_package)
 	END
@@ -84,7 +84,8 @@ purposes() {
 		iso) echo build iso ;;
 		qemu-iso) echo build run iso ;;
 		lab) echo build run lab ;;
-		check) echo build run debug iso lab check ;;
+		sim) echo build lab host ;;
+		check) echo build run debug iso lab host check ;;
 		*) echo build ;;
 		esac
 	done
@@ -164,7 +165,7 @@ doctor() {
 }
 
 goal_of() {
-	case $1 in build) echo all ;; run) echo qemu ;; debug) echo gdb ;; iso | lab) echo "$1" ;; *) echo check ;; esac
+	case $1 in build) echo all ;; run) echo qemu ;; debug) echo gdb ;; iso | lab) echo "$1" ;; host) echo sim ;; *) echo check ;; esac
 }
 
 if [ "${1:-}" = --doctor ]; then
@@ -177,6 +178,6 @@ if [ -n "${packages// /}" ]; then
 fi
 case " $* " in
 *' check '*) python_tools test || exit 1 ;;
-*' lab '*) python_tools all || exit 1 ;;
+*' lab '* | *' sim '*) python_tools all || exit 1 ;;
 esac
 compiler

@@ -10,7 +10,7 @@ import sys
 import typer
 
 from tidemark import errors
-from tidemark.commands import curves, procs, profile, report, rerun, run, sweep, trace, watch
+from tidemark.commands import compare, curves, procs, profile, report, rerun, run, sim, sweep, trace, watch
 
 EXTRAS = {
     "matplotlib": "figures",
@@ -40,6 +40,8 @@ app.command()(report.report)
 app.command()(profile.profile)
 app.command()(watch.watch)
 app.command()(procs.procs)
+app.command()(sim.sim)
+app.command()(compare.compare)
 app.add_typer(trace.app, name="trace")
 
 

@@ -1,0 +1,137 @@
+/*
+ * FIFO with a second chance as VAX/VMS had it (H. Levy, P. Lipman, IEEE Computer 15(3), 1982): the
+ * oldest page is taken out of the page tables, but waits in memory on a list, from which a fault
+ * fetches it back. It is written before that, and meanwhile the page behind it is trapped. So all
+ * that a policy may ask for is asked for, and what it does next does not depend on how it began.
+ */
+#include "mm/policy.h"
+
+struct vms_page {
+	struct list_head node;
+	u32 laundered, waits;
+	enum vm_act asked;
+};
+POLICY_PAGE_FITS(struct vms_page);
+
+static LIST_HEAD(resident); /* oldest first */
+static LIST_HEAD(waiting);
+static u32 nr_waiting, spare = 4;
+static bool writing; /* the pass is over, so that the write is too in the next one */
+
+static const struct vm_param vms_params[] = {
+	{ "spare", &spare, 1, 1000, "pages", "how many wait before one goes" },
+	{ 0 },
+};
+
+static struct vms_page *vms_data(struct page *page)
+{
+	return policy_page(page);
+}
+
+static void enlist(struct page *page, bool waits)
+{
+	vms_data(page)->waits = waits;
+	nr_waiting += waits;
+	list_add_tail(&vms_data(page)->node, waits ? &waiting : &resident);
+}
+
+static void delist(struct page *page)
+{
+	list_del(&vms_data(page)->node);
+	nr_waiting -= vms_data(page)->waits;
+}
+
+static void vms_insert(struct page *page, struct mm_struct *mm, enum vm_in how, struct page_id from)
+{
+	(void)mm, (void)how, (void)from;
+	enlist(page, false);
+}
+
+static void vms_touch(struct page *page, struct mm_struct *mm, enum vm_touch how)
+{
+	(void)mm, (void)how;
+	vms_data(page)->laundered = false;
+	delist(page);
+	enlist(page, false);
+}
+
+static void vms_remove(struct page *page, enum vm_out why)
+{
+	(void)why;
+	delist(page);
+}
+
+/* The oldest of a list that the scan may take. */
+static struct page *oldest(struct list_head *list, struct vm_scan *scan)
+{
+	struct vms_page *p;
+
+	list_for_each_entry(p, list, node) {
+		if (!vm_scan_more(scan))
+			break;
+		if (vm_eligible(scan, policy_page_of(p)))
+			return policy_page_of(p);
+	}
+	return NULL;
+}
+
+static void trap_next(struct page *page)
+{
+	struct list_head *next = vms_data(page)->node.next;
+
+	if (next != &resident)
+		page_trap(policy_page_of(next));
+}
+
+static struct page *vms_select(struct vm_scan *scan)
+{
+	struct page *page = NULL;
+
+	if (writing) {
+		writing = false;
+		return NULL;
+	}
+	if (nr_waiting < spare)
+		page = oldest(&resident, scan);
+	if (!page)
+		page = oldest(&waiting, scan);
+	if (!page)
+		return NULL;
+	if (!vms_data(page)->waits && !vms_data(page)->laundered) {
+		scan->act = VM_LAUNDER;
+		vms_data(page)->laundered = writing = true;
+		trap_next(page);
+	} else if (!vms_data(page)->waits) {
+		scan->act = VM_DETACH;
+	}
+	vms_data(page)->asked = scan->act;
+	delist(page);
+	return page;
+}
+
+static void vms_putback(struct page *page, enum vm_put why)
+{
+	enlist(page, why == VM_PUT_DONE && vms_data(page)->asked == VM_DETACH);
+	if (vms_data(page)->asked == VM_LAUNDER)
+		list_move(&vms_data(page)->node, &resident);
+}
+
+static int vms_check(void)
+{
+	int waits = vm_list_length(&waiting), others = vm_list_length(&resident);
+
+	return waits == (int)nr_waiting && others >= 0 ? waits + others : -1;
+}
+
+static const struct vm_policy vms = {
+	.name = "vms",
+	.summary = "first in, first out, with a list of pages that wait",
+	.params = vms_params,
+	.insert = vms_insert,
+	.touch = vms_touch,
+	.remove = vms_remove,
+	.select = vms_select,
+	.putback = vms_putback,
+	.check = vms_check,
+};
+VM_POLICY(vms);

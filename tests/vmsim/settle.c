@@ -1,0 +1,33 @@
+/*
+ * settle: lets the machine come to rest, and becomes refstring with the string in /string.
+ *
+ * After each pause the policy's overdue tick comes first. So when refstring begins, a tick has just
+ * been, and init, the only other process, has been asleep for several: the string fits between
+ * two ticks, and a policy that asks knows init to be idle. The kernel's command line would be too
+ * short for a long string; a shell would be one more process with pages.
+ */
+#include "lib.h"
+
+#define PAUSES 4
+#define PAUSE_US 120000
+
+static char text[1 << 16];
+
+int main(void)
+{
+	static char *words[1 << 13] = { "refstring", "-v" };
+	size_t n = 2;
+
+	if (read_file("/string", text, sizeof(text)) <= 0) {
+		warn_errno("/string");
+		return 1;
+	}
+	for (char *word = strtok(text, " \n"); word; word = strtok(NULL, " \n"))
+		if (n < ARRAY_SIZE(words) - 1)
+			words[n++] = word;
+	for (int i = 0; i < PAUSES; i++)
+		usleep(PAUSE_US);
+	execv("/bin/refstring", words);
+	warn_errno("/bin/refstring");
+	return 1;
+}

@@ -1,0 +1,143 @@
+"""tidemark compare: policies side by side on the standard strings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tidemark.commands import options
+from tidemark.errors import USAGE, LabError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from tidemark.compare import Cell
+
+Show = Callable[[], None]
+
+
+def table(
+    title: str, rows: dict[tuple[str, int], dict[str, Cell]], policies: list[str], text: Callable[[Cell], str]
+) -> Table:
+    """One line for each string and size, one column for each policy."""
+    from rich.table import Table
+
+    made = Table(title=title, title_justify="left")
+    made.add_column("string")
+    for heading in ("frames", *policies):
+        made.add_column(heading, justify="right")
+    before = ""
+    for (string, frames), row in rows.items():
+        if before not in ("", string):
+            made.add_section()
+        made.add_row("" if string == before else string, str(frames), *(text(row[policy]) for policy in policies))
+        before = string
+    return made
+
+
+def show(cells: list[Cell]) -> None:
+    """Misses, regrets, and what each string is about."""
+    from rich.console import Console
+
+    from tidemark import compare, strings
+
+    policies = list(dict.fromkeys(cell.policy for cell in cells))
+    rows: dict[tuple[str, int], dict[str, Cell]] = {}
+    for cell in cells:
+        rows.setdefault((cell.string, cell.frames), {})[cell.policy] = cell
+    console = Console()
+    console.print(table("misses", rows, policies, lambda cell: f"{cell.misses:,}"))
+    others = [policy for policy in policies if policy != compare.MIN]
+    regrets = table("regret: misses beyond MIN, in percent of it", rows, others, lambda cell: f"{cell.regret:.0%}")
+    median = compare.median_regret(cells)
+    regrets.add_section()
+    regrets.add_row("median", "", *(f"{median[policy]:.0%}" for policy in others))
+    console.print(regrets)
+    for name in dict.fromkeys(cell.string for cell in cells):
+        print(f"{name}: {strings.STANDARD[name].asks}")
+
+
+def compared(vm: list[str], names: list[str], parameters: list[str], quiet: bool) -> tuple[list[dict], dict, Show]:
+    """Rows for a table, all as JSON, and what prints it: policies on strings."""
+    from tidemark import compare, strings
+    from tidemark.commands.trace import progress_bar
+
+    with progress_bar("compare", quiet) as progress:
+        cells = compare.compare(vm, names or list(strings.STANDARD), parameters, progress)
+    rows = [asdict(cell) for cell in cells]
+    return rows, {"cells": rows, "median_regret": compare.median_regret(cells)}, lambda: show(cells)
+
+
+def seen_by_bits(folder: Path, quiet: bool) -> tuple[list[dict], dict, Show]:
+    """The same: a recorded run."""
+    from tidemark import seen
+    from tidemark.commands.trace import progress_bar
+
+    with progress_bar(f"read {folder}", quiet) as progress:
+        intervals = seen.seen(folder, progress)
+    rows, summary = [asdict(interval) for interval in intervals], seen.mean_by_process(intervals)
+    return rows, {"intervals": rows, "processes": summary}, lambda: show_seen(summary)
+
+
+def show_seen(rows: list[dict]) -> None:
+    """A line for each process."""
+    from rich.console import Console
+    from rich.table import Table
+
+    made = Table(title="pages an interval: referenced, and found accessed", title_justify="left")
+    made.add_column("process")
+    for heading in ("pid", "intervals", "referenced", "accessed", "share"):
+        made.add_column(heading, justify="right")
+    for row in rows:
+        numbers = (f"{row['referenced']:,.1f}", f"{row['accessed']:,.1f}", f"{row['share']:.1%}")
+        made.add_row(row["name"], str(row["pid"]), str(row["intervals"]), *numbers)
+    Console().print(made)
+
+
+def compare(
+    vm: Annotated[list[str] | None, typer.Option("--vm", help="Policy to compare; may be given again.")] = None,
+    strings_: Annotated[
+        list[str] | None, typer.Option("--string", help="Only this standard string; may be given again.")
+    ] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", metavar="VM.NAME=VALUE", help="A parameter, such as ws.tau_ms=500")
+    ] = None,
+    seen: Annotated[
+        Path | None,
+        typer.Option(
+            "--seen", help="Instead: a run of `trace record`, whose accessed bits are compared with its trace."
+        ),
+    ] = None,
+    csv_: Annotated[Path | None, typer.Option("--csv", help="Also write the numbers into this file.")] = None,
+    json_: options.AsJson = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Count the misses of policies on the standard strings, beside FIFO, CLOCK, 2Q, LRU and MIN, the least possible.
+
+    Example:  tidemark compare --vm mine --vm ws --csv mine.csv
+
+    tidemark trace record thrash 4 2560 20 3000 --vm mine --mem 10M --swap sim:ssd -o mine; tidemark compare --seen mine
+
+    Regret is what a policy missed beyond MIN, relative to it. The simulator runs the policies' own C files; the
+    string btree is recorded in QEMU the first time. --seen says how many pages each process referenced between two
+    samples, as QEMU's plugin saw it, and of how many the accessed bit was found set.
+    """
+    from tidemark.files import write_csv
+
+    if bool(vm) == bool(seen):
+        raise LabError("give --vm POLICY, or --seen RESULT", USAGE)
+    if seen:
+        rows, told, show_it = seen_by_bits(seen, quiet)
+    else:
+        rows, told, show_it = compared(vm or [], strings_ or [], set_ or [], quiet)
+    if csv_:
+        write_csv(csv_, rows)
+    if json_:
+        print(json.dumps(told, indent=2))
+    else:
+        show_it()

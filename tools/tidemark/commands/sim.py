@@ -1,0 +1,108 @@
+"""tidemark sim: a policy of the kernel, run on the host over a string of references."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tidemark.commands import options
+from tidemark.errors import USAGE, LabError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tidemark.strings import References
+    from tidemark.vmsim import Outcome
+
+COLUMNS = ("policy", "frames", "references", "pages", "faults", "hits", "minor", "evictions", "trimmed", "looked")
+MAX_SIZES = 1000
+
+
+def frame_numbers(text: str) -> list[int]:
+    """Ascending numbers of frames in `3`, `3,4,8` or `3-8`. Raises LabError."""
+    numbers: set[int] = set()
+    for word in text.split(","):
+        match = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", word.strip())
+        first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
+        if not 1 <= first <= last or last - first >= MAX_SIZES:
+            raise LabError(f"--frames {text}: give numbers such as 3 or 3,4,8 or 3-8", USAGE)
+        numbers.update(range(first, last + 1))
+    return sorted(numbers)
+
+
+def show(outcomes: list[Outcome]) -> None:
+    """A line for each size."""
+    lines = [[name.upper() for name in COLUMNS]]
+    lines += [
+        [f"{value:,}" if isinstance(value, int) else value for value in map(asdict(one).get, COLUMNS)]
+        for one in outcomes
+    ]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(COLUMNS))]
+    for line in lines:
+        print("  ".join(cell.rjust(width) for cell, width in zip(line, widths)))
+
+
+def explain(program: Path, string: References, frames: int, set_: list[str], as_json: bool) -> Outcome:
+    """Run it and print its decisions, also those before a rule was broken."""
+    from tidemark import explain as explaining
+    from tidemark import vmsim
+
+    rows: list[dict] = []
+    try:
+        return vmsim.run(program, string, frames, set_, rows.append)
+    finally:
+        named = explaining.named(rows, program)
+        print("\n".join(map(json.dumps, named)) if as_json else explaining.table(named))
+
+
+def sim(
+    trace: Annotated[
+        str,
+        typer.Argument(metavar="STRING", help="Page numbers, a file of them, a trace, or a name such as zipf:1000."),
+    ] = "",
+    vm: options.Vm = options.DEFAULT.vm,
+    frames: Annotated[
+        str, typer.Option("--frames", help="Page frames: 3 or 3,4,8 or 3-8 (default: eighths of the pages).")
+    ] = "",
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the policy: ws.tau_ms=500")
+    ] = None,
+    explain_: Annotated[
+        bool, typer.Option("--explain", help="Show every decision; needs one number of frames.")
+    ] = False,
+    fast: Annotated[bool, typer.Option("--fast", help="Build for speed, without sanitizers.")] = False,
+    step: Annotated[
+        int, typer.Option("--step", min=0, max=10**9, help="Nanoseconds of a reference, for policies with a clock.")
+    ] = 100_000,
+    space: Annotated[
+        str, typer.Option("--space", help="Address space of a trace, by name or number (default: the largest).")
+    ] = "",
+    json_: options.AsJson = False,
+) -> None:
+    """Run a policy's C file on this machine over a string of references, and count its faults.
+
+    Example:  tidemark sim --vm clock --frames 3 --explain "1 2 3 4 1 2 5 1 2 3 4 5"
+
+    STRING may also be a file of numbers, a trace (.tmt), the name of a standard string (belady, loop, scan, zipf,
+    phases, random, correlated, btree), or KIND:PAGES,refs=N,seed=S.
+    """
+    from tidemark import strings, vmsim
+
+    string = strings.find(trace, space, step)
+    sizes = frame_numbers(frames) if frames else vmsim.some_frames(string.nr_pages)
+    if explain_ and len(sizes) != 1:
+        raise LabError("--explain shows one number of frames: add --frames N", USAGE)
+    program = vmsim.build(vm, fast)
+    if explain_:
+        outcomes = [explain(program, string, sizes[0], set_ or [], json_)]
+    else:
+        outcomes = [vmsim.run(program, string, size, set_ or []) for size in sizes]
+    if json_:
+        for outcome in outcomes:
+            print(json.dumps(asdict(outcome)))
+    else:
+        show(outcomes)

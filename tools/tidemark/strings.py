@@ -1,0 +1,265 @@
+"""Strings of references: given as text, generated, or taken from a trace; and the standard set for comparing policies.
+
+A string is a sequence of runs: page, number of references in a row, and the nanoseconds of the process's virtual time
+that they take. In a trace an instruction takes one, as in an exact run. Elsewhere a reference stands for STEP_NS of
+work on its page; only policies that look at a clock notice.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from tidemark.errors import USAGE, LabError
+
+if TYPE_CHECKING:
+    from tidemark.trace.format import Reader
+
+STEP_NS = 100_000
+RUNS_AT_ONCE = 1 << 16
+DEFAULT_REFERENCES = 200_000
+MAX_REFERENCES = 1 << 30
+MAX_PAGE = (1 << 32) - 1
+SYNTAX = (
+    'page numbers ("1 2 3 4 1 2 5", "1-9 3"), a file of them, a trace (.tmt), the name of a standard string, or '
+    "KIND:PAGES[,refs=N][,seed=S] with a kind of loop, random, zipf, scan, phases, correlated"
+)
+
+
+class References(Protocol):
+    """A string that can be run through any number of times."""
+
+    name: str
+    nr_pages: int
+    nr_references: int
+
+    def runs(self) -> Iterator[np.ndarray]:
+        """Pieces u32[n, 3]: page, references (at least 1), nanoseconds."""
+        ...
+
+
+@dataclass(frozen=True)
+class Given:
+    """A string in memory: `pages` u32[n], each referred to once, for `step_ns`."""
+
+    name: str
+    pages: np.ndarray
+    step_ns: int = STEP_NS
+
+    @property
+    def nr_references(self) -> int:
+        """Length of the string."""
+        return len(self.pages)
+
+    @property
+    def nr_pages(self) -> int:
+        """Distinct pages."""
+        return len(np.unique(self.pages))
+
+    def runs(self) -> Iterator[np.ndarray]:
+        """See References."""
+        for at in range(0, len(self.pages), RUNS_AT_ONCE):
+            part = self.pages[at : at + RUNS_AT_ONCE]
+            piece = np.empty((len(part), 3), np.uint32)
+            piece[:, 0], piece[:, 1], piece[:, 2] = part, 1, self.step_ns
+            yield piece
+
+
+class Traced:
+    """One space of a trace, all kinds of references; its pages are numbered from 0 in order of first appearance."""
+
+    def __init__(self, reader: Reader, space: str = "", name: str = "") -> None:
+        """`space`: a name or number, "" for the one with the most references; `name`: of the string, "" for the file's.
+        LabError if there is no such space.
+        """
+        from tidemark.curves.analyse import choose_space
+
+        self._reader = reader
+        self._space = choose_space(reader, space)
+        row = next(row for row in reader.spaces if row["space"] == self._space)
+        self.name = name or reader.path.name
+        self.nr_pages, self.nr_references = row["pages"], row["references"]
+
+    def runs(self) -> Iterator[np.ndarray]:
+        """See References."""
+        from tidemark.curves.runs import Choice, Selection
+
+        for batch in Selection(Choice(self._space)).batches(iter(self._reader)):
+            yield np.column_stack([batch.pages.astype(np.uint32), batch.counts, batch.steps])
+
+
+def loop(pages: int, references: int, rng: np.random.Generator) -> np.ndarray:
+    """0, 1, ... pages - 1, and again: with one frame too few, LRU and FIFO fault every time."""
+    return np.arange(references) % pages
+
+
+def uniform(pages: int, references: int, rng: np.random.Generator) -> np.ndarray:
+    """Every page equally likely every time: nothing can be learned, and only MIN does better than the rest."""
+    return rng.integers(0, pages, references)
+
+
+def zipf(pages: int, references: int, rng: np.random.Generator) -> np.ndarray:
+    """Page k as often as 1 / (k + 1), independently (G. Zipf, 1949): keeping the most frequent would be best."""
+    cumulated = np.cumsum(1 / np.arange(1, pages + 1))
+    return np.searchsorted(cumulated, rng.random(references) * cumulated[-1])
+
+
+def scan(pages: int, references: int, rng: np.random.Generator) -> np.ndarray:
+    """A tenth of the pages is hot, used at random by every second reference; the others are read one after the other,
+    round and round: pages used once must not push out the hot ones (J. Johnson and D. Shasha, "2Q", VLDB 1994).
+    """
+    hot = max(1, pages // 10)
+    cold = max(1, pages - hot)
+    string = rng.integers(0, hot, references)
+    string[1::2] = hot + np.arange(references // 2) % cold
+    return string
+
+
+def phases(pages: int, references: int, rng: np.random.Generator) -> np.ndarray:
+    """Twenty phases, each at random within its own tenth of the pages (A. Madison and A. Batson, CACM 19(5), 1976):
+    what was used often in the last phase is of no use in this one.
+    """
+    locality = max(1, pages // 10)
+    length = -(-references // 20)
+    starts = rng.integers(0, max(1, pages - locality + 1), 20)
+    return np.repeat(starts, length)[:references] + rng.integers(0, locality, references)
+
+
+def correlated(pages: int, references: int, rng: np.random.Generator) -> np.ndarray:
+    """Bursts: a page is used four times, with one or two other pages between, and then left to chance. Half of the
+    bursts go to a tenth of the pages. Counting uses one by one mistakes a burst for popularity (E. O'Neil, P. O'Neil,
+    G. Weikum, "LRU-K", SIGMOD 1993).
+    """
+    bursts = -(-references // 4)
+    hot = max(1, pages // 10)
+    page = np.where(rng.random(bursts) < 0.5, rng.integers(0, hot, bursts), rng.integers(0, pages, bursts))
+    when = np.arange(bursts)[:, None] * 4 + rng.integers(0, 3, (bursts, 4)) + np.array([0, 3, 6, 9])
+    order = np.argsort(when, axis=None, kind="stable")
+    return np.repeat(page, 4)[order][:references]
+
+
+KINDS: dict[str, Callable[[int, int, np.random.Generator], np.ndarray]] = {
+    "loop": loop,
+    "random": uniform,
+    "zipf": zipf,
+    "scan": scan,
+    "phases": phases,
+    "correlated": correlated,
+}
+
+
+@dataclass(frozen=True)
+class Standard:
+    """A string of the standard set: how it is made, with how many frames it is run, and what it asks of a policy."""
+
+    made: str
+    frames: tuple[int, ...]
+    asks: str
+
+
+STANDARD = {
+    "belady": Standard("1 2 3 4 1 2 5 1 2 3 4 5", (3, 4), "more frames, more faults? (Belady and others, 1969)"),
+    "loop": Standard("loop:110", (55, 100, 105), "a loop just larger than memory"),
+    "scan": Standard("scan:1000", (110, 250, 500), "pages used once among hot ones"),
+    "zipf": Standard("zipf:1000", (50, 200, 500), "popular and unpopular pages"),
+    "phases": Standard("phases:1000", (50, 100, 150), "localities that change"),
+    "random": Standard("random:400", (100, 200, 300), "nothing to learn"),
+    "correlated": Standard("correlated:1000", (50, 200, 500), "bursts of uses that say nothing"),
+    "btree": Standard("btree 2048 2000", (32, 64, 128, 256), "a program: the workload of that name, recorded in QEMU"),
+}
+
+
+def word_pages(word: str, where: str) -> np.ndarray:
+    """The pages of one word, a number or a range."""
+    match = re.fullmatch(r"(\d{1,10})(?:-(\d{1,10}))?", word)
+    first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, -1)
+    if not first <= last <= MAX_PAGE:
+        raise LabError(f"{where}: {word[:40]!r} is no page number or range; a string is {SYNTAX}")
+    return np.arange(first, last + 1, dtype=np.uint32)
+
+
+def from_text(text: str, where: str) -> np.ndarray:
+    """u32[n]: page numbers and ranges such as 1-5 between blanks or commas; # begins a comment. LabError says which
+    word of `where` is none.
+    """
+    if re.fullmatch(r"[\d\s]+", text) and (numbers := text.split()) and max(map(len, numbers)) < len(str(MAX_PAGE)):
+        return np.array(numbers, np.uint32)  # many at once
+    parts = [
+        word_pages(word, f"{where}, line {number}")
+        for number, line in enumerate(text.splitlines(), 1)
+        for word in re.split(r"[\s,]+", line.partition("#")[0])
+        if word
+    ]
+    if not parts:
+        raise LabError(f"{where}: there is no page number in it; a string is {SYNTAX}")
+    return np.concatenate(parts)
+
+
+def generated(text: str) -> np.ndarray:
+    """u32[refs] for KIND:PAGES[,refs=N][,seed=S]: the same text gives the same string. LabError for any other text."""
+    match = re.fullmatch(r"(\w+):(\d+)((?:,(?:refs|seed)=\d+)*)", text)
+    if not match or match[1] not in KINDS:
+        raise LabError(f"{text} is no string of references: give {SYNTAX}", USAGE)
+    options = dict(word.split("=") for word in match[3].split(",") if word)
+    pages, references = int(match[2]), int(options.get("refs", DEFAULT_REFERENCES))
+    if not 1 <= pages <= MAX_REFERENCES or not 1 <= references <= MAX_REFERENCES:
+        raise LabError(f"{text}: 1 to {MAX_REFERENCES:,} pages and references", USAGE)
+    rng = np.random.default_rng(int(options.get("seed", 1)))
+    return KINDS[match[1]](pages, references, rng).astype(np.uint32)
+
+
+def find(text: str, space: str = "", step_ns: int = STEP_NS) -> References:
+    """The string that `text` means (SYNTAX); `space`: which one of a trace; `step_ns` for a reference of any other
+    string. LabError when it means none.
+    """
+    path = Path(text)
+    if not text.strip():
+        raise LabError(f"which string of references? Give {SYNTAX}", USAGE)
+    if re.fullmatch(r"[\d\s,-]+", text):
+        return Given(" ".join(text.split()), from_text(text, "the string"), step_ns)
+    if text in STANDARD:
+        return standard(text, step_ns)
+    if re.match(r"\w+:\d", text):
+        return Given(text, generated(text), step_ns)
+    if not path.is_file():
+        raise LabError(f"{text}: there is no such file; a string of references is {SYNTAX}")
+    if path.suffix == ".tmt":
+        from tidemark.trace.format import Reader
+
+        return Traced(Reader(path), space)
+    return Given(path.name, from_text(path.read_text("utf-8", "replace"), text), step_ns)
+
+
+def standard(name: str, step_ns: int = STEP_NS) -> References:
+    """A string of the standard set."""
+    made = STANDARD[name].made
+    if ":" in made:
+        return Given(name, generated(made), step_ns)
+    if made[0].isdigit():
+        return Given(name, from_text(made, name), step_ns)
+    return recorded(name, made)
+
+
+def recorded(name: str, command: str) -> References:
+    """The references of a program in a fresh guest, recorded once for each image (an exact run is always the same)."""
+    import shutil
+    import tempfile
+
+    from tidemark import qemu
+    from tidemark.trace.format import Reader
+    from tidemark.trace.record import record
+
+    kept = qemu.ROOT / f"build/vmsim/{name}.tmt"
+    parts = [qemu.ROOT / part for part in (qemu.KERNEL, qemu.INITRD)]
+    if not kept.exists() or any(not part.exists() or part.stat().st_mtime > kept.stat().st_mtime for part in parts):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
+            made = record(qemu.Settings(run=command, mem="64M"), Path(folder, "run"))
+            shutil.copy(made.trace, kept.with_suffix(".partial"))
+            kept.with_suffix(".partial").replace(kept)
+    return Traced(Reader(kept), command.split()[0], name)

@@ -1,0 +1,149 @@
+"""The simulator: a policy's own C file, run on the host over a string of references (tools/vmsim).
+
+A program for each policy: build/vmsim/NAME under the sanitizers, build/vmsim/NAME.fast for speed. It reads runs on its
+standard input and prints JSON; tools/vmsim/report.c describes that.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import os
+import subprocess
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from tidemark import qemu
+from tidemark.errors import FAILED, NO_TOOL, USAGE, LabError
+from tidemark.strings import References
+
+POLICIES = Path("kernel/mm/policy")
+NOT_POLICIES = ("TEMPLATE", "_test", "_ktest")
+MIN_FRAMES, MAX_FRAMES = 1, 1 << 24
+VIOLATION = 1
+
+Row = Callable[[dict], None]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one run came to. `faults`: references to pages that were not in memory; `minor`: to pages that were, but
+    trapped or detached; `evictions` because a frame was needed, `trimmed` because the policy counted them as surplus;
+    `looked`: pages that it looked at.
+    """
+
+    policy: str
+    frames: int
+    references: int
+    pages: int
+    faults: int
+    hits: int
+    minor: int
+    evictions: int
+    trimmed: int
+    ticks: int
+    looked: int
+    ns: int
+
+
+class BrokenRule(LabError):
+    """The policy broke a rule of the seam. `violation`: policy, rule, hook, ref (number of the reference, 0: none yet),
+    page (or None) and what.
+    """
+
+    def __init__(self, violation: dict, said: str) -> None:
+        super().__init__(said, FAILED)
+        self.violation = violation
+
+
+def policies() -> list[str]:
+    """The policies of this tree, by name."""
+    names = (path.stem for path in (qemu.ROOT / POLICIES).glob("*.c"))
+    return sorted(name for name in names if not name.endswith(NOT_POLICIES))
+
+
+@functools.cache
+def build(policy: str, fast: bool = False) -> Path:
+    """The simulator of a policy, built if need be; looks only once in a process. LabError when there is no such policy,
+    or it does not compile.
+    """
+    if policy not in policies():
+        raise LabError(f"there is no {POLICIES}/{policy}.c; there are {', '.join(policies())}", USAGE)
+    target = f"build/vmsim/{policy}{'.fast' if fast else ''}"
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    command = ["make", "--no-print-directory", "--silent", target]
+    try:
+        made = subprocess.run(
+            command, cwd=qemu.ROOT, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace"
+        )
+    except FileNotFoundError:
+        raise LabError("make is not here; `apt-get install make` brings it", NO_TOOL) from None
+    if made.returncode:
+        raise LabError(f"{POLICIES}/{policy}.c does not compile:\n{made.stderr.strip()}", FAILED)
+    return qemu.ROOT / target
+
+
+def feed(pipe: object, runs: Iterable[np.ndarray]) -> None:
+    """Write runs, until all are written or the reader has gone."""
+    with contextlib.suppress(BrokenPipeError), pipe:
+        for piece in runs:
+            pipe.write(np.ascontiguousarray(piece, "<u4").data)
+
+
+def command_line(program: Path, frames: int, parameters: Iterable[str] = (), explain: bool = False) -> list[str]:
+    """The program and its arguments; `parameters` are NAME=VALUE. LabError when the number of frames cannot be."""
+    if not MIN_FRAMES <= frames <= MAX_FRAMES:
+        raise LabError(f"frames={frames}: {MIN_FRAMES} to {MAX_FRAMES:,} will do", USAGE)
+    command = [str(program), "--frames", str(frames)]
+    for parameter in parameters:
+        command += ["--set", parameter]
+    return command + (["--explain"] if explain else [])
+
+
+def run(
+    program: Path, string: References, frames: int, parameters: Iterable[str] = (), explained: Row | None = None
+) -> Outcome:
+    """Run the string; `explained` is given a row for each run of references. BrokenRule when the policy broke one,
+    LabError for a parameter that it does not have.
+    """
+    import threading
+
+    command = command_line(program, frames, parameters, explained is not None)
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        said: list[bytes] = []
+        readers = [
+            threading.Thread(target=feed, args=(process.stdin, string.runs()), daemon=True),
+            threading.Thread(target=lambda: said.append(process.stderr.read()), daemon=True),
+        ]
+        for reader in readers:
+            reader.start()
+        last = {}
+        try:
+            for line in process.stdout:
+                last = json.loads(line)
+                if explained and "ref" in last:
+                    explained(last)
+        except BaseException:
+            process.kill()
+            raise
+        for reader in readers:
+            reader.join()
+    return result(last, process.returncode, b"".join(said).decode("utf-8", "replace").strip())
+
+
+def result(last: dict, status: int, said: str) -> Outcome:
+    """What the last line and the status of the program mean."""
+    if "violation" in last:
+        raise BrokenRule(last["violation"], said)
+    if status or "faults" not in last:
+        raise LabError(said or f"the simulator ended with status {status}", USAGE if status == 2 else FAILED)
+    return Outcome(**last)
+
+
+def some_frames(nr_pages: int) -> list[int]:
+    """Numbers of frames to look at when none was asked for: eighths of the pages."""
+    return sorted({max(MIN_FRAMES, round(nr_pages * eighth / 8)) for eighth in range(1, 9)})

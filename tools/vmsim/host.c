@@ -1,0 +1,111 @@
+/*
+ * What a policy takes from the kernel besides the seam: panic, printk, memory. And what the kernel
+ * does about one that crashes or does not return: it is reported with its hook.
+ *
+ * A hook may not take longer than two beats of a clock that counts this program's own processor
+ * time, so the host's load does not matter.
+ */
+#include "vmsim.h"
+
+#include "lib/assert.h"
+#include "lib/printf.h"
+#include "lib/string.h"
+#include "mm/slab.h"
+#include <signal.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#define BEAT_S 1
+#define SEE_ABOVE "see what is said above"
+
+void panic(const char *fmt, ...)
+{
+	char what[200];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(what, sizeof(what), fmt, args);
+	va_end(args);
+	seam_violation("panic", NULL, "%s", what);
+}
+
+int printk(const char *fmt, ...)
+{
+	va_list args;
+	int n;
+
+	va_start(args, fmt);
+	n = vfprintf(stderr, fmt, args);
+	va_end(args);
+	return n;
+}
+
+void *kmalloc(size_t size, gfp_t gfp)
+{
+	(void)gfp;
+	return malloc(size);
+}
+
+void *kzalloc(size_t size, gfp_t gfp)
+{
+	(void)gfp;
+	return calloc(1, size);
+}
+
+void kfree(const void *p)
+{
+	free((void *)p);
+}
+
+static void beat(int signal)
+{
+	static u64 references, selects;
+	static const char *before;
+	bool moved = counts.references != references || counts.looked != selects;
+
+	(void)signal;
+	if (before && before == seam_hook() && !moved) {
+		report_violation("time", NULL, "the hook does not return");
+		_exit(EXIT_VIOLATION);
+	}
+	before = seam_hook();
+	references = counts.references;
+	selects = counts.looked;
+}
+
+static void crashed(int signal)
+{
+	report_violation("crash", NULL, signal == SIGABRT ? SEE_ABOVE : strsignal(signal));
+	_exit(EXIT_VIOLATION);
+}
+
+/* The sanitizers, if there are any, have said what was wrong. */
+static void sanitizer_ends(void)
+{
+	report_violation("crash", NULL, SEE_ABOVE);
+}
+
+/* The two sanitizers do not share their callbacks; this one's last word is a signal. */
+const char *__ubsan_default_options(void)
+{
+	return "abort_on_error=1";
+}
+
+__attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)(void));
+
+void host_watch(void)
+{
+	struct itimerval beats = { { BEAT_S, 0 }, { BEAT_S, 0 } };
+
+	signal(SIGVTALRM, beat);
+	setitimer(ITIMER_VIRTUAL, &beats, NULL);
+	signal(SIGABRT, crashed);
+	if (__sanitizer_set_death_callback) {
+		__sanitizer_set_death_callback(sanitizer_ends);
+		return;
+	}
+	signal(SIGSEGV, crashed);
+	signal(SIGBUS, crashed);
+	signal(SIGFPE, crashed);
+	signal(SIGILL, crashed);
+}

@@ -1,0 +1,212 @@
+/*
+ * The memory of one process: its page table, its frames, and how they are freed. See vmsim.h.
+ *
+ * The page table has two levels, as the processor's, but for 2^32 pages. An entry that must not be
+ * used without a fault (trapped, or unmapped by VM_DETACH) has bit 0 of the pointer set.
+ */
+#include "vmsim.h"
+
+#include "lib/string.h"
+
+#define LEAF_SHIFT 14
+#define LEAF_SIZE (1u << LEAF_SHIFT)
+#define NR_LEAVES (1u << (32 - LEAF_SHIFT))
+#define MAX_WAIT 1000000 /* ticks that the only process may have to wait */
+
+struct page *mem_map;
+u32 max_pfn;
+struct zone zones[MAX_ZONES];
+struct counts counts;
+u64 sim_now_ns;
+u32 sim_resident;
+
+static struct entry **leaves;
+static struct page **free_frames; /* the last one goes first */
+static u64 tick_ns, next_tick_ns;
+
+static void *allocate(size_t n, size_t size)
+{
+	void *memory = calloc(n, size);
+
+	if (!memory)
+		seam_violation("memory", NULL, "the host has no memory for the simulation");
+	return memory;
+}
+
+void memory_start(u32 nr_frames)
+{
+	mem_map = allocate(nr_frames, sizeof(*mem_map));
+	leaves = allocate(NR_LEAVES, sizeof(*leaves));
+	free_frames = allocate(nr_frames, sizeof(*free_frames));
+	max_pfn = nr_frames;
+	zones[ZONE_NORMAL] = (struct zone){ .name = "Normal",
+					    .end_pfn = nr_frames,
+					    .present = nr_frames,
+					    .managed = nr_frames,
+					    .nr_free = nr_frames };
+	for (u32 i = 0; i < nr_frames; i++) {
+		free_frames[i] = &mem_map[nr_frames - 1 - i];
+		mem_map[i].flags = (u32)ZONE_NORMAL << PG_zone_shift;
+	}
+	tick_ns = seam_policy()->tick ? seam_policy()->tick_ms * 1000000ull : 0;
+	next_tick_ns = tick_ns ?: UINT64_MAX;
+	seam_start();
+}
+
+struct entry *entry_of(u32 vpage)
+{
+	struct entry **leaf = &leaves[vpage >> LEAF_SHIFT];
+
+	if (unlikely(!*leaf))
+		*leaf = allocate(LEAF_SIZE, sizeof(**leaf));
+	return &(*leaf)[vpage % LEAF_SIZE];
+}
+
+static bool faults_first(const struct page *pointer)
+{
+	return (uintptr_t)pointer & 1;
+}
+
+static struct page *untagged(struct page *pointer)
+{
+	return (struct page *)((uintptr_t)pointer & ~(uintptr_t)1);
+}
+
+void memory_fault_first(struct page *page)
+{
+	entry_of(page->index)->page = (struct page *)((uintptr_t)page | 1);
+}
+
+void memory_release(struct page *page)
+{
+	entry_of(page->index)->page = NULL;
+	page->owner = NULL;
+	sim_resident--;
+	free_frames[zones[ZONE_NORMAL].nr_free++] = page;
+}
+
+static struct page *take_frame(void)
+{
+	while (!zones[ZONE_NORMAL].nr_free)
+		reclaim_one();
+	return free_frames[--zones[ZONE_NORMAL].nr_free];
+}
+
+/* Time. */
+
+static void tick(void)
+{
+	next_tick_ns += tick_ns;
+	counts.ticks++;
+	seam_tick();
+	counts.trimmed += reclaim_surplus();
+}
+
+/* Nobody else runs, so only time can change the policy's mind. */
+static void admit(void)
+{
+	for (u32 waits = 0; !seam_may_run(); waits++) {
+		if (!tick_ns || waits == MAX_WAIT)
+			seam_violation("may_run", NULL, "the only process may never run");
+		sim_now_ns = next_tick_ns;
+		tick();
+	}
+}
+
+static void pass_time(u32 ns)
+{
+	u64 until = sim_now_ns + ns;
+
+	while (next_tick_ns <= until) {
+		sim_now_ns = next_tick_ns;
+		tick();
+		admit();
+	}
+	sim_now_ns = MAX(sim_now_ns, until);
+}
+
+/* References. */
+
+static void bring_in(struct entry *entry, u32 vpage)
+{
+	struct page_id from = { entry->slot ? SWAP_STORE : 0, entry->slot };
+	struct page *page = take_frame();
+
+	page->flags = (u32)ZONE_NORMAL << PG_zone_shift | 1u << PG_anon | 1u << PG_dirty;
+	page->owner = &sim_mm;
+	page->index = vpage;
+	entry->page = page;
+	sim_resident++;
+	counts.pages += !entry->seen;
+	entry->seen = true;
+	seam_insert(page, from);
+}
+
+static const char *fault(struct entry *entry, u32 vpage)
+{
+	const char *result = "minor";
+
+	if (entry->page) {
+		entry->page = untagged(entry->page);
+		page_clear(entry->page, PG_young);
+		page_set(entry->page, PG_dirty);
+		counts.minor++;
+		seam_touch(entry->page, VM_TOUCH_MINOR);
+	} else {
+		result = "fault";
+		counts.faults++;
+		bring_in(entry, vpage);
+	}
+	admit();
+	return result;
+}
+
+static inline const char *refer(u32 vpage)
+{
+	struct entry *entry = entry_of(vpage);
+	struct page *page = entry->page;
+
+	counts.references++;
+	if (unlikely(!page || faults_first(page)))
+		return fault(entry, vpage);
+	page->flags |= 1u << PG_young | 1u << PG_dirty;
+	return "hit";
+}
+
+/* The first reference comes at the beginning of that time, the others at its end. */
+void memory_run(u32 vpage, u32 count, u32 ns)
+{
+	const char *result = refer(vpage);
+
+	if (unlikely(sim_now_ns + ns >= next_tick_ns))
+		pass_time(ns);
+	else
+		sim_now_ns += ns;
+	if (count > 1) {
+		refer(vpage);
+		counts.references += count - 2;
+	}
+	if (unlikely(report_explains))
+		report_reference(vpage, count, result);
+}
+
+static void forget_all(struct entry *leaf)
+{
+	for (u32 i = 0; leaf && i < LEAF_SIZE; i++)
+		if (leaf[i].slot)
+			seam_forget((struct page_id){ SWAP_STORE, leaf[i].slot });
+	free(leaf);
+}
+
+void memory_end(void)
+{
+	for (u32 pfn = 0; pfn < max_pfn; pfn++)
+		if (page_test(&mem_map[pfn], PG_owned))
+			seam_remove(&mem_map[pfn], VM_OUT_FREED);
+	for (u32 i = 0; i < NR_LEAVES; i++)
+		forget_all(leaves[i]);
+	seam_end();
+	free(mem_map);
+	free(leaves);
+	free(free_frames);
+}

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# new-policy.sh NAME COMPILER...   make kernel/mm/policy/NAME.c, a policy of that name, from TEMPLATE.c.
+# Overwrites nothing. The compiler, with the kernel's flags, says whether the name can be one.
+
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+folder=kernel/mm/policy name=$1
+max_length=16
+shift
+
+refuse() {
+	printf 'new-policy: %s\n' "$1" >&2
+	exit 2
+}
+
+[ -n "$name" ] || refuse 'give the policy a name: make new-policy NAME=mine'
+[[ $name =~ ^[a-z][a-z0-9_]*$ ]] ||
+	refuse "NAME=$name: a lower-case letter, then such letters, digits and _, since functions begin with it"
+[ ${#name} -le $max_length ] || refuse "NAME=$name: at most $max_length letters"
+case $name in
+template | *_test | *_ktest) refuse "NAME=$name: that name is taken, by the template or by tests" ;;
+esac
+[ ! -e "$folder/$name.c" ] || refuse "$folder/$name.c is there already; it stays as it is"
+# A name that C or the policy's own header uses for something else does not compile.
+compiled=$(mktemp) || exit 1
+trap 'rm -f "$compiled"' EXIT
+sed "s/template/$name/g" "$folder/TEMPLATE.c" >"$compiled" || exit 1
+"$@" -fsyntax-only -x c "$compiled" 2>/dev/null ||
+	refuse "NAME=$name: C, or mm/policy.h, uses that word itself"
+cp --no-clobber "$compiled" "$folder/$name.c" && chmod 644 "$folder/$name.c" || exit 1
+cat <<END
+$folder/$name.c is yours. As it stands it is last in, first out. What to do with it:
+  make sim VM=$name TRACE="1 2 3 4 1 2 5 1 2 3 4 5" FRAMES=3 EXPLAIN=1   watch it decide, on this machine
+  make qemu VM=$name MEM=16M RUN="thrash 4 4096 4"                       run it in the kernel
+  build/venv/bin/tidemark compare --vm $name                             against FIFO, CLOCK, 2Q, LRU and MIN
+END

@@ -1,0 +1,146 @@
+/*
+ * Reclaim, as mm/reclaim.c has it: passes from priority 12 down to 0 until a frame is free.
+ *
+ * A page that must be written stays isolated until the end of the pass that selected it; then its
+ * write is over, and the pages of the pass are finished in the order of their slots, as one
+ * sorted batch of requests to a disk would be. Clean pages are finished at once.
+ */
+#include "vmsim.h"
+
+#define DEF_PRIORITY 12
+#define SWAP_CLUSTER_MAX 32u
+#define MAX_ASKS 1000 /* of a policy that never gives a page to evict */
+
+static LIST_HEAD(writing); /* of struct page.lru, by slot */
+static u32 next_slot = 1;
+
+static void finish_evict(struct page *page)
+{
+	seam_evicted(page, (struct page_id){ SWAP_STORE, entry_of(page->index)->slot });
+	memory_release(page);
+}
+
+static void write(struct page *page, bool laundering)
+{
+	struct list_head *at = writing.prev;
+
+	if (laundering)
+		page_set(page, PG_laundering);
+	while (at != &writing && list_entry(at, struct page, lru)->slot > page->slot)
+		at = at->prev;
+	list_add(&page->lru, at);
+}
+
+static void finish_writes(void)
+{
+	while (!list_empty(&writing)) {
+		struct page *page = list_first_entry(&writing, struct page, lru);
+
+		list_del(&page->lru);
+		page_clear(page, PG_dirty);
+		if (page_test_and_clear(page, PG_laundering))
+			seam_putback(page, VM_PUT_DONE);
+		else
+			finish_evict(page);
+	}
+}
+
+static void give_slot(struct page *page)
+{
+	struct entry *entry = entry_of(page->index);
+
+	if (!entry->slot) {
+		entry->slot = next_slot++;
+		page_set(page, PG_dirty);
+	}
+	page->slot = entry->slot;
+}
+
+/* True: a frame is free, or will be at the end of the pass. */
+static bool work_on(struct page *page, enum vm_act act)
+{
+	bool dirty;
+
+	give_slot(page);
+	dirty = page_test(page, PG_dirty);
+	if (act == VM_DETACH) {
+		page_clear(page, PG_young);
+		memory_fault_first(page);
+	}
+	if (act == VM_DETACH || (act == VM_LAUNDER && !dirty))
+		seam_putback(page, VM_PUT_DONE);
+	else if (dirty)
+		write(page, act == VM_LAUNDER);
+	else
+		finish_evict(page);
+	return act == VM_EVICT;
+}
+
+/* Returns how many pages the policy gave. */
+static u32 reclaim_pass(int priority)
+{
+	struct vm_scan scan = { .zones = ZONES_ALL, .priority = priority };
+	struct page *page;
+	bool freed = false;
+	u32 given = 0;
+
+	scan.budget = MAX(seam_nr_owned() >> priority, SWAP_CLUSTER_MAX);
+	if (!priority)
+		scan.budget = 2 * MAX(seam_nr_owned(), SWAP_CLUSTER_MAX);
+	while (!freed && (page = seam_select(&scan))) {
+		given++;
+		freed = work_on(page, scan.act);
+	}
+	counts.evictions += freed;
+	finish_writes();
+	return given;
+}
+
+/* Priority 0 gave nothing: the policy is asked once more before it is blamed. */
+static void blame(void)
+{
+	struct vm_scan scan = { .zones = ZONES_ALL, .budget = 2 * max_pfn };
+	struct page *page = seam_select(&scan);
+	u32 pfn = 0;
+
+	if (page) {
+		seam_putback(page, VM_PUT_BUSY);
+		return;
+	}
+	while (pfn + 1 < max_pfn && !vm_eligible(&scan, &mem_map[pfn]))
+		pfn++;
+	seam_violation("none", &mem_map[pfn],
+		       "select gave nothing at priority 0, but %u pages are eligible",
+		       seam_nr_owned());
+}
+
+void reclaim_one(void)
+{
+	static u32 asks;
+	u32 given = 0;
+
+	for (int priority = DEF_PRIORITY; priority >= 0; priority--) {
+		given = reclaim_pass(priority);
+		if (zones[ZONE_NORMAL].nr_free) {
+			asks = 0;
+			return;
+		}
+	}
+	if (given || ++asks == MAX_ASKS)
+		seam_violation("none", NULL, "select gives pages, but none of them to evict");
+	blame();
+}
+
+u32 reclaim_surplus(void)
+{
+	struct vm_scan scan = {
+		.mm = &sim_mm, .zones = ZONES_ALL, .trim = true, .budget = 2 * sim_resident
+	};
+	u32 n = seam_surplus(), freed = 0;
+	struct page *page;
+
+	while (n-- && (page = seam_select(&scan)))
+		freed += work_on(page, scan.act);
+	finish_writes();
+	return freed;
+}

@@ -1,0 +1,255 @@
+/*
+ * JSON on standard output: one object a line.
+ *
+ * With --explain, one for every reference (or run of references to one page):
+ *	ref     number of the (run's first) reference, from 1
+ *	page, count, result: "hit", "fault", or "minor": in memory, but it had to fault
+ *	hooks   what the policy was asked meanwhile: hook, priority (of select), trim; looked: pages
+ *	        whose accessed bits it read, and what they said; gave: a page or null; act
+ *	frames  afterwards: the page in each frame, or null
+ *	used    pages whose accessed bit is set
+ *	lists   every list of pages that the policy keeps, by the address of its head, in order
+ *	show    the lines of its show hook
+ * At the end one with the counts, or with "violation".
+ */
+#include "vmsim.h"
+
+#include "lib/printf.h"
+#include "lib/string.h"
+
+bool report_explains;
+static FILE *hooks;
+static char *hooks_text;
+static size_t hooks_length;
+static bool asked; /* a hook's object is open */
+static u64 first_reference = 1;
+
+static void next_hook(const char *name)
+{
+	if (!hooks)
+		hooks = open_memstream(&hooks_text, &hooks_length);
+	if (asked)
+		fputs("]}", hooks);
+	fprintf(hooks, "%s{\"hook\":\"%s\"", ftell(hooks) ? "," : "", name);
+	asked = true;
+}
+
+void report_asked(const char *name, const struct vm_scan *scan)
+{
+	if (!report_explains)
+		return;
+	next_hook(name);
+	if (scan)
+		fprintf(hooks, ",\"priority\":%d,\"trim\":%s", scan->priority,
+			scan->trim ? "true" : "false");
+	fputs(",\"looked\":[", hooks);
+}
+
+void report_looked(const struct page *page, bool used)
+{
+	if (!report_explains)
+		return;
+	if (!asked) {
+		next_hook(seam_hook() ?: "");
+		fputs(",\"looked\":[", hooks);
+	}
+	fflush(hooks);
+	fprintf(hooks, "%s[%u,%s]", hooks_text[hooks_length - 1] == '[' ? "" : ",", page->index,
+		used ? "true" : "false");
+}
+
+void report_gave(const struct page *page, enum vm_act act)
+{
+	static const char *const names[] = { "evict", "detach", "launder" };
+
+	if (!report_explains)
+		return;
+	if (page)
+		fprintf(hooks, "],\"gave\":%u,\"act\":\"%s\"}", page->index,
+			act <= VM_LAUNDER ? names[act] : "?");
+	else
+		fputs("],\"gave\":null}", hooks);
+	asked = false;
+}
+
+/* Lists of pages, found without knowing the policy: its data in a page hold a struct list_head,
+ * whose ring passes through other pages' data at the same place and one head elsewhere. */
+
+static struct list_head *node_at(struct page *page, u32 word)
+{
+	return (struct list_head *)&page->policy[word];
+}
+
+static struct page *page_of_node(const struct list_head *node, u32 word)
+{
+	uintptr_t first = (uintptr_t)node_at(mem_map, word), at = (uintptr_t)node;
+
+	if (at < first || (at - first) % sizeof(struct page))
+		return NULL;
+	at = (at - first) / sizeof(struct page);
+	return at < max_pfn ? &mem_map[at] : NULL;
+}
+
+/* Where a head may be: in variables of the policy, or in its data of the address space. */
+static bool may_be_head(const struct list_head *node)
+{
+	extern char __data_start, _end;
+	const char *at = (const char *)node;
+
+	return (uintptr_t)at % sizeof(void *) == 0 && at >= &__data_start &&
+	       at + sizeof(*node) <= &_end;
+}
+
+/* The head of the ring that this page's node is on, or NULL when it is on none. It may read
+ * between variables, where the address sanitizer would not have it. */
+__attribute__((no_sanitize("address"))) static const struct list_head *head_of(struct page *page,
+									       u32 word)
+{
+	const struct list_head *at = node_at(page, word);
+
+	for (u32 n = 0; n <= max_pfn; n++) {
+		const struct list_head *next = at->next;
+
+		if (!page_of_node(next, word))
+			return may_be_head(next) && next->prev == at ? next : NULL;
+		if (next->prev != at)
+			return NULL;
+		at = next;
+	}
+	return NULL;
+}
+
+/* Marks its pages, in a field that is nobody's here, so that none is looked at again. */
+__attribute__((no_sanitize("address"))) static void print_list(const struct list_head *head,
+							       u32 word, u32 mark)
+{
+	const char *separator = "";
+
+	printf("\"%#x\":[", (u32)(uintptr_t)head);
+	for (const struct list_head *at = head->next; at != head; at = at->next) {
+		struct page *page = page_of_node(at, word);
+
+		if (!page || page->count == mark) /* it does not come back to its head */
+			break;
+		printf("%s%u", separator, page->index);
+		separator = ",";
+		page->count = mark;
+	}
+	putchar(']');
+}
+
+static void print_lists(void)
+{
+	static u32 mark;
+	u32 n = 0;
+
+	mark++;
+	for (u32 pfn = 0; pfn < max_pfn; pfn++)
+		for (u32 word = 0; word + 1 < ARRAY_SIZE(mem_map->policy); word++) {
+			struct page *page = &mem_map[pfn];
+			const struct list_head *head = NULL;
+
+			if (page_test(page, PG_owned) && page->count != mark)
+				head = head_of(page, word);
+			if (!head)
+				continue;
+			fputs(n++ ? "," : "", stdout);
+			print_list(head, word, mark);
+		}
+}
+
+static void print_string(const char *text, size_t length)
+{
+	putchar('"');
+	for (size_t i = 0; i < length; i++)
+		if (text[i] == '\n')
+			fputs("\\n", stdout);
+		else if (text[i] >= ' ' && text[i] < 127)
+			printf(text[i] == '"' || text[i] == '\\' ? "\\%c" : "%c", text[i]);
+	putchar('"');
+}
+
+static void print_show(void)
+{
+	static char text[4096];
+	struct seq_file m;
+
+	seq_init(&m, text, sizeof(text));
+	seam_show(&m);
+	print_string(text, m.count);
+}
+
+static void print_frames(void)
+{
+	const char *separator = "";
+
+	fputs("\"frames\":[", stdout);
+	for (u32 pfn = 0; pfn < max_pfn; pfn++)
+		printf(mem_map[pfn].owner ? "%s%u" : "%snull", pfn ? "," : "", mem_map[pfn].index);
+	fputs("],\"used\":[", stdout);
+	for (u32 pfn = 0; pfn < max_pfn; pfn++)
+		if (mem_map[pfn].owner && page_test(&mem_map[pfn], PG_young)) {
+			printf("%s%u", separator, mem_map[pfn].index);
+			separator = ",";
+		}
+	putchar(']');
+}
+
+static void print_hooks(void)
+{
+	if (asked)
+		fputs("]}", hooks);
+	asked = false;
+	if (!hooks)
+		return;
+	fclose(hooks);
+	fputs(hooks_text, stdout);
+	free(hooks_text);
+	hooks = NULL;
+}
+
+void report_reference(u32 vpage, u32 count, const char *result)
+{
+	printf("{\"ref\":%llu,\"page\":%u,\"count\":%u,\"result\":\"%s\",\"hooks\":[",
+	       (unsigned long long)first_reference, vpage, count, result);
+	first_reference = counts.references + 1;
+	print_hooks();
+	fputs("],", stdout);
+	print_frames();
+	fputs(",\"lists\":{", stdout);
+	print_lists();
+	fputs("},\"show\":", stdout);
+	print_show();
+	puts("}");
+}
+
+void report_result(void)
+{
+	printf("{\"policy\":\"%s\",\"frames\":%u,\"references\":%llu,\"pages\":%u,"
+	       "\"faults\":%llu,\"hits\":%llu,\"minor\":%llu,\"evictions\":%llu,"
+	       "\"trimmed\":%llu,\"ticks\":%llu,\"looked\":%llu,\"ns\":%llu}\n",
+	       seam_policy()->name, max_pfn, (unsigned long long)counts.references, counts.pages,
+	       (unsigned long long)counts.faults,
+	       (unsigned long long)(counts.references - counts.faults - counts.minor),
+	       (unsigned long long)counts.minor, (unsigned long long)counts.evictions,
+	       (unsigned long long)counts.trimmed, (unsigned long long)counts.ticks,
+	       (unsigned long long)counts.looked, (unsigned long long)sim_now_ns);
+}
+
+void report_violation(const char *rule, const struct page *page, const char *what)
+{
+	const char *name = seam_policy()->name, *hook = seam_last_hook();
+	char number[16] = "null";
+
+	if (page)
+		snprintf(number, sizeof(number), "%u", page->index);
+	fflush(stdout);
+	fprintf(stderr, "policy %s broke the rule '%s' at reference %llu, hook %s: %s\n", name,
+		rule, (unsigned long long)counts.references, hook, what);
+	printf("{\"violation\":{\"policy\":\"%s\",\"rule\":\"%s\",\"hook\":\"%s\",\"ref\":%llu,"
+	       "\"page\":%s,\"what\":",
+	       name, rule, hook, (unsigned long long)counts.references, number);
+	print_string(what, strlen(what));
+	puts("}}");
+	fflush(stdout);
+}

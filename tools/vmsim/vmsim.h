@@ -1,0 +1,109 @@
+/*
+ * A policy of kernel/mm/policy on the host: the very same C file, linked with these files, decides
+ * for one process that refers to pages in a given order.
+ *
+ *	seam.c    the hooks, as mm/policy_core.c calls them: who owns a page, which rules hold
+ *	memory.c  pages and frames, faults, time: mm/fault.c, mm/frames.c, mm/admission.c
+ *	reclaim.c how a frame becomes free: mm/reclaim.c
+ *	api.c     what a policy may call
+ *	report.c  what happened, as JSON
+ *	host.c    what a policy takes from lib/ and mm/slab.h; crashes, and hooks that never return
+ *	main.c    options, and the string of references
+ *
+ * Demand paging in a fixed number of frames (the kernel's frames=N): a reference to a page that is
+ * not in memory is a fault; when all frames are taken the policy is asked for a page, at priority
+ * 12 first and 0 last, and that one leaves. The access that faults is not a use; every other one
+ * sets the accessed bit. A program that makes one reference after another with a system call
+ * between them (refstring) meets the same decisions in the kernel.
+ *
+ * Time. References take the process's virtual time, and machine time is the same: faults take
+ * none. The policy's tick comes every tick_ms of it, then trimming, then the question whether
+ * the process may run.
+ *
+ * Left out: clean pages (every reference writes), read-ahead, pages that are shared, locked or
+ * being written when they are wanted, zones (all frames are in NORMAL), a full swap area,
+ * background reclaim (a cap on frames never starts it), more than one process.
+ */
+#ifndef VMSIM_H
+#define VMSIM_H
+
+#include "mm/policy.h"
+#include "mm/zone.h"
+
+enum { EXIT_VIOLATION = 1, EXIT_USAGE = 2 };
+
+struct mm_struct {
+	u64 policy[POLICY_MM_SIZE / 8];
+};
+
+struct counts {
+	u64 references, faults, minor, evictions, trimmed, ticks, looked;
+	u32 pages; /* distinct */
+};
+
+extern struct mm_struct sim_mm;
+extern struct counts counts;
+extern u64 sim_now_ns;   /* machine time, and the process's own */
+extern u32 sim_resident; /* frames in use */
+
+/* An entry of the page table. */
+struct entry {
+	struct page *page; /* NULL: not in memory */
+	u32 slot;          /* in the swap area; 0: it has never left */
+	u32 seen;
+};
+
+#define SWAP_STORE 1
+
+/* memory.c */
+void memory_start(u32 nr_frames);
+/* `count` references to one page, which take ns together. */
+void memory_run(u32 vpage, u32 count, u32 ns);
+/* The process ends: the policy is left with nothing. */
+void memory_end(void);
+struct entry *entry_of(u32 vpage);
+/* The next use of the page shall be a minor fault. */
+void memory_fault_first(struct page *page);
+/* The page has left memory, its frame is free. */
+void memory_release(struct page *page);
+
+/* reclaim.c. Frees a frame; and as many as the policy counts as surplus, returns how many. */
+void reclaim_one(void);
+u32 reclaim_surplus(void);
+
+/* seam.c. A broken rule ends the program. */
+void seam_start(void);
+void seam_insert(struct page *page, struct page_id from);
+void seam_touch(struct page *page, enum vm_touch how);
+void seam_remove(struct page *page, enum vm_out why);
+struct page *seam_select(struct vm_scan *scan);
+void seam_putback(struct page *page, enum vm_put why);
+void seam_evicted(struct page *page, struct page_id to);
+void seam_forget(struct page_id id);
+u32 seam_surplus(void);
+bool seam_may_run(void);
+/* Its tick, again while it asks for more. */
+void seam_tick(void);
+void seam_show(struct seq_file *m);
+void seam_end(void);
+u32 seam_nr_owned(void);
+const struct vm_policy *seam_policy(void);
+const char *seam_hook(void);      /* the one that is running, or NULL */
+const char *seam_last_hook(void); /* that, or the one before */
+/* Says which rule was broken, and where; page may be NULL. */
+void __noreturn seam_violation(const char *rule, const struct page *page, const char *fmt, ...)
+	__printf(3, 4);
+
+/* report.c. What concerns single references does nothing unless report_explains. */
+extern bool report_explains;
+void report_asked(const char *name, const struct vm_scan *scan);
+void report_looked(const struct page *page, bool used);
+void report_gave(const struct page *page, enum vm_act act);
+void report_reference(u32 vpage, u32 count, const char *result);
+void report_result(void);
+void report_violation(const char *rule, const struct page *page, const char *what);
+
+/* host.c: from now on a crash, or a hook that does not return, is reported as a broken rule. */
+void host_watch(void);
+
+#endif

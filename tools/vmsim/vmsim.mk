@@ -1,0 +1,39 @@
+# Policies on the host. build/vmsim/NAME is kernel/mm/policy/NAME.c itself, linked with the core that plays the kernel and
+# run under the sanitizers; build/vmsim/NAME.fast is the same for speed. Both are 32-bit programs like the host tests, so
+# that struct page is the kernel's.
+
+export NAME TRACE EXPLAIN FAST
+PYTHON = PYTHONPATH=tools $(or $(wildcard build/venv/bin/python),python3)
+comma := ,
+
+VMSIM_SRC := $(wildcard tools/vmsim/*.c) kernel/lib/seq_file.c kernel/lib/rbtree.c kernel/lib/parse.c
+VMSIM_FLAGS = -std=gnu11 -g -Wall -Wextra $(if $(WERROR),-Werror) -fno-pie -no-pie -Itests/host/include -Ikernel/include
+VMSIM_fast = -O2
+VMSIM_checked = -O1 -fsanitize=address$(comma)undefined -fno-sanitize-recover=all
+vmsim_objects = $(VMSIM_SRC:%.c=build/vmsim/$1/%.o)
+
+define vmsim_kind
+build/vmsim/$1/%.o: %.c build/flags
+	@mkdir -p $$(@D)
+	$Q$(HOST_CC) $(VMSIM_FLAGS) $(VMSIM_$1) -MMD -MP -c -o $$@ $$<
+
+build/vmsim/%$2: build/vmsim/$1/kernel/mm/policy/%.o $(call vmsim_objects,$1) tests/host/sections.ld
+	$$(call say,SIM,$$@)
+	$Q$(HOST_CC) $(VMSIM_FLAGS) $(VMSIM_$1) -o $$@ $$(filter %.o,$$^) -Wl,-T,tests/host/sections.ld $(HOST_LD)
+endef
+$(eval $(call vmsim_kind,fast,.fast))
+$(eval $(call vmsim_kind,checked,))
+.PRECIOUS: build/vmsim/fast/%.o build/vmsim/checked/%.o
+-include $(foreach p,$(VMSIM_SRC) $(POLICIES:%=kernel/mm/policy/%.c),$(foreach k,fast checked,$(p:%.c=build/vmsim/$k/%.d)))
+
+sim:
+	@$(PYTHON) -m tidemark.cli sim --vm "$$VM" $(if $(FRAMES),--frames "$$FRAMES") $(if $(EXPLAIN),--explain) \
+		$(if $(FAST),--fast) -- "$$TRACE"
+
+new-policy:
+	@tools/vmsim/new-policy.sh "$$NAME" $(CC) $(KFLAGS)
+
+.PHONY: sim new-policy
+
+# What the tests run in the kernel to have the same string there.
+$(foreach s,$(wildcard tests/vmsim/*.c),$(eval $(call user_program,$s)))
