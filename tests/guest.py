@@ -107,10 +107,11 @@ def boot(
     timeout: float = 120,
     exact: bool = True,
     iso: bool = False,
+    image: Path = qemu.ROOT,
 ) -> Result:
     """Run one command line in a fresh guest (as RUN= does) and return what came of it.
 
-    `timeout` is in seconds of host time; when it passes the result's `exit` is qemu.TIMED_OUT.
+    `timeout` is in seconds of host time; when it passes the result's `exit` is qemu.TIMED_OUT. `image`: a built tree.
     """
     with tempfile.TemporaryDirectory(prefix="tidemark-test-") as folder:
         telemetry = Path(folder, "telemetry.ndjson")
@@ -126,6 +127,7 @@ def boot(
             timeout=timeout,
             exact=exact,
             telemetry=telemetry,
+            image=image,
         )
         console = io.BytesIO()
         code, _ = qemu.run_command(s, console, iso=iso)

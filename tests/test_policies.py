@@ -117,7 +117,7 @@ def bad_kernel() -> str:
     copy.mkdir(exist_ok=True)
     with (copy / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        for name in ("boot", "kernel", "tools"):
+        for name in ("boot", "kernel", "tools", "labs"):
             shutil.rmtree(copy / name, ignore_errors=True)
             shutil.copytree(qemu.ROOT / name, copy / name)
         for name in ("Makefile", "linker.ld"):

@@ -83,7 +83,7 @@ def student() -> Path:
         if made_by.read() == this_run:
             return copy
         made_by.truncate(0)
-        for name in ("boot", "kernel", "tools", "tests/host"):
+        for name in ("boot", "kernel", "tools", "labs", "tests/host"):
             shutil.rmtree(copy / name, ignore_errors=True)
             shutil.copytree(qemu.ROOT / name, copy / name)
         for name in ("Makefile", "linker.ld"):

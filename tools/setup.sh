@@ -71,6 +71,7 @@ table() {
 	hostcc - lab gcc libc6-dev
 	venv - lab python3-venv
 	sanitizers - host $(compiler_package ' libc6-dev-i386-cross')
+	bwrap 0.4 grade bubblewrap
 	valgrind 3.18 check valgrind
 	browser - check $(browser_package)
 	END
@@ -85,7 +86,8 @@ purposes() {
 		qemu-iso) echo build run iso ;;
 		lab) echo build run lab ;;
 		sim) echo build lab host ;;
-		check) echo build run debug iso lab host check ;;
+		grade | grade-base | release) echo build run lab host grade ;;
+		check) echo build run debug iso lab host grade check ;;
 		*) echo build ;;
 		esac
 	done
@@ -165,7 +167,7 @@ doctor() {
 }
 
 goal_of() {
-	case $1 in build) echo all ;; run) echo qemu ;; debug) echo gdb ;; iso | lab) echo "$1" ;; host) echo sim ;; *) echo check ;; esac
+	case $1 in build) echo all ;; run) echo qemu ;; debug) echo gdb ;; iso | lab) echo "$1" ;; host) echo sim ;; grade) echo grade ;; *) echo check ;; esac
 }
 
 if [ "${1:-}" = --doctor ]; then
@@ -178,6 +180,6 @@ if [ -n "${packages// /}" ]; then
 fi
 case " $* " in
 *' check '*) python_tools test || exit 1 ;;
-*' lab '* | *' sim '*) python_tools all || exit 1 ;;
+*' lab '* | *' sim '* | *' grade '* | *' grade-base '* | *' release '*) python_tools all || exit 1 ;;
 esac
 compiler

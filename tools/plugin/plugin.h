@@ -4,9 +4,9 @@
  *
  * QEMU has had two ways to count instructions without a call: until 8.2 (plugin API 1) an addition
  * to a variable, since 9.0 (API 2) to an element of a "scoreboard". The functions of both are weak,
- * and those that are there decide. The last two of QEMU's functions, which read a register, are not
- * part of the API: they are there when QEMU exports all of its symbols, as it does when it is built
- * with modules.
+ * and those that are there decide. The last four of QEMU's functions, from the one that reads a
+ * register on, are not part of the API: they are there when QEMU exports all of its symbols, as it
+ * does when it is built with modules.
  */
 #ifndef PLUGIN_H
 #define PLUGIN_H
@@ -23,6 +23,7 @@
 struct qemu_plugin_tb;
 struct qemu_plugin_insn;
 struct qemu_plugin_scoreboard;
+struct qemu_plugin_hwaddr;
 struct scoreboard_entry {
 	struct qemu_plugin_scoreboard *scoreboard;
 	size_t offset;
@@ -52,6 +53,10 @@ void *qemu_plugin_insn_haddr(const struct qemu_plugin_insn *);
 size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *);
 unsigned int qemu_plugin_mem_size_shift(uint32_t info);
 bool qemu_plugin_mem_is_store(uint32_t info);
+/* Only in the callback that was given this info; valid until the next call. NULL: not known. */
+struct qemu_plugin_hwaddr *qemu_plugin_get_hwaddr(uint32_t info, uint64_t address);
+bool qemu_plugin_hwaddr_is_io(const struct qemu_plugin_hwaddr *);
+uint64_t qemu_plugin_hwaddr_phys_addr(const struct qemu_plugin_hwaddr *);
 
 MAY_LACK void qemu_plugin_register_vcpu_insn_exec_inline(struct qemu_plugin_insn *, int op, void *,
 							 uint64_t);
@@ -63,18 +68,22 @@ MAY_LACK void *qemu_plugin_scoreboard_find(struct qemu_plugin_scoreboard *, unsi
 
 MAY_LACK int x86_cpu_gdb_read_register(void *cpu, struct byte_array *, int number);
 MAY_LACK void *qemu_get_cpu(int index);
+MAY_LACK int cpu_memory_rw_debug(void *cpu, uint64_t address, void *buffer, size_t, bool write);
+MAY_LACK int64_t qemu_clock_get_ns(int clock);
 struct byte_array *g_byte_array_new(void);
 struct byte_array *g_byte_array_set_size(struct byte_array *, unsigned int size);
 
 /* What is ours is not QEMU's, whatever it calls its own. */
 #pragma GCC visibility push(hidden)
 
+/* With what QEMU ends when the plugin ends it. */
+enum { PLUGIN_FAILED = 70, PLUGIN_OVER_BUDGET };
+
 /* Prints "tidemark plugin: ..." and ends QEMU, without what exit() would run. */
-enum { PLUGIN_FAILED = 70 };
 __attribute__((noreturn, format(printf, 1, 2))) void fail(const char *fmt, ...);
 
 /* A register of the CPU by its number in instructions; only in a callback with CB_R_REGS. */
-enum { EAX };
+enum { EAX, EDX = 2, ESP = 4 };
 uint32_t read_register(int number);
 
 /* The page directory in use; 0 until the kernel, in its own half, loads one for the first time. */
@@ -86,7 +95,7 @@ void counters_init(size_t nr);
 /* @insn adds one to counters[@index] whenever it begins, after its callbacks. */
 void count_insn(struct qemu_plugin_insn *insn, size_t index);
 
-/* The two things the plugin can do. */
+/* The things the plugin can do. */
 struct mode {
 	const char *name;
 	/* false: not an option of this mode */
@@ -98,7 +107,7 @@ struct mode {
 	void (*finish)(void);
 };
 
-extern const struct mode trace_mode, profile_mode;
+extern const struct mode trace_mode, profile_mode, evidence_mode;
 
 #pragma GCC visibility pop
 

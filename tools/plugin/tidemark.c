@@ -3,6 +3,7 @@
  *
  *   -plugin tidemark.so,mode=trace,out=FILE,...      every reference of every program: trace.c
  *   -plugin tidemark.so,mode=profile,out=FILE,...    instructions by kernel function: profile.c
+ *   -plugin tidemark.so,mode=evidence,out=FILE,...   pages, and a student's code: evidence.c
  *
  * The guest cannot notice. In an exact run its clock counts instructions, and the plugin adds none:
  * telemetry and console have the same bytes with and without it.
@@ -128,12 +129,13 @@ static void on_exit_of_qemu(uint64_t id, void *data)
 
 static bool set_option(const char *name, const char *value)
 {
+	static const struct mode *const modes[] = { &trace_mode, &profile_mode, &evidence_mode };
+
 	if (strcmp(name, "mode"))
 		return mode && mode->option(name, value);
-	if (!strcmp(value, trace_mode.name))
-		mode = &trace_mode;
-	else if (!strcmp(value, profile_mode.name))
-		mode = &profile_mode;
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+		if (!strcmp(value, modes[i]->name))
+			mode = modes[i];
 	return mode;
 }
 
@@ -159,7 +161,8 @@ EXPORT int qemu_plugin_install(uint64_t id, const void *info, int argc, char **a
 	if (!set_options(argc, argv))
 		return 1;
 	if (!mode)
-		fail("mode= is missing: %s or %s", trace_mode.name, profile_mode.name);
+		fail("mode= is missing: %s, %s or %s", trace_mode.name, profile_mode.name,
+		     evidence_mode.name);
 	if (!x86_cpu_gdb_read_register || !qemu_get_cpu)
 		fail("this QEMU does not export x86_cpu_gdb_read_register, without which address "
 		     "spaces cannot be told apart; one built with --enable-modules does, as those "

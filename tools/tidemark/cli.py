@@ -10,7 +10,24 @@ import sys
 import typer
 
 from tidemark import errors
-from tidemark.commands import compare, curves, procs, profile, report, rerun, run, sim, sweep, trace, watch
+from tidemark.commands import (
+    compare,
+    curves,
+    export_grade,
+    grade,
+    grade_class,
+    lab,
+    procs,
+    profile,
+    release,
+    report,
+    rerun,
+    run,
+    sim,
+    sweep,
+    trace,
+    watch,
+)
 
 EXTRAS = {
     "matplotlib": "figures",
@@ -42,6 +59,11 @@ app.command()(watch.watch)
 app.command()(procs.procs)
 app.command()(sim.sim)
 app.command()(compare.compare)
+app.command()(lab.lab)
+app.command()(grade.grade)
+app.command()(grade_class.grade_class)
+app.command()(export_grade.export_grade)
+app.command()(release.release)
 app.add_typer(trace.app, name="trace")
 
 

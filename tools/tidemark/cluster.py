@@ -153,7 +153,7 @@ class Local:
         self.slots = slots
         self.executor: Executor = ThreadPoolExecutor(slots, "cell")
 
-    def share(self, parcel: Parcel) -> object:
+    def share(self, parcel: object) -> object:
         """What to give to `submit` for the parcel."""
         return parcel
 
@@ -219,7 +219,7 @@ class Cluster:
                 self.known_slots = sum(self.client.nthreads().values())
         return self.known_slots
 
-    def share(self, parcel: Parcel) -> object:
+    def share(self, parcel: object) -> object:
         """The parcel as a task of its own: it travels once, and is made anew when the workers that had it are gone."""
         return self.client.submit(identity, parcel, pure=False)
 

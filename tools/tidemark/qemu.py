@@ -60,7 +60,8 @@ class BadSetting(ValueError):
 @dataclass(frozen=True)
 class Settings:
     """What one run is made of. Sizes are in the kernel's notation (24M); `exact` is virtual time; `timeout` is in
-    seconds of host time; `image` is the folder that holds KERNEL and INITRD."""
+    seconds of host time; `image` is the folder that holds KERNEL and INITRD; `prefix` is put before the command of an
+    unattended run, to start it in a sandbox."""
 
     vm: str = "2q"
     mem: str = "64M"
@@ -75,6 +76,7 @@ class Settings:
     gdb_port: int = 1234
     qemu_flags: str = ""
     image: Path = ROOT
+    prefix: tuple[str, ...] = ()
 
 
 def size_bytes(text: str, name: str) -> int:
@@ -232,7 +234,8 @@ def unattended(
     also when an exception, such as KeyboardInterrupt, ends the run. `messages` takes what QEMU itself says.
     """
     console.write_bytes(b"")
-    qemu = start(qemu_command(s, str(console), iso=iso), s.image, stdin=subprocess.DEVNULL, stderr=messages)
+    command = [*s.prefix, *qemu_command(s, str(console), iso=iso)]
+    qemu = start(command, s.image, stdin=subprocess.DEVNULL, stderr=messages)
     deadline = time.monotonic() + s.timeout
     try:
         while qemu.poll() is None:

@@ -6,18 +6,26 @@
  * two ticks, and a policy that asks knows init to be idle. The kernel's command line would be too
  * short for a long string; a shell would be one more process with pages.
  */
-#include "lib.h"
+#include "../lib.h"
+
+#define HELP                                                                                       \
+	"usage: settle\n"                                                                          \
+	"Let the machine come to rest, and run refstring -v with the arguments that the\n"         \
+	"file /string holds.\n"
 
 #define PAUSES 4
 #define PAUSE_US 120000
 
 static char text[1 << 16];
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static char *words[1 << 13] = { "refstring", "-v" };
 	size_t n = 2;
 
+	help_if_asked(argc, argv, HELP);
+	if (argc > 1)
+		usage_error(HELP);
 	if (read_file("/string", text, sizeof(text)) <= 0) {
 		warn_errno("/string");
 		return 1;

@@ -1,0 +1,186 @@
+"""What a submission may be: a folder or an archive with the lab's files, and nothing that could do harm."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+from tidemark.errors import LabError
+from tidemark.grade import archive
+from tidemark.grade.model import Lab
+
+FILE, OTHER = "kernel/mm/policy/clock.c", "kernel/mm/policy/fifo.c"
+LAB = Lab("clock", 4, "Second chance", Path("labs/clock"), (OTHER, FILE), (), (), (), ())
+CODE = b"int clock;\n"
+
+
+def tar(path: Path, *members: tuple[str, bytes | str], mode: str = "w:gz") -> Path:
+    """A tar of (name, content), or (name, type, linkname) for what is no file."""
+    with tarfile.open(path, mode) as made:
+        for name, data, *link in members:
+            member = tarfile.TarInfo(name)
+            if link:
+                member.type, member.linkname = data, link[0]
+                made.addfile(member)
+            else:
+                member.size = len(data)
+                made.addfile(member, io.BytesIO(data))
+    return path
+
+
+def zipped(path: Path, *members: tuple[str | zipfile.ZipInfo, bytes]) -> Path:
+    """A zip of (name, content)."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
+        for name, data in members:
+            made.writestr(name, data)
+    return path
+
+
+def zip_member(name: str, mode: int) -> zipfile.ZipInfo:
+    """A member of a zip with a Unix mode."""
+    member = zipfile.ZipInfo(name)
+    member.external_attr = mode << 16
+    return member
+
+
+def refused(submission: Path) -> str:
+    """Why a submission is refused."""
+    with pytest.raises(LabError) as caught:
+        archive.read(submission, LAB)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["ada.tar", "ada.tar.gz", "ada.tgz", "ada.tar.xz", "Ada Lovelace é中.TAR.GZ"])
+def test_tar_of_every_kind_is_read(tmp_path: Path, name: str) -> None:
+    mode = {"r": "w", "z": "w:gz", "Z": "w:gz", "x": "w:xz"}["x" if name.endswith("xz") else name[-1]]
+    path = tar(tmp_path / name, (f"./{FILE}", CODE), ("./README.md", b""), mode=mode)
+    assert archive.read(path, LAB) == {FILE: CODE}
+
+
+def test_zip_with_a_leading_folder_and_other_files_is_read(tmp_path: Path) -> None:
+    others = [("my clone/Makefile", b""), ("__MACOSX/kernel/mm/policy/clock.c", b"x"), ("my clone/labs/", b"")]
+    deeper = ("my clone/labs/clock/starter/kernel/mm/policy/clock.c", b"starter")
+    path = zipped(tmp_path / "ada.zip", (f"my clone/{FILE}", CODE), (f"my clone/{OTHER}", b""), deeper, *others)
+    assert archive.read(path, LAB) == {OTHER: b"", FILE: CODE}
+
+
+def test_zip_with_the_separators_of_windows_is_read(tmp_path: Path) -> None:
+    path = zipped(tmp_path / "ada.zip", (FILE.replace("/", "\\"), CODE))
+    assert archive.read(path, LAB) == {FILE: CODE}
+
+
+def test_unpack_writes_only_the_files_of_the_lab(tmp_path: Path) -> None:
+    path = tar(
+        tmp_path / "ada.tgz", (f"clone/{FILE}", CODE), ("clone/Makefile", b"all:"), ("clone/bin", tarfile.SYMTYPE, "/")
+    )
+    into = archive.unpack(path, LAB, tmp_path / "into")
+    assert [str(found.relative_to(into)) for found in into.rglob("*") if found.is_file()] == [FILE]
+    assert (into / FILE).read_bytes() == CODE
+
+
+def test_folder_is_read_like_an_archive(tmp_path: Path) -> None:
+    for top in ("ada", "bob/clone", "bob/.git", "bob/clone/labs/clock/starter"):
+        (tmp_path / top / FILE).parent.mkdir(parents=True)
+        (tmp_path / top / FILE).write_bytes(top.encode())
+    assert archive.read(tmp_path / "ada", LAB) == {FILE: b"ada"}
+    assert archive.read(tmp_path / "bob", LAB) == {FILE: b"bob/clone"}
+
+
+@pytest.mark.parametrize("name", ["/etc/passwd", "../../etc/passwd", "clone/../../x", "C:/x", "..\\x"])
+def test_name_outside_of_the_archive_is_refused(tmp_path: Path, name: str) -> None:
+    said = f"a member is called {name!r}, which lies outside of the archive"
+    assert said in refused(tar(tmp_path / "ada.tgz", (FILE, CODE), (name, b"x")))
+    assert said in refused(zipped(tmp_path / "ada.zip", (FILE, CODE), (name, b"x")))
+
+
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE, tarfile.DIRTYPE])
+def test_member_that_is_no_file_is_refused(tmp_path: Path, kind: bytes) -> None:
+    assert "is no file: hand in the file itself" in refused(tar(tmp_path / "ada.tgz", (FILE, kind, "/etc/shadow")))
+
+
+@pytest.mark.parametrize("mode", [0o120777, 0o020666, 0o010666])
+def test_link_or_device_in_a_zip_is_refused(tmp_path: Path, mode: int) -> None:
+    path = zipped(tmp_path / "ada.zip", (zip_member(FILE, mode), b"/etc/shadow"))
+    assert "is no file: hand in the file itself" in refused(path)
+
+
+def test_link_in_a_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("hidden tests")
+    (tmp_path / "ada" / FILE).parent.mkdir(parents=True)
+    (tmp_path / "ada" / FILE).symlink_to(tmp_path / "secret")
+    assert f"{FILE}: there is a link on the way" in refused(tmp_path / "ada")
+    (tmp_path / "bob").mkdir()
+    (tmp_path / "bob/kernel").symlink_to(tmp_path / "ada/kernel")
+    assert f"{OTHER}: there is a link on the way" in refused(tmp_path / "bob")
+    (tmp_path / "eve" / FILE).parent.mkdir(parents=True)
+    os.mkfifo(tmp_path / "eve" / FILE)
+    assert f"{FILE} is no file" in refused(tmp_path / "eve")
+
+
+def test_bomb_is_refused_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive, "MOST_UNPACKED", 3 << 20)
+    huge = bytes(4 << 20)
+    assert "unpacks to more than 3 MiB" in refused(tar(tmp_path / "ada.tar.xz", ("x", huge), (FILE, CODE), mode="w:xz"))
+    assert f"{FILE} is larger than 1 MiB" in refused(zipped(tmp_path / "ada.zip", (FILE, huge)))
+    assert archive.read(zipped(tmp_path / "bob.zip", ("x", huge), (FILE, CODE)), LAB) == {FILE: CODE}
+    monkeypatch.setattr(archive, "MOST_MEMBERS", 2)
+    many = [(str(number), b"") for number in range(3)]
+    assert "more than 2 members" in refused(zipped(tmp_path / "many.zip", *many))
+    monkeypatch.setattr(archive, "MOST_ARCHIVE", 100)
+    assert "larger than 0 MiB" in refused(zipped(tmp_path / "large.zip", *many))
+
+
+def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
+    for name in ("ada.zip", "ada.tar", "ada.tar.gz", "ada.tar.xz"):
+        (tmp_path / name).write_bytes(b"Rar!" * 1000)
+        assert f"{name}: it cannot be read as" in refused(tmp_path / name)
+        (tmp_path / name).write_bytes(b"")
+        assert f"{name}: it cannot be read as" in refused(tmp_path / name)
+    (tmp_path / "clock.c").write_bytes(CODE)
+    assert refused(tmp_path / "clock.c").startswith("clock.c: this is no folder and no archive; archives end in .zip")
+    assert refused(tmp_path / "nobody.zip") == "nobody.zip: there is no such file or folder"
+
+
+def test_archive_that_ends_early_is_refused(tmp_path: Path) -> None:
+    whole = tar(tmp_path / "ada.tgz", (FILE, os.urandom(100_000))).read_bytes()
+    (tmp_path / "ada.tgz").write_bytes(whole[: len(whole) // 2])
+    assert "ada.tgz: it cannot be read as .tgz" in refused(tmp_path / "ada.tgz")
+
+
+def test_archive_without_the_files_is_refused(tmp_path: Path) -> None:
+    said = f"there is no {OTHER}, {FILE}, at the top or below one folder"
+    assert said in refused(tar(tmp_path / "ada.tgz", (f"a/b/{FILE}", CODE)))
+    assert said in refused(tar(tmp_path / "empty.tgz"))
+    assert said in refused(zipped(tmp_path / "empty.zip"))
+    (tmp_path / "folder").mkdir()
+    assert said in refused(tmp_path / "folder")
+
+
+def test_choice_is_refused(tmp_path: Path) -> None:
+    path = tar(tmp_path / "ada.tgz", (FILE, CODE), (f"old/{FILE}", CODE))
+    assert "more than once, at the top, old: keep those that are meant" in refused(path)
+    assert f"two files {FILE}" in refused(tar(tmp_path / "bob.tgz", (FILE, CODE), (f"./{FILE}", b"other")))
+
+
+def test_bare_names_will_do(tmp_path: Path) -> None:
+    folder = tmp_path / "ada"
+    folder.mkdir()
+    (folder / "clock.c").write_bytes(CODE)
+    assert archive.read(folder, LAB) == {FILE: CODE}
+    assert archive.read(tar(tmp_path / "ada.tar", ("ada/clock.c", CODE), mode="w"), LAB) == {FILE: CODE}
+
+
+@pytest.mark.parametrize("top", ["", "tidemark/"])
+def test_other_files_that_were_changed_are_told(tmp_path: Path, top: str) -> None:
+    released = {
+        FILE: "",
+        "Makefile": hashlib.sha256(b"all:\n").hexdigest(),
+        "user/ls.c": hashlib.sha256(b"").hexdigest(),
+    }
+    members = [(f"{top}{FILE}", CODE), (f"{top}Makefile", b"all: call-out\n"), (f"{top}user/ls.c", b"")]
+    assert archive.strays(zipped(tmp_path / "ada.zip", *members), LAB, released) == ("Makefile",)

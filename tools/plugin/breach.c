@@ -1,0 +1,206 @@
+/*
+ * mode=evidence, the student's code: what it touches although it has no business there.
+ *
+ * Code and data hold no secrets, so that loads of them are free. The student's code may not touch a
+ * program's memory, neither below KERNEL_BASE nor through the direct map; it may store into the
+ * kernel's image only where that is its own, and of a struct page only into the policy's part.
+ *
+ * A program's page in the direct map is the hard case, because frames are used again without a
+ * word: by a slab, when a process has ended. So an access to a frame that a program has referred
+ * to only makes it suspect. It is a breach when the next thing heard of the frame is that the same
+ * program refers to it as the same page, or that it is written to the store: then that page was
+ * in it all the time. Cleared, copied or read into before that, it may have been anybody's.
+ *
+ * The rules of the seam are the kernel's to check (mm/policy_core.c); that it found one broken is
+ * taken from there, because a broken policy is replaced by one that works.
+ *
+ * Options, LOW-HIGH without HIGH, or several with colons between: text=, own=: the student's code,
+ * and what it may store into; image=: the kernel's. violation=: address of the function that the
+ * kernel calls when a rule is broken. pages=: address of the variable mem_map, page_size=,
+ * policy=LOW-HIGH: where in a struct page the policy's part is; without them stores into it are not
+ * looked at.
+ */
+#include "evidence.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_RANGES = 256, MAX_BREACHES = 64 };
+enum rule { USER_MEMORY, PROGRAMS_PAGE, KERNEL_DATA, STRUCT_PAGE, RULE_OF_SEAM };
+
+struct ranges {
+	size_t nr;
+	struct {
+		uint32_t low, high;
+	} at[MAX_RANGES];
+};
+
+/* What was last heard of a frame: a program's reference, and the student's access after it. */
+struct frame {
+	uint16_t space; /* 0: nothing */
+	uint16_t offset;
+	uint32_t page;
+	uint32_t suspect; /* address of the student's instruction, or 0 */
+};
+
+static struct ranges text, own, image, policy;
+static uint64_t violation, mem_map_pointer, page_size;
+
+static struct frame frames[NR_FRAMES];
+static struct {
+	uint32_t pc;
+	enum rule rule;
+} breaches[MAX_BREACHES];
+static size_t nr_breaches;
+
+static bool within(const struct ranges *ranges, uint32_t address)
+{
+	for (size_t i = 0; i < ranges->nr; i++)
+		if (address >= ranges->at[i].low && address < ranges->at[i].high)
+			return true;
+	return false;
+}
+
+/* Each instruction breaks each rule once. */
+static void put_breach(enum rule rule, uint32_t pc, uint32_t address)
+{
+	for (size_t i = 0; i < nr_breaches; i++)
+		if (breaches[i].pc == pc && breaches[i].rule == rule)
+			return;
+	if (nr_breaches == MAX_BREACHES)
+		return;
+	breaches[nr_breaches].pc = pc;
+	breaches[nr_breaches++].rule = rule;
+	evidence_put(BREACH, rule, pc, address);
+}
+
+static void confirm_suspect(uint32_t frame)
+{
+	struct frame *f = &frames[frame];
+
+	if (f->suspect)
+		put_breach(PROGRAMS_PAGE, f->suspect, KERNEL_BASE + frame * PAGE_SIZE + f->offset);
+}
+
+void breach_referred(uint16_t space, uint32_t page, uint32_t frame)
+{
+	struct frame *f = &frames[frame];
+
+	if (f->space == space && f->page == page)
+		confirm_suspect(frame);
+	*f = (struct frame){ .space = space, .page = page };
+}
+
+void breach_written(uint32_t frame)
+{
+	confirm_suspect(frame);
+	breach_filled(frame);
+}
+
+void breach_filled(uint32_t frame)
+{
+	frames[frame] = (struct frame){ 0 };
+}
+
+/* Is this a field of a struct page that is not the policy's? */
+static bool is_cores_field(uint32_t address)
+{
+	static uint32_t mem_map;
+
+	if (!page_size)
+		return false;
+	if (!mem_map)
+		mem_map = evidence_read_word(mem_map_pointer);
+	return address >= mem_map && (address - mem_map) / page_size < evidence_border() &&
+	       !within(&policy, (address - mem_map) % page_size);
+}
+
+static void suspect_frame(uint32_t pc, uint32_t address)
+{
+	struct frame *f = &frames[(address - KERNEL_BASE) / PAGE_SIZE];
+
+	if (!f->space || f->suspect)
+		return;
+	f->suspect = pc;
+	f->offset = address % PAGE_SIZE;
+}
+
+static void on_access(unsigned int cpu, uint32_t info, uint64_t address, void *data)
+{
+	uint32_t pc = (uintptr_t)data;
+	bool stores = qemu_plugin_mem_is_store(info);
+
+	(void)cpu;
+	if (address < KERNEL_BASE)
+		put_breach(USER_MEMORY, pc, address);
+	else if (stores && within(&image, address) && !within(&own, address))
+		put_breach(KERNEL_DATA, pc, address);
+	else if (stores && is_cores_field(address))
+		put_breach(STRUCT_PAGE, pc, address);
+	else if (address < DIRECT_MAP_END)
+		suspect_frame(pc, address);
+}
+
+/* violation(rule, fmt, ...): as it takes any number of arguments, they are on the stack. */
+static void on_violation(unsigned int cpu, void *data)
+{
+	(void)cpu;
+	(void)data;
+	put_breach(RULE_OF_SEAM, violation, evidence_read_word(read_register(ESP) + 4));
+}
+
+void breach_translate(struct qemu_plugin_insn *insn, uint32_t pc)
+{
+	if (pc == violation)
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_violation, CB_R_REGS, NULL);
+	if (within(&text, pc))
+		qemu_plugin_register_vcpu_mem_cb(insn, on_access, CB_NO_REGS, MEM_RW,
+						 (void *)(uintptr_t)pc);
+}
+
+static bool set_ranges(struct ranges *ranges, const char *value)
+{
+	for (;; value++) {
+		char *end;
+		uint32_t low = strtoul(value, &end, 0);
+
+		if (*end != '-' || ranges->nr == MAX_RANGES)
+			return false;
+		ranges->at[ranges->nr].low = low;
+		ranges->at[ranges->nr++].high = strtoul(end + 1, &end, 0);
+		value = end;
+		if (*value != ':')
+			return !*value;
+	}
+}
+
+bool breach_option(const char *name, const char *value)
+{
+	uint64_t number = strtoull(value, NULL, 0);
+
+	if (!strcmp(name, "text"))
+		return set_ranges(&text, value);
+	if (!strcmp(name, "own"))
+		return set_ranges(&own, value);
+	if (!strcmp(name, "image"))
+		return set_ranges(&image, value);
+	if (!strcmp(name, "policy"))
+		return set_ranges(&policy, value);
+	if (!strcmp(name, "violation"))
+		violation = number;
+	else if (!strcmp(name, "pages"))
+		mem_map_pointer = number;
+	else if (!strcmp(name, "page_size"))
+		page_size = number;
+	else
+		return false;
+	return true;
+}
+
+void breach_start(void)
+{
+	if (text.nr && (!own.nr || !image.nr || !violation))
+		fail("mode=evidence needs own=, image= and violation= with text=");
+	if (page_size && (!mem_map_pointer || !policy.nr))
+		fail("mode=evidence needs pages= and policy= with page_size=");
+}

@@ -1,0 +1,332 @@
+/*
+ * mode=evidence: what became of pages, for a grader that believes nothing the guest says.
+ *
+ * A program's loads and stores are recorded with the frame that they went to, one record for a run
+ * of them to one page. A frame gets its contents in three ways, all of which pass through two
+ * functions of the kernel: it is cleared, copied from another frame, or copied from the store of
+ * the modelled disk, which is memory above mem=; and when its page is evicted it is copied there.
+ * So the order of these records is the history of every page, and what the kernel counts and prints
+ * is not needed. (What is read from a file is not recorded, nor what the kernel itself does in a
+ * program's memory.) In between come the breaches of breach.c.
+ *
+ * FILE is an array of struct record, low byte first; without END it was cut off. Each record has
+ * the address space in use (0: none yet, then in order of appearance; page directories are used
+ * again, so one that was freed is another space), and how many instructions had begun: of programs,
+ * and of programs and kernel.
+ *
+ *	REF, STORE   a: virtual page, b: frame
+ *	READ, WRITE  a: block of the store, b: frame
+ *	ZERO         b: frame
+ *	COPY         a: from this frame, b: to this frame
+ *	SWITCH       to this record's space
+ *	BIRTH, EXIT  of this record's space
+ *	BREACH       rule: which; a: address of the instruction, b: what it accessed. Of RULE_OF_SEAM
+ *	             b is the address of the rule's name
+ *	BUDGET       there were more instructions than budget=, or MAX_RECORDS; QEMU is about to end
+ *	             with PLUGIN_OVER_BUDGET
+ *	END          a, b: low and high half of QEMU's virtual time in ns, 0 after BUDGET (it cannot be
+ *	             read between two instructions)
+ *
+ * Options: out=FILE; store=BYTES, where the store begins; directory=, copy=, clear=, death=:
+ * addresses of the kernel's kernel_pgdir, copy_page, clear_page and pgd_destroy; refs=0: no REF and
+ * STORE, and so no page of a program is known; budget=N; and those of breach.c.
+ */
+#include "evidence.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PRESENT (1u << 0) /* in an entry of a page table */
+#define LARGE (1u << 7)
+enum { LONGEST_ACCESS = 64 }; /* bytes; longer ones are several for QEMU */
+enum { MAX_SPACES = 1 << 16, MAX_RECORDS = 1 << 24 };
+enum { CLOCK_VIRTUAL = 1 };
+enum { USER, KERNEL, NR_COUNTERS };
+
+struct record {
+	uint8_t kind, rule;
+	uint16_t space;
+	uint32_t a, b;
+	uint64_t user, all;
+} __attribute__((packed));
+
+static const char *out_name;
+static FILE *out;
+static uint64_t store, directory, copy, clear, death, references = 1, budget = ~0ull;
+
+static uint64_t nr_records;
+static uint16_t space_of[NR_FRAMES]; /* by frame of the page directory */
+static uint16_t current_space, nr_spaces = 1;
+static uint32_t last_page = ~0u, last_kind; /* of the run of references under way */
+
+static uint64_t nr_instructions(void)
+{
+	return counters[USER] + counters[KERNEL];
+}
+
+static void put_of(uint16_t space, enum kind kind, uint8_t rule, uint32_t a, uint32_t b)
+{
+	struct record record = { kind, rule, space, a, b, counters[USER], nr_instructions() };
+
+	last_page = ~0u;
+	nr_records++;
+	if (fwrite(&record, sizeof(record), 1, out) != 1)
+		fail("%s cannot be written: %s", out_name, strerror(errno));
+}
+
+void evidence_put(enum kind kind, uint8_t rule, uint32_t a, uint32_t b)
+{
+	put_of(current_space, kind, rule, a, b);
+}
+
+uint32_t evidence_border(void)
+{
+	return store / PAGE_SIZE;
+}
+
+/* --- references of programs --- */
+
+static uint32_t frame_of(uint32_t info, uint32_t address)
+{
+	struct qemu_plugin_hwaddr *at = qemu_plugin_get_hwaddr(info, address);
+	uint64_t frame;
+
+	if (!at || qemu_plugin_hwaddr_is_io(at))
+		fail("a program's access to %#x did not go to memory", address);
+	frame = qemu_plugin_hwaddr_phys_addr(at) / PAGE_SIZE;
+	if (frame >= NR_FRAMES)
+		fail("a program's page lies above 4 GiB");
+	return frame;
+}
+
+static void put_reference(enum kind kind, uint32_t page, uint32_t frame)
+{
+	breach_referred(current_space, page, frame);
+	evidence_put(kind, 0, page, frame);
+	last_page = page;
+	last_kind = kind;
+}
+
+static void on_reference(unsigned int cpu, uint32_t info, uint64_t address, void *data)
+{
+	uint32_t page = address / PAGE_SIZE, offset = address % PAGE_SIZE;
+	enum kind kind = qemu_plugin_mem_is_store(info) ? STORE : REF;
+
+	(void)cpu;
+	(void)data;
+	if (address >= KERNEL_BASE)
+		return;
+	if (page != last_page || kind != last_kind)
+		put_reference(kind, page, frame_of(info, address));
+	if (__builtin_expect(offset > PAGE_SIZE - LONGEST_ACCESS, 0) &&
+	    offset + (1u << qemu_plugin_mem_size_shift(info)) > PAGE_SIZE &&
+	    ++page < KERNEL_BASE / PAGE_SIZE)
+		put_reference(kind, page, frame_of(info, page * PAGE_SIZE));
+}
+
+/* --- frames that the kernel clears and copies --- */
+
+uint32_t evidence_read_word(uint32_t address)
+{
+	uint32_t word;
+
+	if (cpu_memory_rw_debug(qemu_get_cpu(0), address, &word, sizeof(word), false))
+		fail("the guest's memory at %#x cannot be read", address);
+	return word;
+}
+
+/* An entry of a table, which lies in the direct map: a physical address. */
+static uint32_t read_entry(uint32_t table, uint32_t index)
+{
+	uint32_t entry = evidence_read_word(table + index % 1024 * 4);
+
+	if (!(entry & PRESENT) || entry & LARGE)
+		fail("the kernel copies a page at an address that is not mapped");
+	return entry & ~(PAGE_SIZE - 1);
+}
+
+/*
+ * What lies above the direct map, as the store does, has an address only while it is copied; it is
+ * in the kernel's half, which all page directories have in common.
+ */
+static uint32_t physical_page(uint32_t address)
+{
+	uint32_t table;
+
+	if (address >= KERNEL_BASE && address < DIRECT_MAP_END)
+		return (address - KERNEL_BASE) / PAGE_SIZE;
+	table = KERNEL_BASE + read_entry(directory, address >> 22);
+	return read_entry(table, address / PAGE_SIZE) / PAGE_SIZE;
+}
+
+static void on_clear(unsigned int cpu, void *data)
+{
+	uint32_t frame = physical_page(read_register(EAX));
+
+	(void)cpu;
+	(void)data;
+	breach_filled(frame);
+	evidence_put(ZERO, 0, 0, frame);
+}
+
+/* copy_page(to, from): the kernel passes the first arguments in eax and edx. */
+static void on_copy(unsigned int cpu, void *data)
+{
+	uint32_t border = evidence_border();
+	uint32_t to = physical_page(read_register(EAX)), from = physical_page(read_register(EDX));
+
+	(void)cpu;
+	(void)data;
+	if (to >= border) {
+		breach_written(from);
+		evidence_put(WRITE, 0, to - border, from);
+		return;
+	}
+	breach_filled(to);
+	if (from >= border)
+		evidence_put(READ, 0, from - border, to);
+	else
+		evidence_put(COPY, 0, from, to);
+}
+
+/* --- address spaces --- */
+
+static void switch_space(uint32_t cr3)
+{
+	uint16_t *space = &space_of[cr3 / PAGE_SIZE];
+
+	if (!*space) {
+		if (nr_spaces == MAX_SPACES - 1)
+			fail("more than %d address spaces", MAX_SPACES - 2);
+		*space = nr_spaces++;
+		put_of(*space, BIRTH, 0, 0, 0);
+	}
+	current_space = *space;
+	evidence_put(SWITCH, 0, 0, 0);
+}
+
+/* pgd_destroy(pgd) */
+static void on_death(unsigned int cpu, void *data)
+{
+	uint32_t frame = physical_page(read_register(EAX));
+
+	(void)cpu;
+	(void)data;
+	if (space_of[frame])
+		put_of(space_of[frame], EXIT, 0, 0, 0);
+	space_of[frame] = 0;
+}
+
+/* --- the end --- */
+
+static void finish_at(uint64_t virtual_ns)
+{
+	evidence_put(END, 0, virtual_ns, virtual_ns >> 32);
+	if (fclose(out))
+		fail("%s cannot be written: %s", out_name, strerror(errno));
+}
+
+static void finish(void)
+{
+	finish_at(qemu_clock_get_ns(CLOCK_VIRTUAL));
+}
+
+/* Asked in the kernel only: the timer takes every program there. */
+static void on_kernel_block(unsigned int cpu, void *data)
+{
+	(void)cpu;
+	(void)data;
+	if (nr_instructions() <= budget && nr_records <= MAX_RECORDS)
+		return;
+	evidence_put(BUDGET, 0, 0, 0);
+	finish_at(0);
+	_exit(PLUGIN_OVER_BUDGET);
+}
+
+static void translate_kernel(struct qemu_plugin_insn *insn, uint64_t pc)
+{
+	exec_callback *called = pc == copy    ? on_copy
+				: pc == clear ? on_clear
+				: pc == death ? on_death
+					      : NULL;
+
+	if (called)
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, called, CB_R_REGS, NULL);
+	breach_translate(insn, pc);
+	count_insn(insn, KERNEL);
+}
+
+static void translate_user(struct qemu_plugin_insn *insn)
+{
+	if (references)
+		qemu_plugin_register_vcpu_mem_cb(insn, on_reference, CB_NO_REGS, MEM_RW, NULL);
+	count_insn(insn, USER);
+}
+
+static void translate(struct qemu_plugin_tb *tb)
+{
+	size_t nr = qemu_plugin_tb_n_insns(tb);
+
+	if (qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, 0)) >= KERNEL_BASE)
+		qemu_plugin_register_vcpu_tb_exec_cb(tb, on_kernel_block, CB_NO_REGS, NULL);
+	for (size_t i = 0; i < nr; i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+		uint64_t pc = qemu_plugin_insn_vaddr(insn);
+
+		if (pc >= KERNEL_BASE)
+			translate_kernel(insn, pc);
+		else if (current_cr3)
+			translate_user(insn);
+	}
+}
+
+static bool option(const char *name, const char *value)
+{
+	uint64_t number = strtoull(value, NULL, 0);
+
+	if (!strcmp(name, "out"))
+		out_name = value;
+	else if (!strcmp(name, "store"))
+		store = number;
+	else if (!strcmp(name, "directory"))
+		directory = number;
+	else if (!strcmp(name, "copy"))
+		copy = number;
+	else if (!strcmp(name, "clear"))
+		clear = number;
+	else if (!strcmp(name, "death"))
+		death = number;
+	else if (!strcmp(name, "refs"))
+		references = number;
+	else if (!strcmp(name, "budget"))
+		budget = number;
+	else
+		return breach_option(name, value);
+	return true;
+}
+
+static void start(void)
+{
+	if (!out_name || !store || !directory || !copy || !clear || !death)
+		fail("mode=evidence needs out=, store=, directory=, copy=, clear= and death=");
+	if (!cpu_memory_rw_debug || !qemu_clock_get_ns)
+		fail("this QEMU does not export cpu_memory_rw_debug and qemu_clock_get_ns; one "
+		     "built with --enable-modules does");
+	breach_start();
+	out = fopen(out_name, "wb");
+	if (!out)
+		fail("%s cannot be written: %s", out_name, strerror(errno));
+	counters_init(NR_COUNTERS);
+}
+
+const struct mode evidence_mode = {
+	.name = "evidence",
+	.option = option,
+	.start = start,
+	.translate = translate,
+	.switch_space = switch_space,
+	.finish = finish,
+};

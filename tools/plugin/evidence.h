@@ -1,0 +1,32 @@
+/* What the two files of mode=evidence share: evidence.c records, breach.c watches a student's code. */
+#ifndef EVIDENCE_H
+#define EVIDENCE_H
+
+#include "plugin.h"
+
+#define DIRECT_MAP_END (KERNEL_BASE + (896u << 20))
+
+enum { NR_FRAMES = 1 << 20 };
+enum kind { REF, STORE, READ, WRITE, ZERO, COPY, SWITCH, BIRTH, EXIT, BREACH, BUDGET, END };
+
+#pragma GCC visibility push(hidden)
+
+/* Adds a record of the address space in use; @rule is for BREACH. Ends a run of references. */
+void evidence_put(enum kind kind, uint8_t rule, uint32_t a, uint32_t b);
+/* A word of the kernel's memory. */
+uint32_t evidence_read_word(uint32_t address);
+/* Where the store begins: the first frame above those of the kernel. */
+uint32_t evidence_border(void);
+
+/* false: not an option of breach.c */
+bool breach_option(const char *name, const char *value);
+void breach_start(void);
+void breach_translate(struct qemu_plugin_insn *insn, uint32_t pc);
+/* Tidings of a frame: a program referred to it, it goes to the store, it gets other contents. */
+void breach_referred(uint16_t space, uint32_t page, uint32_t frame);
+void breach_written(uint32_t frame);
+void breach_filled(uint32_t frame);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,42 @@
+"""tidemark export-grade: a grade as Gradescope, PrairieLearn, Autolab or a JUnit reader takes it."""
+
+from __future__ import annotations
+
+import sys
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tidemark.errors import USAGE, LabError
+from tidemark.grade.export import FORMATS
+
+Format = Enum("Format", {name: name for name in FORMATS})
+
+
+def export_grade(
+    grade: Annotated[Path, typer.Argument(metavar="GRADE.json", help="A grade, from `tidemark grade LAB --json`.")],
+    to: Annotated[Format, typer.Option("--to", help="The system that is to read it.")],
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write into this file, not to the terminal.")] = None,
+    show_hidden: Annotated[
+        bool, typer.Option("--show-hidden", help="Say also why hidden tests failed; students would read it.")
+    ] = False,
+) -> None:
+    """Write a grade in the form that another system takes.
+
+    Example:  tidemark export-grade grade.json --to gradescope -o results.json
+
+    labs/autograder has what these systems run; they call this.
+    """
+    from tidemark.files import write_atomically
+    from tidemark.grade import result
+    from tidemark.grade.export import export
+
+    text = export(result.load(grade), to.value, show_hidden)
+    if out is None:
+        sys.stdout.write(text)
+        return
+    if not out.parent.is_dir():
+        raise LabError(f"{out.parent} is not a folder; make it, or give another --out", USAGE)
+    write_atomically(out, text)

@@ -1,0 +1,128 @@
+"""tidemark grade-class: the scores of a folder of submissions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tidemark import qemu
+from tidemark.commands import options
+from tidemark.commands.sweep import Bar, say, where_to_run
+from tidemark.errors import FAILED, LabError
+
+if TYPE_CHECKING:
+    from tidemark.grade import apart, klass
+
+MOST_NAMES = 4
+
+
+class ClassBar(Bar):
+    """The bar of a sweep, for submissions."""
+
+    def __call__(self, now: klass.Progress) -> None:
+        """Show how far it is."""
+        if now.news:
+            self.bar.console.print(f"tidemark: {now.news}", markup=False)
+        self.bar.update(self.task, completed=now.done, text=described(now))
+
+
+def described(now: klass.Progress) -> str:
+    """`graded; ada, bob; 3:12 left,`."""
+    more = len(now.running) - MOST_NAMES
+    names = ", ".join(now.running[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+    left = "?" if now.left_s is None else f"{int(now.left_s) // 60}:{int(now.left_s) % 60:02}"
+    return f"graded; {names or 'none'}; {left} left,"
+
+
+def carry_out(
+    book: klass.Gradebook, source: apart.Source, address: str, jobs: int | None, box: str, quiet: bool
+) -> None:
+    """Grade what is missing."""
+    from tidemark import cluster
+    from tidemark.grade import apart, klass
+
+    where = where_to_run(address, jobs)
+    with ClassBar(len(book.students), quiet) as bar:
+        given = source if isinstance(where, cluster.Local) else apart.pack(source, book.lab.name)
+        run = klass.Run(book, where, given, box, bar)
+        try:
+            warning = run.warning()
+            if warning:
+                say(warning)
+            run.run()
+        except (KeyboardInterrupt, LabError):
+            say(f"not at its end: {len(book.missing())} are missing; the same command goes on from there")
+            raise
+        finally:
+            where.close(run.token)
+
+
+def show(book: klass.Gradebook) -> None:
+    """The class as a table, on stdout."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, header_style="bold")
+    for name in ("name", "score", "most"):
+        table.add_column(name, justify="left" if name == "name" else "right", no_wrap=True)
+    for name in ("outcome", "note"):
+        table.add_column(name)
+    for student in book.students:
+        row = book.row(student)
+        table.add_row(*(str(row.get(name, "")) for name in ("name", "score", "most", "outcome", "note")))
+    Console(highlight=False, markup=False).print(table)
+
+
+def grade_class(
+    submissions: Annotated[Path, typer.Argument(metavar="SUBMISSIONS", help="Folder with one of each student.")],
+    lab: Annotated[str, typer.Option("--lab", help="The assignment: a folder of labs/.")],
+    secret: Annotated[Path | None, typer.Option("--secret", help="Folder with hidden tests, LAB.toml.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, help="Submissions at a time (default: the cores).")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The folder of grades (default: results/grades-LAB).")
+    ] = None,
+    cluster: Annotated[str, typer.Option("--cluster", help="Address of a Dask scheduler whose workers grade.")] = "",
+    sandbox: Annotated[
+        str, typer.Option("--sandbox", help="How students' code is run: auto, bwrap, user or none.")
+    ] = "auto",
+    release: Annotated[
+        Path | None,
+        typer.Option("--release", help="The tree, built, that all other files are taken from; default: this tree."),
+    ] = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Grade every submission of a folder once, in parallel, and gather the scores in a table.
+
+    Example:  tidemark grade-class handed-in --lab clock --secret secret -o grades
+
+    Each folder, .zip, .tar, .tar.gz, .tgz or .tar.xz in SUBMISSIONS is a student's, by its name. The folder of grades
+    gets class.csv, one row for each, and NAME/grade.json and NAME/report.txt; the report says nothing about hidden
+    tests but points. Run the same command again to go on after Ctrl-C, or with more submissions: only what is new or
+    changed is graded. Exit status 1: something could not be graded; its row says why.
+    """
+    from tidemark.grade import apart, klass
+    from tidemark.grade import grade as grading
+    from tidemark.grade import lab as labs
+    from tidemark.grade import tree as trees
+
+    tree = (release or qemu.ROOT).resolve()
+    hidden = secret.resolve() if secret else None
+    assignment = labs.load(tree, lab, hidden)
+    grading.check_release(tree)
+    source = apart.Source(tree, hidden)
+    by, place = klass.grader(source, lab), out or Path("results", f"grades-{lab}")
+    book = klass.Gradebook(submissions, assignment, place, by, trees.released(tree))
+    book.settle()
+    missing = len(book.missing())
+    kept = sum(student.grade is not None for student in book.students)
+    if missing:
+        carry_out(book, source, cluster, jobs, sandbox, quiet)
+    show(book)
+    failed = book.failed()
+    print(f"{missing - len(book.missing())} graded, {kept} kept as they were; {book.out / klass.TABLE}")
+    if failed:
+        raise LabError(f"{len(failed)} of {len(book.students)} could not be graded; their notes say why", FAILED)

@@ -1,0 +1,33 @@
+"""tidemark lab: begin an assignment."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tidemark import qemu
+
+
+def lab(
+    name: Annotated[str, typer.Argument(metavar="[LAB]", help="The assignment; without it, all are listed.")] = "",
+) -> None:
+    """Lay an assignment's starter files over this tree.
+
+    Example:  tidemark lab clock
+
+    Work that is not committed is never overwritten.
+    """
+    from tidemark.grade import lab as labs
+    from tidemark.grade import starter
+
+    if not name:
+        for each in labs.names(qemu.ROOT):
+            found = labs.load(qemu.ROOT, each)
+            print(f"{found.number}  {each:12} {found.title}")
+        print("`make lab LAB=NAME` begins one; labs/NAME/handout.md is what to read first.")
+        return
+    found = labs.load(qemu.ROOT, name)
+    for file in starter.lay(qemu.ROOT, found):
+        print(f"{file}: the starter")
+    print(f"Read labs/{name}/handout.md. `make grade LAB={name}` runs the tests and tells the score.")

@@ -1,0 +1,30 @@
+"""tidemark release: the archive that students get."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tidemark import qemu
+
+
+def release(
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The archive; default: build/tidemark-student.tar.gz.")
+    ] = None,
+) -> None:
+    """Write the student archive: this tree with every assignment's starter, and without solutions.
+
+    Example:  tidemark release -o tidemark-2027.tar.gz
+
+    What visible tests expect is computed with the solutions and put into it. The same tree makes the same archive.
+    """
+    from tidemark.grade import release as releases
+
+    path = out or qemu.ROOT / "build/tidemark-student.tar.gz"
+    made = releases.write(qemu.ROOT, path, say=print)
+    print(
+        f"{path}: {made.files} files, {path.stat().st_size >> 10} KiB; without the solutions of {', '.join(made.labs)}"
+    )

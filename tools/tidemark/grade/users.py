@@ -1,0 +1,140 @@
+"""Users of the system that exist only while something runs: so that a limit of processes counts one run's processes,
+and one run can neither read, nor signal, nor be told from the files of another.
+
+Root may run a command as any number; these need no entry in /etc/passwd. systemd's list of users gives 60706 to 61183
+to nobody. Who uses a number holds an abstract Unix socket with its name: the system gives it to one, and takes it back
+however that one ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tidemark.errors import NO_TOOL, LabError
+
+NUMBERS = range(60706, 61184)
+TRIES = 50
+SHARED = (Path("/tmp"), Path("/var/tmp"), Path("/dev/shm"))
+
+
+@dataclass(frozen=True)
+class User:
+    """A user and group of this number, ours as long as `held` is open."""
+
+    number: int
+    held: socket.socket = field(repr=False, compare=False)
+
+
+def claim() -> User:
+    """A user that nobody else has; it is given back when it is closed, or forgotten. LabError when all are in use."""
+    for number in NUMBERS:
+        held = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        try:
+            held.bind(f"\0tidemark-user-{number}")
+        except OSError:
+            held.close()
+            continue
+        return User(number, held)
+    raise LabError(f"all users from {NUMBERS[0]} to {NUMBERS[-1]} are in use: wait for other gradings", NO_TOOL)
+
+
+@contextlib.contextmanager
+def claimed() -> Iterator[User]:
+    """A user for a while."""
+    user = claim()
+    with user.held:
+        yield user
+
+
+def own(folder: Path, number: int, group: int) -> None:
+    """Make a folder and all in it a user's. Links are not followed, and a file that has a second name is left: that
+    could be a file of the system, linked here by who had the folder before."""
+    os.chown(folder, number, group)
+    for _, folders, files, at in os.fwalk(folder):
+        for name in [*folders, *files]:
+            found = os.stat(name, dir_fd=at, follow_symlinks=False)
+            is_ours = stat.S_ISDIR(found.st_mode) or found.st_nlink == 1
+            if is_ours and (found.st_uid, found.st_gid) != (number, group):
+                os.chown(name, number, group, dir_fd=at, follow_symlinks=False)
+
+
+def is_ours(folder: Path) -> bool:
+    """Is it below the folder for temporary files, so that we may change who may enter it?"""
+    return Path(tempfile.gettempdir()).resolve() in folder.parents
+
+
+def admit(folder: Path, group: int) -> None:
+    """Let a group read and enter a folder, and below the folder for temporary files nobody else. LabError when it is
+    another folder, which not everybody may read."""
+    mode = stat.S_IMODE(folder.stat().st_mode)
+    if is_ours(folder):
+        os.chown(folder, -1, group)
+        folder.chmod((mode | 0o050) & ~0o007)
+    elif mode & 0o005 != 0o005:
+        raise cannot_enter(folder)
+
+
+def let_pass(folder: Path) -> None:
+    """Let everybody through a folder to what they can name in it. LabError when it is not ours to change."""
+    mode = stat.S_IMODE(folder.stat().st_mode)
+    if mode & 0o001:
+        return
+    if not is_ours(folder):
+        raise cannot_enter(folder)
+    folder.chmod(mode | 0o001)
+
+
+def cannot_enter(folder: Path) -> LabError:
+    """What to do about it."""
+    return LabError(
+        f"{folder} cannot be entered by the user that runs students' code: `chmod o+rx` it, or set TMPDIR to a folder "
+        "that everybody may enter"
+    )
+
+
+def tasks(number: int) -> int:
+    """How many threads a user has: what the system holds against its limit of processes."""
+    count = 0
+    for path in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            count += len(os.listdir(path / "task")) if path.stat().st_uid == number else 0
+    return count
+
+
+def runs_something(user: User) -> bool:
+    """Is there a process of this user? A zombie is none."""
+    for path in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError, IndexError):
+            if path.stat().st_uid == user.number and (path / "stat").read_text().rpartition(")")[2].split()[0] != "Z":
+                return True
+    return False
+
+
+def clean_up(user: User) -> None:
+    """Remove what a user, who runs nothing any more, left where everybody may write."""
+    for shared in SHARED:
+        for path in shared.iterdir() if shared.is_dir() else ():
+            with contextlib.suppress(OSError):
+                if path.lstat().st_uid == user.number:
+                    shutil.rmtree(path) if stat.S_ISDIR(path.lstat().st_mode) else path.unlink()
+
+
+def end_all(user: User) -> None:
+    """End every process of a user. Only kill(-1) reaches all at once, whatever they fork, and only the user itself may
+    call it so. LabError when they cannot be ended."""
+    kill = ["sh", "-c", f"kill -{signal.SIGKILL:d} -1"]
+    for _ in range(TRIES):
+        if not runs_something(user):
+            return
+        subprocess.run(kill, user=user.number, group=user.number, extra_groups=[], stderr=subprocess.DEVNULL)
+    raise LabError(f"processes of user {user.number} cannot be ended; `pkill -KILL -U {user.number}` may do it")
