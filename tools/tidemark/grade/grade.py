@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
+from types import ModuleType
 
 from tidemark import image, qemu
 from tidemark.errors import BAD_INPUT, LabError
@@ -28,15 +29,27 @@ def silent(graded: Graded) -> None:
     """No progress is shown."""
 
 
+def kind_of(test: Test) -> ModuleType:
+    """The module that judges it."""
+    return importlib.import_module(f"tidemark.grade.kinds.{test.kind}")
+
+
 def judge(test: Test, bench: Bench) -> tuple[Verdict, list[str]]:
     """Run one test; and what was noticed. Whatever it came to, code that touched what is not its own gets nothing."""
-    kind = importlib.import_module(f"tidemark.grade.kinds.{test.kind}")
     bench = replace(bench, boots=[])
-    verdict = kind.judge(test, bench)
+    verdict = kind_of(test).judge(test, bench)
     touched = trespasses(bench.boots)
     if touched:
         verdict = wrong("\n".join(touched), Outcome.BROKE_RULE)
     return verdict, suspicions(bench.boots)
+
+
+def prepare(bench: Bench) -> None:
+    """Make what the tests need, before the first of them begins; whether that worked is theirs to look at."""
+    for test in bench.lab.tests:
+        for target in getattr(kind_of(test), "needs", lambda test: ())(test):
+            if target not in bench.made:
+                bench.made[target] = bench.make(target)
 
 
 def obstacle(bench: Bench) -> Verdict | None:
@@ -58,6 +71,8 @@ def judged(bench: Bench, jobs: int, progress: Progress) -> tuple[tuple[Graded, .
     """All tests, `jobs` at a time, and what was noticed; progress comes in their order."""
     in_the_way = obstacle(bench)
     made, noticed = [], []
+    if not in_the_way:
+        prepare(bench)
     with ThreadPoolExecutor(jobs) as pool:
         coming = [None if in_the_way else pool.submit(judge, test, bench) for test in bench.lab.tests]
         try:

@@ -48,8 +48,8 @@ Where = cluster.Local | cluster.Cluster
 
 @dataclass
 class Student:
-    """A row. `files`: the lab's, as handed in; `strays`: others, changed in vain; `grade`, or `why` there is none (empty:
-    not yet).
+    """A row. `files`: the lab's, as handed in; `strays`: others, changed in vain; `grade`, or `why` there is none
+    (empty: not yet).
     """
 
     name: str

@@ -1,0 +1,221 @@
+/*
+ * Drives the page allocator through the operations that standard input asks for, and says what it
+ * did. It judges nothing: tidemark.grade.kinds.buddy does.
+ *
+ *	z FIRST END HOLE END	a zone [FIRST, END) without [HOLE, END), given frame by frame; comes first
+ *	a ORDER			allocate
+ *	f N			free what operation N allocated, if it did
+ *	t N			free it once more, which must end in a panic
+ *	m N			free it with the address of its second frame, which must, too
+ *	d			damage the lists in four ways, each undone: does buddy_check notice?
+ *
+ * Every operation answers with one line: the letter, what came of it, and after z, a and f the
+ * zone's nr_free, the number of free blocks of each order, and what buddy_check says. The frames
+ * around the zone look like free blocks of other zones. Who owns a block writes into what is the
+ * owner's of its struct pages.
+ */
+#include "errno.h"
+#include "host/host.h"
+#include "mm/zone.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_OPERATIONS = 100000, MARGIN = 2048 };
+
+static struct zone zone;
+static struct {
+	struct page *page;
+	u32 order;
+} held[MAX_OPERATIONS + 1];
+
+static u32 number(void)
+{
+	unsigned int n;
+
+	if (scanf("%u", &n) != 1)
+		exit(2);
+	return n;
+}
+
+static u32 operation_number(void)
+{
+	u32 n = number();
+
+	if (n > MAX_OPERATIONS)
+		exit(2);
+	return n;
+}
+
+static void print_zone(void)
+{
+	printf(" %u", zone.nr_free);
+	for (u32 order = 0; order < MAX_ORDER; order++)
+		printf(" %u", zone.free_area[order].nr_free);
+	printf(" %d\n", buddy_check(&zone));
+}
+
+static void make_neighbours(void)
+{
+	for (u32 pfn = 0; pfn < max_pfn; pfn++) {
+		if (pfn >= zone.start_pfn && pfn < zone.end_pfn)
+			continue;
+		page_set(pfn_page(pfn), PG_buddy);
+		INIT_LIST_HEAD(&pfn_page(pfn)->lru);
+	}
+}
+
+static void make_zone(void)
+{
+	u32 first = number(), end = number(), hole = number(), hole_end = number();
+
+	host_ram_create(end + MARGIN);
+	zone = (struct zone){ .name = "driven", .start_pfn = first, .end_pfn = end };
+	make_neighbours();
+	buddy_init(&zone);
+	for (u32 pfn = first; pfn < end; pfn++)
+		if (pfn < hole || pfn >= hole_end)
+			buddy_free(&zone, pfn_page(pfn), 0);
+	printf("z");
+	print_zone();
+}
+
+/* The owner of a page may leave anything in the fields that are the owner's. */
+static void use_block(struct page *page, u32 order)
+{
+	for (struct page *p = page; p < page + (1u << order); p++) {
+		p->count = 1;
+		INIT_LIST_HEAD(&p->lru);
+		p->index = p->slot = p->used_vt = 0xA5A5A5A5;
+		p->order = (page_pfn(p) * 7) % MAX_ORDER;
+	}
+}
+
+static bool is_page(const struct page *page, u32 order)
+{
+	return page >= mem_map && page + (1u << order) <= mem_map + max_pfn &&
+	       ((const char *)page - (const char *)mem_map) % sizeof(*page) == 0;
+}
+
+static void allocate(u32 operation)
+{
+	u32 order = number();
+	struct page *page = buddy_alloc(&zone, order);
+
+	if (!page) {
+		printf("a none");
+	} else if (!is_page(page, order)) {
+		printf("a wild\n");
+		return;
+	} else {
+		printf("a %u", page_pfn(page));
+		use_block(page, order);
+		held[operation].page = page;
+		held[operation].order = order;
+	}
+	print_zone();
+}
+
+static void release(void)
+{
+	u32 of = operation_number();
+
+	if (held[of].page) {
+		for (u32 i = 0; i < 1u << held[of].order; i++)
+			held[of].page[i].count = 0;
+		buddy_free(&zone, held[of].page, held[of].order);
+	}
+	printf("f");
+	print_zone();
+}
+
+/* The allocator has only a pointer to refuse it by. */
+static void misuse(char how)
+{
+	u32 of = operation_number();
+
+	buddy_free(&zone, held[of].page + (how == 'm'), held[of].order);
+	printf("%c silent\n", how);
+}
+
+static const char *noticed(void)
+{
+	return buddy_check(&zone) == -EINVAL ? "found" : "missed";
+}
+
+/* Of the largest free block. */
+static void damage(void)
+{
+	struct free_area *area = &zone.free_area[MAX_ORDER - 1];
+	struct page *page;
+
+	while (area > zone.free_area && list_empty(&area->list))
+		area--;
+	if (list_empty(&area->list)) {
+		printf("d none\n");
+		return;
+	}
+	page = list_first_entry(&area->list, struct page, lru);
+	zone.nr_free++;
+	printf("d %s", noticed());
+	zone.nr_free--;
+	area->nr_free++;
+	printf(" %s", noticed());
+	area->nr_free--;
+	page_clear(page, PG_buddy);
+	printf(" %s", noticed());
+	page_set(page, PG_buddy);
+	page->order ^= 1;
+	printf(" %s\n", noticed());
+	page->order ^= 1;
+}
+
+static bool operate(u32 operation)
+{
+	char what;
+
+	if (scanf(" %c", &what) != 1)
+		return false;
+	switch (what) {
+	case 'z':
+		make_zone();
+		break;
+	case 'a':
+		allocate(operation);
+		break;
+	case 'f':
+		release();
+		break;
+	case 't':
+	case 'm':
+		misuse(what);
+		break;
+	case 'd':
+		damage();
+		break;
+	default:
+		exit(2);
+	}
+	return true;
+}
+
+static void operate_all(void)
+{
+	u32 operation = 0;
+
+	while (operation <= MAX_OPERATIONS && operate(operation))
+		operation++;
+}
+
+int main(void)
+{
+	jmp_buf panicked;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	host_panic_exit = &panicked;
+	if (setjmp(panicked))
+		printf("panic %s\n", host_panic_message);
+	else
+		operate_all();
+	return 0;
+}
