@@ -19,6 +19,7 @@
 #include "lib/printf.h"
 #include "lib/string.h"
 #include "mm/bootmem.h"
+#include "mm/guard_core.h"
 #include "mm/policy_core.h"
 #include "mm/reclaim.h"
 #include "mm/slab.h"
@@ -41,6 +42,7 @@ static void parse_command_line(void)
 	static char line[sizeof(boot_info.cmdline)], err[1200];
 
 	policy_register_params();
+	guard_register_params();
 	strlcpy(line, boot_info.cmdline, sizeof(line));
 	if (!param_parse_line(line, err, sizeof(err)))
 		return;
@@ -77,6 +79,7 @@ void kernel_main(void)
 	parse_command_line();
 	mm_init();
 	policy_init();
+	guard_init();
 	sched_init();
 	time_init();
 	proc_init();

@@ -189,7 +189,7 @@ BROKEN = (  # what to break, how to break it, what to ask, what to mend
     ("tasks", "init_process->all.next", "task_list.next", "tm-ps"),
     ("regions", "current_task->mm->vma_list.next->next", "(struct list_head *) 0", "tm-vma 7"),
     ("free blocks", "zones[0].free_area[0].list.next", "(struct list_head *) 0x10", "tm-buddy"),
-    ("queue", "queue.next->next->next", "queue.next", "tm-lists"),
+    ("queue", "'fifo.c'::queue.next->next->next", "'fifo.c'::queue.next", "tm-lists"),
     ("slabs", "slab_caches.next->next", "(struct list_head *) 0xfffff000", "tm-slab"),
 )
 

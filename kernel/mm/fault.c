@@ -1,5 +1,6 @@
 /*
- * Page faults: from a faulting address to an entry that lets the access through.
+ * Page faults: from a faulting address to an entry that lets the access through. What is done for
+ * anonymous memory, and copy on write, is in mm/anon.c.
  *
  *   no region, or no right          -EFAULT: SIGSEGV
  *   nothing there, a file's region  the page of the file; a copy, for a private write
@@ -14,79 +15,19 @@
  */
 #include "mm/fault.h"
 
+#include "anon.h"
 #include "errno.h"
 #include "lib/assert.h"
 #include "internal.h"
 #include "mm/policy_core.h"
-#include "mm/reclaim.h"
 #include "mm/rmap.h"
 #include "mm/swap.h"
 #include "mm/vmstat.h"
-#include "mm/zone.h"
 #include "proc/task.h"
 
 #define STACK_GUARD (256 * PAGE_SIZE) /* kept free below a stack, as Linux does */
 
-struct fault {
-	struct vm_area_struct *vma;
-	u32 addr; /* of the page */
-	pte_t *pte;
-	bool write;
-	bool major; /* a read was needed */
-};
-
-static const struct page_id no_id;
-
-/* A frame for anonymous memory of the region: it may reclaim, and sleep. */
-static struct page *alloc_anon(struct vm_area_struct *vma, gfp_t extra)
-{
-	bool locked = vma->flags & VM_LOCKED;
-	struct page *page;
-
-	if (!locked)
-		frames_charge();
-	page = alloc_page(GFP_USER | extra);
-	if (!page) {
-		if (!locked)
-			frames_uncharge();
-		return NULL;
-	}
-	page->flags |= 1u << PG_anon | 1u << PG_uptodate | (u32)locked << PG_mlocked;
-	page->owner = NULL;
-	return page;
-}
-
-/* Maps a frame; the caller's reference becomes the entry's. */
-static void map_anon(struct fault *f, struct page *page, bool writable)
-{
-	page_add_anon(page, f->vma->mm, f->addr);
-	*f->pte = pte_make(page_pfn(page), writable);
-	current->fresh_va = f->addr;
-}
-
-static void map_new_anon(struct fault *f, struct page *page)
-{
-	map_anon(f, page, true);
-	if (!page_test(page, PG_mlocked))
-		vm_insert(page, f->vma->mm, VM_IN_FAULT, no_id);
-}
-
-static int fault_anon(struct fault *f)
-{
-	struct page *page;
-
-	if (!f->write) {
-		*f->pte = pte_make(page_pfn(zero_page), false);
-		return 0;
-	}
-	page = alloc_anon(f->vma, GFP_ZERO);
-	if (!page)
-		return -ENOMEM;
-	map_new_anon(f, page);
-	return 0;
-}
-
-static void copy_frame(struct page *to, struct page *from)
+void copy_frame(struct page *to, struct page *from)
 {
 	void *dst = kmap(to), *src = kmap(from);
 
@@ -173,43 +114,6 @@ static int fault_swap(struct fault *f, pte_t entry)
 	return 0;
 }
 
-/* Nobody else can see the frame: neither another entry nor, through the swap cache, a slot. */
-static bool frame_is_ours(const struct page *page)
-{
-	if (!page_test(page, PG_anon) || page->mapcount != 1)
-		return false;
-	return !page_test(page, PG_swapcache) || !swap_count(page->slot);
-}
-
-/* The old frame is not held while we wait for a new one: it may be the one that makes room. */
-static int fault_copy_on_write(struct fault *f)
-{
-	struct page *old = pfn_page(pte_pfn(*f->pte)), *copy;
-	pte_t entry = *f->pte;
-	u32 addr = f->addr;
-
-	if (f->vma->flags & VM_SHARED || frame_is_ours(old)) {
-		vm_count(pgreuse);
-		*f->pte = pte_mkwrite(entry);
-		return 0;
-	}
-	copy = alloc_anon(f->vma, is_zero_page(old) ? GFP_ZERO : 0);
-	if (!copy)
-		return -ENOMEM;
-	if (!pte_same(*f->pte, entry)) {
-		page_put(copy);
-		return 0;
-	}
-	if (!is_zero_page(old))
-		copy_frame(copy, old);
-	*f->pte = pte_zero();
-	if (!is_zero_page(old))
-		unmap_page(f->vma, old);
-	map_new_anon(f, copy);
-	tlb_flush_page(f->vma->mm->pgd, addr);
-	return 0;
-}
-
 static int fault_trapped(struct fault *f)
 {
 	struct page *page = pfn_page(pte_pfn(*f->pte));
@@ -231,12 +135,8 @@ static int fault_dispatch(struct fault *f)
 		return fault_swap(f, e);
 	if (pte_noaccess(e))
 		return fault_trapped(f);
-	if (f->write && !pte_write(e)) {
-		int err = fault_copy_on_write(f);
-
-		tlb_flush_page(f->vma->mm->pgd, f->addr);
-		return err;
-	}
+	if (f->write && !pte_write(e))
+		return fault_copy_on_write(f);
 	tlb_flush_page(f->vma->mm->pgd, f->addr); /* somebody was here before us */
 	return 0;
 }
@@ -277,13 +177,11 @@ static int fault_locked(struct mm_struct *mm, u32 addr, u32 fault, bool *major)
 {
 	struct vm_area_struct *vma = vma_find(mm, addr);
 	struct fault f = { .vma = vma, .addr = addr & PAGE_MASK, .write = fault & FAULT_WRITE };
-	bool grew = false;
 	int err;
 
 	if (!vma || (vma->start > addr && !grow_stack(vma, addr)) || !allowed(vma, fault))
 		return -EFAULT;
-	f.pte = pte_alloc(mm->pgd, f.addr, &grew);
-	mm->count.ptes += grew;
+	f.pte = pte_alloc(mm->pgd, f.addr, &mm->count.ptes);
 	if (!f.pte)
 		return -ENOMEM;
 	err = fault_dispatch(&f);

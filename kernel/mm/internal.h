@@ -43,11 +43,22 @@ int vma_for_range(struct mm_struct *mm, u32 start, u32 end,
 int mm_populate(struct mm_struct *mm, u32 start, u32 end);
 
 /* range.c: whole ranges of page-table entries. */
+struct tally {
+	int anon, file, swap; /* entries that came and went, for mm->count */
+};
+void tally_settle(struct mm_struct *mm, const struct tally *t);
 void unmap_page(struct vm_area_struct *vma, struct page *page); /* its entry is already empty */
 void zap_range(struct vm_area_struct *vma, u32 start, u32 end);
-int copy_range(struct mm_struct *child, struct vm_area_struct *vma);
 void protect_range(struct vm_area_struct *vma, u32 start, u32 end);
 void free_tables_around(struct mm_struct *mm, u32 start, u32 end);
+
+/* The end of the part of [addr, end) that addr's page table maps. */
+static inline u32 table_end(u32 addr, u32 end)
+{
+	u32 next = ALIGN_DOWN(addr, TABLE_SPAN) + TABLE_SPAN;
+
+	return next - 1 < end - 1 ? next : end;
+}
 
 /* mlock.c: takes a page from the policy, and gives it back. */
 void page_pin(struct page *page);

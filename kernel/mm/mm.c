@@ -2,17 +2,19 @@
  * Address spaces as a whole: made empty, copied at fork, given to a task, destroyed.
  *
  * A fork copies the page tables, not the pages: both sides lose the right to write to private
- * pages, and the first to write gets a copy of its own (mm/fault.c). Destroying takes no lock: its
+ * pages, and the first to write gets a copy of its own (mm/anon.c). Destroying takes no lock: its
  * task is the only one that could hold it. Reclaim may find the address space through the
  * reverse map until its last entry is gone, which happens without sleeping.
  */
 #include "mm/mm.h"
 
+#include "anon.h"
 #include "errno.h"
 #include "lib/assert.h"
 #include "lib/string.h"
 #include "mm/fault.h"
 #include "internal.h"
+#include "mm/guard_core.h"
 #include "mm/policy_core.h"
 #include "mm/rmap.h"
 #include "mm/slab.h"
@@ -125,7 +127,6 @@ struct mm_struct *mm_fork(struct task_struct *child)
 		if (err)
 			break;
 	}
-	tlb_flush_all(parent->pgd);
 	mutex_unlock(&parent->lock);
 	if (err) {
 		mm_destroy(mm);
@@ -149,6 +150,7 @@ void mm_destroy(struct mm_struct *mm)
 	if (mmu_current == mm->pgd)
 		mmu_switch(kernel_pgd);
 	pgd_free_tables(mm->pgd, 0, TASK_SIZE);
+	guard_mm_exit(mm);
 	vm_mm_exit(mm);
 	list_del(&mm->all);
 	family_leave(mm);

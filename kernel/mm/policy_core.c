@@ -11,6 +11,9 @@
  * fifo's fault, the machine stops). What the broken policy's lists held does not matter: the
  * core finds all pages by their flags. A hook that never returns is found by the timer tick,
  * which can only stop the machine.
+ *
+ * vm_eligible is also where a guard is asked (mm/guard.h), before anything is isolated: a veto after
+ * it would make a storm of putbacks. What select returns is not held against the guard's wish.
  */
 #include "mm/policy_core.h"
 
@@ -18,6 +21,7 @@
 #include "lib/assert.h"
 #include "lib/printf.h"
 #include "lib/string.h"
+#include "mm/guard_core.h"
 #include "mm/mm.h"
 #include "mm/reclaim.h"
 #include "mm/swap.h"
@@ -75,8 +79,14 @@ static inline void hook_leave(void)
 		hook_was_slow(name, cycles);
 }
 
+void policy_not_its_time(u64 cycles)
+{
+	hook_since += cycles;
+}
+
 void vm_watch_hook(void)
 {
+	guard_watch_hook();
 	if (hook && cycles_to_ns(cycles_now() - hook_since) > HOOK_HUNG_NS)
 		panic("policy violation: policy=%s rule=time: hook %s has not returned for 1 s",
 		      vm_policy->name, hook);
@@ -84,6 +94,7 @@ void vm_watch_hook(void)
 
 void policy_report_hook(void)
 {
+	guard_report_hook();
 	if (hook)
 		printk("policy: %s, in its hook %s\n", vm_policy->name, hook);
 }
@@ -158,7 +169,8 @@ bool vm_scan_more(struct vm_scan *scan)
 	return true;
 }
 
-bool vm_eligible(const struct vm_scan *scan, const struct page *page)
+/* Could the core work on it? */
+static bool available(const struct vm_scan *scan, const struct page *page)
 {
 	if (scan->mm && page->owner != scan->mm)
 		return false;
@@ -166,6 +178,11 @@ bool vm_eligible(const struct vm_scan *scan, const struct page *page)
 		return false;
 	return scan->zones >> page_zone_index(page) & 1 && page_test(page, PG_owned) &&
 	       !page_test(page, PG_locked);
+}
+
+bool vm_eligible(const struct vm_scan *scan, const struct page *page)
+{
+	return available(scan, page) && !(vm_guard && guard_spares(scan, page));
 }
 
 /* What is wrong with giving this page to this scan; NULL: nothing. */
@@ -179,7 +196,7 @@ static const char *selection_error(const struct vm_scan *scan, const struct page
 		return "select returned the same page twice";
 	if (!page_test(page, PG_owned))
 		return "select returned a page that the policy does not own";
-	if (!vm_eligible(scan, page))
+	if (!available(scan, page))
 		return "select returned a page that is not eligible";
 	return NULL;
 }
@@ -355,7 +372,7 @@ bool vm_blame(u32 zone_mask)
 	for (u32 pfn = 0; pfn < max_pfn; pfn++) {
 		struct page *page = pfn_page(pfn);
 
-		if (!vm_eligible(&scan, page))
+		if (!available(&scan, page))
 			continue;
 		if (gives_now(&scan) || vm_policy != asked)
 			return true;

@@ -1,5 +1,5 @@
 /*
- * Whole ranges of page-table entries: unmapping, copying at fork, changing protection.
+ * Whole ranges of page-table entries: unmapping and changing protection. Fork is in anon.c.
  *
  * The caller holds mm->lock, so only reclaim changes entries meanwhile, and it does so between
  * sleeps. Nothing here sleeps while it works on the entries of one page table; counters and
@@ -12,27 +12,13 @@
 #include "mm/rmap.h"
 #include "mm/swap.h"
 
-#define TABLE_SPAN (PAGE_SIZE * PTRS_PER_PTE) /* bytes that one page table maps */
-
-struct tally {
-	int anon, file, swap;
-};
-
-static void settle(struct mm_struct *mm, const struct tally *t)
+void tally_settle(struct mm_struct *mm, const struct tally *t)
 {
 	if (t->anon)
 		mm_count_anon(mm, t->anon);
 	if (t->file)
 		mm_count_file(mm, t->file);
 	mm->count.swapents += t->swap;
-}
-
-/* The end of the part of [addr, end) that addr's page table maps. */
-static u32 table_end(u32 addr, u32 end)
-{
-	u32 next = ALIGN_DOWN(addr, TABLE_SPAN) + TABLE_SPAN;
-
-	return next - 1 < end - 1 ? next : end;
 }
 
 /* mm has no more to do with a frame that is mapped by nobody, but cached for a slot. */
@@ -79,7 +65,7 @@ void unmap_page(struct vm_area_struct *vma, struct page *page)
 	struct tally t = { 0 };
 
 	zap_page(vma, page, &t);
-	settle(vma->mm, &t);
+	tally_settle(vma->mm, &t);
 }
 
 static void zap_table(struct vm_area_struct *vma, u32 addr, u32 end, struct tally *t)
@@ -111,66 +97,8 @@ void zap_range(struct vm_area_struct *vma, u32 start, u32 end)
 		if (pgd_has_table(mm->pgd, start))
 			zap_table(vma, start, next, &t);
 	}
-	settle(mm, &t);
+	tally_settle(mm, &t);
 	tlb_flush_all(mm->pgd);
-}
-
-/* The child's entry for what the parent's entry maps; both lose the right to write. */
-static pte_t share_entry(struct vm_area_struct *vma, pte_t *pte, struct tally *t)
-{
-	struct page *page = pfn_page(pte_pfn(*pte));
-
-	if (!(vma->flags & VM_SHARED) && pte_write(*pte))
-		*pte = pte_wrprotect(*pte);
-	if (is_zero_page(page))
-		return *pte;
-	page->count++;
-	page->mapcount++;
-	if (page_test(page, PG_anon))
-		t->anon++;
-	else
-		t->file++;
-	return pte_mkold(*pte);
-}
-
-static void copy_table(struct vm_area_struct *vma, pte_t *from, pte_t *to, u32 nr, struct tally *t)
-{
-	for (; nr; nr--, from++, to++) {
-		if (pte_none(*from))
-			continue;
-		if (pte_is_swap(*from)) {
-			swap_dup(pte_swap_slot(*from));
-			t->swap++;
-			*to = *from;
-		} else {
-			*to = share_entry(vma, from, t);
-		}
-	}
-}
-
-int copy_range(struct mm_struct *child, struct vm_area_struct *vma)
-{
-	struct mm_struct *parent = vma->mm;
-	struct tally t = { 0 };
-	int err = 0;
-
-	for (u32 addr = vma->start, next; addr != vma->end && !err; addr = next) {
-		bool grew = false;
-		pte_t *to;
-
-		next = table_end(addr, vma->end);
-		if (!pgd_has_table(parent->pgd, addr))
-			continue;
-		to = pte_alloc(child->pgd, addr, &grew);
-		child->count.ptes += grew;
-		if (to)
-			copy_table(vma, pte_lookup(parent->pgd, addr), to,
-				   (next - addr) >> PAGE_SHIFT, &t);
-		else
-			err = -ENOMEM;
-	}
-	settle(child, &t);
-	return err;
 }
 
 /* Rights that were lost are taken at once; those that were gained come with the next fault. */

@@ -17,6 +17,7 @@
 #include "drivers/block.h"
 #include "lib/assert.h"
 #include "lib/param.h"
+#include "mm/guard_core.h"
 #include "mm/mm.h"
 #include "mm/policy_core.h"
 #include "mm/reclaim.h"
@@ -225,6 +226,7 @@ struct page *swap_in(u32 slot, struct vm_area_struct *vma, bool *major)
 
 	if (page)
 		return page;
+	guard_fault(vma->mm);
 	frames_charge();
 	page = add_frame(slot, GFP_USER);
 	if (!page) { /* no memory; or somebody read it while we slept, and it is in the cache */

@@ -6,6 +6,7 @@
 #include "lib/param.h"
 #include "lib/printf.h"
 #include "lib/string.h"
+#include "mm/guard_core.h"
 #include "mm/mm.h"
 #include "mm/policy_core.h"
 #include "mm/reclaim.h"
@@ -191,6 +192,7 @@ static const struct proc_file files[] = {
 	{ "swaps", swaps_show, NULL },
 	{ "pressure/memory", psi_show, NULL },
 	{ "vm/policy", policy_show, NULL },
+	{ "vm/guard", guard_show, NULL },
 	{ "vm/check", vm_check_show, NULL },
 	{ "sys/vm/policy", policy_names, store_policy },
 	{ "sys/vm/min_free_kbytes", min_free_show, store_min_free },

@@ -19,6 +19,7 @@
 #include "lib/param.h"
 #include "lib/seq_file.h"
 #include "lib/string.h"
+#include "mm/guard_core.h"
 #include "mm/mm.h"
 #include "mm/policy_core.h"
 #include "mm/reclaim.h"
@@ -143,27 +144,50 @@ static void report_process(struct mm_struct *mm, bool first)
 	telemetry_add(",\"nice\":%d,\"vruntime\":%llu}", t->nice, t->se.vruntime);
 }
 
-/* The "name: number" lines of the policy's show as members of an object. */
-static void report_policy(void)
+static bool is_number(const char *s)
+{
+	const char *at = s;
+
+	while (*at >= '0' && *at <= '9')
+		at++;
+	return at > s && !*at;
+}
+
+/* The "name: number" lines of what a policy or a guard shows, as members of an object. */
+static void report_shown(void (*show)(struct seq_file *), bool first)
 {
 	char text[512], *line = text, *end, *colon;
 	struct seq_file m;
-	bool first = true;
 
 	seq_init(&m, text, sizeof(text) - 1);
-	if (vm_policy->show)
-		vm_policy->show(&m);
+	if (show)
+		show(&m);
 	text[m.count] = '\0';
-	telemetry_add(",\"lists\":{");
 	for (; (end = strchr(line, '\n')); line = end + 1) {
 		*end = '\0';
 		colon = strstr(line, ": ");
-		if (!colon || colon[2] < '0' || colon[2] > '9')
+		if (!colon || !is_number(colon + 2))
 			continue;
 		*colon = '\0';
 		telemetry_add("%s\"%s\":%s", first ? "" : ",", line, colon + 2);
 		first = false;
 	}
+}
+
+static void report_policy(void)
+{
+	telemetry_add(",\"lists\":{");
+	report_shown(vm_policy->show, true);
+	telemetry_add("}");
+}
+
+static void report_guard(void)
+{
+	if (!vm_guard)
+		return;
+	telemetry_add(",\"guard\":{\"name\":\"%s\",\"us\":%llu", vm_guard->name,
+		      cycles_to_ns(guard_cycles) / 1000);
+	report_shown(vm_guard->show, false);
 	telemetry_add("}");
 }
 
@@ -204,6 +228,7 @@ void sample_now(void)
 	report_system();
 	report_scheduler();
 	report_policy();
+	report_guard();
 	telemetry_add(",\"procs\":[");
 	for_each_mm(mm) {
 		if (!mm->task)

@@ -7,6 +7,7 @@
 #include "lib/param.h"
 #include "lib/printf.h"
 #include "main.h"
+#include "mm/guard_core.h"
 #include "mm/mm.h"
 #include "mm/policy_core.h"
 #include "mm/reclaim.h"
@@ -90,8 +91,9 @@ static void add_string(const char *s)
 void telemetry_start(void)
 {
 	telemetry_begin("start");
-	telemetry_add(",\"schema\":%u,\"kernel\":\"tidemark\",\"policy\":\"%s\",\"cmdline\":",
-		      TELEMETRY_SCHEMA, vm_policy->name);
+	telemetry_add(",\"schema\":%u,\"kernel\":\"tidemark\",\"policy\":\"%s\","
+		      "\"guard\":\"%s\",\"cmdline\":",
+		      TELEMETRY_SCHEMA, vm_policy->name, guard_name());
 	add_string(boot_info.cmdline);
 	telemetry_add(",\"page_size\":%u,\"managed\":%u,\"free\":%u,\"frames\":%u,\"zones\":[",
 		      PAGE_SIZE, nr_managed_pages(), nr_free_pages(), frames_cap);

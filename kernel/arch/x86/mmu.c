@@ -1,5 +1,5 @@
 /*
- * Two-level paging.
+ * Page directories, what the kernel maps by them, and the TLB. The walk is in walk.c.
  *
  * Every page directory has the same upper quarter: the direct map in 4 MiB pages, the page tables
  * of the vmalloc area, and one page table for kmap. These tables exist from boot and the upper
@@ -20,7 +20,6 @@
 
 #define LARGE_PAGE (4u << 20)
 #define KERNEL_PTE (PTE_P | PTE_RW | PTE_A | PTE_D | PTE_G)
-#define TABLE_PDE (PTE_P | PTE_RW | PTE_US | PTE_A)
 #define KERNEL_TABLE_PDE (PTE_P | PTE_RW | PTE_A)
 #define FIRST_KERNEL_PDE (KERNEL_BASE >> 22)
 #define NR_KMAP_SLOTS 8
@@ -31,38 +30,6 @@ pgd_t *mmu_current = (pgd_t *)kernel_pgdir;
 static u32 lowmem_pfns = LOWMEM_MAX >> PAGE_SHIFT;
 static pte_t *kmap_table;
 static u32 kmap_depth;
-
-static inline pgd_t *pgd_entry(pgd_t *pgd, u32 va)
-{
-	return pgd + (va >> 22);
-}
-
-static inline pte_t *entry_in(pgd_t dir, u32 va)
-{
-	return (pte_t *)phys_to_virt(dir.v & PAGE_MASK) + (va >> PAGE_SHIFT & 1023);
-}
-
-pte_t *pte_lookup(pgd_t *pgd, u32 va)
-{
-	pgd_t dir = *pgd_entry(pgd, va);
-
-	return (dir.v & (PTE_P | PTE_PS)) == PTE_P ? entry_in(dir, va) : NULL;
-}
-
-pte_t *pte_alloc(pgd_t *pgd, u32 va, bool *grew)
-{
-	pgd_t *dir = pgd_entry(pgd, va);
-	struct page *table;
-
-	if (!(dir->v & PTE_P)) {
-		table = alloc_page(GFP_KERNEL | GFP_ZERO);
-		if (!table)
-			return NULL;
-		dir->v = page_pfn(table) << PAGE_SHIFT | TABLE_PDE;
-		*grew = true;
-	}
-	return entry_in(*dir, va);
-}
 
 pgd_t *pgd_create(void)
 {
@@ -82,28 +49,6 @@ void pgd_destroy(pgd_t *pgd)
 {
 	ASSERT(pgd != mmu_current && pgd != kernel_pgd);
 	free_pages(virt_page(pgd), 0);
-}
-
-u32 pgd_free_tables(pgd_t *pgd, u32 start, u32 end)
-{
-	u32 i, freed = 0;
-
-	ASSERT(!(start % LARGE_PAGE) && !(end % LARGE_PAGE) && end <= KERNEL_BASE);
-	for (i = start >> 22; i < end >> 22; i++) {
-		if (!(pgd[i].v & PTE_P))
-			continue;
-		free_pages(pfn_page(pgd[i].v >> PAGE_SHIFT), 0);
-		pgd[i].v = 0;
-		freed++;
-	}
-	if (freed)
-		tlb_flush_all(pgd);
-	return freed;
-}
-
-bool pgd_has_table(pgd_t *pgd, u32 va)
-{
-	return pgd_entry(pgd, va)->v & PTE_P;
 }
 
 void mmu_switch(pgd_t *pgd)
@@ -127,7 +72,7 @@ void tlb_flush_all(pgd_t *pgd)
 static pte_t *vmalloc_entry(u32 va)
 {
 	ASSERT(va >= VMALLOC_START && va < VMALLOC_END);
-	return entry_in(*pgd_entry(kernel_pgd, va), va);
+	return pte_lookup(kernel_pgd, va);
 }
 
 void kernel_map_page(u32 va, u32 pfn)
@@ -146,11 +91,11 @@ void kernel_unmap_page(u32 va)
 
 bool kernel_page_mapped(u32 va)
 {
-	pgd_t dir = *pgd_entry(kernel_pgd, va);
+	pgd_t dir = kernel_pgd[va / LARGE_PAGE];
 
 	if (!(dir.v & PTE_P))
 		return false;
-	return (dir.v & PTE_PS) || pte_present(*entry_in(dir, va));
+	return (dir.v & PTE_PS) || pte_present(*pte_lookup(kernel_pgd, va));
 }
 
 /* An interrupt between the first two lines takes, and gives back, the next slot. */
@@ -183,7 +128,7 @@ static pte_t *kernel_table(u32 va)
 {
 	pte_t *table = boot_alloc(PAGE_SIZE, PAGE_SIZE);
 
-	pgd_entry(kernel_pgd, va)->v = virt_to_phys(table) | KERNEL_TABLE_PDE;
+	kernel_pgd[va / LARGE_PAGE].v = virt_to_phys(table) | KERNEL_TABLE_PDE;
 	return table;
 }
 
@@ -199,7 +144,7 @@ void mmu_init(u32 lowmem_end)
 	kmap_table = kernel_table(FIXMAP_START);
 	for (va = KERNEL_BASE + ALIGN_UP(lowmem_end, LARGE_PAGE); va < VMALLOC_START;
 	     va += LARGE_PAGE)
-		pgd_entry(kernel_pgd, va)->v = 0;
+		kernel_pgd[va / LARGE_PAGE].v = 0;
 	kernel_pgd[0].v = 0;
 	write_cr4(read_cr4() ^ CR4_PGE);
 	write_cr4(read_cr4() ^ CR4_PGE);

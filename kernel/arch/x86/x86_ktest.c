@@ -8,6 +8,7 @@
 #include "internal.h"
 #include "lib/ktap.h"
 #include "lib/string.h"
+#include "mm/zone.h"
 
 #define WILD ((void *)0x10)
 
@@ -138,22 +139,40 @@ KTEST(mmu, new_directory_has_the_kernel_only)
 	pgd_destroy(pgd);
 }
 
-KTEST(mmu, page_table_is_allocated_once_and_freed)
+KTEST(walk, table_is_made_for_the_first_entry_in_it)
 {
 	pgd_t *pgd = pgd_create();
-	bool grew = false;
+	u32 nr_tables = 0;
 	pte_t *e;
 
 	if (!pgd)
 		return ktap_skip("no memory for a directory");
-	e = pte_alloc(pgd, 0x401000, &grew);
-	EXPECT(e && grew && pte_none(*e));
-	grew = false;
-	EXPECT_EQ(pte_alloc(pgd, 0x402000, &grew), e + 1);
-	EXPECT(!grew);
+	e = pte_alloc(pgd, 0x401000, &nr_tables);
+	EXPECT(e && pte_none(*e));
+	EXPECT_EQ(pte_alloc(pgd, 0x402000, &nr_tables), e + 1);
 	EXPECT_EQ(pte_lookup(pgd, 0x401000), e);
-	EXPECT_EQ(pgd_free_tables(pgd, 0, TASK_SIZE), 1);
+	EXPECT_EQ(nr_tables, 1);
+	EXPECT(!pgd_has_table(pgd, 0) && !pgd_has_table(pgd, 0x800000));
+	pgd_free_tables(pgd, 0, TASK_SIZE);
 	EXPECT(!pgd_has_table(pgd, 0x401000));
+	pgd_destroy(pgd);
+}
+
+KTEST(walk, tables_of_a_range_are_given_back)
+{
+	pgd_t *pgd = pgd_create();
+	u32 nr_tables = 0, nr_free = nr_free_pages();
+
+	if (!pgd)
+		return ktap_skip("no memory for a directory");
+	for (u32 i = 0; i < 4; i++)
+		EXPECT(pte_alloc(pgd, i * TABLE_SPAN, &nr_tables));
+	EXPECT_EQ(nr_free_pages(), nr_free - 4);
+	EXPECT_EQ(pgd_free_tables(pgd, TABLE_SPAN, 3 * TABLE_SPAN), 2);
+	EXPECT_EQ(nr_free_pages(), nr_free - 2);
+	EXPECT(pgd_has_table(pgd, 0) && !pgd_has_table(pgd, TABLE_SPAN));
+	EXPECT(!pgd_has_table(pgd, 2 * TABLE_SPAN) && pgd_has_table(pgd, 3 * TABLE_SPAN));
+	EXPECT_EQ(pgd_free_tables(pgd, 0, TASK_SIZE), 2);
 	pgd_destroy(pgd);
 }
 

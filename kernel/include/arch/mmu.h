@@ -34,6 +34,7 @@ typedef struct {
 
 #define PTRS_PER_PGD 1024
 #define PTRS_PER_PTE 1024
+#define TABLE_SPAN (PAGE_SIZE * PTRS_PER_PTE) /* bytes that one page table maps */
 
 /* Direct map: low memory only. */
 static inline void *phys_to_virt(u32 pa)
@@ -66,9 +67,9 @@ static inline u32 virt_to_phys(const void *va)
 
 /* The entry for va, or NULL when there is no page table for it. */
 pte_t *pte_lookup(pgd_t *pgd, u32 va);
-/* The entry for va; allocates the page table. NULL: out of memory. May sleep. Sets *grew when
- * a table was allocated. */
-pte_t *pte_alloc(pgd_t *pgd, u32 va, bool *grew);
+/* The entry for va. Allocates the page table if there is none, and adds what it allocated to
+ * *nr_tables. NULL: out of memory. May sleep. */
+pte_t *pte_alloc(pgd_t *pgd, u32 va, u32 *nr_tables);
 
 /* A page directory with the kernel half filled in, NULL: out of memory; may sleep. */
 pgd_t *pgd_create(void);

@@ -34,6 +34,8 @@ void vm_check(void);
 /* Called when reclaim at priority 0 got nothing: is that the policy's fault? True: it was, and
  * another policy has taken over. */
 bool vm_blame(u32 zone_mask);
+/* Inside a hook: so much of its time was not the policy's. */
+void policy_not_its_time(u64 cycles);
 /* irq context, every tick: has a hook been running for too long? */
 void vm_watch_hook(void);
 /* For a panic: prints which hook was running, if one was. */

@@ -1,11 +1,14 @@
-/* The policy's own data in an address space, without showing the rest of mm_struct. */
+/* The policy's and the guard's own data in an address space, without the rest of mm_struct. */
 #ifndef MM_POLICY_MM_H
 #define MM_POLICY_MM_H
 
 struct mm_struct;
 
-#define POLICY_MM_SIZE 64 /* bytes */
+/* Bytes. */
+#define POLICY_MM_SIZE 64
+#define GUARD_MM_SIZE 32
 
 void *policy_mm(struct mm_struct *mm);
+void *guard_mm(struct mm_struct *mm);
 
 #endif

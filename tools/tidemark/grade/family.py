@@ -194,6 +194,7 @@ class Family:
         if alone and frame != copy.frame and self.copies:
             self.needless(one, copy, frame)
         if not alone or frame != copy.frame:
+            self.check_moved(one, step, copy)
             self.check_new(one, copy, frame)
             self.leave(one.process, one.first)
             copy = Copy(one.first, {one.process}, frame)
@@ -208,6 +209,15 @@ class Family:
                 "(expected: it stays where it is)"
             )
         self.stays(one, copy, frame)
+
+    def check_moved(self, one: Operation, step: Step, copy: Copy | None) -> None:
+        """What the kernel wrote for a program is where the program finds it."""
+        made = [to for source, to in step.copied if copy and source == copy.frame] or ([] if copy else step.cleared)
+        if one.verb == "k" and made and step.frame == (copy.frame if copy else self.zeros):
+            raise Wrong(
+                f"the kernel wrote to frame {made[-1]}, but the program still finds frame {step.frame} there: its "
+                "entry, or what the TLB holds of it, is the old one"
+            )
 
     def check_new(self, one: Operation, copy: Copy | None, frame: int) -> None:
         """A frame that a page moved to when it was written: nobody else's, and filled just then from where it was."""

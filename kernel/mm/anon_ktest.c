@@ -1,0 +1,125 @@
+/* Anonymous memory inside the running kernel: an address space, its copy, and their entries. */
+#include "anon.h"
+#include "internal.h"
+#include "lib/ktap.h"
+#include "mm/fault.h"
+
+#define NR_PAGES 8
+
+static long range; /* in the test's address space */
+
+/* An address space with NR_PAGES of untouched memory, for current, a kernel thread that has none. */
+static struct mm_struct *begin(void)
+{
+	struct mm_struct *mm = mm_create();
+
+	if (!mm) {
+		ktap_skip("no memory for an address space");
+		return NULL;
+	}
+	current->mm = mm;
+	range = do_mmap(mm, 0, NR_PAGES * PAGE_SIZE, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, NULL, 0);
+	EXPECT(range > 0 || range < -4095);
+	return mm;
+}
+
+static void end(struct mm_struct *mm)
+{
+	current->mm = NULL;
+	mm_destroy(mm);
+}
+
+static u32 page_of_range(u32 page)
+{
+	return (u32)range + page * PAGE_SIZE;
+}
+
+static void touch(struct mm_struct *mm, u32 page, u32 fault)
+{
+	EXPECT_EQ(handle_mm_fault(mm, page_of_range(page), fault), 0);
+}
+
+static pte_t entry(struct mm_struct *mm, u32 page)
+{
+	pte_t *pte = pte_lookup(mm->pgd, page_of_range(page));
+
+	return pte ? *pte : pte_zero();
+}
+
+KTEST(anon, reading_takes_no_frame)
+{
+	struct mm_struct *mm = begin();
+
+	if (!mm)
+		return;
+	touch(mm, 0, 0);
+	touch(mm, 5, 0);
+	EXPECT(is_zero_page(pfn_page(pte_pfn(entry(mm, 0)))));
+	EXPECT_EQ(pte_pfn(entry(mm, 0)), pte_pfn(entry(mm, 5)));
+	EXPECT(!pte_write(entry(mm, 0)) && !pte_write(entry(mm, 5)));
+	EXPECT_EQ(mm_rss_pages(mm), 0);
+	end(mm);
+}
+
+KTEST(anon, writing_takes_one_frame)
+{
+	struct mm_struct *mm = begin();
+
+	if (!mm)
+		return;
+	touch(mm, 2, FAULT_WRITE);
+	EXPECT(pte_present(entry(mm, 2)) && pte_write(entry(mm, 2)));
+	EXPECT_EQ(mm_rss_pages(mm), 1);
+	for (u32 page = 0; page < NR_PAGES; page++)
+		EXPECT(page == 2 || pte_none(entry(mm, page)));
+	touch(mm, 3, 0);
+	touch(mm, 3, FAULT_WRITE);
+	EXPECT(!is_zero_page(pfn_page(pte_pfn(entry(mm, 3)))));
+	EXPECT_EQ(mm_rss_pages(mm), 2);
+	end(mm);
+}
+
+KTEST(anon, fork_shares_until_a_write)
+{
+	static struct task_struct task;
+	struct mm_struct *parent = begin(), *child;
+	u32 pfn;
+
+	if (!parent)
+		return;
+	touch(parent, 1, FAULT_WRITE);
+	pfn = pte_pfn(entry(parent, 1));
+	child = mm_fork(&task);
+	EXPECT(child);
+	if (child) {
+		EXPECT_EQ(pte_pfn(entry(child, 1)), pfn);
+		EXPECT(!pte_write(entry(parent, 1)) && !pte_write(entry(child, 1)));
+		touch(child, 1, FAULT_WRITE);
+		EXPECT(pte_pfn(entry(child, 1)) != pfn && pte_write(entry(child, 1)));
+		touch(parent, 1, FAULT_WRITE);
+		EXPECT(pte_pfn(entry(parent, 1)) == pfn && pte_write(entry(parent, 1)));
+		mm_destroy(child);
+	}
+	end(parent);
+}
+
+KTEST(anon, last_owner_keeps_the_frame)
+{
+	static struct task_struct task;
+	struct mm_struct *parent = begin(), *child;
+	u32 pfn;
+
+	if (!parent)
+		return;
+	touch(parent, 1, FAULT_WRITE);
+	pfn = pte_pfn(entry(parent, 1));
+	child = mm_fork(&task);
+	EXPECT(child);
+	if (child) {
+		mm_destroy(child);
+		touch(parent, 1, FAULT_WRITE);
+		EXPECT(pte_pfn(entry(parent, 1)) == pfn && pte_write(entry(parent, 1)));
+	}
+	end(parent);
+}

@@ -1,0 +1,155 @@
+/*
+ * The token: when the machine thrashes, one process keeps its pages until it has got on.
+ *
+ * Problem. Several processes want more memory than there is. Each waits for the disk, and while it
+ * waits the others take its pages, so that it waits again. Global replacement treats all alike, and
+ * so nobody ever has what it needs: the processor is idle though all could run (P. Denning,
+ * Thrashing: its causes and prevention, AFIPS FJCC 1968).
+ *
+ * Idea. Be unfair for a while. One process gets a token, and the pages of the holder are spared. It
+ * collects what it needs, runs at full speed, and ends, which gives its memory to the others.
+ *
+ * This is TPF (S. Jiang, X. Zhang, TPF: a dynamic system thrashing protection facility, Software:
+ * Practice and Experience 32(3), 2002), from which detection and choice are taken, grown towards
+ * the same authors' swap token (Token-ordered LRU, Performance Evaluation 60, 2005), from which
+ * comes that it is kept for long:
+ *
+ *   detection  at the first fault after a window (a second) has passed. In it the processor was
+ *              idle for more than half of the time, and two processes or more faulted repeatedly.
+ *   choice     of those the one that lacks least, demand minus resident: it is done soonest. Not
+ *              the one that had its turn just now.
+ *   end        its process ends; it sleeps, and not for a page; the processor is busy again; or
+ *              its turn is over, so that no process waits for ever.
+ *   bounds     pages are spared while the holder has less than three quarters of all frames. What
+ *              is larger than memory cannot be helped by more of it, but could starve the rest.
+ *
+ * Faults are counted per window and not, as in the paper, against rates: a second of a slow
+ * disk with a long queue serves each of many processes twice or three times. No timer is needed:
+ * a machine that thrashes has faults.
+ *
+ * Left out: a page shared by several processes is that of the one who faulted it in last. Pages
+ * read ahead for the holder are nobody's until they are used. The others are not stopped, so their
+ * faults still stand before the holder's in the disk's queue.
+ */
+#include "mm/guard.h"
+
+static u32 window_ms = 1000, nr_faults = 2, cpu_low = 50, cpu_high = 80;
+static u32 turn_ms = 60000, share = 75;
+
+static const struct vm_param token_params[] = {
+	{ "window_ms", &window_ms, 10, 60000, "ms",
+	  "how long is looked at before the next decision" },
+	{ "faults", &nr_faults, 1, 10000, NULL, "in a window: the process faults repeatedly" },
+	{ "cpu_low", &cpu_low, 0, 100, "%", "processor busy for less: it thrashes" },
+	{ "cpu_high", &cpu_high, 0, 100, "%", "processor busy for more: no token is needed" },
+	{ "turn_ms", &turn_ms, 1, 3600000, "ms", "longest turn" },
+	{ "share", &share, 1, 100, "%", "of all frames that the holder may keep" },
+	{ 0 },
+};
+
+/* Kept with every process. */
+struct token_mm {
+	u32 faults; /* in this window */
+};
+GUARD_MM_FITS(struct token_mm);
+
+static struct mm_struct *holder; /* NULL: nobody has the token */
+static u64 since_ns;             /* when it was given */
+static u64 window_ns, idle_ns;   /* when the window began; the machine's idle time then */
+static u32 busy = 100;           /* %, in the last window */
+static u64 nr_given, nr_spared;
+
+static u32 *faults_of(struct mm_struct *mm)
+{
+	return &((struct token_mm *)guard_mm(mm))->faults;
+}
+
+static u32 lacking(struct mm_struct *mm)
+{
+	u32 demand = mm_demand(mm), rss = mm_rss(mm);
+
+	return demand > rss ? demand - rss : 0;
+}
+
+static bool turn_over(u64 now)
+{
+	return busy > cpu_high || mm_sleeps(holder) || now - since_ns > turn_ms * 1000000ull;
+}
+
+/* The process that lacks least of those that faulted repeatedly, but not last; NULL: fewer than two
+ * did. Begins a new count. */
+static struct mm_struct *choose(const struct mm_struct *last)
+{
+	struct mm_struct *best = NULL;
+	u32 faulting = 0;
+
+	for (struct mm_struct *mm = vm_next_mm(NULL); mm; mm = vm_next_mm(mm)) {
+		bool repeatedly = *faults_of(mm) >= nr_faults;
+
+		*faults_of(mm) = 0;
+		if (!repeatedly)
+			continue;
+		faulting++;
+		if (mm != last && (!best || lacking(mm) < lacking(best)))
+			best = mm;
+	}
+	return faulting > 1 ? best : NULL;
+}
+
+static void end_window(u64 now)
+{
+	struct mm_struct *last = holder, *next;
+
+	busy = 100 - (vm_idle() - idle_ns) * 100 / (now - window_ns);
+	if (holder && turn_over(now))
+		holder = NULL;
+	next = choose(last);
+	if (!holder && next && busy < cpu_low) {
+		holder = next;
+		since_ns = now;
+		nr_given++;
+	}
+	window_ns = now;
+	idle_ns = vm_idle();
+}
+
+static void token_fault(struct mm_struct *mm)
+{
+	u64 now = vm_now();
+
+	++*faults_of(mm);
+	if (now - window_ns >= window_ms * 1000000ull)
+		end_window(now);
+}
+
+static void token_mm_exit(struct mm_struct *mm)
+{
+	if (mm == holder)
+		holder = NULL;
+}
+
+static bool token_spare(struct page *page, struct mm_struct *owner, const struct vm_scan *scan)
+{
+	(void)page, (void)scan;
+	if (!holder || owner != holder || mm_rss(holder) > (u64)vm_frames() * share / 100)
+		return false;
+	nr_spared++;
+	return true;
+}
+
+static void token_show(struct seq_file *m)
+{
+	seq_printf(m, "holder: %u\nbusy: %u\ngiven: %llu\nspared: %llu\n",
+		   holder ? mm_pid(holder) : 0, busy, nr_given, nr_spared);
+}
+
+static const struct vm_guard token = {
+	.name = "token",
+	.summary = "while it thrashes, one process at a time keeps its pages",
+	.params = token_params,
+	.mm_exit = token_mm_exit,
+	.fault = token_fault,
+	.spare = token_spare,
+	.show = token_show,
+};
+VM_GUARD(token);

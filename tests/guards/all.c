@@ -1,0 +1,24 @@
+/* A guard that spares everything. */
+#include "mm/guard.h"
+
+static u64 nr_spared;
+
+static bool all_spare(struct page *page, struct mm_struct *owner, const struct vm_scan *scan)
+{
+	(void)page, (void)owner, (void)scan;
+	nr_spared++;
+	return true;
+}
+
+static void all_show(struct seq_file *m)
+{
+	seq_printf(m, "spared: %llu\nfor people: %u of these\n", nr_spared, 1);
+}
+
+static const struct vm_guard all = {
+	.name = "all",
+	.summary = "spares everything",
+	.spare = all_spare,
+	.show = all_show,
+};
+VM_GUARD(all);

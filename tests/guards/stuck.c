@@ -1,0 +1,17 @@
+/* A guard that never comes back. */
+#include "mm/guard.h"
+
+static bool stuck_spare(struct page *page, struct mm_struct *owner, const struct vm_scan *scan)
+{
+	(void)page, (void)owner;
+	while (scan) /* in long strides: the emulator is sooner through the second that it takes */
+		__asm__ volatile(".rept 500; nop; .endr");
+	return false;
+}
+
+static const struct vm_guard stuck = {
+	.name = "stuck",
+	.summary = "never comes back",
+	.spare = stuck_spare,
+};
+VM_GUARD(stuck);
