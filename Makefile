@@ -54,7 +54,8 @@ USER_SRC := $(wildcard user/*.c user/workloads/*.c)
 USER_PROG := $(patsubst %.c,build/user/%,$(notdir $(USER_SRC)))
 POLICIES := $(filter-out TEMPLATE %_test %_ktest,$(basename $(notdir $(wildcard kernel/mm/policy/*.c))))
 
-COMMON := -std=gnu11 -march=i686 -O2 -g -fno-pie -Wall -Wextra $(if $(WERROR),-Werror) '-ffile-prefix-map=$(CURDIR)=.'
+COMMON := -std=gnu11 -march=i686 -O2 -g -fno-pie -Wall -Wextra -Werror=implicit-function-declaration \
+	$(if $(WERROR),-Werror) '-ffile-prefix-map=$(CURDIR)=.'
 KFLAGS := $(COMMON) -mregparm=3 -ffreestanding -fno-stack-protector -fno-omit-frame-pointer \
 	-fno-asynchronous-unwind-tables -fno-strict-aliasing -mno-mmx -mno-sse -mno-80387 -Ikernel/include
 LDFLAGS := -nostdlib -static -no-pie -Wl,-T,linker.ld -Wl,--build-id=none -Wl,-z,noexecstack

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # `make check`: the host tests given as arguments, then format and lint, then pytest, whose closing line is the last.
-# TESTS chooses what pytest runs (files, -k WORD); everything is run, and any failure makes this fail.
+# TESTS chooses what pytest runs (files, -k WORD); everything is run, and any failure makes this fail. A student's release
+# has no tests for pytest: those of its labs are run by `make grade`.
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -16,7 +17,7 @@ check() {
 
 # Names the files that clang-format would change.
 formatted() {
-	mapfile -t sources < <(find boot kernel user tests tools -name '*.[ch]')
+	mapfile -t sources < <(find boot kernel user tests tools labs -name '*.[ch]')
 	[ ${#sources[@]} = 0 ] && return
 	differing=$(clang-format --dry-run "${sources[@]}" 2>&1 | sed -n 's/^\([^: ]*\):[0-9].*/\1/p' | sort -u)
 	[ -z "$differing" ] && return
@@ -33,6 +34,12 @@ echo '== format and lint'
 check clang-format formatted
 check 'ruff format' ruff format --quiet --check tools tests
 check 'ruff check' ruff check --quiet tools tests
+if [ -f labs/RELEASE ]; then
+	echo '== labs'
+	echo 'The tests of the labs: make grade LAB=NAME'
+	[ ${#failed[@]} = 0 ] || echo "Failed, see above: ${failed[*]}"
+	exit $(( ${#failed[@]} > 0 ))
+fi
 echo '== pytest'
 [ ${#failed[@]} = 0 ] || echo "Failed before pytest, see above: ${failed[*]}"
 python -m pytest ${TESTS:-tests}

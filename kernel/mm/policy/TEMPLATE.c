@@ -7,7 +7,8 @@
  *
  * Begin with your theory: which page goes next, and why; what you keep per page; what you
  * believe about programs. The rules are in mm/policy.h; fifo.c and clock.c are short examples. As
- * it stands this policy takes the page that came last: simple, correct, and bad.
+ * it stands this policy takes the page that came last: simple, correct, and so bad that a program
+ * whose instruction needs two pages may wait for ever when there are very few frames.
  */
 #include "mm/policy.h"
 

@@ -16,6 +16,8 @@ from tidemark.grade.model import Lab, Outcome, Verdict, wrong
 from tidemark.grade.sandbox import Sandbox
 
 HOST_LIMIT_S = 120
+LINES_SHOWN = 12
+SAYS_WHY = re.compile(r"panic|policy violation|hung", re.IGNORECASE)
 LIKE_A_GRADE = re.compile(r"\bok \(\d|Score:|\bPASS(ED)?\b")
 
 
@@ -68,16 +70,23 @@ class Bench:
         return self.boots[-1]
 
 
-def tail(text: str, lines: int = 12) -> str:
-    """The last lines, indented, to be shown under a verdict."""
-    return "\n".join("    " + line for line in text.strip().splitlines()[-lines:])
+def indented(lines: Sequence[str]) -> str:
+    """Lines to be shown under a verdict."""
+    return "\n".join("    " + line for line in lines)
+
+
+def tail(text: str, lines: int = LINES_SHOWN) -> str:
+    """The last lines, indented."""
+    return indented(text.strip().splitlines()[-lines:])
 
 
 def trouble(run: Boot) -> Verdict | None:
-    """The verdict on a run that did not come to its end, with what the console said last; None: it did."""
-    if run.outcome in (Outcome.PANICKED, Outcome.HUNG, Outcome.NO_BOOT):
-        return wrong(f"{run.reason}\n{tail(run.console)}", run.outcome)
-    return None
+    """The verdict on a run that did not come to its end, with what the console said of it, or last; None: it did."""
+    if run.outcome not in (Outcome.PANICKED, Outcome.HUNG, Outcome.NO_BOOT):
+        return None
+    lines = run.console.strip().splitlines()
+    first = next((at for at, line in enumerate(lines) if SAYS_WHY.search(line)), max(0, len(lines) - LINES_SHOWN))
+    return wrong(f"{run.reason}\n{indented(lines[first : first + LINES_SHOWN])}", run.outcome)
 
 
 def trespasses(boots: Sequence[Boot]) -> list[str]:

@@ -37,9 +37,11 @@ SEAM = words("""
     max_pfn mem_map page_referenced page_young page_dirty page_trap page_mm policy_mm vm_scan_more vm_eligible vm_now
     mm_vtime mm_sleeps mm_rss vm_frames vm_next_mm
 """)
+GUARDS = words("mm_demand mm_pid vm_idle guard_mm")
 GROUPS = {
     "[library]": TREE | ARITHMETIC | SAYING | COPYING,
     "[policy]": TREE | ARITHMETIC | SAYING | MEMORY | SEAM,
+    "[guard]": TREE | ARITHMETIC | SAYING | SEAM | GUARDS,
 }
 SECTIONS = re.compile(
     r"\.(text|data|bss|rodata|policies|guards|comment|note|debug|eh_frame|rel\.|symtab|strtab|shstrtab|group)"

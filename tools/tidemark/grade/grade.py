@@ -40,7 +40,7 @@ def judge(test: Test, bench: Bench) -> tuple[Verdict, list[str]]:
     verdict = kind_of(test).judge(test, bench)
     touched = trespasses(bench.boots)
     if touched:
-        verdict = wrong("\n".join(touched), Outcome.BROKE_RULE)
+        verdict = wrong("\n".join([*touched, *filter(None, [verdict.message])]), Outcome.BROKE_RULE)
     return verdict, suspicions(bench.boots)
 
 

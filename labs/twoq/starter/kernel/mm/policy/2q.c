@@ -1,0 +1,204 @@
+/*
+ * 2Q: a page that is used once must not push out pages that are used again and again.
+ *
+ * To build: two lists. A new page goes to the inactive one, from whose tail pages are evicted, and
+ * must be seen in use there twice to get to the active one, which is protected, as in Linux 2.6:
+ *
+ *	inactive, unreferenced  --used-->  inactive, referenced  --used-->  active
+ *	active, referenced  --not used-->  active, unreferenced  --not used-->  inactive
+ *
+ * "Used" is what the accessed bit says when a scan comes by (page_referenced), or a touch. Scan the
+ * active list only while the inactive one is the shorter of the two, and at priority 0 take what
+ * there is. Another design will do as well, if it does as well: Johnson and Shasha's 2Q (VLDB 1994)
+ * remembers pages that it has sent away; `evicted` and `forget` are there for that, and a page's
+ * identity is its page_id.
+ *
+ * What is here already: the two lists for each zone, and select, which goes to the zone that has
+ * been looked at least for its size. A scan may take pages from the zones that it names only, and
+ * walking past the others would cost time. Of every page you know its zone (zone_of).
+ *
+ * As it stands there is one list in use, and it is a queue: FIFO.
+ */
+#include "mm/policy.h"
+#include "mm/zone.h"
+
+enum twoq_list { INACTIVE, ACTIVE, NR_LISTS };
+
+struct twoq_page {
+	struct list_head node;
+	enum twoq_list list;
+	u32 referenced;
+};
+POLICY_PAGE_FITS(struct twoq_page);
+
+#define LOOK_BATCH 32
+
+static struct twoq_zone {
+	struct list_head list[NR_LISTS]; /* newest first */
+	u32 nr[NR_LISTS];
+	u32 nr_looked; /* pages looked at lately: the zone's share of the pressure */
+} zone[MAX_ZONES];
+
+static struct twoq_page *twoq_data(struct page *page)
+{
+	return policy_page(page);
+}
+
+static struct twoq_zone *zone_of(struct page *page)
+{
+	return &zone[page_zone_index(page)];
+}
+
+static void enlist(struct page *page, enum twoq_list list)
+{
+	struct twoq_zone *z = zone_of(page);
+
+	twoq_data(page)->list = list;
+	list_add(&twoq_data(page)->node, &z->list[list]);
+	z->nr[list]++;
+}
+
+static void delist(struct page *page)
+{
+	list_del(&twoq_data(page)->node);
+	zone_of(page)->nr[twoq_data(page)->list]--;
+}
+
+static int twoq_init(void)
+{
+	for (int i = 0; i < MAX_ZONES; i++)
+		for (int l = 0; l < NR_LISTS; l++)
+			INIT_LIST_HEAD(&zone[i].list[l]);
+	return 0;
+}
+
+static void twoq_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
+			struct page_id from)
+{
+	(void)mm, (void)how, (void)from;
+	enlist(page, INACTIVE);
+}
+
+/* A use that the kernel saw, or madvise: DONTNEED is the contrary of a use. */
+static void twoq_touch(struct page *page, struct mm_struct *mm, enum vm_touch how)
+{
+	(void)page, (void)mm, (void)how;
+}
+
+static void twoq_remove(struct page *page, enum vm_out why)
+{
+	(void)why;
+	delist(page);
+}
+
+/* The one that has been on the list longest, or NULL. */
+static struct page *oldest(struct twoq_zone *z, enum twoq_list list)
+{
+	if (list_empty(&z->list[list]))
+		return NULL;
+	return policy_page_of(list_last_entry(&z->list[list], struct twoq_page, node));
+}
+
+/* Old pressure counts less: whenever a zone has been looked at four times over, all forget half. */
+static void count_look(struct twoq_zone *z)
+{
+	if (++z->nr_looked < 4 * (z->nr[INACTIVE] + z->nr[ACTIVE]) + LOOK_BATCH)
+		return;
+	for (int i = 0; i < MAX_ZONES; i++)
+		zone[i].nr_looked /= 2;
+}
+
+/* The first page from the tail of the inactive list that the scan may have. */
+static struct page *shrink_inactive(struct twoq_zone *z, struct vm_scan *scan)
+{
+	u32 left = z->nr[INACTIVE];
+
+	while (left-- && vm_scan_more(scan)) {
+		struct page *page = oldest(z, INACTIVE);
+
+		count_look(z);
+		delist(page);
+		if (vm_eligible(scan, page))
+			return page;
+		enlist(page, INACTIVE);
+	}
+	return NULL;
+}
+
+/* Of the zones of the scan, the one that has been looked at least for its size. */
+static struct twoq_zone *next_zone(const struct vm_scan *scan, u32 tried)
+{
+	struct twoq_zone *best = NULL;
+	u64 least = 0;
+
+	for (int i = 0; i < MAX_ZONES; i++) {
+		struct twoq_zone *z = &zone[i];
+		u32 size = z->nr[INACTIVE] + z->nr[ACTIVE];
+		u64 pressure;
+
+		if (!size || !((scan->zones & ~tried) >> i & 1))
+			continue;
+		pressure = ((u64)z->nr_looked << 8) / size;
+		if (!best || pressure < least) {
+			best = z;
+			least = pressure;
+		}
+	}
+	return best;
+}
+
+static struct page *twoq_select(struct vm_scan *scan)
+{
+	struct twoq_zone *z;
+	u32 tried = 0;
+
+	while ((z = next_zone(scan, tried))) {
+		struct page *page = shrink_inactive(z, scan);
+
+		if (page)
+			return page;
+		tried |= 1u << (z - zone);
+	}
+	return NULL;
+}
+
+/* You chose it, but it stays: USED when somebody used it while it was written. */
+static void twoq_putback(struct page *page, enum vm_put why)
+{
+	(void)why;
+	enlist(page, INACTIVE);
+}
+
+static int twoq_check(void)
+{
+	int n = 0;
+
+	for (int i = 0; i < MAX_ZONES; i++)
+		for (int l = 0; l < NR_LISTS; l++) {
+			if (vm_list_length(&zone[i].list[l]) != (int)zone[i].nr[l])
+				return -1;
+			n += zone[i].nr[l];
+		}
+	return n;
+}
+
+static void twoq_show(struct seq_file *m)
+{
+	for (int i = 0; i < MAX_ZONES; i++)
+		seq_printf(m, "zone%d_active: %u\nzone%d_inactive: %u\n", i, zone[i].nr[ACTIVE], i,
+			   zone[i].nr[INACTIVE]);
+}
+
+static const struct vm_policy twoq = {
+	.name = "2q",
+	.summary = "active and inactive lists, global",
+	.init = twoq_init,
+	.insert = twoq_insert,
+	.touch = twoq_touch,
+	.remove = twoq_remove,
+	.select = twoq_select,
+	.putback = twoq_putback,
+	.check = twoq_check,
+	.show = twoq_show,
+};
+VM_POLICY(twoq);

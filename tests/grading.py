@@ -1,0 +1,52 @@
+"""What the tests of grading share: grading of files that lie over this tree's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from unittest import mock
+
+from tidemark import qemu
+from tidemark.grade import grade, lab
+from tidemark.grade.model import Grade
+from tidemark.grade.sandbox import best
+
+
+def solution(file: str) -> str:
+    """The text of a reference solution: this tree's own file."""
+    return (qemu.ROOT / file).read_text()
+
+
+def starter(lab_name: str, file: str) -> str:
+    """The text of a starter file."""
+    return (qemu.ROOT / "labs" / lab_name / "starter" / file).read_text()
+
+
+def submission(folder: Path, lab_name: str, files: Mapping[str, str] | None = None) -> Path:
+    """A folder with the reference solution of a lab, but for `files`: a path, and the text that lies there instead."""
+    solutions = {file: solution(file) for file in lab.load(qemu.ROOT, lab_name).files}
+    for file, text in {**solutions, **(files or {})}.items():
+        (folder / file).parent.mkdir(parents=True, exist_ok=True)
+        (folder / file).write_text(text)
+    return folder
+
+
+def graded(
+    scratch: Path,
+    lab_name: str,
+    files: Mapping[str, str] | None = None,
+    secret: Path | None = None,
+    titles: Sequence[str] = (),
+) -> Grade:
+    """The grade of such a submission; `titles`: only these tests, all if there are none."""
+    handed_in = submission(scratch / "handed-in", lab_name, files)
+    whole = lab.load(qemu.ROOT, lab_name, secret)
+    tests = tuple(test for test in whole.tests if test.title in titles or not titles)
+    with mock.patch.object(lab, "load", return_value=replace(whole, tests=tests)):
+        return grade.grade(qemu.ROOT, handed_in, lab_name, secret, scratch / "work", best(), jobs=2)
+
+
+def messages(made: Grade) -> str:
+    """All that a grade says."""
+    return "\n".join([*(one.verdict.message for one in made.tests), *made.notes])

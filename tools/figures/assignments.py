@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""Draw the pictures of the assignments about replacement, labs/*/*.svg, from runs of this tree's policies made now.
+
+Fault curves come from the simulator; which pages are in memory, and who runs, from the kernel, as the grader sees it.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import matplotlib
+from common import ROOT
+from matplotlib.axes import Axes
+from tidemark import compare, strings, vmsim
+from tidemark.grade import confine, lab
+from tidemark.grade.bench import Bench
+from tidemark.grade.kinds import admission, residence
+from tidemark.grade.played import pages_of
+from tidemark.grade.sandbox import best
+from tidemark.report.figure import BLACK, BLUE, OF_POLICY, ORANGE, STYLE, VERMILION, Look, canvas, heading, legend
+
+LABELS = {"fifo": "FIFO", "clock": "CLOCK", "2q": "2Q", "lru": "LRU", "min": "MIN"}
+LOOKS = {name: Look(OF_POLICY[name]) for name in ("fifo", "clock", "2q")}
+LOOKS |= {"lru": Look(ORANGE, "--"), "min": Look(BLACK, ":")}
+TAU_MS = (2, 8)
+WINDOW = 500_000  # instructions
+BELADY = "1 2 3 4 1 2 5 1 2 3 4 5"
+
+
+def faults(text: str, sizes: Sequence[int], policies: Sequence[str]) -> dict[str, list[int]]:
+    """Faults of policies, LRU and MIN on a string, by number of frames."""
+    string = strings.find(text)
+    made = {name: [vmsim.run(vmsim.build(name, True), string, size).faults for size in sizes] for name in policies}
+    return made | compare.bounds(string, sizes)
+
+
+def draw(axes: Axes, sizes: Sequence[int], curves: Mapping[str, Sequence[int]], title: str) -> None:
+    """Fault curves."""
+    for name, values in curves.items():
+        axes.plot(sizes, values, color=LOOKS[name].colour, linestyle=LOOKS[name].dash)
+    axes.set_xlabel("frames")
+    axes.set_ylabel("faults")
+    axes.set_ylim(bottom=0)
+    heading(axes, title, wide=False)
+
+
+def curves(place: Path, policies: Sequence[str], texts: Mapping[str, Sequence[int]]) -> None:
+    """A picture of fault curves, side by side."""
+    picture, axes = canvas(1, len(texts), row_in=2.2)
+    for each, (text, sizes) in zip(axes[0], texts.items()):
+        draw(each, sizes, faults(text, sizes, policies), text)
+    legend(picture, {LABELS[name]: LOOKS[name] for name in (*policies, "lru", "min")}, columns=5)
+    picture.savefig(place, metadata={"Date": None})
+
+
+def bench(folder: Path) -> Bench:
+    """This tree, with its own solutions."""
+    assignment = lab.load(ROOT, "workingset")
+    return Bench(assignment, ROOT, ROOT, folder, best(), confine.objects(assignment))
+
+
+def in_memory(place: Path, made: Bench) -> None:
+    """Pages in memory over a process's own time, for the test about localities."""
+    test = next(test for test in made.lab.tests if "every" in test.options)
+    rounds = residence.rounds_of(test)
+    text = " ".join(map(str, rounds)).encode()
+    picture, axes = canvas(1, 1, row_in=1.9)
+    entries = {}
+    for tau_ms, colour in zip(TAU_MS, (VERMILION, BLUE)):
+        boot = made.boot("pace @/string", {"string": text}, vm="ws", swap="sim:ram", cmdline=f"ws.tau_ms={tau_ms}")
+        stays, end = residence.stays_of(boot.evidence, list(dict.fromkeys(pages_of(test))))
+        axes[0, 0].plot(*zip(*residence.course(stays, end)), color=colour)
+        again = len(stays) - len({stay.page for stay in stays})
+        mean = residence.mean_resident(stays, end)
+        entries[f"tau {tau_ms} ms: mean {mean:.0f}, {again} read again"] = Look(colour)
+    axes[0, 0].set_xlabel("the process's own time, ms")
+    axes[0, 0].set_ylabel("pages in memory")
+    axes[0, 0].set_ylim(bottom=0)
+    legend(picture, entries)
+    picture.savefig(place, metadata={"Date": None})
+
+
+def who_runs(place: Path, made: Bench) -> None:
+    """Which of four thrashing processes executes instructions, under 2q and under ws."""
+    test = next(test for test in made.lab.tests if test.kind == "admission")
+    picture, axes = canvas(1, 2, row_in=1.5, sharey=True)
+    for each, policy in zip(axes[0], ("2q", "ws")):
+        boot = made.boot(str(test.options["run"]), vm=policy, frames=test.options["frames"], refs=False)
+        evidence = boot.evidence
+        spaces = admission.workers(evidence, 4)
+        parts = admission.shares(evidence, spaces, WINDOW)
+        for at, part in enumerate(parts.T):
+            moments = range(0, len(part) * WINDOW, WINDOW)
+            each.fill_between(moments, at, at + 0.8 * part, step="post", color=OF_POLICY[policy], linewidth=0)
+        together = admission.at_once(evidence, spaces)
+        reads = int((evidence.events["kind"] == admission.READ).sum())
+        heading(each, f"{policy}: {together:.1f} at a time, {reads:,} pages read again", wide=False)
+        each.xaxis.set_major_formatter(lambda value, _: f"{value / 1e6:.0f}")
+        each.set_xlabel("millions of instructions of programs")
+        each.set_yticks(range(4), [f"process {at + 1}" for at in range(4)], verticalalignment="bottom")
+    picture.savefig(place, metadata={"Date": None})
+
+
+def main() -> None:
+    matplotlib.rcParams.update(STYLE)
+    labs = ROOT / "labs"
+    zipf, sizes = "zipf:300,refs=6000", list(range(10, 301, 10))
+    curves(labs / "clock/curve.svg", ("fifo", "clock"), {BELADY: list(range(1, 7)), zipf: sizes})
+    strings_of_2q = {"scan:300,refs=6000": sizes[:20], "correlated:300,refs=6000": sizes[:20]}
+    curves(labs / "twoq/curve.svg", ("fifo", "clock", "2q"), strings_of_2q)
+    with tempfile.TemporaryDirectory() as folder:
+        made = bench(Path(folder))
+        in_memory(labs / "workingset/in-memory.svg", made)
+        who_runs(labs / "workingset/who-runs.svg", made)
+
+
+if __name__ == "__main__":
+    main()

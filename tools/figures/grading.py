@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""How long grading takes, and does it repeat?
+
+One submission of the lab `clock`, from a built tree and from a clean copy of it; a class of a hundred submissions of
+mixed quality; and one submission graded fifty times beside busy loops, its grades compared byte by byte.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tarfile
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from common import ROOT, busy_loops, host, publish, table
+
+LAB = "clock"
+FIFO, CLOCK = "kernel/mm/policy/fifo.c", "kernel/mm/policy/clock.c"
+CLASS, REPEATS, LOOPS = 100, 50, 3
+NOT_COPIED = shutil.ignore_patterns("build", ".git", "results", "__pycache__")
+
+
+def run(command: Sequence[str | Path], folder: Path = ROOT) -> float:
+    """Wall seconds of a command; a failing one ends the script."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    begun = time.monotonic()
+    done = subprocess.run([str(word) for word in command], cwd=folder, env=env, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"{command}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return time.monotonic() - begun
+
+
+def from_clean(folder: Path) -> float:
+    """Wall seconds of `make grade` in a copy of the tree in which nothing is built but what was fetched."""
+    shutil.copytree(ROOT, folder, ignore=NOT_COPIED)
+    (folder / "build").mkdir()
+    for name in ("venv", "musl"):
+        if (ROOT / "build" / name).exists():
+            (folder / "build" / name).symlink_to(ROOT / "build" / name)
+    return run(["make", "grade", f"LAB={LAB}"], folder)
+
+
+def qualities() -> list[tuple[str, dict[str, str]]]:
+    """Submissions as a class has them, from right to hopeless: what each is, and its files."""
+    fifo, clock = (ROOT / FIFO).read_text(), (ROOT / CLOCK).read_text()
+    starters = {file: (ROOT / "labs" / LAB / "starter" / file).read_text() for file in (FIFO, CLOCK)}
+    forgets_to_turn = clock.replace("} else if (page_referenced(page)) {", "} else if (0) {")
+    endless = clock.replace(
+        "while (!list_empty(&circle) && vm_scan_more(scan)) {", "for (;;) {\n\t\tif (1)\n\t\t\tcontinue;"
+    )
+    return [
+        ("right", {FIFO: fifo, CLOCK: clock}),
+        ("the starter as it was", starters),
+        ("only FIFO done", {FIFO: fifo, CLOCK: starters[CLOCK]}),
+        ("no second chance", {FIFO: fifo, CLOCK: forgets_to_turn}),
+        (
+            "loses pages",
+            {FIFO: fifo.replace("list_add_tail(&fifo_data(page)->node, &queue);", "(void)page;", 1), CLOCK: clock},
+        ),
+        ("does not compile", {FIFO: fifo + "\nint x = ;\n", CLOCK: clock}),
+        ("never returns", {FIFO: fifo, CLOCK: endless}),
+        ("a file is missing", {FIFO: fifo}),
+        (
+            "reaches for the counters",
+            {FIFO: fifo + "\nextern int vm_events;\nvoid f(void);\nvoid f(void) { vm_events = 0; }\n", CLOCK: clock},
+        ),
+        ("no archive at all", {}),
+    ]
+
+
+def hand_in(folder: Path) -> list[str]:
+    """Fill a folder with CLASS archives; what they are, each once."""
+    folder.mkdir()
+    kinds = qualities()
+    for number in range(CLASS):
+        _, files = kinds[number % len(kinds)]
+        path = folder / f"student{number:03}.tar.gz"
+        if not files:
+            path.write_text("this is no archive\n")
+            continue
+        with tempfile.TemporaryDirectory() as scratch, tarfile.open(path, "w:gz") as archive:
+            for name, text in files.items():
+                part = Path(scratch, Path(name).name)
+                part.write_text(text + f"\n/* student {number} */\n")
+                archive.add(part, name)
+    return [what for what, _ in kinds]
+
+
+def different_grades(folder: Path) -> int:
+    """How many different grades REPEATS gradings of one submission give."""
+    digests = set()
+    with busy_loops(LOOPS):
+        for number in range(REPEATS):
+            path = folder / f"grade{number}.json"
+            run(["build/venv/bin/tidemark", "grade", LAB, "--json", path])
+            digests.add(hashlib.sha256(path.read_bytes()).digest())
+    return len(digests)
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="tidemark-figures-") as name:
+        scratch = Path(name)
+        clean_s = from_clean(scratch / "tree")
+        run(["make", "grade-base"])
+        built_s = run(["make", "grade", f"LAB={LAB}"])
+        kinds = hand_in(scratch / "class")
+        class_s = run(
+            ["build/venv/bin/tidemark", "grade-class", scratch / "class", "--lab", LAB, "--out", scratch / "out"]
+        )
+        rows = [
+            [f"`make grade LAB={LAB}`, built tree", f"{built_s:.1f} s"],
+            ["the same, from clean", f"{clean_s:.1f} s"],
+            [f"`tidemark grade-class`, {CLASS} submissions", f"{class_s / 60:.1f} min"],
+            [
+                f"different grades of one submission, graded {REPEATS} times beside {LOOPS} busy loops",
+                different_grades(scratch),
+            ],
+        ]
+    publish(
+        "grading",
+        f"{host()}; the class: {', '.join(kinds)}; as many of each.\n\n{table(['what', 'measured'], rows)}",
+    )
+
+
+if __name__ == "__main__":
+    main()
