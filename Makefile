@@ -162,7 +162,7 @@ $(ALL_POLICIES): WITH = kernel/lib/seq_file.c $(filter-out %_test.c,$(wildcard k
 $(ALL_POLICIES): kernel/lib/seq_file.c $(wildcard kernel/mm/policy/*.c)
 
 # The test itself comes last: of several sources, only the last one's dependencies are written.
-build/host/%_test: %_test.c $(wildcard tests/host/*) build/flags
+build/host/%_test: %_test.c $(wildcard tests/host/*.*) build/flags
 	@mkdir -p $(@D)
 	$(call say,HOST,$<)
 	$Q$(HOST_CC) $(HOST_FLAGS) -MMD -MP -MF $@.d -o $@ $(WITH) $(wildcard tests/host/*.c) $< -Wl,-T,tests/host/sections.ld $(HOST_LD)
@@ -170,7 +170,7 @@ build/host/%_test: %_test.c $(wildcard tests/host/*) build/flags
 # Policies on the host: targets sim and new-policy. The lab and its assignments: lab, grade, release.
 include tools/vmsim/vmsim.mk labs/labs.mk
 
-check: all build/plugin/tidemark.so $(HOST_TESTS) $(patsubst %.c,build/%.o,$(wildcard kernel/mm/policy/TEMPLATE.c))
+check: all build/plugin/tidemark.so $(HOST_TESTS) $(patsubst %.c,build/%.o,$(wildcard kernel/mm/*/TEMPLATE.c))
 	@tools/check.sh $(HOST_TESTS)
 
 # --- the rest --------------------------------------------------------------------------------------------------------

@@ -14,18 +14,18 @@
  * the same authors' swap token (Token-ordered LRU, Performance Evaluation 60, 2005), from which
  * comes that it is kept for long:
  *
- *   detection  at the first fault after a window (a second) has passed. In it the processor was
- *              idle for more than half of the time, and two processes or more faulted repeatedly.
+ *   detection  at the first fault after a window (a quarter of a second; the paper's second is
+ *              dear here, where so much is over in ten) has passed. In it the processor was idle
+ *              for more than half of the time, and two processes or more faulted repeatedly.
  *   choice     of those the one that lacks least, demand minus resident: it is done soonest. Not
- *              the one that had its turn just now.
+ *              the one that had its turn just now, and none whose demand is much larger than
+ *              memory: it would starve the others and never have enough.
  *   end        its process ends; it sleeps, and not for a page; the processor is busy again; or
  *              its turn is over, so that no process waits for ever.
- *   bounds     pages are spared while the holder has less than three quarters of all frames. What
- *              is larger than memory cannot be helped by more of it, but could starve the rest.
  *
- * Faults are counted per window and not, as in the paper, against rates: a second of a slow
- * disk with a long queue serves each of many processes twice or three times. No timer is needed:
- * a machine that thrashes has faults.
+ * "Repeatedly" is twice in a window, and no rate as in the paper: a slow disk with a long queue
+ * serves each of many processes only a few times a second. No timer is needed: a machine that
+ * thrashes has faults.
  *
  * Left out: a page shared by several processes is that of the one who faulted it in last. Pages
  * read ahead for the holder are nobody's until they are used. The others are not stopped, so their
@@ -33,8 +33,8 @@
  */
 #include "mm/guard.h"
 
-static u32 window_ms = 1000, nr_faults = 2, cpu_low = 50, cpu_high = 80;
-static u32 turn_ms = 60000, share = 75;
+static u32 window_ms = 250, nr_faults = 2, cpu_low = 50, cpu_high = 80;
+static u32 turn_ms = 60000, share = 125;
 
 static const struct vm_param token_params[] = {
 	{ "window_ms", &window_ms, 10, 60000, "ms",
@@ -43,7 +43,7 @@ static const struct vm_param token_params[] = {
 	{ "cpu_low", &cpu_low, 0, 100, "%", "processor busy for less: it thrashes" },
 	{ "cpu_high", &cpu_high, 0, 100, "%", "processor busy for more: no token is needed" },
 	{ "turn_ms", &turn_ms, 1, 3600000, "ms", "longest turn" },
-	{ "share", &share, 1, 100, "%", "of all frames that the holder may keep" },
+	{ "share", &share, 1, 1000, "%", "of all frames: who demands more gets no token" },
 	{ 0 },
 };
 
@@ -76,8 +76,8 @@ static bool turn_over(u64 now)
 	return busy > cpu_high || mm_sleeps(holder) || now - since_ns > turn_ms * 1000000ull;
 }
 
-/* The process that lacks least of those that faulted repeatedly, but not last; NULL: fewer than two
- * did. Begins a new count. */
+/* Of those that faulted repeatedly the one that lacks least, but not last, and none that is too
+ * large; NULL: there is none, or fewer than two faulted. Begins a new count. */
 static struct mm_struct *choose(const struct mm_struct *last)
 {
 	struct mm_struct *best = NULL;
@@ -90,7 +90,9 @@ static struct mm_struct *choose(const struct mm_struct *last)
 		if (!repeatedly)
 			continue;
 		faulting++;
-		if (mm != last && (!best || lacking(mm) < lacking(best)))
+		if (mm == last || mm_demand(mm) > (u64)vm_frames() * share / 100)
+			continue;
+		if (!best || lacking(mm) < lacking(best))
 			best = mm;
 	}
 	return faulting > 1 ? best : NULL;
@@ -131,7 +133,7 @@ static void token_mm_exit(struct mm_struct *mm)
 static bool token_spare(struct page *page, struct mm_struct *owner, const struct vm_scan *scan)
 {
 	(void)page, (void)scan;
-	if (!holder || owner != holder || mm_rss(holder) > (u64)vm_frames() * share / 100)
+	if (!holder || owner != holder)
 		return false;
 	nr_spared++;
 	return true;

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tidemark.grade.bench import Bench
 
 SEAM = Path("build/kernel/mm/policy_core.o")
-POLICIES = "build/kernel/mm/policy/"
+POLICIES, GUARDS = "build/kernel/mm/policy/", "build/kernel/mm/guard/"
 PAGE_LAYOUT = """#include "mm/page.h"
 const u32 layout[] = { sizeof(struct page), __builtin_offsetof(struct page, policy),
 __builtin_offsetof(struct page, policy) + sizeof(((struct page *)0)->policy) };
@@ -106,7 +106,8 @@ def find(bench: Bench) -> Watched:
     text = [piece for part in objects.values() for piece in part.code]
     if text:
         options["text"] = joined(text)
-    if any(name.startswith(POLICIES) for name in objects):
+    if any(name.startswith((POLICIES, GUARDS)) for name in objects):
         size, low, high = page_layout(bench)
+        low, high = (low, high) if any(name.startswith(POLICIES) for name in objects) else (0, 0)
         options |= {"pages": f"{mem_map:#x}", "page_size": str(size), "policy": joined([(low, high)])}
     return Watched(kernel, objects, options)

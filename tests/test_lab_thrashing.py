@@ -1,0 +1,168 @@
+"""The lab `thrashing`: full marks for the solution, and what is said to mistakes, in the guard and in answers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from benches import Tried, bench, changed
+from grading import solution
+from tidemark.grade import measured, model
+from tidemark.grade.evidence import EVENT, READ, SWITCH, Boot, Evidence
+from tidemark.grade.kinds import answers, guard
+from tidemark.grade.model import Outcome, Verdict
+
+TOKEN, ANSWERS = "kernel/mm/guard/token.c", "labs/thrashing/answers.toml"
+SIX, SCANS, THREE = (
+    "six processes in 14 MiB: less than half the time",
+    "nor are two of them, by much",
+    "three processes, which nearly fit, are not slowed down",
+)
+KNEE, MEMORY, PAGES, SPEEDUP = (
+    "answer knee: with how many processes it does not yet thrash",
+    "answer memory_mib: with how much memory seven do not",
+    "answer pages_read: how many pages six of them read in 14 MiB",
+    "answer speedup: how many times as fast your guard makes them",
+)
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Tried:
+    """A bench with the solution."""
+    return bench("thrashing", tmp_path_factory.mktemp("thrashing"))
+
+
+@pytest.fixture
+def tried(lab: Tried) -> Tried:
+    """The same, solution and answers laid anew."""
+    lab.lay(solution(TOKEN))
+    (lab.bench.tree / ANSWERS).write_text(solution(ANSWERS))
+    return lab
+
+
+def judged(tried: Tried, title: str) -> Verdict:
+    """The verdict of a test of the lab."""
+    return tried.judge(tried.test(title))
+
+
+def answered(tried: Tried, title: str, text: str) -> Verdict:
+    """The verdict on an answers.toml with this text; nothing is built."""
+    (tried.bench.tree / ANSWERS).write_text(text)
+    return answers.judge(tried.test(title), tried.bench)
+
+
+# --- the guard ---
+
+
+def test_token_without_bounds_is_found_by_those_it_starves(tried: Tried) -> None:
+    tried.lay(changed(solution(TOKEN), " || mm_demand(mm) > (u64)vm_frames() * share / 100", ""))
+    verdict = judged(tried, SCANS)
+    assert verdict.outcome is Outcome.OVER_BUDGET and verdict.fraction < 0.7, verdict.message
+
+
+MISTAKES = {
+    "goes_by_another_name": ('.name = "token"', '.name = "mine"'),
+    "reads_more_at_a_time": (
+        "\t++*faults_of(mm);",
+        "\textern u32 page_cluster;\n\n\tpage_cluster = 5;\n\t++*faults_of(mm);",
+    ),
+    "lacks_a_hook": ("\t.spare = token_spare,\n", "\t.spare = 0 ? token_spare : NULL,\n"),
+}
+SAID = {
+    "goes_by_another_name": (Outcome.NO_BOOT, "guard=token: no such guard; valid: none|mine"),
+    "reads_more_at_a_time": (Outcome.BROKE_RULE, "token_fault() in kernel/mm/guard/token.c writes to page_cluster"),
+    "lacks_a_hook": (Outcome.NO_BOOT, "guard token lacks spare"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_mistake_is_named(tried: Tried, mistake: str) -> None:
+    tried.lay(changed(solution(TOKEN), *MISTAKES[mistake]))
+    verdict = judged(tried, SIX)
+    outcome, words = SAID[mistake]
+    assert verdict.outcome is outcome and words in verdict.message, verdict.message
+
+
+def computed(*instructions: int) -> Evidence:
+    """Evidence of a run in which spaces 1, 2, ... executed so many instructions of programs."""
+    user = np.cumsum([0, *instructions])
+    rows = [(SWITCH, 0, space, 0, 0, int(at), int(at)) for space, at in enumerate(user[:-1], start=1)]
+    events = np.array([*rows, (READ, 0, len(rows), 0, 0, int(user[-1]), int(user[-1]))], EVENT)
+    return Evidence(events, [], int(user[-1]), 1, False, True)
+
+
+def test_work_left_undone_is_found() -> None:
+    none = computed(500, 9_000_000, 9_000_000)
+    assert guard.shirked(none, computed(9_010_000, 300, 9_000_100)) == ""
+    assert "executed 8,000,000 instructions, without it 9,000,000" in guard.shirked(
+        none, computed(9_000_000, 8_000_000)
+    )
+    assert "1 processes computed, without it 2" in guard.shirked(none, computed(9_000_000))
+
+
+# --- the answers ---
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "words"),
+    [
+        (KNEE, "knee = 4", "with 4 it takes 2."),
+        (KNEE, "knee = 10", "a whole number from 2 to 9"),
+        (KNEE, "knee = 5.5", "a whole number from 2 to 9"),
+        (PAGES, "pages_read = 23_000", "another number, by more than 5 %"),
+        (PAGES, "pages_read = 0", "not answered yet"),
+        (PAGES, "pages_read = true", "no number"),
+        (PAGES, "pages_read = nan", "no number"),
+        (PAGES, "pages_read = " + "9" * 5000, "cannot be read"),
+        (PAGES, "pages_read = " + "9" * 400, "far too large"),
+        (PAGES, "pages = 1", "no number"),
+        (PAGES, "pages_read", "cannot be read"),
+        (PAGES, "\x00", "cannot be read"),
+    ],
+)
+def test_wrong_answer(tried: Tried, title: str, text: str, words: str) -> None:
+    tried.bench.make("build/tidemark.elf", "build/initramfs.cpio")
+    verdict = answered(tried, title, text)
+    assert verdict.outcome is Outcome.WRONG and verdict.fraction == 0 and words in verdict.message, verdict.message
+    assert "25534" not in verdict.message
+
+
+@pytest.mark.parametrize(("number", "right"), [(4, False), (5, True), (6, True), (7, True), (8, False)])
+def test_limit_has_a_tolerance(number: int, right: bool, tried: Tried, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The true limit is 6: from 7 on it takes too long."""
+
+    def run(_: object, command: str, **options: object) -> Boot:
+        evidence = replace(computed(9_000_000), virtual_ns=int(command) * 10**9)
+        return Boot(Outcome.RIGHT, "", "", evidence)
+
+    monkeypatch.setattr(measured, "boot", run)
+    options = {"answer": "n", "run": "{n}", "range": [1, 20], "step": 1, "within_s": 6, "tolerance": 1}
+    verdict = answers.limit(model.Test("limit", 1, "answers", options), tried.bench, number)
+    assert (verdict.outcome is Outcome.RIGHT) is right, verdict.message
+
+
+# --- runs that are shared ---
+
+
+def test_a_run_is_made_once_for_a_kernel(tried: Tried, tmp_path: Path) -> None:
+    made = []
+
+    class Counting:
+        lab, tree, boots = tried.bench.lab, tmp_path, made
+
+        def boot(self, run: str, **options: object) -> Boot:
+            made.append(Boot(Outcome.RIGHT, f"{run} {options}", str(len(made)), computed(1)))
+            return made[-1]
+
+    (tmp_path / "build").mkdir()
+    for name in ("tidemark.elf", "initramfs.cpio"):
+        (tmp_path / "build" / name).write_text(str(tmp_path))
+    first, again, other = (measured.boot(Counting(), "true", mem=mem) for mem in ("8M", "8M", "16M"))
+    assert first is again and other is not first and made == [first, again, other]
+    (tmp_path / "build/tidemark.elf").write_text("another kernel")
+    assert measured.boot(Counting(), "true", mem="8M") is not first
+    for at in range(2 * measured.MOST):
+        measured.boot(Counting(), f"echo {at}", mem="8M")
+    assert len(measured.known) <= measured.MOST and measured.turns.keys() == measured.known.keys()

@@ -1,0 +1,87 @@
+"""The assignments: every solution gets full marks; every starter builds, boots, and fails only its own tests."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from grading import graded, messages, starter
+from guest import boot
+from tidemark import qemu
+from tidemark.grade import lab, tree
+from tidemark.grade import starter as starters
+from tidemark.grade.model import Outcome
+
+LABS = lab.names(qemu.ROOT)
+NUMBERS = {"buddy": 1, "paging": 2, "cfs": 3, "clock": 4, "twoq": 5, "workingset": 6, "thrashing": 7}
+
+
+def starter_files(name: str) -> dict[str, str]:
+    """The starter of a lab: path and text."""
+    return {str(file): starter(name, str(file)) for file in starters.files(lab.load(qemu.ROOT, name))}
+
+
+def failing_host_tests(folder: Path) -> set[str]:
+    """The host tests of a tree that fail, by name."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    names = [str(path.with_suffix("")) for path in sorted((folder / "kernel").rglob("*_test.c"))]
+    targets = [f"build/host/{Path(name).relative_to(folder)}" for name in names]
+    made = subprocess.run(
+        ["make", "--no-print-directory", "--silent", *qemu_files(), *targets],
+        cwd=folder,
+        env=env,
+        capture_output=True,
+        text=True,
+    )
+    assert made.returncode == 0, made.stderr[-3000:]
+    return {
+        Path(target).name for target in targets if subprocess.run([target], cwd=folder, capture_output=True).returncode
+    }
+
+
+def qemu_files() -> tuple[str, str]:
+    """Kernel and first file system."""
+    return qemu.KERNEL, qemu.INITRD
+
+
+def failing_suites(console: str) -> set[str]:
+    """The suites of the tests inside the kernel that fail."""
+    return set(re.findall(r"(?m)^not ok \d+ (\S+)", console))
+
+
+def test_there_are_seven_assignments() -> None:
+    assert {name: lab.load(qemu.ROOT, name).number for name in LABS} == NUMBERS
+    for name in LABS:
+        assert (qemu.ROOT / "labs" / name / "handout.md").stat().st_size > 3000
+
+
+@pytest.mark.parametrize("name", LABS)
+def test_solution_gets_full_marks(name: str, tmp_path: Path) -> None:
+    made = graded(tmp_path, name)
+    assert made.score == made.most, messages(made)
+    assert made.notes == ()
+
+
+@pytest.mark.parametrize("name", LABS)
+def test_starter_boots_and_fails_its_own_tests_only(name: str, tmp_path: Path) -> None:
+    assignment = lab.load(qemu.ROOT, name)
+    folder = tmp_path / "tree"
+    tree.lay(qemu.ROOT, assignment, assignment.folder / starters.FOLDER, folder)
+    host = failing_host_tests(folder)
+    console = boot("", cmdline="ktest", image=folder).console
+    suites = failing_suites(console)
+    assert re.search(r"(?m)^1\.\.\d+", console), console[-2000:]
+    assert host | suites <= set(assignment.own_tests)
+    assert set(assignment.own_tests) <= host | suites
+    boot("thrash 2 512 2", image=folder).check_exit()
+
+
+@pytest.mark.parametrize("name", LABS)
+def test_starter_gets_less(name: str, tmp_path: Path) -> None:
+    made = graded(tmp_path, name, starter_files(name))
+    assert made.score < made.most
+    assert {one.verdict.outcome for one in made.tests} <= {Outcome.RIGHT, Outcome.WRONG, Outcome.OVER_BUDGET}
+    assert all(one.verdict.message for one in made.tests if one.verdict.fraction < 1)
