@@ -105,6 +105,15 @@ def test_mistake_is_named(name: str, tried: Tried, monkeypatch: pytest.MonkeyPat
     assert (verdict.outcome is Outcome.PANICKED) == (name == "reads_outside_the_zone")
 
 
+def test_nobody_speaks_for_the_driver(tried: Tried) -> None:
+    """On the host the student's code shares a process with the driver, whose words are judged."""
+    says = '\tz->nr_free = 0;\n#ifdef HOST_TEST\n\tputs("1");\n#endif\n'
+    source = changed(solution(BUDDY), "\tz->nr_free = 0;\n", says)
+    tried.lay(source.replace("#define INSIDE", "int puts(const char *text);\n#define INSIDE"))
+    verdict = tried.judge_on_host(tried.test(RANDOM))
+    assert verdict.outcome is Outcome.BROKE_RULE and "buddy.c uses puts" in verdict.message
+
+
 def test_kernel_whose_frames_are_given_twice_does_not_pass(tried: Tried) -> None:
     """In the kernel: one allocation in 500 gives the frame of the one before once more."""
     page = "\tpage = list_first_entry(&z->free_area[order].list, struct page, lru);\n\tblock_remove(z, page, order,"

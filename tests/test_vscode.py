@@ -91,7 +91,7 @@ def test_container_takes_its_packages_from_setup() -> None:
     copied = re.findall(r"^COPY (\S+) (\S+)$", dockerfile, re.MULTILINE)
     assert copied and all((context / source).is_file() for source, _ in copied)
     assert all(re.search(rf"CI=true {re.escape(target)} \$goals", dockerfile) for _, target in copied)
-    assert settings["postCreateCommand"] == "CI=true tools/setup.sh lab"
+    assert settings["postCreateCommand"] == "CI=true tools/setup.sh lab grade"
     listed = (qemu.ROOT / "tools/setup.sh").read_text()
     for goal in ("gdb", "iso", "lab"):
         assert re.search(rf"^\t\t(.* \| )?{goal}( \| .*)?\) echo", listed, re.MULTILINE), goal

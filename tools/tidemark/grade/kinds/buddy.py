@@ -24,10 +24,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tidemark.errors import BAD_INPUT, LabError
+from tidemark.grade import confine
 from tidemark.grade.bench import Bench, HostRun, tail
 from tidemark.grade.model import Outcome, Test, Verdict, right, wrong
 
 DRIVER = "build/labs/buddy/driver"
+OBJECT = "build/labs/buddy/kernel/mm/buddy.o"  # the student's part of it
 MAX_ORDER = 11
 ZONE, HOLE = (37, 2101), (1000, 1010)
 PHASE = 500  # random operations in which memory fills, and then empties
@@ -297,6 +299,9 @@ def judge(test: Test, bench: Bench) -> Verdict:
     made = bench.made[DRIVER]
     if made.status:
         return wrong(f"the compiler says:\n{tail(made.err, 20)}", Outcome.NO_BUILD)
+    offences = confine.host_offences(bench.tree, bench.lab, OBJECT)
+    if offences:
+        return wrong("\n".join(offences), Outcome.BROKE_RULE)
     for number, operations in enumerate(strings, 1):
         verdict = perform(test, bench, operations)
         if verdict.outcome is not Outcome.RIGHT:
