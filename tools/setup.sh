@@ -73,6 +73,7 @@ table() {
 	sanitizers - host $(compiler_package ' libc6-dev-i386-cross')
 	bwrap 0.4 grade bubblewrap
 	valgrind 3.18 check valgrind
+	git 2.20 check git
 	browser - check $(browser_package)
 	END
 }
