@@ -296,6 +296,7 @@ def needs(test: Test) -> tuple[str, ...]:
 def judge(test: Test, bench: Bench) -> Verdict:
     """All strings of the test; the first that goes wrong decides."""
     strings = strings_of(test)
+    options(test)  # a mistake in lab.toml is told first
     made = bench.made[DRIVER]
     if made.status:
         return wrong(f"the compiler says:\n{tail(made.err, 20)}", Outcome.NO_BUILD)
