@@ -115,7 +115,7 @@ def grade_class(
     grading.check_release(tree)
     source = apart.Source(tree, hidden)
     by, place = klass.grader(source, lab), out or Path("results", f"grades-{lab}")
-    book = klass.Gradebook(submissions, assignment, place, by, trees.released(tree))
+    book = klass.Gradebook(submissions, assignment, place, by, trees.released(tree, labs.students_files(tree)))
     book.settle()
     missing = len(book.missing())
     kept = sum(student.grade is not None for student in book.students)

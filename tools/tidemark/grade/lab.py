@@ -46,6 +46,11 @@ def names(release: Path) -> list[str]:
     return [path.parent.name for path in sorted(paths, key=lambda path: read(path).get("number", 0))]
 
 
+def students_files(release: Path) -> set[str]:
+    """The files of all labs of a tree: who hands in one lab may have done others."""
+    return {file for name in names(release) for file in load(release, name).files}
+
+
 def known_kinds() -> list[str]:
     """The kinds of tests that there are."""
     return sorted(module.name for module in pkgutil.iter_modules(kinds.__path__))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from tidemark.files import sha256
@@ -107,10 +107,12 @@ def identity(release: Path) -> str:
     return hashlib.sha256(manifest(release).encode()).hexdigest()[:16]
 
 
-def released(release: Path) -> dict[str, str]:
-    """Path to SHA-256 of each source file, as released: in a student's tree, before they changed it."""
+def released(release: Path, without: Collection[str] = ()) -> dict[str, str]:
+    """Path to SHA-256 of each source file, as released: in a student's tree, before they changed it. `without`: files
+    to leave out."""
     text = (release / MANIFEST).read_text() if (release / MANIFEST).is_file() else manifest(release)
-    return {file: digest for digest, _, file in (line.partition("  ") for line in text.splitlines())}
+    pairs = (line.partition("  ") for line in text.splitlines())
+    return {file: digest for digest, _, file in pairs if file not in without}
 
 
 def notes(strays: Sequence[str]) -> list[str]:
