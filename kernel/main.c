@@ -28,8 +28,8 @@
 #include "mm/zone.h"
 #include "proc/task.h"
 #include "sched/sched.h"
-#include "trace/profile.h"
-#include "trace/telemetry.h"
+#include "observe/profile.h"
+#include "observe/telemetry.h"
 
 char run_command[512];
 static bool run_tests;

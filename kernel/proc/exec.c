@@ -11,7 +11,7 @@
 #include "lib/string.h"
 #include "mm/mm.h"
 #include "mm/slab.h"
-#include "trace/telemetry.h"
+#include "observe/telemetry.h"
 
 /* An executable file, read as far as its headers go. */
 struct program {

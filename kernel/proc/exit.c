@@ -10,7 +10,7 @@
 #include "internal.h"
 #include "lib/assert.h"
 #include "mm/mm.h"
-#include "trace/telemetry.h"
+#include "observe/telemetry.h"
 
 #define SA_NOCLDWAIT 2u
 

@@ -10,7 +10,7 @@
 #include "internal.h"
 #include "lib/string.h"
 #include "mm/mm.h"
-#include "trace/telemetry.h"
+#include "observe/telemetry.h"
 
 #define RESERVED_TASKS 4u
 

@@ -16,7 +16,7 @@
 #include "lib/assert.h"
 #include "main.h"
 #include "sched/timer.h"
-#include "trace/profile.h"
+#include "observe/profile.h"
 
 static bool idling; /* irq */
 static u64 idle_since, idle_cycles, iowait_cycles;

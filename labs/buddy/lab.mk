@@ -1,6 +1,6 @@
 # The driver of the grader's host tests: the student's allocator in a 32-bit program, under the sanitizers.
 
-BUDDY_OBJ := $(patsubst %.c,build/labs/buddy/%.o,labs/buddy/driver.c tests/host/fakes.c kernel/mm/buddy.c)
+BUDDY_OBJ := $(patsubst %.c,build/labs/buddy/%.o,labs/buddy/driver.c tests/host/fakes.c kernel/mm/frame/buddy.c)
 
 build/labs/buddy/%.o: %.c build/flags
 	@mkdir -p $(@D)

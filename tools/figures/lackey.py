@@ -30,7 +30,7 @@ PROGRAM = ["ls", "-laR", str(ROOT / "kernel")]
 SEED = 1
 PAGES = 1 << 18
 GENERATED_LINES = 1 << 20
-SAMPLE = ROOT / "tests/data/lackey.txt"
+SAMPLE = ROOT / "tests/lab/data/lackey.txt"
 COMMENT = "==1== "
 
 

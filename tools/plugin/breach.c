@@ -11,7 +11,7 @@
  * program refers to it as the same page, or that it is written to the store: then that page was
  * in it all the time. Cleared, copied or read into before that, it may have been anybody's.
  *
- * The rules of the seam are the kernel's to check (mm/policy_core.c); that it found one broken is
+ * The rules of the seam are the kernel's to check (mm/seam/hooks.c); that it found one broken is
  * taken from there, because a broken policy is replaced by one that works.
  *
  * Options, LOW-HIGH without HIGH, or several with colons between: text=, own=: the student's code,

@@ -3,7 +3,7 @@
 There are two kinds, and both know the whole run: every moment belongs to one function of the kernel, to `user`, the
 programs together, or to `idle`.
 
-    ticks         the guest's own profiler (`profile_hz=`, kernel/trace/profile.c): instants on a fixed grid, in the
+    ticks         the guest's own profiler (`profile_hz=`, kernel/observe/profile.c): instants on a fixed grid, in the
                   telemetry's `profile` records. A function hit n times has a standard error of about √n ticks.
     instructions  counted one by one by the QEMU plugin (tools/plugin/profile.c), in the result's profile.csv. In an
                   exact run an instruction takes a nanosecond, and the time in which none was executed is idle.

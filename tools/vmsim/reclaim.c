@@ -1,5 +1,5 @@
 /*
- * Reclaim, as mm/reclaim.c has it: passes from priority 12 down to 0 until a frame is free.
+ * Reclaim, as mm/reclaim/reclaim.c has it: passes from priority 12 down to 0 until a frame is free.
  *
  * A page that must be written stays isolated until the end of the pass that selected it; then its
  * write is over, and the pages of the pass are finished in the order of their slots, as one

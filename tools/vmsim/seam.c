@@ -1,4 +1,4 @@
-/* The seam's hooks: see vmsim.h, and mm/policy_core.c, whose rules these are. */
+/* The seam's hooks: see vmsim.h, and mm/seam/hooks.c, whose rules these are. */
 #include "vmsim.h"
 
 #include "lib/printf.h"

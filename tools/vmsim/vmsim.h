@@ -2,9 +2,9 @@
  * A policy of kernel/mm/policy on the host: the very same C file, linked with these files, decides
  * for one process that refers to pages in a given order.
  *
- *	seam.c    the hooks, as mm/policy_core.c calls them: who owns a page, which rules hold
- *	memory.c  pages and frames, faults, time: mm/fault.c, mm/frames.c, mm/admission.c
- *	reclaim.c how a frame becomes free: mm/reclaim.c
+ *	seam.c    the hooks, as mm/seam/hooks.c calls them: who owns a page, which rules hold
+ *	memory.c  pages and frames, faults, time: mm/space/fault.c, mm/reclaim/frames.c, mm/seam/admission.c
+ *	reclaim.c how a frame becomes free: mm/reclaim/reclaim.c
  *	api.c     what a policy may call
  *	report.c  what happened, as JSON
  *	host.c    what a policy takes from lib/ and mm/slab.h; crashes, and hooks that never return

@@ -36,4 +36,4 @@ new-policy:
 .PHONY: sim new-policy
 
 # What the tests run in the kernel to have the same string there.
-$(foreach s,$(wildcard tests/vmsim/*.c),$(eval $(call user_program,$s)))
+$(foreach s,$(wildcard tests/kernel/vmsim/*.c),$(eval $(call user_program,$s)))

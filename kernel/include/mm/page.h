@@ -38,7 +38,7 @@ enum page_flags {
 	PG_isolated,   /* the core took it by select */
 	PG_laundering, /* the core writes it, but leaves it in memory */
 	PG_stale,      /* isolated under a policy that has been replaced since */
-	PG_young,      /* a use the policy has not yet seen (mm/young.c) */
+	PG_young,      /* a use the policy has not yet seen (mm/space/young.c) */
 	PG_sampled,    /* a use the sampler has not yet seen */
 	PG_zone_shift = 28, /* two bits: the zone's index */
 };

@@ -53,7 +53,7 @@ void policy_names(struct seq_file *m); /* "fifo clock 2q ws" */
 void policy_show(struct seq_file *m);  /* /proc/vm/policy */
 u32 policy_violations(void);
 
-/* Admission (mm/admission.c). */
+/* Admission (mm/seam/admission.c). */
 void policy_admit_current(void); /* sleeps until may_run */
 void admission_recheck(void);    /* asks again for those that run and those that wait */
 void admission_init(void);

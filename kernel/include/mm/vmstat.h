@@ -25,7 +25,7 @@ extern const char *const vm_event_names[NR_VM_EVENTS];
 
 struct seq_file;
 
-/* mm/check.c: "ok", or what contradicts what. */
+/* observe/check.c: "ok", or what contradicts what. */
 void vm_check_show(struct seq_file *m);
 /* Registers the /proc files. */
 void vmstat_init(void);

@@ -43,7 +43,7 @@ static inline struct zone *page_zone(const struct page *p)
 	return &zones[page_zone_index(p)];
 }
 
-/* The pure buddy: no watermarks, no waiting; mm/buddy.c. */
+/* The pure buddy: no watermarks, no waiting; mm/frame/buddy.c. */
 void buddy_init(struct zone *z);
 /* The first frame of a block of 2^order frames, or NULL. */
 struct page *buddy_alloc(struct zone *z, u32 order);

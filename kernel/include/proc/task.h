@@ -70,7 +70,7 @@ struct task_struct {
 	u64 nr_minflt, nr_majflt;
 	u64 child_utime_ns, child_stime_ns, child_minflt, child_majflt;
 	u64 nvcsw, nivcsw;
-	u32 fresh_va;              /* address whose fault was served last; see mm/young.c */
+	u32 fresh_va;              /* address whose fault was served last; see mm/space/young.c */
 	bool restore_blocked;      /* sigsuspend waits: saved_blocked is its caller's mask */
 	u64 saved_blocked;
 	struct timer alarm;        /* ITIMER_REAL */

@@ -4,7 +4,7 @@
 
 #include "proc/task.h"
 
-/* mm/young.c: forgets the use that ended the last fault. */
+/* mm/space/young.c: forgets the use that ended the last fault. */
 void swallow_faulting_use(void);
 
 static inline void account_enter_kernel(void)

@@ -8,7 +8,7 @@
  *	inactive, unreferenced  --used-->  inactive, referenced  --used-->  active
  *	active, referenced  --not used-->  active, unreferenced  --not used-->  inactive
  *
- * (mark_page_accessed in Linux's mm/swap.c; figure 1.1 of McMenamin's report.) "Used" is what the
+ * (mark_page_accessed in Linux's mm/reclaim/swap.c; figure 1.1 of McMenamin's report.) "Used" is what the
  * accessed bit says when a scan comes by, or a minor fault. The active list is scanned only while
  * the inactive one is the shorter of the two (inactive_is_low for small memories). Zones share
  * the pressure in proportion to their sizes.

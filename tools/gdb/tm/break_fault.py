@@ -30,7 +30,7 @@ class BreakFault(Command):
     still to come: in an exact run the pids are the same every time.
 
     (gdb) tm-break-fault 8 0xb6c10
-    Breakpoint 2 at 0xc0117e60: file kernel/mm/fault.c, line 323.
+    Breakpoint 2 at 0xc0117e60: file kernel/mm/space/fault.c, line 323.
     stops when pid 8 (thrash) faults on page 0xb6c10"""
 
     name = "tm-break-fault"

@@ -6,7 +6,7 @@ from .errors import TmError
 from .machine import Machine
 from .memory import View
 
-BESIDE = "swap_alloc"  # a global function of mm/swap.c, whose tables are static
+BESIDE = "swap_alloc"  # a global function of mm/reclaim/swap.c, whose tables are static
 COUNT_SIZE, POINTER_SIZE = 2, 4
 
 

@@ -1,5 +1,5 @@
-"""Why would an address fault, and what would the kernel do about it? The decisions of mm/fault.c, told without being
-made: nothing in the machine changes."""
+"""Why would an address fault, and what would the kernel do about it? The decisions of mm/space/fault.c, told without
+being made: nothing in the machine changes."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def around(machine: Machine, mm: View, address: int) -> tuple[View | None, View 
 
 
 def may_grow(vma: View, before: View | None, address: int) -> bool:
-    """Would a stack that begins above the address grow down to it? (grow_stack in mm/fault.c)"""
+    """Would a stack that begins above the address grow down to it? (grow_stack in mm/space/fault.c)"""
     start = address & -PAGE_SIZE
     if not vma["flags"] & VM_GROWSDOWN or vma["end"] - start > STACK_LIMIT or start < STACK_GUARD:
         return False
@@ -70,7 +70,7 @@ def frames_left(machine: Machine) -> int | None:
 
 
 def new_frame(machine: Machine) -> str:
-    """Where a new frame for a program would come from: frames_charge in mm/frames.c, alloc_pages in page_alloc.c."""
+    """Where a new frame for a program would come from: frames_charge in frames.c, alloc_pages in page_alloc.c."""
     if frames_left(machine) == 0:
         return "the cap frames= is reached, so a page must go first"
     marks = machine.enum("zone_index")
@@ -90,7 +90,7 @@ def new_frame(machine: Machine) -> str:
 
 def read_ahead(slot: int, size: int, wanted: Callable[[int], bool]) -> tuple[int, int]:
     """The first and the last slot that one request reads: the neighbours inside the aligned group of `size`, as far as
-    they are wanted without a gap. (read_cluster in mm/swap_io.c)"""
+    they are wanted without a gap. (read_cluster in mm/reclaim/swap_io.c)"""
     first = low = high = slot
     first -= slot % size
     while low > first and wanted(low - 1):
@@ -183,7 +183,7 @@ def sharing(page: View, frame: int) -> str:
 
 
 def is_ours(machine: Machine, page: View) -> bool:
-    """Can nobody else see the frame, neither through an entry nor through a slot? (frame_is_ours in mm/fault.c)"""
+    """Can nobody else see the frame, neither through an entry nor through a slot? (frame_is_ours in mm/space/anon.c)"""
     marks = flags(machine, page)
     if "anon" not in marks or page["mapcount"] != 1:
         return False
@@ -241,7 +241,7 @@ def why(machine: Machine, task: View, address: int) -> Iterator[str]:
 
 class Why(Command):
     """Would the process that runs fault here, and what would the kernel do?
-    Nothing is changed: it tells what kernel/mm/fault.c would decide, for reading and for writing, as things stand.
+    Nothing is changed: it tells what mm/space/fault.c would decide, for reading and for writing, as things stand.
     While a process waits for a frame or the disk, others may change them.
 
     (gdb) tm-why 0xb6ff9000

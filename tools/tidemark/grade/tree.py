@@ -26,7 +26,7 @@ PARTS = (
     "tools",
     "labs",
     "tests/host",
-    "tests/vmsim",
+    "tests/kernel/vmsim",
 )
 BUILT = ("boot", "kernel", "user", "host", "vmsim", "plugin", "labs")
 BUILT_FILES = (

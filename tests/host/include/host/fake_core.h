@@ -1,5 +1,5 @@
 /*
- * The core of the policy seam for host tests: a policy's hooks are called as mm/policy_core.c calls
+ * The core of the policy seam for host tests: a policy's hooks are called as mm/seam/hooks.c calls
  * them, with ownership kept and every rule checked, but pages are only names and the program that
  * uses them is the test. A page's accessed bit is PG_young, its address space is page->owner.
  *
@@ -28,7 +28,7 @@ extern u32 core_nr_errors;  /* rules broken since core_start */
 void core_start(const struct vm_policy *policy, u32 nr_frames);
 /* Takes all pages and address spaces away, expects the policy to hold nothing, switches it off. */
 void core_stop(void);
-/* Hands everything to another policy, as mm/policy_switch.c does. */
+/* Hands everything to another policy, as mm/seam/switch.c does. */
 void core_switch(const struct vm_policy *next);
 
 /* The rules that a scan must keep are checked here: owned, eligible, not twice, none only when

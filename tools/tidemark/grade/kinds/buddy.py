@@ -29,7 +29,7 @@ from tidemark.grade.bench import Bench, HostRun, tail
 from tidemark.grade.model import Outcome, Test, Verdict, right, wrong
 
 DRIVER = "build/labs/buddy/driver"
-OBJECT = "build/labs/buddy/kernel/mm/buddy.o"  # the student's part of it
+OBJECT = "build/labs/buddy/kernel/mm/frame/buddy.o"  # the student's part of it
 MAX_ORDER = 11
 ZONE, HOLE = (37, 2101), (1000, 1010)
 PHASE = 500  # random operations in which memory fills, and then empties

@@ -1,0 +1,17 @@
+/* The tick profiler: kernel/observe/profile.c. */
+#ifndef OBSERVE_PROFILE_H
+#define OBSERVE_PROFILE_H
+
+#include "types.h"
+
+extern u32 profile_hz; /* 0: off */
+
+void profile_init(void);
+/* The idle machine is not interrupted for ticks: they are counted when its wait ends. Interrupts
+ * are off. */
+void profile_enter_idle(void);
+void profile_leave_idle(void);
+/* Sends what has been counted as telemetry. */
+void profile_report(void);
+
+#endif

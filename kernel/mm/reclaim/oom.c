@@ -1,0 +1,80 @@
+/*
+ * The out-of-memory killer: when nothing can be reclaimed, somebody must go.
+ *
+ * Badness is the memory that killing the process would free: resident pages, swapped pages and
+ * page tables (Linux's measure without its adjustments). The worst one is killed, the
+ * youngest among equals; process 1 never. The victim may use the last frames so that it can
+ * exit, and until it has, nobody else is killed. But it may itself wait for somebody who
+ * waits here (a pipe's lock): if it is not gone after a while, the next one goes.
+ */
+#include "mm/oom.h"
+
+#include "lib/printf.h"
+#include "mm/mm.h"
+#include "mm/swap.h"
+#include "mm/vmstat.h"
+#include "mm/zone.h"
+#include "proc/task.h"
+#include "sched/timer.h"
+#include "observe/telemetry.h"
+
+#define VICTIM_WAIT_NS 10000000u
+#define VICTIM_PATIENCE_NS 1000000000u
+
+static u64 killed_ns; /* when the last victim was chosen */
+
+static u32 badness(const struct mm_struct *mm)
+{
+	return mm_rss_pages(mm) + mm->count.swapents + mm->count.ptes;
+}
+
+static struct task_struct *choose(bool *dying)
+{
+	struct task_struct *t, *worst = NULL;
+	u32 most = 0;
+
+	*dying = false;
+	for_each_task(t) {
+		if (!t->mm || t->pid == 1 || t->state >= TASK_ZOMBIE)
+			continue;
+		if (t->flags & TF_OOM_VICTIM) {
+			*dying |= clock_ns() - killed_ns < VICTIM_PATIENCE_NS;
+			continue;
+		}
+		if (badness(t->mm) >= most) {
+			most = badness(t->mm);
+			worst = t;
+		}
+	}
+	return worst;
+}
+
+static void kill(struct task_struct *t)
+{
+	const struct mm_counters *c = &t->mm->count;
+
+	printk("Out of memory: %u frames free, %u swap slots free: killed process %d (%s), the one "
+	       "with the most: %u KiB resident, %u KiB swapped, %u KiB page tables\n",
+	       nr_free_pages(), swap_nr_free, t->pid, t->comm, mm_rss_pages(t->mm) * 4,
+	       c->swapents * 4, c->ptes * 4);
+	vm_count(oom_kill);
+	telemetry_event("oom", "\"pid\":%d,\"comm\":\"%s\",\"rss\":%u,\"swapents\":%u,\"ptes\":%u",
+			t->pid, t->comm, mm_rss_pages(t->mm), c->swapents, c->ptes);
+	t->flags |= TF_OOM_VICTIM;
+	killed_ns = clock_ns();
+	signal_send(t, SIGKILL);
+}
+
+bool out_of_memory(void)
+{
+	bool dying;
+	struct task_struct *t = choose(&dying);
+
+	if (!dying && !t)
+		return false;
+	if (!dying)
+		kill(t);
+	if (!(current->flags & TF_OOM_VICTIM))
+		ksleep_ns(VICTIM_WAIT_NS);
+	return true;
+}

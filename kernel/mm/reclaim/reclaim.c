@@ -1,0 +1,346 @@
+/*
+ * Working on the pages that the policy selects, until their frames are free.
+ *
+ *	select -> isolated -> unmapped everywhere (entries name the slot) -> clean?  free
+ *	                                                      dirty -> being written -> free
+ *	                      a fault meanwhile maps it again ("rescued") -> putback(USED)
+ *
+ * A page gets its slot before it is unmapped, so that its identity is known; without a free slot it
+ * goes back. Writes are sent in batches and end in an interrupt, which puts the page on the
+ * done list; whoever reclaims next finishes the pages there in task context. Detach stops
+ * after unmapping, launder writes without unmapping.
+ *
+ * Shares no lock with the fault handler: between sleeps nobody else runs, and over a sleep a page
+ * is protected by being isolated and by our reference.
+ */
+#include "mm/reclaim.h"
+
+#include "drivers/block.h"
+#include "lib/assert.h"
+#include "../space/internal.h"
+#include "mm/oom.h"
+#include "mm/policy_core.h"
+#include "mm/rmap.h"
+#include "mm/slab.h"
+#include "mm/swap.h"
+#include "mm/vmstat.h"
+#include "proc/task.h"
+#include "sched/timer.h"
+
+#define PAUSE_NS 1000000u
+
+static LIST_HEAD(done); /* irq: of struct page.lru, whose writes have ended */
+static u32 nr_writing;  /* pages sent and not yet finished */
+static u64 nr_reclaimed;
+static int worst_priority = DEF_PRIORITY;
+static bool given;      /* select gave something in the last pass */
+static WAIT_QUEUE(reclaim_wait); /* for a write to end */
+
+int reclaim_worst_priority(void)
+{
+	int p = worst_priority;
+
+	worst_priority = DEF_PRIORITY;
+	return p;
+}
+
+u32 reclaim_nr_writing(void)
+{
+	return nr_writing;
+}
+
+u64 reclaim_nr_freed(void)
+{
+	return nr_reclaimed;
+}
+
+void reclaim_write_done(struct page *page)
+{
+	list_add_tail(&page->lru, &done);
+	wake_up(&reclaim_wait);
+	kswapd_wake_done();
+}
+
+static struct page_id id_of(const struct page *page)
+{
+	return (struct page_id){ SWAP_STORE, page->slot };
+}
+
+static void give_back(struct page *page, enum vm_put why)
+{
+	vm_putback(page, why);
+	if (page_test(page, PG_mlocked))
+		vm_remove(page, VM_OUT_PINNED);
+	page_put(page);
+}
+
+static bool in_use(const struct page *page)
+{
+	return page->mapcount || page->count > 2 || page_test(page, PG_dirty);
+}
+
+/* Unmapped and clean: the frame becomes free, unless somebody took an interest meanwhile. */
+static void finish_evict(struct page *page)
+{
+	u32 slot = page->slot;
+
+	if (!swap_count(slot) && !page->mapcount) { /* every user died */
+		vm_drop_isolated(page);
+	} else if (in_use(page)) {
+		vm_count(pgrescued);
+		give_back(page, VM_PUT_USED);
+		return;
+	} else {
+		swap_note_eviction(slot);
+		vm_evicted(page, id_of(page));
+	}
+	page_zone(page)->nr_reclaimed++;
+	nr_reclaimed++;
+	if (current->flags & TF_KTHREAD)
+		vm_count(pgsteal_kswapd);
+	else
+		vm_count(pgsteal_direct);
+	swap_cache_del(page);
+	page_put(page);
+}
+
+static void finish_write(struct page *page)
+{
+	bool laundering = page_test_and_clear(page, PG_laundering);
+
+	if (page_test_and_clear(page, PG_error)) {
+		page_set(page, PG_dirty);
+		if (!swap_count(page->slot) && !page->mapcount)
+			finish_evict(page);
+		else
+			give_back(page, VM_PUT_IOERR);
+	} else if (laundering && (page->mapcount || swap_count(page->slot))) {
+		give_back(page, VM_PUT_DONE);
+	} else {
+		finish_evict(page);
+	}
+}
+
+static struct page *next_done(void)
+{
+	unsigned long flags = irq_save();
+	struct page *page = NULL;
+
+	if (!list_empty(&done)) {
+		page = list_first_entry(&done, struct page, lru);
+		list_del(&page->lru);
+	}
+	irq_restore(flags);
+	return page;
+}
+
+void reclaim_finish_writes(void)
+{
+	struct page *page;
+
+	while ((page = next_done())) {
+		nr_writing--;
+		finish_write(page);
+	}
+}
+
+static void unmap_entry(struct rmap_entry *e, void *arg)
+{
+	struct page *page = arg;
+
+	if (pte_dirty(*e->pte))
+		page_set(page, PG_dirty);
+	if (pte_present(*e->pte) && pte_young(*e->pte))
+		page_set(page, PG_sampled);
+	*e->pte = pte_swap(page->slot);
+	tlb_flush_page(e->mm->pgd, e->addr);
+	swap_dup(page->slot);
+	e->mm->count.swapents++;
+	page->mapcount--;
+	page_put(page);
+	mm_count_anon(e->mm, -1);
+}
+
+static void clean_entry(struct rmap_entry *e, void *arg)
+{
+	if (!pte_dirty(*e->pte))
+		return;
+	page_set(arg, PG_dirty);
+	*e->pte = pte_mkclean(*e->pte);
+	tlb_flush_page(e->mm->pgd, e->addr);
+}
+
+static bool give_slot(struct page *page)
+{
+	u32 slot;
+
+	if (page_test(page, PG_swapcache))
+		return true;
+	slot = swap_alloc();
+	if (!slot)
+		return false;
+	swap_cache_add(page, slot);
+	page_set(page, PG_dirty);
+	return true;
+}
+
+static void send(struct page *page)
+{
+	page_clear(page, PG_dirty);
+	nr_writing++;
+	swap_write(page);
+}
+
+static bool launder(struct page *page)
+{
+	rmap_walk(page, clean_entry, page);
+	if (!page_test(page, PG_dirty)) {
+		give_back(page, VM_PUT_DONE);
+		return false;
+	}
+	vm_count(pglaunder);
+	page_set(page, PG_laundering);
+	send(page);
+	return false;
+}
+
+/* True: a frame has become free, or will when its write ends. */
+static bool work_on(struct page *page, enum vm_act act)
+{
+	if (!give_slot(page)) {
+		give_back(page, VM_PUT_NOSWAP);
+		return false;
+	}
+	if (act == VM_LAUNDER)
+		return launder(page);
+	rmap_walk(page, unmap_entry, page);
+	if (act == VM_DETACH) {
+		vm_count(pgdetach);
+		give_back(page, VM_PUT_DONE);
+		return false;
+	}
+	if (page_test(page, PG_dirty))
+		send(page);
+	else
+		finish_evict(page);
+	return true;
+}
+
+static u32 owned_in(u32 zone_mask)
+{
+	u32 n = 0;
+
+	for (int i = 0; i < MAX_ZONES; i++)
+		if (zone_mask >> i & 1)
+			n += zones[i].nr_owned;
+	return n;
+}
+
+u32 reclaim_pass(u32 zone_mask, int priority, u32 want)
+{
+	struct vm_scan scan = { .zones = zone_mask, .priority = priority };
+	u32 taken = 0, selected = 0;
+	struct page *page;
+
+	scan.budget = MAX(owned_in(zone_mask) >> priority, SWAP_CLUSTER_MAX);
+	if (!priority)
+		scan.budget = 2 * MAX(owned_in(ZONES_ALL), SWAP_CLUSTER_MAX); /* every page twice */
+	worst_priority = MIN(worst_priority, priority);
+	while (taken < want && (page = vm_select(&scan))) {
+		selected++;
+		taken += work_on(page, scan.act);
+	}
+	swap_write_flush();
+	given = selected;
+	return taken;
+}
+
+void reclaim_wait_write(void)
+{
+	bool was = current->in_pagewait;
+
+	current->in_pagewait = current->in_iowait = true;
+	wait_event(&reclaim_wait, !list_empty(&done) || !nr_writing);
+	current->in_pagewait = current->in_iowait = was;
+	reclaim_finish_writes();
+}
+
+void reclaim_pause(void)
+{
+	bool was = current->in_pagewait;
+
+	current->in_pagewait = true;
+	ksleep_ns(PAUSE_NS);
+	current->in_pagewait = was;
+}
+
+/*
+ * Passes from calm to desperate until something was freed; false: nothing can be. Pages that were
+ * rescued can be, once who uses them has run. The policy is only to blame for a last pass in
+ * which it gave nothing, when nobody could change the state of a page since.
+ */
+static bool reclaim_some(u32 zone_mask, u32 want)
+{
+	u64 before = nr_reclaimed, rescued = vm_events[VM_pgrescued];
+	bool innocent = true;
+
+	for (int priority = DEF_PRIORITY; priority >= 0; priority--) {
+		reclaim_finish_writes();
+		reclaim_pass(zone_mask, priority, want);
+		innocent = given || nr_writing;
+		while (nr_writing && nr_reclaimed == before)
+			reclaim_wait_write();
+		if (nr_reclaimed != before)
+			return true;
+	}
+	if (slab_reap() + kernel_stack_reap() > 0)
+		return true;
+	if (vm_events[VM_pgrescued] == rescued)
+		return !innocent && vm_blame(zone_mask);
+	reclaim_pause();
+	return true;
+}
+
+void reclaim_begin(void)
+{
+	current->flags |= TF_RECLAIM;
+	psi_task_changed(current, cycles_now());
+}
+
+void reclaim_end(void)
+{
+	current->flags &= ~TF_RECLAIM;
+	psi_task_changed(current, cycles_now());
+}
+
+bool reclaim_one(void)
+{
+	return reclaim_some(ZONES_ALL, 1);
+}
+
+bool direct_reclaim(u32 zone_mask)
+{
+	bool some;
+
+	vm_count(allocstall);
+	reclaim_begin();
+	some = reclaim_some(zone_mask, SWAP_CLUSTER_MAX);
+	reclaim_end();
+	return some;
+}
+
+void reclaim_trim(struct mm_struct *mm, u32 n)
+{
+	struct vm_scan scan = {
+		.mm = mm, .zones = ZONES_ALL, .trim = true, .budget = 2 * mm_rss_pages(mm)
+	};
+	struct page *page;
+	u32 id = mm->id;
+
+	/* Sending a page may sleep, and the process may end meanwhile. */
+	while (n-- && mm_after(id - 1) == mm && (page = vm_select(&scan))) {
+		vm_count(pgtrim);
+		work_on(page, scan.act);
+	}
+	swap_write_flush();
+}

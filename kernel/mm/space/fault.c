@@ -1,0 +1,233 @@
+/*
+ * Page faults: from a faulting address to an entry that lets the access through. What is done for
+ * anonymous memory, and copy on write, is in mm/space/anon.c.
+ *
+ *   no region, or no right          -EFAULT: SIGSEGV
+ *   nothing there, a file's region  the page of the file; a copy, for a private write
+ *   nothing there, anonymous        reading: the shared frame of zeros; writing: a new frame
+ *   a swap slot                     the cached frame, or read it (and neighbours) and sleep
+ *   trapped (mm/space/young.c)            tell the policy, make it usable again
+ *   present, but not writable       copy on write: the frame itself if nobody else has it
+ *
+ * mm->lock is held throughout, also across sleeps, so regions and page tables stay. Reclaim may
+ * change the entry while we sleep: it is read again after every sleep, and if it changed, the
+ * access simply faults again. A new frame belongs to the policy once it is mapped.
+ */
+#include "mm/fault.h"
+
+#include "anon.h"
+#include "errno.h"
+#include "lib/assert.h"
+#include "internal.h"
+#include "mm/policy_core.h"
+#include "mm/rmap.h"
+#include "mm/swap.h"
+#include "mm/vmstat.h"
+#include "proc/task.h"
+
+#define STACK_GUARD (256 * PAGE_SIZE) /* kept free below a stack, as Linux does */
+
+void copy_frame(struct page *to, struct page *from)
+{
+	void *dst = kmap(to), *src = kmap(from);
+
+	copy_page(dst, src);
+	kunmap(src);
+	kunmap(dst);
+}
+
+static int fault_file(struct fault *f)
+{
+	struct vm_area_struct *vma = f->vma;
+	struct page *page, *copy;
+	int err = vma->ops->fault(vma, f->addr, &page);
+
+	if (err)
+		return err == -ENOMEM ? -ENOMEM : -EIO;
+	if (f->write && !(vma->flags & VM_SHARED)) {
+		copy = alloc_anon(vma, 0);
+		if (copy) {
+			copy_frame(copy, page);
+			map_new_anon(f, copy);
+		}
+		page_put(page);
+		return copy ? 0 : -ENOMEM;
+	}
+	page->mapcount++;
+	*f->pte = pte_make(page_pfn(page), f->write);
+	mm_count_file(vma->mm, 1);
+	if (!f->write)
+		filemap_map_around(vma, f->addr);
+	return 0;
+}
+
+/* The swapped page is in a frame: maps it, and tells the policy. */
+static void map_swapped(struct fault *f, struct page *page, u32 slot)
+{
+	struct mm_struct *mm = f->vma->mm;
+	bool exclusive = swap_count(slot) == 1 && !page->mapcount;
+	struct page_id id = { SWAP_STORE, slot };
+
+	map_anon(f, page, exclusive && f->vma->flags & VM_WRITE);
+	mm->count.swapents--;
+	swap_free(slot);
+	if (exclusive && swap_nearly_full() && !page_test(page, PG_isolated))
+		swap_cache_del(page);
+	if (f->vma->flags & VM_LOCKED)
+		page_pin(page);
+	else if (page_test(page, PG_owned))
+		vm_touch(page, mm, VM_TOUCH_MINOR);
+	else if (!page_test(page, PG_isolated) && !page_test(page, PG_mlocked))
+		vm_insert(page, mm, VM_IN_FAULT, id);
+}
+
+/* A page that was read ahead becomes this process's. */
+static void claim_prefetched(struct page *page)
+{
+	if (!page_test(page, PG_owned) || page->owner || page->mapcount)
+		return;
+	vm_count(swap_ra_hit);
+	vm_remove(page, VM_OUT_MOVED);
+}
+
+static int fault_swap(struct fault *f, pte_t entry)
+{
+	u32 slot = pte_swap_slot(entry);
+	struct page *page = swap_in(slot, f->vma, &f->major);
+
+	if (!page)
+		return pte_same(*f->pte, entry) ? -ENOMEM : 0;
+	page_wait_unlocked(page);
+	if (!pte_same(*f->pte, entry) || !page_test(page, PG_swapcache) || page->slot != slot) {
+		page_put(page);
+		return 0;
+	}
+	if (page_test(page, PG_error) && !page_test(page, PG_uptodate)) {
+		swap_cache_del(page);
+		page_put(page);
+		return -EIO;
+	}
+	if (f->major)
+		swap_note_refault(f->vma->mm, slot);
+	claim_prefetched(page);
+	map_swapped(f, page, slot);
+	return 0;
+}
+
+static int fault_trapped(struct fault *f)
+{
+	struct page *page = pfn_page(pte_pfn(*f->pte));
+
+	*f->pte = pte_mkyoung(pte_mkaccess(*f->pte));
+	current->fresh_va = f->addr;
+	if (page_test(page, PG_owned))
+		vm_touch(page, f->vma->mm, VM_TOUCH_MINOR);
+	return 0;
+}
+
+static int fault_dispatch(struct fault *f)
+{
+	pte_t e = *f->pte;
+
+	if (pte_none(e))
+		return f->vma->ops ? fault_file(f) : fault_anon(f);
+	if (pte_is_swap(e))
+		return fault_swap(f, e);
+	if (pte_noaccess(e))
+		return fault_trapped(f);
+	if (f->write && !pte_write(e))
+		return fault_copy_on_write(f);
+	tlb_flush_page(f->vma->mm->pgd, f->addr); /* somebody was here before us */
+	return 0;
+}
+
+/* A stack grows down to the faulting page, while the limit and its lower neighbour allow. */
+static bool grow_stack(struct vm_area_struct *vma, u32 addr)
+{
+	struct vm_area_struct *prev = vma_prev(vma);
+	u32 start = addr & PAGE_MASK;
+
+	if (!(vma->flags & VM_GROWSDOWN) || vma->end - start > STACK_LIMIT || start < STACK_GUARD)
+		return false;
+	if (prev && start - prev->end < STACK_GUARD)
+		return false;
+	vma_resize(vma, start, vma->end);
+	return true;
+}
+
+static bool allowed(const struct vm_area_struct *vma, u32 fault)
+{
+	return vma->flags & (fault & FAULT_WRITE ? VM_WRITE : VM_READ);
+}
+
+/* Time and space of a fault that had to wait for the store: Denning's D and s(t_i). waited is the
+ * task's time in that account before. */
+static void note_major(struct mm_struct *mm, u64 waited, u32 rss)
+{
+	u64 delay = current->acct.cycles[ACCT_PAGEWAIT] - waited;
+
+	vm_count(pgmajfault);
+	current->nr_majflt++;
+	mm->count.fault_delay_cycles += delay;
+	mm->count.fault_space_cycles += delay * rss;
+	mm->count.fault_rss += rss;
+}
+
+static int fault_locked(struct mm_struct *mm, u32 addr, u32 fault, bool *major)
+{
+	struct vm_area_struct *vma = vma_find(mm, addr);
+	struct fault f = { .vma = vma, .addr = addr & PAGE_MASK, .write = fault & FAULT_WRITE };
+	int err;
+
+	if (!vma || (vma->start > addr && !grow_stack(vma, addr)) || !allowed(vma, fault))
+		return -EFAULT;
+	f.pte = pte_alloc(mm->pgd, f.addr, &mm->count.ptes);
+	if (!f.pte)
+		return -ENOMEM;
+	err = fault_dispatch(&f);
+	*major = f.major;
+	return err;
+}
+
+int handle_mm_fault(struct mm_struct *mm, u32 addr, u32 fault)
+{
+	u64 waited = current->acct.cycles[ACCT_PAGEWAIT];
+	u32 rss = mm_rss_pages(mm);
+	bool major = false;
+	int err;
+
+	mutex_lock(&mm->lock);
+	err = fault_locked(mm, addr, fault, &major);
+	mutex_unlock(&mm->lock);
+	if (major)
+		note_major(mm, waited, rss);
+	else if (!err)
+		current->nr_minflt++;
+	return err;
+}
+
+static void signal_fault(int err, u32 addr)
+{
+	if (err == -ENOMEM)
+		signal_send(current, SIGKILL);
+	else
+		force_signal(err == -EIO ? SIGBUS : SIGSEGV, addr);
+}
+
+void do_page_fault(struct pt_regs *regs, u32 addr, u32 fault)
+{
+	int err = -EFAULT;
+
+	vm_count(pgfault);
+	if (addr < TASK_SIZE && current->mm && (regs_user(regs) || has_fixup(regs)))
+		err = handle_mm_fault(current->mm, addr, fault);
+	if (likely(!err)) {
+		if (vm_policy->may_run && !vm_may_run(current->mm))
+			task_set_work(current, WORK_ADMIT);
+		return;
+	}
+	if (regs_user(regs))
+		signal_fault(err, addr);
+	else if (!fixup_exception(regs))
+		die(regs, "page fault in the kernel", addr);
+}

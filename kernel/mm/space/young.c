@@ -1,0 +1,100 @@
+/*
+ * Who used which page: the accessed bits, shared by two readers.
+ *
+ * The CPU sets the accessed bit of an entry at every use and never clears it. The policy
+ * (page_referenced) and the sampler (observe/sample.c) both ask "since I last asked", so whoever
+ * clears the bit leaves a note for the other: PG_sampled for the sampler, PG_young for the policy.
+ * (Linux's idle page tracking does the same.) A cleared entry's translation is dropped, else the
+ * CPU would not set the bit again.
+ *
+ * The access that faulted a page in is not a use to the policy, to which it would make every page
+ * look used twice; to the sampler it is one. The CPU sets the bit for it on the way out of the
+ * fault, after the handler; so it is cleared when the task next enters the kernel, for whatever
+ * reason. Uses between the fault and that entry (4 ms at most) count as part of the faulting access.
+ */
+#include "lib/assert.h"
+#include "mm/policy.h"
+#include "mm/rmap.h"
+#include "proc/task.h"
+#include "sched/entry.h"
+
+void swallow_faulting_use(void)
+{
+	u32 addr = current->fresh_va;
+	pte_t *pte;
+
+	current->fresh_va = 0;
+	if (!current->mm)
+		return;
+	pte = pte_lookup(current->mm->pgd, addr);
+	if (!pte || !pte_present(*pte) || !pte_young(*pte))
+		return;
+	*pte = pte_mkold(*pte);
+	page_set(pfn_page(pte_pfn(*pte)), PG_sampled);
+	tlb_flush_page(current->mm->pgd, addr);
+}
+
+static void clear_young(struct rmap_entry *e, void *arg)
+{
+	if (!pte_present(*e->pte) || !pte_young(*e->pte))
+		return;
+	*e->pte = pte_mkold(*e->pte);
+	tlb_flush_page(e->mm->pgd, e->addr);
+	*(bool *)arg = true;
+}
+
+bool page_referenced(struct page *page)
+{
+	bool seen = false;
+
+	rmap_walk(page, clear_young, &seen);
+	if (seen)
+		page_set(page, PG_sampled);
+	return page_test_and_clear(page, PG_young) || seen;
+}
+
+static void test_young(struct rmap_entry *e, void *arg)
+{
+	if (pte_present(*e->pte) && pte_young(*e->pte))
+		*(bool *)arg = true;
+}
+
+bool page_young(struct page *page)
+{
+	bool seen = page_test(page, PG_young);
+
+	rmap_walk(page, test_young, &seen);
+	return seen;
+}
+
+static void test_dirty(struct rmap_entry *e, void *arg)
+{
+	if (pte_dirty(*e->pte))
+		*(bool *)arg = true;
+}
+
+bool page_dirty(struct page *page)
+{
+	bool dirty = !page_test(page, PG_swapcache) || page_test(page, PG_dirty);
+
+	if (!dirty)
+		rmap_walk(page, test_dirty, &dirty);
+	return dirty;
+}
+
+static void trap(struct rmap_entry *e, void *arg)
+{
+	(void)arg;
+	*e->pte = pte_mknoaccess(*e->pte);
+	tlb_flush_page(e->mm->pgd, e->addr);
+}
+
+void page_trap(struct page *page)
+{
+	rmap_walk(page, trap, NULL);
+}
+
+struct mm_struct *page_mm(struct page *page)
+{
+	return page->owner;
+}

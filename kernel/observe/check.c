@@ -1,0 +1,128 @@
+/*
+ * /proc/vm/check: do the structures of memory management agree with each other?
+ *
+ * Each allocator and the policy check themselves; then everything that is counted in two places is
+ * counted again from the page tables: resident pages and swap entries of each process, entries
+ * per frame against mapcount, entries per slot against the slot's count, user frames against
+ * the cap's count. Prints "ok", or what is wrong. Costs time in proportion to memory.
+ */
+#include "../mm/space/internal.h"
+
+#include "arch/irq.h"
+#include "lib/seq_file.h"
+#include "mm/policy_core.h"
+#include "mm/reclaim.h"
+#include "mm/slab.h"
+#include "mm/swap.h"
+#include "mm/vmstat.h"
+#include "mm/zone.h"
+
+struct totals {
+	u32 anon, file, swap;       /* entries of one address space */
+	u64 maps, swaps;            /* entries of all */
+	u32 errors;
+	struct seq_file *m;
+};
+
+static void wrong(struct totals *t, const char *what, u32 have, u32 want)
+{
+	t->errors++;
+	seq_printf(t->m, "%s: %u, counted %u\n", what, have, want);
+}
+
+static void count_entry(pte_t e, struct totals *t)
+{
+	if (pte_none(e))
+		return;
+	if (pte_is_swap(e)) {
+		t->swap++;
+		if (!swap_slot_valid(pte_swap_slot(e)))
+			wrong(t, "entry names a free slot", pte_swap_slot(e), 0);
+		return;
+	}
+	if (is_zero_page(pfn_page(pte_pfn(e))))
+		return;
+	if (page_test(pfn_page(pte_pfn(e)), PG_anon))
+		t->anon++;
+	else
+		t->file++;
+}
+
+static void check_mm(struct mm_struct *mm, struct totals *t)
+{
+	struct vm_area_struct *vma;
+
+	t->anon = t->file = t->swap = 0;
+	list_for_each_entry(vma, &mm->vma_list, list)
+		for (u32 addr = vma->start; addr != vma->end; addr += PAGE_SIZE) {
+			pte_t *pte = pte_lookup(mm->pgd, addr);
+
+			if (pte)
+				count_entry(*pte, t);
+		}
+	if (t->anon != mm->count.anon)
+		wrong(t, "anonymous pages of a process", mm->count.anon, t->anon);
+	if (t->file != mm->count.file)
+		wrong(t, "file pages of a process", mm->count.file, t->file);
+	if (t->swap != mm->count.swapents)
+		wrong(t, "swap entries of a process", mm->count.swapents, t->swap);
+	t->maps += t->anon + t->file;
+	t->swaps += t->swap;
+}
+
+static void check_frames(struct totals *t)
+{
+	u32 maps = 0, user = 0, owned = 0, isolated = 0;
+
+	for (u32 pfn = 0; pfn < max_pfn; pfn++) {
+		struct page *p = pfn_page(pfn);
+
+		if (page_test(p, PG_reserved) || page_test(p, PG_buddy) || !p->count)
+			continue;
+		if (!page_test(p, PG_slab))
+			maps += p->mapcount;
+		user += page_test(p, PG_anon) && !page_test(p, PG_mlocked);
+		owned += page_test(p, PG_owned);
+		isolated += page_test(p, PG_isolated);
+	}
+	if (maps != t->maps)
+		wrong(t, "entries that map frames", maps, t->maps);
+	if (user != frames_used)
+		wrong(t, "user frames", frames_used, user);
+	if (owned != zones[0].nr_owned + zones[1].nr_owned + zones[2].nr_owned)
+		wrong(t, "frames the policy owns",
+		      zones[0].nr_owned + zones[1].nr_owned + zones[2].nr_owned, owned);
+	if (isolated != vm_nr_isolated)
+		wrong(t, "frames the core holds", vm_nr_isolated, isolated);
+}
+
+static void check_slots(struct totals *t)
+{
+	u64 named = 0;
+
+	for (u32 slot = 1; slot < swap_nr_slots; slot++)
+		named += swap_count(slot);
+	if (named != t->swaps)
+		wrong(t, "entries that name slots", named, t->swaps);
+}
+
+void vm_check_show(struct seq_file *m)
+{
+	struct totals t = { .m = m };
+	struct mm_struct *mm;
+
+	for (int i = 0; i < MAX_ZONES; i++)
+		if (buddy_check(&zones[i]))
+			wrong(&t, "buddy lists of a zone", i, 0);
+	if (slab_check())
+		wrong(&t, "slab caches", 1, 0);
+	if (swap_check())
+		wrong(&t, "swap slots", 1, 0);
+	vm_check();
+	for_each_mm(mm)
+		check_mm(mm, &t);
+	check_frames(&t);
+	check_slots(&t);
+	if (!t.errors)
+		seq_puts(m, "ok\n");
+}

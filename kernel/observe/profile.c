@@ -1,0 +1,146 @@
+/*
+ * The tick profiler: where the time goes, by function of the kernel.
+ *
+ * Ticks are the instants start + k / profile_hz of machine time. Each is counted once: for the
+ * kernel function that was interrupted (by the table of names that backtraces use), for `user`, or
+ * for `idle`. Sampling on a fixed grid is the method of Linux's readprofile and of gprof (Graham,
+ * Kessler, McKusick, SIGPLAN 1982); the share of a function is right to about 1 / sqrt(its ticks).
+ *
+ * A timer on the grid interrupts what runs. Where interrupts are off the tick comes late, and
+ * counts for the place that switches them on again; should several have passed, all count there.
+ * An idle machine is not woken: when its wait ends, the instants that lie in it are counted as
+ * idle by arithmetic, so they are exact and cost the same however long it was.
+ *
+ * Off, it costs a test each time the machine goes idle and comes back.
+ */
+#include "observe/profile.h"
+
+#include "arch/irq.h"
+#include "arch/machine.h"
+#include "arch/task.h"
+#include "arch/time.h"
+#include "lib/assert.h"
+#include "lib/param.h"
+#include "lib/string.h"
+#include "mm/slab.h"
+#include "sched/sched.h"
+#include "sched/timer.h"
+#include "observe/telemetry.h"
+
+#define PER_LINE 100u
+
+u32 profile_hz;
+PARAM_U32("profile_hz", profile_hz, 0, 10000, "Hz", "ticks of the profiler; 0: off", AT_BOOT);
+
+static struct timer tick;
+static u64 next_ns; /* irq: the first instant that has not been counted */
+static u32 period_ns;
+static u32 *hits;   /* irq: ticks of each function */
+static u32 user, idle;
+
+static u32 *counter_of(u32 ip)
+{
+	int i = ksym_index(ip);
+
+	return i < 0 ? &user : &hits[i];
+}
+
+/* Counts the instants up to now_ns. */
+static void take(u32 *counter, u64 now_ns)
+{
+	u32 n;
+
+	if (now_ns < next_ns)
+		return;
+	n = (now_ns - next_ns) / period_ns + 1;
+	*counter += n;
+	next_ns += (u64)n * period_ns;
+}
+
+static void tick_fire(struct timer *t)
+{
+	u64 now = clock_ns();
+
+	if (sched_idling()) {
+		timer_start(t, now + period_ns);
+		return;
+	}
+	take(counter_of(regs_ip(irq_regs)), now);
+	timer_start(t, next_ns);
+}
+
+void profile_enter_idle(void)
+{
+	if (unlikely(profile_hz))
+		take(counter_of((u32)__builtin_return_address(0)), clock_ns());
+}
+
+void profile_leave_idle(void)
+{
+	if (likely(!profile_hz))
+		return;
+	take(&idle, clock_ns());
+	timer_start(&tick, next_ns);
+}
+
+void profile_init(void)
+{
+	if (!profile_hz)
+		return;
+	hits = kmalloc(ksym_count() * sizeof(*hits), GFP_KERNEL);
+	if (!hits)
+		panic("no memory for profile_hz");
+	memset(hits, 0, ksym_count() * sizeof(*hits));
+	period_ns = 1000000000u / profile_hz;
+	next_ns = clock_ns() + period_ns;
+	timer_setup(&tick, tick_fire, true);
+	timer_start(&tick, next_ns);
+}
+
+/* Several functions of one name (static ones) become one member. Returns all kernel ticks. */
+static u32 merge_names(void)
+{
+	u32 sum = 0;
+
+	for (u32 i = 0; i < ksym_count(); i++) {
+		sum += hits[i];
+		for (u32 j = 0; hits[i] && j < i; j++) {
+			if (!hits[j] || strcmp(ksym_at(i), ksym_at(j)))
+				continue;
+			hits[j] += hits[i];
+			hits[i] = 0;
+		}
+	}
+	return sum;
+}
+
+static void begin_line(u32 ticks)
+{
+	telemetry_begin("profile");
+	telemetry_add(",\"hz\":%u,\"ticks\":%u,\"functions\":{", profile_hz, ticks);
+}
+
+void profile_report(void)
+{
+	u32 n = 2, ticks;
+
+	if (!profile_hz || !telemetry_on())
+		return;
+	timer_stop(&tick);
+	ticks = merge_names() + user + idle;
+	begin_line(ticks);
+	telemetry_add("\"user\":%u,\"idle\":%u", user, idle);
+	for (u32 i = 0; i < ksym_count(); i++) {
+		if (!hits[i])
+			continue;
+		if (n % PER_LINE == 0) {
+			telemetry_add("}");
+			telemetry_end();
+			begin_line(ticks);
+		}
+		telemetry_add("%s\"%s\":%u", n % PER_LINE ? "," : "", ksym_at(i), hits[i]);
+		n++;
+	}
+	telemetry_add("}");
+	telemetry_end();
+}

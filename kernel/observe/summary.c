@@ -1,0 +1,192 @@
+/*
+ * What a run cost: kept for every process when it exits, printed when the run is over.
+ *
+ * Space-time in page-seconds, from the exact integrals of sched/acct.h. C_B, Belady and Kuehner's
+ * cost, is RSS over wall time from start to exit. C_D, Denning's, is RSS over the process's
+ * own virtual time plus, for every major fault, RSS times its delay. Delta = C_B - C_D is what
+ * Denning's form leaves out: ready but not running, kernel work, waiting for anything else. gamma
+ * is the housekeeping per fault: the space-time of the kernel's work for the process, divided by
+ * the sum of RSS over its major faults, so that C_D + gamma * that sum adds just that work.
+ * c_d_approx is x * T * (1 + D * K / T) with mean RSS x, virtual time T, K faults of delay D.
+ */
+#include "drivers/block.h"
+#include "lib/printf.h"
+#include "lib/string.h"
+#include "main.h"
+#include "mm/mm.h"
+#include "mm/policy_core.h"
+#include "mm/reclaim.h"
+#include "mm/swap.h"
+#include "mm/vmstat.h"
+#include "mm/zone.h"
+#include "proc/task.h"
+#include "observe/telemetry.h"
+
+#define MAX_RECORDS 64
+
+struct record {
+	int pid, exit_code;
+	char comm[TASK_COMM_LEN];
+	u64 turnaround_ns, user_ns;
+	u64 minflt, majflt;
+	u32 mean_rss, max_rss;         /* pages */
+	u64 c_b, c_d, c_d_approx; /* page-milliseconds */
+	s64 delta;
+	u64 gamma_us;
+};
+
+static struct record records[MAX_RECORDS];
+static u32 nr_exited;
+static u64 start_ns, start_idle_ns; /* when init started */
+
+void summary_start(void)
+{
+	start_ns = clock_ns();
+	start_idle_ns = sched_idle_ns();
+}
+
+/* Page-cycles to page-milliseconds. */
+static u64 page_ms(u64 page_cycles)
+{
+	return cycles_to_ns(page_cycles) / 1000000;
+}
+
+static u64 total_space(const struct acct_clock *a)
+{
+	u64 sum = 0;
+
+	for (int i = 0; i < NR_ACCTS; i++)
+		sum += a->space[i];
+	return sum;
+}
+
+/* x * T * (1 + D * K / T) = x * (T + D * K), in page-milliseconds. */
+static u64 approximation(const struct acct_clock *a, u64 delay_cycles)
+{
+	u64 t = a->cycles[ACCT_USER], x_milli = t ? a->space[ACCT_USER] / (t / 1000 ?: 1) : 0;
+
+	return x_milli * (cycles_to_ns(t + delay_cycles) / 1000) / 1000000;
+}
+
+static void fill(struct record *r, struct task_struct *t)
+{
+	const struct mm_counters *c = &t->mm->count;
+	u64 c_b = total_space(&t->acct), c_d = t->acct.space[ACCT_USER] + c->fault_space_cycles;
+	u64 housekeeping = cycles_to_ns(t->acct.space[ACCT_KERNEL]); /* page-ns */
+
+	r->pid = t->pid;
+	r->exit_code = t->exit_code;
+	strlcpy(r->comm, t->comm, sizeof(r->comm));
+	r->turnaround_ns = clock_ns() - t->start_ns;
+	r->user_ns = task_utime_ns(t);
+	r->minflt = t->nr_minflt;
+	r->majflt = t->nr_majflt;
+	r->c_b = page_ms(c_b);
+	r->c_d = page_ms(c_d);
+	r->delta = (s64)r->c_b - (s64)r->c_d; /* negative where RSS shrank while it waited */
+	r->c_d_approx = approximation(&t->acct, c->fault_delay_cycles);
+	r->gamma_us = c->fault_rss ? housekeeping / c->fault_rss / 1000 : 0;
+	r->mean_rss = r->turnaround_ns ? cycles_to_ns(c_b) / r->turnaround_ns : 0;
+	r->max_rss = c->max_rss;
+}
+
+static void report(const struct record *r, struct task_struct *t)
+{
+	const struct acct_clock *a = &t->acct;
+
+	telemetry_begin("exit");
+	telemetry_add(
+		",\"pid\":%d,\"comm\":\"%s\",\"status\":%d,\"turnaround_us\":%llu,\"minflt\":%llu,"
+		"\"majflt\":%llu,\"refault\":%llu,\"mean_rss\":%u,\"max_rss\":%u",
+		r->pid, r->comm, r->exit_code, r->turnaround_ns / 1000, r->minflt, r->majflt,
+		t->mm->count.nr_refault, r->mean_rss, r->max_rss);
+	telemetry_add(
+		",\"c_b\":%llu,\"c_d\":%llu,\"c_d_approx\":%llu,\"delta\":%lld,\"gamma_us\":%llu,"
+		"\"fault_delay_us\":%llu,\"fault_rss\":%llu",
+		r->c_b, r->c_d, r->c_d_approx, r->delta, r->gamma_us,
+		cycles_to_ns(t->mm->count.fault_delay_cycles) / 1000, t->mm->count.fault_rss);
+	telemetry_add(",\"us\":[");
+	for (int i = 0; i < NR_ACCTS; i++)
+		telemetry_add("%s%llu", i ? "," : "", cycles_to_ns(a->cycles[i]) / 1000);
+	telemetry_add("],\"page_ms\":[");
+	for (int i = 0; i < NR_ACCTS; i++)
+		telemetry_add("%s%llu", i ? "," : "", page_ms(a->space[i]));
+	telemetry_add("]");
+	telemetry_end();
+}
+
+void acct_exit(struct task_struct *t)
+{
+	static struct record spare; /* for those that no longer fit */
+	struct record *r = nr_exited < MAX_RECORDS ? &records[nr_exited] : &spare;
+
+	if (!t->mm || t->pid == 1)
+		return;
+	acct_settle(&t->acct);
+	fill(r, t);
+	report(r, t);
+	nr_exited++;
+}
+
+/* What it returned; negative: the signal that ended it. */
+static int exit_status(const struct record *r)
+{
+	int signal = r->exit_code & 0x7f;
+
+	return signal ? -signal : r->exit_code >> 8 & 0xff;
+}
+
+static void print_process(const struct record *r)
+{
+	printk("%5d %-12s %6d %9llu.%03llu %8llu %8llu %8llu %8u %8llu.%03llu %8llu.%03llu %7llu\n",
+	       r->pid, r->comm, exit_status(r), r->turnaround_ns / 1000000,
+	       r->turnaround_ns / 1000 % 1000, r->user_ns / 1000000, r->minflt, r->majflt,
+	       r->mean_rss * 4, r->c_b / 1000, r->c_b % 1000, r->c_d / 1000, r->c_d % 1000,
+	       r->gamma_us);
+}
+
+/* A share in tenths of a percent. */
+static u32 permille(u64 part, u64 whole)
+{
+	return whole ? part * 1000 / whole : 0;
+}
+
+static void print_system(void)
+{
+	u64 now = clock_ns() - start_ns, idle = sched_idle_ns() - start_idle_ns;
+	u64 policy = cycles_to_ns(policy_cycles);
+	u64 user = 0;
+
+	for (u32 i = 0; i < MIN(nr_exited, MAX_RECORDS); i++)
+		user += records[i].user_ns;
+	printk("system: %llu.%03llu s, utilisation %u.%u%% (user %u.%u%%), policy %s %llu us (%u.%u%%)\n",
+	       now / 1000000000, now / 1000000 % 1000, permille(now - idle, now) / 10,
+	       permille(now - idle, now) % 10, permille(user, now) / 10, permille(user, now) % 10,
+	       vm_policy->name, policy / 1000, permille(policy, now) / 10,
+	       permille(policy, now) % 10);
+	printk("faults: %llu, %llu of them major, %llu refaults; swap: %llu pages in, %llu out",
+	       vm_events[VM_pgfault], vm_events[VM_pgmajfault], vm_events[VM_workingset_refault],
+	       vm_events[VM_pswpin], vm_events[VM_pswpout]);
+	if (swap_bdev)
+		printk(" by %llu reads and %llu writes", swap_bdev->nr_reads, swap_bdev->nr_writes);
+	printk("\nreclaim: %llu scanned by kswapd, %llu direct, %llu freed, %llu rescued, %llu stalls; "
+	       "%llu waits for admission; %llu killed for memory\n",
+	       vm_events[VM_pgscan_kswapd], vm_events[VM_pgscan_direct], reclaim_nr_freed(),
+	       vm_events[VM_pgrescued], vm_events[VM_allocstall], vm_events[VM_admission_wait],
+	       vm_events[VM_oom_kill]);
+	if (policy_violations())
+		printk("policy violations: %u\n", policy_violations());
+}
+
+void summary_print(int status)
+{
+	printk("\n%5s %-12s %6s %13s %8s %8s %8s %8s %12s %12s %7s\n", "PID", "COMMAND", "EXIT",
+	       "TURNAROUND_MS", "USER_MS", "MINFLT", "MAJFLT", "RSS_KIB", "C_B_PAGE_S",
+	       "C_D_PAGE_S", "GAMMA_US");
+	for (u32 i = 0; i < MIN(nr_exited, MAX_RECORDS); i++)
+		print_process(&records[i]);
+	if (nr_exited > MAX_RECORDS)
+		printk("and %u more\n", nr_exited - MAX_RECORDS);
+	print_system();
+	telemetry_event("end", "\"status\":%d", status);
+}

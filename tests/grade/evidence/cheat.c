@@ -1,0 +1,98 @@
+/*
+ * A FIFO that does what it has no business with, when cheat.deed= says so: tests/grade/test_evidence.py
+ * expects each deed to be seen from outside. It is built into a kernel of its own.
+ */
+#include "mm/policy.h"
+
+#define PROGRAM_TEXT 0x08048000u
+
+enum deed { NONE, USER_MEMORY, PROGRAMS_PAGE, KERNEL_DATA, STRUCT_PAGE, RULE_OF_SEAM, NR_DEEDS };
+
+static u32 deed, nr_selects;
+static LIST_HEAD(queue);
+
+static const struct vm_param params[] = {
+	{ "deed", &deed, 0, NR_DEEDS - 1, "", "what it does" },
+	{ 0 },
+};
+
+static struct page *oldest(void)
+{
+	return list_empty(&queue) ? NULL : policy_page_of(queue.next);
+}
+
+static u32 load(const volatile u32 *word)
+{
+	return *word;
+}
+
+static void store(volatile u32 *word, u32 value)
+{
+	*word = value;
+}
+
+static void do_deed(struct page *page)
+{
+	if (deed == USER_MEMORY)
+		nr_selects += load((u32 *)PROGRAM_TEXT) & 1;
+	else if (deed == PROGRAMS_PAGE)
+		nr_selects += load(page_address(page)) & 1;
+	else if (deed == KERNEL_DATA)
+		store(&max_pfn, max_pfn);
+	else if (deed == STRUCT_PAGE)
+		store(&page->count, page->count);
+}
+
+static void cheat_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
+			 struct page_id from)
+{
+	(void)mm, (void)how, (void)from;
+	list_add_tail(policy_page(page), &queue);
+}
+
+static void cheat_remove(struct page *page, enum vm_out why)
+{
+	(void)why;
+	list_del(policy_page(page));
+}
+
+static void cheat_putback(struct page *page, enum vm_put why)
+{
+	(void)why;
+	list_add_tail(policy_page(page), &queue);
+}
+
+static struct page *cheat_select(struct vm_scan *scan)
+{
+	struct page *page;
+
+	nr_selects++;
+	if (deed == RULE_OF_SEAM)
+		return NULL;
+	while ((page = oldest()) && vm_scan_more(scan)) {
+		list_del(policy_page(page));
+		if (vm_eligible(scan, page)) {
+			do_deed(page);
+			return page;
+		}
+		list_add_tail(policy_page(page), &queue);
+	}
+	return NULL;
+}
+
+static int cheat_check(void)
+{
+	return vm_list_length(&queue);
+}
+
+static const struct vm_policy cheat = {
+	.name = "cheat",
+	.summary = "does what it may not",
+	.params = params,
+	.insert = cheat_insert,
+	.remove = cheat_remove,
+	.select = cheat_select,
+	.putback = cheat_putback,
+	.check = cheat_check,
+};
+VM_POLICY(cheat);

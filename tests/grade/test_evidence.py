@@ -1,0 +1,344 @@
+"""What is seen of a guest from outside: the string that a program refers to, what the policy decided, who touched what;
+and that the guest does not notice.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from tidemark import plugin, qemu, vmsim
+from tidemark.errors import LabError
+from tidemark.grade import elf, evidence, watched
+from tidemark.grade.model import Outcome
+from tidemark.strings import Given
+
+FRAMES = 20
+PREFIX = list(range(1000, 1000 + 3 * FRAMES))  # sends away what others have in memory: see test_vmsim.py
+PAGE = 4096
+CHEAT = "kernel/mm/policy/cheat.c"
+
+
+@dataclass(frozen=True)
+class NoSandbox:
+    """A sandbox that is none: what runs here is our own."""
+
+    def prefix(self, cwd: Path, writable: Sequence[Path], limit_s: float) -> list[str]:
+        return []
+
+
+@dataclass(frozen=True)
+class Bench:
+    """As much of a bench as a boot needs."""
+
+    scratch: Path
+    source: str  # the student's
+    tree: Path = qemu.ROOT
+    sandbox: NoSandbox = NoSandbox()
+    may_store: tuple[str, ...] = ()
+
+    @property
+    def objects(self) -> tuple[str, ...]:
+        return ("build/" + self.source.replace(".c", ".o"),)
+
+    @property
+    def lab(self) -> SimpleNamespace:
+        return SimpleNamespace(may_store=self.may_store)
+
+    def host(self, *command: str, stdin: bytes = b"") -> SimpleNamespace:
+        done = subprocess.run(command, cwd=self.tree, input=stdin, capture_output=True)
+        return SimpleNamespace(status=done.returncode, out=done.stdout.decode(), err=done.stderr.decode())
+
+    def boot(self, run: str, files: dict[str, bytes] | None = None, **options: object) -> evidence.Boot:
+        return evidence.boot(self, run, files or {}, **options)
+
+
+def of_policy(policy: str, folder: Path) -> Bench:
+    return Bench(folder, f"kernel/mm/policy/{policy}.c")
+
+
+@pytest.fixture(scope="module")
+def cheating(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    """A copy of the tree, as far as it is built, whose kernel has one policy more."""
+    tree = tmp_path_factory.mktemp("cheating")
+    for name in ("boot", "kernel", "tools", "labs", "build/boot", "build/kernel"):
+        shutil.copytree(qemu.ROOT / name, tree / name)
+    for name in ("Makefile", "linker.ld", "build/flags", qemu.INITRD):
+        shutil.copy2(qemu.ROOT / name, tree / name)
+    shutil.copy2(qemu.ROOT / "tests/grade/evidence/cheat.c", tree / CHEAT)
+    made = subprocess.run(["make", "--silent", qemu.KERNEL], cwd=tree, capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
+    return Bench(tmp_path_factory.mktemp("scratch"), CHEAT, tree)
+
+
+# --- the string, and what the policy decided ---
+
+
+def refer(policy: str, pages: list[int], folder: Path) -> evidence.Evidence:
+    text = " ".join(map(str, pages)).encode()
+    boot = of_policy(policy, folder).boot(
+        "settle", {"string": text}, vm=policy, swap="sim:ram", frames=FRAMES, cmdline="sample_ms=0"
+    )
+    assert boot.outcome is Outcome.RIGHT, boot.reason
+    return boot.evidence
+
+
+def simulated(policy: str, pages: list[int]) -> list[dict]:
+    rows: list[dict] = []
+    vmsim.run(vmsim.build(policy), Given("string", np.array(pages), step_ns=0), FRAMES, (), rows.append)
+    return rows
+
+
+def victims_of(rows: list[dict]) -> list[tuple[int, int]]:
+    selects = [(row["ref"] - 1, hook) for row in rows for hook in row["hooks"] if hook["hook"] == "select"]
+    return [(at, hook["gave"]) for at, hook in selects if hook["gave"] is not None]
+
+
+@pytest.mark.parametrize("policy", ["fifo", "clock", "2q"])
+def test_decisions_seen_are_those_of_the_simulator(policy: str, tmp_path: Path) -> None:
+    rng = random.Random(policy)
+    pages = PREFIX + [rng.randrange(1, 12 if rng.random() < 0.3 else 40) for _ in range(600)]
+    seen = refer(policy, pages, tmp_path)
+    string, rows = seen.string(seen.main_space()), simulated(policy, pages)
+    names = list(dict.fromkeys(pages))
+    assert [names[page] for page in string.pages] == pages
+    first = {page: pages.index(page) for page in names}
+    faulted = [row["result"] == "fault" and at > first[page] for at, (row, page) in enumerate(zip(rows, pages))]
+    assert string.swapped_in.tolist() == faulted and sum(faulted) > 100
+    victims, expected = [(at, names[page]) for at, page in string.victims], victims_of(rows)
+    assert [page for _, page in victims] == [page for _, page in expected]
+    after_prefix = [victim for victim in expected if victim[0] >= len(PREFIX)]
+    assert victims[-len(after_prefix) :] == after_prefix
+
+
+def test_repeated_page_is_several_references_and_no_victim(tmp_path: Path) -> None:
+    boot = of_policy("fifo", tmp_path).boot("refstring 7 7 7 3r 7 3 3", vm="fifo", frames=64)
+    string = boot.evidence.string(boot.evidence.main_space())
+    assert string.pages.tolist() == [0, 0, 0, 1, 0, 1, 1]
+    assert not string.swapped_in.any() and string.victims == []
+    assert len(set(string.frames[string.pages == 0])) == 1
+    assert string.frames[3] != string.frames[5] == string.frames[6]  # the zero page, then its own
+
+
+def test_belady_with_three_frames_on_the_pages_alone(tmp_path: Path) -> None:
+    """The counts of textbooks, for FIFO: 9 and 10 faults, of which 5 are first ones."""
+    belady = "1 2 3 4 1 2 5 1 2 3 4 5"
+    faults = {}
+    for frames in (3, 4):
+        boot = of_policy("fifo", tmp_path).boot(f"refstring {belady}", vm="fifo", frames=frames)
+        faults[frames] = 5 + int(boot.evidence.string(boot.evidence.main_space()).swapped_in.sum())
+    assert faults == {3: 9, 4: 10}
+
+
+def events(*rows: tuple[int, int, int]) -> evidence.Evidence:
+    """Evidence of one space: rows of kind, a, b."""
+    made = np.zeros(len(rows), evidence.EVENT)
+    made["space"] = 1
+    made["kind"], made["a"], made["b"] = zip(*rows)
+    return evidence.Evidence(made, [], 0, 0, False, True)
+
+
+def test_page_that_is_written_but_stays_is_no_victim() -> None:
+    """Laundered; evicted, and read into the same frame; evicted, and the frame another's; evicted, and never used."""
+    a, b, own = 0xB6000, 0xB6001, 0x08050
+    store = evidence.STORE
+    laundered = events((store, a, 5), (evidence.WRITE, 1, 5), (store, own, 9), (store, a, 5)).string(1)
+    assert laundered.victims == [] and laundered.pages.tolist() == [0, 0]
+    back = events((store, a, 5), (evidence.WRITE, 1, 5), (evidence.READ, 1, 5), (store, own, 9), (store, a, 5)).string(
+        1
+    )
+    assert back.victims == [(1, 0)] and back.swapped_in.tolist() == [False, True]
+    reused = events((store, a, 5), (evidence.WRITE, 1, 5), (evidence.ZERO, 0, 5), (store, b, 5)).string(1)
+    assert reused.victims == [(1, 0)] and reused.swapped_in.tolist() == [False, False]
+    assert events((store, a, 5), (store, own, 9), (evidence.WRITE, 1, 5)).string(1).victims == [(1, 0)]
+
+
+def test_array_is_told_from_what_was_mapped_before() -> None:
+    """A page above the array that was used before it, and one of the array that is used first after another space's."""
+    old, low, high, own = 0xB6010, 0xB6000, 0xB6001, 0x08050
+    pages = events(
+        *((evidence.REF, page, at) for at, page in enumerate([old, own, low, own, high, own, old, own, low]))
+    )
+    assert pages.string(1).pages.tolist() == [0, 1, 0]
+    assert pages.main_space() == 1 and pages.string(0).pages.tolist() == []
+
+
+# --- moves of pages, spaces, time ---
+
+
+def test_every_page_of_the_kernels_own_count_is_seen_to_move(tmp_path: Path) -> None:
+    boot = of_policy("clock", tmp_path).boot("thrash 4 2560 2", vm="clock", mem="8M")
+    seen = boot.evidence
+    console = boot.console.replace(",", "")
+    assert f"swap: {seen.count(evidence.READ)} pages in {seen.count(evidence.WRITE)} out" in console
+    assert seen.virtual_ns > seen.instructions > seen.user_instructions.sum() > 10**5
+
+
+def test_switches_share_the_instructions_out(tmp_path: Path) -> None:
+    boot = of_policy("clock", tmp_path).boot("thrash 3 64 200", refs=False)
+    seen = boot.evidence
+    assert seen.count(evidence.REF) == seen.count(evidence.STORE) == 0
+    assert seen.user_instructions.sum() == seen.events["user"][-1]
+    workers = np.sort(seen.user_instructions)[-3:]
+    assert workers.min() > 0.9 * workers.max()
+    assert seen.count(evidence.BIRTH) == seen.nr_spaces - 1 >= 4
+    exits = seen.events["space"][seen.events["kind"] == evidence.EXIT]
+    assert len(set(exits)) == len(exits) > 0
+
+
+@pytest.mark.parametrize("refs", [0, 1])
+def test_guest_does_not_notice(refs: int, tmp_path: Path) -> None:
+    made = []
+    options = watched.find(of_policy("clock", tmp_path)).options
+    for name in ("without", "with"):
+        folder = tmp_path / name
+        folder.mkdir()
+        flags = plugin.flags("evidence", out=folder / "evidence", store=10 << 20, refs=refs, **options)
+        telemetry = folder / "telemetry"
+        s = qemu.Settings(
+            vm="clock", mem="10M", swap="sim:ssd", run="thrash 4 2048 2", telemetry=str(telemetry), timeout=100
+        )
+        code, _ = qemu.unattended(
+            replace(s, qemu_flags=flags if name == "with" else ""), folder / "console", lambda: None
+        )
+        assert code == qemu.OK
+        made.append((folder / "console").read_bytes() + telemetry.read_bytes())
+    assert made[0] == made[1] and (tmp_path / "with/evidence").stat().st_size > 10**4
+
+
+def test_same_boot_gives_the_same_bytes(tmp_path: Path) -> None:
+    boots = [of_policy("2q", tmp_path).boot("thrash 2 1024 1", mem="8M", frames=300) for _ in range(2)]
+    assert boots[0].console == boots[1].console
+    assert np.array_equal(boots[0].evidence.events, boots[1].evidence.events)
+
+
+# --- how it ends ---
+
+
+def test_budget_ends_an_endless_loop(tmp_path: Path) -> None:
+    boot = of_policy("fifo", tmp_path).boot("thrash 1 64 100000000", refs=False, budget=100_000_000)
+    assert boot.outcome is Outcome.HUNG and "instructions" in boot.reason
+    assert boot.evidence.over_budget and boot.evidence.whole
+    assert 100_000_000 < boot.evidence.instructions < 102_000_000
+
+
+@pytest.mark.parametrize(
+    ("run", "options", "outcome"),
+    [
+        ("true", {}, Outcome.RIGHT),
+        ("false", {}, Outcome.WRONG),
+        ("true", {"vm": "nosuch"}, Outcome.NO_BOOT),
+        ("cat /string", {"mem": "8M", "frames": 3}, Outcome.RIGHT),
+    ],
+)
+def test_outcome_is_how_the_run_ended(run: str, options: dict, outcome: Outcome, tmp_path: Path) -> None:
+    boot = of_policy("fifo", tmp_path).boot(run, {"string": b"a file of the test's\n"}, **options)
+    assert boot.outcome is outcome, boot.reason
+    assert ("a file of the test's" in boot.console) == run.startswith("cat")
+
+
+def test_panic_and_no_boot_are_told_apart(tmp_path: Path) -> None:
+    none, some = (evidence.Evidence(np.zeros(nr, evidence.EVENT), [], 0, 0, False, True) for nr in (0, 2))
+    some.events["kind"][0] = evidence.SWITCH
+    some.events["user"][1] = 1
+    assert evidence.ending(qemu.PANICKED, 37, "", none)[0] is Outcome.NO_BOOT
+    assert evidence.ending(qemu.PANICKED, 37, "", some)[0] is Outcome.PANICKED
+    assert evidence.ending(qemu.NO_QEMU, 0, "", some)[0] is Outcome.PANICKED
+    assert evidence.ending(qemu.NO_QEMU, -6, "qemu: fatal", some) == (
+        Outcome.PANICKED,
+        "the machine came to a stop: qemu: fatal",
+    )
+    with pytest.raises(LabError, match="cut off"):
+        evidence.ending(qemu.OK, 33, "", replace(some, whole=False))
+    for status in (1, 70, -9, 137):
+        with pytest.raises(LabError, match="QEMU did not run"):
+            evidence.ending(qemu.NO_QEMU, status, "", some)
+
+
+# --- breaches ---
+
+
+@pytest.mark.parametrize("policy", ["fifo", "clock", "2q", "ws"])
+def test_honest_policy_breaks_nothing(policy: str, tmp_path: Path) -> None:
+    boot = of_policy(policy, tmp_path).boot("thrash 4 2048 3", vm=policy, mem="10M")
+    assert boot.outcome is Outcome.RIGHT and boot.evidence.breaches == []
+    assert boot.evidence.count(evidence.WRITE) > 100
+
+
+DEEDS = {
+    1: ("user memory", "cheat_select() in kernel/mm/policy/cheat.c accesses a program's memory, at 0x8048000"),
+    2: (
+        "page of a program",
+        "cheat_select() in kernel/mm/policy/cheat.c accesses a page of a program through its frame",
+    ),
+    3: ("kernel data", "cheat_select() in kernel/mm/policy/cheat.c writes to max_pfn, which is not its own"),
+    4: ("kernel data", "cheat_select() in kernel/mm/policy/cheat.c writes to a field of a struct page that is not"),
+    5: ("rule of the seam", "the policy broke the rule 'none' of mm/policy.h"),
+}
+
+
+@pytest.mark.parametrize("deed", DEEDS)
+def test_each_deed_is_seen(deed: int, cheating: Bench) -> None:
+    boot = cheating.boot("refstring 1-60", vm="cheat", frames=40, cmdline=f"cheat.deed={deed}")
+    assert boot.outcome is Outcome.RIGHT, boot.reason + boot.console
+    what, said = DEEDS[deed]
+    found = boot.evidence.breaches
+    assert {breach.what for breach in found} == {what}
+    texts = [breach.text for breach in found]
+    assert all(said in text for text in texts), texts
+    assert len(found) < 5
+
+
+def test_may_store_allows_what_it_names(cheating: Bench) -> None:
+    allowed = replace(cheating, may_store=("max_pfn",))
+    boot = allowed.boot("refstring 1-60", vm="cheat", frames=40, cmdline="cheat.deed=3")
+    assert boot.evidence.breaches == [] and boot.evidence.count(evidence.WRITE) > 10
+    with pytest.raises(LabError, match="the kernel has 0 variables nosuch"):
+        replace(cheating, may_store=("nosuch",)).boot("true")
+
+
+def test_the_same_policy_is_honest_without_its_deed(cheating: Bench) -> None:
+    assert cheating.boot("thrash 2 4096 2", vm="cheat", mem="10M").evidence.breaches == []
+
+
+# --- what of the kernel is the student's ---
+
+
+def test_objects_are_found_where_the_linker_put_them() -> None:
+    kernel = elf.Elf(qemu.ROOT / qemu.KERNEL)
+    names = [line.split() for line in (qemu.ROOT / (qemu.KERNEL + ".nm")).read_text().splitlines()]
+    addresses = {row[2]: int(row[0], 16) for row in names}
+    for policy in ("fifo", "clock", "2q", "ws"):
+        part = elf.place(kernel, elf.Elf(qemu.ROOT / f"build/kernel/mm/policy/{policy}.o"))
+        functions = dict((name, address) for address, name in part.functions)
+        prefix = "twoq" if policy == "2q" else policy
+        assert functions[f"{prefix}_select"] == addresses[f"{prefix}_select"]
+        (low, high), *more = part.code
+        assert low <= min(functions.values()) and max(functions.values()) < high and not more
+    everything = [elf.place(kernel, elf.Elf(path)) for path in linked_objects()]
+    spans = sorted(span for part in everything for span in (*part.code, *part.data))
+    assert all(before[1] <= after[0] for before, after in zip(spans, spans[1:])) and len(spans) > 150
+
+
+def linked_objects() -> list[Path]:
+    sources = (qemu.ROOT / "build/sources").read_text().split()
+    return [(qemu.ROOT / "build" / source).with_suffix(".o") for source in sources]
+
+
+def test_object_that_is_not_in_the_kernel_is_refused(cheating: Bench) -> None:
+    with pytest.raises(LabError, match="run `make`"):
+        elf.place(elf.Elf(qemu.ROOT / qemu.KERNEL), elf.Elf(cheating.tree / cheating.objects[0]))
+    with pytest.raises(LabError, match="is no object file"):
+        elf.Elf(qemu.ROOT / qemu.INITRD)
+
+
+def test_layout_of_struct_page_is_the_compilers(tmp_path: Path) -> None:
+    size, low, high = watched.page_layout(of_policy("fifo", tmp_path))
+    assert 0 < low < high <= size and size % 4 == 0 and high - low >= 8

@@ -1,0 +1,189 @@
+"""The lab `buddy`: full marks for the solution, and for each mistake the words that name it."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from benches import Tried, bench, changed
+from grading import solution, starter
+from tidemark.errors import LabError
+from tidemark.grade import model
+from tidemark.grade.evidence import BIRTH, COPY, EVENT, READ, REF, STORE, ZERO, Evidence
+from tidemark.grade.kinds import buddy, runs
+from tidemark.grade.model import Outcome
+
+BUDDY = "kernel/mm/frame/buddy.c"
+RANDOM, MERGE, MISUSE, DAMAGE, SOUND = (
+    "2000 random operations",
+    "buddies merge, whoever comes back last",
+    "a block freed twice, or at a wrong address, is caught",
+    "buddy_check notices damage",
+    "blocks are aligned, whole, and nobody else's",
+)
+# What a student might get wrong: a piece of the solution, what is there instead, the test that notices, what it says.
+MISTAKES = {
+    "never_merges": (
+        "\tif (free_buddy(z, pfn, order))\n\t\tfree_by_merging(z, pfn, order);\n\telse\n",
+        "\t(void)free_by_merging;\n",
+        MERGE,
+        "with all buddies merged there must be none",
+    ),
+    "merges_once": ("while ((buddy = free_buddy", "if ((buddy = free_buddy", MERGE, "free_area[1].nr_free is 32"),
+    "never_makes_the_largest": (
+        "order >= MAX_ORDER - 1)",
+        "order >= MAX_ORDER - 2)",
+        RANDOM,
+        "free_area[9].nr_free is 2; with all buddies merged there must be none",
+    ),
+    "merges_with_another_zone": (
+        "other < z->start_pfn || other >= z->end_pfn || ",
+        "!z || ",
+        RANDOM,
+        "there must be 2 (at 37, 2100)",
+    ),
+    "merges_with_a_smaller_block": (" && page->order == order ? page", " ? page", SOUND, "is what operation"),
+    "keeps_what_it_hands_out": (
+        "\twhile (k > order) {\n",
+        "\tif (k > 9)\n\t\tblock_insert(z, page, order);\n\twhile (k > order) {\n",
+        SOUND,
+        "frame 1024 is part of frames 1024 to 1039, which operation",
+    ),
+    "is_out_of_line": (
+        "\t\tblock_insert(z, page + (1u << k), k);\n\t}\n",
+        "\t\tblock_insert(z, page + (1u << k), k);\n\t}\n\tpage += order == 3 ? 4 : 0;\n",
+        RANDOM,
+        "a block of order 3 begins at a multiple of 8",
+    ),
+    "takes_from_the_largest": (
+        "\twhile (k < MAX_ORDER && list_empty(&z->free_area[k].list))\n\t\tk++;\n",
+        "\tfor (k = MAX_ORDER - 1; k > order && list_empty(&z->free_area[k].list); k--)\n\t\t;\n"
+        "\tif (k == order)\n\t\treturn NULL;\n",
+        RANDOM,
+        "would have done",
+    ),
+    "does_not_know_a_merged_page": (" && page->lru.next != INSIDE", "", MISUSE, "once more, and nothing happened"),
+    "takes_any_address": ("\tASSERT(!(pfn & ((1u << order) - 1)));\n", "", MISUSE, "address of its second frame"),
+    "checks_no_sum": ("return frames == z->nr_free ? 0", "return frames ? 0", DAMAGE, "although nr_free is wrong"),
+    "never_answers": (
+        "\twhile (k > order) {\n",
+        "\twhile (order == 4)\n\t\t;\n\twhile (k > order) {\n",
+        RANDOM,
+        "alloc order 4",
+    ),
+    "reads_outside_the_zone": (
+        "pfn_page(other);",
+        "pfn_page(other + (1u << 20));\n\t(void)page->order;",
+        RANDOM,
+        "sanitizer",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
+    return bench("buddy", tmp_path_factory.mktemp("buddy"))
+
+
+def test_starter_works_but_takes_its_time(tried: Tried) -> None:
+    tried.lay(starter("buddy", BUDDY))
+    assert tried.judge(tried.test("the kernel works with it: torture")).outcome is Outcome.RIGHT
+    slow = tried.judge(tried.test("the kernel is quick with it: thrash 2 20000 2"))
+    assert slow.outcome is Outcome.OVER_BUDGET and slow.fraction == 0
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_mistake_is_named(name: str, tried: Tried, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(buddy, "LIMIT_S", 2)
+    old, new, title, said = MISTAKES[name]
+    tried.lay(changed(solution(BUDDY), old, new))
+    verdict = tried.judge_on_host(tried.test(title))
+    assert verdict.fraction == 0
+    assert said in verdict.message
+    assert (verdict.outcome is Outcome.HUNG) == (name == "never_answers")
+    assert (verdict.outcome is Outcome.PANICKED) == (name == "reads_outside_the_zone")
+
+
+def test_nobody_speaks_for_the_driver(tried: Tried) -> None:
+    """On the host the student's code shares a process with the driver, whose words are judged."""
+    says = '\tz->nr_free = 0;\n#ifdef HOST_TEST\n\tputs("1");\n#endif\n'
+    source = changed(solution(BUDDY), "\tz->nr_free = 0;\n", says)
+    tried.lay(source.replace("#define INSIDE", "int puts(const char *text);\n#define INSIDE"))
+    verdict = tried.judge_on_host(tried.test(RANDOM))
+    assert verdict.outcome is Outcome.BROKE_RULE and "buddy.c uses puts" in verdict.message
+
+
+def test_kernel_whose_frames_are_given_twice_does_not_pass(tried: Tried) -> None:
+    """In the kernel: one allocation in 500 gives the frame of the one before once more."""
+    page = "\tpage = list_first_entry(&z->free_area[order].list, struct page, lru);\n\tblock_remove(z, page, order,"
+    again = (
+        "\tstatic struct page *last;\n\tstatic u32 nr;\n\n\tif (last && !order && ++nr % 500 == 0)\n\t\treturn last;\n"
+    )
+    source = changed(solution(BUDDY), page, again + page)
+    tried.lay(
+        changed(source, "LIST_POISON_NEXT);\n\tz->nr_free -=", "LIST_POISON_NEXT);\n\tlast = page;\n\tz->nr_free -=")
+    )
+    verdict = tried.judge(tried.test("the kernel works with it: torture"))
+    assert verdict.outcome is Outcome.PANICKED and "assertion failed" in verdict.message
+
+
+def seen(*events: tuple[int, int, int, int]) -> Evidence:
+    """Evidence of (kind, space, page, frame)."""
+    rows = [(kind, 0, space, a, b, at, at) for at, (kind, space, a, b) in enumerate(events)]
+    return Evidence(np.array(rows, EVENT), [], len(rows), 0, False, True)
+
+
+def test_use_of_a_frame_by_two_pages_at_a_time() -> None:
+    two = [(BIRTH, 1, 0, 0), (BIRTH, 2, 0, 0)]
+    mine = [(ZERO, 1, 0, 9), (STORE, 1, 0x500, 9)]
+    assert runs.used_twice(seen(*two, *mine, (REF, 1, 0x500, 9))) == ""
+    assert "process 2, which is no later child" in runs.used_twice(seen(*two, *mine, (REF, 2, 0x500, 9)))
+    assert "as page 0x500 and, by process 1, as page 0x600" in runs.used_twice(seen(*two, *mine, (REF, 1, 0x600, 9)))
+    taken = [*two, *mine, (ZERO, 2, 0, 9), (STORE, 2, 0x500, 9)]
+    assert runs.used_twice(seen(*taken)) == ""
+    assert "frame 9 is used twice: by process 2" in runs.used_twice(seen(*taken, (REF, 1, 0x500, 9)))
+
+
+def test_use_of_a_frame_by_parent_and_child() -> None:
+    born = [(BIRTH, 1, 0, 0), (COPY, 1, 8, 9), (STORE, 1, 0x500, 9), (BIRTH, 2, 0, 0)]
+    assert runs.used_twice(seen(*born, (REF, 2, 0x500, 9))) == ""
+    read = [(BIRTH, 1, 0, 0), (BIRTH, 2, 0, 0), (READ, 2, 0, 9), (REF, 1, 0x500, 9), (REF, 2, 0x500, 9)]
+    assert runs.used_twice(seen(*read)) == ""
+
+
+def test_model_halves_and_merges() -> None:
+    frames = buddy.Frames(64, 128)
+    frames.give(64, 6)
+    frames.take(72, 1, place=1)
+    assert [sorted(blocks) for blocks in frames.free[:7]] == [[], [74], [76], [64], [80], [96], []]
+    assert frames.nr_free == 62 and frames.smallest(2) == (76, 2) and frames.around(65, 0) == (64, 3)
+    frames.give_back(1)
+    assert frames.free[6] == {64} and not frames.holder
+
+
+def test_model_is_the_same_in_any_order() -> None:
+    """The same free frames make the same blocks, however they came to be free."""
+    numbers, frames = random.Random(1), buddy.Frames(0, 1024)
+    pfns = [pfn for pfn in range(1024) if numbers.random() < 0.9]
+    numbers.shuffle(pfns)
+    for pfn in pfns:
+        frames.give(pfn, 0)
+    merged = buddy.Frames(0, 1024)
+    for pfn in sorted(pfns):
+        merged.give(pfn, 0)
+    assert merged.free == frames.free and frames.nr_free == len(pfns)
+
+
+def test_random_operations_repeat_and_free_what_was_taken() -> None:
+    operations = list(buddy.drawn(2000, 3))
+    assert operations == list(buddy.drawn(2000, 3)) != list(buddy.drawn(2000, 4))
+    freed = [operation.number for operation in operations if operation.what == "f"]
+    taken = {operation.place for operation in operations if operation.what == "a"}
+    assert len(freed) == len(set(freed)) and taken.issuperset(freed)
+
+
+@pytest.mark.parametrize("options", [{"operations": "b3"}, {"operations": "a0", "rules": "best fit"}, {"random": 10}])
+def test_bad_options_are_named(options: dict, tried: Tried) -> None:
+    with pytest.raises(LabError):
+        tried.judge_on_host(model.Test("bad", 1, "buddy", options))

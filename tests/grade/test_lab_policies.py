@@ -1,0 +1,300 @@
+"""The labs `clock`, `twoq` and `workingset`: what the grader says of policies with one mistake each.
+
+All mistakes are policies of their own names in one kernel, so that it is built once. They are pieces of the reference
+solutions with something else in their place; js2q (tests/kernel/policies) is another good design.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from benches import bench, changed
+from grading import solution
+from tidemark import qemu
+from tidemark.errors import LabError
+from tidemark.grade import expected, grade, lab, model, oracle, played
+from tidemark.grade.bench import Bench
+from tidemark.grade.evidence import EVENT, READ, STORE, SWITCH, WRITE, ZERO, Boot, Evidence
+from tidemark.grade.kinds import admission, residence
+from tidemark.grade.model import Outcome, Verdict
+
+POLICIES = Path("kernel/mm/policy")
+FIFO, CLOCK, TWOQ, WS = (solution(f"{POLICIES}/{name}.c") for name in ("fifo", "clock", "2q", "ws"))
+SPARED = "\t\t\tnr_turned++;\n\t\t\tlist_move_tail(&p->node, &circle);\n"
+ACTIVATES = "p->list == INACTIVE && p->referenced"
+OVERFLOW = "while (!page && !scan->trim && scan->budget && (victim = choose_victim())) {"
+LATE = "\tif (late && patience_over(late) && make_room(ws_mm(late)->claim))\n\t\tactivate(late);\n"
+
+MISTAKES = {
+    "fifo_in_clock": FIFO,
+    "clock_in_fifo": CLOCK,
+    "clears_all": changed(
+        CLOCK,
+        SPARED,
+        SPARED + "\t\t\tlist_for_each_entry(p, &circle, node)\n\t\t\t\tpage_referenced(policy_page_of(p));\n",
+    ),
+    "stays_put": changed(CLOCK, SPARED, "\t\t\tnr_turned++;\n"),
+    "before_hand": changed(
+        CLOCK, "(void)mm, (void)how, (void)from;\n\tlist_add_tail", "(void)mm, (void)how, (void)from;\n\tlist_add"
+    ),
+    "first_use": changed(TWOQ, ACTIVATES, "p->list == INACTIVE"),
+    "never_active": changed(TWOQ, ACTIVATES, "p->list == NR_LISTS"),
+    "never_old": changed(
+        TWOQ, "\tbool all = !scan->priority;\n", "\tbool all = !scan->priority;\n\n\tif (!all)\n\t\treturn;\n"
+    ),
+    "fifo_in_2q": FIFO,
+    "never_trims": changed(WS, "\tif (!strict)\n\t\treturn 0;\n", "\tif (strict < 2)\n\t\treturn 0;\n"),
+    "machine_time": changed(WS, "return mm_vtime(mm) / 1000;", "return mm_rss(mm) * 0 + vm_now() / 1000;"),
+    "twice_tau": WS.replace("tau_ms * 1000", "tau_ms * 2000"),
+    "half_tau": WS.replace("tau_ms * 1000", "tau_ms * 500"),
+    "no_admission": changed(
+        WS, OVERFLOW, "while (!page && nr_admitted > scan->budget && (victim = choose_victim())) {"
+    ),
+    "no_patience": changed(WS, LATE, "\t(void)make_room;\n\t(void)late;\n"),
+    "keeps_it": changed(CLOCK, "\t\t\tlist_del(&p->node);\n\t\t\treturn page;", "\t\t\treturn page;"),
+    "wild": changed(CLOCK, "\t\t\tnr_turned++;\n", "\t\t\tnr_turned += *(u32 *)NULL;\n"),
+}
+
+
+def named(source: str, name: str) -> str:
+    """A policy's source under another name."""
+    return re.sub(r'(\.name = )"\w+"', rf'\1"{name}"', source)
+
+
+@pytest.fixture(scope="module")
+def tried(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    """A bench whose kernel has all of them, and js2q."""
+    made = bench("clock", tmp_path_factory.mktemp("policies")).bench
+    sources = MISTAKES | {"js2q": (qemu.ROOT / "tests/kernel/policies/js2q.c").read_text()}
+    for name, source in sources.items():
+        (made.tree / POLICIES / f"{name}.c").write_text(named(source, name))
+    built = made.make(*grade.KERNEL)
+    assert built.status == 0, built.err
+    objects = (f"build/{POLICIES}/{name}.o" for name in (*sources, "fifo", "clock", "2q", "ws"))
+    return replace(made, objects=tuple(objects))
+
+
+def judge(tried: Bench, lab_name: str, title: str, policy: str) -> Verdict:
+    """A lab's test of a policy that is under its own name in the kernel."""
+    test = next(test for test in lab.load(qemu.ROOT, lab_name).tests if test.title == title)
+    options = dict(test.options)
+    options["like"] = options.get("policy", "ws")
+    options["policy"] = options["vm"] = policy
+    own = [word.replace("ws.", f"{policy}.") for word in options.get("set", [])]
+    test = replace(test, options=options | {"set": own})
+    if test.kind == "victims":
+        tried.made.clear()
+        grade.prepare(replace(tried, lab=replace(tried.lab, tests=(test,))))
+    return grade.judge(test, tried)[0]
+
+
+CLOCKS, TWOQS, SETS = "clock", "twoq", "workingset"
+SCAN, BURSTS = "a scan pushes out nothing but itself", "two uses in a row prove nothing"
+HOT, MOVED = "pages in use stay, whatever is read past them", "a locality that is over is let go"
+TAU, OWN = "a page leaves tau after its last use", "tau is the process's own time: who sleeps loses nothing"
+PRICE, RARELY = (
+    "localities that change: memory and faults together",
+    "a page used within tau stays, one used more rarely does not",
+)
+AT_WORK = "four processes, memory for two: two are at work at a time"
+STARVED = "nobody waits for ever"
+BY_HAND, ALL_USED = "clock: second chances, by hand", "clock: every page has been used"
+
+
+@pytest.mark.parametrize(
+    ("policy", "lab_name", "title", "said"),
+    [
+        ("fifo_in_clock", CLOCKS, BY_HAND, "reference 7, to page 5: expected victim page 2, yours 1"),
+        ("stays_put", CLOCKS, BY_HAND, "reference 7, to page 5: expected victim page 2, yours 1"),
+        ("clears_all", CLOCKS, BY_HAND, "reference 8, to page 6: expected victim page 4, yours 3"),
+        (
+            "clears_all",
+            CLOCKS,
+            "clock: 1,000 references to popular and unpopular pages",
+            "as yours is           circle:",
+        ),
+        ("before_hand", CLOCKS, ALL_USED, "expected victim page x9, yours x12"),
+        ("clock_in_fifo", CLOCKS, "fifo: being used does not spare a page", "expected victim page 1, yours 2"),
+        ("clock_in_fifo", CLOCKS, "fifo: Belady's string with 3 frames", "FRAMES=3 EXPLAIN=1"),
+        ("fifo_in_2q", TWOQS, SCAN, "expected victim page 21, yours 1"),
+        ("never_active", TWOQS, SCAN, "expected victim page 29, yours 1"),
+        ("first_use", TWOQS, BURSTS, "expected victim page 50, yours 1"),
+        ("machine_time", SETS, OWN, "page 1 left memory 1.0 ms after its last use"),
+        ("never_trims", SETS, TAU, "page 4 was still in memory"),
+        ("twice_tau", SETS, TAU, "so it should have gone"),
+        ("half_tau", SETS, RARELY, "so it was in the working set"),
+    ],
+)
+def test_what_a_book_prescribes_is_held_against_it(
+    policy: str, lab_name: str, title: str, said: str, tried: Bench
+) -> None:
+    verdict = judge(tried, lab_name, title, policy)
+    assert verdict.outcome is Outcome.WRONG and verdict.fraction == 0
+    assert said in verdict.message
+
+
+@pytest.mark.parametrize(
+    ("policy", "lab_name", "title", "most", "said"),
+    [
+        ("fifo_in_2q", TWOQS, HOT, 0, "for instance, page"),
+        ("never_active", TWOQS, HOT, 0, "on this string FIFO 402, LRU 282"),
+        ("never_old", TWOQS, MOVED, 0, "who once was active must get old"),
+        ("first_use", TWOQS, "bursts, half of them to a tenth of the pages", 0.5, "four uses close together"),
+        ("never_trims", SETS, PRICE, 0, "0 read again"),
+        ("no_admission", SETS, AT_WORK, 0.2, "do not fit into 220 frames"),
+    ],
+)
+def test_budget_is_overdrawn(policy: str, lab_name: str, title: str, most: float, said: str, tried: Bench) -> None:
+    verdict = judge(tried, lab_name, title, policy)
+    assert verdict.outcome is Outcome.OVER_BUDGET and verdict.fraction <= most
+    assert said in verdict.message
+
+
+def test_who_starves_hangs(tried: Bench) -> None:
+    verdict = judge(tried, SETS, STARVED, "no_patience")
+    assert verdict.outcome is Outcome.HUNG and "had not ended after" in verdict.message
+
+
+def test_broken_rule_and_wild_pointer_get_nothing(tried: Bench) -> None:
+    verdict = judge(tried, CLOCKS, BY_HAND, "keeps_it")
+    assert verdict.outcome is Outcome.BROKE_RULE and "the policy broke the rule" in verdict.message
+    verdict = judge(tried, CLOCKS, BY_HAND, "wild")
+    assert verdict.outcome is Outcome.PANICKED and "clock_select" in verdict.message
+
+
+@pytest.mark.parametrize("title", [test.title for test in lab.load(qemu.ROOT, TWOQS).tests])
+def test_other_good_design_gets_full_marks(title: str, tried: Bench) -> None:
+    verdict = judge(tried, TWOQS, title, "js2q")
+    assert verdict.fraction == 1, verdict.message
+
+
+def test_lists_in_a_message_are_those_before_the_reference(tried: Bench) -> None:
+    """By hand: 1 was used, so 2 should go; a queue has no second chances."""
+    verdict = judge(tried, CLOCKS, BY_HAND, "fifo_in_clock")
+    assert verdict.message.splitlines()[1:5] == [
+        "the string before it: 1 2 3 4 1 3",
+        "as it should be then  circle, from the hand on: 1* 2 3* 4",
+        "as yours is           queue: 1* 2 3* 4",
+        'make sim VM=fifo_in_clock FRAMES=4 EXPLAIN=1 TRACE="1 2 3 4 1 3 5 6 1 7 3 2 5 4"',
+    ]
+
+
+# --- what the grader compares with ---
+
+BELADY = [1, 2, 3, 4, 1, 2, 5, 1, 2, 3, 4, 5]
+
+
+def faults(decisions: list[oracle.Decision]) -> int:
+    """How many references were no hits."""
+    return sum(not decision.hit for decision in decisions)
+
+
+def test_oracles_are_those_of_the_books() -> None:
+    """Belady's own counts; and clock by hand, as in tests/kernel/test_vmsim.py."""
+    assert [faults(oracle.fifo(BELADY, frames)) for frames in (3, 4, 5)] == [9, 10, 5]
+    assert [faults(oracle.lru(BELADY, frames)) for frames in (3, 4, 5)] == [10, 8, 5]
+    by_hand = oracle.clock(BELADY, 3)
+    assert [each.victim for each in by_hand] == [None, None, None, 1, 2, 3, 4, None, None, 5, 1, 2]
+    assert (by_hand[9].lists, by_hand[9].used) == ({"circle, from the hand on": (1, 2, 5)}, {1, 2})
+
+
+def test_clock_is_fifo_when_nothing_is_used_twice_and_evicts_the_first_when_all_are() -> None:
+    once = list(range(50))
+    assert [each.victim for each in oracle.clock(once, 7)] == [each.victim for each in oracle.fifo(once, 7)]
+    assert oracle.clock([1, 2, 3, 1, 2, 3, 4], 3)[-1].victim == 1
+
+
+@pytest.fixture
+def victims_test() -> model.Test:
+    return next(test for test in lab.load(qemu.ROOT, TWOQS).tests if test.title == SCAN)
+
+
+def test_students_release_has_what_visible_tests_expect(victims_test: model.Test, tried: Bench, tmp_path: Path) -> None:
+    expected.write(tmp_path, lab.load(qemu.ROOT, TWOQS))
+    assert len(list((tmp_path / "expected").iterdir())) == 2
+    (tmp_path / "release/labs").mkdir(parents=True)
+    (tmp_path / "release/labs/RELEASE").touch()
+    theirs = replace(tried, release=tmp_path / "release", lab=replace(tried.lab, folder=tmp_path))
+    assert expected.decisions(theirs, victims_test) == expected.decisions(tried, victims_test)
+    expected.file_of(tmp_path, victims_test).unlink()
+    with pytest.raises(LabError, match="is missing"):
+        expected.decisions(theirs, victims_test)
+
+
+def test_string_is_written_as_pace_reads_it() -> None:
+    assert played.words([0, 1, 2, 7, 7, 8, 3]) == "1-3 8 8-9 4"
+    assert played.words([]) == ""
+    options = {"string": "0 1 2 3", "again": [2]}
+    assert played.pages_of(model.Test("", 1, "faults", options)) == (0, 1, 2, 3, 2, 3, 0, 1)
+    with pytest.raises(LabError, match="needs pages above"):
+        played.prefix_of([9000], 400)
+
+
+# --- what follows from events ---
+
+
+def events(*rows: tuple[int, int, int, int, int]) -> Evidence:
+    """Evidence of these: kind, space, a, b, instructions of programs."""
+    made = np.zeros(len(rows), EVENT)
+    for at, (kind, space, a, b, user) in enumerate(rows):
+        made[at] = (kind, 0, space, a, b, user, user)
+    return Evidence(made, [], 0, 0, False, True)
+
+
+def use(page: int, frame: int, user: int) -> tuple[int, int, int, int, int]:
+    """A store to a page of the array by space 1."""
+    return STORE, 1, 0x50000 + page, frame, user
+
+
+MS = residence.NS_PER_MS
+COURSE = events(
+    (SWITCH, 1, 0, 0, 0),
+    (ZERO, 1, 0, 10, 0),
+    use(0, 10, 1 * MS),
+    (ZERO, 1, 0, 11, 0),
+    use(1, 11, 1 * MS),
+    (SWITCH, 2, 0, 0, 2 * MS),  # another program runs for 5 ms
+    (SWITCH, 1, 0, 0, 7 * MS),
+    use(0, 10, 8 * MS),
+    (WRITE, 1, 0, 11, 9 * MS),
+    (STORE, 1, 0xBF000, 20, 9 * MS),  # its stack
+    use(0, 10, 10 * MS),
+    (READ, 1, 0, 12, 10 * MS),
+    use(1, 12, 11 * MS),
+)
+
+
+def test_stays_are_counted_in_the_process_own_time() -> None:
+    stays, end = residence.stays_of(COURSE, [5, 6])
+    assert [(stay.page, stay.uses, stay.left) for stay in stays] == [
+        (5, [1 * MS, 3 * MS, 5 * MS], None),
+        (6, [1 * MS], 4 * MS),
+        (6, [6 * MS], None),
+    ]
+    assert end == 6 * MS
+    assert "page 6 left memory 3.0 ms after its last use" in residence.wrongly_left(stays, 4 * MS)
+    assert not residence.wrongly_left(stays, 3 * MS)
+    assert "page 6 was still in memory 3.0 ms after" in residence.wrongly_kept(stays, MS // 2, MS, end)
+    assert not residence.wrongly_kept(stays, MS, MS, end)
+    assert residence.mean_resident(stays, end) == pytest.approx((5 + 3 + 0) / 5)
+
+
+def test_more_pages_than_frames_and_a_string_cut_short_are_noticed() -> None:
+    boot = Boot(Outcome.RIGHT, "", "", COURSE)
+    whole = played.Played(boot, (), (5, 6, 5, 5, 6))
+    assert played.incomplete(whole, 2) is None
+    assert "2 pages were in memory at once, with 1 frames" in played.incomplete(whole, 1).message
+    assert "made 5 of 6 references" in played.incomplete(replace(whole, string=(5, 6, 5, 5, 6, 7)), 2).message
+    assert whole.victims == {3: [6]} and whole.swapped_in.tolist() == [False, False, False, False, True]
+
+
+def test_who_has_little_of_a_short_time_is_not_at_work() -> None:
+    short = admission.WINDOW
+    turns = [(1, 0), (2, short // 2), (1, short), (2, 2 * short - short // 100), (2, 3 * short)]
+    seen = events(*((SWITCH, space, 0, 0, user) for space, user in turns), (SWITCH, 1, 0, 0, 4 * short))
+    assert admission.workers(seen, 2) == [1, 2]
+    assert admission.at_once(seen, [1, 2]) == pytest.approx((2 + 1 + 1 + 1) / 4)

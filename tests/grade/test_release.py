@@ -1,0 +1,145 @@
+"""The student archive, the starters, and what lab.toml may hold."""
+
+from __future__ import annotations
+
+import subprocess
+import tarfile
+from pathlib import Path
+
+import pytest
+from tidemark import qemu
+from tidemark.errors import LabError
+from tidemark.grade import lab, release, starter, tree
+from tidemark.grade.model import Lab
+
+LABS = [lab.load(qemu.ROOT, name) for name in lab.names(qemu.ROOT)]
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("release") / "student.tar.gz"
+    release.write(qemu.ROOT, path, say=lambda text: None)
+    return path
+
+
+@pytest.fixture(scope="module")
+def unpacked(archive: Path) -> Path:
+    with tarfile.open(archive) as members:
+        members.extractall(archive.parent)
+    return archive.parent / release.TOP
+
+
+def test_archive_has_the_starters_and_no_solution(unpacked: Path) -> None:
+    solutions = {(qemu.ROOT / file).read_bytes() for each in LABS for file in each.files}
+    for each in LABS:
+        for file in each.files:
+            assert (unpacked / file).read_bytes() == (each.folder / starter.FOLDER / file).read_bytes()
+    assert not any(path.read_bytes() in solutions for path in unpacked.rglob("*") if path.is_file())
+    assert not (unpacked / "docs/instructors.md").exists() and not (unpacked / "tests/kernel/test_boot.py").exists()
+    assert (unpacked / "docs/students.md").exists() and (unpacked / "labs/clock/handout.md").exists()
+
+
+def test_archive_of_one_tree_is_the_same_bytes(archive: Path, tmp_path: Path) -> None:
+    release.write(qemu.ROOT, tmp_path / "again.tar.gz", say=lambda text: None)
+    assert (tmp_path / "again.tar.gz").read_bytes() == archive.read_bytes()
+
+
+def test_release_knows_its_files_as_they_were(unpacked: Path) -> None:
+    known = tree.released(unpacked)
+    assert set(known) == {str(file) for file in tree.files_of(unpacked)} - {tree.MANIFEST}
+    assert tree.manifest(unpacked) == (unpacked / tree.MANIFEST).read_text()
+
+
+def test_release_of_a_release_is_refused(unpacked: Path, tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="student's release itself"):
+        release.write(unpacked, tmp_path / "out.tar.gz", say=print)
+
+
+def test_solution_under_another_name_is_found(tmp_path: Path) -> None:
+    (tmp_path / "kernel").mkdir()
+    (tmp_path / "kernel/innocent.c").write_bytes((qemu.ROOT / LABS[0].files[0]).read_bytes())
+    with pytest.raises(LabError, match=r"kernel/innocent.c holds the solution"):
+        release.check_no_solution(qemu.ROOT, tmp_path, LABS)
+
+
+# --- beginning an assignment ---
+
+
+def git(folder: Path, *words: str) -> None:
+    """Run git with somebody's name."""
+    who = ["-c", "user.name=ada", "-c", "user.email=ada@example.org"]
+    subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture
+def begun(tmp_path: Path) -> tuple[Path, Lab]:
+    """A tree under git with one file, and a lab that has a starter for it."""
+    folder = tmp_path / "labs/one"
+    (folder / starter.FOLDER).mkdir(parents=True)
+    (folder / starter.FOLDER / "mine.c").write_text("starter\n")
+    (tmp_path / "mine.c").write_text("work\n")
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-qm", "work")
+    return tmp_path, Lab("one", 1, "One", folder, ("mine.c",), (), (), (), ())
+
+
+def test_committed_work_is_replaced_and_can_be_had_again(begun: tuple[Path, Lab]) -> None:
+    folder, assignment = begun
+    assert starter.lay(folder, assignment) == [Path("mine.c")]
+    assert (folder / "mine.c").read_text() == "starter\n"
+    assert starter.lay(folder, assignment) == []
+    git(folder, "checkout", "--", "mine.c")
+    assert (folder / "mine.c").read_text() == "work\n"
+
+
+@pytest.mark.parametrize("state", ["changed", "staged", "untracked", "ignored", "no git"])
+def test_work_that_is_not_committed_stays(begun: tuple[Path, Lab], state: str) -> None:
+    folder, assignment = begun
+    (folder / "mine.c").write_text("more work\n")
+    if state == "staged":
+        git(folder, "add", "-A")
+    if state in ("untracked", "ignored"):
+        git(folder, "rm", "-q", "--cached", "mine.c")
+        git(folder, "commit", "-qm", "gone")
+    if state == "ignored":
+        (folder / ".gitignore").write_text("mine.c\n")
+    if state == "no git":
+        (folder / ".git").rename(folder / "elsewhere")
+    with pytest.raises(LabError, match=r"mine.c: your work there is not committed"):
+        starter.lay(folder, assignment)
+    assert (folder / "mine.c").read_text() == "more work\n"
+
+
+# --- lab.toml ---
+
+GOOD = 'number = 1\ntitle = "One"\nfiles = ["mine.c"]\nmay_use = []\n'
+TEST = '[[test]]\ntitle = "a"\npoints = 1\nkind = "runs"\n'
+BAD = {
+    "no TOML": ("number = \n", "is no TOML"),
+    "missing": (GOOD.replace('title = "One"\n', "") + TEST, "'title' is missing"),
+    "unknown": (GOOD + "color = 1\n" + TEST, "unknown key 'color'"),
+    "wrong type": (GOOD.replace("1", '"1"') + TEST, "'number' must be a int"),
+    "outside": (GOOD.replace("mine.c", "../mine.c") + TEST, "lies outside the tree"),
+    "kind": (GOOD + TEST.replace("runs", "judged"), "no kind 'judged'; there are admission"),
+    "points": (GOOD + TEST.replace("points = 1", "points = 0"), "is no number above 0"),
+    "twice": (GOOD + TEST + TEST, "two tests are called 'a'"),
+    "no title": (GOOD + '[[test]]\npoints = 1\nkind = "runs"\n', r"every \[\[test\]\] needs title"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_assignment_is_named(case: str, tmp_path: Path) -> None:
+    text, said = BAD[case]
+    (tmp_path / "labs/one").mkdir(parents=True)
+    (tmp_path / "labs/one/lab.toml").write_text(text)
+    with pytest.raises(LabError, match=said):
+        lab.load(tmp_path, "one")
+
+
+def test_secret_without_the_lab_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match=r"clock.toml is not there"):
+        lab.load(qemu.ROOT, "clock", tmp_path)
+    (tmp_path / "clock.toml").write_text("number = 4\n")
+    with pytest.raises(LabError, match="nothing else"):
+        lab.load(qemu.ROOT, "clock", tmp_path)

@@ -1,0 +1,163 @@
+"""Guards: thrashing protection over any policy. Those of the tree, and some that do wrong, in a kernel of their own."""
+
+from __future__ import annotations
+
+import fcntl
+import re
+import shutil
+import subprocess
+
+import pytest
+from guest import Result, boot
+from tidemark import qemu
+
+CHECK = "cat /proc/vm/check"
+THRASH = "thrash 7 4096 2 3000"
+SMALL = {"vm": "2q", "mem": "16M", "swap": "sim:hdd"}
+FAST = SMALL | {"swap": "sim:ssd"}
+
+
+def turnaround_s(result: Result) -> float:
+    """Machine time that the command took, s."""
+    exits = [record for record in result.telemetry if record["ev"] == "exit"]
+    return max(record["turnaround_us"] for record in exits) / 1e6
+
+
+def samples(result: Result) -> list[dict]:
+    return [record for record in result.telemetry if record["ev"] == "sample"]
+
+
+def expect_sound(result: Result) -> None:
+    """Every workload found its data, and the kernel its books in order."""
+    result.check_exit().check_lines([r"^R .*corrupt=0$", "^ok$"])
+
+
+# --- the guard of the tree ---
+
+
+def test_unknown_guard_is_refused_with_those_there_are() -> None:
+    result = boot("true", cmdline="guard=nosuch").check_exit(qemu.REFUSED)
+    result.check_lines([r"guard=nosuch: no such guard; valid: none\|(\w+\|)*token"])
+
+
+def test_guard_is_chosen_at_boot_only() -> None:
+    boot("echo guard=token >/proc/params; echo status $?").check_exit().check_lines(["status 1"])
+
+
+def test_none_is_no_guard() -> None:
+    result = boot(f"refstring 1 2 3 4 1 2 5 1 2 3 4 5; {CHECK} /proc/vm/guard", vm="fifo", frames=3)
+    result.check_exit().check_lines(["^faults: 9$", "^ok$", "^guard: none$"])
+    assert result.telemetry[0]["guard"] == "none"
+    assert not any("guard" in sample for sample in samples(result))
+
+
+@pytest.mark.parametrize("policy", ["2q", "clock"])
+def test_token_beats_none(policy: str) -> None:
+    none, token = (
+        boot(f"{THRASH}; {CHECK}", **SMALL | {"vm": policy}, cmdline=f"guard={g}") for g in ("none", "token")
+    )
+    expect_sound(none)
+    expect_sound(token)
+    assert turnaround_s(token) < 0.6 * turnaround_s(none)
+    assert samples(token)[-1]["vm"]["pgmajfault"] < 0.6 * samples(none)[-1]["vm"]["pgmajfault"]
+
+
+def test_token_leaves_alone_what_does_not_thrash() -> None:
+    run = "thrash 3 4096 10 3000"
+    none, token = (boot(run, **SMALL, cmdline=f"guard={guard}").check_exit() for guard in ("none", "token"))
+    assert turnaround_s(token) < 1.02 * turnaround_s(none)
+    assert samples(token)[-1]["guard"]["given"] == 0
+
+
+def test_token_is_seen_and_tuned() -> None:
+    result = boot(f"cat /proc/vm/guard; {THRASH}", **SMALL, cmdline="guard=token token.turn_ms=5000").check_exit()
+    result.check_lines(["^guard: token, ", "^guard: token$", "^turn_ms: 5000 ms$", "^holder: 0$"])
+    assert result.telemetry[0]["guard"] == "token"
+    last = samples(result)[-1]["guard"]
+    assert last["name"] == "token" and last["given"] > 1 and last["spared"] > 100 and last["us"] > 0
+    assert len({sample["guard"]["holder"] for sample in samples(result)}) > 2
+
+
+def test_exact_runs_with_a_guard_repeat() -> None:
+    first, second = (boot(THRASH, **SMALL, cmdline="guard=token").check_exit() for _ in range(2))
+    assert first.raw_telemetry == second.raw_telemetry
+
+
+# --- guards that do wrong: tests/kernel/guards, and the template, in a kernel of their own ---
+
+
+@pytest.fixture(scope="session")
+def odd_kernel() -> str:
+    """A kernel with the guards of tests/kernel/guards and with TEMPLATE.c as a student would use it; its path.
+
+    Built in a copy of the tree below build/, once for all of pytest's processes.
+    """
+    copy = qemu.ROOT / "build/guards"
+    copy.mkdir(exist_ok=True)
+    with (copy / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for name in ("boot", "kernel", "tools", "labs"):
+            shutil.rmtree(copy / name, ignore_errors=True)
+            shutil.copytree(qemu.ROOT / name, copy / name)
+        for name in ("Makefile", "linker.ld"):
+            shutil.copy2(qemu.ROOT / name, copy / name)
+        if not (copy / "build").exists():  # what is the same need not be compiled again
+            shutil.copytree(qemu.ROOT / "build/kernel", copy / "build/kernel")
+            shutil.copytree(qemu.ROOT / "build/boot", copy / "build/boot")
+            shutil.copy2(qemu.ROOT / "build/flags", copy / "build/flags")
+        guards = copy / "kernel/mm/guard"
+        for path in (qemu.ROOT / "tests/kernel/guards").glob("*.c"):
+            shutil.copy2(path, guards / path.name)
+        mine = guards / "mine.c"
+        mine.write_text((guards / "TEMPLATE.c").read_text().replace("template", "mine"))
+        shutil.copystat(guards / "TEMPLATE.c", mine)
+        make = ["make", "--no-print-directory", "WERROR=1", "build/tidemark.elf"]
+        built = subprocess.run(make, cwd=copy, capture_output=True, text=True, timeout=200)
+        assert built.returncode == 0, built.stderr
+    return "build/guards/build/tidemark.elf"
+
+
+@pytest.fixture
+def odd(odd_kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What boots in this test is the kernel with the odd guards."""
+    monkeypatch.setattr(qemu, "KERNEL", odd_kernel)
+
+
+@pytest.mark.usefixtures("odd")
+def test_guard_in_one_file_is_enough() -> None:
+    result = boot(f"thrash 6 4096 2; {CHECK} /proc/vm/guard", **FAST, cmdline="guard=mine")
+    expect_sound(result)
+    result.check_lines(["^guard: mine$", "^faults: [1-9]"])
+
+
+@pytest.mark.usefixtures("odd")
+@pytest.mark.parametrize("policy", ["2q", "clock", "ws", "fifo"])
+def test_guard_that_spares_everything_stops_nothing(policy: str) -> None:
+    """Neither many processes under a cap of frames, nor kswapd and direct reclaim, nor the policy's own trimming."""
+    capped = boot(f"thrash 12 512 2; {CHECK}", **FAST | {"vm": policy, "mem": "32M"}, frames=40, cmdline="guard=all")
+    for result in (capped, boot(f"thrash 6 4096 2; {CHECK}", **FAST | {"vm": policy}, cmdline="guard=all")):
+        expect_sound(result)
+        assert "violation" not in result.console and samples(result)[-1]["guard"].keys() == {"name", "us", "spared"}
+        assert samples(result)[-1]["guard"]["spared"] > 1000 and samples(result)[-1]["vm"]["oom_kill"] == 0
+
+
+@pytest.mark.usefixtures("odd")
+def test_slow_guard_is_switched_off() -> None:
+    result = boot(f"thrash 6 4096 2; {CHECK} /proc/vm/guard", **FAST, cmdline="guard=slow")
+    expect_sound(result)
+    result.check_lines(["guard violation: guard=slow rule=time: hook spare took", "switched off", "^guard: none$"])
+    events = [record for record in result.telemetry if record["ev"] == "violation"]
+    assert [(event["guard"], event["rule"]) for event in events] == [("slow", "time")]
+
+
+FATAL = {
+    "stuck": "guard=stuck rule=time: hook spare has not returned for 1 s",
+    "nested": "guard nested: hook spare called inside hook spare",
+}
+
+
+@pytest.mark.usefixtures("odd")
+@pytest.mark.parametrize("guard", FATAL)
+def test_what_cannot_go_on_ends_in_a_panic_that_names_the_guard(guard: str) -> None:
+    result = boot("thrash 6 4096 2", **FAST, cmdline=f"guard={guard}").check_exit(qemu.PANICKED)
+    result.check_lines([f"^panic: .*{re.escape(FATAL[guard])}", f"^guard: {guard}, in its hook spare", "^backtrace:"])

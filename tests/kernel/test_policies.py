@@ -1,0 +1,218 @@
+"""Policies in the kernel: those that keep the rules, those that break them, and switching between them."""
+
+from __future__ import annotations
+
+import fcntl
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from guest import Result, boot
+from tidemark import qemu
+
+POLICIES = sorted(
+    path.stem
+    for path in qemu.ROOT.glob("kernel/mm/policy/*.c")
+    if not path.stem.endswith(("_test", "_ktest", "TEMPLATE"))
+)
+SWITCH = "/proc/sys/vm/policy"
+CHECK = "cat /proc/vm/check"
+BELADY = "refstring 1 2 3 4 1 2 5 1 2 3 4 5"
+THRASH = "thrash 6 4096 2"
+SMALL = {"mem": "16M", "swap": "sim:ssd"}
+
+# Three times as much as memory holds.
+WORKLOADS = {
+    "thrash": "thrash 6 4096 2",
+    "seqscan": "seqscan 24576 2 w",
+    "phase": "phase 24576 4096 4 4000",
+    "btree": "btree 24576 3000",
+}
+
+
+def lines(result: Result, pattern: str) -> list[str]:
+    return [line for line in result.console.splitlines() if re.search(pattern, line)]
+
+
+def expect_sound(result: Result, checks: int = 1) -> None:
+    """Nothing was lost: every workload found its data, every /proc/vm/check said ok, no policy broke a rule."""
+    result.check_exit()
+    assert lines(result, r"^R .*corrupt=") and not lines(result, r"corrupt=[1-9]"), result.tail()
+    assert len(lines(result, r"^ok$")) == checks, result.tail()
+
+
+# --- the policies of the kernel ---
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("workload", WORKLOADS)
+def test_data_survive_paging(policy: str, workload: str) -> None:
+    result = boot(f"{WORKLOADS[workload]}; {CHECK}", vm=policy, **SMALL)
+    expect_sound(result)
+    assert not lines(result, "policy violation"), result.tail()
+    assert [record for record in result.telemetry if record["ev"] == "sample"][-1]["vm"]["pswpin"] > 0
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_data_survive_in_all_zones(policy: str) -> None:
+    """16 MiB each of DMA and NORMAL, 32 MiB of HIGHMEM; kernel memory must come from the first two."""
+    result = boot(
+        f"thrash 5 16384 1; {CHECK}; cat /proc/zoneinfo", vm=policy, mem="64M", swap="sim:ssd", cmdline="lowmem=32M"
+    )
+    expect_sound(result)
+    assert not lines(result, "policy violation"), result.tail()
+    allocated = [int(line.split()[1]) for line in lines(result, r"^  allocated ")]
+    reclaimed = [int(line.split()[1]) for line in lines(result, r"^  reclaimed ")]
+    assert len(allocated) == 3 and min(allocated) > 1000, allocated
+    assert sum(reclaimed) > 3000, reclaimed
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_few_frames_and_many_processes(policy: str) -> None:
+    """Most pages are being read or written at any moment; no policy is to be blamed for having nothing to give."""
+    result = boot(f"thrash 12 512 2; {CHECK}", vm=policy, frames=40, mem="32M", swap="sim:ssd")
+    expect_sound(result)
+    assert not lines(result, "policy violation"), result.tail()
+
+
+@pytest.mark.parametrize(("frames", "faults"), [(3, 9), (4, 10)])
+def test_fifo_has_beladys_anomaly(frames: int, faults: int) -> None:
+    boot(BELADY, vm="fifo", frames=frames).check_exit().check_lines([rf"^faults: {faults}$"])
+
+
+@pytest.mark.parametrize("policy", ["2q", "ws"])
+def test_exact_runs_repeat(policy: str) -> None:
+    first, second = (boot(f"{THRASH}; {CHECK}", vm=policy, **SMALL).check_exit() for _ in range(2))
+    assert first.console == second.console
+    assert first.raw_telemetry == second.raw_telemetry
+
+
+def test_switching_while_it_pages_loses_nothing() -> None:
+    switches = "".join(f"echo {policy}>{SWITCH};sleep .02;" for policy in ("ws", "fifo", "clock", "2q") * 2)
+    result = boot(f"thrash 6 4096 4& {switches}wait;{CHECK} {SWITCH}", vm="2q", **SMALL)
+    expect_sound(result)
+    assert not lines(result, "policy violation"), result.tail()
+    names = [record["name"] for record in result.telemetry if record["ev"] == "policy"]
+    assert names == ["ws", "fifo", "clock", "2q"] * 2
+    result.check_lines([r"\[2q\]"])
+
+
+def test_unknown_policy_is_refused() -> None:
+    result = boot(f"echo nosuch >{SWITCH}; echo status $?; cat {SWITCH}", vm="clock").check_exit()
+    result.check_lines(["Invalid argument", "^status 1$", r"\[clock\]"])
+
+
+# --- policies that break the rules: tests/kernel/policies, in a kernel of their own ---
+
+
+@pytest.fixture(scope="session")
+def bad_kernel() -> str:
+    """A kernel with the policies of tests/kernel/policies and with TEMPLATE.c as a student would use it; its path.
+
+    Built in a copy of the tree below build/, once for all of pytest's processes.
+    """
+    copy = qemu.ROOT / "build/bad"
+    copy.mkdir(exist_ok=True)
+    with (copy / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for name in ("boot", "kernel", "tools", "labs"):
+            shutil.rmtree(copy / name, ignore_errors=True)
+            shutil.copytree(qemu.ROOT / name, copy / name)
+        for name in ("Makefile", "linker.ld"):
+            shutil.copy2(qemu.ROOT / name, copy / name)
+        policies = copy / "kernel/mm/policy"
+        for path in (qemu.ROOT / "tests/kernel/policies").glob("*.[ch]"):
+            shutil.copy2(path, policies / path.name)
+        mine = policies / "mine.c"
+        mine.write_text((policies / "TEMPLATE.c").read_text().replace("template", "mine"))
+        shutil.copystat(policies / "TEMPLATE.c", mine)
+        make = ["make", "--no-print-directory", "WERROR=1", "build/tidemark.elf"]
+        built = subprocess.run(make, cwd=copy, capture_output=True, text=True, timeout=200)
+        assert built.returncode == 0, built.stderr
+    return str(Path("build/bad/build/tidemark.elf"))
+
+
+@pytest.fixture
+def bad(bad_kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What boots in this test is the kernel with the bad policies."""
+    monkeypatch.setattr(qemu, "KERNEL", bad_kernel)
+
+
+@pytest.mark.usefixtures("bad")
+@pytest.mark.parametrize("policy", ["quiet", "mine"])
+def test_policy_in_one_file_is_enough(policy: str) -> None:
+    """A new file in kernel/mm/policy is a policy: TEMPLATE.c with its name changed, and the base of the bad ones."""
+    result = boot(f"{THRASH}; {CHECK}; cat {SWITCH}", vm=policy, **SMALL)
+    expect_sound(result)
+    assert not lines(result, "policy violation"), result.tail()
+    result.check_lines([rf"\[{policy}\]"])
+
+
+BROKEN_RULES = {
+    "foreign": ("select", "does not own"),
+    "nowhere": ("select", "not a page"),
+    "twice": ("select", "same page twice"),
+    "never": ("none", "gave nothing"),
+    "miscount": ("count", "holds"),
+    "broken": ("lists", "broken"),
+    "ineligible": ("select", "not eligible"),
+    "loser": ("count", "holds"),
+    "slow": ("time", "hook insert took"),
+}
+
+
+@pytest.mark.usefixtures("bad")
+@pytest.mark.parametrize("policy", BROKEN_RULES)
+def test_broken_rule_is_named_and_fifo_goes_on(policy: str) -> None:
+    rule, said = BROKEN_RULES[policy]
+    result = boot(f"{THRASH}; {CHECK}; cat {SWITCH}; echo {policy} >{SWITCH}; {CHECK}", vm=policy, **SMALL)
+    result.check_lines(
+        [
+            rf"policy violation: policy={policy} rule={rule}: .*{said}",
+            rf"policy {policy} is switched off; fifo goes on",
+            r"^R thrash .*corrupt=0",
+            r"\[fifo\]",
+            "Operation not permitted",
+        ]
+    )
+    assert len(lines(result, "^ok$")) == 2 and not lines(result, "^panic"), result.tail()
+    events = [record for record in result.telemetry if record["ev"] == "violation"]
+    assert [(event["policy"], event["rule"]) for event in events] == [(policy, rule)]
+
+
+@pytest.mark.usefixtures("bad")
+def test_rule_broken_in_the_middle_of_a_switch() -> None:
+    result = boot(f"{THRASH}; echo slow >{SWITCH}; cat {SWITCH}; {CHECK}; {THRASH}; {CHECK}", vm="ws", **SMALL)
+    expect_sound(result, checks=2)
+    result.check_lines(["policy=slow rule=time", r"\[fifo\]"])
+
+
+FATAL = {
+    "stuck": ("policy=stuck rule=time: hook select has not returned", "policy: stuck, in its hook select"),
+    "null": ("page fault in the kernel at address", "policy: null, in its hook select"),
+    "nested": ("policy nested: hook select called inside hook select", "policy: nested, in its hook select"),
+    "sleepy": ("policy sleepy: hook .* called inside hook select", "policy: sleepy, in its hook select"),
+}
+
+
+@pytest.mark.usefixtures("bad")
+@pytest.mark.parametrize("policy", FATAL)
+def test_what_cannot_go_on_ends_in_a_panic_that_names_the_hook(policy: str) -> None:
+    result = boot(THRASH, vm=policy, **SMALL).check_exit(qemu.PANICKED)
+    said, where = FATAL[policy]
+    result.check_lines([f"^panic: .*{said}", where, "^backtrace:"])
+
+
+@pytest.mark.usefixtures("bad")
+def test_policy_that_does_not_start() -> None:
+    boot("true", vm="noinit").check_exit(qemu.PANICKED).check_lines(["policy noinit does not start: error 12"])
+    result = boot(f"echo noinit >{SWITCH}; cat {SWITCH}; {CHECK}", vm="clock").check_exit()
+    result.check_lines(["Cannot allocate memory|Out of memory", r"\[clock\]", "^ok$"])
+
+
+@pytest.mark.usefixtures("bad")
+def test_policy_that_breaks_when_it_must_let_go() -> None:
+    result = boot(f"echo fifo >{SWITCH}", vm="badleave").check_exit(qemu.PANICKED)
+    result.check_lines(["page fault in the kernel", "badleave_remove"])

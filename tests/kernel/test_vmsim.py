@@ -1,0 +1,431 @@
+"""The simulator: its rules, its input, its table; and that it decides as the kernel does, for every policy.
+
+When kernel and simulator must agree. The process that refers to pages is alone but for init, which sleeps; what else it
+needs is locked in memory; frames=N makes every eviction a direct one, of one page, and memory is large, so kswapd never
+runs. Init's pages are still there when the string begins: a prefix of pages used once, three times as many as there
+are frames, sends them away, and what it leaves behind is what the simulator has after it. Each reference is followed by
+a system call, so the access that faulted is not taken for a use. The disk is memory, so that faults take no time and no
+tick falls where none should: refstring runs between two of them (user/workloads/settle.c), and a policy with ticks also
+gets them where the string has them (vmsim/ticks.c).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import io
+import os
+import random
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tidemark import compare, explain, qemu, strings, vmsim
+from tidemark.curves.fixed import FixedSizes
+from tidemark.errors import FAILED
+from tidemark.strings import Given
+from tidemark.trace.format import Writer
+
+BELADY = "1 2 3 4 1 2 5 1 2 3 4 5"
+OURS = qemu.ROOT / "tests/kernel/vmsim"
+IN_GUEST = ("init", "refstring", "settle", "ticks")
+FRAMES = 100
+PREFIX = list(range(1000, 1000 + 3 * FRAMES))
+TICK_NS = 50_000_000
+TICKS_PER_TAU = 2.5
+GUEST_TICK_US = 30_000  # WORK_US of ticks.c
+
+
+@dataclass(frozen=True)
+class Runs:
+    """A string with its own times: rows page, references, nanoseconds."""
+
+    rows: list[tuple[int, int, int]]
+    name: str = "runs"
+
+    @property
+    def nr_pages(self) -> int:
+        return len({row[0] for row in self.rows})
+
+    @property
+    def nr_references(self) -> int:
+        return sum(row[1] for row in self.rows)
+
+    def runs(self) -> Iterator[np.ndarray]:
+        yield np.array(self.rows, np.uint32)
+
+
+def make(*targets: str, folder: Path = qemu.ROOT) -> None:
+    """`make TARGETS`, as from a shell that is not itself under make."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    made = subprocess.run(
+        ["make", "--no-print-directory", *targets], cwd=folder, env=env, capture_output=True, text=True, timeout=200
+    )
+    assert made.returncode == 0, made.stderr
+
+
+@pytest.fixture(scope="session")
+def student() -> Path:
+    """A copy of the tree below build/ as a student has it, with a kernel and simulators: of `foo`, made by `make
+    new-policy`, `vms`, which asks for all that a policy may, and those of tests/kernel/policies, which break rules.
+    """
+    copy = qemu.ROOT / "build/student"
+    copy.mkdir(exist_ok=True)
+    this_run = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
+    with (copy / "made_by").open("a+") as made_by:
+        fcntl.flock(made_by, fcntl.LOCK_EX)
+        made_by.seek(0)
+        if made_by.read() == this_run:
+            return copy
+        made_by.truncate(0)
+        for name in ("boot", "kernel", "tools", "labs", "tests/host"):
+            shutil.rmtree(copy / name, ignore_errors=True)
+            shutil.copytree(qemu.ROOT / name, copy / name)
+        for name in ("Makefile", "linker.ld"):
+            shutil.copy2(qemu.ROOT / name, copy / name)
+        make("new-policy", "NAME=foo", folder=copy)
+        policies = copy / "kernel/mm/policy"
+        template = policies / "TEMPLATE.c"
+        os.utime(policies / "foo.c", (template.stat().st_mtime,) * 2)
+        for path in [*(qemu.ROOT / "tests/kernel/policies").glob("*.[ch]"), *(OURS / "policy").glob("*.c")]:
+            shutil.copy2(path, policies / path.name)
+        simulators = [f"build/vmsim/{name}" for name in ("foo", "vms", "vms.fast", "stuck.fast", *BROKEN)]
+        make("WERROR=1", "build/tidemark.elf", *simulators, folder=copy)
+        made_by.write(this_run)
+    return copy
+
+
+def image(folder: Path, string: str, kernel: Path = qemu.ROOT) -> Path:
+    """A folder with a kernel and a first file system that has the string in it."""
+    (folder / "root").mkdir()
+    (folder / "build").mkdir()
+    (folder / "root/string").write_text(string)
+    (folder / qemu.KERNEL).symlink_to(kernel / qemu.KERNEL)
+    strip = next(filter(None, map(shutil.which, ("i686-linux-gnu-strip", "strip"))))
+    command = ["tools/mkinitramfs.py", "--dir", folder / "root", folder / qemu.INITRD]
+    subprocess.run(
+        [*command, *(f"build/user/{name}" for name in IN_GUEST)],
+        cwd=qemu.ROOT,
+        env={**os.environ, "STRIP": strip},
+        check=True,
+    )
+    return folder
+
+
+def in_kernel(policy: str, program: str, folder: Path, frames: int, cmdline: str = "") -> str:
+    """The console of a fresh guest that runs the program."""
+    settings = qemu.Settings(
+        vm=policy,
+        frames=str(frames),
+        swap="sim:ram",
+        run=program,
+        cmdline=f"sample_ms=0 {cmdline}".strip(),
+        image=folder,
+        timeout=100,
+    )
+    console = io.BytesIO()
+    code, _ = qemu.run_command(settings, console)
+    text = console.getvalue().decode("ascii", "replace").replace("\r", "")
+    assert code == qemu.OK, text[-2000:]
+    assert "policy violation" not in text
+    return text
+
+
+def simulated(program: Path, string: strings.References, frames: int, *parameters: str) -> tuple[list[dict], dict]:
+    """The rows and the counts of a run."""
+    rows: list[dict] = []
+    outcome = vmsim.run(program, string, frames, parameters, rows.append)
+    return rows, vars(outcome)
+
+
+def same(kernel: str, simulator: str, pages: list[int]) -> None:
+    """One letter for each reference: h, f or m. Says in words where they part."""
+    assert len(kernel) == len(simulator)
+    at = next((at for at, (one, other) in enumerate(zip(kernel, simulator)) if one != other), None)
+    if at is not None:
+        names = {"h": "hit", "f": "fault", "m": "minor fault"}
+        pytest.fail(
+            f"reference {at + 1}, page {pages[at]}: {names[kernel[at]]} in the kernel, {names[simulator[at]]} in the "
+            f"simulator; the string up to there: {' '.join(map(str, pages[: at + 1]))}"
+        )
+
+
+def localities(seed: int, parts: int, length: int) -> list[list[int]]:
+    """Parts of a string, each within its own locality for the most part; two pages for three frames, in all."""
+    rng = random.Random(seed)
+    made = []
+    for _ in range(parts):
+        first = rng.randrange(1, FRAMES)
+        near = (first + rng.randrange(FRAMES // 2) for _ in range(length))
+        made.append([page if rng.random() < 0.8 else rng.randrange(1, FRAMES * 3 // 2) for page in near])
+    return made
+
+
+def results_of_refstring(console: str) -> str:
+    """h or f for each line of `refstring -v`."""
+    return "".join(found[0] for found in re.findall(r"(?m)^ *\d+ +\d+ write (hit|fault)", console))
+
+
+@pytest.fixture(scope="session")
+def guest_programs() -> None:
+    with (qemu.ROOT / "build/vmsim.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        make(*(f"build/user/{name}" for name in IN_GUEST))
+
+
+# --- kernel and simulator ---
+
+
+@pytest.mark.usefixtures("guest_programs")
+@pytest.mark.parametrize("policy", vmsim.policies())
+def test_refstring_meets_the_same_decisions_in_the_kernel(policy: str, tmp_path: Path) -> None:
+    pages = [*PREFIX, *chain(*localities(1, 6, 100))]
+    console = in_kernel(policy, "settle", image(tmp_path, " ".join(map(str, pages))), FRAMES)
+    rows, counts = simulated(vmsim.build(policy), Given("string", np.array(pages), step_ns=0), FRAMES)
+    same(results_of_refstring(console), "".join(row["result"][0] for row in rows), pages)
+    assert 0.2 * len(pages) < counts["hits"] < 0.8 * len(pages)
+
+
+def with_ticks(parts: list[list[int]]) -> tuple[str, Runs]:
+    """The parts with a tick after each, as the guest reads them and for the simulator."""
+    text = " ".join(" ".join(map(str, part)) + " t" for part in parts)
+    rows = [(page, 1, TICK_NS if at == len(part) - 1 else 0) for part in parts for at, page in enumerate(part)]
+    return text, Runs(rows)
+
+
+def check_with_ticks(policy: str, program: Path, folder: Path, kernel: Path = qemu.ROOT) -> dict:
+    """Run the same string, with ticks, in both; the simulator's counts."""
+    text, string = with_ticks([PREFIX, *localities(2, 8, 70)])
+    tau_ms = int(TICKS_PER_TAU * GUEST_TICK_US / 1000)
+    console = in_kernel(policy, "ticks", image(folder, text, kernel), FRAMES, f"ws.tau_ms={tau_ms}")
+    parameters = [f"tau_ms={TICKS_PER_TAU * TICK_NS / 1e6:.0f}"] if policy == "ws" else []
+    rows, counts = simulated(program, string, FRAMES, *parameters)
+    found = re.search(r"(?m)^[hfm]{100,}$", console)
+    assert found, console[-1000:]
+    same(found[0], "".join(row["result"][0] for row in rows), [row[0] for row in string.rows])
+    return counts
+
+
+@pytest.mark.usefixtures("guest_programs")
+@pytest.mark.parametrize("policy", vmsim.policies())
+def test_ticks_and_trimming_are_the_same_in_the_kernel(policy: str, tmp_path: Path) -> None:
+    counts = check_with_ticks(policy, vmsim.build(policy), tmp_path)
+    assert counts["evictions"] > 100
+    if policy == "ws":
+        assert counts["ticks"] == 9 and counts["trimmed"] > 10
+
+
+@pytest.mark.usefixtures("guest_programs")
+@pytest.mark.parametrize("policy", ["foo", "vms"])
+def test_students_policy_meets_the_same_decisions_in_the_kernel(policy: str, student: Path, tmp_path: Path) -> None:
+    """The unchanged template, and a policy that detaches, launders and traps."""
+    counts = check_with_ticks(policy, student / "build/vmsim" / policy, tmp_path, student)
+    assert counts["minor"] > 0 or policy == "foo"
+
+
+@pytest.mark.usefixtures("guest_programs")
+@pytest.mark.parametrize("frames", [3, 4])
+def test_belady_by_plain_refstring(frames: int) -> None:
+    """With fifo the pages of others always go first, so no prefix is needed."""
+    from guest import boot
+
+    result = boot(f"refstring -v {BELADY}", vm="fifo", frames=frames).check_exit()
+    rows, _ = simulated(vmsim.build("fifo"), strings.find(BELADY), frames)
+    same(
+        results_of_refstring(result.console), "".join(row["result"][0] for row in rows), list(map(int, BELADY.split()))
+    )
+
+
+# --- what is simulated, against something else that knows ---
+
+
+def naive_clock(pages: list[int], frames: int) -> int:
+    """Second chance in a list, hand at its head; the access that faults is not a use."""
+    circle: list[int] = []
+    used: set[int] = set()
+    faults = 0
+    for page in pages:
+        if page in circle:
+            used.add(page)
+            continue
+        faults += 1
+        while len(circle) == frames:
+            first = circle.pop(0)
+            if first in used:
+                used.discard(first)
+                circle.append(first)
+        circle.append(page)
+    return faults
+
+
+@pytest.mark.parametrize("frames", [1, 2, 7, 30, 60])
+def test_fifo_and_clock_count_what_a_naive_program_does(frames: int) -> None:
+    pages = random.Random(frames).choices(range(60), k=3000)
+    fifo = FixedSizes("fifo", np.array([frames]))
+    for batch in compare.batches(Given("random", np.array(pages))):
+        fifo.feed(batch)
+    string = Given("random", np.array(pages, np.uint32))
+    assert vmsim.run(vmsim.build("fifo"), string, frames).faults == fifo.faults()[0]
+    assert vmsim.run(vmsim.build("clock"), string, frames).faults == naive_clock(pages, frames)
+
+
+@pytest.mark.parametrize("policy", vmsim.policies())
+@pytest.mark.parametrize("frames", [1, 17, 400])
+def test_fast_build_decides_as_the_checked_one(policy: str, frames: int) -> None:
+    string = strings.find("phases:300,refs=4000")
+    checked, fast = (vmsim.run(vmsim.build(policy, fast), string, frames) for fast in (False, True))
+    assert checked == fast
+    assert fast.references == fast.hits + fast.faults == 4000
+
+
+@pytest.mark.parametrize("policy", vmsim.policies())
+def test_nobody_beats_min(policy: str) -> None:
+    string = strings.find("correlated:200,refs=5000")
+    frames = [1, 2, 5, 20, 100, 199, 200]
+    least = compare.bounds(string, frames)["min"]
+    misses = [vmsim.run(vmsim.build(policy), string, size).faults for size in frames]
+    assert all(count >= low for count, low in zip(misses, least))
+
+
+def test_run_of_references_is_many_references(tmp_path: Path) -> None:
+    """A trace's runs, against the same references one by one."""
+    rng = np.random.default_rng(4)
+    pages, counts = rng.integers(0, 40, 500).astype(np.uint64), rng.integers(1, 5, 500).astype(np.uint32)
+    trace = tmp_path / "some.tmt"
+    with Writer(trace, {}) as writer:
+        same_space = np.zeros(500, np.uint16)
+        writer.append(same_space, pages, np.ones(500, np.uint8), counts, np.zeros(500, np.uint32))
+        writer.close([{"space": 0, "name": "some"}])
+    one_by_one = Given("same", np.repeat(pages, counts).astype(np.uint32), step_ns=0)
+    for policy in ("fifo", "clock", "2q"):
+        program = vmsim.build(policy)
+        assert vmsim.run(program, strings.find(str(trace)), 20) == vmsim.run(program, one_by_one, 20)
+
+
+def test_time_of_a_run_is_the_clock_of_ticks() -> None:
+    string = Runs([(1, 1, 3 * TICK_NS), (2, 1, TICK_NS - 1), (3, 1, 1)])
+    outcome = vmsim.run(vmsim.build("ws"), string, 3)
+    assert (outcome.ticks, outcome.ns) == (5 - 1, 4 * TICK_NS)
+
+
+# --- broken rules ---
+
+BROKEN = {
+    "twice": ("count", "check", 6, "after select gave page 1"),
+    "foreign": ("select", "select", 6, "not a page"),
+    "nowhere": ("select", "select", 6, "not a page"),
+    "never": ("none", "select", 6, "gave nothing at priority 0"),
+    "miscount": ("count", "check", 6, "the policy holds"),
+    "broken": ("lists", "check", 6, "lists are broken"),
+    "null": ("crash", "select", 6, "see what is said above"),
+    "noinit": ("init", "init", 0, "error 12"),
+    "loser": ("count", "check", 101, "the policy holds"),
+}
+
+
+@pytest.mark.parametrize("policy", BROKEN)
+def test_broken_rule_is_reported_with_hook_and_reference(policy: str, student: Path) -> None:
+    rule, hook, reference, said = BROKEN[policy]
+    string = strings.find("1-200")
+    with pytest.raises(vmsim.BrokenRule) as caught:
+        vmsim.run(student / "build/vmsim" / policy, string, 5)
+    violation = caught.value.violation
+    assert (violation["rule"], violation["hook"], violation["ref"]) == (rule, hook, reference)
+    assert said in violation["what"] and caught.value.code == FAILED
+    assert f"broke the rule '{rule}' at reference {reference}, hook {hook}" in str(caught.value)
+
+
+def test_hook_that_never_returns_ends(student: Path) -> None:
+    with pytest.raises(vmsim.BrokenRule, match="reference 4, hook select: the hook does not return"):
+        vmsim.run(student / "build/vmsim/stuck.fast", strings.find("1-9"), 3)
+
+
+def test_decisions_before_a_broken_rule_are_still_shown(student: Path, capsys: pytest.CaptureFixture) -> None:
+    from tidemark.commands.sim import explain as show
+
+    with pytest.raises(vmsim.BrokenRule):
+        show(student / "build/vmsim/never", strings.find("1 2 3 4"), 3, [], False)
+    assert len(capsys.readouterr().out.splitlines()) == 4
+
+
+# --- make new-policy ---
+
+
+def test_new_policy_is_the_template_under_its_name(student: Path) -> None:
+    made = (student / "kernel/mm/policy/foo.c").read_text()
+    assert "template" not in made and '.name = "foo"' in made and "make sim VM=foo" in made
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("", "give the policy a name"),
+        ("clock", "is there already"),
+        ("template", "taken"),
+        ("my_test", "taken"),
+        ("Foo", "lower-case"),
+        ("2fast", "lower-case"),
+        ("a-b", "lower-case"),
+        ("../x", "lower-case"),
+        ("a_name_with_17_ch", "at most 16"),
+        ("while", "C, or mm/policy.h"),
+    ],
+)
+def test_new_policy_refuses(name: str, said: str, student: Path) -> None:
+    before = {path: path.read_bytes() for path in (student / "kernel/mm/policy").glob("*.c")}
+    made = subprocess.run(["make", "new-policy", f"NAME={name}"], cwd=student, capture_output=True, text=True)
+    assert made.returncode != 0 and said in made.stderr
+    assert {path: path.read_bytes() for path in (student / "kernel/mm/policy").glob("*.c")} == before
+
+
+# --- the table ---
+
+CLOCK_BY_HAND = """\
+ref  page  result  victim  why                                        frames   lists
+  1     1  fault                                                      1 - -    circle: 1
+  2     2  fault                                                      1 2 -    circle: 1 2
+  3     3  fault                                                      1 2 3    circle: 1 2 3
+  4     4  fault        1  select: 1 unused, takes 1                  4 2 3    circle: 2 3 4
+  5     1  fault        2  select: 2 unused, takes 2                  4 1 3    circle: 3 4 1
+  6     2  fault        3  select: 3 unused, takes 3                  4 1 2    circle: 4 1 2
+  7     5  fault        4  select: 4 unused, takes 4                  5 1 2    circle: 1 2 5
+  8     1  hit                                                        5 1* 2   circle: 1* 2 5
+  9     2  hit                                                        5 1* 2*  circle: 1* 2* 5
+ 10     3  fault        5  select: 1 used, 2 used, 5 unused, takes 5  3 1 2    circle: 1 2 3
+ 11     4  fault        1  select: 1 unused, takes 1                  3 4 2    circle: 2 3 4
+ 12     5  fault        2  select: 2 unused, takes 2                  3 4 5    circle: 3 4 5"""
+
+
+def test_clock_explained_is_what_one_gets_by_hand() -> None:
+    """By hand: a pointer that gives a second chance, in a circle of three frames."""
+    program = vmsim.build("clock")
+    rows, counts = simulated(program, strings.find(BELADY), 3)
+    assert explain.table(explain.named(rows, program)) == CLOCK_BY_HAND
+    assert counts["faults"] == 10
+
+
+def test_lists_inside_one_variable_get_the_names_that_show_gives() -> None:
+    program = vmsim.build("2q")
+    rows, _ = simulated(program, strings.find("1-4 1-4 1 2 5 6 1 2 7 8 1 2 3 9 4 5 1 2 6 7 9 1 2 1 2"), 4)
+    lists = explain.named(rows, program)[-1]["lists"]
+    assert "zone1_inactive" in lists
+    assert sorted(chain(*lists.values())) == sorted(rows[-1]["frames"])
+
+
+def test_list_of_a_process_is_found_in_its_address_space() -> None:
+    program = vmsim.build("ws")
+    rows, _ = simulated(program, strings.find("1 2 3 1 4"), 3)
+    assert explain.named(rows, program)[-1]["lists"] == {"mm": [2, 3, 4]}
+
+
+def test_detached_and_laundered_pages_are_told(student: Path) -> None:
+    program = student / "build/vmsim/vms"
+    rows, _ = simulated(program, strings.find("1-7 5 4 3 2"), 6, "spare=3")
+    table = explain.table(explain.named(rows, program))
+    assert "takes 1 (launder)" in table and "takes 2 (detach)" in table
+    assert [row["result"] for row in rows[-4:]] == ["hit", "minor", "minor", "minor"], "4 was trapped"
