@@ -17,13 +17,16 @@
  * value  a C expression; of a part, the call that sends it
  *
  * EMIT makes the C statement that sends a member, so RECORD_EXIT(EMIT) sends all of an exit record.
- * From this file and observe/counters.h, tools/schema.py makes the tables of docs/telemetry.md and
+ * From this file and observe/counters.h, tools/schema.py makes the tables of docs/reference/telemetry.md and
  * the types in tools/tidemark/records.py: run it after a change. A test tells when it was forgotten.
  */
 #ifndef SCHEMA_H
 #define SCHEMA_H
 
 #include "observe/telemetry.h"
+
+/* A new member needs no new number: readers pass over what they do not know. */
+#define TELEMETRY_SCHEMA 1
 
 #define EMIT(type, name, kind, unit, value, meaning) telemetry_##type(#name, value);
 /* The same for a list, whose elements have no names. */

@@ -10,8 +10,6 @@
 
 #include "types.h"
 
-#define TELEMETRY_SCHEMA 1
-
 struct task_struct;
 
 /* A record: begin, its members, end; nothing may sleep in between. kernel/observe/schema.h lists
