@@ -1,4 +1,4 @@
-"""The list of the telemetry's members, kernel/observe/schema.h: what the kernel sends, and what is made from the list."""
+"""The members of the telemetry, as kernel/observe/schema.h lists them: what is sent, and what is made from the list."""
 
 from __future__ import annotations
 
