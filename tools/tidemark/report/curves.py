@@ -12,27 +12,12 @@ from matplotlib.ticker import MaxNLocator
 from tidemark.report import cells, fit
 from tidemark.report.cells import Cell, Panel
 from tidemark.report.figure import DASHES, Figure, Look, canvas, colours, heading, legend, of_rows, whole_numbers
+from tidemark.report.plots import THRASHING, TURNAROUND
 
 PER_FIGURE = 3
 STEEP = 30
 AXIS = {cells.PROCESSES: "number of processes", cells.MEMORY: "memory, MiB"}
 NAME = {cells.PROCESSES: "processes", cells.MEMORY: "memory"}
-ROWS = {
-    "utilisation_percent": "utilisation, %",
-    "user_percent": "user time, %",
-    "throughput_per_s": "throughput, jobs / s",
-}
-
-THRASHING = (
-    "CPU utilisation, the part of it in user mode, and throughput (jobs that ended well per second of machine time) "
-    "against the {axis}. Throughput has a logarithmic scale. Points are runs, lines join their means. The collapse is "
-    "thrashing (P. Denning, “Thrashing: its causes and prevention”, 1968)."
-)
-TURNAROUND = (
-    "Turnaround of the whole command against memory. Points are runs; dashed: T = k / M⁴ + c (McMenamin 2011, equation "
-    "5.1); solid: the exponent free, with its 95 % interval, by least squares on the mean at each size (variable "
-    "projection; profile-likelihood interval). The scale is logarithmic where turnarounds differ more than thirtyfold."
-)
 
 
 def chunks(panels: Sequence[Panel]) -> Iterator[tuple[str, Sequence[Panel]]]:
@@ -71,27 +56,26 @@ def thrashing(panels: Sequence[Panel], x: str, suffix: str) -> Figure:
     """Utilisation, user time and throughput against the number of processes or memory."""
 
     def draw() -> Canvas:
-        picture, axes = canvas(len(ROWS), len(panels), sharex="col", sharey="row")
+        picture, axes = canvas(len(THRASHING.lines), len(panels), sharex="col", sharey="row")
         styles = policy_looks(panels)
         for column, panel in zip(axes.T, panels):
-            for row, name in zip(column, ROWS):
+            for row, shown in zip(column, THRASHING.lines):
                 for policy, line in panel.lines.items():
-                    points(row, line, name, styles[policy], joined=True)
+                    points(row, line, shown.column, styles[policy], joined=True)
             heading(column[0], panel.title, wide=len(panels) == 1)
             column[-1].set_xlabel(AXIS[x])
             column[-1].xaxis.set_major_locator(MaxNLocator(6, integer=True))
-        for row, label in zip(axes[:, 0], ROWS.values()):
-            row.set_ylabel(label)
-            if label.endswith("%"):
+        for row, shown in zip(axes[:, 0], THRASHING.lines):
+            row.set_ylabel(shown.axis)
+            if shown.unit == "%":
                 row.set_ylim(0, 100)
         axes[-1, 0].set_yscale("log", nonpositive="mask")
         whole_numbers(axes[-1, 0].yaxis)
         legend(picture, styles)
         return picture
 
-    title = f"Thrashing curve: against the {AXIS[x].split(',')[0]}"
-    caption = THRASHING.format(axis=AXIS[x].split(",")[0])
-    return Figure(f"thrashing-{NAME[x]}{suffix}", title, caption, table_of(panels, x), draw)
+    title, caption = (text.format(axis=AXIS[x].split(",")[0]) for text in (THRASHING.title, THRASHING.caption))
+    return Figure(f"{THRASHING.name}-{NAME[x]}{suffix}", title, caption, table_of(panels, x), draw)
 
 
 def fits(line: Sequence[tuple[float, Cell]]) -> tuple[list[fit.Fit], str]:
@@ -173,7 +157,7 @@ def turnaround(panel: Panel, suffix: str) -> Figure:
         return picture
 
     table = table_of([panel], cells.MEMORY)
-    return Figure(f"turnaround-memory{suffix}", "Turnaround against memory", TURNAROUND, table, draw)
+    return Figure(f"{TURNAROUND.name}{suffix}", TURNAROUND.title, TURNAROUND.caption, table, draw)
 
 
 def of_cells(every: Sequence[Cell]) -> tuple[list[Figure], Mapping[str, list]]:
