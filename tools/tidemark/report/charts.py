@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,8 @@ from tidemark.report.plots import LISTS, MEMORY, PLOTS, RESIDENT_SETS, ZONES, Pl
 from tidemark.report.quantities import Columns
 from tidemark.report.sources import Run
 from tidemark.report.timelines import list_colours, processes
+
+Chart = dict[str, Any]
 
 POINTS = 3000
 DASH = {"-": [], "--": [6, 4], ":": [2, 3], "-.": [6, 3, 2, 3]}
@@ -31,19 +34,19 @@ def number(value: float) -> float | int | None:
     return int(short) if short.is_integer() else short
 
 
-def plain(columns: Columns, names: Iterable[str]) -> list[list]:
+def plain(columns: Columns, names: Iterable[str]) -> list[list[Any]]:
     """Time and the named columns, thinned, as lists. Time keeps its microseconds."""
     thinned = quantities.thinned({name: columns[name] for name in ("time_s", *names)}, POINTS)
     values = [[number(value) for value in thinned[name]] for name in thinned if name != "time_s"]
     return [[round(float(t), 6) for t in thinned["time_s"]], *values]
 
 
-def series(label: str, look: Look, shown: bool = True, stepped: bool = False) -> dict:
+def series(label: str, look: Look, shown: bool = True, stepped: bool = False) -> Chart:
     """One line of a chart."""
     return {"label": label, "colour": look.colour, "dash": DASH[look.dash], "shown": shown, "stepped": stepped}
 
 
-def chart(group: str, title: str, unit: str, lines: list[dict], runs: Sequence[Run], **rest: object) -> dict:
+def chart(group: str, title: str, unit: str, lines: list[Chart], runs: Sequence[Run], **rest: object) -> Chart:
     """One chart, with the events of its runs as marks. `rest` has its blocks or its choices."""
     marks = [[at, text] for run in runs for at, text in quantities.marks(run.data)]
     return {"group": group, "title": title, "unit": unit, "series": lines, "marks": marks, **rest}
@@ -54,7 +57,7 @@ def titles(plot: Plot) -> list[str]:
     return list(dict.fromkeys(line.chart for line in plot.lines if line.chart)) if plot.over_time else []
 
 
-def shared(plot: Plot, title: str, runs: Sequence[Run]) -> dict | None:
+def shared(plot: Plot, title: str, runs: Sequence[Run]) -> Chart | None:
     """The chart of the lines with that title, all runs in it; None when no run has them."""
     shown = [line for line in plot.lines if line.chart == title]
     lines, blocks = [], []
@@ -76,7 +79,7 @@ def cycled(nr: int) -> list[Look]:
     return [cycle[at % len(cycle)] for at in range(nr)]
 
 
-def resident(run: Run, group: str) -> dict | None:
+def resident(run: Run, group: str) -> Chart | None:
     """The resident sets of all processes of a run; None when it has none."""
     found = processes(run)
     lines = [series(f"{comm} {pid}", look) for (pid, comm), look in zip(found, cycled(len(found)))]
@@ -84,7 +87,7 @@ def resident(run: Run, group: str) -> dict | None:
     return chart(group, RESIDENT_SETS.chart, "pages", lines, [run], blocks=blocks) if blocks else None
 
 
-def one_process(run: Run, group: str) -> dict | None:
+def one_process(run: Run, group: str) -> Chart | None:
     """The lines of MEMORY of one process, chosen from a menu; hidden at first are those that its picture lacks."""
     found = processes(run)
     if not found:
@@ -97,7 +100,7 @@ def one_process(run: Run, group: str) -> dict | None:
     return chart(group, MEMORY.chart, "pages", lines, [run], choices=choices, chosen=chosen)
 
 
-def zones(run: Run, group: str) -> list[dict]:
+def zones(run: Run, group: str) -> list[Chart]:
     """Free pages and watermarks of each zone."""
     charts = []
     for zone, columns in quantities.zones(run.data):
@@ -111,7 +114,7 @@ def zones(run: Run, group: str) -> list[dict]:
     return charts
 
 
-def lists(run: Run, group: str) -> dict | None:
+def lists(run: Run, group: str) -> Chart | None:
     """What the policy shows of its lists; None when it shows nothing."""
     columns = quantities.lists(run.data)
     names = [name for name in columns if name != "time_s"]
@@ -119,14 +122,14 @@ def lists(run: Run, group: str) -> dict | None:
     return chart(group, LISTS.chart, "", lines, [run], blocks=[plain(columns, names)]) if names else None
 
 
-def of_all(runs: Sequence[Run]) -> list[dict]:
+def of_all(runs: Sequence[Run]) -> list[Chart]:
     """The charts in which all runs with samples share the axes."""
     sampled = [run for run in runs if run.sampled]
     every = [(plot, title) for plot in PLOTS for title in titles(plot) if sampled]
     return [chart for plot, title in every if (chart := shared(plot, title, sampled))]
 
 
-def of_one(run: Run, group: str) -> list[dict]:
+def of_one(run: Run, group: str) -> list[Chart]:
     """The charts of one run."""
     if not run.sampled:
         return []

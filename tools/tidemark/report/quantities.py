@@ -8,11 +8,12 @@ all counters were 0. A level (free pages, RSS) is that of its time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from tidemark.records import MEMBERS
+from tidemark.records import MEMBERS, Mm, Oom, Policy, Profile, Violation
 from tidemark.report.text import printable
 from tidemark.summary import ACCOUNTS, process
 from tidemark.telemetry import Telemetry, column
@@ -94,14 +95,16 @@ def disk_response(data: Telemetry) -> np.ndarray:
         return np.where(requests > 0, growth(data, "disk.wait_us") / requests / 1e3, np.nan)
 
 
-def zones(data: Telemetry) -> list[tuple[dict, Columns]]:
+def zones(data: Telemetry) -> list[tuple[Mapping[str, Any], Columns]]:
     """For each zone that manages pages: its entry in `start` (name, min, low, high), and its free and owned pages."""
-    found = []
+    found: list[tuple[Mapping[str, Any], Columns]] = []
     for at, zone in enumerate(data.start.get("zones", [])):
         if zone["managed"]:
-            free, owned = (np.array([s[name][at] for s in data.samples], float) for name in ("free", "owned"))
-            zone = zone | {"name": printable(zone["name"])}
-            found.append((zone, {"time_s": times(data), "free_pages": free, "owned_pages": owned}))
+            free, owned = (
+                np.array(part, float) for part in zip(*((s["free"][at], s["owned"][at]) for s in data.samples))
+            )
+            named = {**zone, "name": printable(zone["name"])}
+            found.append((named, {"time_s": times(data), "free_pages": free, "owned_pages": owned}))
     return found
 
 
@@ -118,10 +121,11 @@ def processes(data: Telemetry, members: Sequence[str]) -> dict[tuple[int, str], 
 
     A process that appears in no sample is missing: it was born and died between two.
     """
-    rows: dict[int, list[tuple]] = {}
+    rows: dict[int, list[tuple[float, ...]]] = {}
     names: dict[int, str] = {}
     for sample in data.samples:
-        for entry in sample.get("procs", []):
+        entries: list[Any] = list(sample.get("procs", []))
+        for entry in entries:
             rows.setdefault(entry["pid"], []).append((sample["t_us"] / 1e6, *(entry[name] for name in members)))
             names[entry["pid"]] = printable(entry["comm"])
     return {
@@ -131,7 +135,7 @@ def processes(data: Telemetry, members: Sequence[str]) -> dict[tuple[int, str], 
     }
 
 
-def space_time(data: Telemetry) -> list[dict]:
+def space_time(data: Telemetry) -> list[dict[str, Any]]:
     """The processes that ended, with their space-time by account in page-seconds, after the columns of the summary.
 
     C_B is the sum over the accounts: running (user), housekeeping (kernel), ready, waiting for a page, waiting for
@@ -144,7 +148,7 @@ def space_time(data: Telemetry) -> list[dict]:
     return rows
 
 
-def happened(event: dict) -> str:
+def happened(event: Mm | Policy | Violation | Oom | Profile) -> str:
     """What an event of the telemetry says, for a mark; empty for one that is not marked."""
     if event["ev"] == "policy":
         return f"policy {event['name']}"

@@ -63,8 +63,9 @@ def banded(axes: Axes, time: np.ndarray, values: np.ndarray, look: Look, stepped
     )  # fmt: skip
     if len(time) > INTERVALS:
         band = columns["least"], columns["largest"]
-        step = "pre" if stepped else None
-        axes.fill_between(columns["time_s"], *band, step=step, color=look.colour, alpha=0.25, linewidth=0)
+        axes.fill_between(
+            columns["time_s"], *band, step="pre" if stepped else None, color=look.colour, alpha=0.25, linewidth=0
+        )
 
 
 def over_time(plot: Plot, runs: Sequence[Run]) -> Figure | None:
