@@ -76,6 +76,9 @@ void kernel_main(void)
 	console_init();
 	printk("Tidemark\n");
 	arch_init();
+	telemetry_init();
+	summary_init();
+	seam_init();
 	parse_command_line();
 	mm_init();
 	policy_init();

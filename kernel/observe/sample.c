@@ -186,7 +186,7 @@ static void report_guard(void)
 	if (!vm_guard)
 		return;
 	telemetry_add(",\"guard\":{\"name\":\"%s\",\"us\":%llu", vm_guard->name,
-		      cycles_to_ns(guard_cycles) / 1000);
+		      cycles_to_ns(guard_timer.cycles) / 1000);
 	report_shown(vm_guard->show, false);
 	telemetry_add("}");
 }
@@ -201,7 +201,7 @@ static void report_system(void)
 		      zones[0].nr_free, zones[1].nr_free, zones[2].nr_free, zones[0].nr_owned,
 		      zones[1].nr_owned, zones[2].nr_owned, vm_nr_isolated, reclaim_nr_writing());
 	telemetry_add(",\"priority\":%d,\"policy_us\":%llu,\"swap_free\":%u",
-		      reclaim_worst_priority(), cycles_to_ns(policy_cycles) / 1000, swap_nr_free);
+		      reclaim_worst_priority(), cycles_to_ns(policy_timer.cycles) / 1000, swap_nr_free);
 	if (swap_bdev)
 		telemetry_add(
 			",\"disk\":{\"queue\":%u,\"reads\":%llu,\"writes\":%llu,\"busy_us\":%llu,"

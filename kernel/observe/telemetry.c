@@ -12,6 +12,7 @@
 #include "mm/policy_core.h"
 #include "mm/reclaim.h"
 #include "mm/zone.h"
+#include "observe/events.h"
 #include "proc/task.h"
 
 static bool enabled = true;
@@ -69,7 +70,26 @@ void telemetry_event(const char *ev, const char *fmt, ...)
 	telemetry_end();
 }
 
-void telemetry_mm(const struct task_struct *t)
+static void violation(const struct violation *v)
+{
+	telemetry_event("violation", "\"%s\":\"%s\",\"rule\":\"%s\",\"what\":\"%s\"", v->kind,
+			v->name, v->rule, v->what);
+}
+
+static void policy_switched(const char *name)
+{
+	telemetry_event("policy", "\"name\":\"%s\"", name);
+}
+
+static void oom(struct task_struct *t)
+{
+	const struct mm_counters *c = &t->mm->count;
+
+	telemetry_event("oom", "\"pid\":%d,\"comm\":\"%s\",\"rss\":%u,\"swapents\":%u,\"ptes\":%u",
+			t->pid, t->comm, mm_rss_pages(t->mm), c->swapents, c->ptes);
+}
+
+static void new_mm(struct task_struct *t)
 {
 	telemetry_event("mm", "\"pid\":%d,\"comm\":\"%s\",\"cr3\":%u", t->pid, t->comm,
 			virt_to_phys(t->mm->pgd));
@@ -86,6 +106,14 @@ static void add_string(const char *s)
 			telemetry_add("%c", *s);
 	}
 	telemetry_add("\"");
+}
+
+void telemetry_init(void)
+{
+	listen_violation(violation);
+	listen_policy_switch(policy_switched);
+	listen_oom(oom);
+	listen_new_mm(new_mm);
 }
 
 void telemetry_start(void)

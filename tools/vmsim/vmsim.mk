@@ -6,8 +6,9 @@ export NAME TRACE EXPLAIN FAST
 PYTHON = PYTHONPATH=tools $(or $(wildcard build/venv/bin/python),python3)
 comma := ,
 
-VMSIM_SRC := $(wildcard tools/vmsim/*.c) kernel/lib/seq_file.c kernel/lib/rbtree.c kernel/lib/parse.c
-VMSIM_FLAGS = -std=gnu11 -g -Wall -Wextra $(if $(WERROR),-Werror) -fno-pie -no-pie -Itests/host/include -Ikernel/include
+VMSIM_SRC := $(wildcard tools/vmsim/*.c) $(SEAM_SRC) kernel/lib/seq_file.c kernel/lib/rbtree.c kernel/lib/parse.c
+VMSIM_FLAGS = -std=gnu11 -g -Wall -Wextra $(if $(WERROR),-Werror) -fno-pie -no-pie -Itests/host/portable -Itests/host/include \
+	-Ikernel/include
 VMSIM_fast = -O2
 VMSIM_checked = -O1 -fsanitize=address$(comma)undefined -fno-sanitize-recover=all
 vmsim_objects = $(VMSIM_SRC:%.c=build/vmsim/$1/%.o)

@@ -12,8 +12,6 @@
 
 #define TELEMETRY_SCHEMA 1
 
-struct task_struct;
-
 /* One whole event; fmt makes the members after "ev", without a leading comma; "" for none. */
 void telemetry_event(const char *ev, const char *fmt, ...) __printf(2, 3);
 
@@ -23,17 +21,17 @@ void telemetry_add(const char *fmt, ...) __printf(1, 2);
 void telemetry_end(void);
 
 bool telemetry_on(void);
+/* Listens to the events that become lines. */
+void telemetry_init(void);
+/* The first line. */
 void telemetry_start(void);
-
-/* t has a new address space, in which no instruction has been executed in user mode yet. */
-void telemetry_mm(const struct task_struct *t);
 
 /* observe/sample.c: starts the sampling thread; takes one last sample. */
 void sample_init(void);
 void sample_now(void);
 
-/* observe/summary.c: a process ends; its counters are still whole. */
-void acct_exit(struct task_struct *t);
+/* observe/summary.c: keeps what each process cost when it ends. */
+void summary_init(void);
 /* Init starts now: what the run costs is counted from here. */
 void summary_start(void);
 /* The table of a run, and the "end" of the telemetry. */

@@ -98,7 +98,7 @@ static void op_select(void)
 	if (nr_isolated == MAX_ISOLATED)
 		return;
 	scan.priority = below(3) ? below(13) : 0;
-	scan.budget = core_budget(scan.zones, scan.priority);
+	scan.budget = policy_budget(scan.zones, scan.priority);
 	if (!below(6)) {
 		scan.mm = some_mm();
 		scan.trim = true;
@@ -158,19 +158,19 @@ static void op_tick(void)
 
 	mm->vtime_ns += below(100) * 1000000ull;
 	core_now_ns += below(200) * 1000000ull;
-	for (int i = 0; core_policy->tick && core_policy->tick(); i++)
+	for (int i = 0; vm_policy->tick && vm_policy->tick(); i++)
 		EXPECT(i < 1000);
-	if (core_policy->surplus)
-		EXPECT(core_policy->surplus(mm) <= core_owned(ZONES_ALL));
+	if (vm_policy->surplus)
+		EXPECT(vm_policy->surplus(mm) <= core_owned(ZONES_ALL));
 	for (mm = core_mm(0); mm; mm = vm_next_mm(mm))
-		anybody |= !core_policy->may_run || core_policy->may_run(mm);
+		anybody |= !vm_policy->may_run || vm_policy->may_run(mm);
 	EXPECT(anybody);
 }
 
 static void op_forget(void)
 {
-	if (next_slot && core_policy->forget)
-		core_policy->forget((struct page_id){ 1, 1 + below(next_slot) });
+	if (next_slot && vm_policy->forget)
+		vm_policy->forget((struct page_id){ 1, 1 + below(next_slot) });
 }
 
 static void show(void)
@@ -179,8 +179,8 @@ static void show(void)
 	struct seq_file m;
 
 	seq_init(&m, text, sizeof(text));
-	if (core_policy->show)
-		core_policy->show(&m);
+	if (vm_policy->show)
+		vm_policy->show(&m);
 	EXPECT(!m.overflow && (!m.count || text[m.count - 1] == '\n'));
 }
 
@@ -245,7 +245,7 @@ static bool random_ops(u32 n)
 			show();
 		}
 		if (core_nr_errors)
-			ktap_note("policy %s, operation %u", core_policy->name, i);
+			ktap_note("policy %s, operation %u", vm_policy->name, i);
 	}
 	return !core_nr_errors;
 }
