@@ -49,7 +49,8 @@ say = @printf '  %-5s %s\n' $1 '$2'
 # --- the kernel ------------------------------------------------------------------------------------------------------
 
 KERNEL_SRC := $(sort $(shell find boot kernel -name '*.[cS]' ! -name '*_test.c' ! -name TEMPLATE.c))
-KERNEL_OBJ := $(patsubst %,build/%.o,$(basename $(KERNEL_SRC)))
+REGISTRY := $(patsubst %,build/registry/%.c,policy guard)
+KERNEL_OBJ := $(patsubst %,build/%.o,$(basename $(KERNEL_SRC))) $(REGISTRY:.c=.o)
 USER_SRC := $(wildcard user/*.c user/workloads/*.c)
 USER_PROG := $(patsubst %.c,build/user/%,$(notdir $(USER_SRC)))
 POLICIES := $(filter-out TEMPLATE %_test %_ktest,$(basename $(notdir $(wildcard kernel/mm/policy/*.c))))
@@ -77,6 +78,14 @@ build/%.o: %.c build/flags
 build/%.o: %.S build/flags
 	@mkdir -p $(@D)
 	$(call say,AS,$<)
+	$Q$(CC) $(KFLAGS) -MMD -MP -c -o $@ $<
+
+# The tables of policies and guards, made of what the files in their folders register.
+$(REGISTRY): build/registry/%.c: tools/registry.awk FORCE
+	@mkdir -p $(@D)
+	$Qawk -v kind=$* -f $< $(filter kernel/mm/$*/%,$(KERNEL_SRC)) >$@.new && { cmp -s $@.new $@ || cp $@.new $@; }
+
+$(REGISTRY:.c=.o): build/%.o: build/%.c build/flags
 	$Q$(CC) $(KFLAGS) -MMD -MP -c -o $@ $<
 
 build/ksyms.o build/ksyms0.o: build/%.o: build/%.S
@@ -158,8 +167,8 @@ HOST_LD := $(if $(filter i686-%,$(HOST_CC)),$(HOST_LD_CROSS))
 
 # This one tests every policy, so all of them are linked with it.
 ALL_POLICIES := build/host/kernel/mm/policy/policies_test
-$(ALL_POLICIES): WITH = kernel/lib/seq_file.c $(filter-out %_test.c,$(wildcard kernel/mm/policy/*.c))
-$(ALL_POLICIES): kernel/lib/seq_file.c $(wildcard kernel/mm/policy/*.c)
+$(ALL_POLICIES): WITH = kernel/lib/seq_file.c build/registry/policy.c $(filter-out %_test.c,$(wildcard kernel/mm/policy/*.c))
+$(ALL_POLICIES): kernel/lib/seq_file.c build/registry/policy.c $(wildcard kernel/mm/policy/*.c)
 
 # What all of them are linked with; the rules of the seams are the kernel's own.
 SEAM_SRC := $(patsubst %,kernel/mm/seam/%.c,rules hooks handover timer)

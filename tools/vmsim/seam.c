@@ -11,11 +11,9 @@ u32 swap_nr_free = UINT32_MAX; /* it is never full */
 struct mm_struct sim_mm;
 static struct vm_scan *scanning; /* of the select that is running */
 
-extern const struct vm_policy *const __policies_start[];
-
 const struct vm_policy *seam_policy(void)
 {
-	return __policies_start[0];
+	return policy_at(0);
 }
 
 void world_violation(const struct violation *v)

@@ -39,10 +39,10 @@ struct vm_guard {
 	void (*show)(struct seq_file *m);
 };
 
-/* Puts the guard into the kernel's table. */
+/* Registers the guard: the build finds it in the file and puts it into a table. On a line of its own. */
 #define VM_GUARD(g)                                                                                \
-	static const struct vm_guard *const g##_entry                                              \
-		__attribute__((used, section(".guards"))) = &(g)
+	extern const struct vm_guard *const vm_guard_entry_##g;                                    \
+	const struct vm_guard *const vm_guard_entry_##g = &(g)
 
 /* What a guard may call, besides the questions of mm/policy.h. */
 

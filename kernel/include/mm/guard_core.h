@@ -7,6 +7,14 @@
 
 extern const struct vm_guard *vm_guard; /* the one chosen at boot; NULL: none */
 
+/* Those that are registered, sorted by their files' names; made by tools/registry.awk. */
+extern const struct vm_guard *const *const guard_table[];
+
+static inline const struct vm_guard *guard_at(u32 i)
+{
+	return guard_table[i] ? *guard_table[i] : NULL;
+}
+
 void guard_call_mm_exit(struct mm_struct *mm);
 void guard_call_fault(struct mm_struct *mm);
 /* Its time is not counted, as with policy_call_show. */

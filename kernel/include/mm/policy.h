@@ -119,10 +119,10 @@ struct vm_policy {
 	void (*show)(struct seq_file *m);
 };
 
-/* Puts the policy into the kernel's table. */
+/* Registers the policy: the build finds it in the file and puts it into a table. On a line of its own. */
 #define VM_POLICY(p)                                                                               \
-	static const struct vm_policy *const p##_entry                                             \
-		__attribute__((used, section(".policies"))) = &(p)
+	extern const struct vm_policy *const vm_policy_entry_##p;                                  \
+	const struct vm_policy *const vm_policy_entry_##p = &(p)
 
 /* What a policy may call. */
 

@@ -13,6 +13,14 @@ struct task_struct;
 extern const struct vm_policy *vm_policy; /* the one switched on */
 extern u32 vm_nr_isolated;                /* pages the core holds */
 
+/* Those that are registered, sorted by their files' names; made by tools/registry.awk. */
+extern const struct vm_policy *const *const policy_table[];
+
+static inline const struct vm_policy *policy_at(u32 i)
+{
+	return policy_table[i] ? *policy_table[i] : NULL;
+}
+
 /* The hooks. */
 void policy_call_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
 			struct page_id from);

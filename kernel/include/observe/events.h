@@ -28,6 +28,7 @@ struct violation {
 	const char *what;        /* a sentence */
 	const struct page *page; /* that it is about; NULL: none */
 };
+STATIC_ASSERT(offsetof(struct violation, rule) == 2 * sizeof(void *)); /* tools/plugin/breach.c */
 
 /* clang-format off */
 #define EVENTS(X)                                                                                  \

@@ -10,8 +10,6 @@
 
 #include "lib/seq_file.h"
 
-extern const struct vm_policy *const __policies_start[], *const __policies_end[];
-
 enum { NR_FRAMES = 96, MAX_MMS = 6, MAX_ISOLATED = 12, NR_OPS = 30000, CHECK_EVERY = 200 };
 
 static u32 seed;
@@ -254,9 +252,9 @@ KTEST(policies, keep_the_rules_under_random_use)
 {
 	u32 first = ktap_seed_noted();
 
-	for (const struct vm_policy *const *p = __policies_start; p < __policies_end; p++) {
+	for (u32 i = 0; policy_at(i); i++) {
 		seed = first;
-		begin(*p);
+		begin(policy_at(i));
 		random_ops(NR_OPS);
 		end();
 	}
@@ -264,15 +262,17 @@ KTEST(policies, keep_the_rules_under_random_use)
 
 KTEST(policies, conserve_pages_when_switched)
 {
-	u32 nr = __policies_end - __policies_start, owned;
+	u32 nr = 0, owned;
 
 	seed = ktap_seed_noted();
-	begin(__policies_start[0]);
+	while (policy_at(nr))
+		nr++;
+	begin(policy_at(0));
 	for (int i = 0; i < 60 && random_ops(500); i++) {
 		while (nr_isolated)
 			core_putback(isolated[--nr_isolated], VM_PUT_DONE);
 		owned = core_owned(ZONES_ALL);
-		core_switch(__policies_start[below(nr)]);
+		core_switch(policy_at(below(nr)));
 		EXPECT_EQ(core_owned(ZONES_ALL), owned);
 		core_expect_count();
 	}
@@ -282,10 +282,10 @@ KTEST(policies, conserve_pages_when_switched)
 /* Everything in memory has just been used, and still a page must go. */
 KTEST(policies, give_a_page_when_all_were_used)
 {
-	for (const struct vm_policy *const *p = __policies_start; p < __policies_end; p++) {
+	for (u32 i = 0; policy_at(i); i++) {
 		struct page *page;
 
-		begin(*p);
+		begin(policy_at(i));
 		for (u32 pfn = 0; pfn < NR_FRAMES; pfn++) {
 			core_insert(&mem_map[pfn], core_mm(0), VM_IN_FAULT, (struct page_id){ 0 });
 			page_set(&mem_map[pfn], PG_young);
@@ -304,11 +304,11 @@ KTEST(policies, give_a_page_when_all_were_used)
 KTEST(policies, find_the_only_eligible_page)
 {
 	seed = ktap_seed_noted();
-	for (const struct vm_policy *const *p = __policies_start; p < __policies_end; p++)
+	for (u32 p = 0; policy_at(p); p++)
 		for (int i = 0; i < 50; i++) {
 			struct page *only;
 
-			begin(*p);
+			begin(policy_at(p));
 			core_mm_new();
 			for (u32 pfn = 0; pfn < NR_FRAMES; pfn++) {
 				core_insert(&mem_map[pfn], core_mm(below(2)), VM_IN_FAULT,

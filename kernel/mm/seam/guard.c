@@ -13,27 +13,23 @@
 
 #define NONE "none"
 
-extern const struct vm_guard *const __guards_start[], *const __guards_end[];
-
-#define for_each_guard(g)                                                                          \
-	for (const struct vm_guard *const *g = __guards_start; g < __guards_end; g++)
-
 static const char *choose(const char *text)
 {
 	vm_guard = NULL;
 	if (!strcmp(text, NONE))
 		return NULL;
-	for_each_guard(g) if (!strcmp((*g)->name, text)) vm_guard = *g;
+	for (u32 i = 0; guard_at(i); i++)
+		if (!strcmp(guard_at(i)->name, text))
+			vm_guard = guard_at(i);
 	return vm_guard ? NULL : "no such guard";
 }
 
 static void list_guards(char *buf, size_t size)
 {
 	strlcpy(buf, NONE, size);
-	for_each_guard(g)
-	{
+	for (u32 i = 0; guard_at(i); i++) {
 		strlcat(buf, "|", size);
-		strlcat(buf, (*g)->name, size);
+		strlcat(buf, guard_at(i)->name, size);
 	}
 }
 
@@ -72,12 +68,15 @@ void *guard_mm(struct mm_struct *mm)
 
 void guard_register_params(void)
 {
-	for_each_guard(g) if ((*g)->params) param_register((*g)->name, (*g)->params);
+	for (u32 i = 0; guard_at(i); i++)
+		if (guard_at(i)->params)
+			param_register(guard_at(i)->name, guard_at(i)->params);
 }
 
 void guard_init(void)
 {
-	for_each_guard(g) guard_require_hooks(*g);
+	for (u32 i = 0; guard_at(i); i++)
+		guard_require_hooks(guard_at(i));
 	if (vm_guard)
 		printk("guard: %s, %s\n", vm_guard->name, vm_guard->summary);
 }

@@ -17,20 +17,18 @@
 #define DEFAULT "2q"
 #define FALLBACK "fifo"
 
-extern const struct vm_policy *const __policies_start[], *const __policies_end[];
-
-#define for_each_policy(p)                                                                         \
-	for (const struct vm_policy *const *p = __policies_start; p < __policies_end; p++)
+#define MAX_POLICIES 64
 
 static const struct vm_policy *chosen; /* vm= */
-static u32 broken_policies;            /* a bit per entry of the table */
+static bool broken[MAX_POLICIES];      /* by place in the table */
 
 static const struct vm_policy *policy_find(const char *name)
 {
-	for_each_policy(p)
-		if (!strcmp((*p)->name, name))
-			return *p;
-	return NULL;
+	u32 i = 0;
+
+	while (policy_at(i) && strcmp(policy_at(i)->name, name))
+		i++;
+	return policy_at(i);
 }
 
 static const char *choose(const char *text)
@@ -42,9 +40,9 @@ static const char *choose(const char *text)
 static void list_policies(char *buf, size_t size)
 {
 	*buf = '\0';
-	for_each_policy(p) {
-		strlcat(buf, p == __policies_start ? "" : "|", size);
-		strlcat(buf, (*p)->name, size);
+	for (u32 i = 0; policy_at(i); i++) {
+		strlcat(buf, i ? "|" : "", size);
+		strlcat(buf, policy_at(i)->name, size);
 	}
 }
 
@@ -55,21 +53,20 @@ static void show_policy(char *buf, size_t size)
 
 PARAM_ENUM("vm", choose, list_policies, show_policy, "page-replacement policy", AT_BOOT);
 
-static u32 policy_bit(const struct vm_policy *policy)
+static bool *broken_mark(const struct vm_policy *policy)
 {
 	u32 i = 0;
 
-	while (__policies_start[i] != policy)
+	while (policy_at(i) != policy)
 		i++;
-	ASSERT(i < 32);
-	return 1u << i;
+	return &broken[i];
 }
 
 void policy_fall_back(void)
 {
 	if (!strcmp(vm_policy->name, FALLBACK))
 		panic("the fallback policy itself is broken");
-	broken_policies |= policy_bit(vm_policy);
+	*broken_mark(vm_policy) = true;
 	policy_take_over(policy_find(FALLBACK), true);
 }
 
@@ -82,7 +79,7 @@ int policy_switch(const char *name)
 		return -EINVAL;
 	if (next == vm_policy)
 		return 0;
-	if (broken_policies & policy_bit(next))
+	if (*broken_mark(next))
 		return -EPERM;
 	if (next->init)
 		err = next->init();
@@ -93,24 +90,29 @@ int policy_switch(const char *name)
 
 void policy_register_params(void)
 {
-	for_each_policy(p)
-		if ((*p)->params)
-			param_register((*p)->name, (*p)->params);
+	for (u32 i = 0; policy_at(i); i++)
+		if (policy_at(i)->params)
+			param_register(policy_at(i)->name, policy_at(i)->params);
 }
 
 void policy_init(void)
 {
-	for_each_policy(p)
-		policy_require_hooks(*p);
+	for (u32 i = 0; policy_at(i); i++) {
+		ASSERT(i < MAX_POLICIES);
+		policy_require_hooks(policy_at(i));
+	}
 	policy_start(chosen ?: policy_find(DEFAULT));
 	printk("policy: %s, %s\n", vm_policy->name, vm_policy->summary);
 }
 
 void policy_names(struct seq_file *m)
 {
-	for_each_policy(p)
-		seq_printf(m, "%s%s%s%s", p == __policies_start ? "" : " ",
-			   *p == vm_policy ? "[" : "", (*p)->name, *p == vm_policy ? "]" : "");
+	for (u32 i = 0; policy_at(i); i++) {
+		bool on = policy_at(i) == vm_policy;
+
+		seq_printf(m, "%s%s%s%s", i ? " " : "", on ? "[" : "", policy_at(i)->name,
+			   on ? "]" : "");
+	}
 	seq_putc(m, '\n');
 }
 
