@@ -18,7 +18,6 @@
 #include "lib/list.h"
 #include "lib/param.h"
 #include "lib/seq_file.h"
-#include "lib/string.h"
 #include "mm/guard_core.h"
 #include "mm/mm.h"
 #include "mm/policy_core.h"
@@ -144,50 +143,30 @@ static void report_process(struct mm_struct *mm, bool first)
 	telemetry_add(",\"nice\":%d,\"vruntime\":%llu}", t->nice, t->se.vruntime);
 }
 
-static bool is_number(const char *s)
+/* count: how many there were. */
+static void report_number(struct seq_file *m, const char *name, u64 value)
 {
-	const char *at = s;
-
-	while (*at >= '0' && *at <= '9')
-		at++;
-	return at > s && !*at;
-}
-
-/* The "name: number" lines of what a policy or a guard shows, as members of an object. */
-static void report_shown(void (*show)(struct seq_file *), bool first)
-{
-	char text[512], *line = text, *end, *colon;
-	struct seq_file m;
-
-	seq_init(&m, text, sizeof(text) - 1);
-	if (show)
-		show(&m);
-	text[m.count] = '\0';
-	for (; (end = strchr(line, '\n')); line = end + 1) {
-		*end = '\0';
-		colon = strstr(line, ": ");
-		if (!colon || !is_number(colon + 2))
-			continue;
-		*colon = '\0';
-		telemetry_add("%s\"%s\":%s", first ? "" : ",", line, colon + 2);
-		first = false;
-	}
+	telemetry_add("%s\"%s\":%llu", m->count++ ? "," : "", name, value);
 }
 
 static void report_policy(void)
 {
+	struct seq_file m = { .number = report_number };
+
 	telemetry_add(",\"lists\":{");
-	report_shown(vm_policy->show, true);
+	policy_call_show(&m);
 	telemetry_add("}");
 }
 
 static void report_guard(void)
 {
+	struct seq_file m = { .number = report_number, .count = 2 };
+
 	if (!vm_guard)
 		return;
 	telemetry_add(",\"guard\":{\"name\":\"%s\",\"us\":%llu", vm_guard->name,
 		      cycles_to_ns(guard_timer.cycles) / 1000);
-	report_shown(vm_guard->show, false);
+	guard_call_show(&m);
 	telemetry_add("}");
 }
 
@@ -201,7 +180,8 @@ static void report_system(void)
 		      zones[0].nr_free, zones[1].nr_free, zones[2].nr_free, zones[0].nr_owned,
 		      zones[1].nr_owned, zones[2].nr_owned, vm_nr_isolated, reclaim_nr_writing());
 	telemetry_add(",\"priority\":%d,\"policy_us\":%llu,\"swap_free\":%u",
-		      reclaim_worst_priority(), cycles_to_ns(policy_timer.cycles) / 1000, swap_nr_free);
+		      reclaim_worst_priority(), cycles_to_ns(policy_timer.cycles) / 1000,
+		      swap_nr_free);
 	if (swap_bdev)
 		telemetry_add(
 			",\"disk\":{\"queue\":%u,\"reads\":%llu,\"writes\":%llu,\"busy_us\":%llu,"

@@ -35,7 +35,7 @@ struct vm_guard {
 	 * as of pages read ahead. Called by vm_eligible, during select, for a page that the scan
 	 * could take. */
 	bool (*spare)(struct page *page, struct mm_struct *owner, const struct vm_scan *scan);
-	/* Lines for /proc/vm/guard; those that are "name: number" are in the telemetry, too. */
+	/* Lines for /proc/vm/guard; numbers that are shown with show_u64 are in the telemetry, too. */
 	void (*show)(struct seq_file *m);
 };
 

@@ -75,10 +75,13 @@ struct vm_scan {
 	enum vm_act act;      /* out: what to do with the page; VM_EVICT at the start */
 };
 
+/* The zones of memory are numbered from 0: page_zone_index(page), and the bits of vm_scan.zones. */
+#define VM_NR_ZONES 3
+
 /* Required: insert remove select putback check. */
 struct vm_policy {
 	const char *name, *summary;
-	u32 tick_ms;                   /* 0: no tick */
+	u32 tick_ms; /* 0: no tick */
 	const struct vm_param *params; /* shown as NAME.param; ends with a nameless one */
 
 	/* Switching on and off; may sleep and allocate. init: 0 or -errno. */
@@ -115,7 +118,8 @@ struct vm_policy {
 	bool (*tick)(void);
 	/* Pages held, or < 0 if the lists are broken. */
 	int (*check)(void);
-	/* Lines for /proc/vm/policy. Lists are shown as "name: count". */
+	/* Lines for /proc/vm/policy, by show_u64, whose numbers are in the telemetry, too, or by
+	 * seq_printf. Lists are shown with their lengths, in the order of their heads. */
 	void (*show)(struct seq_file *m);
 };
 

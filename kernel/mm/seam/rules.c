@@ -26,6 +26,8 @@
 
 #define MAX_ASKED_AGAIN 1000
 
+STATIC_ASSERT(VM_NR_ZONES == MAX_ZONES);
+
 const struct vm_policy *vm_policy;
 const struct vm_guard *vm_guard;
 u32 vm_nr_isolated;
