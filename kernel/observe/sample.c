@@ -41,6 +41,18 @@ static WAIT_QUEUE(sample_wait);
 static bool due; /* irq */
 static u64 last_ns, cost_ns; /* the last sample; what all have cost */
 
+/* The numbers that a policy or a guard shows; what is beyond is left out. */
+struct shown {
+	struct seq_file m;
+	u32 nr;
+	struct {
+		char name[24];
+		u64 value;
+	} numbers[32];
+};
+
+static struct shown by_policy, by_guard;
+
 struct scan {
 	struct mm_struct *mm;
 	u32 now_ms; /* virtual time */
@@ -185,51 +197,44 @@ static void send_counters(void)
 	telemetry_close('}');
 }
 
-static bool is_number(const char *s)
+static void note_number(struct seq_file *m, const char *name, u64 value)
 {
-	const char *at = s;
+	struct shown *s = container_of(m, struct shown, m);
 
-	while (*at >= '0' && *at <= '9')
-		at++;
-	return at > s && !*at;
+	if (s->nr == ARRAY_SIZE(s->numbers))
+		return;
+	strlcpy(s->numbers[s->nr].name, name, sizeof(s->numbers[s->nr].name));
+	s->numbers[s->nr++].value = value;
 }
 
-/* The "name: number" lines of what a policy or a guard shows, as members of an object. */
-static void report_shown(void (*show)(struct seq_file *), bool first)
+static void send_shown(const struct shown *s)
 {
-	char text[512], *line = text, *end, *colon;
-	struct seq_file m;
-
-	seq_init(&m, text, sizeof(text) - 1);
-	if (show)
-		show(&m);
-	text[m.count] = '\0';
-	for (; (end = strchr(line, '\n')); line = end + 1) {
-		*end = '\0';
-		colon = strstr(line, ": ");
-		if (!colon || !is_number(colon + 2))
-			continue;
-		*colon = '\0';
-		telemetry_add("%s\"%s\":%s", first ? "" : ",", line, colon + 2);
-		first = false;
-	}
+	for (u32 i = 0; i < s->nr; i++)
+		telemetry_u64(s->numbers[i].name, s->numbers[i].value);
 }
 
-static void report_policy(void)
+static void send_lists(void)
 {
-	telemetry_add(",\"lists\":{");
-	report_shown(vm_policy->show, true);
-	telemetry_add("}");
+	telemetry_open("lists", '{');
+	send_shown(&by_policy);
+	telemetry_close('}');
 }
 
-static void report_guard(void)
+static void send_guard(void)
 {
 	if (!vm_guard)
 		return;
-	telemetry_add(",\"guard\":{\"name\":\"%s\",\"us\":%llu", vm_guard->name,
-		      cycles_to_ns(guard_cycles) / 1000);
-	report_shown(vm_guard->show, false);
-	telemetry_add("}");
+	telemetry_open("guard", '{');
+	PART_GUARD(EMIT);
+	send_shown(&by_guard);
+	telemetry_close('}');
+}
+
+static void ask(struct shown *s, void (*show)(struct seq_file *m))
+{
+	s->m = (struct seq_file){ .number = note_number };
+	s->nr = 0;
+	show(&s->m);
 }
 
 void sample_now(void)
@@ -239,8 +244,12 @@ void sample_now(void)
 	for_each_mm(mm)
 		if (mm->task)
 			sample_mm(mm);
-	if (!telemetry_begin("sample"))
+	if (!telemetry_on())
 		return;
+	/* Before the record: a show hook may break a rule, which is a record of its own. */
+	ask(&by_policy, policy_call_show);
+	ask(&by_guard, guard_call_show);
+	telemetry_begin("sample");
 	RECORD_SAMPLE(EMIT);
 	telemetry_end();
 }

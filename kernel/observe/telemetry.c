@@ -5,7 +5,6 @@
 #include "arch/time.h"
 #include "drivers/serial.h"
 #include "lib/param.h"
-#include "lib/printf.h"
 #include "lib/string.h"
 #include "main.h"
 #include "mm/guard_core.h"
@@ -13,6 +12,7 @@
 #include "mm/policy_core.h"
 #include "mm/reclaim.h"
 #include "mm/zone.h"
+#include "observe/events.h"
 #include "proc/task.h"
 #include "schema.h"
 
@@ -93,6 +93,8 @@ void telemetry_s64(const char *name, s64 value)
 /* A JSON string may not hold quotes, backslashes or control characters as they are. */
 void telemetry_text(const char *name, const char *value)
 {
+	if (!value)
+		return;
 	put_name(name);
 	put_char('"');
 	for (; *value; value++) {
@@ -133,37 +135,39 @@ void telemetry_end(void)
 	flush();
 }
 
-static void add_va(const char *fmt, va_list args)
+/* Whose rule it was, if it is of this kind. */
+static const char *culprit(const struct violation *v, const char *kind)
 {
-	char piece[320];
-	int n = vsnprintf(piece, sizeof(piece), fmt, args);
-
-	put(piece, MIN((size_t)n, sizeof(piece) - 1));
+	return strcmp(v->kind, kind) ? NULL : v->name;
 }
 
-void telemetry_add(const char *fmt, ...)
+static void violation(const struct violation *v)
 {
-	va_list args;
-
-	va_start(args, fmt);
-	add_va(fmt, args);
-	va_end(args);
-}
-
-void telemetry_event(const char *ev, const char *fmt, ...)
-{
-	va_list args;
-
-	if (!telemetry_begin(ev))
+	if (!telemetry_begin("violation"))
 		return;
-	put_char(',');
-	va_start(args, fmt);
-	add_va(fmt, args);
-	va_end(args);
+	RECORD_VIOLATION(EMIT);
 	telemetry_end();
 }
 
-void telemetry_mm(const struct task_struct *t)
+static void policy_switched(const char *name)
+{
+	if (!telemetry_begin("policy"))
+		return;
+	RECORD_POLICY(EMIT);
+	telemetry_end();
+}
+
+static void oom(struct task_struct *t)
+{
+	const struct mm_counters *c = &t->mm->count;
+
+	if (!telemetry_begin("oom"))
+		return;
+	RECORD_OOM(EMIT);
+	telemetry_end();
+}
+
+static void new_mm(struct task_struct *t)
 {
 	if (!telemetry_begin("mm"))
 		return;
@@ -180,6 +184,14 @@ static void send_zones(void)
 		telemetry_close('}');
 	}
 	telemetry_close(']');
+}
+
+void telemetry_init(void)
+{
+	listen_violation(violation);
+	listen_policy_switch(policy_switched);
+	listen_oom(oom);
+	listen_new_mm(new_mm);
 }
 
 void telemetry_start(void)

@@ -10,7 +10,7 @@
 #include "internal.h"
 #include "lib/string.h"
 #include "mm/mm.h"
-#include "observe/telemetry.h"
+#include "observe/events.h"
 
 #define RESERVED_TASKS 4u
 
@@ -66,7 +66,7 @@ int do_fork(u32 child_sp, u32 *child_tid_set)
 	/* As Linux, a child whose address is bad lives, but is not told its number. */
 	if (child_tid_set)
 		mm_write(child->mm, (u32)child_tid_set, &child->pid, sizeof(child->pid));
-	telemetry_mm(child);
+	event_new_mm(child);
 	sched_start(child);
 	return child->pid;
 }
