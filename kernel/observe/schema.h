@@ -53,6 +53,7 @@
 	M(text, kernel,    FACT,  "",      "tidemark", "`tidemark`") \
 	M(text, policy,    FACT,  "",      vm_policy->name, "the policy at boot") \
 	M(text, guard,     FACT,  "",      guard_name(), "the guard at boot; `none` when there is none") \
+	M(u32,  jitter,    FACT,  "",      jitter, "`jitter=N` of the command line: which shifts of time this run has; 0: none") \
 	M(text, cmdline,   FACT,  "",      boot_info.cmdline, "the kernel's command line") \
 	M(u32,  page_size, FACT,  "bytes", PAGE_SIZE, "size of a page") \
 	M(u32,  managed,   FACT,  "pages", nr_managed_pages(), "what the allocator manages") \

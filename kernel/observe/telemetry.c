@@ -4,6 +4,7 @@
 #include "arch/machine.h"
 #include "arch/time.h"
 #include "drivers/serial.h"
+#include "lib/jitter.h"
 #include "lib/param.h"
 #include "lib/string.h"
 #include "main.h"

@@ -115,6 +115,7 @@ class Start(Record):
     kernel: str
     policy: str
     guard: str
+    jitter: int
     cmdline: str
     page_size: int
     managed: int
@@ -245,6 +246,7 @@ MEMBERS: dict[str, Member] = {
     "start.kernel": Member("text", "FACT", "", "`tidemark`"),
     "start.policy": Member("text", "FACT", "", "the policy at boot"),
     "start.guard": Member("text", "FACT", "", "the guard at boot; `none` when there is none"),
+    "start.jitter": Member("u32", "FACT", "", "`jitter=N` of the command line: which shifts of time this run has; 0: none"),
     "start.cmdline": Member("text", "FACT", "", "the kernel's command line"),
     "start.page_size": Member("u32", "FACT", "bytes", "size of a page"),
     "start.managed": Member("u32", "FACT", "pages", "what the allocator manages"),
