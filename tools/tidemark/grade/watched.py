@@ -19,7 +19,7 @@ from tidemark.grade.elf import Elf, Placed, Symbol, place
 if TYPE_CHECKING:
     from tidemark.grade.bench import Bench
 
-SEAM = Path("build/kernel/mm/policy_core.o")
+SEAM = Path("build/kernel/mm/seam/hooks.o")
 POLICIES, GUARDS = "build/kernel/mm/policy/", "build/kernel/mm/guard/"
 PAGE_LAYOUT = """#include "mm/page.h"
 const u32 layout[] = { sizeof(struct page), __builtin_offsetof(struct page, policy),
