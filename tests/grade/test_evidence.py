@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 from tidemark import plugin, qemu, vmsim
 from tidemark.errors import LabError
-from tidemark.grade import elf, evidence, watched
+from tidemark.grade.build import elf
 from tidemark.grade.model import Outcome
+from tidemark.grade.witness import evidence, kernel_map
 from tidemark.strings import Given
 
 FRAMES = 20
@@ -196,7 +197,7 @@ def test_switches_share_the_instructions_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize("refs", [0, 1])
 def test_guest_does_not_notice(refs: int, tmp_path: Path) -> None:
     made = []
-    options = watched.find(of_policy("clock", tmp_path)).options
+    options = kernel_map.find(of_policy("clock", tmp_path)).options
     for name in ("without", "with"):
         folder = tmp_path / name
         folder.mkdir()
@@ -340,5 +341,5 @@ def test_object_that_is_not_in_the_kernel_is_refused(cheating: Bench) -> None:
 
 
 def test_layout_of_struct_page_is_the_compilers(tmp_path: Path) -> None:
-    size, low, high = watched.page_layout(of_policy("fifo", tmp_path))
+    size, low, high = kernel_map.page_layout(of_policy("fifo", tmp_path))
     assert 0 < low < high <= size and size % 4 == 0 and high - low >= 8

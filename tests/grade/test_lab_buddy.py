@@ -10,9 +10,9 @@ from benches import Tried, bench, changed
 from grading import solution, starter
 from tidemark.errors import LabError
 from tidemark.grade import model
-from tidemark.grade.evidence import BIRTH, COPY, EVENT, READ, REF, STORE, ZERO, Evidence
-from tidemark.grade.kinds import buddy, runs
+from tidemark.grade.judge.kinds import buddy, runs
 from tidemark.grade.model import Outcome
+from tidemark.grade.witness.evidence import BIRTH, COPY, EVENT, READ, REF, STORE, ZERO, Evidence
 
 BUDDY = "kernel/mm/frame/buddy.c"
 RANDOM, MERGE, MISUSE, DAMAGE, SOUND = (

@@ -8,9 +8,9 @@ from benches import Tried, bench, changed
 from grading import solution, starter
 from tidemark.errors import LabError
 from tidemark.grade import model
-from tidemark.grade.evidence import EVENT, STORE, SWITCH, Evidence
-from tidemark.grade.kinds import shares
+from tidemark.grade.judge.kinds import shares
 from tidemark.grade.model import Outcome
+from tidemark.grade.witness.evidence import EVENT, STORE, SWITCH, Evidence
 
 FAIR = "kernel/sched/fair.c"
 WEIGHTS, SLEEPER, SAVER, FORKS, SIX = (

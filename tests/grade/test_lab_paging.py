@@ -12,10 +12,10 @@ from benches import Tried, bench, changed
 from grading import solution
 from tidemark.errors import LabError
 from tidemark.grade import model
-from tidemark.grade.evidence import BIRTH, EVENT, STORE, ZERO, Evidence
-from tidemark.grade.family import PAGES_PER_TABLE, Family, Operation, Step, torn_fork
-from tidemark.grade.kinds import paging
+from tidemark.grade.judge.fork_model import PAGES_PER_TABLE, Family, Operation, Step, torn_fork
+from tidemark.grade.judge.kinds import paging
 from tidemark.grade.model import Outcome
+from tidemark.grade.witness.evidence import BIRTH, EVENT, STORE, ZERO, Evidence
 
 WALK, ANON = "kernel/arch/x86/walk.c", "kernel/mm/space/anon.c"
 ZERO_FRAME = 1

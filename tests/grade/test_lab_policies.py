@@ -16,11 +16,14 @@ from benches import bench, changed
 from grading import solution
 from tidemark import qemu
 from tidemark.errors import LabError
-from tidemark.grade import expected, grade, lab, model, oracle, played
-from tidemark.grade.bench import Bench
-from tidemark.grade.evidence import EVENT, READ, STORE, SWITCH, WRITE, ZERO, Boot, Evidence
-from tidemark.grade.kinds import admission, residence
+from tidemark.grade import grading, model
+from tidemark.grade.build.workspace import Bench
+from tidemark.grade.intake import lab
+from tidemark.grade.judge import expected, oracle
+from tidemark.grade.judge.kinds import admission, residence
 from tidemark.grade.model import Outcome, Verdict
+from tidemark.grade.witness import playback
+from tidemark.grade.witness.evidence import EVENT, READ, STORE, SWITCH, WRITE, ZERO, Boot, Evidence
 
 POLICIES = Path("kernel/mm/policy")
 FIFO, CLOCK, TWOQ, WS = (solution(f"{POLICIES}/{name}.c") for name in ("fifo", "clock", "2q", "ws"))
@@ -72,7 +75,7 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     sources = MISTAKES | {"js2q": (qemu.ROOT / "tests/kernel/policies/js2q.c").read_text()}
     for name, source in sources.items():
         (made.tree / POLICIES / f"{name}.c").write_text(named(source, name))
-    built = made.make(*grade.KERNEL)
+    built = made.make(*grading.KERNEL)
     assert built.status == 0, built.err
     objects = (f"build/{POLICIES}/{name}.o" for name in (*sources, "fifo", "clock", "2q", "ws"))
     return replace(made, objects=tuple(objects))
@@ -88,8 +91,8 @@ def judge(tried: Bench, lab_name: str, title: str, policy: str) -> Verdict:
     test = replace(test, options=options | {"set": own})
     if test.kind == "victims":
         tried.made.clear()
-        grade.prepare(replace(tried, lab=replace(tried.lab, tests=(test,))))
-    return grade.judge(test, tried)[0]
+        grading.prepare(replace(tried, lab=replace(tried.lab, tests=(test,))))
+    return grading.judge(test, tried)[0]
 
 
 CLOCKS, TWOQS, SETS = "clock", "twoq", "workingset"
@@ -226,12 +229,12 @@ def test_students_release_has_what_visible_tests_expect(victims_test: model.Test
 
 
 def test_string_is_written_as_pace_reads_it() -> None:
-    assert played.words([0, 1, 2, 7, 7, 8, 3]) == "1-3 8 8-9 4"
-    assert played.words([]) == ""
+    assert playback.words([0, 1, 2, 7, 7, 8, 3]) == "1-3 8 8-9 4"
+    assert playback.words([]) == ""
     options = {"string": "0 1 2 3", "again": [2]}
-    assert played.pages_of(model.Test("", 1, "faults", options)) == (0, 1, 2, 3, 2, 3, 0, 1)
+    assert playback.pages_of(model.Test("", 1, "faults", options)) == (0, 1, 2, 3, 2, 3, 0, 1)
     with pytest.raises(LabError, match="needs pages above"):
-        played.prefix_of([9000], 400)
+        playback.prefix_of([9000], 400)
 
 
 # --- what follows from events ---
@@ -285,10 +288,10 @@ def test_stays_are_counted_in_the_process_own_time() -> None:
 
 def test_more_pages_than_frames_and_a_string_cut_short_are_noticed() -> None:
     boot = Boot(Outcome.RIGHT, "", "", COURSE)
-    whole = played.Played(boot, (), (5, 6, 5, 5, 6))
-    assert played.incomplete(whole, 2) is None
-    assert "2 pages were in memory at once, with 1 frames" in played.incomplete(whole, 1).message
-    assert "made 5 of 6 references" in played.incomplete(replace(whole, string=(5, 6, 5, 5, 6, 7)), 2).message
+    whole = playback.Played(boot, (), (5, 6, 5, 5, 6))
+    assert playback.incomplete(whole, 2) is None
+    assert "2 pages were in memory at once, with 1 frames" in playback.incomplete(whole, 1).message
+    assert "made 5 of 6 references" in playback.incomplete(replace(whole, string=(5, 6, 5, 5, 6, 7)), 2).message
     assert whole.victims == {3: [6]} and whole.swapped_in.tolist() == [False, False, False, False, True]
 
 

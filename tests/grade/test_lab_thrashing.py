@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from benches import Tried, bench, changed
 from grading import solution
-from tidemark.grade import measured, model
-from tidemark.grade.evidence import EVENT, READ, SWITCH, Boot, Evidence
-from tidemark.grade.kinds import answers, guard
+from tidemark.grade import model
+from tidemark.grade.judge.kinds import answers, guard
 from tidemark.grade.model import Outcome, Verdict
+from tidemark.grade.witness import boot_cache
+from tidemark.grade.witness.evidence import EVENT, READ, SWITCH, Boot, Evidence
 
 TOKEN, ANSWERS = "kernel/mm/guard/token.c", "labs/thrashing/answers.toml"
 SIX, SCANS, THREE = (
@@ -137,7 +138,7 @@ def test_limit_has_a_tolerance(number: int, right: bool, tried: Tried, monkeypat
         evidence = replace(computed(9_000_000), virtual_ns=int(command) * 10**9)
         return Boot(Outcome.RIGHT, "", "", evidence)
 
-    monkeypatch.setattr(measured, "boot", run)
+    monkeypatch.setattr(boot_cache, "boot", run)
     options = {"answer": "n", "run": "{n}", "range": [1, 20], "step": 1, "within_s": 6, "tolerance": 1}
     verdict = answers.limit(model.Test("limit", 1, "answers", options), tried.bench, number)
     assert (verdict.outcome is Outcome.RIGHT) is right, verdict.message
@@ -159,10 +160,10 @@ def test_a_run_is_made_once_for_a_kernel(tried: Tried, tmp_path: Path) -> None:
     (tmp_path / "build").mkdir()
     for name in ("tidemark.elf", "initramfs.cpio"):
         (tmp_path / "build" / name).write_text(str(tmp_path))
-    first, again, other = (measured.boot(Counting(), "true", mem=mem) for mem in ("8M", "8M", "16M"))
+    first, again, other = (boot_cache.boot(Counting(), "true", mem=mem) for mem in ("8M", "8M", "16M"))
     assert first is again and other is not first and made == [first, again, other]
     (tmp_path / "build/tidemark.elf").write_text("another kernel")
-    assert measured.boot(Counting(), "true", mem="8M") is not first
-    for at in range(2 * measured.MOST):
-        measured.boot(Counting(), f"echo {at}", mem="8M")
-    assert len(measured.known) <= measured.MOST and measured.turns.keys() == measured.known.keys()
+    assert boot_cache.boot(Counting(), "true", mem="8M") is not first
+    for at in range(2 * boot_cache.MOST):
+        boot_cache.boot(Counting(), f"echo {at}", mem="8M")
+    assert len(boot_cache.known) <= boot_cache.MOST and boot_cache.turns.keys() == boot_cache.known.keys()

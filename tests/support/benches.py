@@ -6,10 +6,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tidemark import qemu
-from tidemark.grade import confine, grade, lab, tree
-from tidemark.grade.bench import Bench
+from tidemark.grade import grading
+from tidemark.grade.build import object_rules, tree
+from tidemark.grade.build.sandbox import best
+from tidemark.grade.build.workspace import Bench
+from tidemark.grade.intake import lab
 from tidemark.grade.model import Test, Verdict
-from tidemark.grade.sandbox import best
 
 
 @dataclass(frozen=True)
@@ -25,15 +27,15 @@ class Tried:
 
     def judge(self, test: Test) -> Verdict:
         """One test; the kernel is built for it."""
-        made = self.bench.make(*grade.KERNEL)
+        made = self.bench.make(*grading.KERNEL)
         assert made.status == 0, made.err
         return self.judge_on_host(test)
 
     def judge_on_host(self, test: Test) -> Verdict:
         """One test that boots nothing."""
         self.bench.made.clear()
-        grade.prepare(replace(self.bench, lab=replace(self.bench.lab, tests=(test,))))
-        return grade.judge(test, self.bench)[0]
+        grading.prepare(replace(self.bench, lab=replace(self.bench.lab, tests=(test,))))
+        return grading.judge(test, self.bench)[0]
 
     def test(self, title: str) -> Test:
         """A test of lab.toml."""
@@ -45,7 +47,7 @@ def bench(name: str, folder: Path) -> Tried:
     assignment = lab.load(qemu.ROOT, name)
     tree.lay(qemu.ROOT, assignment, qemu.ROOT, folder / "tree")
     (folder / "runs").mkdir()
-    objects = confine.objects(assignment)
+    objects = object_rules.objects(assignment)
     made = Bench(assignment, folder / "tree", qemu.ROOT, folder / "runs", best(), objects)
     return Tried(made, assignment.files[0])
 

@@ -14,11 +14,12 @@ import matplotlib
 from common import ROOT
 from matplotlib.axes import Axes
 from tidemark import compare, strings, vmsim
-from tidemark.grade import confine, lab
-from tidemark.grade.bench import Bench
-from tidemark.grade.kinds import admission, residence
-from tidemark.grade.played import pages_of
-from tidemark.grade.sandbox import best
+from tidemark.grade.build import object_rules
+from tidemark.grade.build.sandbox import best
+from tidemark.grade.build.workspace import Bench
+from tidemark.grade.intake import lab
+from tidemark.grade.judge.kinds import admission, residence
+from tidemark.grade.witness.playback import pages_of
 from tidemark.report.figure import BLACK, BLUE, OF_POLICY, ORANGE, STYLE, VERMILION, Look, canvas, heading, legend
 
 LABELS = {"fifo": "FIFO", "clock": "CLOCK", "2q": "2Q", "lru": "LRU", "min": "MIN"}
@@ -58,7 +59,7 @@ def curves(place: Path, policies: Sequence[str], texts: Mapping[str, Sequence[in
 def bench(folder: Path) -> Bench:
     """This tree, with its own solutions."""
     assignment = lab.load(ROOT, "workingset")
-    return Bench(assignment, ROOT, ROOT, folder, best(), confine.objects(assignment))
+    return Bench(assignment, ROOT, ROOT, folder, best(), object_rules.objects(assignment))
 
 
 def in_memory(place: Path, made: Bench) -> None:

@@ -1,0 +1,126 @@
+"""Kind `faults`: how many pages had to be read again, against a budget.
+
+There are many good policies, and for those whose victims no book prescribes, what counts is how few pages come back
+that should have stayed. Counted are pages read from the disk, as seen from outside. Options:
+
+    policy    vm=
+    string    as in the kind `victims`; or `run`, a command line of the guest
+    again     with a string: it is followed by itself, so many pages further on, such as [150]
+    frames    frames=; with `run` also `mem` and `swap`
+    set       parameters of the policy
+    pages     with a string: count these pages only, such as "0-9"
+    first     with a string: count from this reference on (1), when everything has found its place
+    full, none    up to so many give all points, from so many on none
+    hint      what to think about, for those who have not got them all
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from tidemark.grade.build.workspace import Bench
+from tidemark.grade.judge import oracle
+from tidemark.grade.model import Test, Verdict, scaled
+from tidemark.grade.witness.evidence import READ
+from tidemark.grade.witness.playback import Played, incomplete, obstacle, pages_of, play
+from tidemark.strings import from_text
+
+OTHERS = {"FIFO": oracle.fifo, "LRU": oracle.lru}
+POINTS_OF_PLOT = 100
+
+
+def counted_pages(test: Test) -> set[int]:
+    """The pages of the option `pages`; those of the string without it."""
+    if "pages" not in test.options:
+        return set(pages_of(test))
+    return set(from_text(str(test.options["pages"]), f"pages of {test.title!r}").tolist())
+
+
+def swap_ins(seen: Played, pages: set[int], first: int) -> list[int]:
+    """The indices of references, from `first` on, for which one of these pages was read."""
+    return [int(at) for at in np.flatnonzero(seen.swapped_in) if at >= first and seen.string[at] in pages]
+
+
+def of_model(
+    model: Callable[[Sequence[int], int], list[oracle.Decision]],
+    seen: Played,
+    frames: int,
+    pages: set[int],
+    first: int,
+) -> list[int]:
+    """The same for a textbook's policy on the same string."""
+    decisions = model((*seen.prefix, *seen.string), frames)[len(seen.prefix) :]
+    known: set[int] = set()
+    found = []
+    for at, decision in enumerate(decisions):
+        if at >= first and not decision.hit and decision.page in pages and decision.page in known:
+            found.append(at)
+        known.add(decision.page)
+    return found
+
+
+def left_at(seen: Played, page: int, before: int) -> int:
+    """The index of the reference for which a page left that was read again at `before`."""
+    return max((at for at, pages in seen.victims.items() if at < before and page in pages), default=-1)
+
+
+def example(seen: Played, at: int) -> str:
+    """What happened to one of the pages that were read again."""
+    page = seen.string[at]
+    left = left_at(seen, page, at)
+    uses = Counter(seen.string[: max(left, 0)])
+    said = f"page {page} was read again at reference {at + 1:,}"
+    if left < 0:
+        return said
+    return f"{said}; it had left at reference {left + 1:,}, for page {seen.string[left]}, after {uses[page]:,} uses"
+
+
+def picture(found: Mapping[str, list[int]], length: int) -> Mapping[str, object]:
+    """The counts, as they grow along the string, for the report."""
+    moments = np.linspace(0, length, POINTS_OF_PLOT).astype(int)
+    lines = {name: np.column_stack([moments, np.searchsorted(each, moments)]).tolist() for name, each in found.items()}
+    return {"title": "pages read again", "x": "references", "y": "pages", "lines": lines}
+
+
+def of_string(test: Test, bench: Bench) -> Verdict:
+    """A string's budget."""
+    frames, parameters = int(test.options["frames"]), list(test.options.get("set", []))
+    seen = play(bench, str(test.options["policy"]), pages_of(test), frames, parameters)
+    if stopped := obstacle(seen.boot) or incomplete(seen, frames):
+        return stopped
+    pages, first = counted_pages(test), int(test.options.get("first", 1)) - 1
+    found = {"yours": swap_ins(seen, pages, first)}
+    found |= {name: of_model(model, seen, frames, pages, first) for name, model in OTHERS.items()}
+    own = found["yours"]
+    lines = [f"for instance, {example(seen, own[len(own) // 2])}"] if own else []
+    lines.append("on this string " + ", ".join(f"{name} {len(found[name]):,}" for name in OTHERS))
+    return replace(verdict(test, len(own), lines), plot=picture(found, len(seen.string)))
+
+
+def of_run(test: Test, bench: Bench) -> Verdict:
+    """A command's budget: all pages that were read, whoever needed them."""
+    options = {name: test.options[name] for name in ("mem", "swap", "frames") if name in test.options}
+    command = " ".join(["sample_ms=0", *test.options.get("set", [])])
+    boot = bench.boot(test.options["run"], vm=test.options["policy"], cmdline=command, refs=False, **options)
+    if stopped := obstacle(boot):
+        return stopped
+    return verdict(test, int((boot.evidence.events["kind"] == READ).sum()), [])
+
+
+def verdict(test: Test, count: int, lines: list[str]) -> Verdict:
+    """The points for so many pages read again."""
+    what = f"pages {test.options['pages']} read again" if "pages" in test.options else "pages read again from the disk"
+    made = scaled(count, float(test.options["full"]), float(test.options["none"]), what, figures={"swap_ins": count})
+    if made.fraction == 1.0:
+        return made
+    lines += [str(test.options["hint"])] if "hint" in test.options else []
+    return replace(made, message="\n".join([made.message, *lines]))
+
+
+def judge(test: Test, bench: Bench) -> Verdict:
+    """Points by how few pages had to be read again."""
+    return of_string(test, bench) if "string" in test.options else of_run(test, bench)
