@@ -12,18 +12,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benches import bench, changed
 from grading import solution
 from tidemark import qemu
 from tidemark.errors import LabError
 from tidemark.grade import grading, model
-from tidemark.grade.build.workspace import Bench
 from tidemark.grade.intake import lab
 from tidemark.grade.judge import expected, oracle
 from tidemark.grade.judge.kinds import admission, residence
 from tidemark.grade.model import Outcome, Verdict
 from tidemark.grade.witness import playback
-from tidemark.grade.witness.evidence import EVENT, READ, STORE, SWITCH, WRITE, ZERO, Boot, Evidence
+from tidemark.grade.witness.boot import Boot
+from tidemark.grade.witness.evidence import EVENT, READ, STORE, SWITCH, WRITE, ZERO, Evidence
+from tidemark.grade.witness.machine import Machine
+from trials import changed, trial
 
 POLICIES = Path("kernel/mm/policy")
 FIFO, CLOCK, TWOQ, WS = (solution(f"{POLICIES}/{name}.c") for name in ("fifo", "clock", "2q", "ws"))
@@ -69,9 +70,9 @@ def named(source: str, name: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def tried(tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    """A bench whose kernel has all of them, and js2q."""
-    made = bench("clock", tmp_path_factory.mktemp("policies")).bench
+def tried(tmp_path_factory: pytest.TempPathFactory) -> Machine:
+    """A machine whose kernel has all of them, and js2q."""
+    made = trial("clock", tmp_path_factory.mktemp("policies")).machine
     sources = MISTAKES | {"js2q": (qemu.ROOT / "tests/kernel/policies/js2q.c").read_text()}
     for name, source in sources.items():
         (made.tree / POLICIES / f"{name}.c").write_text(named(source, name))
@@ -81,7 +82,7 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     return replace(made, objects=tuple(objects))
 
 
-def judge(tried: Bench, lab_name: str, title: str, policy: str) -> Verdict:
+def judge(tried: Machine, lab_name: str, title: str, policy: str) -> Verdict:
     """A lab's test of a policy that is under its own name in the kernel."""
     test = next(test for test in lab.load(qemu.ROOT, lab_name).tests if test.title == title)
     options = dict(test.options)
@@ -90,7 +91,7 @@ def judge(tried: Bench, lab_name: str, title: str, policy: str) -> Verdict:
     own = [word.replace("ws.", f"{policy}.") for word in options.get("set", [])]
     test = replace(test, options=options | {"set": own})
     if test.kind == "victims":
-        tried.made.clear()
+        tried.build_results.clear()
         grading.prepare(replace(tried, lab=replace(tried.lab, tests=(test,))))
     return grading.judge(test, tried)[0]
 
@@ -133,7 +134,7 @@ BY_HAND, ALL_USED = "clock: second chances, by hand", "clock: every page has bee
     ],
 )
 def test_what_a_book_prescribes_is_held_against_it(
-    policy: str, lab_name: str, title: str, said: str, tried: Bench
+    policy: str, lab_name: str, title: str, said: str, tried: Machine
 ) -> None:
     verdict = judge(tried, lab_name, title, policy)
     assert verdict.outcome is Outcome.WRONG and verdict.fraction == 0
@@ -151,18 +152,18 @@ def test_what_a_book_prescribes_is_held_against_it(
         ("no_admission", SETS, AT_WORK, 0.2, "do not fit into 220 frames"),
     ],
 )
-def test_budget_is_overdrawn(policy: str, lab_name: str, title: str, most: float, said: str, tried: Bench) -> None:
+def test_budget_is_overdrawn(policy: str, lab_name: str, title: str, most: float, said: str, tried: Machine) -> None:
     verdict = judge(tried, lab_name, title, policy)
     assert verdict.outcome is Outcome.OVER_BUDGET and verdict.fraction <= most
     assert said in verdict.message
 
 
-def test_who_starves_hangs(tried: Bench) -> None:
+def test_who_starves_hangs(tried: Machine) -> None:
     verdict = judge(tried, SETS, STARVED, "no_patience")
     assert verdict.outcome is Outcome.HUNG and "had not ended after" in verdict.message
 
 
-def test_broken_rule_and_wild_pointer_get_nothing(tried: Bench) -> None:
+def test_broken_rule_and_wild_pointer_get_nothing(tried: Machine) -> None:
     verdict = judge(tried, CLOCKS, BY_HAND, "keeps_it")
     assert verdict.outcome is Outcome.BROKE_RULE and "the policy broke the rule" in verdict.message
     verdict = judge(tried, CLOCKS, BY_HAND, "wild")
@@ -170,12 +171,12 @@ def test_broken_rule_and_wild_pointer_get_nothing(tried: Bench) -> None:
 
 
 @pytest.mark.parametrize("title", [test.title for test in lab.load(qemu.ROOT, TWOQS).tests])
-def test_other_good_design_gets_full_marks(title: str, tried: Bench) -> None:
+def test_other_good_design_gets_full_marks(title: str, tried: Machine) -> None:
     verdict = judge(tried, TWOQS, title, "js2q")
     assert verdict.fraction == 1, verdict.message
 
 
-def test_lists_in_a_message_are_those_before_the_reference(tried: Bench) -> None:
+def test_lists_in_a_message_are_those_before_the_reference(tried: Machine) -> None:
     """By hand: 1 was used, so 2 should go; a queue has no second chances."""
     verdict = judge(tried, CLOCKS, BY_HAND, "fifo_in_clock")
     assert verdict.message.splitlines()[1:5] == [
@@ -216,7 +217,9 @@ def victims_test() -> model.Test:
     return next(test for test in lab.load(qemu.ROOT, TWOQS).tests if test.title == SCAN)
 
 
-def test_students_release_has_what_visible_tests_expect(victims_test: model.Test, tried: Bench, tmp_path: Path) -> None:
+def test_students_release_has_what_visible_tests_expect(
+    victims_test: model.Test, tried: Machine, tmp_path: Path
+) -> None:
     expected.write(tmp_path, lab.load(qemu.ROOT, TWOQS))
     assert len(list((tmp_path / "expected").iterdir())) == 2
     (tmp_path / "release/labs").mkdir(parents=True)
@@ -288,7 +291,7 @@ def test_stays_are_counted_in_the_process_own_time() -> None:
 
 def test_more_pages_than_frames_and_a_string_cut_short_are_noticed() -> None:
     boot = Boot(Outcome.RIGHT, "", "", COURSE)
-    whole = playback.Played(boot, (), (5, 6, 5, 5, 6))
+    whole = playback.Playback(boot, (), (5, 6, 5, 5, 6))
     assert playback.incomplete(whole, 2) is None
     assert "2 pages were in memory at once, with 1 frames" in playback.incomplete(whole, 1).message
     assert "made 5 of 6 references" in playback.incomplete(replace(whole, string=(5, 6, 5, 5, 6, 7)), 2).message

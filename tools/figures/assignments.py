@@ -16,9 +16,9 @@ from matplotlib.axes import Axes
 from tidemark import compare, strings, vmsim
 from tidemark.grade.build import object_rules
 from tidemark.grade.build.sandbox import best
-from tidemark.grade.build.workspace import Bench
 from tidemark.grade.intake import lab
 from tidemark.grade.judge.kinds import admission, residence
+from tidemark.grade.witness.machine import Machine
 from tidemark.grade.witness.playback import pages_of
 from tidemark.report.figure import BLACK, BLUE, OF_POLICY, ORANGE, STYLE, VERMILION, Look, canvas, heading, legend
 
@@ -56,13 +56,13 @@ def curves(place: Path, policies: Sequence[str], texts: Mapping[str, Sequence[in
     picture.savefig(place, metadata={"Date": None})
 
 
-def bench(folder: Path) -> Bench:
+def machine(folder: Path) -> Machine:
     """This tree, with its own solutions."""
     assignment = lab.load(ROOT, "workingset")
-    return Bench(assignment, ROOT, ROOT, folder, best(), object_rules.objects(assignment))
+    return Machine(assignment, ROOT, ROOT, folder, best(), object_rules.objects(assignment))
 
 
-def in_memory(place: Path, made: Bench) -> None:
+def in_memory(place: Path, made: Machine) -> None:
     """Pages in memory over a process's own time, for the test about localities."""
     test = next(test for test in made.lab.tests if "every" in test.options)
     rounds = residence.rounds_of(test)
@@ -83,7 +83,7 @@ def in_memory(place: Path, made: Bench) -> None:
     picture.savefig(place, metadata={"Date": None})
 
 
-def who_runs(place: Path, made: Bench) -> None:
+def who_runs(place: Path, made: Machine) -> None:
     """Which of four thrashing processes executes instructions, under 2q and under ws."""
     test = next(test for test in made.lab.tests if test.kind == "admission")
     picture, axes = canvas(1, 2, row_in=1.5, sharey=True)
@@ -112,7 +112,7 @@ def main() -> None:
     strings_of_2q = {"scan:300,refs=6000": sizes[:20], "correlated:300,refs=6000": sizes[:20]}
     curves(labs / "twoq/curve.svg", ("fifo", "clock", "2q"), strings_of_2q)
     with tempfile.TemporaryDirectory() as folder:
-        made = bench(Path(folder))
+        made = machine(Path(folder))
         in_memory(labs / "workingset/in-memory.svg", made)
         who_runs(labs / "workingset/who-runs.svg", made)
 

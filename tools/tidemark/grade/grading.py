@@ -16,9 +16,10 @@ from tidemark.errors import BAD_INPUT, LabError
 from tidemark.files import sha256
 from tidemark.grade.build import object_rules, tree
 from tidemark.grade.build.sandbox import Sandbox
-from tidemark.grade.build.workspace import Bench, suspicions, tail, trespasses
+from tidemark.grade.build.workspace import tail
 from tidemark.grade.intake import lab
 from tidemark.grade.model import Grade, Graded, Lab, Outcome, Test, Verdict, wrong
+from tidemark.grade.witness.machine import Machine, suspicions, trespasses
 
 MOST_SOURCE = 1 << 20
 KERNEL = (qemu.KERNEL, qemu.INITRD)
@@ -35,49 +36,49 @@ def kind_of(test: Test) -> ModuleType:
     return importlib.import_module(f"tidemark.grade.judge.kinds.{test.kind}")
 
 
-def judge(test: Test, bench: Bench) -> tuple[Verdict, list[str]]:
+def judge(test: Test, machine: Machine) -> tuple[Verdict, list[str]]:
     """Run one test; and what was noticed. Whatever it came to, code that touched what is not its own gets nothing."""
-    bench = replace(bench, boots=[])
-    verdict = kind_of(test).judge(test, bench)
-    touched = trespasses(bench.boots)
+    machine = replace(machine, boots=[])
+    verdict = kind_of(test).judge(test, machine)
+    touched = trespasses(machine.boots)
     if touched:
         verdict = wrong("\n".join([*touched, *filter(None, [verdict.message])]), Outcome.BROKE_RULE)
-    return verdict, suspicions(bench.boots)
+    return verdict, suspicions(machine.boots)
 
 
-def prepare(bench: Bench) -> None:
+def prepare(machine: Machine) -> None:
     """Make what the tests need, before the first of them begins; whether that worked is theirs to look at."""
-    for test in bench.lab.tests:
+    for test in machine.lab.tests:
         for target in getattr(kind_of(test), "needs", lambda test: ())(test):
-            if target not in bench.made:
-                bench.made[target] = bench.make(target)
+            if target not in machine.build_results:
+                machine.build_results[target] = machine.make(target)
 
 
-def obstacle(bench: Bench) -> Verdict | None:
+def obstacle(machine: Machine) -> Verdict | None:
     """Build, and look at what was built: what keeps every test from being run, if anything does."""
-    missing = [file for file in bench.lab.files if not (bench.tree / file).is_file()]
+    missing = [file for file in machine.lab.files if not (machine.tree / file).is_file()]
     if missing:
         return wrong(f"{', '.join(missing)}: not handed in", Outcome.NO_BUILD)
-    large = [file for file in bench.lab.files if (bench.tree / file).stat().st_size > MOST_SOURCE]
+    large = [file for file in machine.lab.files if (machine.tree / file).stat().st_size > MOST_SOURCE]
     if large:
         return wrong(f"{', '.join(large)}: more than {MOST_SOURCE >> 20} MiB", Outcome.NO_BUILD)
-    made = bench.make(*KERNEL)
+    made = machine.make(*KERNEL)
     if made.status:
         return wrong(f"the compiler says:\n{tail(made.err, 20)}", Outcome.NO_BUILD)
-    offences = object_rules.offences(bench.tree, bench.lab)
+    offences = object_rules.offences(machine.tree, machine.lab)
     return wrong("\n".join(offences), Outcome.BROKE_RULE) if offences else None
 
 
-def judged(bench: Bench, jobs: int, progress: Progress) -> tuple[tuple[Graded, ...], list[str]]:
+def judged(machine: Machine, jobs: int, progress: Progress) -> tuple[tuple[Graded, ...], list[str]]:
     """All tests, `jobs` at a time, and what was noticed; progress comes in their order."""
-    in_the_way = obstacle(bench)
+    in_the_way = obstacle(machine)
     made, noticed = [], []
     if not in_the_way:
-        prepare(bench)
+        prepare(machine)
     with ThreadPoolExecutor(jobs) as pool:
-        coming = [None if in_the_way else pool.submit(judge, test, bench) for test in bench.lab.tests]
+        coming = [None if in_the_way else pool.submit(judge, test, machine) for test in machine.lab.tests]
         try:
-            for test, future in zip(bench.lab.tests, coming):
+            for test, future in zip(machine.lab.tests, coming):
                 verdict, suspicious = future.result() if future else (in_the_way, [])
                 made.append(Graded(test, verdict))
                 noticed += suspicious
@@ -88,11 +89,11 @@ def judged(bench: Bench, jobs: int, progress: Progress) -> tuple[tuple[Graded, .
     return tuple(made), list(dict.fromkeys(noticed))
 
 
-def described(bench: Bench) -> dict[str, str]:
+def described(machine: Machine) -> dict[str, str]:
     """What graded it, and what was graded. No dates: two gradings of the same files are the same bytes."""
-    kernel = bench.tree / qemu.KERNEL
+    kernel = machine.tree / qemu.KERNEL
     return {
-        "release": tree.identity(bench.release),
+        "release": tree.identity(machine.release),
         "kernel_sha256": sha256(kernel) if kernel.exists() else "",
         "qemu": image.qemu_version(),
         "tidemark": version("tidemark"),
@@ -129,7 +130,7 @@ def grade(
     shutil.rmtree(scratch / "runs", ignore_errors=True)
     (scratch / "runs").mkdir(parents=True)
     tree.lay(release, assignment, submission, scratch / "tree")
-    bench = Bench(
+    machine = Machine(
         lab=assignment,
         tree=scratch / "tree",
         release=release,
@@ -137,6 +138,6 @@ def grade(
         sandbox=sandbox,
         objects=object_rules.objects(assignment),
     )
-    tests, noticed = judged(bench, jobs, progress)
+    tests, noticed = judged(machine, jobs, progress)
     notes = (*tree.notes(strays), *noticed)
-    return Grade(assignment.name, assignment.title, tests, notes, described(bench))
+    return Grade(assignment.name, assignment.title, tests, notes, described(machine))

@@ -7,37 +7,61 @@ is, the object says itself: unlike a symbol's size, the code in it has no say in
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import numpy as np
+from elftools.common.exceptions import ELFError
+from elftools.elf.constants import SH_FLAGS
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
 
 from tidemark.errors import BAD_INPUT, LabError
 
-SYMTAB = 2  # a section's type
-WRITABLE, ALLOCATED, CODE = 1, 2, 4  # its flags
-LOCAL, GLOBAL = 0, 1  # a symbol's binding
-SECTION, FILE, FUNCTION = 3, 4, 2  # its type
-ABSOLUTE, UNDEFINED = 0xFFF1, 0
+# What pyelftools calls a symbol's binding, its type, and the section of one that has none.
+LOCAL, GLOBAL = "STB_LOCAL", "STB_GLOBAL"
+SECTION, FILE, FUNCTION = "STT_SECTION", "STT_FILE", "STT_FUNC"
+UNDEFINED, ABSOLUTE = "SHN_UNDEF", "SHN_ABS"
 
-SECTION_WORDS = ("name", "type", "flags", "address", "offset", "size", "link", "info", "align", "entry")
-SECTIONS = np.dtype([(word, "<u4") for word in SECTION_WORDS])
-SYMBOLS = np.dtype(
-    [("name", "<u4"), ("value", "<u4"), ("size", "<u4"), ("info", "u1"), ("other", "u1"), ("section", "<u2")]
-)
+
+@dataclass(frozen=True)
+class Section:
+    """A section: its flags, and where it lies in memory and in the file; `in_file`: the file holds its bytes."""
+
+    flags: int
+    address: int
+    offset: int
+    size: int
+    in_file: bool
+
+    @property
+    def is_loaded(self) -> bool:
+        """Does it take room in memory?"""
+        return bool(self.flags & SH_FLAGS.SHF_ALLOC)
+
+    @property
+    def is_code(self) -> bool:
+        """Can it be executed?"""
+        return bool(self.flags & SH_FLAGS.SHF_EXECINSTR)
+
+    @property
+    def is_writable(self) -> bool:
+        """Can it be written to?"""
+        return bool(self.flags & SH_FLAGS.SHF_WRITE)
 
 
 @dataclass(frozen=True)
 class Symbol:
-    """`value`: an address in the kernel, an offset in an object's section, which is numbered `section`."""
+    """`value`: an address in the kernel, an offset in an object's section, which is numbered `section` (or UNDEFINED,
+    ABSOLUTE)."""
 
     name: str
     value: int
     size: int
-    kind: int
-    binding: int
-    section: int
+    kind: str
+    binding: str
+    section: int | str
 
     @property
     def placed(self) -> bool:
@@ -54,25 +78,33 @@ class Elf:
             self._bytes = path.read_bytes()
         except OSError as error:
             raise LabError(f"{path}: {error.strerror}; `make` builds it", BAD_INPUT) from None
-        if self._bytes[:6] != b"\x7fELF\1\1":
-            raise LabError(f"{path} is no object file for i386", BAD_INPUT)
-        start, number = (int.from_bytes(self._bytes[at : at + size], "little") for at, size in ((32, 4), (48, 2)))
-        self.sections = np.frombuffer(self._bytes, SECTIONS, number, start)
+        try:
+            self._file = ELFFile(io.BytesIO(self._bytes))
+        except ELFError:
+            raise self._not_ours() from None
+        if self._file.elfclass != 32 or not self._file.little_endian:
+            raise self._not_ours()
 
-    def text(self, offset: int) -> str:
-        """The string that begins there in the file."""
-        return self._bytes[offset : self._bytes.index(0, offset)].decode("utf-8", "replace")
+    def _not_ours(self) -> LabError:
+        return LabError(f"{self.path} is no object file for i386", BAD_INPUT)
+
+    @cached_property
+    def sections(self) -> list[Section]:
+        """All sections, by their numbers."""
+        words = ("sh_flags", "sh_addr", "sh_offset", "sh_size")
+        found = self._file.iter_sections()
+        return [Section(*(each[word] for word in words), each["sh_type"] != "SHT_NOBITS") for each in found]
 
     @cached_property
     def symbols(self) -> list[Symbol]:
         """All symbols, in order: the local ones first."""
-        found = []
-        for table in self.sections[self.sections["type"] == SYMTAB]:
-            names = int(self.sections["offset"][table["link"]])
-            rows = np.frombuffer(self._bytes, SYMBOLS, table["size"] // SYMBOLS.itemsize, table["offset"])
-            for name, value, size, info, _, section in rows.tolist():
-                found.append(Symbol(self.text(names + name), value, size, info & 15, info >> 4, section))
-        return found
+        tables = [each for each in self._file.iter_sections() if isinstance(each, SymbolTableSection)]
+        return [
+            Symbol(each.name, each["st_value"], each["st_size"], info["type"], info["bind"], each["st_shndx"])
+            for table in tables
+            for each in table.iter_symbols()
+            for info in [each["st_info"]]
+        ]
 
     def locals(self) -> list[Symbol]:
         """Local symbols that the linker keeps: names of places and, before an object's, of its source file."""
@@ -89,13 +121,13 @@ class Elf:
     def string_at(self, address: int) -> str:
         """A string in memory, by its address; empty where the file holds nothing for it."""
         for section in self.sections:
-            within = address - int(section["address"])
-            if section["flags"] & ALLOCATED and 0 <= within < section["size"]:
-                return self.text(int(section["offset"]) + within)
+            if section.is_loaded and section.in_file and 0 <= address - section.address < section.size:
+                start = section.offset + address - section.address
+                return self._bytes[start : self._bytes.index(0, start)].decode("utf-8", "replace")
         return ""
 
 
-def shape(symbols: list[Symbol]) -> list[tuple[str, int, int]]:
+def shape(symbols: list[Symbol]) -> list[tuple[str, int, str]]:
     """What of symbols is the same before and after linking."""
     return [(symbol.name, symbol.size, symbol.kind) for symbol in symbols]
 
@@ -133,14 +165,15 @@ def place(kernel: Elf, part: Elf) -> Placed:
     """Find an object in the kernel. LabError when it is not there, or has code that no symbol names."""
     found = anchors(kernel, part)
     starts = {symbol.section: address - symbol.value for symbol, address in found}
-    code, data = [], []
+    code: list[tuple[int, int]] = []
+    data: list[tuple[int, int]] = []
     for number, section in enumerate(part.sections):
-        if not section["flags"] & ALLOCATED or not section["size"] or not section["flags"] & (CODE | WRITABLE):
+        if not section.is_loaded or not section.size or not (section.is_code or section.is_writable):
             continue
         if number in starts:
-            ranges = code if section["flags"] & CODE else data
-            ranges.append((starts[number], starts[number] + int(section["size"])))
-        elif section["flags"] & CODE:
+            ranges = code if section.is_code else data
+            ranges.append((starts[number], starts[number] + section.size))
+        elif section.is_code:
             raise LabError(f"{part.path} has code without a name, so that it cannot be watched", BAD_INPUT)
     functions = sorted((address, symbol.name) for symbol, address in found if symbol.kind == FUNCTION)
     return Placed(tuple(code), tuple(data), tuple(functions), {symbol.name: address for symbol, address in found})

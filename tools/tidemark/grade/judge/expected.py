@@ -18,10 +18,10 @@ import numpy as np
 
 from tidemark import explain, vmsim
 from tidemark.errors import BAD_INPUT, FAILED, LabError
-from tidemark.grade.build.workspace import Bench
 from tidemark.grade.judge.oracle import ORACLES, Decision
 from tidemark.grade.model import Lab, Test
 from tidemark.grade.witness import playback
+from tidemark.grade.witness.machine import Machine
 from tidemark.strings import Given
 
 FOLDER = "expected"
@@ -100,15 +100,15 @@ def file_of(folder: Path, test: Test) -> Path:
     return folder / FOLDER / (re.sub(r"\W+", "-", test.title.lower()).strip("-") + ".json")
 
 
-def decisions(bench: Bench, test: Test) -> list[Decision]:
+def decisions(machine: Machine, test: Test) -> list[Decision]:
     """What is right for a test of the kind `victims`: one decision for each reference of its string. LabError when a
     student's release does not have it.
     """
     if model_of(test) in ORACLES:
         return of_oracle(test)
-    if bench.has_solutions:
-        return of_reference(bench.release, test)
-    path = file_of(bench.lab.folder, test)
+    if machine.has_solutions:
+        return of_reference(machine.release, test)
+    path = file_of(machine.lab.folder, test)
     if not path.is_file():
         raise LabError(f"{path} is missing; the release that you were given has it", BAD_INPUT)
     return [from_json(row) for row in json.loads(path.read_text())]

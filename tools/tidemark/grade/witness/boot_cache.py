@@ -6,8 +6,8 @@ import threading
 
 from tidemark import qemu
 from tidemark.files import sha256
-from tidemark.grade.build.workspace import Bench
-from tidemark.grade.witness.evidence import Boot
+from tidemark.grade.witness.boot import Boot
+from tidemark.grade.witness.machine import Machine
 
 MOST = 12  # that are kept
 keeping = threading.Lock()
@@ -24,15 +24,15 @@ def keep(key: tuple, run: Boot) -> None:
             del known[oldest], turns[oldest]
 
 
-def boot(bench: Bench, run: str, **options: object) -> Boot:
-    """As bench.boot(run, **options), made at most once for a kernel; who asks meanwhile waits for it."""
-    image = sha256(bench.tree / qemu.KERNEL), sha256(bench.tree / qemu.INITRD)
-    key = (bench.lab.name, *image, run, *sorted(options.items()))
+def boot(machine: Machine, run: str, **options: object) -> Boot:
+    """As machine.boot(run, **options), made at most once for a kernel; who asks meanwhile waits for it."""
+    image = sha256(machine.tree / qemu.KERNEL), sha256(machine.tree / qemu.INITRD)
+    key = (machine.lab.name, *image, run, *sorted(options.items()))
     with keeping:
         turn = turns.setdefault(key, threading.Lock())
     with turn:
         if key in known:
-            bench.boots.append(known[key])
+            machine.boots.append(known[key])
         else:
-            keep(key, bench.boot(run, **options))
-        return bench.boots[-1]
+            keep(key, machine.boot(run, **options))
+        return machine.boots[-1]

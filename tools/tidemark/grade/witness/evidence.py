@@ -1,4 +1,4 @@
-"""Booting a kernel with a student's code in it, and what was seen of it from outside.
+"""What was seen, from outside, of a kernel with a student's code in it.
 
 The plugin (tools/plugin/evidence.c) sees every reference of a program, with the frame that it went to, and every page
 that is cleared, copied, or moved between a frame and the modelled disk. From the order of these events follows what the
@@ -8,26 +8,13 @@ written to it is a victim. The plugin also sees which code touches what, and a s
 
 from __future__ import annotations
 
-import shutil
-import signal
-import tempfile
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import mkinitramfs
 import numpy as np
 
-from tidemark import plugin, qemu
-from tidemark.errors import FAILED, LabError
-from tidemark.grade.model import Outcome
-from tidemark.grade.witness import kernel_map
-from tidemark.grade.witness.kernel_map import Watched
-
-if TYPE_CHECKING:
-    from tidemark.grade.build.workspace import Bench
+from tidemark.grade.witness.kernel_map import KernelMap
 
 REF, STORE, READ, WRITE, ZERO, COPY, SWITCH, BIRTH, EXIT, BREACH, BUDGET, END = range(12)
 EVENT = np.dtype(
@@ -42,8 +29,6 @@ EVENT = np.dtype(
     ]
 )
 MMAP_PAGES = range(0x40000, 0xB7000)  # where the kernel puts mappings, in pages
-MAX_RECORDS = 1 << 24  # of tools/plugin/evidence.c
-LIMIT_S, WALL_LIMIT_S = 300, 3000  # of processor time, and by the clock: last resorts, the budget comes long before
 
 
 @dataclass(frozen=True)
@@ -181,17 +166,7 @@ def follow(at: np.ndarray, events: np.ndarray, number: np.ndarray, begins: np.nd
     return References(made[0], made[1], made[2].astype(bool), made[3], [(at, page) for at, page in victims.values()])
 
 
-@dataclass(frozen=True)
-class Boot:
-    """How a run ended: `reason` in a line, `console` to be shown, never trusted, and what was seen from outside."""
-
-    outcome: Outcome
-    reason: str
-    console: str
-    evidence: Evidence
-
-
-def sentence(kernel: Watched, rule: int, pc: int, address: int) -> Breach:
+def sentence(kernel: KernelMap, rule: int, pc: int, address: int) -> Breach:
     """What a BREACH event means."""
     function, source = kernel.function(pc)
     who = f"{function}() in {source}"
@@ -206,7 +181,7 @@ def sentence(kernel: Watched, rule: int, pc: int, address: int) -> Breach:
     return Breach(what, function, address, text)
 
 
-def read(path: Path, kernel: Watched) -> Evidence:
+def read(path: Path, kernel: KernelMap) -> Evidence:
     """The plugin's file."""
     events = np.fromfile(path, EVENT) if path.exists() else np.array([], EVENT)
     last = events[-1] if len(events) else np.zeros(1, EVENT)[0]
@@ -219,94 +194,3 @@ def read(path: Path, kernel: Watched) -> Evidence:
         over_budget=bool((events["kind"][-2:] == BUDGET).any()),
         whole=bool(last["kind"] == END),
     )
-
-
-def ending(code: int, status: int, said: str, evidence: Evidence) -> tuple[Outcome, str]:
-    """How a run ended, from qemu.unattended's answer and QEMU's last message. LabError when that was not the guest's
-    doing, or evidence is missing.
-    """
-    number = -status if status < 0 else max(status - 128, 0)  # of a signal
-    known = {
-        qemu.OK: (Outcome.RIGHT, "it ended well"),
-        qemu.FAILED: (Outcome.WRONG, "the command failed"),
-        qemu.PANICKED: (Outcome.PANICKED, "the kernel panicked"),
-        qemu.HUNG: (Outcome.HUNG, "the kernel hung: its watchdog found no progress"),
-        qemu.TIMED_OUT: (Outcome.HUNG, f"it had not ended after {WALL_LIMIT_S} s of host time"),
-        qemu.REFUSED: (Outcome.NO_BOOT, "the kernel refused its command line"),
-    }
-    if evidence.over_budget and len(evidence.events) >= MAX_RECORDS:
-        found = Outcome.HUNG, f"it had not ended after {len(evidence.events):,} recorded references"
-    elif evidence.over_budget:
-        found = Outcome.HUNG, f"it had not ended after {evidence.instructions:,} instructions"
-    elif code in known:
-        found = known[code]
-    elif status == 0:
-        found = Outcome.PANICKED, "the machine was reset by a triple fault"
-    elif number == signal.SIGXCPU:
-        found = Outcome.HUNG, f"it had not ended after {LIMIT_S} s of the host's processor time"
-    elif number and number != signal.SIGKILL:
-        found = Outcome.PANICKED, f"the machine came to a stop: {said or f'signal {number}'}"
-    else:
-        raise LabError(f"QEMU did not run the kernel: {said or f'status {status}'}", FAILED)
-    if not evidence.whole and code in known and code != qemu.TIMED_OUT:
-        raise LabError("what the plugin recorded is cut off: is the disk full?", FAILED)
-    if evidence.whole and not evidence.programs_ran:
-        return Outcome.NO_BOOT, f"no program ever ran: {found[1]}"
-    return found
-
-
-def lay_image(bench: Bench, folder: Path, files: Mapping[str, bytes]) -> None:
-    """Copy the tree's kernel into a folder, all that a run sees, and its first file system, with `files` added."""
-    (folder / "build").mkdir()
-    shutil.copyfile(bench.tree / qemu.KERNEL, folder / qemu.KERNEL)
-    archive = (bench.tree / qemu.INITRD).read_bytes()
-    archive = archive[: archive.rindex(b"070701", 0, archive.rindex(b"TRAILER!!!"))]
-    members = {name: mkinitramfs.Entry(0o100644, data) for name, data in files.items()}
-    (folder / qemu.INITRD).write_bytes(archive + mkinitramfs.archive(members))
-
-
-def boot(
-    bench: Bench,
-    run: str,
-    files: Mapping[str, bytes],
-    *,
-    vm: str = "2q",
-    mem: str = "16M",
-    swap: str = "sim:ssd",
-    frames: str | int = "",
-    cmdline: str = "",
-    refs: bool = True,
-    budget: int = 2_000_000_000,
-    seed: str | int = "",
-) -> Boot:
-    """Boot the bench's tree and run one command line; `files` are added to its first file system, in directories that
-    it has. `refs`: record references; without, nothing is known of them, nor of pages of programs that the student's
-    code touches. `budget`: instructions, kernel's and programs', after which the run is ended. LabError when it could
-    not be run for a reason that is not the student's.
-    """
-    kernel = kernel_map.find(bench)
-    with tempfile.TemporaryDirectory(prefix="boot-", dir=bench.scratch) as name:
-        folder = Path(name)
-        lay_image(bench, folder, files)
-        console, log, records = folder / "console", folder / "qemu.log", folder / "evidence"
-        console.touch()  # it becomes the sandbox's, as the rest of the folder does
-        options = {"out": records, "refs": int(refs), "budget": budget, **kernel.options}
-        settings = qemu.Settings(
-            vm=vm,
-            mem=mem,
-            swap=swap,
-            frames=str(frames),
-            run=run,
-            seed=str(seed),
-            cmdline=cmdline,
-            timeout=WALL_LIMIT_S,
-            image=folder,
-            prefix=tuple(bench.sandbox.prefix(folder, [folder], LIMIT_S)),
-            qemu_flags=plugin.flags("evidence", store=qemu.size_bytes(mem, "mem"), **options),
-        )
-        with log.open("wb") as messages:
-            code, status = qemu.unattended(settings, console, lambda: None, messages)
-        evidence = read(records, kernel)
-        said = log.read_text("utf-8", "replace").strip().splitlines()[-1:]
-        how, why = ending(code, status, "".join(said), evidence)
-        return Boot(how, why, console.read_text("ascii", "replace").replace("\r", ""), evidence)

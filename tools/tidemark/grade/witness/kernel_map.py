@@ -8,27 +8,32 @@ from __future__ import annotations
 
 import bisect
 import re
+import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tidemark import qemu
 from tidemark.errors import BAD_INPUT, FAILED, LabError
-from tidemark.grade.build.elf import Elf, Placed, Symbol, place
+from tidemark.files import sha256
+from tidemark.grade.build.elf import FUNCTION, Elf, Placed, Symbol, place
+from tidemark.grade.build.workspace import Workspace
 
-if TYPE_CHECKING:
-    from tidemark.grade.build.workspace import Bench
-
-SEAM = Path("build/kernel/mm/seam/hooks.o")
+SEAM, VIOLATION = "build/kernel/mm/seam", "violation"
 POLICIES, GUARDS = "build/kernel/mm/policy/", "build/kernel/mm/guard/"
+MOST_KEPT = 4
 PAGE_LAYOUT = """#include "mm/page.h"
 const u32 layout[] = { sizeof(struct page), __builtin_offsetof(struct page, policy),
 __builtin_offsetof(struct page, policy) + sizeof(((struct page *)0)->policy) };
 """
 
 
+Key = tuple[Path, str, tuple[str, ...], tuple[str, ...]]
+
+keeping = threading.Lock()
+
+
 @dataclass(frozen=True)
-class Watched:
+class KernelMap:
     """A kernel, the student's objects in it by name, and the plugin's options."""
 
     kernel: Elf
@@ -53,6 +58,9 @@ class Watched:
         return self.kernel.string_at(address)
 
 
+known: dict[Key, KernelMap] = {}
+
+
 def joined(ranges: list[tuple[int, int]]) -> str:
     """Ranges as the plugin takes them."""
     return ":".join(f"{low:#x}-{high:#x}" for low, high in ranges)
@@ -72,42 +80,75 @@ def boot_stack(kernel: Elf) -> tuple[int, int]:
     return start, min(symbol.value for symbol in kernel.symbols if symbol.placed and symbol.value > start)
 
 
-def page_layout(bench: Bench) -> list[int]:
+def violation(kernel: Elf, tree: Path) -> int:
+    """Where the seam's function is that is called when a policy breaks a rule. LabError when there is none."""
+    for path in sorted((tree / SEAM).glob("*.o")):
+        part = Elf(path)
+        if any(symbol.name == VIOLATION and symbol.kind == FUNCTION for symbol in part.symbols):
+            return place(kernel, part).addresses[VIOLATION]
+    raise LabError(f"no object of {tree / SEAM} has a function {VIOLATION}, by which the plugin knows it", BAD_INPUT)
+
+
+def page_layout(workspace: Workspace) -> list[int]:
     """Bytes of struct page, and where in it the policy's part begins and ends, as the kernel's compiler has it."""
-    compiler = re.split(r" \d+\.\d+", (bench.tree / "build/flags").read_text())[0].split()
+    compiler = re.split(r" \d+\.\d+", (workspace.tree / "build/flags").read_text())[0].split()
     words = [*compiler, "-std=gnu11", "-Ikernel/include", "-x", "c", "-S", "-o", "-", "-"]
-    made = bench.host(*words, stdin=PAGE_LAYOUT.encode())
+    made = workspace.run_on_host(*words, stdin=PAGE_LAYOUT.encode())
     numbers = [int(number) for number in re.findall(r"\.long\s+(\d+)", made.out)]
     if made.status or len(numbers) != 3:
         raise LabError(f"{' '.join(compiler)} does not compile kernel/include/mm/page.h:\n{made.err}", FAILED)
     return numbers
 
 
-def find(bench: Bench) -> Watched:
-    """What there is to know of the kernel in the bench's tree. LabError when it is not built, or not this project's."""
-    kernel = Elf(bench.tree / qemu.KERNEL)
-    objects = {name: place(kernel, Elf(bench.tree / name)) for name in bench.objects}
-    own = [piece for part in objects.values() for piece in part.data]
-    own += [boot_stack(kernel), *(variable_range(kernel, name) for name in bench.lab.may_store)]
+def addresses(kernel: Elf, tree: Path) -> dict[str, int]:
+    """The places at which the plugin looks, by the names of its options. LabError when one is not there."""
+    there = kernel.globals
     try:
-        addresses = {
-            "directory": kernel.globals["kernel_pgdir"],
-            "copy": kernel.globals["copy_page"],
-            "clear": kernel.globals["clear_page"],
-            "death": kernel.globals["pgd_destroy"],
-            "violation": place(kernel, Elf(bench.tree / SEAM)).addresses["violation"],
+        return {
+            "directory": there["kernel_pgdir"],
+            "copy": there["copy_page"],
+            "clear": there["clear_page"],
+            "death": there["pgd_destroy"],
+            "violation": violation(kernel, tree),
         }
-        image = (kernel.globals["__kernel_start"], kernel.globals["__kernel_end"])
-        mem_map = kernel.globals["mem_map"]
     except KeyError as missing:
         raise LabError(f"{kernel.path} has no {missing}, by which the plugin knows it", BAD_INPUT) from None
-    options = {name: f"{address:#x}" for name, address in addresses.items()}
+
+
+def page_options(kernel: Elf, workspace: Workspace) -> dict[str, str]:
+    """What the plugin must know of struct page to watch a policy or a guard: nothing for other code."""
+    if not any(name.startswith((POLICIES, GUARDS)) for name in workspace.objects):
+        return {}
+    size, low, high = page_layout(workspace)
+    if not any(name.startswith(POLICIES) for name in workspace.objects):
+        low, high = 0, 0
+    return {"pages": f"{kernel.globals['mem_map']:#x}", "page_size": str(size), "policy": joined([(low, high)])}
+
+
+def made(workspace: Workspace) -> KernelMap:
+    """What there is to know of the kernel in the workspace's tree. LabError when it is not this project's."""
+    kernel = Elf(workspace.tree / qemu.KERNEL)
+    objects = {name: place(kernel, Elf(workspace.tree / name)) for name in workspace.objects}
+    own = [piece for part in objects.values() for piece in part.data]
+    own += [boot_stack(kernel), *(variable_range(kernel, name) for name in workspace.lab.may_store)]
+    options = {name: f"{address:#x}" for name, address in addresses(kernel, workspace.tree).items()}
+    image = (kernel.globals["__kernel_start"], kernel.globals["__kernel_end"])
     options |= {"image": joined([image]), "own": joined(own)}
     text = [piece for part in objects.values() for piece in part.code]
     if text:
         options["text"] = joined(text)
-    if any(name.startswith((POLICIES, GUARDS)) for name in objects):
-        size, low, high = page_layout(bench)
-        low, high = (low, high) if any(name.startswith(POLICIES) for name in objects) else (0, 0)
-        options |= {"pages": f"{mem_map:#x}", "page_size": str(size), "policy": joined([(low, high)])}
-    return Watched(kernel, objects, options)
+    return KernelMap(kernel, objects, options | page_options(kernel, workspace))
+
+
+def find(workspace: Workspace) -> KernelMap:
+    """The same, kept for the last few kernels: every run of one needs it. LabError when there is no kernel."""
+    kernel = workspace.tree / qemu.KERNEL
+    if not kernel.is_file():
+        raise LabError(f"{kernel} is not there; `make` builds it", BAD_INPUT)
+    key = (workspace.tree, sha256(kernel), workspace.objects, workspace.lab.may_store)
+    with keeping:
+        if key not in known:
+            while len(known) >= MOST_KEPT:
+                del known[next(iter(known))]
+            known[key] = made(workspace)
+        return known[key]

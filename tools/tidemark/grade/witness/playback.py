@@ -18,9 +18,10 @@ import numpy as np
 
 from tidemark import strings
 from tidemark.errors import BAD_INPUT, LabError
-from tidemark.grade.build.workspace import Bench, tail, trouble
+from tidemark.grade.build.workspace import tail
 from tidemark.grade.model import Outcome, Test, Verdict, wrong
-from tidemark.grade.witness.evidence import Boot
+from tidemark.grade.witness.boot import Boot
+from tidemark.grade.witness.machine import Machine, trouble
 
 PREFIX_PER_FRAME = 3
 MAX_NUMBER = 9999  # of pace
@@ -28,7 +29,7 @@ MAX_TEXT = 1 << 18
 
 
 @dataclass(frozen=True)
-class Played:
+class Playback:
     """One run. `prefix` and `string` are page numbers, as they were to be played."""
 
     boot: Boot
@@ -107,16 +108,16 @@ def words(pages: Sequence[int]) -> str:
 
 
 def play(
-    bench: Bench, policy: str, pages: Sequence[int], frames: int, parameters: Sequence[str] = (), **options: object
-) -> Played:
-    """Boot the bench's kernel and play the string under a policy; `parameters` are words such as ws.tau_ms=5."""
+    machine: Machine, policy: str, pages: Sequence[int], frames: int, parameters: Sequence[str] = (), **options: object
+) -> Playback:
+    """Boot the machine's kernel and play the string under a policy; `parameters` are words such as ws.tau_ms=5."""
     prefix = prefix_of(pages, frames)
     text = f"f{frames} {words((*prefix, *pages))}".encode()
     if len(text) >= MAX_TEXT:
         raise LabError(f"a string of {len(pages):,} references is too long: {len(text):,} bytes", BAD_INPUT)
     command = " ".join(("sample_ms=0", *parameters))
-    boot = bench.boot("pace @/string", {"string": text}, vm=policy, swap="sim:ram", cmdline=command, **options)
-    return Played(boot, prefix, tuple(pages))
+    boot = machine.boot("pace @/string", {"string": text}, vm=policy, swap="sim:ram", cmdline=command, **options)
+    return Playback(boot, prefix, tuple(pages))
 
 
 def obstacle(boot: Boot) -> Verdict | None:
@@ -130,7 +131,7 @@ def obstacle(boot: Boot) -> Verdict | None:
     return trouble(boot)
 
 
-def incomplete(played: Played, frames: int) -> Verdict | None:
+def incomplete(played: Playback, frames: int) -> Verdict | None:
     """What stands against the string itself: references that were not made, and more pages than there are frames."""
     made, wanted = len(played.made), len(played.string)
     if tuple(played.made) != played.string:

@@ -16,9 +16,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from tidemark.grade.build.workspace import Bench
 from tidemark.grade.model import Test, Verdict, scaled
 from tidemark.grade.witness.evidence import READ, SWITCH, Evidence
+from tidemark.grade.witness.machine import Machine
 from tidemark.grade.witness.playback import obstacle
 
 WINDOW = 4_000_000  # a short time: instructions of programs
@@ -55,11 +55,11 @@ def at_once(evidence: Evidence, spaces: Sequence[int]) -> float:
     return float((counted > AT_WORK).sum(axis=1).mean()) if len(counted) else 0.0
 
 
-def judge(test: Test, bench: Bench) -> Verdict:
+def judge(test: Test, machine: Machine) -> Verdict:
     """Run it, and measure."""
     options = {name: test.options[name] for name in ("swap", "frames") if name in test.options}
     command = " ".join(["sample_ms=0", *test.options.get("set", ())])
-    boot = bench.boot(str(test.options["run"]), vm=str(test.options["vm"]), cmdline=command, refs=False, **options)
+    boot = machine.boot(str(test.options["run"]), vm=str(test.options["vm"]), cmdline=command, refs=False, **options)
     if stopped := obstacle(boot):
         return stopped
     found = round(at_once(boot.evidence, workers(boot.evidence, int(test.options["processes"]))), 2)

@@ -20,11 +20,11 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
-from tidemark.grade.build.workspace import Bench
 from tidemark.grade.judge.kinds import guard
 from tidemark.grade.model import Test, Verdict, right, wrong
 from tidemark.grade.witness import boot_cache
 from tidemark.grade.witness.evidence import READ
+from tidemark.grade.witness.machine import Machine
 
 try:
     import tomllib
@@ -54,7 +54,7 @@ def filled_in(test: Test, number: int) -> Test:
     return replace(test, options={**test.options, **filled})
 
 
-def limit(test: Test, bench: Bench, number: float) -> Verdict:
+def limit(test: Test, machine: Machine, number: float) -> Verdict:
     """Is it within the limit as many steps back, and not one more step on?"""
     low, high = test.options["range"]
     if number != int(number) or not low <= number <= high:
@@ -64,7 +64,7 @@ def limit(test: Test, bench: Bench, number: float) -> Verdict:
     tried = int(number) - step * tolerance, int(number) + step * (tolerance + 1)
     for n in tried:
         one = filled_in(test, n)
-        run = boot_cache.boot(bench, one.options["run"], cmdline="guard=none", **guard.settings_of(one))
+        run = boot_cache.boot(machine, one.options["run"], cmdline="guard=none", **guard.settings_of(one))
         failed = guard.failure(run, f"with {n}")
         if failed:
             return failed
@@ -84,15 +84,15 @@ def near(test: Test, number: float, true: float, what: str) -> Verdict:
     return wrong(f"{name} = {number:g}: {what} is another number, by more than {tolerance:g} %")
 
 
-def pages(test: Test, bench: Bench, number: float) -> Verdict:
+def pages(test: Test, machine: Machine, number: float) -> Verdict:
     """Pages read from the disk."""
-    run = boot_cache.boot(bench, str(test.options["run"]), cmdline="guard=none", **guard.settings_of(test))
+    run = boot_cache.boot(machine, str(test.options["run"]), cmdline="guard=none", **guard.settings_of(test))
     return guard.failure(run, "without a guard") or near(test, number, run.evidence.count(READ), "pages read")
 
 
-def speedup(test: Test, bench: Bench, number: float) -> Verdict:
+def speedup(test: Test, machine: Machine, number: float) -> Verdict:
     """Time without the student's guard by time with it."""
-    none, mine = guard.both(test, bench)
+    none, mine = guard.both(test, machine)
     failed = guard.failure(none, "without a guard") or guard.failure(mine, "with the guard")
     if failed:
         return failed
@@ -105,8 +105,8 @@ def speedup(test: Test, bench: Bench, number: float) -> Verdict:
 MEASURES = {"limit": limit, "pages": pages, "speedup": speedup}
 
 
-def judge(test: Test, bench: Bench) -> Verdict:
+def judge(test: Test, machine: Machine) -> Verdict:
     """Read the answer, and measure."""
-    file = next(file for file in bench.lab.files if file.endswith(".toml"))
-    number, complaint = answer(bench.tree / file, str(test.options["answer"]))
-    return wrong(complaint) if complaint else MEASURES[str(test.options["measure"])](test, bench, number)
+    file = next(file for file in machine.lab.files if file.endswith(".toml"))
+    number, complaint = answer(machine.tree / file, str(test.options["answer"]))
+    return wrong(complaint) if complaint else MEASURES[str(test.options["measure"])](test, machine, number)

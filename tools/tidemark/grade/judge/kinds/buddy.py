@@ -25,8 +25,9 @@ from dataclasses import dataclass, field
 
 from tidemark.errors import BAD_INPUT, LabError
 from tidemark.grade.build import object_rules
-from tidemark.grade.build.workspace import Bench, HostRun, tail
+from tidemark.grade.build.workspace import HostRun, tail
 from tidemark.grade.model import Outcome, Test, Verdict, right, wrong
+from tidemark.grade.witness.machine import Machine
 
 DRIVER = "build/labs/buddy/driver"
 OBJECT = "build/labs/buddy/kernel/mm/frame/buddy.o"  # the student's part of it
@@ -281,11 +282,11 @@ def follow(test: Test, operations: list[Operation], run: HostRun) -> Verdict:
     return right(f"{len(operations)} operations")
 
 
-def perform(test: Test, bench: Bench, operations: list[Operation]) -> Verdict:
+def perform(test: Test, machine: Machine, operations: list[Operation]) -> Verdict:
     """Run the driver, and follow what it says."""
     zone, hole, _ = options(test)
     text = f"z {zone[0]} {zone[1]} {hole[0]} {hole[1]}\n" + "".join(f"{operation}\n" for operation in operations)
-    return follow(test, operations, bench.host(DRIVER, stdin=text.encode(), limit_s=LIMIT_S))
+    return follow(test, operations, machine.run_on_host(DRIVER, stdin=text.encode(), limit_s=LIMIT_S))
 
 
 def needs(test: Test) -> tuple[str, ...]:
@@ -293,18 +294,18 @@ def needs(test: Test) -> tuple[str, ...]:
     return (DRIVER,)
 
 
-def judge(test: Test, bench: Bench) -> Verdict:
+def judge(test: Test, machine: Machine) -> Verdict:
     """All strings of the test; the first that goes wrong decides."""
     strings = strings_of(test)
     options(test)  # a mistake in lab.toml is told first
-    made = bench.made[DRIVER]
+    made = machine.build_results[DRIVER]
     if made.status:
         return wrong(f"the compiler says:\n{tail(made.err, 20)}", Outcome.NO_BUILD)
-    offences = object_rules.host_offences(bench.tree, bench.lab, OBJECT)
+    offences = object_rules.host_offences(machine.tree, machine.lab, OBJECT)
     if offences:
         return wrong("\n".join(offences), Outcome.BROKE_RULE)
     for number, operations in enumerate(strings, 1):
-        verdict = perform(test, bench, operations)
+        verdict = perform(test, machine, operations)
         if verdict.outcome is not Outcome.RIGHT:
             string = f"string {number}, " if len(strings) > 1 else ""
             return wrong(string + verdict.message, verdict.outcome)

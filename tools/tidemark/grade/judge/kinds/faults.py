@@ -22,11 +22,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from tidemark.grade.build.workspace import Bench
 from tidemark.grade.judge import oracle
 from tidemark.grade.model import Test, Verdict, scaled
 from tidemark.grade.witness.evidence import READ
-from tidemark.grade.witness.playback import Played, incomplete, obstacle, pages_of, play
+from tidemark.grade.witness.machine import Machine
+from tidemark.grade.witness.playback import Playback, incomplete, obstacle, pages_of, play
 from tidemark.strings import from_text
 
 OTHERS = {"FIFO": oracle.fifo, "LRU": oracle.lru}
@@ -40,20 +40,20 @@ def counted_pages(test: Test) -> set[int]:
     return set(from_text(str(test.options["pages"]), f"pages of {test.title!r}").tolist())
 
 
-def swap_ins(seen: Played, pages: set[int], first: int) -> list[int]:
+def swap_ins(playback: Playback, pages: set[int], first: int) -> list[int]:
     """The indices of references, from `first` on, for which one of these pages was read."""
-    return [int(at) for at in np.flatnonzero(seen.swapped_in) if at >= first and seen.string[at] in pages]
+    return [int(at) for at in np.flatnonzero(playback.swapped_in) if at >= first and playback.string[at] in pages]
 
 
 def of_model(
     model: Callable[[Sequence[int], int], list[oracle.Decision]],
-    seen: Played,
+    playback: Playback,
     frames: int,
     pages: set[int],
     first: int,
 ) -> list[int]:
     """The same for a textbook's policy on the same string."""
-    decisions = model((*seen.prefix, *seen.string), frames)[len(seen.prefix) :]
+    decisions = model((*playback.prefix, *playback.string), frames)[len(playback.prefix) :]
     known: set[int] = set()
     found = []
     for at, decision in enumerate(decisions):
@@ -63,20 +63,20 @@ def of_model(
     return found
 
 
-def left_at(seen: Played, page: int, before: int) -> int:
+def left_at(playback: Playback, page: int, before: int) -> int:
     """The index of the reference for which a page left that was read again at `before`."""
-    return max((at for at, pages in seen.victims.items() if at < before and page in pages), default=-1)
+    return max((at for at, pages in playback.victims.items() if at < before and page in pages), default=-1)
 
 
-def example(seen: Played, at: int) -> str:
+def example(playback: Playback, at: int) -> str:
     """What happened to one of the pages that were read again."""
-    page = seen.string[at]
-    left = left_at(seen, page, at)
-    uses = Counter(seen.string[: max(left, 0)])
+    page = playback.string[at]
+    left = left_at(playback, page, at)
+    uses = Counter(playback.string[: max(left, 0)])
     said = f"page {page} was read again at reference {at + 1:,}"
     if left < 0:
         return said
-    return f"{said}; it had left at reference {left + 1:,}, for page {seen.string[left]}, after {uses[page]:,} uses"
+    return f"{said}; it had left at reference {left + 1:,}, for page {playback.string[left]}, after {uses[page]:,} uses"
 
 
 def picture(found: Mapping[str, list[int]], length: int) -> Mapping[str, object]:
@@ -86,26 +86,26 @@ def picture(found: Mapping[str, list[int]], length: int) -> Mapping[str, object]
     return {"title": "pages read again", "x": "references", "y": "pages", "lines": lines}
 
 
-def of_string(test: Test, bench: Bench) -> Verdict:
+def of_string(test: Test, machine: Machine) -> Verdict:
     """A string's budget."""
     frames, parameters = int(test.options["frames"]), list(test.options.get("set", []))
-    seen = play(bench, str(test.options["policy"]), pages_of(test), frames, parameters)
-    if stopped := obstacle(seen.boot) or incomplete(seen, frames):
+    playback = play(machine, str(test.options["policy"]), pages_of(test), frames, parameters)
+    if stopped := obstacle(playback.boot) or incomplete(playback, frames):
         return stopped
     pages, first = counted_pages(test), int(test.options.get("first", 1)) - 1
-    found = {"yours": swap_ins(seen, pages, first)}
-    found |= {name: of_model(model, seen, frames, pages, first) for name, model in OTHERS.items()}
+    found = {"yours": swap_ins(playback, pages, first)}
+    found |= {name: of_model(model, playback, frames, pages, first) for name, model in OTHERS.items()}
     own = found["yours"]
-    lines = [f"for instance, {example(seen, own[len(own) // 2])}"] if own else []
+    lines = [f"for instance, {example(playback, own[len(own) // 2])}"] if own else []
     lines.append("on this string " + ", ".join(f"{name} {len(found[name]):,}" for name in OTHERS))
-    return replace(verdict(test, len(own), lines), plot=picture(found, len(seen.string)))
+    return replace(verdict(test, len(own), lines), plot=picture(found, len(playback.string)))
 
 
-def of_run(test: Test, bench: Bench) -> Verdict:
+def of_run(test: Test, machine: Machine) -> Verdict:
     """A command's budget: all pages that were read, whoever needed them."""
     options = {name: test.options[name] for name in ("mem", "swap", "frames") if name in test.options}
     command = " ".join(["sample_ms=0", *test.options.get("set", [])])
-    boot = bench.boot(test.options["run"], vm=test.options["policy"], cmdline=command, refs=False, **options)
+    boot = machine.boot(test.options["run"], vm=test.options["policy"], cmdline=command, refs=False, **options)
     if stopped := obstacle(boot):
         return stopped
     return verdict(test, int((boot.evidence.events["kind"] == READ).sum()), [])
@@ -121,6 +121,6 @@ def verdict(test: Test, count: int, lines: list[str]) -> Verdict:
     return replace(made, message="\n".join([made.message, *lines]))
 
 
-def judge(test: Test, bench: Bench) -> Verdict:
+def judge(test: Test, machine: Machine) -> Verdict:
     """Points by how few pages had to be read again."""
-    return of_string(test, bench) if "string" in test.options else of_run(test, bench)
+    return of_string(test, machine) if "string" in test.options else of_run(test, machine)

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from tidemark.grade.build.workspace import Bench, trouble
 from tidemark.grade.model import Outcome, Test, Verdict, scaled, wrong
 from tidemark.grade.witness import boot_cache
 from tidemark.grade.witness.evidence import READ, Boot, Evidence
+from tidemark.grade.witness.machine import Machine, trouble
 
 BUDGET = 4_000_000_000
 SETTINGS = ("vm", "mem", "swap")
@@ -34,10 +34,12 @@ def settings_of(test: Test) -> dict[str, object]:
     }
 
 
-def both(test: Test, bench: Bench) -> tuple[Boot, Boot]:
+def both(test: Test, machine: Machine) -> tuple[Boot, Boot]:
     """The run without a guard and with the student's."""
     run, guard = str(test.options["run"]), str(test.options.get("guard", "token"))
-    none, mine = (boot_cache.boot(bench, run, cmdline=f"guard={name}", **settings_of(test)) for name in ("none", guard))
+    none, mine = (
+        boot_cache.boot(machine, run, cmdline=f"guard={name}", **settings_of(test)) for name in ("none", guard)
+    )
     return none, mine
 
 
@@ -72,9 +74,9 @@ def reads(evidence: Evidence) -> list[list[float]]:
     return [[round(float(user[k]), 2), round((int(k) + 1) / 1000, 3)] for k in chosen]
 
 
-def judge(test: Test, bench: Bench) -> Verdict:
+def judge(test: Test, machine: Machine) -> Verdict:
     """Run it twice, and compare."""
-    none, mine = both(test, bench)
+    none, mine = both(test, machine)
     failed = failure(none, "without a guard") or failure(mine, "with the guard")
     if failed:
         return failed

@@ -23,10 +23,11 @@ import re
 from collections.abc import Iterator
 
 from tidemark.errors import BAD_INPUT, LabError
-from tidemark.grade.build.workspace import Bench, tail
+from tidemark.grade.build.workspace import tail
 from tidemark.grade.judge.fork_model import PAGES_PER_TABLE, Family, Operation, Step, Wrong, steps_of, torn_fork
 from tidemark.grade.model import Outcome, Test, Verdict, right, wrong
-from tidemark.grade.witness.evidence import Boot
+from tidemark.grade.witness.boot import Boot
+from tidemark.grade.witness.machine import Machine
 
 SUMMARY = "\n  PID COMMAND"
 NEEDLESS = ("clears copies", "clears", "copies", "")
@@ -127,14 +128,14 @@ def unfinished(script: list[Operation], steps: list[Step], run: Boot) -> str:
     return "\n".join(filter(None, [began, torn_fork(run.evidence), said(run)]))
 
 
-def judge(test: Test, bench: Bench) -> Verdict:
+def judge(test: Test, machine: Machine) -> Verdict:
     """Run the script, and follow every page."""
     script, needless = script_of(test), test.options.get("needless", NEEDLESS[0])
     if needless not in NEEDLESS:
         raise LabError(
             f"{test.title}: needless = {needless!r}; it is one of {', '.join(map(repr, NEEDLESS))}", BAD_INPUT
         )
-    run = bench.boot("pages", {"ops": "".join(lines_of(script)).encode()}, mem=str(test.options.get("mem", "16M")))
+    run = machine.boot("pages", {"ops": "".join(lines_of(script)).encode()}, mem=str(test.options.get("mem", "16M")))
     steps = steps_of(run.evidence, script)
     text = difference(script, steps, Family("clears" in needless, "copies" in needless, "areas" in test.options))
     if not text and len(steps) < len(script):

@@ -26,9 +26,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from tidemark.grade.build.workspace import Bench
 from tidemark.grade.model import Test, Verdict, right, scaled, wrong
 from tidemark.grade.witness.evidence import WRITE, Evidence, References
+from tidemark.grade.witness.machine import Machine
 from tidemark.grade.witness.playback import obstacle, pages_of, words
 from tidemark.strings import from_text
 
@@ -196,7 +196,7 @@ def by_price(test: Test, stays: Sequence[Stay], end: int) -> Verdict:
     return made
 
 
-def judge(test: Test, bench: Bench) -> Verdict:
+def judge(test: Test, machine: Machine) -> Verdict:
     """Play the rounds, and look at who was in memory when."""
     rounds = rounds_of(test)
     policy = str(test.options.get("vm", "ws"))
@@ -204,7 +204,7 @@ def judge(test: Test, bench: Bench) -> Verdict:
     text = " ".join(map(str, rounds)).encode()
     options = {"frames": test.options["frames"]} if "frames" in test.options else {}
     command = " ".join(["sample_ms=0", *parameters])
-    boot = bench.boot("pace @/string", {"string": text}, vm=policy, swap="sim:ram", cmdline=command, **options)
+    boot = machine.boot("pace @/string", {"string": text}, vm=policy, swap="sim:ram", cmdline=command, **options)
     if stopped := obstacle(boot):
         return stopped
     pages = [page for each in rounds for page in each.pages]

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tidemark.errors import BAD_INPUT, LabError
-from tidemark.grade.build.workspace import Bench, trouble
 from tidemark.grade.model import Outcome, Test, Verdict, right, scaled, wrong
 from tidemark.grade.witness.evidence import BIRTH, COPY, READ, REF, STORE, ZERO, Evidence
+from tidemark.grade.witness.machine import Machine, trouble
 
 BUDGET = 2_000_000_000
 MILLION = 1_000_000
@@ -70,13 +70,13 @@ def used_twice(evidence: Evidence) -> str:
     return ""
 
 
-def judge(test: Test, bench: Bench) -> Verdict:
+def judge(test: Test, machine: Machine) -> Verdict:
     """Run it, and look at what was seen."""
     if "run" not in test.options or ("full" in test.options) != ("none" in test.options):
         raise LabError(f"{test.title}: it needs run, and both of full and none or neither", BAD_INPUT)
     settings = {name: str(test.options[name]) for name in SETTINGS if name in test.options}
     budget = int(test.options.get("budget", BUDGET))
-    run = bench.boot(str(test.options["run"]), budget=budget, **settings)
+    run = machine.boot(str(test.options["run"]), budget=budget, **settings)
     twice = used_twice(run.evidence)
     if twice:
         return wrong(twice, run.outcome if run.outcome is not Outcome.RIGHT else Outcome.WRONG)

@@ -25,9 +25,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tidemark.errors import BAD_INPUT, LabError
-from tidemark.grade.build.workspace import Bench, trouble
 from tidemark.grade.model import Outcome, Test, Verdict, right, scaled, wrong
 from tidemark.grade.witness.evidence import MMAP_PAGES, STORE, SWITCH, Evidence
+from tidemark.grade.witness.machine import Machine, trouble
 
 MEASURES = ("shares", "lag", "wait", "latency")
 NS_PER_MS = 1_000_000
@@ -222,11 +222,11 @@ def latency(options: Options, seen: Turns) -> tuple[float, str]:
     return value, f"of {len(seen.late)} wake-ups, the latest came {value:.2f} ms after its time"
 
 
-def judge(test: Test, bench: Bench) -> Verdict:
+def judge(test: Test, machine: Machine) -> Verdict:
     """Run spin, and measure."""
     options = options_of(test)
     budget = MOST_STARTING + 2 * options.ms * NS_PER_MS
-    run = bench.boot(options.command, mem="16M", swap="none", budget=budget)
+    run = machine.boot(options.command, mem="16M", swap="none", budget=budget)
     seen = turns(run.evidence, options)
     if run.outcome is Outcome.HUNG and seen:
         return wrong(f"{run.reason}: {longest_wait(options, seen)[1]}", Outcome.HUNG, plot=plot(options, seen))
