@@ -6,19 +6,21 @@ solutions with something else in their place; js2q (tests/kernel/policies) is an
 
 from __future__ import annotations
 
+import random
 import re
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+import textbook
 from grading import solution
 from tidemark import qemu
 from tidemark.errors import LabError
 from tidemark.grade import grading, model
 from tidemark.grade.intake import lab
-from tidemark.grade.judge import expected, oracle
-from tidemark.grade.judge.kinds import admission, residence
+from tidemark.grade.judge import expected
+from tidemark.grade.judge.kinds import admission, faults, residence
 from tidemark.grade.model import Outcome, Verdict
 from tidemark.grade.witness import playback
 from tidemark.grade.witness.boot import Boot
@@ -181,7 +183,7 @@ def test_lists_in_a_message_are_those_before_the_reference(tried: Machine) -> No
     verdict = judge(tried, CLOCKS, BY_HAND, "fifo_in_clock")
     assert verdict.message.splitlines()[1:5] == [
         "the string before it: 1 2 3 4 1 3",
-        "as it should be then  circle, from the hand on: 1* 2 3* 4",
+        "as it should be then  circle: 1* 2 3* 4",
         "as yours is           queue: 1* 2 3* 4",
         'make sim VM=fifo_in_clock FRAMES=4 EXPLAIN=1 TRACE="1 2 3 4 1 3 5 6 1 7 3 2 5 4"',
     ]
@@ -192,24 +194,44 @@ def test_lists_in_a_message_are_those_before_the_reference(tried: Machine) -> No
 BELADY = [1, 2, 3, 4, 1, 2, 5, 1, 2, 3, 4, 5]
 
 
-def faults(decisions: list[oracle.Decision]) -> int:
+def nr_faults(decisions: list[expected.Decision]) -> int:
     """How many references were no hits."""
     return sum(not decision.hit for decision in decisions)
 
 
-def test_oracles_are_those_of_the_books() -> None:
+def test_models_are_those_of_the_books() -> None:
     """Belady's own counts; and clock by hand, as in tests/kernel/test_vmsim.py."""
-    assert [faults(oracle.fifo(BELADY, frames)) for frames in (3, 4, 5)] == [9, 10, 5]
-    assert [faults(oracle.lru(BELADY, frames)) for frames in (3, 4, 5)] == [10, 8, 5]
-    by_hand = oracle.clock(BELADY, 3)
+    assert [nr_faults(textbook.fifo(BELADY, frames)) for frames in (3, 4, 5)] == [9, 10, 5]
+    assert [nr_faults(textbook.lru(BELADY, frames)) for frames in (3, 4, 5)] == [10, 8, 5]
+    by_hand = textbook.clock(BELADY, 3)
     assert [each.victim for each in by_hand] == [None, None, None, 1, 2, 3, 4, None, None, 5, 1, 2]
-    assert (by_hand[9].lists, by_hand[9].used) == ({"circle, from the hand on": (1, 2, 5)}, {1, 2})
+    assert (by_hand[9].lists, by_hand[9].used) == ({"circle": (1, 2, 5)}, {1, 2})
 
 
 def test_clock_is_fifo_when_nothing_is_used_twice_and_evicts_the_first_when_all_are() -> None:
     once = list(range(50))
-    assert [each.victim for each in oracle.clock(once, 7)] == [each.victim for each in oracle.fifo(once, 7)]
-    assert oracle.clock([1, 2, 3, 1, 2, 3, 4], 3)[-1].victim == 1
+    assert [each.victim for each in textbook.clock(once, 7)] == [each.victim for each in textbook.fifo(once, 7)]
+    assert textbook.clock([1, 2, 3, 1, 2, 3, 4], 3)[-1].victim == 1
+
+
+@pytest.mark.parametrize("frames", [3, 4, 20])
+@pytest.mark.parametrize("policy", ["fifo", "clock"])
+def test_reference_solutions_decide_as_the_books_say(policy: str, frames: int) -> None:
+    """The lists are shown to students, so they are compared, too."""
+    pages = [random.Random(frames).randrange(2 * frames) for _ in range(1000)]
+    model = {"fifo": textbook.fifo, "clock": textbook.clock}[policy]
+    found = expected.simulated(expected.simulator(qemu.ROOT, policy), pages, frames, ())
+    by_the_book = model(pages, frames)
+    assert [(each.page, each.hit, each.victim) for each in found] == [
+        (each.page, each.hit, each.victim) for each in by_the_book
+    ]
+    assert [each.lists for each in found[1:]] == [each.lists for each in by_the_book[1:]]
+
+
+def test_lru_of_the_comparison_is_the_textbooks() -> None:
+    pages = [random.Random(5).randrange(40) for _ in range(2000)]
+    for frames in (3, 20):
+        assert faults.read_again_by_lru(pages, frames) == expected.read_again(textbook.lru(pages, frames))
 
 
 @pytest.fixture
@@ -221,11 +243,13 @@ def test_students_release_has_what_visible_tests_expect(
     victims_test: model.Test, tried: Machine, tmp_path: Path
 ) -> None:
     expected.write(tmp_path, lab.load(qemu.ROOT, TWOQS))
-    assert len(list((tmp_path / "expected").iterdir())) == 2
+    assert len(list((tmp_path / "expected").iterdir())) == 6
     (tmp_path / "release/labs").mkdir(parents=True)
     (tmp_path / "release/labs/RELEASE").touch()
     theirs = replace(tried, release=tmp_path / "release", lab=replace(tried.lab, folder=tmp_path))
     assert expected.decisions(theirs, victims_test) == expected.decisions(tried, victims_test)
+    bursts = next(test for test in lab.load(qemu.ROOT, TWOQS).tests if test.title.startswith("bursts"))
+    assert expected.read_again_by_fifo(theirs, bursts) == expected.read_again_by_fifo(tried, bursts) != []
     expected.file_of(tmp_path, victims_test).unlink()
     with pytest.raises(LabError, match="is missing"):
         expected.decisions(theirs, victims_test)

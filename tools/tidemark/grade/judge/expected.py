@@ -1,7 +1,7 @@
-"""What a policy decides on a string: from a textbook's model where there is one, else from the reference solution.
+"""What a policy decides on a string: what the release's own, the reference solution, does in the simulator.
 
-A reference solution runs in the simulator. A student's release has none; there the decisions that visible tests expect
-are read from labs/NAME/expected, which `make release` wrote.
+A student's release has no solutions; there, what visible tests expect is read from labs/NAME/expected, which `make
+release` wrote.
 """
 
 from __future__ import annotations
@@ -12,20 +12,34 @@ import os
 import re
 import subprocess
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from tidemark import explain, vmsim
 from tidemark.errors import BAD_INPUT, FAILED, LabError
-from tidemark.grade.judge.oracle import ORACLES, Decision
 from tidemark.grade.model import Lab, Test
 from tidemark.grade.witness import playback
 from tidemark.grade.witness.machine import Machine
 from tidemark.strings import Given
 
 FOLDER = "expected"
-KIND = "victims"
+VICTIMS, FAULTS = "victims", "faults"  # the kinds of tests that need it
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What a policy does at one reference: a hit, or a fault for which `victim` leaves (None: a frame was free).
+    `lists`: name to pages, as they were before the reference; `used`: those whose accessed bit was set then.
+    """
+
+    page: int
+    hit: bool
+    victim: int | None
+    lists: dict[str, tuple[int, ...]]
+    used: frozenset[int] = frozenset()
 
 
 def simulator(tree: Path, policy: str) -> Path:
@@ -79,20 +93,27 @@ def model_of(test: Test) -> str:
     return str(test.options.get("like", test.options["policy"]))
 
 
+def decided_by(tree: Path, policy: str, test: Test, parameters: Iterable[str] = ()) -> list[Decision]:
+    """What a policy of the tree decides on the string of a test; the prefix is played, too, and left out."""
+    pages, frames = playback.pages_of(test), int(test.options["frames"])
+    prefix = playback.prefix_of(pages, frames)
+    return simulated(simulator(tree, policy), (*prefix, *pages), frames, parameters)[len(prefix) :]
+
+
 def of_reference(tree: Path, test: Test) -> list[Decision]:
-    """What the tree's own policy decides on the string of a test; the prefix is played, too, and left out."""
-    _, frames, parameters = options_of(test)
-    pages = playback.pages_of(test)
-    prefix = playback.prefix_of(pages, frames)
-    return simulated(simulator(tree, model_of(test)), (*prefix, *pages), frames, parameters)[len(prefix) :]
+    """What is right for a test of the kind `victims`."""
+    return decided_by(tree, model_of(test), test, options_of(test)[2])
 
 
-def of_oracle(test: Test) -> list[Decision]:
-    """The same by a textbook's model."""
-    _, frames, _ = options_of(test)
-    pages = playback.pages_of(test)
-    prefix = playback.prefix_of(pages, frames)
-    return ORACLES[model_of(test)]((*prefix, *pages), frames)[len(prefix) :]
+def read_again(decisions: Sequence[Decision]) -> list[int]:
+    """The indices of references for which a page is read that had been in memory before."""
+    known: set[int] = set()
+    found = []
+    for at, decision in enumerate(decisions):
+        if not decision.hit and decision.page in known:
+            found.append(at)
+        known.add(decision.page)
+    return found
 
 
 def file_of(folder: Path, test: Test) -> Path:
@@ -100,18 +121,30 @@ def file_of(folder: Path, test: Test) -> Path:
     return folder / FOLDER / (re.sub(r"\W+", "-", test.title.lower()).strip("-") + ".json")
 
 
+def read(machine: Machine, test: Test) -> list[Any]:
+    """What a student's release has for a test. LabError when it has nothing."""
+    path = file_of(machine.lab.folder, test)
+    if not path.is_file():
+        raise LabError(f"{path} is missing; the release that you were given has it", BAD_INPUT)
+    rows = json.loads(path.read_text())
+    assert isinstance(rows, list)
+    return rows
+
+
 def decisions(machine: Machine, test: Test) -> list[Decision]:
     """What is right for a test of the kind `victims`: one decision for each reference of its string. LabError when a
     student's release does not have it.
     """
-    if model_of(test) in ORACLES:
-        return of_oracle(test)
     if machine.has_solutions:
         return of_reference(machine.release, test)
-    path = file_of(machine.lab.folder, test)
-    if not path.is_file():
-        raise LabError(f"{path} is missing; the release that you were given has it", BAD_INPUT)
-    return [from_json(row) for row in json.loads(path.read_text())]
+    return [from_json(row) for row in read(machine, test)]
+
+
+def read_again_by_fifo(machine: Machine, test: Test) -> list[int]:
+    """What FIFO makes of the string of a test of the kind `faults`, to compare with: as of read_again."""
+    if machine.has_solutions:
+        return read_again(decided_by(machine.release, "fifo", test))
+    return [int(at) for at in read(machine, test)]
 
 
 def to_json(decision: Decision) -> list:
@@ -125,14 +158,22 @@ def from_json(row: Sequence) -> Decision:
     return Decision(page, hit, victim, {name: tuple(pages) for name, pages in lists.items()}, frozenset(used))
 
 
+def rows_of(tree: Path, test: Test) -> list[Any]:
+    """What a student's release must have for a test, as JSON has it; nothing when it needs nothing."""
+    if test.hidden or "string" not in test.options:
+        return []
+    if test.kind == VICTIMS:
+        return [to_json(decision) for decision in of_reference(tree, test)]
+    return read_again(decided_by(tree, "fifo", test)) if test.kind == FAULTS else []
+
+
 def write(folder: Path, lab: Lab) -> None:
     """Write what the visible tests of `lab`, in the instructor's tree, expect into `folder`, which is the lab's in the
-    students' release. Only tests that are held against a reference solution have anything to be written.
+    students' release.
     """
     for test in lab.tests:
-        if test.hidden or test.kind != KIND or model_of(test) in ORACLES:
-            continue
-        path = file_of(folder, test)
-        path.parent.mkdir(exist_ok=True)
-        rows = map(json.dumps, map(to_json, of_reference(lab.folder.parents[1], test)))
-        path.write_text("[\n" + ",\n".join(rows) + "\n]\n")
+        rows = rows_of(lab.folder.parents[1], test)
+        if rows:
+            path = file_of(folder, test)
+            path.parent.mkdir(exist_ok=True)
+            path.write_text("[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n")

@@ -17,19 +17,18 @@ that should have stayed. Counted are pages read from the disk, as seen from outs
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from tidemark.grade.judge import oracle
+from tidemark.grade.judge import expected
 from tidemark.grade.model import Test, Verdict, scaled
 from tidemark.grade.witness.evidence import READ
 from tidemark.grade.witness.machine import Machine
 from tidemark.grade.witness.playback import Playback, incomplete, obstacle, pages_of, play
 from tidemark.strings import from_text
 
-OTHERS = {"FIFO": oracle.fifo, "LRU": oracle.lru}
 POINTS_OF_PLOT = 100
 
 
@@ -40,27 +39,34 @@ def counted_pages(test: Test) -> set[int]:
     return set(from_text(str(test.options["pages"]), f"pages of {test.title!r}").tolist())
 
 
-def swap_ins(playback: Playback, pages: set[int], first: int) -> list[int]:
-    """The indices of references, from `first` on, for which one of these pages was read."""
-    return [int(at) for at in np.flatnonzero(playback.swapped_in) if at >= first and playback.string[at] in pages]
+def counted(test: Test, found: Sequence[int], playback: Playback) -> list[int]:
+    """Of indices of references, those that the test counts."""
+    pages, first = counted_pages(test), int(test.options.get("first", 1)) - 1
+    return [at for at in found if at >= first and playback.string[at] in pages]
 
 
-def of_model(
-    model: Callable[[Sequence[int], int], list[oracle.Decision]],
-    playback: Playback,
-    frames: int,
-    pages: set[int],
-    first: int,
-) -> list[int]:
-    """The same for a textbook's policy on the same string."""
-    decisions = model((*playback.prefix, *playback.string), frames)[len(playback.prefix) :]
+def read_again_by_lru(pages: Sequence[int], frames: int) -> list[int]:
+    """The indices of references for which the least recently used policy, which no kernel can afford, reads a page
+    again."""
+    stack: dict[int, None] = {}  # the page used last comes last
     known: set[int] = set()
     found = []
-    for at, decision in enumerate(decisions):
-        if at >= first and not decision.hit and decision.page in pages and decision.page in known:
-            found.append(at)
-        known.add(decision.page)
+    for at, page in enumerate(pages):
+        if page not in stack:
+            found += [at] if page in known else []
+            if len(stack) == frames:
+                del stack[next(iter(stack))]
+        stack.pop(page, None)
+        stack[page] = None
+        known.add(page)
     return found
+
+
+def others(playback: Playback, test: Test, machine: Machine) -> dict[str, list[int]]:
+    """What textbooks' policies make of the same string: the indices of references for which a page is read again."""
+    frames, start = int(test.options["frames"]), len(playback.prefix)
+    by_lru = read_again_by_lru((*playback.prefix, *playback.string), frames)
+    return {"FIFO": expected.read_again_by_fifo(machine, test), "LRU": [at - start for at in by_lru]}
 
 
 def left_at(playback: Playback, page: int, before: int) -> int:
@@ -92,13 +98,11 @@ def of_string(test: Test, machine: Machine) -> Verdict:
     playback = play(machine, str(test.options["policy"]), pages_of(test), frames, parameters)
     if stopped := obstacle(playback.boot) or incomplete(playback, frames):
         return stopped
-    pages, first = counted_pages(test), int(test.options.get("first", 1)) - 1
-    found = {"yours": swap_ins(playback, pages, first)}
-    found |= {name: of_model(model, playback, frames, pages, first) for name, model in OTHERS.items()}
-    own = found["yours"]
+    own = counted(test, np.flatnonzero(playback.swapped_in).tolist(), playback)
+    compared = {name: counted(test, found, playback) for name, found in others(playback, test, machine).items()}
     lines = [f"for instance, {example(playback, own[len(own) // 2])}"] if own else []
-    lines.append("on this string " + ", ".join(f"{name} {len(found[name]):,}" for name in OTHERS))
-    return replace(verdict(test, len(own), lines), plot=picture(found, len(playback.string)))
+    lines.append("on this string " + ", ".join(f"{name} {len(found):,}" for name, found in compared.items()))
+    return replace(verdict(test, len(own), lines), plot=picture({"yours": own, **compared}, len(playback.string)))
 
 
 def of_run(test: Test, machine: Machine) -> Verdict:

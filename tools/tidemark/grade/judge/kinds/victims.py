@@ -3,8 +3,7 @@
 The kernel plays a string of references, and which pages leave it is seen from outside. Options:
 
     policy    vm=
-    like      the policy whose decisions are right (policy): fifo and clock by a textbook's model, others by the
-              reference solution in the simulator
+    like      the policy whose decisions are right (policy): the reference solution of that name, in the simulator
     string    as tidemark.strings has it: page numbers, or KIND:PAGES,refs=N,seed=S
     frames    frames=, at least 3
     set       parameters, such as ["ws.tau_ms=5"]
@@ -23,7 +22,7 @@ import numpy as np
 
 from tidemark.errors import LabError
 from tidemark.grade.judge import expected
-from tidemark.grade.judge.oracle import Decision
+from tidemark.grade.judge.expected import Decision
 from tidemark.grade.model import Test, Verdict, right, wrong
 from tidemark.grade.witness.machine import Machine
 from tidemark.grade.witness.playback import Playback, incomplete, obstacle, pages_of, play

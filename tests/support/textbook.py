@@ -1,5 +1,4 @@
-"""What textbooks say that FIFO and second chance do with a string of references: the models that kernels are held
-against.
+"""What textbooks say that FIFO, second chance and LRU do with a string of references: what policies are held against.
 
 They share nothing with the kernel or the simulator. The access that faults does not count as a use; every other one
 does.
@@ -8,21 +7,9 @@ does.
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-
-@dataclass(frozen=True)
-class Decision:
-    """What a policy does at one reference: a hit, or a fault for which `victim` leaves (None: a frame was free).
-    `lists`: name to pages, as they were before the reference; `used`: those whose accessed bit was set then.
-    """
-
-    page: int
-    hit: bool
-    victim: int | None
-    lists: dict[str, tuple[int, ...]]
-    used: frozenset[int] = frozenset()
+from tidemark.grade.judge.expected import Decision
 
 
 def fifo(pages: Sequence[int], frames: int) -> list[Decision]:
@@ -34,7 +21,7 @@ def fifo(pages: Sequence[int], frames: int) -> list[Decision]:
         if not hit:
             victim = queue.popleft() if len(queue) == frames else None
             queue.append(page)
-        made.append(Decision(page, hit, victim, {"queue, oldest first": before}))
+        made.append(Decision(page, hit, victim, {"queue": before}))
     return made
 
 
@@ -59,7 +46,7 @@ def clock(pages: Sequence[int], frames: int) -> list[Decision]:
                 hand = (hand + 1) % frames
             victim, array[hand] = array[hand], page
             hand = (hand + 1) % frames
-        made.append(Decision(page, hit, victim, {"circle, from the hand on": before}, used_before))
+        made.append(Decision(page, hit, victim, {"circle": before}, used_before))
     return made
 
 
@@ -73,8 +60,5 @@ def lru(pages: Sequence[int], frames: int) -> list[Decision]:
             victim = stack.popitem(last=False)[0]
         stack[page] = None
         stack.move_to_end(page)
-        made.append(Decision(page, hit, victim, {"stack, oldest first": before}))
+        made.append(Decision(page, hit, victim, {"stack": before}))
     return made
-
-
-ORACLES: dict[str, Callable[[Sequence[int], int], list[Decision]]] = {"fifo": fifo, "clock": clock}
