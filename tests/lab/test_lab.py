@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from lab import qemu_replaced, tidemark, tidemark_in_background
 from tidemark import errors, image, live, qemu, repeat, results, spread, summary, telemetry
+from tidemark.commands import options
 
 QUICK = ("--swap", "sim:ram", "--mem", "16M", "--cmdline", "sample_ms=1")
 START = '{"seq":0,"t_us":0,"ev":"start","schema":1}\n'
@@ -285,6 +286,14 @@ def test_live_line_shows_the_interval_between_two_samples() -> None:
     after = {"t_us": 3_000_000, "idle_us": 500_000, "vm": {"pgmajfault": 30}, "free": [1000, 0, 7]}
     line = live.described(before, after)
     assert "3.0 s" in line and "75.0 %" in line and "10.0/s" in line and "1,007 pages" in line
+
+
+def test_jitter_is_on_the_kernels_command_line_and_in_the_result(tmp_path: Path) -> None:
+    settings = options.settings(["true"], cmdline="sample_ms=9", jitter=3)
+    assert qemu.command_line(settings).endswith("sample_ms=9 jitter=3")
+    assert results.create(tmp_path / "new", settings, {}, "", []).meta["jitter"] == "3"
+    with pytest.raises(errors.LabError, match="both give a jitter"):
+        options.settings(["true"], cmdline="jitter=1", jitter=3)
 
 
 def test_difference_in_length_is_told() -> None:

@@ -97,6 +97,7 @@ def run(
     swap: options.Swap = options.DEFAULT.swap,
     frames: options.Frames = None,
     seed: options.Seed = None,
+    jitter: options.Jitter = None,
     cmdline: options.Cmdline = "",
     timeout: options.Timeout = options.DEFAULT.timeout,
     image: options.Image = options.DEFAULT.image,
@@ -114,7 +115,7 @@ def run(
     console.log, processes.csv and samples.csv. Ctrl-C ends QEMU and keeps what came. With --real the folder has one
     such folder for each run, runs.csv, and spread.csv: median, quartiles, least and greatest.
     """
-    settings = options.settings(command, vm, mem, swap, frames, seed, cmdline, timeout, image, exact=not real)
+    settings = options.settings(command, vm, mem, swap, frames, seed, cmdline, timeout, image, not real, jitter)
     if real and swap == options.DEFAULT.swap:
         settings = replace(settings, swap="hda")
     folder = out or results.new_folder(settings, Path("results"))
