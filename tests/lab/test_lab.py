@@ -9,12 +9,13 @@ import re
 import shutil
 import signal
 import statistics
+import sys
 from pathlib import Path
 
 import pytest
 from lab import qemu_replaced, tidemark, tidemark_in_background
 from tidemark import errors, image, live, qemu, repeat, results, spread, summary, telemetry
-from tidemark.commands import options
+from tidemark.commands import options, run
 
 QUICK = ("--swap", "sim:ram", "--mem", "16M", "--cmdline", "sample_ms=1")
 START = '{"seq":0,"t_us":0,"ev":"start","schema":1}\n'
@@ -63,6 +64,32 @@ def test_summary_agrees_with_the_kernels_own(whole: Path) -> None:
     assert f"faults: {numbers['system']['faults']}, {numbers['system']['major_faults']} of them major" in console
     for row in numbers["processes"]:
         assert any(line.split()[:2] == [str(row["pid"]), row["command"]] for line in console.splitlines())
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_no_head_and_no_number_is_cut_on_a_terminal(
+    whole: Path, width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    numbers = summary.of_result(results.load(whole))
+    for row in numbers["processes"]:
+        row["turnaround_ms"] += 76_000
+    run.show(numbers)
+    said = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
+    assert "…" not in said and "turnaround" in said and max(map(len, said.splitlines())) <= width
+    assert ("gamma" in said) and ("no room for" in said) == (width == 80)
+
+
+def test_a_half_is_rounded_up_as_in_the_kernel() -> None:
+    assert [run.percent(share) for share in (0.4225, 0.42249, 0.0125, 1 - 0.5775, 1.0, 0)] == [
+        "42.3%",
+        "42.2%",
+        "1.3%",
+        "42.3%",
+        "100.0%",
+        "0.0%",
+    ]
 
 
 def test_rerun_finds_every_byte_the_same(whole: Path) -> None:
