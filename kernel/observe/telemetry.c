@@ -4,6 +4,7 @@
 #include "arch/machine.h"
 #include "arch/time.h"
 #include "drivers/serial.h"
+#include "lib/jitter.h"
 #include "lib/param.h"
 #include "lib/printf.h"
 #include "main.h"
@@ -92,8 +93,8 @@ void telemetry_start(void)
 {
 	telemetry_begin("start");
 	telemetry_add(",\"schema\":%u,\"kernel\":\"tidemark\",\"policy\":\"%s\","
-		      "\"guard\":\"%s\",\"cmdline\":",
-		      TELEMETRY_SCHEMA, vm_policy->name, guard_name());
+		      "\"guard\":\"%s\",\"jitter\":%u,\"cmdline\":",
+		      TELEMETRY_SCHEMA, vm_policy->name, guard_name(), jitter);
 	add_string(boot_info.cmdline);
 	telemetry_add(",\"page_size\":%u,\"managed\":%u,\"free\":%u,\"frames\":%u,\"zones\":[",
 		      PAGE_SIZE, nr_managed_pages(), nr_free_pages(), frames_cap);
