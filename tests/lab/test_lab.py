@@ -197,16 +197,22 @@ def test_follower_reads_a_stream_in_any_pieces(tmp_path: Path, whole: Path) -> N
         (("run", "false"), "the command failed"),
         (("run", "true", "--cmdline", "crash=null"), "the kernel panicked: panic: page fault in the kernel"),
         (("run", "cat"), "the kernel hung"),
-        (("run", "true", "--vm", "nosuch"), "no such policy; valid: 2q"),
         (("run", "thrash 1 512 1000000 1000", "--timeout", "1"), "--timeout changes it"),
     ],
-    ids=["fails", "panics", "hangs", "refused", "never_ends"],
+    ids=["fails", "panics", "hangs", "never_ends"],
 )
 def test_a_run_that_goes_wrong_is_a_result_and_a_failure(tmp_path: Path, args: tuple, said: str) -> None:
     done = tidemark(*args, "--out", "result", cwd=tmp_path)
     assert done.returncode == errors.FAILED and said in done.stderr, done.stderr
     meta = results.load(tmp_path / "result").meta
     assert meta["state"] == "done" and meta["exit"] not in (None, qemu.OK)
+
+
+@pytest.mark.parametrize("command", [("run",), ("run", "--real"), ("trace", "record")], ids=" ".join)
+def test_what_the_kernel_refuses_leaves_no_folder(tmp_path: Path, command: tuple) -> None:
+    done = tidemark(*command, "true", "--vm", "lru", "--out", "result", cwd=tmp_path)
+    assert done.returncode == errors.USAGE and "no such policy; valid: 2q" in done.stderr, done.stderr
+    assert not (tmp_path / "result/meta.json").exists() and not list(tmp_path.glob("result/*"))
 
 
 def test_interrupt_keeps_what_came_and_ends_qemu(tmp_path: Path) -> None:

@@ -147,6 +147,7 @@ def run(
                 rows = repeated(settings, folder, repeats, live)
             else:
                 result = experiment.run(settings, folder, live)
+                experiment.drop_refused(result)
     except KeyboardInterrupt:
         print(f"tidemark: stopped; {folder} keeps what came", file=sys.stderr)
         raise

@@ -46,10 +46,10 @@ class Bar:
 
 
 def described(now: runner.Progress) -> str:
-    """`cells, 2 run, 1 failed, 3:12 left,`."""
+    """`cells done, 2 running, 1 failed, 3:12 left,`."""
     failed = f", {now.failed} failed" if now.failed else ""
     left = "?" if now.left_s is None else f"{int(now.left_s) // 60}:{int(now.left_s) % 60:02}"
-    return f"cells, {now.running} run{failed}, {left} left,"
+    return f"cells done, {now.running} running{failed}, {left} left,"
 
 
 def say(line: str) -> None:
