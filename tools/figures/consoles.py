@@ -24,8 +24,8 @@ try:
 except ModuleNotFoundError:
     import tomli as tomllib
 
-from debugger import marked, session  # noqa: E402
-from guest import PROMPT, Guest  # noqa: E402
+from debugger import marked, session
+from guest import PROMPT, Guest
 
 NOISE = ("Continuing.", "")
 ELIDED = "..."
