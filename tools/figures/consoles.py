@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """What the documents show of a terminal: consoles.toml says what is done, this does it and writes down what came.
 
-A table of consoles.toml is one text. With `run` it is a command of the host, with `type` words for Tidemark's prompt,
-with `steps` commands for gdb on a machine that waits for it. `keep` are regular expressions: lines that match none are
-left out, and one line `...` stands for those between. Names given as arguments choose what is done; none: everything.
+A table of consoles.toml is one text. With `run` it is a command of the host (`remove`: results of an earlier one), with
+`type` words for Tidemark's prompt, with `steps` commands for gdb on a machine that waits for it, after those of
+`before`, which are not shown. `keep` are regular expressions: lines that match none are left out, and one line `...`
+stands for those between. Names given as arguments choose what is done; none: everything.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -44,7 +46,9 @@ def kept(text: str, patterns: list[str]) -> list[str]:
 
 def of_shell(entry: dict) -> list[str]:
     """A command line of the host and what it prints."""
-    environment = os.environ | {"INSTALL": "no"}
+    environment = os.environ | {"INSTALL": "no", "PATH": f"{ROOT}/build/venv/bin:{os.environ['PATH']}"}
+    for result in entry.get("remove", []):
+        shutil.rmtree(ROOT / result, ignore_errors=True)
     done = subprocess.run(
         ["bash", "-c", entry["run"]],
         cwd=ROOT,
@@ -72,7 +76,7 @@ def of_gdb(entry: dict) -> list[str]:
     """Commands of gdb, each with its answer."""
     settings = {name.upper(): str(value) for name, value in entry.get("settings", {}).items()}
     steps = [line for nr, step in enumerate(entry["steps"]) for line in marked(str(nr), step)]
-    found = session(entry["command"], entry["program"], *steps, **settings)
+    found = session(entry["command"], entry["program"], *entry.get("before", []), *steps, **settings)
     lines = []
     for nr, step in enumerate(entry["steps"]):
         answer = "\n".join(line for line in found.answer(str(nr)).splitlines() if line.strip() not in NOISE)
