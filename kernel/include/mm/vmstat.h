@@ -1,21 +1,13 @@
-/* Event counters since boot, with Linux's names. */
+/* Event counters since boot; observe/counters.h lists them. */
 #ifndef MM_VMSTAT_H
 #define MM_VMSTAT_H
 
+#include "observe/counters.h"
 #include "types.h"
 
-/* clang-format off */
-#define VM_EVENTS(X)                                                                               \
-	X(pgalloc) X(pgfree) X(pgfault) X(pgmajfault) X(pgreuse) X(pswpin) X(pswpout)              \
-	X(pgscan_kswapd) X(pgscan_direct) X(pgsteal_kswapd) X(pgsteal_direct) X(pgrescued)         \
-	X(pgdetach) X(pglaunder) X(pgtrim) X(allocstall) X(kswapd_wake) X(swap_ra) X(swap_ra_hit)  \
-	X(workingset_refault) X(oom_kill) X(swap_read_error) X(swap_write_error)                   \
-	X(admission_wait) X(policy_violation)
-/* clang-format on */
-
 enum vm_event {
-#define X(name) VM_##name,
-	VM_EVENTS(X)
+#define X(name, meaning) VM_##name,
+	COUNTERS(X)
 #undef X
 		NR_VM_EVENTS
 };
