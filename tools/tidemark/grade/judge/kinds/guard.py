@@ -16,7 +16,8 @@ import numpy as np
 
 from tidemark.grade.model import Outcome, Test, Verdict, scaled, wrong
 from tidemark.grade.witness import boot_cache
-from tidemark.grade.witness.evidence import READ, Boot, Evidence
+from tidemark.grade.witness.boot import Boot
+from tidemark.grade.witness.evidence import READ, Evidence
 from tidemark.grade.witness.machine import Machine, trouble
 
 BUDGET = 4_000_000_000
