@@ -240,7 +240,7 @@ class Run:
     ) -> None:
         self.book, self.where, self.source, self.sandbox, self.watch = book, where, source, sandbox, watch
         self.shared, self.token, self.host = where.share(source), uuid.uuid4().hex, socket.gethostname()
-        self.futures: dict[Future, Student] = {}
+        self.futures: dict[Future[isolation.Ended], Student] = {}
         self.lost_students: list[Student] = []
         self.times_lost: Counter[str] = Counter()
         self.took_s: list[float] = []
@@ -251,7 +251,8 @@ class Run:
         future = self.where.submit(isolation.warning, self.sandbox, self.shared, self.host)
         while not wait([future], POLL_S).done:
             self.where.ready()
-        return future.result()
+        text: str = future.result()
+        return text
 
     def submit(self, student: Student) -> None:
         """Hand one submission in."""
@@ -282,7 +283,7 @@ class Run:
             self.lost_students.clear()
         self.tell()
 
-    def take(self, future: Future) -> None:
+    def take(self, future: Future[isolation.Ended]) -> None:
         """Store what came of a submission, or hand it in again."""
         student = self.futures.pop(future)
         try:

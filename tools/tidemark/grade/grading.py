@@ -79,7 +79,7 @@ def judged(machine: Machine, jobs: int, progress: Progress) -> tuple[tuple[Grade
         coming = [None if in_the_way else pool.submit(judge, test, machine) for test in machine.lab.tests]
         try:
             for test, future in zip(machine.lab.tests, coming):
-                verdict, suspicious = future.result() if future else (in_the_way, [])
+                verdict, suspicious = future.result() if future else (in_the_way or wrong(""), [])
                 made.append(Graded(test, verdict))
                 noticed += suspicious
                 progress(made[-1])

@@ -92,7 +92,7 @@ def pack(source: Source, lab: str) -> Parcel:
 
 
 @cache
-def parcels() -> tempfile.TemporaryDirectory:
+def parcels() -> tempfile.TemporaryDirectory[str]:
     """The folder for parcels of this process; it is removed when the process ends. Call it with `unpacking` held."""
     return tempfile.TemporaryDirectory(prefix="tidemark-releases-")
 
@@ -159,7 +159,7 @@ def lay(order: Order, folder: Path) -> None:
         (folder / SUBMISSION / name).write_bytes(data)
 
 
-def watch(process: subprocess.Popen, token: str) -> int | None:
+def watch(process: subprocess.Popen[bytes], token: str) -> int | None:
     """Wait for the grader; its status, or None when it took too long. cluster.Lost when it is not wanted any more."""
     deadline = time.monotonic() + LIMIT_S
     while time.monotonic() < deadline:
@@ -170,7 +170,7 @@ def watch(process: subprocess.Popen, token: str) -> int | None:
     return None
 
 
-def stop(process: subprocess.Popen) -> None:
+def stop(process: subprocess.Popen[bytes]) -> None:
     """End the grader if it runs, kindly first: it ends what it has started."""
     if process.poll() is None:
         process.terminate()

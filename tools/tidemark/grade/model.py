@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
+from typing import Any
 
 
 class Outcome(str, Enum):
@@ -28,12 +29,12 @@ class Outcome(str, Enum):
 
 @dataclass(frozen=True)
 class Test:
-    """One test: what its table in lab.toml says. `options` are those of its kind."""
+    """One test: what its table in lab.toml says. `options` are those of its kind: whatever TOML can hold."""
 
     title: str
     points: float
     kind: str
-    options: Mapping[str, object] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
     hidden: bool = False
 
 
@@ -69,17 +70,17 @@ class Verdict:
     plot: Mapping[str, object] | None = None
 
 
-def right(message: str = "", **more: object) -> Verdict:
+def right(message: str = "", **more: Any) -> Verdict:
     """All points."""
     return Verdict(Outcome.RIGHT, 1.0, message, **more)
 
 
-def wrong(message: str, outcome: Outcome = Outcome.WRONG, **more: object) -> Verdict:
+def wrong(message: str, outcome: Outcome = Outcome.WRONG, **more: Any) -> Verdict:
     """No points."""
     return Verdict(outcome, 0.0, message, **more)
 
 
-def scaled(value: float, full: float, none: float, message: str, **more: object) -> Verdict:
+def scaled(value: float, full: float, none: float, message: str, **more: Any) -> Verdict:
     """Full points while `value` is at most `full`, none from `none` on, in proportion between."""
     fraction = min(1.0, max(0.0, (none - value) / (none - full)))
     scale = f"{message}: full points up to {full:,.6g}, none from {none:,.6g}; yours {value:,.6g}"

@@ -145,7 +145,8 @@ def section_offences(tree: Path, name: str) -> list[str]:
 
 def instruction_offences(tree: Path, name: str) -> list[str]:
     """Each kind of forbidden instruction once, with the function it is in."""
-    found, function = {}, "?"
+    found: dict[str, str] = {}
+    function = "?"
     for line in listed(tools(tree).objdump, "-d", "--no-show-raw-insn", name, tree=tree):
         if line.endswith(">:"):
             function = line.split("<")[1][:-2]

@@ -64,11 +64,11 @@ def lay(release: Path, lab: Lab, submission: Path, tree: Path) -> None:
         (tree / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(release / file, tree / file)
     take_along_what_is_built(release, tree)
-    for file in lab.files:
-        leave_behind(tree, file)
-        if (submission / file).is_file():
-            (tree / file).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(submission / file, tree / file)
+    for name in lab.files:
+        leave_behind(tree, name)
+        if (submission / name).is_file():
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(submission / name, tree / name)
 
 
 def take_along_what_is_built(release: Path, tree: Path) -> None:

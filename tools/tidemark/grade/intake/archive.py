@@ -22,7 +22,7 @@ import stat
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
@@ -33,7 +33,13 @@ MOST_ARCHIVE = 256 << 20
 MOST_UNPACKED = 512 << 20
 MOST_MEMBERS = 100_000
 MOST_FILE = 1 << 20
-TARS = {".tar": open, ".tar.gz": gzip.open, ".tgz": gzip.open, ".tar.xz": lzma.open}
+Opener = Callable[[Path], io.BufferedIOBase]
+TARS: dict[str, Opener] = {
+    ".tar": lambda path: io.BufferedReader(io.FileIO(path)),
+    ".tar.gz": gzip.GzipFile,
+    ".tgz": gzip.GzipFile,
+    ".tar.xz": lzma.LZMAFile,
+}
 SUFFIXES = (".zip", *TARS)
 SOURCES_ONLY = "hand in sources alone, without build/"
 BROKEN = (
@@ -229,14 +235,16 @@ class Metered(io.RawIOBase):
         return data
 
 
-def in_tar(path: Path, opener: object, lab: Lab) -> Iterator[Found]:
+def in_tar(path: Path, opener: Opener, lab: Lab) -> Iterator[Found]:
     """The lab's files in a .tar that `opener` opens; it is read once, from its beginning to its end."""
-    with opener(path, "rb") as plain, tarfile.open(fileobj=Metered(plain), mode="r|") as archive:
+    with opener(path) as plain, tarfile.open(fileobj=Metered(plain), mode="r|") as archive:
         for number, member in enumerate(archive, 1):
             at = place(cleaned(member.name, number), lab)
             if not at:
                 continue
             if not member.isreg() or member.issparse():
                 raise LabError(f"{member.name} is no file: hand in the file itself")
-            with contextlib.closing(archive.extractfile(member)) as file:
+            content = archive.extractfile(member)
+            assert content, "it is a regular file"
+            with contextlib.closing(content) as file:
                 yield Found(*at, taken(file.read(MOST_FILE + 1), member.name))

@@ -13,15 +13,17 @@ SECRET/NAME.toml has [[test]] tables alone.
 from __future__ import annotations
 
 import pkgutil
+import sys
 from pathlib import Path
+from typing import Any
 
 from tidemark.errors import BAD_INPUT, USAGE, LabError
 from tidemark.grade.judge import kinds
 from tidemark.grade.model import Lab, Test
 
-try:
+if sys.version_info >= (3, 11):
     import tomllib
-except ModuleNotFoundError:  # Python 3.10
+else:
     import tomli as tomllib
 
 FOLDER, FILE = "labs", "lab.toml"
@@ -30,7 +32,7 @@ OPTIONAL = ("may_store", "own_tests")
 TEST_KEYS = ("title", "points", "kind")
 
 
-def read(path: Path) -> dict:
+def read(path: Path) -> dict[str, Any]:
     """A TOML file; LabError says what is wrong with it."""
     try:
         return tomllib.loads(path.read_text())
@@ -69,7 +71,7 @@ def test_of(path: Path, table: object, hidden: bool) -> Test:
     return Test(str(title), points, kind, options, hidden)
 
 
-def tests_of(path: Path, tables: list, hidden: bool = False) -> tuple[Test, ...]:
+def tests_of(path: Path, tables: list[object], hidden: bool = False) -> tuple[Test, ...]:
     """All [[test]]s of a file; their titles tell them apart."""
     tests = tuple(test_of(path, table, hidden) for table in tables)
     titles = [test.title for test in tests]
@@ -79,7 +81,7 @@ def tests_of(path: Path, tables: list, hidden: bool = False) -> tuple[Test, ...]
     return tests
 
 
-def check_keys(path: Path, found: dict) -> None:
+def check_keys(path: Path, found: dict[str, Any]) -> None:
     """LabError for a key that is unknown, missing, or of the wrong type."""
     for key in found:
         if key not in KEYS:
