@@ -25,8 +25,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fixed import FixedSizes
 from tidemark import compare, explain, qemu, strings, vmsim
-from tidemark.curves.fixed import FixedSizes
+from tidemark.commands import sim
 from tidemark.errors import FAILED
 from tidemark.strings import Given
 from tidemark.trace.format import Writer
@@ -284,6 +285,16 @@ def test_fast_build_decides_as_the_checked_one(policy: str, frames: int) -> None
     checked, fast = (vmsim.run(vmsim.build(policy, fast), string, frames) for fast in (False, True))
     assert checked == fast
     assert fast.references == fast.hits + fast.faults == 4000
+
+
+def test_string_shorter_than_the_window_is_told(capsys: pytest.CaptureFixture) -> None:
+    short, long = "loop:50,refs=1500", "loop:50,refs=2500"  # 150 and 250 ms; tau_ms is 200
+    for string, set_, told in ((short, [], True), (long, [], False), (long, ["ws.tau_ms=300"], True)):
+        sim.sim(string, vm="ws", frames="20", set_=set_, fast=True)
+        said = capsys.readouterr().err
+        assert ("less than ws's window" in said) == told, said
+    sim.sim(short, vm="fifo", frames="20", fast=True)
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize("policy", vmsim.policies())

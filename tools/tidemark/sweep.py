@@ -185,8 +185,7 @@ class Sweep:
     def missing(self) -> list[Cell]:
         """The cells that are to run, those first that are expected to take longest."""
         cells = [cell for cell in self.plan.cells if self.cells[cell.id].state == MISSING]
-        expected = estimate.predict(self.known(), [cell.variables for cell in cells])
-        return [cell for _, cell in sorted(zip(expected, cells), key=lambda pair: -pair[0])]
+        return sorted(cells, key=lambda cell: estimate.weight(cell.variables))
 
     def known(self) -> list[tuple[dict, float]]:
         """Variables and host seconds of the cells that ended by themselves."""

@@ -10,6 +10,7 @@ import contextlib
 import functools
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -133,6 +134,26 @@ def run(
         for reader in readers:
             reader.join()
     return result(last, process.returncode, b"".join(said).decode("utf-8", "replace").strip())
+
+
+def run_file(program: Path, string: Path, frames: int) -> Outcome:
+    """Run the string in a file, as u32[n, 3] of little-endian runs; errors as in `run`."""
+    with string.open("rb") as file:
+        done = subprocess.run(command_line(program, frames), stdin=file, capture_output=True)
+    lines = done.stdout.splitlines()
+    return result(
+        json.loads(lines[-1]) if lines else {}, done.returncode, done.stderr.decode("utf-8", "replace").strip()
+    )
+
+
+def window_ms(policy: str, parameters: Iterable[str]) -> int:
+    """The policy's window: tau_ms as it is set, or else as its file has it; 0 for a policy without one."""
+    given = [
+        value for name, _, value in (text.rpartition(".")[2].partition("=") for text in parameters) if name == "tau_ms"
+    ]
+    source = (qemu.ROOT / POLICIES / f"{policy}.c").read_text("utf-8", "replace")
+    found = given or re.findall(r"\btau_ms = (\d+)", source)
+    return int(found[-1]) if found else 0
 
 
 def result(last: dict, status: int, said: str) -> Outcome:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import json
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -113,6 +114,7 @@ def curves(
     """
     from tidemark.curves import analyse, folder
     from tidemark.trace.format import Reader
+    from tidemark.trace.spaces import choose_space
 
     if all_ and space:
         raise LabError("--all and --space exclude each other", USAGE)
@@ -121,12 +123,14 @@ def curves(
     place = out or trace.with_suffix(".curves")
     files.check_place(place, folder.SUMMARY)
     reader = Reader(trace)
-    chosen = None if all_ else analyse.choose_space(reader, space)
+    chosen = None if all_ else choose_space(reader, space)
     plan = analyse.Plan(
         choice_of(chosen, kinds, range_), time is Time.references, delay, tuple(sorted(set(theta or ())))
     )
     with progress_bar(f"curves {trace}", quiet) as progress:
         found = analyse.analyse(reader, plan, progress)
+    if found.missing:
+        print(f"tidemark: FIFO and CLOCK are left out, the simulator cannot be built: {found.missing}", file=sys.stderr)
     told = folder.write(reader, found, place)
     if json_:
         print(json.dumps(told | {"folder": str(place)}, indent=2))

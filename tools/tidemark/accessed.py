@@ -128,7 +128,7 @@ def opened(folder: Path) -> tuple[telemetry.Telemetry, Reader]:
     return result.telemetry(partial=True), reader
 
 
-def seen(folder: Path, progress: Progress = lambda done, total: None) -> list[Interval]:
+def intervals(folder: Path, progress: Progress = lambda done, total: None) -> list[Interval]:
     """All intervals of all processes of a recorded run, process by process. LabError as for `opened`."""
     told, reader = opened(folder)
     by_space = {space["space"]: space for space in last_spaces(reader)}
