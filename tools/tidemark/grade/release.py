@@ -22,7 +22,17 @@ from tidemark.grade.model import Lab
 from tidemark.grade.tree import MANIFEST, files_of, manifest
 
 TOP = "tidemark"
-MORE = ("README.md", "docs", ".vscode", ".devcontainer", ".clang-format", ".gitignore")
+MORE = (
+    "README.md",
+    "LICENSE",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "docs",
+    ".vscode",
+    ".devcontainer",
+    ".clang-format",
+    ".gitignore",
+)
 LEFT_OUT = ("docs/reference/instructors.md", "labs/autograder", "tools/figures")
 
 
