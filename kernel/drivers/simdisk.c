@@ -23,6 +23,7 @@
 #include "drivers/swapdisk.h"
 #include "errno.h"
 #include "lib/assert.h"
+#include "lib/jitter.h"
 #include "lib/param.h"
 #include "lib/printf.h"
 #include "lib/string.h"
@@ -56,6 +57,7 @@ static const struct {
 	{ "fail_read", &model.fail_read }, { "fail_write", &model.fail_write },
 };
 
+static struct block_device disk;
 static struct timer service;
 static u32 first_pfn;
 static u32 head; /* block under the head */
@@ -117,12 +119,20 @@ u64 simdisk_size(void)
 	return model.size;
 }
 
+/* Where the disk stands when it is first used is chance: nothing to twice the mean, as turning. */
+static u32 first_us(void)
+{
+	return jitter_below(2 * (model.seek + model.rotation + model.latency));
+}
+
 static u64 service_ns(const struct bio *bio)
 {
 	u64 us = model.latency + (u64)bio->nr * model.transfer;
 
 	if (bio->block != head)
 		us += model.seek + model.rotation;
+	if (!disk.nr_reads && !disk.nr_writes)
+		us += first_us();
 	return us * 1000;
 }
 

@@ -118,7 +118,7 @@ void vm_check_show(struct seq_file *m)
 		wrong(&t, "slab caches", 1, 0);
 	if (swap_check())
 		wrong(&t, "swap slots", 1, 0);
-	vm_check();
+	policy_call_check();
 	for_each_mm(mm)
 		check_mm(mm, &t);
 	check_frames(&t);

@@ -28,7 +28,7 @@
 #include "mm/zone.h"
 #include "proc/task.h"
 #include "sched/timer.h"
-#include "observe/telemetry.h"
+#include "schema.h"
 
 static u32 sample_ms = 100, sample_percent = 1, wss_tau_ms = 1000;
 PARAM_U32("sample_ms", sample_ms, 0, 10000, "ms", "time between samples; 0: none", AT_BOOT);
@@ -40,7 +40,6 @@ static struct timer sample_timer;
 static WAIT_QUEUE(sample_wait);
 static bool due; /* irq */
 static u64 last_ns, cost_ns; /* the last sample; what all have cost */
-static bool queue_begun;
 
 struct scan {
 	struct mm_struct *mm;
@@ -110,38 +109,80 @@ static u64 account_us(const struct task_struct *t, enum acct a)
 	return cycles_to_ns(t->acct.cycles[a]) / 1000;
 }
 
-static void report_queued(const struct queued_task *q)
+static void send_queued(const struct queued_task *q)
 {
-	telemetry_add("%s[%d,%llu,%d,%d]", queue_begun ? "," : "", q->pid, q->vruntime, q->black,
-		      q->parent);
-	queue_begun = true;
+	telemetry_open(NULL, '[');
+	PART_RQ(EMIT_ELEMENT);
+	telemetry_close(']');
 }
 
-static void report_scheduler(void)
+static void send_queue(void)
 {
-	telemetry_add(",\"cost_us\":%llu,\"psi\":{\"some_us\":%llu,\"full_us\":%llu},\"rq\":[",
-		      cost_ns / 1000, psi_some_ns() / 1000, psi_full_ns() / 1000);
-	queue_begun = false;
-	sched_for_each_queued(report_queued);
-	telemetry_add("]");
+	telemetry_open("rq", '[');
+	sched_for_each_queued(send_queued);
+	telemetry_close(']');
 }
 
-static void report_process(struct mm_struct *mm, bool first)
+static void send_psi(void)
+{
+	telemetry_open("psi", '{');
+	PART_PSI(EMIT);
+	telemetry_close('}');
+}
+
+static void send_process(struct mm_struct *mm)
 {
 	struct task_struct *t = mm->task;
 	const struct mm_counters *c = &mm->count;
 
 	acct_settle(&t->acct);
-	telemetry_add("%s{\"pid\":%d,\"comm\":\"%s\",\"state\":%d,\"mad\":%u,\"rss\":%u,\"nap\":%u,"
-		      "\"wss\":%u,\"swap\":%u,\"minflt\":%llu,\"majflt\":%llu,\"refault\":%llu",
-		      first ? "" : ",", t->pid, t->comm, t->state, c->demand, mm_rss_pages(mm),
-		      c->nap, c->wss, c->swapents, t->nr_minflt, t->nr_majflt, c->nr_refault);
-	telemetry_add(",\"user_us\":%llu,\"kernel_us\":%llu,\"ready_us\":%llu,\"pagewait_us\":%llu,"
-		      "\"admit_us\":%llu,\"sleep_us\":%llu",
-		      account_us(t, ACCT_USER), account_us(t, ACCT_KERNEL),
-		      account_us(t, ACCT_READY), account_us(t, ACCT_PAGEWAIT),
-		      account_us(t, ACCT_ADMIT), account_us(t, ACCT_SLEEP));
-	telemetry_add(",\"nice\":%d,\"vruntime\":%llu}", t->nice, t->se.vruntime);
+	telemetry_open(NULL, '{');
+	PART_PROCS(EMIT);
+	telemetry_close('}');
+}
+
+static void send_processes(void)
+{
+	struct mm_struct *mm;
+
+	telemetry_open("procs", '[');
+	for_each_mm(mm)
+		if (mm->task)
+			send_process(mm);
+	telemetry_close(']');
+}
+
+static void send_free(void)
+{
+	telemetry_open("free", '[');
+	for (int i = 0; i < MAX_ZONES; i++)
+		telemetry_u32(NULL, zones[i].nr_free);
+	telemetry_close(']');
+}
+
+static void send_owned(void)
+{
+	telemetry_open("owned", '[');
+	for (int i = 0; i < MAX_ZONES; i++)
+		telemetry_u32(NULL, zones[i].nr_owned);
+	telemetry_close(']');
+}
+
+static void send_disk(void)
+{
+	if (!swap_bdev)
+		return;
+	telemetry_open("disk", '{');
+	PART_DISK(EMIT);
+	telemetry_close('}');
+}
+
+static void send_counters(void)
+{
+	telemetry_open("vm", '{');
+	for (int i = 0; i < NR_VM_EVENTS; i++)
+		telemetry_u64(vm_event_names[i], vm_events[i]);
+	telemetry_close('}');
 }
 
 static bool is_number(const char *s)
@@ -191,52 +232,16 @@ static void report_guard(void)
 	telemetry_add("}");
 }
 
-static void report_system(void)
-{
-	telemetry_add(
-		",\"idle_us\":%llu,\"iowait_us\":%llu,\"switches\":%llu,\"running\":%u,\"held\":%u",
-		sched_idle_ns() / 1000, sched_iowait_ns() / 1000, sched_nr_switches(),
-		sched_nr_running(), admission_nr_waiting());
-	telemetry_add(",\"free\":[%u,%u,%u],\"owned\":[%u,%u,%u],\"isolated\":%u,\"writing\":%u",
-		      zones[0].nr_free, zones[1].nr_free, zones[2].nr_free, zones[0].nr_owned,
-		      zones[1].nr_owned, zones[2].nr_owned, vm_nr_isolated, reclaim_nr_writing());
-	telemetry_add(",\"priority\":%d,\"policy_us\":%llu,\"swap_free\":%u",
-		      reclaim_worst_priority(), cycles_to_ns(policy_cycles) / 1000, swap_nr_free);
-	if (swap_bdev)
-		telemetry_add(
-			",\"disk\":{\"queue\":%u,\"reads\":%llu,\"writes\":%llu,\"busy_us\":%llu,"
-			"\"wait_us\":%llu}",
-			swap_bdev->in_flight, swap_bdev->nr_reads, swap_bdev->nr_writes,
-			swap_bdev->busy_ns / 1000, swap_bdev->wait_ns / 1000);
-	telemetry_add(",\"vm\":{");
-	for (int i = 0; i < NR_VM_EVENTS; i++)
-		telemetry_add("%s\"%s\":%llu", i ? "," : "", vm_event_names[i], vm_events[i]);
-	telemetry_add("}");
-}
-
 void sample_now(void)
 {
 	struct mm_struct *mm;
-	bool first = true;
 
 	for_each_mm(mm)
 		if (mm->task)
 			sample_mm(mm);
-	if (!telemetry_on())
+	if (!telemetry_begin("sample"))
 		return;
-	telemetry_begin("sample");
-	report_system();
-	report_scheduler();
-	report_policy();
-	report_guard();
-	telemetry_add(",\"procs\":[");
-	for_each_mm(mm) {
-		if (!mm->task)
-			continue;
-		report_process(mm, first);
-		first = false;
-	}
-	telemetry_add("]");
+	RECORD_SAMPLE(EMIT);
 	telemetry_end();
 }
 

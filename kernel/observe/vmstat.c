@@ -18,8 +18,8 @@
 u64 vm_events[NR_VM_EVENTS];
 
 const char *const vm_event_names[NR_VM_EVENTS] = {
-#define X(name) #name,
-	VM_EVENTS(X)
+#define X(name, meaning) #name,
+	COUNTERS(X)
 #undef X
 };
 

@@ -5,14 +5,17 @@
  * last few places are for init and the shell that it started, so that somebody at the console can
  * still run a program that ends the bomb.
  */
+#include "arch/time.h"
 #include "errno.h"
 #include "fs/vfs.h"
 #include "internal.h"
+#include "lib/jitter.h"
 #include "lib/string.h"
 #include "mm/mm.h"
 #include "observe/telemetry.h"
 
 #define RESERVED_TASKS 4u
+#define START_JITTER_NS 1000000u
 
 static bool too_many_tasks(void)
 {
@@ -45,6 +48,14 @@ static int copy_process(struct task_struct *child, u32 sp)
 	return thread_init_fork(child, parent, sp);
 }
 
+static void spend_jitter(void)
+{
+	u64 until = clock_ns() + jitter_below(START_JITTER_NS);
+
+	while (clock_ns() < until)
+		;
+}
+
 int do_fork(u32 child_sp, u32 *child_tid_set)
 {
 	struct task_struct *child;
@@ -67,6 +78,8 @@ int do_fork(u32 child_sp, u32 *child_tid_set)
 	if (child_tid_set)
 		mm_write(child->mm, (u32)child_tid_set, &child->pid, sizeof(child->pid));
 	telemetry_mm(child);
+	if (jitter)
+		spend_jitter();
 	sched_start(child);
 	return child->pid;
 }

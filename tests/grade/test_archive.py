@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from tidemark.errors import LabError
-from tidemark.grade import archive
+from tidemark.grade.intake import archive
 from tidemark.grade.model import Lab
 
 FILE, OTHER = "kernel/mm/policy/clock.c", "kernel/mm/policy/fifo.c"

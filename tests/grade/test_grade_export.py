@@ -15,7 +15,8 @@ import pytest
 from grades import DIRTY, REPORT, graded_as, sample
 from lab import tidemark
 from tidemark.errors import BAD_INPUT, USAGE, LabError
-from tidemark.grade import export, model, plot, result, text
+from tidemark.grade import model
+from tidemark.grade.hand_back import export, plot, result, text
 from tidemark.grade.model import Grade, Graded, Outcome
 
 PNG = b"\x89PNG\r\n\x1a\n"

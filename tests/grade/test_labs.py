@@ -11,8 +11,9 @@ import pytest
 from grading import graded, messages, starter
 from guest import boot
 from tidemark import qemu
-from tidemark.grade import lab, tree
-from tidemark.grade import starter as starters
+from tidemark.grade.build import tree
+from tidemark.grade.hand_out import starter as starters
+from tidemark.grade.intake import lab
 from tidemark.grade.model import Outcome
 
 LABS = lab.names(qemu.ROOT)

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from tidemark import qemu
 from tidemark.errors import LabError
-from tidemark.grade import lab, release, starter, tree
+from tidemark.grade.build import tree
+from tidemark.grade.hand_out import release, starter
+from tidemark.grade.intake import lab
 from tidemark.grade.model import Lab
 
 LABS = [lab.load(qemu.ROOT, name) for name in lab.names(qemu.ROOT)]

@@ -19,8 +19,8 @@ import pytest
 from processes import wait_until
 from tidemark import qemu
 from tidemark.errors import NO_TOOL, USAGE, LabError
-from tidemark.grade import sandbox, supervise, users
-from tidemark.grade.sandbox import Sandbox
+from tidemark.grade.build import sandbox, supervise, users
+from tidemark.grade.build.sandbox import Sandbox
 
 ASAN_PROGRAM = qemu.ROOT / "build/host/kernel/sched/fair_test"
 FORKS = """

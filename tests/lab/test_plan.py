@@ -24,6 +24,17 @@ BAD_PLANS = {
     'workload = "true"\nseed = -1': "whole number, 0 or more",
     'workload = "true"\nseed = true': "whole number",
     'workload = "true"\nframes = 2': "whole number, 3 or more",
+    'workload = "true"\njitter = -1': "whole number, 0 or more",
+    'workload = "true"\njitters = 0': "whole number, 1 or more",
+    'workload = "true"\njitters = [1, 2]': "whole number, 1 or more",
+    'workload = "true"\njitters = 2\njitter = 1': "both jitter and jitters",
+    'workload = "true"\njitters = 2\ncmdline = "jitter=1"': "gives jitter already",
+    'workload = "true"\nparameters = 5': "parameters is a table",
+    'workload = "true"\n[parameters]\nmem = "9M"': "mem under [parameters]",
+    'workload = "true"\n[parameters]\nrun = "true"': "run under [parameters]",
+    'workload = "true"\n[parameters]\nguard = "a b"': "text without blanks",
+    'workload = "true"\n[parameters]\n"ws.tau_ms" = 1.5': "a kernel parameter is a whole number",
+    'workload = "true"\ncmdline = "a=1"\n[parameters]\na = 2': "gives a already",
     'workload = "true"\ntimeout = [1, 2]': "one positive number",
     'workload = "true"\ntimeout = inf': "one positive number",
     'workload = " "': "it is empty",
@@ -78,12 +89,31 @@ def test_cell_keeps_its_name_when_only_others_or_the_timeout_change() -> None:
 def test_probes_hold_every_value_of_every_kernel_parameter() -> None:
     probes = plan.parse('workload = "x"\nvm = ["a", "b"]\nmem = ["8M", "9M", "10M"]\nseed = [1, 2, 3, 4]').probes()
     assert {one.vm for one in probes} == {"a", "b"} and {one.mem for one in probes} == {"8M", "9M", "10M"}
-    assert len(probes) == 3 and {one.run for one in probes} == {"true"}
+    assert not any(one.seed for one in probes) and len(probes) == 3 and {one.run for one in probes} == {"true"}
 
 
-def test_the_plan_in_the_tree_is_two_policies_ten_sizes_two_seeds() -> None:
-    cells = plan.read(qemu.ROOT / "tools/tidemark/plans/thrashing.toml").cells
-    assert len(cells) == 40 and len({one.settings.run for one in cells}) == 20
+@pytest.mark.parametrize("name, runs, cells", [("thrashing", 10, 100), ("memory", 1, 80), ("tau", 1, 45)])
+def test_plans_in_the_tree_have_five_jitters(name: str, runs: int, cells: int) -> None:
+    found = plan.read(qemu.ROOT / f"tools/tidemark/plans/{name}.toml").cells
+    assert len(found) == cells and len({one.settings.run for one in found}) == runs
+    assert {one.variables["jitter"] for one in found} == set(range(5))
+
+
+def test_jitters_are_cells_of_their_own_on_the_kernels_command_line() -> None:
+    cells = plan.parse('workload = "true"\njitters = 3\ncmdline = "sample_ms=9"').cells
+    assert [one.settings.cmdline for one in cells] == [f"sample_ms=9 jitter={nr}" for nr in range(3)]
+    assert [one.variables["jitter"] for one in cells] == [0, 1, 2] and "-j2-" in cells[2].id
+    assert plan.parse('workload = "true"\njitter = [2]\ncmdline = "sample_ms=9"').cells[0].id == cells[2].id
+
+
+def test_any_parameter_is_an_axis() -> None:
+    text = 'workload = "true"\nvm = ["2q", "ws"]\n[parameters]\n"ws.tau_ms" = [10, 50]\nguard = "token"\n'
+    cells = plan.parse(text).cells
+    assert [(one.settings.vm, one.settings.cmdline) for one in cells] == [
+        (vm, f"ws.tau_ms={tau} guard=token") for vm in ("2q", "ws") for tau in (10, 50)
+    ]
+    assert cells[1].variables["ws.tau_ms"] == 50
+    assert [one.id for one in plan.parse(text.replace('"ws.tau_ms"', "ws.tau_ms")).cells] == [one.id for one in cells]
 
 
 # --- the estimate

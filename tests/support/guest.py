@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
+import members
 import pexpect
 from tidemark import qemu, telemetry
 
@@ -54,8 +55,11 @@ class Result:
 
     @property
     def telemetry(self) -> list[dict]:
-        """The records in order; TelemetryError when they are not complete."""
-        return telemetry.parse(self.raw_telemetry.decode("ascii", "replace"))
+        """The records in order; TelemetryError when they are not complete, or not as the schema says."""
+        records = telemetry.parse(self.raw_telemetry.decode("ascii", "replace"))
+        if wrong := [problem for record in records for problem in members.problems(record)]:
+            raise telemetry.TelemetryError(f"{wrong[0]}, and {len(wrong) - 1} more")
+        return records
 
     def tail(self, lines: int = 40) -> str:
         """The end of the console, for a failure's text."""

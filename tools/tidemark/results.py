@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from tidemark import qemu, telemetry
+from tidemark import parameters, qemu, telemetry
 from tidemark.errors import USAGE, LabError
 from tidemark.files import sha256, write_csv, write_json
 
@@ -91,6 +91,7 @@ def create(folder: Path, settings: qemu.Settings, image: dict, version: str, com
         "state": "running",
         "started": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
         "settings": described(settings),
+        "jitter": parameters.split(settings.cmdline)[0].get(parameters.JITTER, ""),
         "kernel_command_line": qemu.command_line(settings),
         "qemu": {"version": version, "command": command},
         "image": image,

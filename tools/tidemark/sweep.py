@@ -93,7 +93,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 def row(cell: Cell, state: str, code: int | None = None, reason: str = "", numbers: dict | None = None) -> dict:
     """One row of cells.csv. A command that failed has its numbers, too."""
-    variables = {name: cell.variables.get(name, "") for name in VARIABLES}
+    variables = {name: cell.variables.get(name, "") for name in dict.fromkeys([*VARIABLES, *cell.variables])}
     return {"id": cell.id, **variables, "state": state, "exit": code, "reason": reason, **(numbers or {})}
 
 

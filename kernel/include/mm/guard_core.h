@@ -7,10 +7,10 @@
 extern const struct vm_guard *vm_guard; /* the one chosen at boot; NULL: none */
 extern u64 guard_cycles;                /* time spent inside its hooks */
 
-void guard_mm_exit(struct mm_struct *mm);
-void guard_fault(struct mm_struct *mm);
+void guard_call_mm_exit(struct mm_struct *mm);
+void guard_call_fault(struct mm_struct *mm);
 /* Only while there is a guard. */
-bool guard_spares(const struct vm_scan *scan, const struct page *page);
+bool guard_call_spare(const struct vm_scan *scan, const struct page *page);
 
 /* irq context, every tick: has a hook been running for too long? */
 void guard_watch_hook(void);

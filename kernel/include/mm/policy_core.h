@@ -13,27 +13,27 @@ extern const struct vm_policy *vm_policy; /* the one switched on */
 extern u32 vm_nr_isolated;                /* pages the core holds */
 extern u64 policy_cycles;                 /* time spent inside hooks */
 
-void vm_insert(struct page *page, struct mm_struct *mm, enum vm_in how, struct page_id from);
-void vm_touch(struct page *page, struct mm_struct *mm, enum vm_touch how);
-void vm_remove(struct page *page, enum vm_out why);
+void policy_call_insert(struct page *page, struct mm_struct *mm, enum vm_in how, struct page_id from);
+void policy_call_touch(struct page *page, struct mm_struct *mm, enum vm_touch how);
+void policy_call_remove(struct page *page, enum vm_out why);
 /* A page the policy owned, now isolated, with a reference for the caller; NULL: none. */
-struct page *vm_select(struct vm_scan *scan);
+struct page *policy_call_select(struct vm_scan *scan);
 /* These end the isolation; the caller's reference stays. */
-void vm_putback(struct page *page, enum vm_put why);
-void vm_evicted(struct page *page, struct page_id to);
+void policy_call_putback(struct page *page, enum vm_put why);
+void policy_call_evicted(struct page *page, struct page_id to);
 /* The isolated page's last user died: no hook. */
-void vm_drop_isolated(struct page *page);
-void vm_forget(struct page_id id);
-void vm_mm_init(struct mm_struct *mm);
-void vm_mm_exit(struct mm_struct *mm);
-u32 vm_surplus(struct mm_struct *mm);
-bool vm_may_run(struct mm_struct *mm);
-bool vm_tick(void);
+void policy_drop_isolated(struct page *page);
+void policy_call_forget(struct page_id id);
+void policy_call_mm_init(struct mm_struct *mm);
+void policy_call_mm_exit(struct mm_struct *mm);
+u32 policy_call_surplus(struct mm_struct *mm);
+bool policy_call_may_run(struct mm_struct *mm);
+bool policy_call_tick(void);
 /* Compares the policy's count with the core's; a difference is a violation. */
-void vm_check(void);
+void policy_call_check(void);
 /* Called when reclaim at priority 0 got nothing: is that the policy's fault? True: it was, and
  * another policy has taken over. */
-bool vm_blame(u32 zone_mask);
+bool policy_blame(u32 zone_mask);
 /* Inside a hook: so much of its time was not the policy's. */
 void policy_not_its_time(u64 cycles);
 /* irq context, every tick: has a hook been running for too long? */

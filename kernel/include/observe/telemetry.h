@@ -10,17 +10,28 @@
 
 #include "types.h"
 
-#define TELEMETRY_SCHEMA 1
-
 struct task_struct;
 
-/* One whole event; fmt makes the members after "ev", without a leading comma; "" for none. */
-void telemetry_event(const char *ev, const char *fmt, ...) __printf(2, 3);
-
-/* A longer one in pieces: nothing may sleep in between. */
-void telemetry_begin(const char *ev);
-void telemetry_add(const char *fmt, ...) __printf(1, 2);
+/* A record: begin, its members, end; nothing may sleep in between. kernel/observe/schema.h lists
+ * all records and members. Begin is false when the telemetry is off. */
+bool telemetry_begin(const char *ev);
 void telemetry_end(void);
+
+/* A member of the object that is open, or, without a name (NULL), an element of the list. Members
+ * are parted by commas, and texts are escaped. */
+void telemetry_u64(const char *name, u64 value);
+void telemetry_s64(const char *name, s64 value);
+void telemetry_text(const char *name, const char *value);
+#define telemetry_u32 telemetry_u64
+#define telemetry_int telemetry_s64
+/* '{' and '}', or '[' and ']', around members of their own. */
+void telemetry_open(const char *name, char bracket);
+void telemetry_close(char bracket);
+
+/* Text as it is, with its own commas. */
+void telemetry_add(const char *fmt, ...) __printf(1, 2);
+/* A whole record; fmt makes the members after "ev", without a leading comma. */
+void telemetry_event(const char *ev, const char *fmt, ...) __printf(2, 3);
 
 bool telemetry_on(void);
 void telemetry_start(void);

@@ -57,7 +57,7 @@ static void kill(struct task_struct *t)
 	       "with the most: %u KiB resident, %u KiB swapped, %u KiB page tables\n",
 	       nr_free_pages(), swap_nr_free, t->pid, t->comm, mm_rss_pages(t->mm) * 4,
 	       c->swapents * 4, c->ptes * 4);
-	vm_count(oom_kill);
+	stat_count(oom_kill);
 	telemetry_event("oom", "\"pid\":%d,\"comm\":\"%s\",\"rss\":%u,\"swapents\":%u,\"ptes\":%u",
 			t->pid, t->comm, mm_rss_pages(t->mm), c->swapents, c->ptes);
 	t->flags |= TF_OOM_VICTIM;

@@ -68,9 +68,9 @@ static struct page_id id_of(const struct page *page)
 
 static void give_back(struct page *page, enum vm_put why)
 {
-	vm_putback(page, why);
+	policy_call_putback(page, why);
 	if (page_test(page, PG_mlocked))
-		vm_remove(page, VM_OUT_PINNED);
+		policy_call_remove(page, VM_OUT_PINNED);
 	page_put(page);
 }
 
@@ -85,21 +85,21 @@ static void finish_evict(struct page *page)
 	u32 slot = page->slot;
 
 	if (!swap_count(slot) && !page->mapcount) { /* every user died */
-		vm_drop_isolated(page);
+		policy_drop_isolated(page);
 	} else if (in_use(page)) {
-		vm_count(pgrescued);
+		stat_count(pgrescued);
 		give_back(page, VM_PUT_USED);
 		return;
 	} else {
 		swap_note_eviction(slot);
-		vm_evicted(page, id_of(page));
+		policy_call_evicted(page, id_of(page));
 	}
 	page_zone(page)->nr_reclaimed++;
 	nr_reclaimed++;
 	if (current->flags & TF_KTHREAD)
-		vm_count(pgsteal_kswapd);
+		stat_count(pgsteal_kswapd);
 	else
-		vm_count(pgsteal_direct);
+		stat_count(pgsteal_direct);
 	swap_cache_del(page);
 	page_put(page);
 }
@@ -198,7 +198,7 @@ static bool launder(struct page *page)
 		give_back(page, VM_PUT_DONE);
 		return false;
 	}
-	vm_count(pglaunder);
+	stat_count(pglaunder);
 	page_set(page, PG_laundering);
 	send(page);
 	return false;
@@ -215,7 +215,7 @@ static bool work_on(struct page *page, enum vm_act act)
 		return launder(page);
 	rmap_walk(page, unmap_entry, page);
 	if (act == VM_DETACH) {
-		vm_count(pgdetach);
+		stat_count(pgdetach);
 		give_back(page, VM_PUT_DONE);
 		return false;
 	}
@@ -246,7 +246,7 @@ u32 reclaim_pass(u32 zone_mask, int priority, u32 want)
 	if (!priority)
 		scan.budget = 2 * MAX(owned_in(ZONES_ALL), SWAP_CLUSTER_MAX); /* every page twice */
 	worst_priority = MIN(worst_priority, priority);
-	while (taken < want && (page = vm_select(&scan))) {
+	while (taken < want && (page = policy_call_select(&scan))) {
 		selected++;
 		taken += work_on(page, scan.act);
 	}
@@ -296,7 +296,7 @@ static bool reclaim_some(u32 zone_mask, u32 want)
 	if (slab_reap() + kernel_stack_reap() > 0)
 		return true;
 	if (vm_events[VM_pgrescued] == rescued)
-		return !innocent && vm_blame(zone_mask);
+		return !innocent && policy_blame(zone_mask);
 	reclaim_pause();
 	return true;
 }
@@ -322,7 +322,7 @@ bool direct_reclaim(u32 zone_mask)
 {
 	bool some;
 
-	vm_count(allocstall);
+	stat_count(allocstall);
 	reclaim_begin();
 	some = reclaim_some(zone_mask, SWAP_CLUSTER_MAX);
 	reclaim_end();
@@ -338,8 +338,8 @@ void reclaim_trim(struct mm_struct *mm, u32 n)
 	u32 id = mm->id;
 
 	/* Sending a page may sleep, and the process may end meanwhile. */
-	while (n-- && mm_after(id - 1) == mm && (page = vm_select(&scan))) {
-		vm_count(pgtrim);
+	while (n-- && mm_after(id - 1) == mm && (page = policy_call_select(&scan))) {
+		stat_count(pgtrim);
 		work_on(page, scan.act);
 	}
 	swap_write_flush();

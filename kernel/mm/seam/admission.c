@@ -35,13 +35,13 @@ void policy_admit_current(void)
 {
 	struct mm_struct *mm = current->mm;
 
-	if (vm_may_run(mm))
+	if (policy_call_may_run(mm))
 		return;
-	vm_count(admission_wait);
+	stat_count(admission_wait);
 	current->in_admit = true;
 	if (nr_waiting++ == 0)
 		start_tick_timer();
-	wait_event_interruptible(&admission_wait, vm_may_run(mm));
+	wait_event_interruptible(&admission_wait, policy_call_may_run(mm));
 	nr_waiting--;
 	current->in_admit = false;
 }
@@ -55,7 +55,7 @@ void admission_recheck(void)
 	if (!vm_policy->may_run)
 		return;
 	for_each_mm(mm)
-		if (mm->task && !vm_may_run(mm))
+		if (mm->task && !policy_call_may_run(mm))
 			task_set_work(mm->task, WORK_ADMIT);
 }
 
@@ -85,7 +85,7 @@ static void trim_all(void)
 
 	/* Trimming may sleep, and processes may end meanwhile: go on by number. */
 	while (vm_policy->surplus && (mm = mm_after(id))) {
-		u32 n = vm_surplus(mm);
+		u32 n = policy_call_surplus(mm);
 
 		id = mm->id;
 		if (n)
@@ -101,7 +101,7 @@ static void kvmd(void *arg)
 		start_tick_timer();
 		wait_event_interruptible(&kvmd_wait, tick_due);
 		tick_due = false;
-		while (vm_tick())
+		while (policy_call_tick())
 			cond_resched();
 		trim_all();
 		admission_recheck();

@@ -110,7 +110,7 @@ void guard_report_hook(void)
 		printk("guard: %s, in its hook %s\n", vm_guard->name, hook);
 }
 
-void guard_mm_exit(struct mm_struct *mm)
+void guard_call_mm_exit(struct mm_struct *mm)
 {
 	if (!vm_guard || !vm_guard->mm_exit)
 		return;
@@ -119,7 +119,7 @@ void guard_mm_exit(struct mm_struct *mm)
 	hook_leave();
 }
 
-void guard_fault(struct mm_struct *mm)
+void guard_call_fault(struct mm_struct *mm)
 {
 	if (!vm_guard || !vm_guard->fault)
 		return;
@@ -128,7 +128,7 @@ void guard_fault(struct mm_struct *mm)
 	hook_leave();
 }
 
-bool guard_spares(const struct vm_scan *scan, const struct page *page)
+bool guard_call_spare(const struct vm_scan *scan, const struct page *page)
 {
 	bool spares;
 

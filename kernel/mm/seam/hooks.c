@@ -108,7 +108,7 @@ static void violation(const char *rule, const char *fmt, ...)
 	vsnprintf(what, sizeof(what), fmt, args);
 	va_end(args);
 	nr_violations++;
-	vm_count(policy_violation);
+	stat_count(policy_violation);
 	printk("policy violation: policy=%s rule=%s: %s\n", vm_policy->name, rule, what);
 	telemetry_event("violation", "\"policy\":\"%s\",\"rule\":\"%s\",\"what\":\"%s\"",
 			vm_policy->name, rule, what);
@@ -127,7 +127,7 @@ u32 policy_violations(void)
 	return nr_violations;
 }
 
-void vm_insert(struct page *page, struct mm_struct *mm, enum vm_in how, struct page_id from)
+void policy_call_insert(struct page *page, struct mm_struct *mm, enum vm_in how, struct page_id from)
 {
 	ASSERT(!page_test(page, PG_owned) && !page_test(page, PG_isolated));
 	page_set(page, PG_owned);
@@ -138,7 +138,7 @@ void vm_insert(struct page *page, struct mm_struct *mm, enum vm_in how, struct p
 	hook_leave();
 }
 
-void vm_touch(struct page *page, struct mm_struct *mm, enum vm_touch how)
+void policy_call_touch(struct page *page, struct mm_struct *mm, enum vm_touch how)
 {
 	if (!vm_policy->touch)
 		return;
@@ -147,7 +147,7 @@ void vm_touch(struct page *page, struct mm_struct *mm, enum vm_touch how)
 	hook_leave();
 }
 
-void vm_remove(struct page *page, enum vm_out why)
+void policy_call_remove(struct page *page, enum vm_out why)
 {
 	ASSERT(page_test(page, PG_owned));
 	page_clear(page, PG_owned);
@@ -163,9 +163,9 @@ bool vm_scan_more(struct vm_scan *scan)
 		return false;
 	scan->budget--;
 	if (current->flags & TF_KTHREAD)
-		vm_count(pgscan_kswapd);
+		stat_count(pgscan_kswapd);
 	else
-		vm_count(pgscan_direct);
+		stat_count(pgscan_direct);
 	return true;
 }
 
@@ -182,7 +182,7 @@ static bool available(const struct vm_scan *scan, const struct page *page)
 
 bool vm_eligible(const struct vm_scan *scan, const struct page *page)
 {
-	return available(scan, page) && !(vm_guard && guard_spares(scan, page));
+	return available(scan, page) && !(vm_guard && guard_call_spare(scan, page));
 }
 
 /* What is wrong with giving this page to this scan; NULL: nothing. */
@@ -207,10 +207,10 @@ static void check_sometimes(void)
 	if (++nr_selects < CHECK_EVERY + nr_owned() / 16)
 		return;
 	nr_selects = 0;
-	vm_check();
+	policy_call_check();
 }
 
-struct page *vm_select(struct vm_scan *scan)
+struct page *policy_call_select(struct vm_scan *scan)
 {
 	const struct vm_policy *asked;
 	const char *error;
@@ -246,12 +246,12 @@ static bool end_isolation(struct page *page)
 	return page_test_and_clear(page, PG_stale);
 }
 
-void vm_putback(struct page *page, enum vm_put why)
+void policy_call_putback(struct page *page, enum vm_put why)
 {
 	struct page_id none = { 0 };
 
 	if (end_isolation(page)) {
-		vm_insert(page, page->owner, VM_IN_ADOPT, none);
+		policy_call_insert(page, page->owner, VM_IN_ADOPT, none);
 		return;
 	}
 	page_set(page, PG_owned);
@@ -261,7 +261,7 @@ void vm_putback(struct page *page, enum vm_put why)
 	hook_leave();
 }
 
-void vm_evicted(struct page *page, struct page_id to)
+void policy_call_evicted(struct page *page, struct page_id to)
 {
 	if (end_isolation(page) || !vm_policy->evicted)
 		return;
@@ -270,12 +270,12 @@ void vm_evicted(struct page *page, struct page_id to)
 	hook_leave();
 }
 
-void vm_drop_isolated(struct page *page)
+void policy_drop_isolated(struct page *page)
 {
 	end_isolation(page);
 }
 
-void vm_forget(struct page_id id)
+void policy_call_forget(struct page_id id)
 {
 	if (!vm_policy->forget)
 		return;
@@ -284,7 +284,7 @@ void vm_forget(struct page_id id)
 	hook_leave();
 }
 
-void vm_mm_init(struct mm_struct *mm)
+void policy_call_mm_init(struct mm_struct *mm)
 {
 	if (!vm_policy->mm_init)
 		return;
@@ -293,7 +293,7 @@ void vm_mm_init(struct mm_struct *mm)
 	hook_leave();
 }
 
-void vm_mm_exit(struct mm_struct *mm)
+void policy_call_mm_exit(struct mm_struct *mm)
 {
 	if (!vm_policy->mm_exit)
 		return;
@@ -302,7 +302,7 @@ void vm_mm_exit(struct mm_struct *mm)
 	hook_leave();
 }
 
-u32 vm_surplus(struct mm_struct *mm)
+u32 policy_call_surplus(struct mm_struct *mm)
 {
 	u32 n = 0;
 
@@ -314,7 +314,7 @@ u32 vm_surplus(struct mm_struct *mm)
 	return n;
 }
 
-bool vm_may_run(struct mm_struct *mm)
+bool policy_call_may_run(struct mm_struct *mm)
 {
 	bool may = true;
 
@@ -326,7 +326,7 @@ bool vm_may_run(struct mm_struct *mm)
 	return may;
 }
 
-bool vm_tick(void)
+bool policy_call_tick(void)
 {
 	bool more = false;
 
@@ -338,7 +338,7 @@ bool vm_tick(void)
 	return more;
 }
 
-void vm_check(void)
+void policy_call_check(void)
 {
 	u32 owned = nr_owned();
 	int held;
@@ -355,16 +355,16 @@ void vm_check(void)
 /* An interrupt may have ended a read since the last scan: the policy is asked once more. */
 static bool gives_now(struct vm_scan *scan)
 {
-	struct page *page = vm_select(scan);
+	struct page *page = policy_call_select(scan);
 
 	if (!page)
 		return false;
-	vm_putback(page, VM_PUT_BUSY);
+	policy_call_putback(page, VM_PUT_BUSY);
 	page_put(page);
 	return true;
 }
 
-bool vm_blame(u32 zone_mask)
+bool policy_blame(u32 zone_mask)
 {
 	struct vm_scan scan = { .zones = zone_mask, .budget = 2 * max_pfn };
 	const struct vm_policy *asked = vm_policy;

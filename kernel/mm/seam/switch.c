@@ -92,7 +92,7 @@ static void hand_over(struct page *page)
 		return;
 	page_clear(page, PG_owned);
 	page_zone(page)->nr_owned--;
-	vm_insert(page, page->owner, VM_IN_ADOPT, none);
+	policy_call_insert(page, page->owner, VM_IN_ADOPT, none);
 }
 
 void policy_take_over(const struct vm_policy *next, bool broken)
@@ -108,7 +108,7 @@ void policy_take_over(const struct vm_policy *next, bool broken)
 	for_each_mm(mm)
 		memset(mm->policy, 0, sizeof(mm->policy));
 	for_each_mm(mm)
-		vm_mm_init(mm);
+		policy_call_mm_init(mm);
 	for (u32 pfn = 0; pfn < max_pfn && vm_policy == next; pfn++)
 		hand_over(pfn_page(pfn));
 	if (!broken && old->exit)

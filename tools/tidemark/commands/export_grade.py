@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from tidemark.errors import USAGE, LabError
-from tidemark.grade.export import FORMATS
+from tidemark.grade.hand_back.export import FORMATS
 
 Format = Enum("Format", {name: name for name in FORMATS})
 
@@ -30,8 +30,8 @@ def export_grade(
     labs/autograder has what these systems run; they call this.
     """
     from tidemark.files import write_atomically
-    from tidemark.grade import result
-    from tidemark.grade.export import export
+    from tidemark.grade.hand_back import result
+    from tidemark.grade.hand_back.export import export
 
     text = export(result.load(grade), to.value, show_hidden)
     if out is None:

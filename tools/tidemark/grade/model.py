@@ -1,7 +1,7 @@
 """What grading is about: labs and their tests, verdicts, grades. Plain data; no I/O.
 
 A lab is a folder labs/NAME. Its lab.toml names the student's files and the tests; a secret folder may hold NAME.toml
-with more tests, which are hidden. A test has a kind, which is a module in tidemark.grade.kinds, and that kind's
+with more tests, which are hidden. A test has a kind, which is a module in tidemark.grade.judge.kinds, and that kind's
 options. A verdict is what became of one test; a grade is all verdicts, with what was noticed on the way.
 """
 
@@ -40,8 +40,8 @@ class Test:
 @dataclass(frozen=True)
 class Lab:
     """One assignment. `files`: the student's, relative to the tree; `may_use`: symbols that they may refer to (names,
-    or groups in brackets, see tidemark.grade.confine); `may_store`: variables of the kernel that they may write to.
-    `own_tests`: names of host tests and of in-kernel suites that fail with the starter.
+    or groups in brackets, see tidemark.grade.build.object_rules); `may_store`: variables of the kernel that they may
+    write to. `own_tests`: names of host tests and of in-kernel suites that fail with the starter.
     """
 
     name: str

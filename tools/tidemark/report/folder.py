@@ -21,9 +21,14 @@ from tidemark.report.text import csv_text
 PAGE, FIGURES = "report.html", "figures"
 
 
+def file_stem(text: str) -> str:
+    """A text as the name of a file."""
+    return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.")[:60]
+
+
 def stems(runs: Sequence[Run]) -> list[str]:
     """A name for each run's files, made of its label; no two are the same."""
-    plain = [re.sub(r"[^A-Za-z0-9.]+", "-", run.label).strip("-.")[:60] or "run" for run in runs]
+    plain = [file_stem(run.label) or "run" for run in runs]
     return [stem if plain.count(stem) == 1 else f"{stem}-{at}" for at, stem in enumerate(plain, 1)]
 
 
@@ -102,9 +107,11 @@ class Parts:
 
     def add_sweep(self, sources: Sources) -> None:
         """The curves and the table of the cells."""
-        figures, fits = curves.of_cells(sources.cells)
+        figures, fits, spreads = curves.of_cells(sources.cells)
         section = Section("Curves", figures=self.save(figures))
         section.tables = self.table("fits", "Turnaround: T = k / M^p + c, M in MiB, T in s", fits)
+        for x, spread in spreads.items():
+            section.tables += self.table(f"spread-{file_stem(x)}", f"Against {x}: median (least..greatest)", spread)
         self.sections.append(section)
         every = cell_table(sources)
         self.table("cells", "", every)

@@ -135,6 +135,7 @@ def check(result: results.Result, reception: Reception) -> None:
         raise reception.error
     if said := plugin.complaint(result):
         raise LabError(f"{said}; there is no trace", NO_TOOL)
+    experiment.drop_refused(result)
     if result.meta["exit"] not in (qemu.OK, qemu.FAILED, qemu.TIMED_OUT):
         raise LabError(
             f"{result.meta['reason']}; there is no trace. The console ends so:\n{result.tail()}\n"

@@ -58,13 +58,17 @@ class Help(ModalScreen[None]):
         """One text."""
         yield Static(HELP, id="help")
 
+    left = False
+
     def on_key(self) -> None:
-        """Back."""
-        self.dismiss()
+        """Back, but only once: another key may have come before the screen is gone."""
+        if not self.left:
+            self.left = True
+            self.dismiss()
 
     def on_click(self) -> None:
-        """Back."""
-        self.dismiss()
+        """The same."""
+        self.on_key()
 
 
 class Panel(Widget):

@@ -1,0 +1,26 @@
+"""An image with a program more than the project's own: for tests whose program is of no use to anybody else."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tidemark import qemu
+
+FLAGS = ("-O1", "-march=i686", "-ffreestanding", "-fno-stack-protector", "-nostdlib", "-static", "-no-pie")
+
+
+def image_with(source: Path, folder: Path) -> Path:
+    """A folder to boot from: the kernel, and an initramfs that also holds /bin/NAME, built without a C library from
+    NAME.c."""
+    build = folder / "build"
+    build.mkdir()
+    (build / "tidemark.elf").symlink_to(qemu.ROOT / qemu.KERNEL)
+    compiler = subprocess.check_output(["tools/setup.sh", "all"], cwd=qemu.ROOT, text=True).split()
+    program = folder / source.stem
+    subprocess.run([*compiler, *FLAGS, "-o", program, source], check=True)
+    ours = sorted(path for path in (qemu.ROOT / "build/user").iterdir() if not path.suffix)
+    pack = [sys.executable, qemu.ROOT / "tools/mkinitramfs.py", build / "initramfs.cpio", *ours, program]
+    subprocess.run(pack, check=True)
+    return folder
