@@ -24,7 +24,17 @@ from tidemark.grade.judge import expected
 from tidemark.grade.model import Lab
 
 TOP = "tidemark"
-MORE = ("README.md", "docs", ".vscode", ".devcontainer", ".clang-format", ".gitignore")
+MORE = (
+    "README.md",
+    "LICENSE",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "docs",
+    ".vscode",
+    ".devcontainer",
+    ".clang-format",
+    ".gitignore",
+)
 LEFT_OUT = ("docs/reference/instructors.md", "labs/autograder", "tools/figures")
 
 
