@@ -75,7 +75,7 @@ def spread_rows(panels: Sequence[Panel], x: str) -> list[dict]:
     rows = []
     for panel in panels:
         for policy, line in panel.lines.items():
-            runs = {name: cells.repetitions(line, name) for name in (*ROWS, "turnaround_s")}
+            runs = {name: cells.repetitions(line, name) for name in (*(shown.column for shown in THRASHING.lines), "turnaround_s")}
             for at in dict.fromkeys(at for at, _ in line):
                 values = {name: of[at] for name, of in runs.items() if len(of.get(at, ())) > 1}
                 first = {"panel": panel.title, "policy": policy, NAME.get(x, x): at}

@@ -28,7 +28,7 @@ PARTS = (
     "tests/host",
     "tests/kernel/vmsim",
 )
-BUILT = ("boot", "kernel", "user", "obj", "host", "vmsim", "plugin", "labs")
+BUILT = ("boot", "kernel", "registry", "user", "obj", "host", "vmsim", "plugin", "labs")
 BUILT_FILES = (
     "flags",
     "programs",
