@@ -15,14 +15,14 @@ from tidemark.report.plots import RUNS, Line, Plot
 from tidemark.results import Result
 from tidemark.telemetry import Telemetry
 
-SWITCHES = Plot(
-    name="switches",
+ADDED = Plot(
+    name="added",
     scope=RUNS,
     title="Task switches",
     caption="Task switches per second of machine time.",
     reading="Many switches in little user time: the processes hand the processor on without getting on.",
     lines=(
-        Line("switches_per_s", "switches", axis="switches / s", chart="Task switches"),
+        Line("switches_per_s", "switches", axis="switches / s", chart="Added"),
         Line("per_fault", lambda data: quantities.growth(data, "switches") / 10, unit="each", formula="a tenth"),
     ),
 )
@@ -30,9 +30,9 @@ SWITCHES = Plot(
 
 @pytest.fixture
 def added() -> Iterator[None]:
-    plots.PLOTS.append(SWITCHES)
+    plots.PLOTS.append(ADDED)
     yield
-    plots.PLOTS.remove(SWITCHES)
+    plots.PLOTS.remove(ADDED)
 
 
 @pytest.fixture
@@ -57,15 +57,15 @@ def run(label: str) -> sources.Run:
 @pytest.mark.usefixtures("added")
 def test_new_plot_is_one_entry(script: ModuleType) -> None:
     runs = [run("a"), run("b")]
-    drawn = next(one for one in timelines.of_all(runs) if one.name == "switches")
+    drawn = next(one for one in timelines.of_all(runs) if one.name == "added")
     assert drawn.table["switches_per_s"] == [10, 10, 10, 10] and drawn.table["per_fault"] == [1, 2, 1, 2]
     [axes] = figure.picture(drawn).axes
     assert axes.get_ylabel() == "switches / s" and len(axes.lines) == 2
-    chart = next(one for one in charts.of_all(runs) if one["title"] == "Task switches")
+    chart = next(one for one in charts.of_all(runs) if one["title"] == "Added")
     assert chart["unit"] == "per s" and chart["blocks"][0] == [[2.0, 4.0], [10, 10]]
     assert [line["label"] for line in chart["series"]] == ["a", "b"] and chart["series"][0]["stepped"]
     text = script.sections()["plots-of-runs"]
-    assert "**`switches`**. Many switches" in text
+    assert "**`added`**. Many switches" in text
     assert "| `switches_per_s` | per s | Δ`switches` / Δ`t_us` |\n| `per_fault` | each | a tenth |" in text
 
 
@@ -74,9 +74,9 @@ def test_run_without_the_members_of_a_plot_is_left_out() -> None:
     old = run("old")
     for sample in old.data.samples:
         del sample["switches"]
-    drawn = next(one for one in timelines.of_all([old, run("new")]) if one.name == "switches")
+    drawn = next(one for one in timelines.of_all([old, run("new")]) if one.name == "added")
     assert set(drawn.table["run"]) == {"new"}
-    assert "switches" not in [one.name for one in timelines.of_all([old])]
+    assert "added" not in [one.name for one in timelines.of_all([old])]
 
 
 def test_kind_of_a_member_says_how_it_is_drawn() -> None:
