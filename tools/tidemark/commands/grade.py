@@ -68,7 +68,7 @@ def grade(
             secret,
             Path(scratch, "work"),
             sandboxes.choose(sandbox, secret, tree),
-            archive.strays(handed_in, assignment, trees.released(tree, labs.students_files(tree))),
+            archive.notes(handed_in, assignment, trees.released(tree, labs.students_files(tree))),
             jobs=len(os.sched_getaffinity(0)),
             progress=show,
         )

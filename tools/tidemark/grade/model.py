@@ -42,7 +42,8 @@ class Test:
 class Lab:
     """One assignment. `files`: the student's, relative to the tree; `may_use`: symbols that they may refer to (names,
     or groups in brackets, see tidemark.grade.build.object_rules); `may_store`: variables of the kernel that they may
-    write to. `own_tests`: names of host tests and of in-kernel suites that fail with the starter.
+    write to. `own_tests`: names of host tests and of in-kernel suites that fail with the starter. `was`: paths that
+    files of the lab had in older releases, and those that they have now.
     """
 
     name: str
@@ -54,6 +55,12 @@ class Lab:
     may_store: tuple[str, ...]
     own_tests: tuple[str, ...]
     tests: tuple[Test, ...]
+    was: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def paths(self) -> dict[str, str]:
+        """Every path at which a file of the lab may be handed in: the file that is meant."""
+        return {file: file for file in self.files} | dict(self.was)
 
 
 @dataclass(frozen=True)
