@@ -10,6 +10,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
+from typing import Any
 
 from tidemark import qemu
 
@@ -30,7 +31,7 @@ def kind(variables: Variables) -> tuple[tuple[str, str | int], ...]:
 
 def predict(done: Sequence[tuple[Variables, float]], cells: Sequence[Variables]) -> list[float]:
     """Expected host seconds of each cell, from (variables, host seconds) of at least one that is done."""
-    alike: dict[tuple, list[float]] = {}
+    alike: dict[tuple[Any, ...], list[float]] = {}
     for variables, seconds in done:
         alike.setdefault(kind(variables), []).append(seconds)
     typical = median(seconds for _, seconds in done)

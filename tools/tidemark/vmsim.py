@@ -15,6 +15,7 @@ import subprocess
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +28,7 @@ NOT_POLICIES = ("TEMPLATE", "_test", "_ktest")
 MIN_FRAMES, MAX_FRAMES = 1, 1 << 24
 VIOLATION = 1
 
-Row = Callable[[dict], None]
+Row = Callable[[dict[str, Any]], None]
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class BrokenRule(LabError):
     page (or None) and what.
     """
 
-    def __init__(self, violation: dict, said: str) -> None:
+    def __init__(self, violation: dict[str, Any], said: str) -> None:
         super().__init__(said, FAILED)
         self.violation = violation
 
@@ -156,7 +157,7 @@ def window_ms(policy: str, parameters: Iterable[str]) -> int:
     return int(found[-1]) if found else 0
 
 
-def result(last: dict, status: int, said: str) -> Outcome:
+def result(last: dict[str, Any], status: int, said: str) -> Outcome:
     """What the last line and the status of the program mean."""
     if "violation" in last:
         raise BrokenRule(last["violation"], said)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -62,7 +62,9 @@ def show(cells: list[Cell]) -> None:
         print(f"{name}: {strings.STANDARD[name].asks}")
 
 
-def compared(vm: list[str], names: list[str], parameters: list[str], quiet: bool) -> tuple[list[dict], dict, Show]:
+def compared(
+    vm: list[str], names: list[str], parameters: list[str], quiet: bool
+) -> tuple[list[dict[str, Any]], dict[str, Any], Show]:
     """Rows for a table, all as JSON, and what prints it: policies on strings."""
     from tidemark import compare, strings
     from tidemark.commands.trace import progress_bar
@@ -73,7 +75,7 @@ def compared(vm: list[str], names: list[str], parameters: list[str], quiet: bool
     return rows, {"cells": rows, "median_regret": compare.median_regret(cells)}, lambda: show(cells)
 
 
-def compared_with_bits(folder: Path, quiet: bool) -> tuple[list[dict], dict, Show]:
+def compared_with_bits(folder: Path, quiet: bool) -> tuple[list[dict[str, Any]], dict[str, Any], Show]:
     """The same: a recorded run."""
     from tidemark import accessed
     from tidemark.commands.trace import progress_bar
@@ -84,7 +86,7 @@ def compared_with_bits(folder: Path, quiet: bool) -> tuple[list[dict], dict, Sho
     return rows, {"intervals": rows, "processes": summary}, lambda: show_intervals(summary)
 
 
-def show_intervals(rows: list[dict]) -> None:
+def show_intervals(rows: list[dict[str, Any]]) -> None:
     """A line for each process."""
     from rich.console import Console
     from rich.table import Table

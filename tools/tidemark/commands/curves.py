@@ -7,7 +7,7 @@ import json
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -61,7 +61,7 @@ def choice_of(space: int | None, kinds: Kinds, range_: str) -> Choice:
     return Choice(space, KINDS[kinds.value], first, last)
 
 
-def show(told: dict, out: Path) -> None:
+def show(told: dict[str, Any], out: Path) -> None:
     """The knees as a table, and where the rest is."""
     from rich.console import Console
     from rich.table import Table

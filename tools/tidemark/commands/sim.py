@@ -6,7 +6,7 @@ import json
 import re
 import sys
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -52,7 +52,7 @@ def explain(program: Path, string: References, frames: int, set_: list[str], as_
     from tidemark import explain as explaining
     from tidemark import vmsim
 
-    rows: list[dict] = []
+    rows: list[dict[str, Any]] = []
     try:
         return vmsim.run(program, string, frames, set_, rows.append)
     finally:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -91,7 +92,7 @@ def _blocks(reader: Reader, number: int, progress: Progress) -> Iterator[Block]:
         progress(done, PASSES * runs)
 
 
-def _run_through(batches: Iterator[Batch], parts: Sequence) -> None:
+def _run_through(batches: Iterator[Batch], parts: Sequence[Any]) -> None:
     for batch in batches:
         for part in parts:
             part.feed(batch)

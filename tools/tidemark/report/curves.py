@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -56,7 +57,7 @@ def policy_looks(panels: Sequence[Panel]) -> dict[str, Look]:
     return {policy: Look(colour) for policy, colour in chosen.items()}
 
 
-def table_of(panels: Sequence[Panel], x: str) -> dict[str, list]:
+def table_of(panels: Sequence[Panel], x: str) -> dict[str, list[Any]]:
     """A row for each run in the panels, with where it stands and all its numbers."""
     return of_rows(
         [
@@ -70,7 +71,7 @@ def table_of(panels: Sequence[Panel], x: str) -> dict[str, list]:
     )
 
 
-def spread_rows(panels: Sequence[Panel], x: str) -> list[dict]:
+def spread_rows(panels: Sequence[Panel], x: str) -> list[dict[str, Any]]:
     """A row for each point of the curves that has several runs: median (least..greatest) of what the curves show."""
     rows = []
     for panel in panels:
@@ -152,7 +153,7 @@ def interval(f: fit.Fit) -> str:
     return f"{exponent} [{f.low:.1f}, {f.high:.1f}]"
 
 
-def fit_rows(panels: Sequence[Panel]) -> list[dict]:
+def fit_rows(panels: Sequence[Panel]) -> list[dict[str, Any]]:
     """A row for each fit: k in s·MiB^p, c in s; `remark` says why a fit is missing."""
     rows = []
     for panel in panels:
@@ -210,7 +211,7 @@ def turnaround(panel: Panel, suffix: str) -> Figure:
     return Figure(f"{TURNAROUND.name}{suffix}", TURNAROUND.title, TURNAROUND.caption, table, draw)
 
 
-def of_cells(every: Sequence[Cell]) -> tuple[list[Figure], Mapping[str, list], dict[str, Mapping[str, list]]]:
+def of_cells(every: Sequence[Cell]) -> tuple[list[Figure], Mapping[str, list[Any]], dict[str, Mapping[str, list[Any]]]]:
     """All figures that the cells allow, the table of the fits, and by axis those of the spread."""
     figures, spreads = [], {}
     for x in cells.axes(every):
