@@ -109,9 +109,9 @@ def test_commands_are_tidemarks(page: Path) -> None:
 
 
 @every_page
-def test_numbered_tables_are_closed(page: Path) -> None:
-    marks = re.findall(r"<!-- (figures:|end)", text_of(page))
-    assert marks == ["figures:", "end"] * (len(marks) // 2)
+def test_places_are_closed(page: Path) -> None:
+    marks = re.findall(r"<!-- (figures|schema|end)\b", text_of(page))
+    assert marks[1::2] == ["end"] * (len(marks) // 2) and "end" not in marks[::2]
 
 
 def test_readme_is_read_in_a_sitting() -> None:

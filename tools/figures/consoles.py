@@ -31,6 +31,7 @@ from guest import PROMPT, Guest
 
 NOISE = ("Continuing.", "")
 ELIDED = "..."
+SHORT = ("set print address off", "set print frame-arguments none", "set width 110")
 
 
 def kept(text: str, patterns: list[str]) -> list[str]:
@@ -76,7 +77,7 @@ def of_gdb(entry: dict) -> list[str]:
     """Commands of gdb, each with its answer."""
     settings = {name.upper(): str(value) for name, value in entry.get("settings", {}).items()}
     steps = [line for nr, step in enumerate(entry["steps"]) for line in marked(str(nr), step)]
-    found = session(entry["command"], entry["program"], *entry.get("before", []), *steps, **settings)
+    found = session(entry["command"], entry["program"], *SHORT, *entry.get("before", []), *steps, **settings)
     lines = []
     for nr, step in enumerate(entry["steps"]):
         answer = "\n".join(line for line in found.answer(str(nr)).splitlines() if line.strip() not in NOISE)
