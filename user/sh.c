@@ -22,7 +22,8 @@
 #include <sys/resource.h>
 
 #define HELP                                                                                       \
-	"usage: sh [-i] [-c COMMAND | FILE [ARG...]]\n"                                            \
+	"usage: sh [-i] [-c COMMAND | [-v] FILE [ARG...]]\n"                                       \
+	"-v: as if FILE were typed: each line is shown before it runs, and read on by programs.\n" \
 	"A small shell: words, 'quotes', \"quotes\", \\, # comments, $NAME ${NAME} $? $$,\n"       \
 	"a | b, < > >> 2> 2>&1, a && b, a || b, a; b, a & and time a.\n"
 
@@ -32,6 +33,9 @@
 	"Programs are in /bin; each answers --help.\n"
 
 enum { SAVED_FD = 20 };
+
+/* -v: the lines of a file look as if they were typed at a prompt. */
+static bool shown;
 
 typedef int builtin_fn(int argc, char **argv);
 
@@ -384,7 +388,7 @@ static void run_lines(int fd, const char *text)
 	char c;
 
 	while (more) {
-		if (interactive && !len)
+		if ((interactive || shown) && !len)
 			dprintf(1, "tidemark$ ");
 		/*
 		 * Byte by byte: what follows the line belongs to the command that the line starts.
@@ -396,6 +400,8 @@ static void run_lines(int fd, const char *text)
 			continue;
 		}
 		line[len] = '\0';
+		if (shown && (more || len))
+			dprintf(1, "%s\n", line);
 		if (len == sizeof(line) - 1)
 			last_status = error("line", "too long");
 		else
@@ -417,6 +423,9 @@ int main(int argc, char **argv)
 	}
 	script_argc = 1;
 	script_argv = argv;
+	shown = argc > 2 && !strcmp(argv[1], "-v");
+	argc -= shown;
+	argv += shown;
 	interactive = argc > 1 ? !strcmp(argv[1], "-i") : isatty(0);
 	if (argc > 1 && !interactive) {
 		fd = open(argv[1], O_RDONLY | O_CLOEXEC);
@@ -424,6 +433,8 @@ int main(int argc, char **argv)
 			return error(argv[1], strerror(errno)), 127;
 		script_argc = argc - 1;
 		script_argv = argv + 1;
+		if (shown)
+			fd = dup2(fd, 0);
 	}
 	if (interactive) {
 		static const int ignored[] = { SIGINT, SIGQUIT, SIGTTOU, SIGTTIN, SIGTSTP };
@@ -434,7 +445,7 @@ int main(int argc, char **argv)
 		tcsetpgrp(0, getpgrp());
 	}
 	run_lines(fd, NULL);
-	if (interactive)
+	if (interactive || shown)
 		dprintf(1, "\n");
 	return last_status;
 }
