@@ -28,6 +28,7 @@ import pytest
 from tidemark import compare, explain, qemu, strings, vmsim
 from tidemark.curves.fixed import FixedSizes
 from tidemark.errors import FAILED
+from tidemark.grade import tree
 from tidemark.strings import Given
 from tidemark.trace.format import Writer
 
@@ -88,6 +89,8 @@ def student() -> Path:
             shutil.copytree(qemu.ROOT / name, copy / name)
         for name in ("Makefile", "linker.ld"):
             shutil.copy2(qemu.ROOT / name, copy / name)
+        if not (copy / "build").exists():  # what is the same need not be compiled again
+            tree.take_along_what_is_built(qemu.ROOT, copy)
         make("new-policy", "NAME=foo", folder=copy)
         policies = copy / "kernel/mm/policy"
         template = policies / "TEMPLATE.c"
