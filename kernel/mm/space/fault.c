@@ -17,7 +17,6 @@
 
 #include "anon.h"
 #include "errno.h"
-#include "lib/assert.h"
 #include "internal.h"
 #include "mm/policy_core.h"
 #include "mm/rmap.h"
