@@ -122,7 +122,7 @@ def markdown(table: Table) -> str:
     """The table of a record, a part or the counters, for a document."""
     rows: list[tuple[str, ...]]
     if table.name == "vm":
-        rows = [("name", "counts")] + [(f"`{member.name}`", member.meaning) for member in table.members]
+        rows = [("name", "counts"), *((f"`{member.name}`", member.meaning) for member in table.members)]
     else:
         rows = [("member", "type", "unit", "is", "meaning")]
         for member in table.members:

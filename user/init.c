@@ -10,6 +10,9 @@
 	"The first process, started by the kernel. With COMMAND, one word that may hold a whole\n" \
 	"command line: run it and power off with its status. Otherwise: a shell on the console.\n"
 
+/* What `make qemu` without a terminal has run: the commands of its standard input. */
+#define SESSION "sh -v /stdin"
+
 /*
  * A plain command is executed without a shell, so that a measured run has no process besides the
  * measured ones.
@@ -116,6 +119,8 @@ int main(int argc, char **argv)
 	setenv("HOME", "/", 1);
 	setenv("TERM", "vt100", 0);
 	if (argc > 1) {
+		if (!strcmp(argv[1], SESSION))
+			print_banner();
 		status = run(argv[1]);
 		power_off(status < 0 ? 1 : status_code(status));
 		warn_errno("power off");

@@ -18,7 +18,6 @@
 #include "lib/list.h"
 #include "lib/param.h"
 #include "lib/seq_file.h"
-#include "lib/string.h"
 #include "mm/guard_core.h"
 #include "mm/mm.h"
 #include "mm/policy_core.h"
@@ -185,51 +184,31 @@ static void send_counters(void)
 	telemetry_close('}');
 }
 
-static bool is_number(const char *s)
+static void send_number(struct seq_file *m, const char *name, u64 value)
 {
-	const char *at = s;
-
-	while (*at >= '0' && *at <= '9')
-		at++;
-	return at > s && !*at;
+	(void)m;
+	telemetry_u64(name, value);
 }
 
-/* The "name: number" lines of what a policy or a guard shows, as members of an object. */
-static void report_shown(void (*show)(struct seq_file *), bool first)
+static void send_lists(void)
 {
-	char text[512], *line = text, *end, *colon;
-	struct seq_file m;
+	struct seq_file m = { .number = send_number };
 
-	seq_init(&m, text, sizeof(text) - 1);
-	if (show)
-		show(&m);
-	text[m.count] = '\0';
-	for (; (end = strchr(line, '\n')); line = end + 1) {
-		*end = '\0';
-		colon = strstr(line, ": ");
-		if (!colon || !is_number(colon + 2))
-			continue;
-		*colon = '\0';
-		telemetry_add("%s\"%s\":%s", first ? "" : ",", line, colon + 2);
-		first = false;
-	}
+	telemetry_open("lists", '{');
+	policy_call_show(&m);
+	telemetry_close('}');
 }
 
-static void report_policy(void)
+static void send_guard(void)
 {
-	telemetry_add(",\"lists\":{");
-	report_shown(vm_policy->show, true);
-	telemetry_add("}");
-}
+	struct seq_file m = { .number = send_number };
 
-static void report_guard(void)
-{
 	if (!vm_guard)
 		return;
-	telemetry_add(",\"guard\":{\"name\":\"%s\",\"us\":%llu", vm_guard->name,
-		      cycles_to_ns(guard_cycles) / 1000);
-	report_shown(vm_guard->show, false);
-	telemetry_add("}");
+	telemetry_open("guard", '{');
+	PART_GUARD(EMIT);
+	guard_call_show(&m);
+	telemetry_close('}');
 }
 
 void sample_now(void)

@@ -91,16 +91,16 @@
 	M(u32, writing,   LEVEL,   "pages", reclaim_nr_writing(), "those of them being written") \
 	M(int, priority,  LEVEL,   "", reclaim_worst_priority(), \
 	  "the lowest reclaim priority since the last sample: 12 calm, 0 desperate") \
-	M(u64, policy_us, COUNTER, "µs", cycles_to_ns(policy_cycles) / 1000, "time inside the policy's hooks") \
+	M(u64, policy_us, COUNTER, "µs", cycles_to_ns(policy_timer.cycles) / 1000, "time inside the policy's hooks") \
 	M(u32, swap_free, LEVEL,   "slots", swap_nr_free, "free slots of the swap area") \
 	M(object, disk,   OPTIONAL, "", send_disk(), "the swap disk; missing when there is none") \
 	M(object, vm,     PART,    "", send_counters(), "event counters, also in `/proc/vmstat`") \
 	M(u64, cost_us,   COUNTER, "µs", cost_ns / 1000, "time that the samples before this one have cost") \
 	M(object, psi,    PART,    "", send_psi(), "memory pressure") \
 	M(rows, rq,       PART,    "", send_queue(), "the scheduler's red-black tree, in order of vruntime") \
-	M(counts, lists,  PART,    "", report_policy(), \
+	M(counts, lists,  PART,    "", send_lists(), \
 	  "what the policy shows in `/proc/vm/policy` ([policies.md](policies.md))") \
-	M(object, guard,  OPTIONAL, "", report_guard(), \
+	M(object, guard,  OPTIONAL, "", send_guard(), \
 	  "the guard, and what it shows in `/proc/vm/guard`; missing when there is none") \
 	M(objects, procs, PART,    "", send_processes(), "the processes")
 
@@ -124,7 +124,7 @@
 
 #define PART_GUARD(M) \
 	M(text, name, FACT,    "",   vm_guard->name, "name of the guard") \
-	M(u64,  us,   COUNTER, "µs", cycles_to_ns(guard_cycles) / 1000, "time inside its hooks")
+	M(u64,  us,   COUNTER, "µs", cycles_to_ns(guard_timer.cycles) / 1000, "time inside its hooks")
 
 #define PART_PROCS(M) \
 	M(int,  pid,     FACT,    "", t->pid, "number") \
@@ -179,20 +179,20 @@
 
 /* Another policy has taken over. */
 #define RECORD_POLICY(M) \
-	M(text, name, FACT, "", next->name, "name of the new one")
+	M(text, name, FACT, "", name, "name of the new one")
 
 /* A policy or a guard broke a rule. */
 #define RECORD_VIOLATION(M) \
-	M(text, policy, OPTIONAL, "", policy, "who did, if it is a policy") \
-	M(text, guard,  OPTIONAL, "", guard, "who did, if it is a guard") \
-	M(text, rule,   FACT,     "", rule, "the rule") \
-	M(text, what,   FACT,     "", what, "what happened")
+	M(text, policy, OPTIONAL, "", policy ? v->name : NULL, "who did, if it is a policy") \
+	M(text, guard,  OPTIONAL, "", policy ? NULL : v->name, "who did, if it is a guard") \
+	M(text, rule,   FACT,     "", v->rule, "the rule") \
+	M(text, what,   FACT,     "", v->what, "what happened")
 
 /* A process was killed for memory. */
 #define RECORD_OOM(M) \
 	M(int,  pid,      FACT,  "",      t->pid, "number of the process") \
 	M(text, comm,     FACT,  "",      t->comm, "its name") \
-	M(u32,  rss,      LEVEL, "pages", mm_rss_pages(mm), "its resident pages") \
+	M(u32,  rss,      LEVEL, "pages", mm_rss_pages(t->mm), "its resident pages") \
 	M(u32,  swapents, LEVEL, "slots", c->swapents, "what it had in swap") \
 	M(u32,  ptes,     LEVEL, "pages", c->ptes, "its page tables")
 

@@ -19,6 +19,7 @@
 #include "mm/swap.h"
 #include "mm/vmstat.h"
 #include "mm/zone.h"
+#include "observe/events.h"
 #include "proc/task.h"
 #include "schema.h"
 
@@ -116,7 +117,7 @@ static void report(const struct record *r, struct task_struct *t)
 	telemetry_end();
 }
 
-void acct_exit(struct task_struct *t)
+static void exited(struct task_struct *t)
 {
 	static struct record spare; /* for those that no longer fit */
 	struct record *r = nr_exited < MAX_RECORDS ? &records[nr_exited] : &spare;
@@ -127,6 +128,11 @@ void acct_exit(struct task_struct *t)
 	fill(r, t);
 	report(r, t);
 	nr_exited++;
+}
+
+void summary_init(void)
+{
+	listen_exit(exited);
 }
 
 /* What it returned; negative: the signal that ended it. */
@@ -155,7 +161,7 @@ static u32 permille(u64 part, u64 whole)
 static void print_system(void)
 {
 	u64 now = clock_ns() - start_ns, idle = sched_idle_ns() - start_idle_ns;
-	u64 policy = cycles_to_ns(policy_cycles);
+	u64 policy = cycles_to_ns(policy_timer.cycles);
 	u64 user = 0;
 
 	for (u32 i = 0; i < MIN(nr_exited, MAX_RECORDS); i++)

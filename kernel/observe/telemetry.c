@@ -14,6 +14,7 @@
 #include "mm/policy_core.h"
 #include "mm/reclaim.h"
 #include "mm/zone.h"
+#include "observe/events.h"
 #include "proc/task.h"
 #include "schema.h"
 
@@ -94,6 +95,8 @@ void telemetry_s64(const char *name, s64 value)
 /* A JSON string may not hold quotes, backslashes or control characters as they are. */
 void telemetry_text(const char *name, const char *value)
 {
+	if (!value)
+		return;
 	put_name(name);
 	put_char('"');
 	for (; *value; value++) {
@@ -134,37 +137,35 @@ void telemetry_end(void)
 	flush();
 }
 
-static void add_va(const char *fmt, va_list args)
+static void violation(const struct violation *v)
 {
-	char piece[320];
-	int n = vsnprintf(piece, sizeof(piece), fmt, args);
+	bool policy = !strcmp(v->kind, "policy");
 
-	put(piece, MIN((size_t)n, sizeof(piece) - 1));
-}
-
-void telemetry_add(const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	add_va(fmt, args);
-	va_end(args);
-}
-
-void telemetry_event(const char *ev, const char *fmt, ...)
-{
-	va_list args;
-
-	if (!telemetry_begin(ev))
+	if (!telemetry_begin("violation"))
 		return;
-	put_char(',');
-	va_start(args, fmt);
-	add_va(fmt, args);
-	va_end(args);
+	RECORD_VIOLATION(EMIT);
 	telemetry_end();
 }
 
-void telemetry_mm(const struct task_struct *t)
+static void policy_switched(const char *name)
+{
+	if (!telemetry_begin("policy"))
+		return;
+	RECORD_POLICY(EMIT);
+	telemetry_end();
+}
+
+static void oom(struct task_struct *t)
+{
+	const struct mm_counters *c = &t->mm->count;
+
+	if (!telemetry_begin("oom"))
+		return;
+	RECORD_OOM(EMIT);
+	telemetry_end();
+}
+
+static void new_mm(struct task_struct *t)
 {
 	if (!telemetry_begin("mm"))
 		return;
@@ -181,6 +182,14 @@ static void send_zones(void)
 		telemetry_close('}');
 	}
 	telemetry_close(']');
+}
+
+void telemetry_init(void)
+{
+	listen_violation(violation);
+	listen_policy_switch(policy_switched);
+	listen_oom(oom);
+	listen_new_mm(new_mm);
 }
 
 void telemetry_start(void)

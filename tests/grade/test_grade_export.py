@@ -143,7 +143,7 @@ def test_what_a_console_printed_becomes_text(dirty: str, expected: str) -> None:
 # --- what students must not see ---
 
 
-@pytest.mark.parametrize("to", export.FORMATS)
+@pytest.mark.parametrize("to", [each.value for each in export.Format])
 def test_a_hidden_test_shows_title_outcome_and_points_only(to: str) -> None:
     shown, all_shown = export.export(sample(), to), export.export(sample(), to, show_hidden=True)
     assert "another string" in shown and not any(leak in shown for leak in LEAKS)
@@ -268,7 +268,7 @@ def test_junit() -> None:
     assert failures["clock: thrash"].text == text.clean(DIRTY)
 
 
-@pytest.mark.parametrize("to", export.FORMATS)
+@pytest.mark.parametrize("to", [each.value for each in export.Format])
 def test_nothing_a_console_printed_passes_as_it_is(to: str) -> None:
     grade = sample()
     dirty = replace(

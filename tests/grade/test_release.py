@@ -124,6 +124,8 @@ BAD = {
     "unknown": (GOOD + "color = 1\n" + TEST, "unknown key 'color'"),
     "wrong type": (GOOD.replace("1", '"1"') + TEST, "'number' must be a int"),
     "outside": (GOOD.replace("mine.c", "../mine.c") + TEST, "lies outside the tree"),
+    "moved to nowhere": (GOOD + 'was = { "old.c" = "other.c" }\n' + TEST, "an old path, and one of files"),
+    "moved from outside": (GOOD + 'was = { "../old.c" = "mine.c" }\n' + TEST, "lies outside the tree"),
     "kind": (GOOD + TEST.replace("runs", "judged"), "no kind 'judged'; there are admission"),
     "points": (GOOD + TEST.replace("points = 1", "points = 0"), "is no number above 0"),
     "twice": (GOOD + TEST + TEST, "two tests are called 'a'"),

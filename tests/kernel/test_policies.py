@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from guest import Result, boot
 from tidemark import qemu
+from tidemark.grade import tree
 
 POLICIES = sorted(
     path.stem
@@ -122,6 +123,8 @@ def bad_kernel() -> str:
             shutil.copytree(qemu.ROOT / name, copy / name)
         for name in ("Makefile", "linker.ld"):
             shutil.copy2(qemu.ROOT / name, copy / name)
+        if not (copy / "build").exists():  # what is the same need not be compiled again
+            tree.take_along_what_is_built(qemu.ROOT, copy)
         policies = copy / "kernel/mm/policy"
         for path in (qemu.ROOT / "tests/kernel/policies").glob("*.[ch]"):
             shutil.copy2(path, policies / path.name)
@@ -192,8 +195,11 @@ def test_rule_broken_in_the_middle_of_a_switch() -> None:
 FATAL = {
     "stuck": ("policy=stuck rule=time: hook select has not returned", "policy: stuck, in its hook select"),
     "null": ("page fault in the kernel at address", "policy: null, in its hook select"),
-    "nested": ("policy nested: hook select called inside hook select", "policy: nested, in its hook select"),
-    "sleepy": ("policy sleepy: hook .* called inside hook select", "policy: sleepy, in its hook select"),
+    "nested": (
+        "policy=nested rule=nested: hook select called inside hook select",
+        "policy: nested, in its hook select",
+    ),
+    "sleepy": ("policy=sleepy rule=nested: hook .* called inside hook select", "policy: sleepy, in its hook select"),
 }
 
 
@@ -207,7 +213,9 @@ def test_what_cannot_go_on_ends_in_a_panic_that_names_the_hook(policy: str) -> N
 
 @pytest.mark.usefixtures("bad")
 def test_policy_that_does_not_start() -> None:
-    boot("true", vm="noinit").check_exit(qemu.PANICKED).check_lines(["policy noinit does not start: error 12"])
+    boot("true", vm="noinit").check_exit(qemu.PANICKED).check_lines(
+        ["policy=noinit rule=init: it does not start: error 12"]
+    )
     result = boot(f"echo noinit >{SWITCH}; cat {SWITCH}; {CHECK}", vm="clock").check_exit()
     result.check_lines(["Cannot allocate memory|Out of memory", r"\[clock\]", "^ok$"])
 

@@ -25,9 +25,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fixed import FixedSizes
 from tidemark import compare, explain, qemu, strings, vmsim
-from tidemark.curves.fixed import FixedSizes
+from tidemark.commands import sim
 from tidemark.errors import FAILED
+from tidemark.grade import tree
 from tidemark.strings import Given
 from tidemark.trace.format import Writer
 
@@ -89,6 +91,8 @@ def student() -> Path:
             shutil.copytree(qemu.ROOT / name, copy / name)
         for name in ("Makefile", "linker.ld"):
             shutil.copy2(qemu.ROOT / name, copy / name)
+        if not (copy / "build").exists():  # what is the same need not be compiled again
+            tree.take_along_what_is_built(qemu.ROOT, copy)
         make("new-policy", "NAME=foo", folder=copy)
         policies = copy / "kernel/mm/policy"
         template = policies / "TEMPLATE.c"
@@ -286,6 +290,16 @@ def test_fast_build_decides_as_the_checked_one(policy: str, frames: int) -> None
     assert fast.references == fast.hits + fast.faults == 4000
 
 
+def test_string_shorter_than_the_window_is_told(capsys: pytest.CaptureFixture) -> None:
+    short, long = "loop:50,refs=1500", "loop:50,refs=2500"  # 150 and 250 ms; tau_ms is 200
+    for string, set_, told in ((short, [], True), (long, [], False), (long, ["ws.tau_ms=300"], True)):
+        sim.sim(string, vm="ws", frames="20", set_=set_, fast=True)
+        said = capsys.readouterr().err
+        assert ("less than ws's window" in said) == told, said
+    sim.sim(short, vm="fifo", frames="20", fast=True)
+    assert capsys.readouterr().err == ""
+
+
 @pytest.mark.parametrize("policy", vmsim.policies())
 def test_nobody_beats_min(policy: str) -> None:
     string = strings.find("correlated:200,refs=5000")
@@ -344,7 +358,7 @@ def test_broken_rule_is_reported_with_hook_and_reference(policy: str, student: P
 
 
 def test_hook_that_never_returns_ends(student: Path) -> None:
-    with pytest.raises(vmsim.BrokenRule, match="reference 4, hook select: the hook does not return"):
+    with pytest.raises(vmsim.BrokenRule, match="reference 4, hook select: hook select has not returned"):
         vmsim.run(student / "build/vmsim/stuck.fast", strings.find("1-9"), 3)
 
 

@@ -14,8 +14,8 @@ from itertools import pairwise
 import libcachesim
 import numpy as np
 import pytest
+from fixed import FixedSizes
 from tidemark.curves.belady import MinDistances
-from tidemark.curves.fixed import FixedSizes
 from tidemark.curves.lru import StackDistances
 from tidemark.curves.refmap import MapBuilder
 from tidemark.curves.runs import Batch, Choice, Selection

@@ -112,10 +112,12 @@ def boot(
     exact: bool = True,
     iso: bool = False,
     image: Path = qemu.ROOT,
+    qemu_flags: str = "",
 ) -> Result:
     """Run one command line in a fresh guest (as RUN= does) and return what came of it.
 
     `timeout` is in seconds of host time; when it passes the result's `exit` is qemu.TIMED_OUT. `image`: a built tree.
+    `qemu_flags`: more arguments for QEMU.
     """
     with tempfile.TemporaryDirectory(prefix="tidemark-test-") as folder:
         telemetry = Path(folder, "telemetry.ndjson")
@@ -132,6 +134,7 @@ def boot(
             exact=exact,
             telemetry=telemetry,
             image=image,
+            qemu_flags=qemu_flags,
         )
         console = io.BytesIO()
         code, _ = qemu.run_command(s, console, iso=iso)

@@ -7,16 +7,17 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from tidemark import image, qemu, results, telemetry
 from tidemark.errors import FAILED, NO_SPACE, NO_TOOL, USAGE, LabError
 
 KILLED = "killed by signal"
 
-Progress = Callable[[list[dict]], None]
+Progress = Callable[[list[dict[str, Any]]], None]
 
 
-def nothing(records: list[dict]) -> None:
+def nothing(records: list[dict[str, Any]]) -> None:
     """No progress is shown."""
 
 

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
+from typing import Any
 
 from tidemark import cluster, estimate, qemu, results
 from tidemark.errors import LabError
@@ -72,7 +73,7 @@ class Runner:
     def __init__(self, sweep: Sweep, where: Where, parcel: cluster.Parcel, watch: Watch) -> None:
         self.sweep, self.where, self.parcel, self.watch = sweep, where, parcel, watch
         self.shared, self.token, self.host = where.share(parcel), uuid.uuid4().hex, socket.gethostname()
-        self.futures: dict[Future, Cell] = {}
+        self.futures: dict[Future[Any], Cell] = {}
         self.waiting: list[Cell] = []
         self.why_lost, self.had_slots = "", True
         self.times_lost: Counter[str] = Counter()
@@ -83,7 +84,7 @@ class Runner:
         future = self.where.submit(cluster.run_cell, cell.settings, self.shared, self.host, self.token)
         self.futures[future] = cell
 
-    def result(self, future: Future) -> object:
+    def result(self, future: Future[Any]) -> object:
         """What comes of something that was handed in, once it has come; LabError when it cannot come any more."""
         while not wait([future], POLL_S).done:
             self.where.ready()
@@ -130,7 +131,7 @@ class Runner:
             self.write_table_now_and_then()
         self.tell()
 
-    def take(self, future: Future) -> None:
+    def take(self, future: Future[Any]) -> None:
         """Store what came of a cell, or hand it in again."""
         cell = self.futures.pop(future)
         try:

@@ -77,7 +77,7 @@ class Traced:
         """`space`: a name or number, "" for the one with the most references; `name`: of the string, "" for the file's.
         LabError if there is no such space.
         """
-        from tidemark.curves.analyse import choose_space
+        from tidemark.trace.spaces import choose_space
 
         self._reader = reader
         self._space = choose_space(reader, space)

@@ -22,6 +22,9 @@ int last_status, script_argc;
 char **script_argv;
 bool interactive;
 
+/* -v: the lines of a file look as if they were typed at a prompt. */
+static bool shown;
+
 int error(const char *what, const char *why)
 {
 	dprintf(2, "sh: %s: %s\n", what, why);
@@ -49,7 +52,7 @@ static void run_lines(int fd, const char *text)
 	char c;
 
 	while (more) {
-		if (interactive && !len)
+		if ((interactive || shown) && !len)
 			dprintf(1, "tidemark$ ");
 		/*
 		 * Byte by byte: what follows the line belongs to the command that the line starts.
@@ -61,6 +64,8 @@ static void run_lines(int fd, const char *text)
 			continue;
 		}
 		line[len] = '\0';
+		if (shown && (more || len))
+			dprintf(1, "%s\n", line);
 		if (len == sizeof(line) - 1)
 			last_status = error("line", "too long");
 		else
@@ -93,6 +98,9 @@ int main(int argc, char **argv)
 	}
 	script_argc = 1;
 	script_argv = argv;
+	shown = argc > 2 && !strcmp(argv[1], "-v");
+	argc -= shown;
+	argv += shown;
 	interactive = argc > 1 ? !strcmp(argv[1], "-i") : isatty(0);
 	if (argc > 1 && !interactive) {
 		fd = open(argv[1], O_RDONLY | O_CLOEXEC);
@@ -100,11 +108,13 @@ int main(int argc, char **argv)
 			return error(argv[1], strerror(errno)), 127;
 		script_argc = argc - 1;
 		script_argv = argv + 1;
+		if (shown)
+			fd = dup2(fd, 0);
 	}
 	if (interactive)
 		take_terminal();
 	run_lines(fd, NULL);
-	if (interactive)
+	if (interactive || shown)
 		dprintf(1, "\n");
 	return last_status;
 }

@@ -62,7 +62,7 @@ void admission_recheck(void)
 /* While somebody is held back the tick must come, even if the machine is idle. */
 static void start_tick_timer(void)
 {
-	u64 at = clock_ns() + (vm_policy->tick_ms ?: 100) * 1000000ull;
+	u64 at = clock_ns() + policy_tick_ms() * 1000000ull;
 
 	if (tick_timer.armed) /* who is held back again and again must not put it off */
 		at = MIN(at, tick_timer.expires_ns);

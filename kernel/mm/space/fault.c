@@ -36,6 +36,23 @@ void copy_frame(struct page *to, struct page *from)
 	kunmap(dst);
 }
 
+/* The access that faulted is still to come: it is not a use (mm/space/young.c). */
+static inline void map_anon(struct fault *f, struct page *page, bool writable)
+{
+	page_add_anon(page, f->vma->mm, f->addr);
+	*f->pte = pte_make(page_pfn(page), writable);
+	current->fresh_va = f->addr;
+}
+
+void map_new_anon(struct fault *f, struct page *page)
+{
+	struct page_id none = { 0 };
+
+	map_anon(f, page, true);
+	if (!page_test(page, PG_mlocked))
+		policy_call_insert(page, f->vma->mm, VM_IN_FAULT, none);
+}
+
 static int fault_file(struct fault *f)
 {
 	struct vm_area_struct *vma = f->vma;
@@ -61,7 +78,8 @@ static int fault_file(struct fault *f)
 	return 0;
 }
 
-/* The swapped page is in a frame: maps it, and tells the policy. */
+/* The swapped page is in a frame: maps it, and tells the policy, while its slot and so its ghost still
+ * live. */
 static void map_swapped(struct fault *f, struct page *page, u32 slot)
 {
 	struct mm_struct *mm = f->vma->mm;
@@ -70,15 +88,15 @@ static void map_swapped(struct fault *f, struct page *page, u32 slot)
 
 	map_anon(f, page, exclusive && f->vma->flags & VM_WRITE);
 	mm->count.swapents--;
-	swap_free(slot);
-	if (exclusive && swap_nearly_full() && !page_test(page, PG_isolated))
-		swap_cache_del(page);
 	if (f->vma->flags & VM_LOCKED)
 		page_pin(page);
 	else if (page_test(page, PG_owned))
 		policy_call_touch(page, mm, VM_TOUCH_MINOR);
 	else if (!page_test(page, PG_isolated) && !page_test(page, PG_mlocked))
 		policy_call_insert(page, mm, VM_IN_FAULT, id);
+	swap_free(slot);
+	if (exclusive && swap_nearly_full() && !page_test(page, PG_isolated))
+		swap_cache_del(page);
 }
 
 /* A page that was read ahead becomes this process's. */

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import sys
-from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from tidemark.errors import USAGE, LabError
-from tidemark.grade.hand_back.export import FORMATS
-
-Format = Enum("Format", {name: name for name in FORMATS})
+from tidemark.grade.hand_back.export import Format
 
 
 def export_grade(

@@ -49,13 +49,14 @@ def grade(
     from tidemark.grade.hand_back import result, text
     from tidemark.grade.intake import archive
     from tidemark.grade.intake import lab as labs
+    from tidemark.grade.model import Graded
 
     os.umask(0o022)  # the user that runs the student's code must be able to read
     tree = (release or qemu.ROOT).resolve()
     handed_in = submission or tree
     assignment = labs.load(tree, lab, secret)
 
-    def show(graded: object) -> None:
+    def show(graded: Graded) -> None:
         if not quiet:
             print(text.line(graded, show_hidden), flush=True)
 
@@ -67,7 +68,7 @@ def grade(
             secret,
             Path(scratch, "work"),
             sandboxes.choose(sandbox, secret, tree),
-            archive.strays(handed_in, assignment, trees.released(tree, labs.students_files(tree))),
+            archive.notes(handed_in, assignment, trees.released(tree, labs.students_files(tree))),
             jobs=len(os.sched_getaffinity(0)),
             progress=show,
         )

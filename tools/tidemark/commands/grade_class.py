@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,14 +19,11 @@ if TYPE_CHECKING:
 MOST_NAMES = 4
 
 
-class ClassBar(Bar):
+def show_progress(bar: Bar, now: class_run.Progress) -> None:
     """The bar of a sweep, for submissions."""
-
-    def __call__(self, now: class_run.Progress) -> None:
-        """Show how far it is."""
-        if now.news:
-            self.bar.console.print(f"tidemark: {now.news}", markup=False)
-        self.bar.update(self.task, completed=now.done, text=described(now))
+    if now.news:
+        bar.bar.console.print(f"tidemark: {now.news}", markup=False)
+    bar.bar.update(bar.task, completed=now.done, text=described(now))
 
 
 def described(now: class_run.Progress) -> str:
@@ -44,9 +42,9 @@ def carry_out(
     from tidemark.grade import class_run, isolation
 
     where = where_to_run(address, jobs)
-    with ClassBar(len(book.students), quiet) as bar:
+    with Bar(len(book.students), quiet) as bar:
         given = source if isinstance(where, cluster.Local) else isolation.pack(source, book.lab.name)
-        run = class_run.Run(book, where, given, box, bar)
+        run = class_run.Run(book, where, given, box, partial(show_progress, bar))
         try:
             warning = run.warning()
             if warning:

@@ -7,7 +7,7 @@ import math
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -46,7 +46,7 @@ def percent(share: float) -> str:
     return f"{math.floor(round(share * 1000, 6) + 0.5) / 10:.1f}%"
 
 
-def table_of(rows: list[dict], names: list[str]) -> Table:
+def table_of(rows: list[dict[str, Any]], names: list[str]) -> Table:
     """The columns `names` of the processes."""
     from rich.table import Table
 
@@ -58,7 +58,7 @@ def table_of(rows: list[dict], names: list[str]) -> Table:
     return table
 
 
-def show(numbers: dict) -> None:
+def show(numbers: dict[str, Any]) -> None:
     """The summary (see tidemark.summary.of) as tables on stdout. What a terminal has no room for is left out whole."""
     from rich.console import Console
 
@@ -82,9 +82,9 @@ def show(numbers: dict) -> None:
         console.print(f"policy violations: {s['policy_violations']}; the console says which")
 
 
-def repeated(settings: qemu.Settings, folder: Path, repeats: int, live: LiveLine) -> list[dict]:
+def repeated(settings: qemu.Settings, folder: Path, repeats: int, live: LiveLine) -> list[dict[str, Any]]:
     """Realistic runs, one after the other, in folders 1, 2, … of `folder`; a row for each. All must succeed."""
-    rows: list[dict] = []
+    rows: list[dict[str, Any]] = []
     for nr in range(1, repeats + 1):
         result = experiment.run(settings, folder / str(nr), live)
         experiment.demand_success(result)
@@ -94,7 +94,7 @@ def repeated(settings: qemu.Settings, folder: Path, repeats: int, live: LiveLine
     return rows
 
 
-def show_spread(folder: Path, rows: list[dict], as_json: bool) -> None:
+def show_spread(folder: Path, rows: list[dict[str, Any]], as_json: bool) -> None:
     """Median and spread of the runs, on stdout."""
     from rich.console import Console
     from rich.table import Table

@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -27,7 +27,7 @@ WHOLE = {True: "yes", False: "cut off", None: "unknown"}
 
 
 @contextlib.contextmanager
-def progress_bar(what: str, quiet: bool) -> Iterator:
+def progress_bar(what: str, quiet: bool) -> Iterator[Any]:
     """A function (done, total or None) that shows a bar on stderr, if that is a terminal."""
     from rich.console import Console
     from rich.progress import Progress
@@ -38,7 +38,7 @@ def progress_bar(what: str, quiet: bool) -> Iterator:
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def described(totals: dict) -> str:
+def described(totals: dict[str, Any]) -> str:
     """A trace's totals in half a line."""
     return (
         f"{totals['references']:,} references in {totals['runs']:,} runs, {totals['pages']:,} pages, "
@@ -80,7 +80,7 @@ def record(
     try:
         with LiveLine(quiet) as live:
 
-            def progress(records: list[dict], words: int) -> None:
+            def progress(records: list[dict[str, Any]], words: int) -> None:
                 live(records, f"   recorded {words / 1e6:,.1f} M words")
 
             made = record_run(settings, folder, trace, kinds, progress)
@@ -178,7 +178,7 @@ def info(trace: Trace, json_: options.AsJson = False) -> None:
         show(about)
 
 
-def show(about: dict) -> None:
+def show(about: dict[str, Any]) -> None:
     """What `info` found, as text and a table."""
     from rich.console import Console
     from rich.table import Table

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -72,7 +73,7 @@ def map_table(found: ReferenceMap, unit: str) -> Table:
     rows, slices = np.nonzero(found.counts.any(axis=2))
     last = np.minimum((rows + 1) * found.per_row, len(found.pages)) - 1
     first = rows * found.per_row
-    table: dict[str, list] = {
+    table: dict[str, list[Any]] = {
         f"until_{unit}": found.times[slices].tolist(),
         "space": found.spaces[first].tolist(),
         "first_page": [f"{page << PAGE_SHIFT:#010x}" for page in found.pages[first].tolist()],

@@ -15,6 +15,8 @@ page.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 
@@ -48,7 +50,9 @@ def _later(bits: Array, blocks: Array, groups: Array, slot: int, head: Array) ->
 
 
 @njit(cache=True, nogil=True)
-def _feed(pages: Array, counts: Array, begin: int, row: tuple, last: Array, depths: Array, head: Array) -> int:
+def _feed(
+    pages: Array, counts: Array, begin: int, row: tuple[Any, ...], last: Array, depths: Array, head: Array
+) -> int:
     """Run through `pages` from `begin`; `head` has the next slot and the page of the last run. Returns where it
     stopped: at the end, or when the row was full.
     """

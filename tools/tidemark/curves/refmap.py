@@ -8,6 +8,7 @@ of a run that reaches over several slices are spread evenly.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -32,7 +33,7 @@ class ReferenceMap:
 
 
 @njit(cache=True, nogil=True)
-def _feed(runs: tuple, rows: Array, slice_length: int, cells: Array) -> None:
+def _feed(runs: tuple[Any, ...], rows: Array, slice_length: int, cells: Array) -> None:
     pages, kinds, counts, starts, steps = runs
     for i in range(len(pages)):
         row = cells[rows[pages[i]]]

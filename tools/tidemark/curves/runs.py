@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -68,7 +68,7 @@ def grown(array: np.ndarray, length: int, fill: int) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True)
-def _select(runs: tuple, wanted: Array, numbers: Array, totals: Array, selected: tuple) -> int:
+def _select(runs: tuple[Any, ...], wanted: Array, numbers: Array, totals: Array, selected: tuple[Any, ...]) -> int:
     """Copy selected runs from the columns `runs` to the columns `selected`; returns how many. `totals`: instructions,
     pages, then references by kind.
     """

@@ -10,7 +10,7 @@ run.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -35,7 +35,7 @@ class WorkingSetSizes(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def _account(windows: Array, k: int, until: int, sums: tuple) -> None:
+def _account(windows: Array, k: int, until: int, sums: tuple[Any, ...]) -> None:
     """The size for window k has been the same up to `until`."""
     slice_length, page_time, time_at = sums
     size, since = windows[k, SIZE], windows[k, SINCE]
@@ -55,7 +55,7 @@ def _set_oldest(windows: Array, k: int, page: int, theta: int, last: Array) -> N
 
 
 @njit(cache=True, nogil=True)
-def _expire(windows: Array, k: int, theta: int, now: int, last: Array, newer: Array, sums: tuple) -> None:
+def _expire(windows: Array, k: int, theta: int, now: int, last: Array, newer: Array, sums: tuple[Any, ...]) -> None:
     """Let the pages go that are theta old by `now`."""
     while windows[k, EXPIRY] <= now:
         _account(windows, k, windows[k, EXPIRY], sums)
@@ -64,7 +64,9 @@ def _expire(windows: Array, k: int, theta: int, now: int, last: Array, newer: Ar
 
 
 @njit(cache=True, nogil=True)
-def _enter(windows: Array, k: int, theta: int, page: int, now: int, last: Array, newer: Array, sums: tuple) -> None:
+def _enter(
+    windows: Array, k: int, theta: int, page: int, now: int, last: Array, newer: Array, sums: tuple[Any, ...]
+) -> None:
     """A reference to `page`, which still stands where its last use put it, changes window k."""
     _expire(windows, k, theta, now, last, newer, sums)
     if last[page] + theta <= now:
@@ -89,7 +91,9 @@ def _to_front(page: int, front: int, newer: Array, older: Array) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _feed(runs: tuple, front: int, places: tuple, windows: Array, thetas: Array, sums: tuple) -> int:
+def _feed(
+    runs: tuple[Any, ...], front: int, places: tuple[Any, ...], windows: Array, thetas: Array, sums: tuple[Any, ...]
+) -> int:
     """Run through the columns `runs`; returns the page that is then first in the list."""
     pages, counts, starts, steps = runs
     last, newer, older = places
@@ -111,7 +115,7 @@ def _feed(runs: tuple, front: int, places: tuple, windows: Array, thetas: Array,
 
 
 @njit(cache=True, nogil=True)
-def _finish(end: int, last: Array, newer: Array, windows: Array, thetas: Array, sums: tuple) -> None:
+def _finish(end: int, last: Array, newer: Array, windows: Array, thetas: Array, sums: tuple[Any, ...]) -> None:
     for k in range(len(thetas)):
         _expire(windows, k, thetas[k], end, last, newer, sums)
         _account(windows, k, end, sums)

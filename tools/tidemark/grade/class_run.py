@@ -51,13 +51,13 @@ Where = cluster.Local | cluster.Cluster
 
 @dataclass
 class Student:
-    """A row. `files`: the lab's, as handed in; `strays`: others, changed in vain; `grade`, or `why` there is none
+    """A row. `files`: the lab's, as handed in; `remarks`: as of archive.notes; `grade`, or `why` there is none
     (empty: not yet).
     """
 
     name: str
     files: dict[str, bytes]
-    strays: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     grade: Grade | None = None
     why: str = ""
 
@@ -109,7 +109,7 @@ def collected(name: str, paths: list[Path], lab: Lab, released: Mapping[str, str
     if name == TABLE:
         return Student(name, {}, why=f"no student can be called {TABLE}: rename it")
     try:
-        return Student(name, archive.read(paths[0], lab), archive.strays(paths[0], lab, released))
+        return Student(name, archive.read(paths[0], lab), archive.notes(paths[0], lab, released))
     except LabError as error:
         return Student(name, {}, why=text.clean(str(error)))
 
@@ -131,7 +131,7 @@ def grader(source: isolation.Source, lab: str) -> str:
 
 
 class Gradebook:
-    """A class's folder and what stands in it; `by` is the hash of all that grades, `released` as of archive.strays."""
+    """A class's folder and what stands in it; `by` is the hash of all that grades, `released` as of archive.notes."""
 
     def __init__(self, submissions: Path, lab: Lab, out: Path, by: str, released: Mapping[str, str]) -> None:
         self.lab, self.out, self.by = lab, out, by
@@ -160,7 +160,7 @@ class Gradebook:
     def key(self, student: Student) -> str:
         """A hash of all that a student's grade depends on."""
         parts = [part for name in sorted(student.files) for part in (name.encode(), student.files[name])]
-        return digest([self.by.encode(), *(name.encode() for name in student.strays), *parts])
+        return digest([self.by.encode(), *(text.encode() for text in student.remarks), *parts])
 
     def standing(self, student: Student) -> Grade | None:
         """The grade that is there and is of just this."""
@@ -240,7 +240,7 @@ class Run:
     ) -> None:
         self.book, self.where, self.source, self.sandbox, self.watch = book, where, source, sandbox, watch
         self.shared, self.token, self.host = where.share(source), uuid.uuid4().hex, socket.gethostname()
-        self.futures: dict[Future, Student] = {}
+        self.futures: dict[Future[isolation.Ended], Student] = {}
         self.lost_students: list[Student] = []
         self.times_lost: Counter[str] = Counter()
         self.took_s: list[float] = []
@@ -251,11 +251,12 @@ class Run:
         future = self.where.submit(isolation.warning, self.sandbox, self.shared, self.host)
         while not wait([future], POLL_S).done:
             self.where.ready()
-        return future.result()
+        text: str = future.result()
+        return text
 
     def submit(self, student: Student) -> None:
         """Hand one submission in."""
-        order = isolation.Order(student.files, student.strays, self.book.lab.name, self.sandbox)
+        order = isolation.Order(student.files, student.remarks, self.book.lab.name, self.sandbox)
         future = self.where.submit(isolation.carry_out, order, self.shared, self.host, self.token)
         self.futures[future] = student
 
@@ -282,7 +283,7 @@ class Run:
             self.lost_students.clear()
         self.tell()
 
-    def take(self, future: Future) -> None:
+    def take(self, future: Future[isolation.Ended]) -> None:
         """Store what came of a submission, or hand it in again."""
         student = self.futures.pop(future)
         try:

@@ -79,7 +79,7 @@ def judged(machine: Machine, jobs: int, progress: Progress) -> tuple[tuple[Grade
         coming = [None if in_the_way else pool.submit(judge, test, machine) for test in machine.lab.tests]
         try:
             for test, future in zip(machine.lab.tests, coming):
-                verdict, suspicious = future.result() if future else (in_the_way, [])
+                verdict, suspicious = future.result() if future else (in_the_way or wrong(""), [])
                 made.append(Graded(test, verdict))
                 noticed += suspicious
                 progress(made[-1])
@@ -113,16 +113,15 @@ def grade(
     secret: Path | None,
     scratch: Path,
     sandbox: Sandbox,
-    strays: Sequence[str] = (),
+    remarks: Sequence[str] = (),
     jobs: int = 1,
     progress: Progress = silent,
 ) -> Grade:
     """Grade a submission's files with the lab `lab_name` of a built `release`.
 
     `submission` is a tree, or a folder with the lab's files in their places; `secret` a folder of hidden tests;
-    `scratch` a folder that may be filled, whose tree/ is made anew; `strays` the submission's files that are not used
-    although they were changed (archive.strays). LabError when it cannot be graded for a reason that
-    is not the student's.
+    `scratch` a folder that may be filled, whose tree/ is made anew; `remarks` what else is to be noted about the
+    submission (archive.notes). LabError when it cannot be graded for a reason that is not the student's.
     """
     assignment: Lab = lab.load(release, lab_name, secret)
     check_release(release)
@@ -139,5 +138,5 @@ def grade(
         objects=object_rules.objects(assignment),
     )
     tests, noticed = judged(machine, jobs, progress)
-    notes = (*tree.notes(strays), *noticed)
+    notes = (*remarks, *noticed)
     return Grade(assignment.name, assignment.title, tests, notes, described(machine))

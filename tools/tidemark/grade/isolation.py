@@ -32,7 +32,7 @@ from tidemark.grade.build import sandbox as sandboxes
 GRADER = [sys.executable, "-m", "tidemark.grade.isolation"]
 LIMIT_S = 2 * 3600.0  # the last resort: budgets and limits of single runs end a grading long before
 POLL_S, KINDLY_S = 0.1, 10
-SUBMISSION, STRAYS, OUT, WORK, LOG = "submission", "strays", "out", "work", "log"
+SUBMISSION, REMARKS, OUT, WORK, LOG = "submission", "remarks", "out", "work", "log"
 GRADE, REPORT, REFUSED = "grade.json", "report.txt", "refused.txt"
 RELEASE, SECRET = "release", "secret"
 
@@ -41,10 +41,10 @@ unpacking = threading.Lock()
 
 @dataclass(frozen=True)
 class Order:
-    """What is to be graded: the lab's files of one submission, and the names of others that it changed in vain."""
+    """What is to be graded: the lab's files of one submission, and what is to be noted about it (archive.notes)."""
 
     files: dict[str, bytes] = field(repr=False)
-    strays: tuple[str, ...]
+    remarks: tuple[str, ...]
     lab: str
     sandbox: str
 
@@ -92,7 +92,7 @@ def pack(source: Source, lab: str) -> Parcel:
 
 
 @cache
-def parcels() -> tempfile.TemporaryDirectory:
+def parcels() -> tempfile.TemporaryDirectory[str]:
     """The folder for parcels of this process; it is removed when the process ends. Call it with `unpacking` held."""
     return tempfile.TemporaryDirectory(prefix="tidemark-releases-")
 
@@ -153,13 +153,13 @@ def lay(order: Order, folder: Path) -> None:
     """The folder that the grader finds. Others may pass to the work in it, but not look at what is in or out."""
     for name, mode in ((SUBMISSION, 0o700), (OUT, 0o700), (WORK, 0o755)):
         (folder / name).mkdir(mode)
-    (folder / STRAYS).write_text("\n".join(order.strays))
+    (folder / REMARKS).write_text("\n".join(order.remarks))
     for name, data in order.files.items():
         (folder / SUBMISSION / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / SUBMISSION / name).write_bytes(data)
 
 
-def watch(process: subprocess.Popen, token: str) -> int | None:
+def watch(process: subprocess.Popen[bytes], token: str) -> int | None:
     """Wait for the grader; its status, or None when it took too long. cluster.Lost when it is not wanted any more."""
     deadline = time.monotonic() + LIMIT_S
     while time.monotonic() < deadline:
@@ -170,7 +170,7 @@ def watch(process: subprocess.Popen, token: str) -> int | None:
     return None
 
 
-def stop(process: subprocess.Popen) -> None:
+def stop(process: subprocess.Popen[bytes]) -> None:
     """End the grader if it runs, kindly first: it ends what it has started."""
     if process.poll() is None:
         process.terminate()
@@ -205,8 +205,8 @@ def main(release: str, lab: str, secret: str, sandbox: str, folder: str) -> None
     hidden = Path(secret) if secret else None
     try:
         box = sandboxes.find(sandbox)
-        strays = (base / STRAYS).read_text().splitlines()
-        made = grading.grade(Path(release), base / SUBMISSION, lab, hidden, base / WORK, box, strays)
+        remarks = (base / REMARKS).read_text().splitlines()
+        made = grading.grade(Path(release), base / SUBMISSION, lab, hidden, base / WORK, box, remarks)
     except LabError as error:
         (out / REFUSED).write_text(str(error), "utf-8", "replace")
         return

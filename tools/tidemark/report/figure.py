@@ -23,7 +23,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from tidemark.report.text import csv_text, short
 
-Table = Mapping[str, Sequence]
+Table = Mapping[str, Sequence[Any]]
 
 WIDTH_IN = 7.0
 ROW_IN = 1.7
@@ -144,11 +144,11 @@ def mark(axes: Axes, marks: Iterable[tuple[float, str]]) -> None:
         )  # fmt: skip
 
 
-def stacked(tables: Iterable[tuple[Mapping[str, object], Mapping[str, Sequence]]]) -> dict[str, list]:
+def stacked(tables: Iterable[tuple[Mapping[str, object], Mapping[str, Sequence[Any]]]]) -> dict[str, list[Any]]:
     """One table of several, each with the constant columns given before it; a column that one lacks is None there."""
     parts = [({name: value for name, value in first.items()}, rest) for first, rest in tables]
     names = list(dict.fromkeys(name for first, rest in parts for name in (*first, *rest)))
-    joined: dict[str, list] = {name: [] for name in names}
+    joined: dict[str, list[Any]] = {name: [] for name in names}
     for first, rest in parts:
         nr = len(next(iter(rest.values()), ()))
         for name in names:
@@ -156,7 +156,7 @@ def stacked(tables: Iterable[tuple[Mapping[str, object], Mapping[str, Sequence]]
     return joined
 
 
-def of_rows(rows: Sequence[Mapping[str, object]]) -> dict[str, list]:
+def of_rows(rows: Sequence[Mapping[str, object]]) -> dict[str, list[Any]]:
     """Rows as columns; None where a row has no such member."""
     names = dict.fromkeys(name for row in rows for name in row)
     return {name: [row.get(name) for row in rows] for name in names}

@@ -12,6 +12,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from tidemark import parameters, qemu, results, summary, sweep
 from tidemark.errors import LabError
@@ -60,7 +61,7 @@ class Sources:
         return of_runs + [f"{cell.name}: {cell.why}" for cell in self.cells if cell.why]
 
 
-def how_it_ended(meta: dict) -> str:
+def how_it_ended(meta: dict[str, Any]) -> str:
     """Empty for a run that ended well; else what happened to it."""
     if meta.get("state") == "running":
         return "interrupted: it was cut off, or is still running; drawn as far as its telemetry goes"

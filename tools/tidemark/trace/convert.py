@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from io import BufferedReader
 from pathlib import Path
-from typing import Protocol, TextIO
+from typing import Any, Protocol, TextIO
 
 import numpy as np
 
@@ -74,7 +74,7 @@ class References(Protocol):
 
     def __iter__(self) -> Iterator[Batch]: ...
 
-    def space(self) -> dict: ...
+    def space(self) -> dict[str, Any]: ...
 
 
 def references(source: Source, skip_foreign: bool, partial: bool) -> References:
@@ -93,7 +93,7 @@ def references(source: Source, skip_foreign: bool, partial: bool) -> References:
 
 def import_file(
     path: str, out: Path, skip_foreign: bool = False, partial: bool = False, progress: Progress = no_progress
-) -> dict:
+) -> dict[str, Any]:
     """Make the trace `out` of Lackey text or lackeyml; returns {"source", "lines", "foreign", "space", "totals"}.
 
     `skip_foreign` and `partial` as LackeyText has them. Raises TraceError for a bad input, LabError when `out` cannot
@@ -121,7 +121,7 @@ def append(writer: Writer, columns: Batch) -> None:
 
 
 @contextlib.contextmanager
-def new_trace(out: Path, meta: dict) -> Iterator[Writer]:
+def new_trace(out: Path, meta: dict[str, Any]) -> Iterator[Writer]:
     """A Writer whose .partial goes when something fails."""
     writer = Writer(out, meta)
     try:
@@ -147,7 +147,7 @@ def new_text(out: Path) -> Iterator[TextIO]:
         partial.unlink(missing_ok=True)
 
 
-def chosen_space(reader: Reader, space: int | None) -> dict:
+def chosen_space(reader: Reader, space: int | None) -> dict[str, Any]:
     """The row of the space to export. Raises LabError when the choice is not clear."""
     rows = [row for row in reader.spaces if space in (None, row["space"])]
     if len(rows) != 1:
@@ -165,7 +165,7 @@ def tracked(reader: Reader, progress: Progress) -> Iterator[Batch]:
         progress(done, reader.totals["runs"])
 
 
-def export_lackeyml(reader: Reader, out: Path, space: int | None, progress: Progress = no_progress) -> dict:
+def export_lackeyml(reader: Reader, out: Path, space: int | None, progress: Progress = no_progress) -> dict[str, Any]:
     """One space as lackeyml. Returns {"instructions": of the space, "carried": how many of them the document shows}."""
     row = chosen_space(reader, space)
     command = row.get("command") or row.get("name") or ""

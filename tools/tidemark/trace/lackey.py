@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterator
 from io import BufferedReader
 from pathlib import PurePath
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -117,7 +118,7 @@ class LackeyText:
             self._bytes[:kept] = self._bytes[end:filled]
         self._check_end(bytes(self._bytes[:kept]))
 
-    def space(self) -> dict:
+    def space(self) -> dict[str, Any]:
         """The row of the table of spaces: known after the last batch."""
         words = self._command.split()
         return {

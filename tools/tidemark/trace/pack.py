@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numba import njit
@@ -142,7 +142,7 @@ class Spaces:
             raise StreamError(f"a trace holds at most {MAX_SPACES} address spaces; record a shorter run")
         return number
 
-    def table(self, events: Sequence[dict], whole: bool) -> list[dict]:
+    def table(self, events: Sequence[dict[str, Any]], whole: bool) -> list[dict[str, Any]]:
         """Rows {"space", "name", "cr3", "whole", and "pid", "since_us" if an event has told} for the trace's tail.
 
         `events` are the `mm` events {"pid", "comm", "cr3", "t_us"} in order, none when the telemetry is off. `whole`:

@@ -19,6 +19,7 @@ from __future__ import annotations
 import bisect
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -47,16 +48,16 @@ class Moment:
     until then, or, of the latest sample, the last that is known; `series` has the counters of all samples until then,
     float64[n] each, for `rate`."""
 
-    start: dict
-    before: dict | None
-    now: dict
+    start: dict[str, Any]
+    before: dict[str, Any] | None
+    now: dict[str, Any]
     policy: str
-    event: dict | None
+    event: dict[str, Any] | None
     pressure: Pressure | None
     series: dict[str, np.ndarray]
 
 
-def check(record: dict) -> None:
+def check(record: dict[str, Any]) -> None:
     """TelemetryError when a sample lacks a member that the view shows."""
     missing = [name for name in NEEDED if name not in record]
     missing += [
@@ -71,14 +72,14 @@ class Recording:
 
     def __init__(self, keep: int | None = None) -> None:
         self.keep = keep
-        self.start: dict | None = None
-        self.end: dict | None = None
-        self.samples: list[dict] = []
-        self.events: list[dict] = []
+        self.start: dict[str, Any] | None = None
+        self.end: dict[str, Any] | None = None
+        self.samples: list[dict[str, Any]] = []
+        self.events: list[dict[str, Any]] = []
         self._times: list[int] = []
         self._counters: dict[str, list[float]] = {"idle": [], "majflt": [], "full": []}
 
-    def add(self, records: Iterable[dict]) -> None:
+    def add(self, records: Iterable[dict[str, Any]]) -> None:
         """Take note of new records. TelemetryError when one cannot be shown."""
         for record in records:
             if record["ev"] == "start":
@@ -91,7 +92,7 @@ class Recording:
                 self.events.append(record)
         self._forget()
 
-    def _add_sample(self, record: dict) -> None:
+    def _add_sample(self, record: dict[str, Any]) -> None:
         check(record)
         self.samples.append(record)
         self._times.append(record["t_us"])
@@ -148,7 +149,7 @@ def interval_us(moment: Moment) -> int:
 def growth(moment: Moment, *path: str) -> float:
     """How much a counter, such as ("vm", "pgmajfault"), has grown since the sample before; 0 where it is missing."""
 
-    def value(sample: dict | None) -> float:
+    def value(sample: dict[str, Any] | None) -> float:
         for name in path:
             sample = (sample or {}).get(name)
         return sample or 0
@@ -175,7 +176,7 @@ def disk_service(moment: Moment) -> tuple[float, float, float]:
     return (share, busy / ended / 1e3, waited / ended / 1e3) if ended else (share, 0.0, 0.0)
 
 
-def processes(moment: Moment) -> list[dict]:
+def processes(moment: Moment) -> list[dict[str, Any]]:
     """The processes with `faults_s`, major faults a second, and `shares`, what they did with the last interval (six
     accounts, 0 to 1); the largest resident set first."""
     before = {process["pid"]: process for process in (moment.before or {}).get("procs", ())}

@@ -91,9 +91,12 @@ class Elf:
     @cached_property
     def sections(self) -> list[Section]:
         """All sections, by their numbers."""
-        words = ("sh_flags", "sh_addr", "sh_offset", "sh_size")
-        found = self._file.iter_sections()
-        return [Section(*(each[word] for word in words), each["sh_type"] != "SHT_NOBITS") for each in found]
+        return [
+            Section(
+                each["sh_flags"], each["sh_addr"], each["sh_offset"], each["sh_size"], each["sh_type"] != "SHT_NOBITS"
+            )
+            for each in self._file.iter_sections()
+        ]
 
     @cached_property
     def symbols(self) -> list[Symbol]:

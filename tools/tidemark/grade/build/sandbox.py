@@ -100,8 +100,9 @@ def toolchain(tree: Path) -> list[Path]:
     Python, package, plugin."""
     linked = [(tree / name).resolve() for name in LINKED if (tree / name).is_symlink()]
     linked = [path for path in linked if str(path).endswith(LINKED)]  # not wherever somebody made it point
-    own = [sys.prefix, sys.base_prefix, Path(tidemark.__file__).parent, qemu.ROOT / "build/plugin"]
-    return [path for path in (*linked, *(Path(path).resolve() for path in own)) if path.is_dir()]
+    package, plugin = Path(tidemark.__file__).parent, qemu.ROOT / "build/plugin"
+    own = [path.resolve() for path in (Path(sys.prefix), Path(sys.base_prefix), package, plugin)]
+    return [path for path in (*linked, *own) if path.is_dir()]
 
 
 @functools.cache
@@ -173,22 +174,23 @@ class Sandbox:
     def words(self, user: users.User | None, cwd: Path, writable: Sequence[Path], limit_s: float) -> list[str]:
         """The same, as a user, whose the writable folders become."""
         cwd, writable = cwd.resolve(), [path.resolve() for path in writable]
-        if user:
+        if user and self.user:
             for path in writable:
                 users.own(path, user.number, self.user.number)
-            self.open_way(cwd, writable)
+            self.open_way(cwd, writable, self.user.number)
         words = ["choom", "-n", "1000", "--"]
         if self.kind == "bwrap":
             words += namespaces(cwd, writable, self.limits)
-        words += rights(user and user.number, self.user and self.user.number)
+        words += rights(user.number if user else None, self.user.number if self.user else None)
         running = 0 if user else users.tasks(os.getuid())
         words += [*self.limits.words(limit_s), f"--nproc={self.limits.processes + running}"]
         return [*words, *environment()]
 
-    def open_way(self, cwd: Path, writable: Sequence[Path]) -> None:
-        """Let our users into the folders that they need; in namespaces, the way there is made anew."""
+    def open_way(self, cwd: Path, writable: Sequence[Path], group: int) -> None:
+        """Let our users, who are of this group, into the folders that they need; in namespaces, the way there is made
+        anew."""
         for path in (cwd, *writable):
-            users.admit(path, self.user.number)
+            users.admit(path, group)
             if self.kind == "user":
                 for folder in path.parents:
                     users.let_pass(folder)
@@ -212,7 +214,7 @@ class Sandbox:
                         users.own(path, os.getuid(), os.getgid())
                     users.clean_up(user)
 
-    def end(self, user: users.User | None, process: subprocess.Popen) -> None:
+    def end(self, user: users.User | None, process: subprocess.Popen[bytes]) -> None:
         """End a command and all it has started. When the first process of a namespace ends, so do all others, and then
         bwrap."""
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):

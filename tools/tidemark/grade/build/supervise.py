@@ -59,9 +59,10 @@ def check_disk(bounds: Bounds) -> None:
         raise TooMuch(f"it filled its folder with more than {bounds.files} files")
 
 
-def collect(process: subprocess.Popen, out: bytearray, err: bytearray, bounds: Bounds) -> None:
+def collect(process: subprocess.Popen[bytes], out: bytearray, err: bytearray, bounds: Bounds) -> None:
     """Read both streams until the process has ended. TooMuch when it passes a bound."""
     started = disk_at = time.monotonic()
+    assert process.stdout and process.stderr
     with selectors.DefaultSelector() as streams:
         for stream, data in ((process.stdout, out), (process.stderr, err)):
             streams.register(stream, selectors.EVENT_READ, data)
@@ -87,7 +88,7 @@ def collect(process: subprocess.Popen, out: bytearray, err: bytearray, bounds: B
         wait_quietly(process, bounds, started)
 
 
-def wait_quietly(process: subprocess.Popen, bounds: Bounds, started: float) -> None:
+def wait_quietly(process: subprocess.Popen[bytes], bounds: Bounds, started: float) -> None:
     """Wait for a process that has closed its streams. TooMuch when it passes a bound."""
     while True:
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -99,7 +100,7 @@ def wait_quietly(process: subprocess.Popen, bounds: Bounds, started: float) -> N
 
 
 def run(
-    command: Sequence[str], cwd: Path, stdin: bytes, bounds: Bounds, end: Callable[[subprocess.Popen], None]
+    command: Sequence[str], cwd: Path, stdin: bytes, bounds: Bounds, end: Callable[[subprocess.Popen[bytes]], None]
 ) -> tuple[int, bytes, bytes]:
     """Run a command in a session of its own; (status, output, errors). `end` ends it, and all it has started.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from tidemark.files import sha256
@@ -28,7 +28,7 @@ PARTS = (
     "tests/host",
     "tests/kernel/vmsim",
 )
-BUILT = ("boot", "kernel", "user", "obj", "host", "vmsim", "plugin", "labs")
+BUILT = ("boot", "kernel", "registry", "user", "obj", "host", "vmsim", "plugin", "labs")
 BUILT_FILES = (
     "flags",
     "programs",
@@ -43,7 +43,6 @@ BUILT_FILES = (
 )
 LINKED = ("musl", "venv")
 MANIFEST = "labs/RELEASE"
-MOST_NOTES = 8
 
 
 def files_of(tree: Path) -> Iterator[Path]:
@@ -64,11 +63,11 @@ def lay(release: Path, lab: Lab, submission: Path, tree: Path) -> None:
         (tree / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(release / file, tree / file)
     take_along_what_is_built(release, tree)
-    for file in lab.files:
-        leave_behind(tree, file)
-        if (submission / file).is_file():
-            (tree / file).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(submission / file, tree / file)
+    for name in lab.files:
+        leave_behind(tree, name)
+        if (submission / name).is_file():
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(submission / name, tree / name)
 
 
 def take_along_what_is_built(release: Path, tree: Path) -> None:
@@ -114,10 +113,3 @@ def released(release: Path, without: Collection[str] = ()) -> dict[str, str]:
     text = (release / MANIFEST).read_text() if (release / MANIFEST).is_file() else manifest(release)
     pairs = (line.partition("  ") for line in text.splitlines())
     return {file: digest for digest, _, file in pairs if file not in without}
-
-
-def notes(strays: Sequence[str]) -> list[str]:
-    """A sentence for each file that was not used."""
-    said = [f"{name} is not as it was released; the release's was used" for name in strays[:MOST_NOTES]]
-    more = len(strays) - len(said)
-    return said + ([f"{more} more files are not as they were released"] if more > 0 else [])

@@ -82,8 +82,9 @@ def picture(grade: Grade, show_hidden: bool = False) -> Canvas:
     rows = -(-len(plots) // COLUMNS)
     bars_in = MARGIN_IN + ROW_IN * max(len(grade.tests), 1)
     canvas = Canvas(figsize=(WIDTH_IN, bars_in + PANEL_IN * rows), layout="constrained")
-    parts = canvas.subfigures(2 if rows else 1, 1, height_ratios=[bars_in, PANEL_IN * rows] if rows else None)
-    top = parts[0] if rows else parts
+    heights = [bars_in, PANEL_IN * rows] if rows else [bars_in]
+    parts = canvas.subfigures(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
+    top = parts[0]
     axes = top.subplots()
     draw_bars(axes, grade, show_hidden)
     top.suptitle(f"{short(clean(grade.title), TITLE_CHARACTERS)}   {score(grade)}", x=0.01, ha="left", fontsize=10)

@@ -80,7 +80,7 @@ def member(data: Mapping[str, Any], name: str, kind: type | tuple[type, ...], wh
     value = data[name]
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         raise LabError(f"{where}: {name} is {shortly(value)}, which is not {NAMES[kind]}")
-    if kind is NUMBER and not math.isfinite(value):
+    if kind is NUMBER and isinstance(value, NUMBER) and not math.isfinite(value):
         raise LabError(f"{where}: {name} is {value}, which is not a number")
     return value
 

@@ -22,7 +22,7 @@ import stat
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
@@ -33,7 +33,14 @@ MOST_ARCHIVE = 256 << 20
 MOST_UNPACKED = 512 << 20
 MOST_MEMBERS = 100_000
 MOST_FILE = 1 << 20
-TARS = {".tar": open, ".tar.gz": gzip.open, ".tgz": gzip.open, ".tar.xz": lzma.open}
+MOST_NOTES = 8  # about files that were not used
+Opener = Callable[[Path], io.BufferedIOBase]
+TARS: dict[str, Opener] = {
+    ".tar": lambda path: io.BufferedReader(io.FileIO(path)),
+    ".tar.gz": gzip.GzipFile,
+    ".tgz": gzip.GzipFile,
+    ".tar.xz": lzma.LZMAFile,
+}
 SUFFIXES = (".zip", *TARS)
 SOURCES_ONLY = "hand in sources alone, without build/"
 BROKEN = (
@@ -82,7 +89,7 @@ def unpack(submission: Path, lab: Lab, into: Path) -> Path:
 def bare(submission: Path, lab: Lab) -> list[Found]:
     """The lab's files in a submission by their bare names."""
     paths = {PurePosixPath(file).name: file for file in lab.files}
-    found = found_in(submission, replace(lab, files=tuple(paths)))
+    found = found_in(submission, replace(lab, files=tuple(paths), was={}))
     return [replace(each, file=paths[each.file]) for each in found]
 
 
@@ -91,11 +98,28 @@ def strays(submission: Path, lab: Lab, released: Mapping[str, str]) -> tuple[str
     to SHA-256."""
     others = tuple(file for file in released if file not in lab.files)
     try:
-        found = list(found_in(submission, replace(lab, files=others)))
+        found = list(found_in(submission, replace(lab, files=others, was={})))
     except (LabError, OSError):  # whatever hides there is not used either
         return ()
     changed = {each.file for each in found if hashlib.sha256(each.data).hexdigest() != released[each.file]}
     return tuple(sorted(changed))
+
+
+def moved(submission: Path, lab: Lab) -> tuple[str, ...]:
+    """Paths of older releases at which a submission has files of the lab."""
+    try:
+        return tuple(each.file for each in found_in(submission, replace(lab, files=tuple(lab.was), was={})))
+    except (LabError, OSError):  # read has told
+        return ()
+
+
+def notes(submission: Path, lab: Lab, released: Mapping[str, str]) -> tuple[str, ...]:
+    """What there is to say about a submission's files, a sentence each; `released` as of strays."""
+    said = [f"{old} was taken as {lab.was[old]}, where it lies in this release" for old in moved(submission, lab)]
+    others = strays(submission, lab, released)
+    said += [f"{name} is not as it was released; the release's was used" for name in others[:MOST_NOTES]]
+    more = len(others) - MOST_NOTES
+    return (*said, *([f"{more} more files are not as they were released"] if more > 0 else []))
 
 
 def found_in(submission: Path, lab: Lab) -> Iterator[Found]:
@@ -132,8 +156,8 @@ def is_noise(top: str) -> bool:
 
 def place(name: str, lab: Lab) -> tuple[str, str] | None:
     """(leading folder or "", the lab's file) that a path in a submission means; None: neither."""
-    for file in lab.files:
-        top = "" if name == file else name.removesuffix(f"/{file}")
+    for path, file in lab.paths.items():
+        top = "" if name == path else name.removesuffix(f"/{path}")
         if top != name and "/" not in top and not is_noise(top):
             return top, file
     return None
@@ -151,8 +175,8 @@ def in_folder(folder: Path, lab: Lab) -> Iterator[Found]:
     with os.scandir(folder) as entries:
         inner = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False) and not is_noise(entry.name)]
     for top in ("", *sorted(inner)):
-        for file in lab.files:
-            data = read_inside(folder, PurePosixPath(top, file))
+        for path, file in lab.paths.items():
+            data = read_inside(folder, PurePosixPath(top, path))
             if data is not None:
                 yield Found(top, file, data)
 
@@ -229,14 +253,16 @@ class Metered(io.RawIOBase):
         return data
 
 
-def in_tar(path: Path, opener: object, lab: Lab) -> Iterator[Found]:
+def in_tar(path: Path, opener: Opener, lab: Lab) -> Iterator[Found]:
     """The lab's files in a .tar that `opener` opens; it is read once, from its beginning to its end."""
-    with opener(path, "rb") as plain, tarfile.open(fileobj=Metered(plain), mode="r|") as archive:
+    with opener(path) as plain, tarfile.open(fileobj=Metered(plain), mode="r|") as archive:
         for number, member in enumerate(archive, 1):
             at = place(cleaned(member.name, number), lab)
             if not at:
                 continue
             if not member.isreg() or member.issparse():
                 raise LabError(f"{member.name} is no file: hand in the file itself")
-            with contextlib.closing(archive.extractfile(member)) as file:
+            content = archive.extractfile(member)
+            assert content, "it is a regular file"
+            with contextlib.closing(content) as file:
                 yield Found(*at, taken(file.read(MOST_FILE + 1), member.name))

@@ -4,6 +4,8 @@
     files            the student's files, relative to the tree
     may_use          symbols that they may refer to: names, or groups in brackets (tidemark.grade.build.object_rules)
     may_store        variables of the kernel, beside their own, that they may write to
+    was              paths of the student's files in older releases, and their paths now: who handed in a file at its
+                     old place is graded
     own_tests        host tests and in-kernel suites that fail while the lab is not done
     [[test]]         title, points, kind, and that kind's options (tidemark.grade.judge.kinds)
 
@@ -13,24 +15,35 @@ SECRET/NAME.toml has [[test]] tables alone.
 from __future__ import annotations
 
 import pkgutil
+import sys
 from pathlib import Path
+from typing import Any
 
 from tidemark.errors import BAD_INPUT, USAGE, LabError
 from tidemark.grade.judge import kinds
 from tidemark.grade.model import Lab, Test
 
-try:
+if sys.version_info >= (3, 11):
     import tomllib
-except ModuleNotFoundError:  # Python 3.10
+else:
     import tomli as tomllib
 
 FOLDER, FILE = "labs", "lab.toml"
-KEYS = {"number": int, "title": str, "files": list, "may_use": list, "may_store": list, "own_tests": list, "test": list}
-OPTIONAL = ("may_store", "own_tests")
+KEYS = {
+    "number": int,
+    "title": str,
+    "files": list,
+    "was": dict,
+    "may_use": list,
+    "may_store": list,
+    "own_tests": list,
+    "test": list,
+}
+OPTIONAL = ("was", "may_store", "own_tests")
 TEST_KEYS = ("title", "points", "kind")
 
 
-def read(path: Path) -> dict:
+def read(path: Path) -> dict[str, Any]:
     """A TOML file; LabError says what is wrong with it."""
     try:
         return tomllib.loads(path.read_text())
@@ -69,7 +82,7 @@ def test_of(path: Path, table: object, hidden: bool) -> Test:
     return Test(str(title), points, kind, options, hidden)
 
 
-def tests_of(path: Path, tables: list, hidden: bool = False) -> tuple[Test, ...]:
+def tests_of(path: Path, tables: list[object], hidden: bool = False) -> tuple[Test, ...]:
     """All [[test]]s of a file; their titles tell them apart."""
     tests = tuple(test_of(path, table, hidden) for table in tables)
     titles = [test.title for test in tests]
@@ -79,7 +92,7 @@ def tests_of(path: Path, tables: list, hidden: bool = False) -> tuple[Test, ...]
     return tests
 
 
-def check_keys(path: Path, found: dict) -> None:
+def check_keys(path: Path, found: dict[str, Any]) -> None:
     """LabError for a key that is unknown, missing, or of the wrong type."""
     for key in found:
         if key not in KEYS:
@@ -91,6 +104,16 @@ def check_keys(path: Path, found: dict) -> None:
             raise LabError(f"{path}: {key!r} must be a {kind.__name__}", BAD_INPUT)
 
 
+def check_files(path: Path, files: list[str], was: dict[str, str]) -> None:
+    """LabError for a file outside the tree, and for a move to what is no file of the lab."""
+    for file in (*files, *was):
+        if Path(file).is_absolute() or ".." in Path(file).parts:
+            raise LabError(f"{path}: {file!r} lies outside the tree", BAD_INPUT)
+    for old, new in was.items():
+        if new not in files or old in files:
+            raise LabError(f"{path}: was: {old!r} = {new!r}: it names an old path, and one of files", BAD_INPUT)
+
+
 def load(release: Path, name: str, secret: Path | None = None) -> Lab:
     """The assignment `name` of a tree, with the hidden tests of a secret folder. LabError says what is wrong."""
     folder = release / FOLDER / name
@@ -100,9 +123,7 @@ def load(release: Path, name: str, secret: Path | None = None) -> Lab:
     path = folder / FILE
     found = read(path)
     check_keys(path, found)
-    for file in found["files"]:
-        if Path(file).is_absolute() or ".." in Path(file).parts:
-            raise LabError(f"{path}: {file!r} lies outside the tree", BAD_INPUT)
+    check_files(path, found["files"], found.get("was", {}))
     tests = tests_of(path, found["test"])
     if secret is not None:
         tests += hidden_tests(secret, name)
@@ -116,6 +137,7 @@ def load(release: Path, name: str, secret: Path | None = None) -> Lab:
         may_store=tuple(found.get("may_store", ())),
         own_tests=tuple(found.get("own_tests", ())),
         tests=tests,
+        was=dict(found.get("was", {})),
     )
 
 

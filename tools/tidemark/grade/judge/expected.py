@@ -60,7 +60,7 @@ def simulator(tree: Path, policy: str) -> Path:
     return tree / target
 
 
-def decisions_of(rows: Sequence[dict], program: Path) -> list[Decision]:
+def decisions_of(rows: Sequence[dict[str, Any]], program: Path) -> list[Decision]:
     """The simulator's rows, which say how things are afterwards, as decisions, which say how they were before."""
     named = explain.named(rows, program)
     before = [{"lists": {}, "used": []}, *named[:-1]]
@@ -78,7 +78,7 @@ def decisions_of(rows: Sequence[dict], program: Path) -> list[Decision]:
 
 def simulated(program: Path, pages: Sequence[int], frames: int, parameters: Iterable[str]) -> list[Decision]:
     """The decisions of a policy's simulator, a program that can be trusted."""
-    rows: list[dict] = []
+    rows: list[dict[str, Any]] = []
     vmsim.run(program, Given("the string", np.array(pages, np.uint32), 0), frames, parameters, rows.append)
     return decisions_of(rows, program)
 
@@ -147,12 +147,12 @@ def read_again_by_fifo(machine: Machine, test: Test) -> list[int]:
     return [int(at) for at in read(machine, test)]
 
 
-def to_json(decision: Decision) -> list:
+def to_json(decision: Decision) -> list[Any]:
     """A decision as a row of a file."""
     return [decision.page, decision.hit, decision.victim, decision.lists, sorted(decision.used)]
 
 
-def from_json(row: Sequence) -> Decision:
+def from_json(row: Sequence[Any]) -> Decision:
     """What to_json wrote."""
     page, hit, victim, lists, used = row
     return Decision(page, hit, victim, {name: tuple(pages) for name, pages in lists.items()}, frozenset(used))

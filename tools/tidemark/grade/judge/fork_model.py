@@ -44,6 +44,10 @@ class Operation:
         return f"operation {self.place}, process {self.process} {does[self.verb]}"
 
 
+class Wrong(Exception):
+    """Something is not as it should be; the text says what."""
+
+
 @dataclass
 class Step:
     """What was seen during one operation: the frame that its page was in, frames that were cleared, copies (from, to),
@@ -55,6 +59,12 @@ class Step:
     copied: list[tuple[int, int]] = field(default_factory=list)
     paged: bool = False
 
+    def where(self) -> int:
+        """The frame that its page was in; Wrong when it was never referred to."""
+        if self.frame is None:
+            raise Wrong("it never got that far")
+        return self.frame
+
 
 @dataclass(eq=False)
 class Copy:
@@ -63,10 +73,6 @@ class Copy:
     page: int
     users: set[int]
     frame: int
-
-
-class Wrong(Exception):
-    """Something is not as it should be; the text says what."""
 
 
 def steps_of(evidence: Evidence, script: list[Operation]) -> list[Step]:
@@ -114,8 +120,8 @@ class Family:
         """Judge one operation; Wrong says what is wrong with it."""
         if step.paged:
             raise Wrong("pages went to the disk, or came from there: too much memory is in use")
-        if one.verb in "rwk" and step.frame is None:
-            raise Wrong("it never got that far")
+        if one.verb in "rwk":
+            step.where()
         self.filled |= dict.fromkeys(step.cleared, (one.place, None))
         self.filled |= {frame: (one.place, source) for source, frame in step.copied}
         self.check_copied(one, step)
@@ -168,7 +174,7 @@ class Family:
 
     def read(self, one: Operation, step: Step) -> None:
         """A load: the page is where it was, or nobody wrote to it so far."""
-        frame, copy = step.frame, self.pages[one.process].get(one.first)
+        frame, copy = step.where(), self.pages[one.process].get(one.first)
         if copy:
             return self.stays(one, copy, frame)
         if frame in self.live:
@@ -189,11 +195,11 @@ class Family:
 
     def write(self, one: Operation, step: Step) -> None:
         """A store: to a frame of its own."""
-        frame, copy = step.frame, self.pages[one.process].get(one.first)
-        alone = copy and copy.users == {one.process}
-        if alone and frame != copy.frame and self.copies:
+        frame, copy = step.where(), self.pages[one.process].get(one.first)
+        moved, alone = not copy or frame != copy.frame, copy is not None and copy.users == {one.process}
+        if copy and alone and moved and self.copies:
             self.needless(one, copy, frame)
-        if not alone or frame != copy.frame:
+        if not copy or not alone or moved:
             self.check_moved(one, step, copy)
             self.check_new(one, copy, frame)
             self.leave(one.process, one.first)
@@ -282,8 +288,8 @@ def torn_fork(evidence: Evidence) -> str:
             stored.pop(b, None)
             cleared = at if kind == ZERO else cleared
         elif kind in (REF, STORE):
-            who, when = stored.get(b, {}).get(a, (space, 0))
-            if who != space and when > forked.get(space, at):
+            writer, when = stored.get(b, {}).get(a, (space, 0))
+            if writer != space and when > forked.get(space, at):
                 return (
                     f"after a fork, the parent wrote to its page at {a << 12:#x}, and the child has that page in the "
                     f"same frame, {b}: the parent's entry, or what the TLB held of it, still allowed writing"

@@ -100,7 +100,7 @@ def lay_image(workspace: Workspace, folder: Path, files: Mapping[str, bytes]) ->
     (folder / qemu.INITRD).write_bytes(archive + mkinitramfs.archive(members))
 
 
-def settings_of(run: Run, folder: Path, options: Mapping[str, object], prefix: Sequence[str]) -> qemu.Settings:
+def settings_of(run: Run, folder: Path, options: Mapping[str, str], prefix: Sequence[str]) -> qemu.Settings:
     """QEMU's settings: the image is in the folder; `options` are the plugin's."""
     return qemu.Settings(
         vm=run.vm,
@@ -113,7 +113,7 @@ def settings_of(run: Run, folder: Path, options: Mapping[str, object], prefix: S
         timeout=WALL_LIMIT_S,
         image=folder,
         prefix=tuple(prefix),
-        qemu_flags=plugin.flags("evidence", store=qemu.size_bytes(run.mem, "mem"), **options),
+        qemu_flags=plugin.flags("evidence", store=str(qemu.size_bytes(run.mem, "mem")), **options),
     )
 
 
@@ -125,7 +125,7 @@ def boot(workspace: Workspace, run: Run) -> Boot:
         lay_image(workspace, folder, run.files)
         console, log, records = folder / "console", folder / "qemu.log", folder / "evidence"
         console.touch()  # it becomes the sandbox's, as the rest of the folder does
-        options = {"out": records, "refs": int(run.refs), "budget": run.budget, **kernel.options}
+        options = {"out": str(records), "refs": str(int(run.refs)), "budget": str(run.budget), **kernel.options}
         prefix = workspace.sandbox.prefix(folder, [folder], LIMIT_S)
         with log.open("wb") as messages:
             settings = settings_of(run, folder, options, prefix)

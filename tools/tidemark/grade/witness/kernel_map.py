@@ -1,7 +1,6 @@
 """What the plugin must know of a kernel to watch a student's code in it: addresses, for tools/plugin/evidence.c.
 
-Everything is looked up where the student's code cannot mislead: global names, which occur once in a kernel, and objects
-of the release.
+Everything is looked up where the student's code cannot mislead: global names, which occur once in a kernel.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from tidemark.files import sha256
 from tidemark.grade.build.elf import FUNCTION, Elf, Placed, Symbol, place
 from tidemark.grade.build.workspace import Workspace
 
-SEAM, VIOLATION = "build/kernel/mm/seam", "violation"
 POLICIES, GUARDS = "build/kernel/mm/policy/", "build/kernel/mm/guard/"
 MOST_KEPT = 4
 PAGE_LAYOUT = """#include "mm/page.h"
@@ -80,15 +78,6 @@ def boot_stack(kernel: Elf) -> tuple[int, int]:
     return start, min(symbol.value for symbol in kernel.symbols if symbol.placed and symbol.value > start)
 
 
-def violation(kernel: Elf, tree: Path) -> int:
-    """Where the seam's function is that is called when a policy breaks a rule. LabError when there is none."""
-    for path in sorted((tree / SEAM).glob("*.o")):
-        part = Elf(path)
-        if any(symbol.name == VIOLATION and symbol.kind == FUNCTION for symbol in part.symbols):
-            return place(kernel, part).addresses[VIOLATION]
-    raise LabError(f"no object of {tree / SEAM} has a function {VIOLATION}, by which the plugin knows it", BAD_INPUT)
-
-
 def page_layout(workspace: Workspace) -> list[int]:
     """Bytes of struct page, and where in it the policy's part begins and ends, as the kernel's compiler has it."""
     compiler = re.split(r" \d+\.\d+", (workspace.tree / "build/flags").read_text())[0].split()
@@ -100,7 +89,7 @@ def page_layout(workspace: Workspace) -> list[int]:
     return numbers
 
 
-def addresses(kernel: Elf, tree: Path) -> dict[str, int]:
+def addresses(kernel: Elf) -> dict[str, int]:
     """The places at which the plugin looks, by the names of its options. LabError when one is not there."""
     there = kernel.globals
     try:
@@ -109,7 +98,7 @@ def addresses(kernel: Elf, tree: Path) -> dict[str, int]:
             "copy": there["copy_page"],
             "clear": there["clear_page"],
             "death": there["pgd_destroy"],
-            "violation": violation(kernel, tree),
+            "violation": there["world_violation"],
         }
     except KeyError as missing:
         raise LabError(f"{kernel.path} has no {missing}, by which the plugin knows it", BAD_INPUT) from None
@@ -131,7 +120,7 @@ def made(workspace: Workspace) -> KernelMap:
     objects = {name: place(kernel, Elf(workspace.tree / name)) for name in workspace.objects}
     own = [piece for part in objects.values() for piece in part.data]
     own += [boot_stack(kernel), *(variable_range(kernel, name) for name in workspace.lab.may_store)]
-    options = {name: f"{address:#x}" for name, address in addresses(kernel, workspace.tree).items()}
+    options = {name: f"{address:#x}" for name, address in addresses(kernel).items()}
     image = (kernel.globals["__kernel_start"], kernel.globals["__kernel_end"])
     options |= {"image": joined([image]), "own": joined(own)}
     text = [piece for part in objects.values() for piece in part.code]

@@ -7,13 +7,22 @@ tidemark.grade.hand_back.text.
 
 from __future__ import annotations
 
+from enum import Enum
 from importlib import import_module
 
 from tidemark.grade.model import Grade
 
-FORMATS = ("gradescope", "prairielearn", "autolab", "junit")
+
+class Format(str, Enum):
+    """What there is; the value is the module's name."""
+
+    GRADESCOPE = "gradescope"
+    PRAIRIELEARN = "prairielearn"
+    AUTOLAB = "autolab"
+    JUNIT = "junit"
 
 
 def export(grade: Grade, to: str, show_hidden: bool = False) -> str:
-    """The grade in one of FORMATS."""
-    return import_module(f"{__name__}.{to}").export(grade, show_hidden)
+    """The grade in a Format."""
+    text: str = import_module(f"{__name__}.{to}").export(grade, show_hidden)
+    return text

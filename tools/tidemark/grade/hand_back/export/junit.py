@@ -38,4 +38,5 @@ def export(grade: Grade, show_hidden: bool = False) -> str:
     if grade.notes:
         SubElement(suite, "system-out").text = "\n".join(notes(grade))
     ElementTree.indent(root)
-    return ElementTree.tostring(root, encoding="us-ascii", xml_declaration=True).decode("ascii") + "\n"
+    text: bytes = ElementTree.tostring(root, encoding="us-ascii", xml_declaration=True)
+    return text.decode("ascii") + "\n"

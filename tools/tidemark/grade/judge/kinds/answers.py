@@ -17,6 +17,7 @@ Options:
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,9 +27,9 @@ from tidemark.grade.witness import boot_cache
 from tidemark.grade.witness.evidence import READ
 from tidemark.grade.witness.machine import Machine
 
-try:
+if sys.version_info >= (3, 11):
     import tomllib
-except ModuleNotFoundError:  # Python 3.10
+else:
     import tomli as tomllib
 
 MOST = 1_000_000_000

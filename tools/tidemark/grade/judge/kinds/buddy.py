@@ -22,6 +22,7 @@ import re
 import signal
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NoReturn
 
 from tidemark.errors import BAD_INPUT, LabError
 from tidemark.grade.build import object_rules
@@ -63,6 +64,11 @@ def block(pfn: int, order: int) -> str:
     return f"frames {pfn} to {pfn + (1 << order) - 1}" if order else f"frame {pfn}"
 
 
+def nothing_free(pfn: int) -> NoReturn:
+    """The model's own books are wrong: the frames of a block are in the zone, nobody has them, and none is free."""
+    raise AssertionError(f"frame {pfn} is neither held nor free")
+
+
 @dataclass
 class Frames:
     """The frames of a zone: free blocks by order, and who holds the others. All pairs of free buddies are merged."""
@@ -90,7 +96,7 @@ class Frames:
 
     def take(self, pfn: int, order: int, place: int) -> None:
         """Hand out a block: halve the one around it, as often as it takes."""
-        start, larger = self.around(pfn, order)
+        start, larger = self.around(pfn, order) or nothing_free(pfn)
         self.free[larger].remove(start)
         while larger > order:
             larger -= 1
@@ -123,7 +129,8 @@ def options(test: Test) -> tuple[tuple[int, int], tuple[int, int], bool]:
     rules = test.options.get("rules", "buddy")
     if rules not in ("buddy", "sound"):
         raise LabError(f"{test.title}: rules = {rules!r}; they are 'buddy' or 'sound'", BAD_INPUT)
-    return tuple(test.options.get("zone", ZONE)), tuple(test.options.get("hole", HOLE)), rules == "buddy"
+    (first, end), (hole, behind) = test.options.get("zone", ZONE), test.options.get("hole", HOLE)
+    return (first, end), (hole, behind), rules == "buddy"
 
 
 def written(text: str) -> Iterator[Operation]:
@@ -136,7 +143,8 @@ def written(text: str) -> Iterator[Operation]:
 
 def drawn(count: int, seed: int) -> Iterator[Operation]:
     """Random operations. Each order is half as frequent as the one below it; memory fills and empties by turns."""
-    numbers, held = random.Random(seed), []
+    numbers = random.Random(seed)
+    held: list[int] = []
     for place in range(1, count + 1):
         busy = BUSY if (place - 1) // PHASE % 2 == 0 else QUIET
         if not held or numbers.random() < busy:
@@ -171,8 +179,8 @@ def check_block(frames: Frames, hole: Sequence[int], pfn: int, order: int, stric
             raise Wrong(f"{gave}; frame {frame}{part} operation {place} has got")
         if not frames.first <= frame < frames.end or hole[0] <= frame < hole[1]:
             raise Wrong(f"{gave}; frame {frame} is not in the zone, or does not exist")
-    _, larger = frames.around(pfn, order)
-    start, smallest = frames.smallest(order)
+    _, larger = frames.around(pfn, order) or nothing_free(pfn)
+    start, smallest = frames.smallest(order) or nothing_free(pfn)
     if strict and larger > smallest:
         raise Wrong(f"{gave} out of a free block of order {larger}, although {block(start, smallest)} would have done")
 

@@ -12,11 +12,14 @@ Options:
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from tidemark.grade.model import Outcome, Test, Verdict, scaled, wrong
 from tidemark.grade.witness import boot_cache
-from tidemark.grade.witness.evidence import READ, Boot, Evidence
+from tidemark.grade.witness.boot import Boot
+from tidemark.grade.witness.evidence import READ, Evidence
 from tidemark.grade.witness.machine import Machine, trouble
 
 BUDGET = 4_000_000_000
@@ -26,7 +29,7 @@ TOLERANCE = 0.01  # an instruction that faults is begun twice
 POINTS = 60
 
 
-def settings_of(test: Test) -> dict[str, object]:
+def settings_of(test: Test) -> dict[str, Any]:
     """Options of a run that measures time: references would be millions."""
     return {name: str(test.options[name]) for name in SETTINGS if name in test.options} | {
         "refs": False,
@@ -70,8 +73,8 @@ def shirked(none: Evidence, mine: Evidence) -> str:
 def reads(evidence: Evidence) -> list[list[float]]:
     """Pages read so far, in thousands, against the work that programs had done, in millions of instructions."""
     user = evidence.events["user"][evidence.events["kind"] == READ].astype(np.float64) / 1e6
-    chosen = np.unique(np.linspace(0, len(user) - 1, POINTS).astype(int)) if len(user) else []
-    return [[round(float(user[k]), 2), round((int(k) + 1) / 1000, 3)] for k in chosen]
+    chosen: list[int] = np.unique(np.linspace(0, len(user) - 1, POINTS).astype(int)).tolist() if len(user) else []
+    return [[round(float(user[k]), 2), round((k + 1) / 1000, 3)] for k in chosen]
 
 
 def judge(test: Test, machine: Machine) -> Verdict:

@@ -35,7 +35,8 @@ NEEDLESS = ("clears copies", "clears", "copies", "")
 
 def parsed(text: str) -> list[Operation]:
     """The operations of "0 m 0 9; 0 w 5". LabError when one is none, or is of a process that is not there."""
-    made, alive = [], {0}
+    made: list[Operation] = []
+    alive = {0}
     for line in filter(str.strip, text.split(";")):
         match = re.fullmatch(r"\s*(\d) ([mu] \d+|[rwkfx]) (\d+)\s*", line)
         if not match or int(match[1]) not in alive:
@@ -57,18 +58,19 @@ def drawn(seed: int, count: int, pages: int, processes: int) -> list[Operation]:
     while len(made) < count:
         process, page, chance = numbers.choice(sorted(parent)), int(numbers.random() * pages), numbers.random()
         childless = [one for one in parent if one and one not in parent.values()]
-        early = len(made) < count / 2
+        early, place = len(made) < count / 2, len(made) + 1
         if early and unborn and chance < 0.1:
             parent[unborn[-1]] = process
-            operation = (process, "f", unborn.pop())
+            operation = Operation(place, process, "f", unborn.pop())
         elif not early and childless and chance < 0.05:
             ending = numbers.choice(childless)
-            operation = (parent.pop(ending), "x", ending)
+            operation = Operation(place, parent.pop(ending), "x", ending)
         elif 0.1 <= chance < 0.15:
-            operation = (process, "m", page, min(pages - 1, page + int(numbers.random() * 3)))
+            last = min(pages - 1, page + int(numbers.random() * 3))
+            operation = Operation(place, process, "m", page, last)
         else:
-            operation = (process, numbers.choice("rrrwwwk"), page)
-        made.append(Operation(len(made) + 1, *operation))
+            operation = Operation(place, process, numbers.choice("rrrwwwk"), page)
+        made.append(operation)
     return made
 
 

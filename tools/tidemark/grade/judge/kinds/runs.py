@@ -14,6 +14,7 @@ Options:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -74,7 +75,7 @@ def judge(test: Test, machine: Machine) -> Verdict:
     """Run it, and look at what was seen."""
     if "run" not in test.options or ("full" in test.options) != ("none" in test.options):
         raise LabError(f"{test.title}: it needs run, and both of full and none or neither", BAD_INPUT)
-    settings = {name: str(test.options[name]) for name in SETTINGS if name in test.options}
+    settings: dict[str, Any] = {name: str(test.options[name]) for name in SETTINGS if name in test.options}
     budget = int(test.options.get("budget", BUDGET))
     run = machine.boot(str(test.options["run"]), budget=budget, **settings)
     twice = used_twice(run.evidence)

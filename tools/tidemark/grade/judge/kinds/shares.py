@@ -54,15 +54,15 @@ class Options:
     @property
     def command(self) -> str:
         """What to run in the guest."""
-        words = ["spin", self.ms, *self.nice, "--pulse", self.pulse]
+        words: list[object] = ["spin", self.ms, *self.nice, "--pulse", self.pulse]
         words += ["--late", self.late] * (self.late > 0) + ["--forks"] * self.forks
         return " ".join(map(str, words))
 
     @property
     def expected(self) -> np.ndarray:
         """The share of each process."""
-        weights = np.array([int(WEIGHTS.split()[nice + 20]) for nice in self.nice], float)
-        return weights / weights.sum()
+        weights = [int(WEIGHTS.split()[nice + 20]) for nice in self.nice]
+        return np.array(weights, float) / sum(weights)
 
     def name(self, process: int) -> str:
         """A process (1, 2, ...) in words."""
@@ -188,10 +188,10 @@ def judge_shares(test: Test, options: Options, seen: Turns) -> Verdict:
     worst = len(off) - 1 if options.forks else int(np.argmax(off))
     said = f"{options.name(worst + 1)} got {got[worst]:.1%} of the CPU; its weight says {expected[worst]:.1%}"
     figures = {f"share {k + 1}, nice {nice}": round(float(got[k]), 4) for k, nice in enumerate(options.nice)}
-    more = {"figures": figures, "plot": plot(options, seen)}
+    picture = plot(options, seen)
     if off[worst] > tolerance:
-        return wrong(said, **more)
-    return right(said if options.forks else f"furthest off: {said}", **more)
+        return wrong(said, figures=figures, plot=picture)
+    return right(said if options.forks else f"furthest off: {said}", figures=figures, plot=picture)
 
 
 def lag(options: Options, seen: Turns) -> tuple[float, str]:

@@ -1,16 +1,16 @@
-"""FIFO and CLOCK in a memory of fixed size, simulated for several sizes at once.
+"""An oracle: the FIFO and the CLOCK of textbooks in a memory of fixed size, for several sizes at once.
 
 Neither is a stack algorithm: what a memory of C pages holds need not be part of what a larger one holds (Belady,
 Nelson and Shedler, CACM 12(6), 1969, found FIFO faulting more often with more frames), so there is no way around
 simulating each size. CLOCK is FIFO that spares a page used since the hand last passed it (Corbato, MIT MAC-M-384,
-1968); as on a real processor, the access that faulted sets the used bit once its page is there.
+1968); in textbooks, and in libCacheSim, the reference that faulted counts as a use. Not so in the kernel, whose CLOCK
+is run by the simulator (tidemark.curves.simulated).
 """
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
-
 from tidemark.curves.runs import Array, Batch, grown
 
 NO_PAGE = -1

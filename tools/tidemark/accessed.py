@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -47,7 +48,9 @@ class Interval:
 
 
 @njit(cache=True, nogil=True)
-def _count(ids: Array, insns: Array, spaces: Array, known: tuple, ends: Array, last: Array, counts: Array) -> None:
+def _count(
+    ids: Array, insns: Array, spaces: Array, known: tuple[Any, ...], ends: Array, last: Array, counts: Array
+) -> None:
     """Count the pages of one block by window. `known`: for each space its instructions so far, its window, and where
     its windows stop in `ends` and `counts`; `last` is the window in which each page was counted last.
     """
@@ -101,7 +104,7 @@ def process_samples(told: telemetry.Telemetry, pid: int, since_us: int) -> list[
     return [row for before, row in zip([(0, -1, 0), *rows], rows) if row[1] > before[1]]
 
 
-def instructions_per_us(told: telemetry.Telemetry, space: dict) -> float:
+def instructions_per_us(told: telemetry.Telemetry, space: dict[str, Any]) -> float:
     """Of the trace, in a microsecond that the kernel accounts to user mode: a little less than 1000."""
     ended = next((exit_ for exit_ in told.exits if exit_["pid"] == space["pid"]), None)
     if ended is None or not space.get("whole") or not ended["us"][0]:
@@ -109,7 +112,7 @@ def instructions_per_us(told: telemetry.Telemetry, space: dict) -> float:
     return min(1000.0, space["instructions"] / ended["us"][0])
 
 
-def last_spaces(reader: Reader) -> list[dict]:
+def last_spaces(reader: Reader) -> list[dict[str, Any]]:
     """The space that each process had last, which most of its samples are of; without those nobody referred to."""
     by_pid = {row["pid"]: row for row in reader.spaces if row.get("pid") and row["references"]}
     return list(by_pid.values())
@@ -128,7 +131,7 @@ def opened(folder: Path) -> tuple[telemetry.Telemetry, Reader]:
     return result.telemetry(partial=True), reader
 
 
-def seen(folder: Path, progress: Progress = lambda done, total: None) -> list[Interval]:
+def intervals(folder: Path, progress: Progress = lambda done, total: None) -> list[Interval]:
     """All intervals of all processes of a recorded run, process by process. LabError as for `opened`."""
     told, reader = opened(folder)
     by_space = {space["space"]: space for space in last_spaces(reader)}
@@ -145,7 +148,7 @@ def seen(folder: Path, progress: Progress = lambda done, total: None) -> list[In
     ]
 
 
-def mean_by_process(intervals: list[Interval]) -> list[dict]:
+def mean_by_process(intervals: list[Interval]) -> list[dict[str, Any]]:
     """One row for each process: intervals, and means over them, weighted by its own time in them."""
     rows = []
     for pid in dict.fromkeys(interval.pid for interval in intervals):
