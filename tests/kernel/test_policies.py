@@ -163,6 +163,7 @@ BROKEN_RULES = {
     "ineligible": ("select", "not eligible"),
     "loser": ("count", "holds"),
     "slow": ("time", "hook insert took"),
+    "slowshow": ("time", "hook show took"),
 }
 
 
