@@ -92,6 +92,11 @@ void guard_require_hooks(const struct vm_guard *g)
 
 /* Ownership. */
 
+static bool is_nobodys(const struct page *page)
+{
+	return !(page->flags & (1u << PG_owned | 1u << PG_isolated));
+}
+
 static void own(struct page *page)
 {
 	page_set(page, PG_owned);
@@ -107,7 +112,7 @@ static void disown(struct page *page)
 void policy_call_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
 			struct page_id from)
 {
-	ASSERT(!page_test(page, PG_owned) && !page_test(page, PG_isolated));
+	ASSERT(is_nobodys(page));
 	own(page);
 	memset(page->policy, 0, sizeof(page->policy));
 	hook_enter(&policy_timer, "insert");
