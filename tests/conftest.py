@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from tidemark import qemu
 
+pytest_plugins = ["pytester", "unchanged"]
+
 
 @pytest.fixture(scope="session", autouse=True)
 def image() -> None:
