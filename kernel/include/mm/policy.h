@@ -126,7 +126,7 @@ struct vm_policy {
 	void (*show)(struct seq_file *m);
 };
 
-/* Registers the policy: the build finds it in the file and puts it into a table. On a line of its own. */
+/* Registers the policy: the build finds this line and puts the policy into a table. */
 #define VM_POLICY(p)                                                                               \
 	extern const struct vm_policy *const vm_policy_entry_##p;                                  \
 	const struct vm_policy *const vm_policy_entry_##p = &(p)

@@ -1,4 +1,5 @@
-/* The rules of the policy seam: what is a violation and what just is not. The policy does what each test says. */
+/* The rules of the policy seam: what is a violation and what just is not. The policy does what each
+ * test says. */
 #include "host/fake_core.h"
 
 enum { NR_FRAMES = 8 };

@@ -1,4 +1,4 @@
-/* Keeps every rule, and counts the pages that come back: how many of them after forget of their slot. */
+/* Keeps every rule, and counts the pages that come back, and how many do after their forget. */
 #include "base.h"
 
 static u32 last_forgotten;

@@ -1,6 +1,7 @@
 /*
- * The world of the policy seam for host tests: the rules are the kernel's own (mm/seam/rules.c), but
- * pages are only names and the program that uses them is the test. A page's accessed bit is PG_young, its address space is page->owner.
+ * The world of the policy seam for host tests: the rules are the kernel's own (mm/seam/rules.c),
+ * but pages are only names and the program that uses them is the test. A page's accessed bit is
+ * PG_young, its address space is page->owner.
  *
  * A broken rule is a failed expectation; core_nr_errors counts them, so that a random test can stop
  * at the first one and say where it was.
