@@ -47,7 +47,7 @@ def counts(result: Result) -> list[dict[str, int]]:
 
 
 def cases() -> Iterator[object]:
-    """Every command under 2q; under ws what thrashes, what forks and what is killed, and in the long proofs the rest."""
+    """Every command under 2q; under ws what thrashes, forks or is killed, and in the long proofs the rest."""
     for command in COMMANDS:
         name = command.split()[0] + str(len(command))
         short = command.startswith(("thrash", "forkbomb", "hog 262144"))
