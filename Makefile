@@ -50,7 +50,7 @@ say = @printf '  %-5s %s\n' $1 '$2'
 
 KERNEL_SRC := $(sort $(shell find boot kernel -name '*.[cS]' ! -name '*_test.c' ! -name TEMPLATE.c))
 KERNEL_OBJ := $(patsubst %,build/%.o,$(basename $(KERNEL_SRC)))
-USER_SRC := $(wildcard user/*.c user/workloads/*.c)
+USER_SRC := $(wildcard user/*.c user/workloads/*.c user/conformance/*.c)
 USER_PROG := $(patsubst %.c,build/user/%,$(notdir $(USER_SRC)))
 POLICIES := $(filter-out TEMPLATE %_test %_ktest,$(basename $(notdir $(wildcard kernel/mm/policy/*.c))))
 
@@ -104,7 +104,7 @@ build/tidemark.elf: build/ksyms.o build/pass1.elf
 
 MUSL := $(if $(wildcard /usr/lib/i386-linux-musl/libc.a),$(if $(filter source,$(MUSL_FROM)),build/musl),build/musl)
 MUSL_LIB := $(MUSL)/usr/lib/i386-linux-musl
-UFLAGS := $(COMMON) -nostdinc -isystem $(MUSL)/usr/include/i386-linux-musl -Iuser
+UFLAGS := $(COMMON) -nostdinc -isystem $(MUSL)/usr/include/i386-linux-musl -Iuser/lib
 ULIBS = -L$(MUSL_LIB) -Wl,--start-group -lc -lgcc -Wl,--end-group $(MUSL_LIB)/crtn.o
 
 build/musl/usr/lib/i386-linux-musl/libc.a:

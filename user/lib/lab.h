@@ -7,7 +7,7 @@
 #ifndef USER_WORKLOADS_LAB_H
 #define USER_WORKLOADS_LAB_H
 
-#include "../lib.h"
+#include "lib.h"
 #include <sys/mman.h>
 
 enum { PAGE_SIZE_BYTES = 4096, WORDS_PER_PAGE = PAGE_SIZE_BYTES / sizeof(uint32_t) };
