@@ -50,8 +50,10 @@ say = @printf '  %-5s %s\n' $1 '$2'
 
 KERNEL_SRC := $(sort $(shell find boot kernel -name '*.[cS]' ! -name '*_test.c' ! -name TEMPLATE.c))
 KERNEL_OBJ := $(patsubst %,build/%.o,$(basename $(KERNEL_SRC)))
-USER_SRC := $(wildcard user/*.c user/workloads/*.c user/conformance/*.c)
-USER_PROG := $(patsubst %.c,build/user/%,$(notdir $(USER_SRC)))
+# A program is a source file, or a folder with a main.c.
+USER_SRC := $(wildcard user/*.c user/workloads/*.c user/conformance/*.c) $(patsubst %/main.c,%,$(wildcard user/*/main.c))
+USER_PROG := $(addprefix build/user/,$(basename $(notdir $(USER_SRC))))
+USER_FILES := $(wildcard user/*.c user/*/*.c)
 POLICIES := $(filter-out TEMPLATE %_test %_ktest,$(basename $(notdir $(wildcard kernel/mm/policy/*.c))))
 
 COMMON := -std=gnu11 -march=i686 -O2 -g -fno-pie -Wall -Wextra -Werror=implicit-function-declaration \
@@ -63,11 +65,12 @@ LDFLAGS := -nostdlib -static -no-pie -Wl,-T,linker.ld -Wl,--build-id=none -Wl,-z
 all: build/tidemark.elf build/initramfs.cpio
 
 # Files that change only when what they hold does: the compiler with its flags, the programs, the kernel's sources.
-build/flags build/programs build/sources: FORCE
+build/flags build/programs build/sources build/user-files: FORCE
 	@mkdir -p build && printf '%s\n' "$($(@F))" | cmp -s - $@ || printf '%s\n' "$($(@F))" >$@
 build/flags: flags = $(CC) $(shell $(CC) -dumpfullversion) $(filter-out -Werror -ffile-prefix-map=%,$(subst ',,$(KFLAGS))) $(LDFLAGS)
 build/programs: programs = $(USER_PROG) $(EXTRA)
 build/sources: sources = $(KERNEL_SRC)
+build/user-files: user-files = $(USER_FILES)
 
 build/%.o: %.c build/flags
 	@mkdir -p $(@D)
@@ -104,18 +107,29 @@ build/tidemark.elf: build/ksyms.o build/pass1.elf
 
 MUSL := $(if $(wildcard /usr/lib/i386-linux-musl/libc.a),$(if $(filter source,$(MUSL_FROM)),build/musl),build/musl)
 MUSL_LIB := $(MUSL)/usr/lib/i386-linux-musl
-UFLAGS := $(COMMON) -nostdinc -isystem $(MUSL)/usr/include/i386-linux-musl -Iuser/lib
+UFLAGS := $(COMMON) -ffunction-sections -nostdinc -isystem $(MUSL)/usr/include/i386-linux-musl -Iuser/lib
+ULDFLAGS := -static -no-pie -nostdlib -Wl,--gc-sections -Wl,--build-id=none
 ULIBS = -L$(MUSL_LIB) -Wl,--start-group -lc -lgcc -Wl,--end-group $(MUSL_LIB)/crtn.o
+USER_LIB := build/user/libtm.a
+user_objects = $(patsubst %.c,build/obj/%.o,$(sort $(or $(wildcard $1/*.c),$1)))
 
 build/musl/usr/lib/i386-linux-musl/libc.a:
 	$Qtools/musl.sh build/musl $(MUSL_FROM) $(CC)
 
+build/obj/%.o: %.c build/flags | $(MUSL_LIB)/libc.a
+	@mkdir -p $(@D)
+	$(call say,UCC,$<)
+	$Q$(CC) $(UFLAGS) -isystem "$$($(CC) -print-file-name=include)" -MMD -MP -c -o $@ $<
+
+$(USER_LIB): $(call user_objects,user/lib) build/user-files
+	@mkdir -p $(@D) && rm -f $@
+	$(call say,AR,$@)
+	$Q"$$($(CC) -print-prog-name=ar)" rcsD $@ $(filter %.o,$^)
+
 define user_program
-build/user/$(basename $(notdir $1)): $1 build/flags | $(MUSL_LIB)/libc.a
-	@mkdir -p build/user
-	$$(call say,UCC,$1)
-	$Q$(CC) $(UFLAGS) -isystem "$$$$($(CC) -print-file-name=include)" -static -no-pie -nostdlib -MMD -MP -MF $$@.d \
-		-o $$@ $(MUSL_LIB)/crt1.o $(MUSL_LIB)/crti.o $1 $$(ULIBS)
+build/user/$(basename $(notdir $1)): $(call user_objects,$1) $(USER_LIB) $(if $(filter %.c,$1),,build/user-files)
+	$$(call say,ULD,$$@)
+	$Q$(CC) $(ULDFLAGS) -o $$@ $(MUSL_LIB)/crt1.o $(MUSL_LIB)/crti.o $$(filter %.o %.a,$$^) $$(ULIBS)
 endef
 $(foreach s,$(USER_SRC),$(eval $(call user_program,$s)))
 
@@ -184,4 +198,4 @@ help:
 
 FORCE:
 .PHONY: all qemu qemu-gdb gdb iso qemu-iso check doctor clean help FORCE
--include $(KERNEL_OBJ:.o=.d) $(USER_PROG:=.d) $(HOST_TESTS:=.d)
+-include $(KERNEL_OBJ:.o=.d) $(patsubst %.c,build/obj/%.d,$(USER_FILES)) $(HOST_TESTS:=.d)
