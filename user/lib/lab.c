@@ -34,8 +34,8 @@ bool lab_flag(int *argc, char **argv, const char *name)
 	return false;
 }
 
-long long lab_option(int *argc, char **argv, const char *name, long long min,
-				   long long max, long long value)
+long long lab_option(int *argc, char **argv, const char *name, long long min, long long max,
+		     long long value)
 {
 	for (int i = 1; i < *argc; i++) {
 		if (strcmp(argv[i], name))
@@ -93,8 +93,7 @@ static int lab_compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-void lab_spread(const char *name, uint64_t *ns, int nr, uint32_t divisor,
-			      const char *unit)
+void lab_spread(const char *name, uint64_t *ns, int nr, uint32_t divisor, const char *unit)
 {
 	static const char *const labels[] = { "min", "med", "p90", "max" };
 	int at[] = { 0, nr / 2, nr * 9 / 10, nr - 1 };

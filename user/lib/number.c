@@ -1,8 +1,7 @@
 /* Numbers in arguments. A bad one is the end of the program, with a message that names it. */
 #include "lib.h"
 
-long long parse_number(const char *text, const char *what, long long min,
-				     long long max)
+long long parse_number(const char *text, const char *what, long long min, long long max)
 {
 	char *end;
 	long long value;

@@ -1,24 +1,7 @@
-/*
- * The shell's jobs: which children belong to which pipeline, and how each one ended. Included by
- * sh.c only.
- */
-#ifndef USER_SH_JOBS_H
-#define USER_SH_JOBS_H
+/* Which children belong to which pipeline, and how each one ended. */
+#include "sh.h"
 
-#include "sh_words.h"
-
-enum { MAX_JOBS = 16, MAX_STAGES = 16 };
-
-/* A free slot has nr_running 0. The status of a job is the one of its last stage. */
-struct job {
-	int nr_stages, nr_running, status;
-	bool background;
-	pid_t pids[MAX_STAGES];
-	char text[64];
-};
-
-static struct job jobs[MAX_JOBS];
-static bool interactive;
+struct job jobs[MAX_JOBS];
 
 static void report_death(pid_t pid, int status)
 {
@@ -28,11 +11,7 @@ static void report_death(pid_t pid, int status)
 		dprintf(2, "%s (pid %d)\n", strsignal(WTERMSIG(status)), (int)pid);
 }
 
-/*
- * Wait for one child, or with WNOHANG only look, and note its end in its job. Returns false when
- * there is none.
- */
-static bool reap_child(int options)
+bool reap_child(int options)
 {
 	int status;
 	pid_t pid = waitpid(-1, &status, options);
@@ -54,7 +33,7 @@ static bool reap_child(int options)
 	return true;
 }
 
-static int job_wait(struct job *job)
+int job_wait(struct job *job)
 {
 	while (job->nr_running && reap_child(0))
 		;
@@ -62,7 +41,7 @@ static int job_wait(struct job *job)
 	return job->status;
 }
 
-static int job_foreground(struct job *job)
+int job_foreground(struct job *job)
 {
 	int status;
 
@@ -75,7 +54,7 @@ static int job_foreground(struct job *job)
 	return status;
 }
 
-static struct job *job_new(void)
+struct job *job_new(void)
 {
 	for (struct job *job = jobs; job < jobs + MAX_JOBS; job++) {
 		if (job->nr_running)
@@ -86,8 +65,7 @@ static struct job *job_new(void)
 	return NULL;
 }
 
-/* The job named %N, or the last one started when @name is NULL; NULL after a message. */
-static struct job *job_named(const char *name)
+struct job *job_named(const char *name)
 {
 	int nr = name ? atoi(name + (*name == '%')) : MAX_JOBS;
 
@@ -99,11 +77,9 @@ static struct job *job_named(const char *name)
 	return NULL;
 }
 
-static void job_describe(struct job *job, const struct token *t)
+void job_describe(struct job *job, const struct token *t)
 {
 	for (size_t used = 0; t->kind <= PIPE && used < sizeof(job->text); t++)
 		used += snprintf(job->text + used, sizeof(job->text) - used, "%s%s",
 				 used ? " " : "", t->text);
 }
-
-#endif
