@@ -28,11 +28,12 @@ PARTS = (
     "tests/host",
     "tests/kernel/vmsim",
 )
-BUILT = ("boot", "kernel", "user", "host", "vmsim", "plugin", "labs")
+BUILT = ("boot", "kernel", "user", "obj", "host", "vmsim", "plugin", "labs")
 BUILT_FILES = (
     "flags",
     "programs",
     "sources",
+    "user-files",
     "ksyms.S",
     "ksyms.o",
     "ksyms0.S",
