@@ -58,7 +58,7 @@ POLICIES := $(filter-out TEMPLATE %_test %_ktest,$(basename $(notdir $(wildcard 
 
 COMMON := -std=gnu11 -march=i686 -O2 -g -fno-pie -Wall -Wextra -Werror=implicit-function-declaration \
 	$(if $(WERROR),-Werror) '-ffile-prefix-map=$(CURDIR)=.'
-KFLAGS := $(COMMON) -mregparm=3 -ffreestanding -fno-stack-protector -fno-omit-frame-pointer \
+KFLAGS := $(COMMON) -Wmissing-prototypes -mregparm=3 -ffreestanding -fno-stack-protector -fno-omit-frame-pointer \
 	-fno-asynchronous-unwind-tables -fno-strict-aliasing -mno-mmx -mno-sse -mno-80387 -Ikernel/include
 LDFLAGS := -nostdlib -static -no-pie -Wl,-T,linker.ld -Wl,--build-id=none -Wl,-z,noexecstack
 

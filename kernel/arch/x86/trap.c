@@ -93,8 +93,8 @@ void trap_syscall(struct pt_regs *regs)
 	account_enter_kernel();
 	if (likely(nr < NR_SYSCALLS)) {
 		syscall_count[nr]++;
-		result = syscall_table[nr](regs->bx, regs->cx, regs->dx, regs->si, regs->di,
-					   regs->bp);
+		result = syscalls[nr].run(regs->bx, regs->cx, regs->dx, regs->si, regs->di,
+					  regs->bp);
 	}
 	regs->ax = result;
 	return_to_user(regs);

@@ -63,8 +63,8 @@ void regs_restart_syscall(struct pt_regs *regs);
 long regs_result(const struct pt_regs *regs);
 void regs_set_result(struct pt_regs *regs, long value);
 
-/* The set_thread_area system call. 0 or -errno. */
-int sys_set_thread_area(void *user_desc);
+/* What the system call set_thread_area does. 0 or -errno. */
+int thread_set_area(void *user_desc);
 
 /* Waits for an interrupt; called with interrupts off, returns with them on. */
 void cpu_idle_wait(void);
