@@ -32,6 +32,7 @@ from tidemark.strings import Given
 from tidemark.trace.format import Writer
 
 BELADY = "1 2 3 4 1 2 5 1 2 3 4 5"
+SILBERSCHATZ = "7 0 1 2 0 3 0 4 2 3 0 3 2 1 2 0 1 7 0 1"
 OURS = qemu.ROOT / "tests/kernel/vmsim"
 IN_GUEST = ("init", "refstring", "settle", "ticks")
 FRAMES = 100
@@ -229,16 +230,18 @@ def test_students_policy_meets_the_same_decisions_in_the_kernel(policy: str, stu
 
 
 @pytest.mark.usefixtures("guest_programs")
-@pytest.mark.parametrize("frames", [3, 4])
-def test_belady_by_plain_refstring(frames: int) -> None:
+@pytest.mark.parametrize(("string", "frames", "faults"), [(BELADY, 3, 9), (BELADY, 4, 10), (SILBERSCHATZ, 3, 15)])
+def test_textbook_strings_by_plain_refstring(string: str, frames: int, faults: int) -> None:
     """With fifo the pages of others always go first, so no prefix is needed."""
     from guest import boot
 
-    result = boot(f"refstring -v {BELADY}", vm="fifo", frames=frames).check_exit()
-    rows, _ = simulated(vmsim.build("fifo"), strings.find(BELADY), frames)
+    result = boot(f"refstring -v {string}", vm="fifo", frames=frames).check_exit()
+    rows, counts = simulated(vmsim.build("fifo"), strings.find(string), frames)
     same(
-        results_of_refstring(result.console), "".join(row["result"][0] for row in rows), list(map(int, BELADY.split()))
+        results_of_refstring(result.console), "".join(row["result"][0] for row in rows), list(map(int, string.split()))
     )
+    result.check_lines([f"^faults: {faults}$"])
+    assert counts["faults"] == faults
 
 
 # --- what is simulated, against something else that knows ---
