@@ -28,8 +28,7 @@ struct user_desc;
 #define WORDS5(p, ...) WORD(p) WORDS4(__VA_ARGS__)
 #define WORDS6(p, ...) WORD(p) WORDS5(__VA_ARGS__)
 #define SEVENTH(p1, p2, p3, p4, p5, p6, chosen, ...) chosen
-#define WORDS(...)                                                                                 \
-	SEVENTH(__VA_ARGS__, WORDS6, WORDS5, WORDS4, WORDS3, WORDS2, WORDS1)(__VA_ARGS__)
+#define WORDS(...) SEVENTH(__VA_ARGS__, WORDS6, WORDS5, WORDS4, WORDS3, WORDS2, WORDS1)(__VA_ARGS__)
 
 #define SYSCALL(nr, name, ...)                                                                     \
 	WORDS(__VA_ARGS__)                                                                         \
