@@ -53,7 +53,7 @@ KERNEL_OBJ := $(patsubst %,build/%.o,$(basename $(KERNEL_SRC)))
 # A program is a source file, or a folder with a main.c.
 USER_SRC := $(wildcard user/*.c user/workloads/*.c user/conformance/*.c) $(patsubst %/main.c,%,$(wildcard user/*/main.c))
 USER_PROG := $(addprefix build/user/,$(basename $(notdir $(USER_SRC))))
-USER_FILES := $(wildcard user/*.c user/*/*.c)
+user-files := $(wildcard user/*.c user/*/*.c)
 POLICIES := $(filter-out TEMPLATE %_test %_ktest,$(basename $(notdir $(wildcard kernel/mm/policy/*.c))))
 
 COMMON := -std=gnu11 -march=i686 -O2 -g -fno-pie -Wall -Wextra -Werror=implicit-function-declaration \
@@ -70,7 +70,6 @@ build/flags build/programs build/sources build/user-files: FORCE
 build/flags: flags = $(CC) $(shell $(CC) -dumpfullversion) $(filter-out -Werror -ffile-prefix-map=%,$(subst ',,$(KFLAGS))) $(LDFLAGS)
 build/programs: programs = $(USER_PROG) $(EXTRA)
 build/sources: sources = $(KERNEL_SRC)
-build/user-files: user-files = $(USER_FILES)
 
 build/%.o: %.c build/flags
 	@mkdir -p $(@D)
@@ -108,9 +107,8 @@ build/tidemark.elf: build/ksyms.o build/pass1.elf
 MUSL := $(if $(wildcard /usr/lib/i386-linux-musl/libc.a),$(if $(filter source,$(MUSL_FROM)),build/musl),build/musl)
 MUSL_LIB := $(MUSL)/usr/lib/i386-linux-musl
 UFLAGS := $(COMMON) -ffunction-sections -nostdinc -isystem $(MUSL)/usr/include/i386-linux-musl -Iuser/lib
-ULDFLAGS := -static -no-pie -nostdlib -Wl,--gc-sections -Wl,--build-id=none
 ULIBS = -L$(MUSL_LIB) -Wl,--start-group -lc -lgcc -Wl,--end-group $(MUSL_LIB)/crtn.o
-USER_LIB := build/user/libtm.a
+USER_LIB := build/obj/user/lib/libtm.a
 user_objects = $(patsubst %.c,build/obj/%.o,$(sort $(or $(wildcard $1/*.c),$1)))
 
 build/musl/usr/lib/i386-linux-musl/libc.a:
@@ -122,14 +120,14 @@ build/obj/%.o: %.c build/flags | $(MUSL_LIB)/libc.a
 	$Q$(CC) $(UFLAGS) -isystem "$$($(CC) -print-file-name=include)" -MMD -MP -c -o $@ $<
 
 $(USER_LIB): $(call user_objects,user/lib) build/user-files
-	@mkdir -p $(@D) && rm -f $@
 	$(call say,AR,$@)
-	$Q"$$($(CC) -print-prog-name=ar)" rcsD $@ $(filter %.o,$^)
+	$Qrm -f $@ && "$$($(CC) -print-prog-name=ar)" rcsD $@ $(filter %.o,$^)
 
 define user_program
 build/user/$(basename $(notdir $1)): $(call user_objects,$1) $(USER_LIB) $(if $(filter %.c,$1),,build/user-files)
 	$$(call say,ULD,$$@)
-	$Q$(CC) $(ULDFLAGS) -o $$@ $(MUSL_LIB)/crt1.o $(MUSL_LIB)/crti.o $$(filter %.o %.a,$$^) $$(ULIBS)
+	$Qmkdir -p build/user && $(CC) -static -no-pie -nostdlib -Wl,--gc-sections -Wl,--build-id=none -o $$@ $(MUSL_LIB)/crt1.o $(MUSL_LIB)/crti.o \
+		$$(filter %.o %.a,$$^) $$(ULIBS)
 endef
 $(foreach s,$(USER_SRC),$(eval $(call user_program,$s)))
 
@@ -198,4 +196,4 @@ help:
 
 FORCE:
 .PHONY: all qemu qemu-gdb gdb iso qemu-iso check doctor clean help FORCE
--include $(KERNEL_OBJ:.o=.d) $(patsubst %.c,build/obj/%.d,$(USER_FILES)) $(HOST_TESTS:=.d)
+-include $(KERNEL_OBJ:.o=.d) $(patsubst %.c,build/obj/%.d,$(user-files)) $(HOST_TESTS:=.d)
