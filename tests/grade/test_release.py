@@ -35,8 +35,9 @@ def test_archive_has_the_starters_and_no_solution(unpacked: Path) -> None:
         for file in each.files:
             assert (unpacked / file).read_bytes() == (each.folder / starter.FOLDER / file).read_bytes()
     assert not any(path.read_bytes() in solutions for path in unpacked.rglob("*") if path.is_file())
-    assert not (unpacked / "docs/instructors.md").exists() and not (unpacked / "tests/kernel/test_boot.py").exists()
-    assert (unpacked / "docs/students.md").exists() and (unpacked / "labs/clock/handout.md").exists()
+    assert not (unpacked / "docs/reference/instructors.md").exists()
+    assert not (unpacked / "tests/kernel/test_boot.py").exists()
+    assert (unpacked / "docs/reference/students.md").exists() and (unpacked / "labs/clock/handout.md").exists()
 
 
 def test_archive_of_one_tree_is_the_same_bytes(archive: Path, tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ def test_extremes_and_nothing_at_all_come_back(tmp_path: Path) -> None:
 def test_the_reader_in_the_document_reads_a_trace(tmp_path: Path, rng: np.random.Generator) -> None:
     columns = random_runs(rng, format.BLOCK_RUNS + 5, 300)
     path = write(tmp_path / "t.tmt", columns, ({"space": 1, "name": "one"},))
-    text = (qemu.ROOT / "docs/trace-format.md").read_text()
+    text = (qemu.ROOT / "docs/reference/trace-format.md").read_text()
     names: dict = {}
     exec(re.search(r"```python\n(.*?)```", text, re.DOTALL)[1], names)
     *got, tail = names["read_trace"](path)

@@ -1,6 +1,6 @@
 """Telemetry: the NDJSON stream of the kernel's second serial port, read and checked.
 
-docs/telemetry.md defines its members.
+docs/reference/telemetry.md defines its members.
 
 A whole stream begins with a `start` record that names the schema, counts `seq` without gaps, and ends with an `end`
 record. `read` refuses any other; with `partial` it takes what a run that was cut off has left.

@@ -15,7 +15,7 @@
 #define PAGE_MASK (~(PAGE_SIZE - 1))
 #define PAGE_ALIGN(x) ALIGN_UP((u32)(x), PAGE_SIZE)
 
-/* The memory map; see docs/kernel.md. */
+/* The memory map; see docs/reference/kernel.md. */
 #define KERNEL_BASE 0xC0000000u /* user below, kernel and direct map from here */
 #define TASK_SIZE KERNEL_BASE
 #define LOWMEM_MAX (896u << 20)    /* size of the direct map at most */

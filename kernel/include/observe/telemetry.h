@@ -1,5 +1,5 @@
 /*
- * Telemetry: one JSON object per line on the second serial port (docs/telemetry.md).
+ * Telemetry: one JSON object per line on the second serial port (docs/reference/telemetry.md).
  *
  * Every line has "seq" (0, 1, 2, ... without gaps), "t_us" (machine time) and "ev". The first is
  * "start" and names the schema version; the last is "end": a stream without it was cut off.

@@ -1,7 +1,7 @@
 /*
  * Where time went, exactly: every task is always in one account, and every change of account or of
  * resident-set size settles the old one. Per process (mm) the same settles the space-time
- * integral, in pages x cycles, by account (docs/telemetry.md):
+ * integral, in pages x cycles, by account (docs/reference/telemetry.md):
  *
  *   C_B = sum over all accounts;  running = USER;  housekeeping = KERNEL;
  *   waiting for a page = PAGEWAIT;  ready = READY + ADMIT (waiting its turn);  asleep = SLEEP.

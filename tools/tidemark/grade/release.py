@@ -23,7 +23,7 @@ from tidemark.grade.tree import MANIFEST, files_of, manifest
 
 TOP = "tidemark"
 MORE = ("README.md", "docs", ".vscode", ".devcontainer", ".clang-format", ".gitignore")
-LEFT_OUT = ("docs/instructors.md", "labs/autograder", "tools/figures")
+LEFT_OUT = ("docs/reference/instructors.md", "labs/autograder", "tools/figures")
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,6 @@
-"""Telemetry as columns over time. docs/telemetry.md defines the members, docs/measuring.md the quantities.
+"""Telemetry as columns over time.
+
+docs/reference/telemetry.md defines the members, docs/reference/measuring.md the quantities.
 
 A rate or a share stands for the interval that ends at its time; the first interval begins at the `start` record, when
 all counters were 0. A level (free pages, RSS) is that of its time.

@@ -1,4 +1,4 @@
-"""Reference traces, recorded by the plugin or imported from Valgrind, in one file format: docs/trace-format.md."""
+"""Reference traces, recorded by the plugin or imported from Valgrind; docs/reference/trace-format.md has the format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The trace file: every reference of one or more processes, in order, by page. docs/trace-format.md has each byte.
+"""The trace file: every reference of one or more processes, in order, by page.
+
+docs/reference/trace-format.md has each byte.
 
 A trace is a sequence of runs: consecutive references of the same kind to the same page of the same address space. The
 file is a header, blocks of up to BLOCK_RUNS runs, a tail (table of spaces, totals) and a trailer that says where the
