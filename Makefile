@@ -49,7 +49,8 @@ say = @printf '  %-5s %s\n' $1 '$2'
 # --- the kernel ------------------------------------------------------------------------------------------------------
 
 KERNEL_SRC := $(sort $(shell find boot kernel -name '*.[cS]' ! -name '*_test.c' ! -name TEMPLATE.c))
-KERNEL_OBJ := $(patsubst %,build/%.o,$(basename $(KERNEL_SRC)))
+REGISTRY := $(patsubst %,build/registry/%.c,policy guard)
+KERNEL_OBJ := $(patsubst %,build/%.o,$(basename $(KERNEL_SRC))) $(REGISTRY:.c=.o)
 USER_SRC := $(wildcard user/*.c user/workloads/*.c)
 USER_PROG := $(patsubst %.c,build/user/%,$(notdir $(USER_SRC)))
 POLICIES := $(filter-out TEMPLATE %_test %_ktest,$(basename $(notdir $(wildcard kernel/mm/policy/*.c))))
@@ -77,6 +78,14 @@ build/%.o: %.c build/flags
 build/%.o: %.S build/flags
 	@mkdir -p $(@D)
 	$(call say,AS,$<)
+	$Q$(CC) $(KFLAGS) -MMD -MP -c -o $@ $<
+
+# The tables of policies and guards, made of what the files in their folders register.
+$(REGISTRY): build/registry/%.c: tools/registry.awk FORCE
+	@mkdir -p $(@D)
+	$Qawk -v kind=$* -f $< $(filter kernel/mm/$*/%,$(KERNEL_SRC)) >$@.new && { cmp -s $@.new $@ || cp $@.new $@; }
+
+$(REGISTRY:.c=.o): build/%.o: build/%.c build/flags
 	$Q$(CC) $(KFLAGS) -MMD -MP -c -o $@ $<
 
 build/ksyms.o build/ksyms0.o: build/%.o: build/%.S
@@ -150,7 +159,7 @@ build/plugin/tidemark.so: $(wildcard tools/plugin/*.[ch])
 HOST_TESTS := $(patsubst %.c,build/host/%,$(sort $(shell find kernel -name '*_test.c')))
 HOST_CC := $(if $(shell command -v i686-linux-gnu-gcc),i686-linux-gnu-gcc,gcc -m32)
 HOST_FLAGS := -std=gnu11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -Wall -Wextra \
-	$(if $(WERROR),-Werror) -DHOST_TEST -Itests/host/include -Ikernel/include
+	$(if $(WERROR),-Werror) -DHOST_TEST -Itests/host/portable -Itests/host/include -Ikernel/include
 # Debian's cross compiler has its own C library, which the program must be told to use.
 HOST_LIBC := /usr/i686-linux-gnu/lib
 HOST_LD_CROSS := -Wl,-dynamic-linker,$(HOST_LIBC)/ld-linux.so.2 -Wl,-rpath,$(HOST_LIBC) -Wl,--disable-new-dtags
@@ -158,14 +167,22 @@ HOST_LD := $(if $(filter i686-%,$(HOST_CC)),$(HOST_LD_CROSS))
 
 # This one tests every policy, so all of them are linked with it.
 ALL_POLICIES := build/host/kernel/mm/policy/policies_test
-$(ALL_POLICIES): WITH = kernel/lib/seq_file.c $(filter-out %_test.c,$(wildcard kernel/mm/policy/*.c))
-$(ALL_POLICIES): kernel/lib/seq_file.c $(wildcard kernel/mm/policy/*.c)
+$(ALL_POLICIES): WITH = kernel/lib/seq_file.c build/registry/policy.c $(filter-out %_test.c,$(wildcard kernel/mm/policy/*.c))
+$(ALL_POLICIES): kernel/lib/seq_file.c build/registry/policy.c $(wildcard kernel/mm/policy/*.c)
+
+# What all of them are linked with; the rules of the seams are the kernel's own.
+SEAM_SRC := $(patsubst %,kernel/mm/seam/%.c,rules hooks handover timer)
+HOST_OBJ := $(patsubst %.c,build/host/%.o,$(wildcard tests/host/*.c) $(SEAM_SRC))
+
+$(HOST_OBJ): build/host/%.o: %.c build/flags
+	@mkdir -p $(@D)
+	$Q$(HOST_CC) $(HOST_FLAGS) -MMD -MP -c -o $@ $<
 
 # The test itself comes last: of several sources, only the last one's dependencies are written.
-build/host/%_test: %_test.c $(wildcard tests/host/*.*) build/flags
+build/host/%_test: %_test.c $(HOST_OBJ) tests/host/sections.ld build/flags
 	@mkdir -p $(@D)
 	$(call say,HOST,$<)
-	$Q$(HOST_CC) $(HOST_FLAGS) -MMD -MP -MF $@.d -o $@ $(WITH) $(wildcard tests/host/*.c) $< -Wl,-T,tests/host/sections.ld $(HOST_LD)
+	$Q$(HOST_CC) $(HOST_FLAGS) -MMD -MP -MF $@.d -o $@ $(WITH) $(HOST_OBJ) $< -Wl,-T,tests/host/sections.ld $(HOST_LD)
 
 # Policies on the host: targets sim and new-policy. The lab and its assignments: lab, grade, release.
 include tools/vmsim/vmsim.mk labs/labs.mk
@@ -184,4 +201,4 @@ help:
 
 FORCE:
 .PHONY: all qemu qemu-gdb gdb iso qemu-iso check doctor clean help FORCE
--include $(KERNEL_OBJ:.o=.d) $(USER_PROG:=.d) $(HOST_TESTS:=.d)
+-include $(KERNEL_OBJ:.o=.d) $(USER_PROG:=.d) $(HOST_TESTS:=.d) $(HOST_OBJ:.o=.d)

@@ -6,6 +6,7 @@
  * address it is linked at. It fills the page directory with 4 MiB pages: low memory at
  * KERNEL_BASE, all 896 MiB of it, and the first 4 MiB also where they are, for the few
  * instructions between switching paging on and jumping up. mmu_init takes away what is too much.
+ * The image's .bss is cleared first: not every loader does that, or not the second time.
  *
  * Sources: Multiboot Specification 0.6.96; Intel SDM vol. 3, 4.3 (32-bit paging).
  */
@@ -35,7 +36,14 @@ _start:
 	cli
 	cld
 	mov %eax, %esi
-	mov %ebx, %edi
+	mov %ebx, %ebp
+
+	xor %eax, %eax
+	mov $__bss_start - KERNEL_BASE, %edi
+	mov $__bss_end - KERNEL_BASE, %ecx
+	sub %edi, %ecx
+	shr $2, %ecx
+	rep stosl
 
 	mov $1, %eax
 	cpuid
@@ -79,9 +87,9 @@ cpu_message_end:
 	.text
 start_high:
 	mov $boot_stack + 8192, %esp
-	xor %ebp, %ebp
 	mov %esi, %eax
-	mov %edi, %edx
+	mov %ebp, %edx
+	xor %ebp, %ebp
 	call arch_start
 	ud2
 

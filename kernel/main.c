@@ -13,7 +13,6 @@
 #include "fs/proc.h"
 #include "fs/vfs.h"
 #include "lib/assert.h"
-#include "lib/crash.h"
 #include "lib/ktap.h"
 #include "lib/param.h"
 #include "lib/printf.h"
@@ -26,6 +25,7 @@
 #include "mm/swap.h"
 #include "mm/vmstat.h"
 #include "mm/zone.h"
+#include "proc/crash.h"
 #include "proc/task.h"
 #include "sched/sched.h"
 #include "observe/profile.h"
@@ -76,6 +76,9 @@ void kernel_main(void)
 	console_init();
 	printk("Tidemark\n");
 	arch_init();
+	telemetry_init();
+	summary_init();
+	seam_init();
 	parse_command_line();
 	mm_init();
 	policy_init();

@@ -8,6 +8,7 @@ void seq_init(struct seq_file *m, char *buf, size_t size)
 	m->size = size;
 	m->count = 0;
 	m->overflow = false;
+	m->number = NULL;
 }
 
 /* A piece that does not fit whole is cut; the owner starts again with a larger buffer. */
@@ -16,6 +17,8 @@ void seq_printf(struct seq_file *m, const char *fmt, ...)
 	size_t room = m->size - m->count, len;
 	va_list args;
 
+	if (m->number)
+		return;
 	va_start(args, fmt);
 	len = vsnprintf(m->buf + m->count, room, fmt, args);
 	va_end(args);
@@ -31,6 +34,8 @@ void seq_puts(struct seq_file *m, const char *s)
 {
 	size_t room = m->size - m->count, len = strlen(s), n = MIN(len, room);
 
+	if (m->number)
+		return;
 	memcpy(m->buf + m->count, s, n);
 	m->count += n;
 	m->overflow |= n < len;
@@ -38,8 +43,18 @@ void seq_puts(struct seq_file *m, const char *s)
 
 void seq_putc(struct seq_file *m, char c)
 {
+	if (m->number)
+		return;
 	if (m->count < m->size)
 		m->buf[m->count++] = c;
 	else
 		m->overflow = true;
+}
+
+void show_u64(struct seq_file *m, const char *name, u64 value)
+{
+	if (m->number)
+		m->number(m, name, value);
+	else
+		seq_printf(m, "%s: %llu\n", name, (unsigned long long)value);
 }

@@ -63,3 +63,28 @@ KTEST(seq_file, exact_fit_of_a_string_is_no_overflow)
 	EXPECT(m.overflow);
 	EXPECT_EQ(m.count, 4);
 }
+
+static void keep_number(struct seq_file *m, const char *name, u64 value)
+{
+	m->count = m->count * 100 + value + name[0] - 'a';
+}
+
+KTEST(seq_file, numbers_come_as_lines_or_alone)
+{
+	struct seq_file m, numbers = { .number = keep_number };
+	char buf[40];
+
+	seq_init(&m, buf, sizeof(buf));
+	for (struct seq_file *to = &m;; to = &numbers) {
+		show_u64(to, "a", 17);
+		seq_printf(to, "for people: %d\n", 3);
+		seq_puts(to, "text");
+		seq_putc(to, '\n');
+		show_u64(to, "b", 4);
+		if (to == &numbers)
+			break;
+	}
+	EXPECT_EQ(m.count, 30);
+	EXPECT(!memcmp(buf, "a: 17\nfor people: 3\ntext\nb: 4\n", 30));
+	EXPECT_EQ(numbers.count, 1705);
+}

@@ -89,9 +89,8 @@ static void check_frames(struct totals *t)
 		wrong(t, "entries that map frames", maps, t->maps);
 	if (user != frames_used)
 		wrong(t, "user frames", frames_used, user);
-	if (owned != zones[0].nr_owned + zones[1].nr_owned + zones[2].nr_owned)
-		wrong(t, "frames the policy owns",
-		      zones[0].nr_owned + zones[1].nr_owned + zones[2].nr_owned, owned);
+	if (owned != zones_nr_owned())
+		wrong(t, "frames the policy owns", zones_nr_owned(), owned);
 	if (isolated != vm_nr_isolated)
 		wrong(t, "frames the core holds", vm_nr_isolated, isolated);
 }
@@ -118,7 +117,7 @@ void vm_check_show(struct seq_file *m)
 		wrong(&t, "slab caches", 1, 0);
 	if (swap_check())
 		wrong(&t, "swap slots", 1, 0);
-	vm_check();
+	policy_call_check();
 	for_each_mm(mm)
 		check_mm(mm, &t);
 	check_frames(&t);

@@ -25,7 +25,7 @@
 #include "mm/slab.h"
 #include "sched/sched.h"
 #include "sched/timer.h"
-#include "observe/telemetry.h"
+#include "schema.h"
 
 #define PER_LINE 100u
 
@@ -114,33 +114,37 @@ static u32 merge_names(void)
 	return sum;
 }
 
-static void begin_line(u32 ticks)
+/* The functions from *from on that were hit, PER_LINE names at most. */
+static void send_functions(u32 *from)
 {
-	telemetry_begin("profile");
-	telemetry_add(",\"hz\":%u,\"ticks\":%u,\"functions\":{", profile_hz, ticks);
+	u32 n = 0;
+
+	telemetry_open("functions", '{');
+	if (*from == 0) {
+		telemetry_u32("user", user);
+		telemetry_u32("idle", idle);
+		n = 2;
+	}
+	for (; *from < ksym_count() && (n < PER_LINE || !hits[*from]); (*from)++) {
+		if (!hits[*from])
+			continue;
+		telemetry_u32(ksym_at(*from), hits[*from]);
+		n++;
+	}
+	telemetry_close('}');
 }
 
 void profile_report(void)
 {
-	u32 n = 2, ticks;
+	u32 ticks, next = 0;
 
 	if (!profile_hz || !telemetry_on())
 		return;
 	timer_stop(&tick);
 	ticks = merge_names() + user + idle;
-	begin_line(ticks);
-	telemetry_add("\"user\":%u,\"idle\":%u", user, idle);
-	for (u32 i = 0; i < ksym_count(); i++) {
-		if (!hits[i])
-			continue;
-		if (n % PER_LINE == 0) {
-			telemetry_add("}");
-			telemetry_end();
-			begin_line(ticks);
-		}
-		telemetry_add("%s\"%s\":%u", n % PER_LINE ? "," : "", ksym_at(i), hits[i]);
-		n++;
+	while (next < ksym_count()) {
+		telemetry_begin("profile");
+		RECORD_PROFILE(EMIT);
+		telemetry_end();
 	}
-	telemetry_add("}");
-	telemetry_end();
 }

@@ -28,7 +28,7 @@
 #include "mm/zone.h"
 #include "proc/task.h"
 #include "sched/timer.h"
-#include "observe/telemetry.h"
+#include "schema.h"
 
 static u32 sample_ms = 100, sample_percent = 1, wss_tau_ms = 1000;
 PARAM_U32("sample_ms", sample_ms, 0, 10000, "ms", "time between samples; 0: none", AT_BOOT);
@@ -40,7 +40,18 @@ static struct timer sample_timer;
 static WAIT_QUEUE(sample_wait);
 static bool due; /* irq */
 static u64 last_ns, cost_ns; /* the last sample; what all have cost */
-static bool queue_begun;
+
+/* The numbers that a policy or a guard shows; what is beyond is left out. */
+struct shown {
+	struct seq_file m;
+	u32 nr;
+	struct {
+		char name[24];
+		u64 value;
+	} numbers[32];
+};
+
+static struct shown by_policy, by_guard;
 
 struct scan {
 	struct mm_struct *mm;
@@ -110,133 +121,136 @@ static u64 account_us(const struct task_struct *t, enum acct a)
 	return cycles_to_ns(t->acct.cycles[a]) / 1000;
 }
 
-static void report_queued(const struct queued_task *q)
+static void send_queued(const struct queued_task *q)
 {
-	telemetry_add("%s[%d,%llu,%d,%d]", queue_begun ? "," : "", q->pid, q->vruntime, q->black,
-		      q->parent);
-	queue_begun = true;
+	telemetry_open(NULL, '[');
+	PART_RQ(EMIT_ELEMENT);
+	telemetry_close(']');
 }
 
-static void report_scheduler(void)
+static void send_queue(void)
 {
-	telemetry_add(",\"cost_us\":%llu,\"psi\":{\"some_us\":%llu,\"full_us\":%llu},\"rq\":[",
-		      cost_ns / 1000, psi_some_ns() / 1000, psi_full_ns() / 1000);
-	queue_begun = false;
-	sched_for_each_queued(report_queued);
-	telemetry_add("]");
+	telemetry_open("rq", '[');
+	sched_for_each_queued(send_queued);
+	telemetry_close(']');
 }
 
-static void report_process(struct mm_struct *mm, bool first)
+static void send_psi(void)
+{
+	telemetry_open("psi", '{');
+	PART_PSI(EMIT);
+	telemetry_close('}');
+}
+
+static void send_process(struct mm_struct *mm)
 {
 	struct task_struct *t = mm->task;
 	const struct mm_counters *c = &mm->count;
 
 	acct_settle(&t->acct);
-	telemetry_add("%s{\"pid\":%d,\"comm\":\"%s\",\"state\":%d,\"mad\":%u,\"rss\":%u,\"nap\":%u,"
-		      "\"wss\":%u,\"swap\":%u,\"minflt\":%llu,\"majflt\":%llu,\"refault\":%llu",
-		      first ? "" : ",", t->pid, t->comm, t->state, c->demand, mm_rss_pages(mm),
-		      c->nap, c->wss, c->swapents, t->nr_minflt, t->nr_majflt, c->nr_refault);
-	telemetry_add(",\"user_us\":%llu,\"kernel_us\":%llu,\"ready_us\":%llu,\"pagewait_us\":%llu,"
-		      "\"admit_us\":%llu,\"sleep_us\":%llu",
-		      account_us(t, ACCT_USER), account_us(t, ACCT_KERNEL),
-		      account_us(t, ACCT_READY), account_us(t, ACCT_PAGEWAIT),
-		      account_us(t, ACCT_ADMIT), account_us(t, ACCT_SLEEP));
-	telemetry_add(",\"nice\":%d,\"vruntime\":%llu}", t->nice, t->se.vruntime);
+	telemetry_open(NULL, '{');
+	PART_PROCS(EMIT);
+	telemetry_close('}');
 }
 
-static bool is_number(const char *s)
+static void send_processes(void)
 {
-	const char *at = s;
+	struct mm_struct *mm;
 
-	while (*at >= '0' && *at <= '9')
-		at++;
-	return at > s && !*at;
+	telemetry_open("procs", '[');
+	for_each_mm(mm)
+		if (mm->task)
+			send_process(mm);
+	telemetry_close(']');
 }
 
-/* The "name: number" lines of what a policy or a guard shows, as members of an object. */
-static void report_shown(void (*show)(struct seq_file *), bool first)
+static void send_free(void)
 {
-	char text[512], *line = text, *end, *colon;
-	struct seq_file m;
-
-	seq_init(&m, text, sizeof(text) - 1);
-	if (show)
-		show(&m);
-	text[m.count] = '\0';
-	for (; (end = strchr(line, '\n')); line = end + 1) {
-		*end = '\0';
-		colon = strstr(line, ": ");
-		if (!colon || !is_number(colon + 2))
-			continue;
-		*colon = '\0';
-		telemetry_add("%s\"%s\":%s", first ? "" : ",", line, colon + 2);
-		first = false;
-	}
+	telemetry_open("free", '[');
+	for (int i = 0; i < MAX_ZONES; i++)
+		telemetry_u32(NULL, zones[i].nr_free);
+	telemetry_close(']');
 }
 
-static void report_policy(void)
+static void send_owned(void)
 {
-	telemetry_add(",\"lists\":{");
-	report_shown(vm_policy->show, true);
-	telemetry_add("}");
+	telemetry_open("owned", '[');
+	for (int i = 0; i < MAX_ZONES; i++)
+		telemetry_u32(NULL, zones[i].nr_owned);
+	telemetry_close(']');
 }
 
-static void report_guard(void)
+static void send_disk(void)
+{
+	if (!swap_bdev)
+		return;
+	telemetry_open("disk", '{');
+	PART_DISK(EMIT);
+	telemetry_close('}');
+}
+
+static void send_counters(void)
+{
+	telemetry_open("vm", '{');
+	for (int i = 0; i < NR_VM_EVENTS; i++)
+		telemetry_u64(vm_event_names[i], vm_events[i]);
+	telemetry_close('}');
+}
+
+static void note_number(struct seq_file *m, const char *name, u64 value)
+{
+	struct shown *s = container_of(m, struct shown, m);
+
+	if (s->nr == ARRAY_SIZE(s->numbers))
+		return;
+	strlcpy(s->numbers[s->nr].name, name, sizeof(s->numbers[s->nr].name));
+	s->numbers[s->nr++].value = value;
+}
+
+static void send_shown(const struct shown *s)
+{
+	for (u32 i = 0; i < s->nr; i++)
+		telemetry_u64(s->numbers[i].name, s->numbers[i].value);
+}
+
+static void send_lists(void)
+{
+	telemetry_open("lists", '{');
+	send_shown(&by_policy);
+	telemetry_close('}');
+}
+
+static void send_guard(void)
 {
 	if (!vm_guard)
 		return;
-	telemetry_add(",\"guard\":{\"name\":\"%s\",\"us\":%llu", vm_guard->name,
-		      cycles_to_ns(guard_cycles) / 1000);
-	report_shown(vm_guard->show, false);
-	telemetry_add("}");
+	telemetry_open("guard", '{');
+	PART_GUARD(EMIT);
+	send_shown(&by_guard);
+	telemetry_close('}');
 }
 
-static void report_system(void)
+static void ask(struct shown *s, void (*show)(struct seq_file *m))
 {
-	telemetry_add(
-		",\"idle_us\":%llu,\"iowait_us\":%llu,\"switches\":%llu,\"running\":%u,\"held\":%u",
-		sched_idle_ns() / 1000, sched_iowait_ns() / 1000, sched_nr_switches(),
-		sched_nr_running(), admission_nr_waiting());
-	telemetry_add(",\"free\":[%u,%u,%u],\"owned\":[%u,%u,%u],\"isolated\":%u,\"writing\":%u",
-		      zones[0].nr_free, zones[1].nr_free, zones[2].nr_free, zones[0].nr_owned,
-		      zones[1].nr_owned, zones[2].nr_owned, vm_nr_isolated, reclaim_nr_writing());
-	telemetry_add(",\"priority\":%d,\"policy_us\":%llu,\"swap_free\":%u",
-		      reclaim_worst_priority(), cycles_to_ns(policy_cycles) / 1000, swap_nr_free);
-	if (swap_bdev)
-		telemetry_add(
-			",\"disk\":{\"queue\":%u,\"reads\":%llu,\"writes\":%llu,\"busy_us\":%llu,"
-			"\"wait_us\":%llu}",
-			swap_bdev->in_flight, swap_bdev->nr_reads, swap_bdev->nr_writes,
-			swap_bdev->busy_ns / 1000, swap_bdev->wait_ns / 1000);
-	telemetry_add(",\"vm\":{");
-	for (int i = 0; i < NR_VM_EVENTS; i++)
-		telemetry_add("%s\"%s\":%llu", i ? "," : "", vm_event_names[i], vm_events[i]);
-	telemetry_add("}");
+	s->m = (struct seq_file){ .number = note_number };
+	s->nr = 0;
+	show(&s->m);
 }
 
 void sample_now(void)
 {
 	struct mm_struct *mm;
-	bool first = true;
 
 	for_each_mm(mm)
 		if (mm->task)
 			sample_mm(mm);
 	if (!telemetry_on())
 		return;
+	/* Before the record: a show hook may break a rule, which is a record of its own. */
+	ask(&by_policy, policy_call_show);
+	ask(&by_guard, guard_call_show);
 	telemetry_begin("sample");
-	report_system();
-	report_scheduler();
-	report_policy();
-	report_guard();
-	telemetry_add(",\"procs\":[");
-	for_each_mm(mm) {
-		if (!mm->task)
-			continue;
-		report_process(mm, first);
-		first = false;
-	}
-	telemetry_add("]");
+	RECORD_SAMPLE(EMIT);
 	telemetry_end();
 }
 

@@ -19,8 +19,9 @@
 #include "mm/swap.h"
 #include "mm/vmstat.h"
 #include "mm/zone.h"
+#include "observe/events.h"
 #include "proc/task.h"
-#include "observe/telemetry.h"
+#include "schema.h"
 
 #define MAX_RECORDS 64
 
@@ -90,32 +91,33 @@ static void fill(struct record *r, struct task_struct *t)
 	r->max_rss = c->max_rss;
 }
 
+static void send_times(const struct acct_clock *a)
+{
+	telemetry_open("us", '[');
+	for (int i = 0; i < NR_ACCTS; i++)
+		telemetry_u64(NULL, cycles_to_ns(a->cycles[i]) / 1000);
+	telemetry_close(']');
+}
+
+static void send_space(const struct acct_clock *a)
+{
+	telemetry_open("page_ms", '[');
+	for (int i = 0; i < NR_ACCTS; i++)
+		telemetry_u64(NULL, page_ms(a->space[i]));
+	telemetry_close(']');
+}
+
 static void report(const struct record *r, struct task_struct *t)
 {
 	const struct acct_clock *a = &t->acct;
 
-	telemetry_begin("exit");
-	telemetry_add(
-		",\"pid\":%d,\"comm\":\"%s\",\"status\":%d,\"turnaround_us\":%llu,\"minflt\":%llu,"
-		"\"majflt\":%llu,\"refault\":%llu,\"mean_rss\":%u,\"max_rss\":%u",
-		r->pid, r->comm, r->exit_code, r->turnaround_ns / 1000, r->minflt, r->majflt,
-		t->mm->count.nr_refault, r->mean_rss, r->max_rss);
-	telemetry_add(
-		",\"c_b\":%llu,\"c_d\":%llu,\"c_d_approx\":%llu,\"delta\":%lld,\"gamma_us\":%llu,"
-		"\"fault_delay_us\":%llu,\"fault_rss\":%llu",
-		r->c_b, r->c_d, r->c_d_approx, r->delta, r->gamma_us,
-		cycles_to_ns(t->mm->count.fault_delay_cycles) / 1000, t->mm->count.fault_rss);
-	telemetry_add(",\"us\":[");
-	for (int i = 0; i < NR_ACCTS; i++)
-		telemetry_add("%s%llu", i ? "," : "", cycles_to_ns(a->cycles[i]) / 1000);
-	telemetry_add("],\"page_ms\":[");
-	for (int i = 0; i < NR_ACCTS; i++)
-		telemetry_add("%s%llu", i ? "," : "", page_ms(a->space[i]));
-	telemetry_add("]");
+	if (!telemetry_begin("exit"))
+		return;
+	RECORD_EXIT(EMIT);
 	telemetry_end();
 }
 
-void acct_exit(struct task_struct *t)
+static void exited(struct task_struct *t)
 {
 	static struct record spare; /* for those that no longer fit */
 	struct record *r = nr_exited < MAX_RECORDS ? &records[nr_exited] : &spare;
@@ -126,6 +128,11 @@ void acct_exit(struct task_struct *t)
 	fill(r, t);
 	report(r, t);
 	nr_exited++;
+}
+
+void summary_init(void)
+{
+	listen_exit(exited);
 }
 
 /* What it returned; negative: the signal that ended it. */
@@ -154,7 +161,7 @@ static u32 permille(u64 part, u64 whole)
 static void print_system(void)
 {
 	u64 now = clock_ns() - start_ns, idle = sched_idle_ns() - start_idle_ns;
-	u64 policy = cycles_to_ns(policy_cycles);
+	u64 policy = cycles_to_ns(policy_timer.cycles);
 	u64 user = 0;
 
 	for (u32 i = 0; i < MIN(nr_exited, MAX_RECORDS); i++)
@@ -188,5 +195,8 @@ void summary_print(int status)
 	if (nr_exited > MAX_RECORDS)
 		printk("and %u more\n", nr_exited - MAX_RECORDS);
 	print_system();
-	telemetry_event("end", "\"status\":%d", status);
+	if (!telemetry_begin("end"))
+		return;
+	RECORD_END(EMIT);
+	telemetry_end();
 }

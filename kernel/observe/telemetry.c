@@ -6,17 +6,22 @@
 #include "drivers/serial.h"
 #include "lib/jitter.h"
 #include "lib/param.h"
-#include "lib/printf.h"
+#include "lib/string.h"
 #include "main.h"
 #include "mm/guard_core.h"
 #include "mm/mm.h"
 #include "mm/policy_core.h"
 #include "mm/reclaim.h"
 #include "mm/zone.h"
+#include "observe/events.h"
 #include "proc/task.h"
+#include "schema.h"
 
 static bool enabled = true;
 static u32 seq;
+static char line[512]; /* what has not been written yet */
+static size_t used;
+static bool first; /* no comma before the next member */
 
 PARAM_BOOL("telemetry", enabled, "write telemetry to the second serial port");
 
@@ -25,87 +30,175 @@ bool telemetry_on(void)
 	return enabled && telemetry_present();
 }
 
-static void add_va(const char *fmt, va_list args)
+static void flush(void)
 {
-	char piece[320];
-	int n = vsnprintf(piece, sizeof(piece), fmt, args);
-
-	telemetry_write(piece, MIN((size_t)n, sizeof(piece) - 1));
+	telemetry_write(line, used);
+	used = 0;
 }
 
-void telemetry_add(const char *fmt, ...)
+static void put(const char *s, size_t n)
 {
-	va_list args;
+	if (used + n > sizeof(line))
+		flush();
+	memcpy(line + used, s, n);
+	used += n;
+}
 
-	if (!telemetry_on())
+static void put_char(char c)
+{
+	if (used == sizeof(line))
+		flush();
+	line[used++] = c;
+}
+
+static void put_name(const char *name)
+{
+	if (!first)
+		put_char(',');
+	first = false;
+	if (!name)
 		return;
-	va_start(args, fmt);
-	add_va(fmt, args);
-	va_end(args);
+	put_char('"');
+	put(name, strlen(name));
+	put("\":", 2);
 }
 
-void telemetry_begin(const char *ev)
+void telemetry_u64(const char *name, u64 value)
 {
-	telemetry_add("{\"seq\":%u,\"t_us\":%llu,\"ev\":\"%s\"", seq++, clock_ns() / 1000, ev);
+	char digits[20], *at = digits + sizeof(digits);
+	u32 low;
+
+	/* 64-bit division is a library call: leave it as soon as 32 bits will do. */
+	for (; value >> 32; value /= 10)
+		*--at = '0' + value % 10;
+	low = value;
+	do
+		*--at = '0' + low % 10;
+	while (low /= 10);
+	put_name(name);
+	put(at, digits + sizeof(digits) - at);
+}
+
+void telemetry_s64(const char *name, s64 value)
+{
+	if (value >= 0) {
+		telemetry_u64(name, value);
+		return;
+	}
+	put_name(name);
+	put_char('-');
+	first = true;
+	telemetry_u64(NULL, -(u64)value);
+}
+
+/* A JSON string may not hold quotes, backslashes or control characters as they are. */
+void telemetry_text(const char *name, const char *value)
+{
+	if (!value)
+		return;
+	put_name(name);
+	put_char('"');
+	for (; *value; value++) {
+		if (*value == '"' || *value == '\\')
+			put_char('\\');
+		if (*value >= ' ')
+			put_char(*value);
+	}
+	put_char('"');
+}
+
+void telemetry_open(const char *name, char bracket)
+{
+	put_name(name);
+	put_char(bracket);
+	first = true;
+}
+
+void telemetry_close(char bracket)
+{
+	put_char(bracket);
+	first = false;
+}
+
+bool telemetry_begin(const char *ev)
+{
+	if (!telemetry_on())
+		return false;
+	first = true;
+	telemetry_open(NULL, '{');
+	RECORD_ANY(EMIT);
+	return true;
 }
 
 void telemetry_end(void)
 {
-	telemetry_add("}\n");
+	put("}\n", 2);
+	flush();
 }
 
-void telemetry_event(const char *ev, const char *fmt, ...)
+/* Whose rule it was, if it is of this kind. */
+static const char *culprit(const struct violation *v, const char *kind)
 {
-	va_list args;
+	return strcmp(v->kind, kind) ? NULL : v->name;
+}
 
-	if (!telemetry_on())
+static void violation(const struct violation *v)
+{
+	if (!telemetry_begin("violation"))
 		return;
-	telemetry_begin(ev);
-	if (*fmt) {
-		telemetry_add(",");
-		va_start(args, fmt);
-		add_va(fmt, args);
-		va_end(args);
-	}
+	RECORD_VIOLATION(EMIT);
 	telemetry_end();
 }
 
-void telemetry_mm(const struct task_struct *t)
+static void policy_switched(const char *name)
 {
-	telemetry_event("mm", "\"pid\":%d,\"comm\":\"%s\",\"cr3\":%u", t->pid, t->comm,
-			virt_to_phys(t->mm->pgd));
+	if (!telemetry_begin("policy"))
+		return;
+	RECORD_POLICY(EMIT);
+	telemetry_end();
 }
 
-/* A JSON string may not hold quotes, backslashes or control characters as they are. */
-static void add_string(const char *s)
+static void oom(struct task_struct *t)
 {
-	telemetry_add("\"");
-	for (; *s; s++) {
-		if (*s == '"' || *s == '\\')
-			telemetry_add("\\%c", *s);
-		else if (*s >= ' ')
-			telemetry_add("%c", *s);
+	const struct mm_counters *c = &t->mm->count;
+
+	if (!telemetry_begin("oom"))
+		return;
+	RECORD_OOM(EMIT);
+	telemetry_end();
+}
+
+static void new_mm(struct task_struct *t)
+{
+	if (!telemetry_begin("mm"))
+		return;
+	RECORD_MM(EMIT);
+	telemetry_end();
+}
+
+static void send_zones(void)
+{
+	telemetry_open("zones", '[');
+	for (struct zone *z = zones; z < zones + MAX_ZONES; z++) {
+		telemetry_open(NULL, '{');
+		PART_ZONES(EMIT);
+		telemetry_close('}');
 	}
-	telemetry_add("\"");
+	telemetry_close(']');
+}
+
+void telemetry_init(void)
+{
+	listen_violation(violation);
+	listen_policy_switch(policy_switched);
+	listen_oom(oom);
+	listen_new_mm(new_mm);
 }
 
 void telemetry_start(void)
 {
-	telemetry_begin("start");
-	telemetry_add(",\"schema\":%u,\"kernel\":\"tidemark\",\"policy\":\"%s\","
-		      "\"guard\":\"%s\",\"jitter\":%u,\"cmdline\":",
-		      TELEMETRY_SCHEMA, vm_policy->name, guard_name(), jitter);
-	add_string(boot_info.cmdline);
-	telemetry_add(",\"page_size\":%u,\"managed\":%u,\"free\":%u,\"frames\":%u,\"zones\":[",
-		      PAGE_SIZE, nr_managed_pages(), nr_free_pages(), frames_cap);
-	for (int i = 0; i < MAX_ZONES; i++) {
-		struct zone *z = &zones[i];
-
-		telemetry_add(
-			"%s{\"name\":\"%s\",\"managed\":%u,\"min\":%u,\"low\":%u,\"high\":%u}",
-			i ? "," : "", z->name, z->managed, z->watermark[WMARK_MIN],
-			z->watermark[WMARK_LOW], z->watermark[WMARK_HIGH]);
-	}
-	telemetry_add("]");
+	if (!telemetry_begin("start"))
+		return;
+	RECORD_START(EMIT);
 	telemetry_end();
 }

@@ -18,8 +18,8 @@
 u64 vm_events[NR_VM_EVENTS];
 
 const char *const vm_event_names[NR_VM_EVENTS] = {
-#define X(name) #name,
-	VM_EVENTS(X)
+#define X(name, meaning) #name,
+	COUNTERS(X)
 #undef X
 };
 
@@ -74,7 +74,7 @@ static void vmstat_show(struct seq_file *m)
 		   slab_nr_pages(), slab_objects_in_use(), swap_nr_free);
 	for (int i = 0; i < NR_VM_EVENTS; i++)
 		seq_printf(m, "%s %llu\n", vm_event_names[i], vm_events[i]);
-	seq_printf(m, "policy_us %llu\n", cycles_to_ns(policy_cycles) / 1000);
+	seq_printf(m, "policy_us %llu\n", cycles_to_ns(policy_timer.cycles) / 1000);
 }
 
 static void zoneinfo_show(struct seq_file *m)

@@ -11,7 +11,7 @@
 #include "lib/string.h"
 #include "mm/mm.h"
 #include "mm/slab.h"
-#include "observe/telemetry.h"
+#include "observe/events.h"
 
 /* An executable file, read as far as its headers go. */
 struct program {
@@ -132,7 +132,7 @@ static void become(struct mm_struct *mm, const struct elf_image *image, u32 sp, 
 	t->flags &= ~TF_KTHREAD;
 	psi_task_changed(t, cycles_now());
 	set_comm(t, path);
-	telemetry_mm(t);
+	event_new_mm(t);
 	thread_init_exec(image->entry, sp);
 }
 

@@ -10,7 +10,7 @@
 #include "internal.h"
 #include "lib/assert.h"
 #include "mm/mm.h"
-#include "observe/telemetry.h"
+#include "observe/events.h"
 
 #define SA_NOCLDWAIT 2u
 
@@ -30,7 +30,7 @@ static void release_memory(struct task_struct *t)
 
 	if (!mm)
 		return;
-	acct_exit(t);
+	event_exit(t);
 	t->max_rss = mm->count.max_rss;
 	t->mm = NULL;
 	mm_destroy(mm);

@@ -12,7 +12,7 @@
 #include "lib/jitter.h"
 #include "lib/string.h"
 #include "mm/mm.h"
-#include "observe/telemetry.h"
+#include "observe/events.h"
 
 #define RESERVED_TASKS 4u
 #define START_JITTER_NS 1000000u
@@ -77,7 +77,7 @@ int do_fork(u32 child_sp, u32 *child_tid_set)
 	/* As Linux, a child whose address is bad lives, but is not told its number. */
 	if (child_tid_set)
 		mm_write(child->mm, (u32)child_tid_set, &child->pid, sizeof(child->pid));
-	telemetry_mm(child);
+	event_new_mm(child);
 	if (jitter)
 		spend_jitter();
 	sched_start(child);

@@ -25,7 +25,7 @@
 #include "lib/seq_file.h"
 #include "lib/string.h"
 #include "mm/mm.h"
-#include "mm/policy_core.h"
+#include "observe/events.h"
 #include "sched/timer.h"
 
 #define TICK_NS 4000000u /* HZ = 250 */
@@ -208,7 +208,7 @@ static void feed_watchdog(void)
 void sched_tick(void)
 {
 	feed_watchdog();
-	vm_watch_hook();
+	event_tick(NULL);
 	if (current == &idle_task)
 		return;
 	fair_charge(&fair_rq, clock_ns());

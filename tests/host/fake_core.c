@@ -1,27 +1,48 @@
 /* The fake core: see host/fake_core.h. */
 #include "host/fake_core.h"
+#include "lib/assert.h"
+#include "mm/swap.h"
 #include <stdlib.h>
 #include <string.h>
 
-#define DEF_PRIORITY 12
-#define MIN_BUDGET 32 /* SWAP_CLUSTER_MAX */
 #define NR_VPAGES 256
 
-const struct vm_policy *core_policy;
 u64 core_now_ns;
 u32 core_frames, core_nr_errors;
 
 static LIST_HEAD(mms);
 static const struct page_id no_id;
 
-static void expect(bool cond, int line, const char *what)
+/* What mm/seam/rules.c asks of a world. */
+
+const u32 world_check_every = 1; /* and so many more as there are 16 pages */
+u32 swap_nr_free = 1;
+
+void world_violation(const struct violation *v)
 {
-	if (cond)
-		return;
 	core_nr_errors++;
-	ktap_fail(__FILE__, line, what);
+	ktap_note("%s %s, rule %s, hook %s: %s", v->kind, v->name, v->rule, v->hook, v->what);
+	ktap_fail(__FILE__, __LINE__, v->what);
 }
-#define RULE(cond, what) expect(cond, __LINE__, what)
+
+void world_stop(const struct violation *v)
+{
+	panic("%s %s, rule %s: %s", v->kind, v->name, v->rule, v->what);
+}
+
+void world_scanned(u32 nr)
+{
+	(void)nr;
+}
+
+void world_switched(void)
+{
+}
+
+u64 cycles_now(void)
+{
+	return core_now_ns;
+}
 
 /* What a policy may call. */
 
@@ -48,22 +69,6 @@ void page_trap(struct page *page)
 struct mm_struct *page_mm(struct page *page)
 {
 	return page->owner;
-}
-
-bool vm_scan_more(struct vm_scan *scan)
-{
-	if (!scan->budget)
-		return false;
-	scan->budget--;
-	return true;
-}
-
-bool vm_eligible(const struct vm_scan *scan, const struct page *page)
-{
-	if (scan->mm && page->owner != scan->mm)
-		return false;
-	return scan->zones >> page_zone_index(page) & 1 && page_test(page, PG_owned) &&
-	       !page_test(page, PG_locked);
 }
 
 u64 vm_now(void)
@@ -120,12 +125,6 @@ u32 core_owned(u32 mask)
 	return n;
 }
 
-/* At priority 0 enough to pass every page twice, also those of other zones in the same list. */
-u32 core_budget(u32 mask, int priority)
-{
-	return MAX(priority ? core_owned(mask) >> priority : 2 * core_owned(ZONES_ALL), MIN_BUDGET);
-}
-
 void core_set_zone(u32 pfn, enum zone_index zone)
 {
 	mem_map[pfn].flags &= ~(3u << PG_zone_shift);
@@ -139,87 +138,37 @@ void core_start(const struct vm_policy *policy, u32 nr_frames)
 		core_set_zone(pfn, ZONE_NORMAL);
 	core_frames = nr_frames;
 	core_nr_errors = 0;
-	core_policy = policy;
-	if (policy->init)
-		EXPECT_EQ(policy->init(), 0);
+	policy_start(policy);
 }
 
 void core_expect_count(void)
 {
-	int held = core_policy->check();
-
-	if (held != (int)core_owned(ZONES_ALL))
-		ktap_note("%s holds %d pages, the core gave it %u", core_policy->name, held,
-			  core_owned(ZONES_ALL));
-	RULE(held == (int)core_owned(ZONES_ALL), "the policy holds what it was given");
-}
-
-static void own(struct page *page)
-{
-	page_set(page, PG_owned);
-	page_zone(page)->nr_owned++;
-}
-
-static void disown(struct page *page)
-{
-	page_clear(page, PG_owned);
-	page_zone(page)->nr_owned--;
-}
-
-static void isolate(struct page *page)
-{
-	disown(page);
-	page_set(page, PG_isolated);
+	policy_call_check();
 }
 
 void core_insert(struct page *page, struct mm_struct *mm, enum vm_in how, struct page_id from)
 {
-	RULE(!page_test(page, PG_owned) && !page_test(page, PG_isolated), "insert of a free page");
 	page->owner = mm;
-	memset(page->policy, 0, sizeof(page->policy));
-	own(page);
-	core_policy->insert(page, mm, how, from);
+	policy_call_insert(page, mm, how, from);
 }
 
 void core_touch(struct page *page, enum vm_touch how)
 {
-	if (core_policy->touch)
-		core_policy->touch(page, page->owner, how);
+	policy_call_touch(page, page->owner, how);
 }
 
 void core_remove(struct page *page, enum vm_out why)
 {
-	disown(page);
-	core_policy->remove(page, why);
-}
-
-static bool any_eligible(const struct vm_scan *scan)
-{
-	for (u32 pfn = 0; pfn < max_pfn; pfn++)
-		if (vm_eligible(scan, &mem_map[pfn]))
-			return true;
-	return false;
+	policy_call_remove(page, why);
 }
 
 struct page *core_select(struct vm_scan *scan)
 {
-	struct page *page;
+	struct page *page = policy_call_select(scan);
 
-	scan->act = VM_EVICT;
-	page = core_policy->select(scan);
-	if (!page) {
-		if (!scan->priority && !scan->trim && !scan->mm)
-			RULE(!any_eligible(scan),
-			     "select gives a page at priority 0 if there is one");
-		return NULL;
-	}
-	RULE(page >= mem_map && page < mem_map + max_pfn, "select returned a page");
-	RULE(!page_test(page, PG_isolated), "not the same page twice");
-	RULE(vm_eligible(scan, page), "select returned an eligible page");
-	if (core_nr_errors)
-		return NULL;
-	isolate(page);
-	return page;
+	if (!page && !scan->priority && !scan->trim && !scan->mm)
+		policy_blame(scan->zones, 0);
+	return core_nr_errors ? NULL : page;
 }
 
 struct page *core_reclaim(u32 mask)
@@ -229,7 +178,7 @@ struct page *core_reclaim(u32 mask)
 
 	for (int priority = DEF_PRIORITY; priority >= 0 && !page; priority--) {
 		scan.priority = priority;
-		scan.budget = core_budget(mask, priority);
+		scan.budget = policy_budget(mask, priority);
 		page = core_select(&scan);
 	}
 	return page;
@@ -237,22 +186,18 @@ struct page *core_reclaim(u32 mask)
 
 void core_putback(struct page *page, enum vm_put why)
 {
-	page_clear(page, PG_isolated);
-	own(page);
-	core_policy->putback(page, why);
+	policy_call_putback(page, why);
 }
 
 void core_evicted(struct page *page, struct page_id to)
 {
-	page_clear(page, PG_isolated);
-	if (core_policy->evicted)
-		core_policy->evicted(page, to);
+	policy_call_evicted(page, to);
 	page->owner = NULL;
 }
 
 void core_drop_isolated(struct page *page)
 {
-	page_clear(page, PG_isolated);
+	policy_drop_isolated(page);
 	page->owner = NULL;
 }
 
@@ -261,8 +206,7 @@ struct mm_struct *core_mm_new(void)
 	struct mm_struct *mm = calloc(1, sizeof(*mm));
 
 	list_add_tail(&mm->all, &mms);
-	if (core_policy->mm_init)
-		core_policy->mm_init(mm);
+	policy_call_mm_init(mm);
 	return mm;
 }
 
@@ -282,8 +226,7 @@ void core_mm_end(struct mm_struct *mm, struct mm_struct *heir)
 	for (u32 pfn = 0; pfn < max_pfn; pfn++)
 		if (mem_map[pfn].owner == mm)
 			leave_page(&mem_map[pfn], heir);
-	if (core_policy->mm_exit)
-		core_policy->mm_exit(mm);
+	policy_call_mm_exit(mm);
 	list_del(&mm->all);
 	free(mm);
 }
@@ -314,47 +257,17 @@ void core_stop(void)
 	core_expect_count();
 	while (core_mm(0))
 		core_mm_end(core_mm(0), NULL);
-	if (core_policy->exit)
-		core_policy->exit();
+	if (vm_policy->exit)
+		vm_policy->exit();
 	host_ram_destroy();
-}
-
-static void change_mms(const struct vm_policy *old)
-{
-	struct mm_struct *mm;
-
-	list_for_each_entry(mm, &mms, all) {
-		if (old->mm_exit)
-			old->mm_exit(mm);
-		memset(mm->policy, 0, sizeof(mm->policy));
-		if (core_policy->mm_init)
-			core_policy->mm_init(mm);
-	}
 }
 
 void core_switch(const struct vm_policy *next)
 {
-	const struct vm_policy *old = core_policy;
-	bool *was_owned = calloc(max_pfn, sizeof(bool));
-
-	if (next == old)
-		goto out;
+	if (next == vm_policy)
+		return;
 	EXPECT_EQ(next->init ? next->init() : 0, 0);
-	for (u32 pfn = 0; pfn < max_pfn; pfn++) {
-		was_owned[pfn] = page_test(&mem_map[pfn], PG_owned);
-		if (was_owned[pfn])
-			core_remove(&mem_map[pfn], VM_OUT_SWITCH);
-	}
-	core_expect_count();
-	core_policy = next;
-	change_mms(old);
-	for (u32 pfn = 0; pfn < max_pfn; pfn++)
-		if (was_owned[pfn])
-			core_insert(&mem_map[pfn], mem_map[pfn].owner, VM_IN_ADOPT, no_id);
-	if (old->exit)
-		old->exit();
-out:
-	free(was_owned);
+	policy_take_over(next, false);
 }
 
 /* A frame that holds nothing, after an eviction if need be. */

@@ -181,7 +181,7 @@ MISTAKES = {
     "stack": ("^panic: .*stack", "use_up_stack", qemu.PANICKED),
     "null": ("^panic: page fault in the kernel at address 00000000", "crash_null", qemu.PANICKED),
     "jump": ("^panic: page fault in the kernel at address 00000000", "00000000", qemu.PANICKED),
-    "assert": (r"^panic: kernel/lib/crash\.c:\d+: assertion failed: zero", "crash_assert", qemu.PANICKED),
+    "assert": (r"^panic: kernel/proc/crash\.c:\d+: assertion failed: zero", "crash_assert", qemu.PANICKED),
     "hang": ("^hang: no progress for 2 s", "crash_hang", qemu.HUNG),
     "loop": ("^hang: no progress for 2 s", "crash_loop", qemu.HUNG),
 }

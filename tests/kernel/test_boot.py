@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pexpect
 import pytest
+from debugger import session
 from guest import Guest, boot
 
 
@@ -43,3 +44,30 @@ def test_power_off_from_the_prompt_is_a_clean_end() -> None:
     with Guest() as guest:
         guest.send("poweroff\n")
         assert guest.wait_end() == 0
+
+
+@pytest.mark.parametrize("shift", [1, 3, 6])
+@pytest.mark.parametrize("said", [None, "exact"])
+def test_clock_in_nanoseconds_does_not_make_a_machine_exact(shift: int, said: str | None) -> None:
+    """Here, too, the TSC counts nanoseconds, but an instruction takes 2, 8 or 64 of them."""
+    flags = f"-icount shift={shift},sleep=off"
+    result = boot("sleep 0.1; thrash 2 8192 1", mem="12M", exact=False, cmdline=said, qemu_flags=flags, timeout=60)
+    result.check_exit().check_lines([r"^R thrash .*corrupt=0"])
+
+
+def test_memory_that_the_loader_did_not_clear(tmp_path: Path) -> None:
+    """QEMU's loader clears .bss; other bytes are written there before the kernel's first instruction."""
+    garbage = tmp_path / "garbage"
+    garbage.write_bytes(b"\xa5" * (1 << 20))
+    steps = [
+        "hbreak *&_start",
+        "continue",
+        "set $from = (unsigned)&__bss_start - 0xc0000000",
+        "set $size = (unsigned)&__bss_end - (unsigned)&__bss_start",
+        f"restore {garbage} binary $from 0 $size",
+        "delete",
+        "continue",
+    ]
+    ended = session("echo reached", "init", *steps)
+    assert "Breakpoint 1" in ended.output and "Restoring binary file" in ended.output, ended.output
+    assert "\nreached\n" in ended.console, ended.console

@@ -160,6 +160,7 @@ BROKEN_RULES = {
     "ineligible": ("select", "not eligible"),
     "loser": ("count", "holds"),
     "slow": ("time", "hook insert took"),
+    "slowshow": ("time", "hook show took"),
 }
 
 
@@ -192,8 +193,11 @@ def test_rule_broken_in_the_middle_of_a_switch() -> None:
 FATAL = {
     "stuck": ("policy=stuck rule=time: hook select has not returned", "policy: stuck, in its hook select"),
     "null": ("page fault in the kernel at address", "policy: null, in its hook select"),
-    "nested": ("policy nested: hook select called inside hook select", "policy: nested, in its hook select"),
-    "sleepy": ("policy sleepy: hook .* called inside hook select", "policy: sleepy, in its hook select"),
+    "nested": (
+        "policy=nested rule=nested: hook select called inside hook select",
+        "policy: nested, in its hook select",
+    ),
+    "sleepy": ("policy=sleepy rule=nested: hook .* called inside hook select", "policy: sleepy, in its hook select"),
 }
 
 
@@ -207,7 +211,9 @@ def test_what_cannot_go_on_ends_in_a_panic_that_names_the_hook(policy: str) -> N
 
 @pytest.mark.usefixtures("bad")
 def test_policy_that_does_not_start() -> None:
-    boot("true", vm="noinit").check_exit(qemu.PANICKED).check_lines(["policy noinit does not start: error 12"])
+    boot("true", vm="noinit").check_exit(qemu.PANICKED).check_lines(
+        ["policy=noinit rule=init: it does not start: error 12"]
+    )
     result = boot(f"echo noinit >{SWITCH}; cat {SWITCH}; {CHECK}", vm="clock").check_exit()
     result.check_lines(["Cannot allocate memory|Out of memory", r"\[clock\]", "^ok$"])
 

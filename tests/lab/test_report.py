@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from lab import tidemark
 from tidemark import errors, qemu, results, summary
-from tidemark.report import bars, cells, curves, figure, fit, folder, quantities, sources, text, timelines
+from tidemark.report import bars, cells, curves, figure, fit, folder, plots, quantities, sources, text, timelines
 from tidemark.telemetry import Telemetry
 
 QUICK = ("--mem", "9M", "--swap", "sim:hdd", "--cmdline", "sample_ms=20 sample_percent=100")
@@ -115,24 +115,24 @@ def test_no_exponent_is_made_up(turnaround: list[float], said: str) -> None:
 
 def test_utilisation_is_what_was_not_idle_in_each_interval() -> None:
     data = stream(sample(2_000_000, 250_000), sample(4_000_000, 2_250_000), sample(5_000_000, 2_250_000))
-    assert quantities.utilisation(data)["utilisation_percent"].tolist() == [75, 0, 100]
+    assert quantities.utilisation(data).tolist() == [75, 0, 100]
 
 
 def test_a_short_last_interval_is_measured_with_the_one_before() -> None:
     data = stream(sample(2_000_000, 0), sample(3_000_000, 1_000_000), sample(3_000_100, 1_000_000))
-    assert quantities.utilisation(data)["utilisation_percent"].tolist() == pytest.approx([100, 0, 0.01], rel=1e-3)
+    assert quantities.utilisation(data).tolist() == pytest.approx([100, 0, 0.01], rel=1e-3)
 
 
 def test_minor_faults_are_those_that_are_not_major() -> None:
     vm = {"pgfault": 30, "pgmajfault": 10, "workingset_refault": 4, "pswpin": 8, "pswpout": 2}
-    columns = quantities.faults(stream(sample(3_000_000, 0, vm=vm)))
-    assert [columns[name][0] for name in quantities.RATES] == [10, 5, 2, 4, 1]
+    columns = plots.FAULTS.columns(stream(sample(3_000_000, 0, vm=vm)))
+    assert [values[0] for values in columns.values()] == [3, 5, 10, 2, 4, 1]
 
 
 def test_pressure_is_a_share_and_may_be_absent() -> None:
-    assert quantities.pressure(stream(sample(2_000_000, 0))) is None
+    assert plots.PRESSURE.columns(stream(sample(2_000_000, 0))) is None
     data = stream(sample(2_000_000, 0, psi={"some_us": 500_000, "full_us": 250_000}))
-    columns = quantities.pressure(data)
+    columns = plots.PRESSURE.columns(data)
     assert (columns["some_percent"][0], columns["full_percent"][0]) == (50, 25)
 
 
@@ -175,7 +175,8 @@ def test_run_agrees_with_the_kernels_summary(runs: list[Path]) -> None:
     assert said == pytest.approx(summary.measured(data)["utilisation_percent"], abs=0.1)
     rows = quantities.space_time(data)
     assert rows and all(
-        sum(row[f"{part}_page_s"] for part in bars.PARTS) == pytest.approx(row["c_b_page_s"], abs=0.01) for row in rows
+        sum(row[line.column] for line in plots.SPACE_TIME.lines) == pytest.approx(row["c_b_page_s"], abs=0.01)
+        for row in rows
     )
 
 
@@ -333,7 +334,7 @@ def test_figures_show_the_columns_of_their_tables(runs: list[Path]) -> None:
     assert {"utilisation", "faults", "pressure", "tasks", "resident-sets"} <= set(figures)
     lines = figure.picture(figures["utilisation"]).axes[0].lines
     for run, line in zip(both, lines, strict=True):
-        expected = quantities.utilisation(run.data)
+        expected = plots.UTILISATION.columns(run.data)
         assert line.get_xdata() == pytest.approx(expected["time_s"])
         assert line.get_ydata() == pytest.approx(expected["utilisation_percent"], abs=1e-9)
 
@@ -355,8 +356,15 @@ def test_bars_add_up_to_the_space_time_of_the_kernel(runs: list[Path]) -> None:
     rows = sorted(run.data.exits, key=lambda record: -record["c_b"])
     left = figure.picture(bars.of_runs([run])).axes[0]
     ends = np.array([[bar.get_x() + bar.get_width() for bar in group] for group in left.containers])
-    assert ends[len(bars.PARTS) - 1] * 1000 == pytest.approx([row["c_b"] for row in rows], abs=10)
+    assert ends[len(plots.SPACE_TIME.lines) - 1] * 1000 == pytest.approx([row["c_b"] for row in rows], abs=10)
     assert ends[-1] * 1000 == pytest.approx([row["c_d"] for row in rows])
+
+
+def test_broken_rule_of_a_guard_is_marked_as_one_of_a_policy() -> None:
+    broke = [
+        {"ev": "violation", "t_us": 2_000_000, who: "x", "rule": "time", "what": "y"} for who in ("policy", "guard")
+    ]
+    assert list(quantities.marks(stream(events=broke))) == [(2, "x broke a rule: time")] * 2
 
 
 def test_policies_keep_their_colours_and_runs_of_one_differ_in_dash() -> None:

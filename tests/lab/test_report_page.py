@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import sync_playwright
 from tidemark import results
-from tidemark.report import charts, folder, page, sources
+from tidemark.report import charts, folder, page, plots, sources
 
 HOSTILE = "</script><script>document.title='hit'</script><img src=x onerror=\"document.title='hit'\">&amp;"
 PROCESSES, SAMPLES = 2, 3500
@@ -124,7 +124,7 @@ def test_every_timeline_is_drawn(shown: Opened) -> None:
     sizes = shown.value(
         "[...document.querySelectorAll('[data-chart] canvas')].map(c => [c.clientWidth, c.clientHeight])"
     )
-    assert boxes == len(charts.SHARED) + 2 * 4
+    assert boxes == sum(len(charts.titles(plot)) for plot in plots.PLOTS) + 2 * 4
     assert len(sizes) == boxes and all(width > 200 and height > 100 for width, height in sizes)
     drawn = """[...document.querySelectorAll('[data-chart] canvas')].every(c => {
         const pixels = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
+import members
 import pexpect
 from tidemark import qemu, telemetry
 
@@ -54,8 +55,11 @@ class Result:
 
     @property
     def telemetry(self) -> list[dict]:
-        """The records in order; TelemetryError when they are not complete."""
-        return telemetry.parse(self.raw_telemetry.decode("ascii", "replace"))
+        """The records in order; TelemetryError when they are not complete, or not as the schema says."""
+        records = telemetry.parse(self.raw_telemetry.decode("ascii", "replace"))
+        if wrong := [problem for record in records for problem in members.problems(record)]:
+            raise telemetry.TelemetryError(f"{wrong[0]}, and {len(wrong) - 1} more")
+        return records
 
     def tail(self, lines: int = 40) -> str:
         """The end of the console, for a failure's text."""
@@ -108,10 +112,12 @@ def boot(
     exact: bool = True,
     iso: bool = False,
     image: Path = qemu.ROOT,
+    qemu_flags: str = "",
 ) -> Result:
     """Run one command line in a fresh guest (as RUN= does) and return what came of it.
 
     `timeout` is in seconds of host time; when it passes the result's `exit` is qemu.TIMED_OUT. `image`: a built tree.
+    `qemu_flags`: more arguments for QEMU.
     """
     with tempfile.TemporaryDirectory(prefix="tidemark-test-") as folder:
         telemetry = Path(folder, "telemetry.ndjson")
@@ -128,6 +134,7 @@ def boot(
             exact=exact,
             telemetry=telemetry,
             image=image,
+            qemu_flags=qemu_flags,
         )
         console = io.BytesIO()
         code, _ = qemu.run_command(s, console, iso=iso)

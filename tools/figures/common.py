@@ -26,7 +26,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 from tidemark import qemu  # noqa: E402
 
-DOCUMENTS = ("docs/reference/figures.md", "docs/reference/telemetry.md", "README.md")
+DOCUMENTS = ("docs/reference/figures.md", "docs/reference/measuring.md", "docs/reference/telemetry.md", "README.md")
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -14,21 +14,11 @@ import tempfile
 from pathlib import Path
 
 from common import ROOT
+from tidemark.report.plots import PLOTS, SWEEP
 
 PLACE = ROOT / "docs/figures"
 PHASES = "phase 16384 5120 8 60000 & phase 12288 4096 8 60000; wait"
-OF_RUNS = (
-    "utilisation",
-    "faults",
-    "pressure",
-    "tasks",
-    "memory-2q",
-    "memory-ws",
-    "resident-sets",
-    "zones-2q",
-    "lists-ws",
-)
-OF_RUNS += ("space-time",)
+OF_RUNS = [picture for plot in PLOTS if plot.scope != SWEEP for picture in plot.pictures]
 OF_TRACES = ("reference-map", "working-set", "distribution", "lifetime", "spacetime")
 
 

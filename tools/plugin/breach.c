@@ -11,12 +11,12 @@
  * program refers to it as the same page, or that it is written to the store: then that page was
  * in it all the time. Cleared, copied or read into before that, it may have been anybody's.
  *
- * The rules of the seam are the kernel's to check (mm/seam/hooks.c); that it found one broken is
+ * The rules of the seam are the kernel's to check (mm/seam/rules.c); that it found one broken is
  * taken from there, because a broken policy is replaced by one that works.
  *
  * Options, LOW-HIGH without HIGH, or several with colons between: text=, own=: the student's code,
- * and what it may store into; image=: the kernel's. violation=: address of the function that the
- * kernel calls when a rule is broken. pages=: address of the variable mem_map, page_size=,
+ * and what it may store into; image=: the kernel's. violation=: address of world_violation, which
+ * the kernel calls when a rule is broken. pages=: address of the variable mem_map, page_size=,
  * policy=LOW-HIGH: where in a struct page the policy's part is; without them stores into it are not
  * looked at.
  */
@@ -141,12 +141,12 @@ static void on_access(unsigned int cpu, uint32_t info, uint64_t address, void *d
 		suspect_frame(pc, address);
 }
 
-/* violation(rule, fmt, ...): as it takes any number of arguments, they are on the stack. */
+/* world_violation(v): the third word of *v is the rule's name (observe/events.h). */
 static void on_violation(unsigned int cpu, void *data)
 {
 	(void)cpu;
 	(void)data;
-	put_breach(RULE_OF_SEAM, violation, evidence_read_word(read_register(ESP) + 4));
+	put_breach(RULE_OF_SEAM, violation, evidence_read_word(read_register(EAX) + 8));
 }
 
 void breach_translate(struct qemu_plugin_insn *insn, uint32_t pc)

@@ -83,7 +83,7 @@ enum { PLUGIN_FAILED = 70, PLUGIN_OVER_BUDGET };
 __attribute__((noreturn, format(printf, 1, 2))) void fail(const char *fmt, ...);
 
 /* A register of the CPU by its number in instructions; only in a callback with CB_R_REGS. */
-enum { EAX, EDX = 2, ESP = 4 };
+enum { EAX, EDX = 2 };
 uint32_t read_register(int number);
 
 /* The page directory in use; 0 until the kernel, in its own half, loads one for the first time. */

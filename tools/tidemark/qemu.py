@@ -127,6 +127,7 @@ def command_line(s: Settings) -> str:
     words += [f"frames={s.frames}"] if s.frames else []
     words += [f'run="{s.run}"'] if s.run else []
     words += [f"seed={s.seed}"] if s.seed else []
+    words += ["exact"] if s.exact else []
     words += [s.cmdline] if s.cmdline else []
     return " ".join(words)
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from statistics import mean
+from typing import Any
 
+from tidemark.records import Exit
 from tidemark.results import Result
 from tidemark.telemetry import Telemetry, TelemetryError
 
@@ -12,7 +14,7 @@ SHARES = ("utilisation", "user", "policy")
 ACCOUNTS = ("user", "kernel", "ready", "pagewait", "admit", "sleep")
 
 
-def process(record: dict) -> dict:
+def process(record: Exit) -> dict[str, Any]:
     """One `exit` record in the units of tables: ms, KiB, page-seconds, µs. `exit`: status, negative for a signal."""
     status = record["status"]
     return {
@@ -32,7 +34,7 @@ def process(record: dict) -> dict:
     }
 
 
-def system(telemetry: Telemetry) -> dict:
+def system(telemetry: Telemetry) -> dict[str, float]:
     """The system over the whole run, from its last sample: seconds, shares of 1, counts. Empty without samples."""
     if not telemetry.samples:
         return {}
@@ -84,12 +86,12 @@ def measured(data: Telemetry) -> dict[str, float]:
     return numbers
 
 
-def of(telemetry: Telemetry) -> dict:
+def of(telemetry: Telemetry) -> dict[str, Any]:
     """{"processes": [...], "system": {...}}."""
     return {"processes": [process(record) for record in telemetry.exits], "system": system(telemetry)}
 
 
-def of_result(result: Result) -> dict:
+def of_result(result: Result) -> dict[str, Any]:
     """The same of a result, as far as its telemetry goes: a refused run has none, a panic cuts it off."""
     try:
         return of(result.telemetry(partial=True))

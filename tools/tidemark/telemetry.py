@@ -1,6 +1,6 @@
 """Telemetry: the NDJSON stream of the kernel's second serial port, read and checked.
 
-docs/reference/telemetry.md defines its members.
+docs/reference/telemetry.md defines its members, records.py has them as types.
 
 A whole stream begins with a `start` record that names the schema, counts `seq` without gaps, and ends with an `end`
 record. `read` refuses any other; with `partial` it takes what a run that was cut off has left.
@@ -9,17 +9,16 @@ record. `read` refuses any other; with `partial` it takes what a run that was cu
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from tidemark.errors import LabError
+from tidemark.records import SCHEMA, End, Exit, Mm, Oom, Policy, Profile, Sample, Start, Violation
 
 if TYPE_CHECKING:
     import numpy as np
-
-SCHEMA = 1
 
 
 class TelemetryError(LabError):
@@ -30,11 +29,11 @@ class TelemetryError(LabError):
 class Telemetry:
     """One run's records by event; `events` are all that are neither start, sample, exit nor end."""
 
-    start: dict
-    samples: list[dict] = field(default_factory=list)
-    exits: list[dict] = field(default_factory=list)
-    events: list[dict] = field(default_factory=list)
-    end: dict | None = None
+    start: Start
+    samples: list[Sample] = field(default_factory=list)
+    exits: list[Exit] = field(default_factory=list)
+    events: list[Mm | Policy | Violation | Oom | Profile] = field(default_factory=list)
+    end: End | None = None
 
     @property
     def whole(self) -> bool:
@@ -42,7 +41,7 @@ class Telemetry:
         return self.end is not None
 
 
-def parse_line(line: str, number: int, before: int | None) -> dict:
+def parse_line(line: str, number: int, before: int | None) -> dict[str, Any]:
     """The record in one line, whose `seq` must follow `before` (None: the first line, which must name the schema)."""
     try:
         record = json.loads(line)
@@ -69,10 +68,12 @@ class Follower:
     """Reads a stream that may still grow. `poll` returns the records that have come since the last call."""
 
     def __init__(self, path: Path) -> None:
-        self.path, self.number, self.seq = path, 0, None
-        self._file, self._rest = None, ""
+        self.path, self.number = path, 0
+        self.seq: int | None = None
+        self._file: TextIO | None = None
+        self._rest = ""
 
-    def poll(self) -> list[dict]:
+    def poll(self) -> list[dict[str, Any]]:
         """New whole lines as records, in order; none when there is no file yet. TelemetryError on a gap."""
         if self._file is None:
             if not self.path.exists():
@@ -93,13 +94,13 @@ class Follower:
             self._file.close()
 
 
-def parse(text: str, partial: bool = False) -> list[dict]:
+def parse(text: str, partial: bool = False) -> list[dict[str, Any]]:
     """The records of a stream, in order, checked. TelemetryError says what is wrong.
 
     `partial`: a missing end, and half a line at the end, are allowed.
     """
     *lines, rest = text.split("\n")
-    records: list[dict] = []
+    records: list[dict[str, Any]] = []
     for number, line in enumerate(lines, 1):
         records.append(parse_line(line, number, records[-1]["seq"] if records else None))
     if not records:
@@ -119,22 +120,22 @@ def read(path: Path, partial: bool = False) -> Telemetry:
         raise TelemetryError(f"{path}: there is no such file") from None
     except TelemetryError as error:
         raise TelemetryError(f"{path}: {error}") from None
-    telemetry = Telemetry(records[0])
-    lists = {"sample": telemetry.samples, "exit": telemetry.exits}
+    telemetry = Telemetry(cast("Start", records[0]))
+    lists: dict[str, list[Any]] = {"sample": telemetry.samples, "exit": telemetry.exits}
     for record in records[1:]:
-        lists.get(record["ev"], telemetry.events).append(record)
+        lists.get(record["ev"], cast("list[Any]", telemetry.events)).append(record)
     if records[-1]["ev"] == "end":
-        telemetry.end = telemetry.events.pop()
+        telemetry.end = cast("End", telemetry.events.pop())
     return telemetry
 
 
-def column(samples: Sequence[dict], name: str) -> np.ndarray:
+def column(samples: Sequence[Mapping[str, Any]], name: str) -> np.ndarray:
     """One number of each sample, float64[len(samples)], nan where absent. `vm.pgfault` is a member of a member."""
     import numpy as np
 
     values = np.full(len(samples), np.nan)
     for at, sample in enumerate(samples):
-        value = sample
+        value: Any = sample
         for key in name.split("."):
             value = value.get(key) if isinstance(value, dict) else None
         if value is not None:
@@ -142,13 +143,13 @@ def column(samples: Sequence[dict], name: str) -> np.ndarray:
     return values
 
 
-def utilisation(before: dict, after: dict) -> float:
+def utilisation(before: Sample, after: Sample) -> float:
     """Share of the time between two samples in which the processor was not idle, 0 to 1."""
     interval = after["t_us"] - before["t_us"]
     return 1 - (after["idle_us"] - before["idle_us"]) / interval if interval > 0 else 0.0
 
 
-def fault_rate(before: dict, after: dict) -> float:
+def fault_rate(before: Sample, after: Sample) -> float:
     """Major faults per virtual second between two samples."""
     interval = after["t_us"] - before["t_us"]
     return (after["vm"]["pgmajfault"] - before["vm"]["pgmajfault"]) * 1e6 / interval if interval > 0 else 0.0

@@ -32,21 +32,6 @@ struct mm_struct *page_mm(struct page *page)
 	return page->owner;
 }
 
-bool vm_scan_more(struct vm_scan *scan)
-{
-	if (!scan->budget)
-		return false;
-	scan->budget--;
-	counts.looked++;
-	return true;
-}
-
-bool vm_eligible(const struct vm_scan *scan, const struct page *page)
-{
-	return (!scan->mm || scan->mm == page->owner) && scan->zones >> page_zone_index(page) & 1 &&
-	       page_test(page, PG_owned);
-}
-
 u64 vm_now(void)
 {
 	return sim_now_ns;

@@ -26,7 +26,7 @@ void panic(const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(what, sizeof(what), fmt, args);
 	va_end(args);
-	seam_violation("panic", NULL, "%s", what);
+	rule_fatal(&policy_timer, "panic", policy_timer.running ?: "", "%s", what);
 }
 
 int printk(const char *fmt, ...)
@@ -59,30 +59,31 @@ void kfree(const void *p)
 
 static void beat(int signal)
 {
-	static u64 references, selects;
+	static u64 references, looked;
 	static const char *before;
-	bool moved = counts.references != references || counts.looked != selects;
+	static u32 budget;
+	bool moved = counts.references != references || counts.looked != looked ||
+		     seam_budget() != budget;
 
 	(void)signal;
-	if (before && before == seam_hook() && !moved) {
-		report_violation("time", NULL, "the hook does not return");
-		_exit(EXIT_VIOLATION);
-	}
-	before = seam_hook();
+	if (before && before == policy_timer.running && !moved)
+		hook_hangs(&policy_timer);
+	before = policy_timer.running;
 	references = counts.references;
-	selects = counts.looked;
+	looked = counts.looked;
+	budget = seam_budget();
 }
 
 static void crashed(int signal)
 {
-	report_violation("crash", NULL, signal == SIGABRT ? SEE_ABOVE : strsignal(signal));
-	_exit(EXIT_VIOLATION);
+	rule_fatal(&policy_timer, "crash", policy_timer.running ?: "", "%s",
+		   signal == SIGABRT ? SEE_ABOVE : strsignal(signal));
 }
 
 /* The sanitizers, if there are any, have said what was wrong. */
 static void sanitizer_ends(void)
 {
-	report_violation("crash", NULL, SEE_ABOVE);
+	rule_fatal(&policy_timer, "crash", policy_timer.running ?: "", SEE_ABOVE);
 }
 
 /* The two sanitizers do not share their callbacks; this one's last word is a signal. */

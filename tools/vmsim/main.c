@@ -108,8 +108,11 @@ static void run_all(void)
 
 int main(int argc, char **argv)
 {
-	u32 nr_frames = parse_options(argc, argv);
+	u32 nr_frames;
 
+	if (!seam_policy())
+		refuse("the file registers no policy: VM_POLICY(...) is missing");
+	nr_frames = parse_options(argc, argv);
 	host_watch();
 	memory_start(nr_frames);
 	run_all();

@@ -29,12 +29,20 @@ static void *allocate(size_t n, size_t size)
 	void *memory = calloc(n, size);
 
 	if (!memory)
-		seam_violation("memory", NULL, "the host has no memory for the simulation");
+		rule_fatal(&policy_timer, "memory", "",
+			   "the host has no memory for the simulation");
 	return memory;
+}
+
+/* Else its ticks pass unnoticed. */
+static bool wants_ticks(const struct vm_policy *policy)
+{
+	return policy->tick || policy->surplus || policy->may_run;
 }
 
 void memory_start(u32 nr_frames)
 {
+	vm_policy = seam_policy();
 	mem_map = allocate(nr_frames, sizeof(*mem_map));
 	leaves = allocate(NR_LEAVES, sizeof(*leaves));
 	free_frames = allocate(nr_frames, sizeof(*free_frames));
@@ -48,8 +56,8 @@ void memory_start(u32 nr_frames)
 		free_frames[i] = &mem_map[nr_frames - 1 - i];
 		mem_map[i].flags = (u32)ZONE_NORMAL << PG_zone_shift;
 	}
-	tick_ns = seam_policy()->tick ? seam_policy()->tick_ms * 1000000ull : 0;
-	next_tick_ns = tick_ns ?: UINT64_MAX;
+	tick_ns = policy_tick_ms() * 1000000ull;
+	next_tick_ns = wants_ticks(vm_policy) ? tick_ns : UINT64_MAX;
 	seam_start();
 }
 
@@ -105,9 +113,10 @@ static void tick(void)
 /* Nobody else runs, so only time can change the policy's mind. */
 static void admit(void)
 {
-	for (u32 waits = 0; !seam_may_run(); waits++) {
-		if (!tick_ns || waits == MAX_WAIT)
-			seam_violation("may_run", NULL, "the only process may never run");
+	for (u32 waits = 0; !policy_call_may_run(&sim_mm); waits++) {
+		if (waits == MAX_WAIT)
+			rule_fatal(&policy_timer, "may_run", "may_run",
+				   "the only process may never run");
 		sim_now_ns = next_tick_ns;
 		tick();
 	}
@@ -139,7 +148,7 @@ static void bring_in(struct entry *entry, u32 vpage)
 	sim_resident++;
 	counts.pages += !entry->seen;
 	entry->seen = true;
-	seam_insert(page, from);
+	policy_call_insert(page, &sim_mm, VM_IN_FAULT, from);
 }
 
 static const char *fault(struct entry *entry, u32 vpage)
@@ -151,7 +160,7 @@ static const char *fault(struct entry *entry, u32 vpage)
 		page_clear(entry->page, PG_young);
 		page_set(entry->page, PG_dirty);
 		counts.minor++;
-		seam_touch(entry->page, VM_TOUCH_MINOR);
+		policy_call_touch(entry->page, &sim_mm, VM_TOUCH_MINOR);
 	} else {
 		result = "fault";
 		counts.faults++;
@@ -194,7 +203,7 @@ static void forget_all(struct entry *leaf)
 {
 	for (u32 i = 0; leaf && i < LEAF_SIZE; i++)
 		if (leaf[i].slot)
-			seam_forget((struct page_id){ SWAP_STORE, leaf[i].slot });
+			policy_call_forget((struct page_id){ SWAP_STORE, leaf[i].slot });
 	free(leaf);
 }
 
@@ -202,7 +211,7 @@ void memory_end(void)
 {
 	for (u32 pfn = 0; pfn < max_pfn; pfn++)
 		if (page_test(&mem_map[pfn], PG_owned))
-			seam_remove(&mem_map[pfn], VM_OUT_FREED);
+			policy_call_remove(&mem_map[pfn], VM_OUT_FREED);
 	for (u32 i = 0; i < NR_LEAVES; i++)
 		forget_all(leaves[i]);
 	seam_end();

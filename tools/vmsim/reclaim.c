@@ -7,16 +7,12 @@
  */
 #include "vmsim.h"
 
-#define DEF_PRIORITY 12
-#define SWAP_CLUSTER_MAX 32u
-#define MAX_ASKS 1000 /* of a policy that never gives a page to evict */
-
 static LIST_HEAD(writing); /* of struct page.lru, by slot */
 static u32 next_slot = 1;
 
 static void finish_evict(struct page *page)
 {
-	seam_evicted(page, (struct page_id){ SWAP_STORE, entry_of(page->index)->slot });
+	policy_call_evicted(page, (struct page_id){ SWAP_STORE, entry_of(page->index)->slot });
 	memory_release(page);
 }
 
@@ -39,7 +35,7 @@ static void finish_writes(void)
 		list_del(&page->lru);
 		page_clear(page, PG_dirty);
 		if (page_test_and_clear(page, PG_laundering))
-			seam_putback(page, VM_PUT_DONE);
+			policy_call_putback(page, VM_PUT_DONE);
 		else
 			finish_evict(page);
 	}
@@ -68,7 +64,7 @@ static bool work_on(struct page *page, enum vm_act act)
 		memory_fault_first(page);
 	}
 	if (act == VM_DETACH || (act == VM_LAUNDER && !dirty))
-		seam_putback(page, VM_PUT_DONE);
+		policy_call_putback(page, VM_PUT_DONE);
 	else if (dirty)
 		write(page, act == VM_LAUNDER);
 	else
@@ -76,7 +72,7 @@ static bool work_on(struct page *page, enum vm_act act)
 	return act == VM_EVICT;
 }
 
-/* Returns how many pages the policy gave. */
+/* Frees a frame, unless the policy gives none. Returns how many pages it gave. */
 static u32 reclaim_pass(int priority)
 {
 	struct vm_scan scan = { .zones = ZONES_ALL, .priority = priority };
@@ -84,9 +80,7 @@ static u32 reclaim_pass(int priority)
 	bool freed = false;
 	u32 given = 0;
 
-	scan.budget = MAX(seam_nr_owned() >> priority, SWAP_CLUSTER_MAX);
-	if (!priority)
-		scan.budget = 2 * MAX(seam_nr_owned(), SWAP_CLUSTER_MAX);
+	scan.budget = policy_budget(ZONES_ALL, priority);
 	while (!freed && (page = seam_select(&scan))) {
 		given++;
 		freed = work_on(page, scan.act);
@@ -96,39 +90,17 @@ static u32 reclaim_pass(int priority)
 	return given;
 }
 
-/* Priority 0 gave nothing: the policy is asked once more before it is blamed. */
-static void blame(void)
-{
-	struct vm_scan scan = { .zones = ZONES_ALL, .budget = 2 * max_pfn };
-	struct page *page = seam_select(&scan);
-	u32 pfn = 0;
-
-	if (page) {
-		seam_putback(page, VM_PUT_BUSY);
-		return;
-	}
-	while (pfn + 1 < max_pfn && !vm_eligible(&scan, &mem_map[pfn]))
-		pfn++;
-	seam_violation("none", &mem_map[pfn],
-		       "select gave nothing at priority 0, but %u pages are eligible",
-		       seam_nr_owned());
-}
-
 void reclaim_one(void)
 {
-	static u32 asks;
 	u32 given = 0;
 
 	for (int priority = DEF_PRIORITY; priority >= 0; priority--) {
 		given = reclaim_pass(priority);
-		if (zones[ZONE_NORMAL].nr_free) {
-			asks = 0;
+		if (zones[ZONE_NORMAL].nr_free)
 			return;
-		}
 	}
-	if (given || ++asks == MAX_ASKS)
-		seam_violation("none", NULL, "select gives pages, but none of them to evict");
-	blame();
+	if (given || !policy_gives(ZONES_ALL))
+		policy_blame(ZONES_ALL, given);
 }
 
 u32 reclaim_surplus(void)
@@ -136,7 +108,7 @@ u32 reclaim_surplus(void)
 	struct vm_scan scan = {
 		.mm = &sim_mm, .zones = ZONES_ALL, .trim = true, .budget = 2 * sim_resident
 	};
-	u32 n = seam_surplus(), freed = 0;
+	u32 n = policy_call_surplus(&sim_mm), freed = 0;
 	struct page *page;
 
 	while (n-- && (page = seam_select(&scan)))

@@ -50,7 +50,7 @@ void report_looked(const struct page *page, bool used)
 	if (!report_explains)
 		return;
 	if (!asked) {
-		next_hook(seam_hook() ?: "");
+		next_hook(policy_timer.running ?: "");
 		fputs(",\"looked\":[", hooks);
 	}
 	fflush(hooks);
@@ -175,7 +175,7 @@ static void print_show(void)
 	struct seq_file m;
 
 	seq_init(&m, text, sizeof(text));
-	seam_show(&m);
+	policy_call_show(&m);
 	print_string(text, m.count);
 }
 
@@ -236,20 +236,19 @@ void report_result(void)
 	       (unsigned long long)counts.looked, (unsigned long long)sim_now_ns);
 }
 
-void report_violation(const char *rule, const struct page *page, const char *what)
+void report_violation(const struct violation *v)
 {
-	const char *name = seam_policy()->name, *hook = seam_last_hook();
 	char number[16] = "null";
 
-	if (page)
-		snprintf(number, sizeof(number), "%u", page->index);
+	if (v->page)
+		snprintf(number, sizeof(number), "%u", v->page->index);
 	fflush(stdout);
-	fprintf(stderr, "policy %s broke the rule '%s' at reference %llu, hook %s: %s\n", name,
-		rule, (unsigned long long)counts.references, hook, what);
+	fprintf(stderr, "policy %s broke the rule '%s' at reference %llu, hook %s: %s\n", v->name,
+		v->rule, (unsigned long long)counts.references, v->hook, v->what);
 	printf("{\"violation\":{\"policy\":\"%s\",\"rule\":\"%s\",\"hook\":\"%s\",\"ref\":%llu,"
 	       "\"page\":%s,\"what\":",
-	       name, rule, hook, (unsigned long long)counts.references, number);
-	print_string(what, strlen(what));
+	       v->name, v->rule, v->hook, (unsigned long long)counts.references, number);
+	print_string(v->what, strlen(v->what));
 	puts("}}");
 	fflush(stdout);
 }

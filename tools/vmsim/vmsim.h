@@ -2,7 +2,8 @@
  * A policy of kernel/mm/policy on the host: the very same C file, linked with these files, decides
  * for one process that refers to pages in a given order.
  *
- *	seam.c    the hooks, as mm/seam/hooks.c calls them: who owns a page, which rules hold
+ *	seam.c    what becomes of a broken rule; which rules hold, and who owns a page, say the kernel's own
+ *	          files mm/seam/{rules,hooks,handover,timer}.c, which are linked here, too
  *	memory.c  pages and frames, faults, time: mm/space/fault.c, mm/reclaim/frames.c, mm/seam/admission.c
  *	reclaim.c how a frame becomes free: mm/reclaim/reclaim.c
  *	api.c     what a policy may call
@@ -27,7 +28,8 @@
 #ifndef VMSIM_H
 #define VMSIM_H
 
-#include "mm/policy.h"
+#include "mm/rules.h"
+#include "mm/swap.h"
 #include "mm/zone.h"
 
 enum { EXIT_VIOLATION = 1, EXIT_USAGE = 2 };
@@ -53,8 +55,6 @@ struct entry {
 	u32 seen;
 };
 
-#define SWAP_STORE 1
-
 /* memory.c */
 void memory_start(u32 nr_frames);
 /* `count` references to one page, which take ns together. */
@@ -71,28 +71,14 @@ void memory_release(struct page *page);
 void reclaim_one(void);
 u32 reclaim_surplus(void);
 
-/* seam.c. A broken rule ends the program. */
+/* seam.c. A broken rule ends the program. The hooks that are not here are called as the kernel does. */
 void seam_start(void);
-void seam_insert(struct page *page, struct page_id from);
-void seam_touch(struct page *page, enum vm_touch how);
-void seam_remove(struct page *page, enum vm_out why);
-struct page *seam_select(struct vm_scan *scan);
-void seam_putback(struct page *page, enum vm_put why);
-void seam_evicted(struct page *page, struct page_id to);
-void seam_forget(struct page_id id);
-u32 seam_surplus(void);
-bool seam_may_run(void);
-/* Its tick, again while it asks for more. */
-void seam_tick(void);
-void seam_show(struct seq_file *m);
 void seam_end(void);
-u32 seam_nr_owned(void);
+/* policy_call_select and policy_call_tick (as long as it asks for more), reported. */
+struct page *seam_select(struct vm_scan *scan);
+void seam_tick(void);
+u32 seam_budget(void); /* of the select that is running, 0: none is */
 const struct vm_policy *seam_policy(void);
-const char *seam_hook(void);      /* the one that is running, or NULL */
-const char *seam_last_hook(void); /* that, or the one before */
-/* Says which rule was broken, and where; page may be NULL. */
-void __noreturn seam_violation(const char *rule, const struct page *page, const char *fmt, ...)
-	__printf(3, 4);
 
 /* report.c. What concerns single references does nothing unless report_explains. */
 extern bool report_explains;
@@ -101,7 +87,7 @@ void report_looked(const struct page *page, bool used);
 void report_gave(const struct page *page, enum vm_act act);
 void report_reference(u32 vpage, u32 count, const char *result);
 void report_result(void);
-void report_violation(const char *rule, const struct page *page, const char *what);
+void report_violation(const struct violation *v);
 
 /* host.c: from now on a crash, or a hook that does not return, is reported as a broken rule. */
 void host_watch(void);

@@ -6,8 +6,9 @@ export NAME TRACE EXPLAIN FAST
 PYTHON = PYTHONPATH=tools $(or $(wildcard build/venv/bin/python),python3)
 comma := ,
 
-VMSIM_SRC := $(wildcard tools/vmsim/*.c) kernel/lib/seq_file.c kernel/lib/rbtree.c kernel/lib/parse.c
-VMSIM_FLAGS = -std=gnu11 -g -Wall -Wextra $(if $(WERROR),-Werror) -fno-pie -no-pie -Itests/host/include -Ikernel/include
+VMSIM_SRC := $(wildcard tools/vmsim/*.c) $(SEAM_SRC) kernel/lib/seq_file.c kernel/lib/rbtree.c kernel/lib/parse.c
+VMSIM_FLAGS = -std=gnu11 -g -Wall -Wextra $(if $(WERROR),-Werror) -fno-pie -no-pie -Itests/host/portable -Itests/host/include \
+	-Ikernel/include
 VMSIM_fast = -O2
 VMSIM_checked = -O1 -fsanitize=address$(comma)undefined -fno-sanitize-recover=all
 vmsim_objects = $(VMSIM_SRC:%.c=build/vmsim/$1/%.o)
@@ -17,13 +18,20 @@ build/vmsim/$1/%.o: %.c build/flags
 	@mkdir -p $$(@D)
 	$Q$(HOST_CC) $(VMSIM_FLAGS) $(VMSIM_$1) -MMD -MP -c -o $$@ $$<
 
-build/vmsim/%$2: build/vmsim/$1/kernel/mm/policy/%.o $(call vmsim_objects,$1) tests/host/sections.ld
+build/vmsim/$1/registry/%.c: kernel/mm/policy/%.c tools/registry.awk
+	@mkdir -p $$(@D)
+	$Qawk -v kind=policy -f tools/registry.awk $$< >$$@
+
+build/vmsim/$1/registry/%.o: build/vmsim/$1/registry/%.c build/flags
+	$Q$(HOST_CC) $(VMSIM_FLAGS) $(VMSIM_$1) -MMD -MP -c -o $$@ $$<
+
+build/vmsim/%$2: build/vmsim/$1/kernel/mm/policy/%.o build/vmsim/$1/registry/%.o $(call vmsim_objects,$1)
 	$$(call say,SIM,$$@)
-	$Q$(HOST_CC) $(VMSIM_FLAGS) $(VMSIM_$1) -o $$@ $$(filter %.o,$$^) -Wl,-T,tests/host/sections.ld $(HOST_LD)
+	$Q$(HOST_CC) $(VMSIM_FLAGS) $(VMSIM_$1) -o $$@ $$(filter %.o,$$^) $(HOST_LD)
 endef
 $(eval $(call vmsim_kind,fast,.fast))
 $(eval $(call vmsim_kind,checked,))
-.PRECIOUS: build/vmsim/fast/%.o build/vmsim/checked/%.o
+.PRECIOUS: build/vmsim/fast/%.o build/vmsim/checked/%.o build/vmsim/fast/registry/%.c build/vmsim/checked/registry/%.c
 -include $(foreach p,$(VMSIM_SRC) $(POLICIES:%=kernel/mm/policy/%.c),$(foreach k,fast checked,$(p:%.c=build/vmsim/$k/%.d)))
 
 sim:

@@ -9,7 +9,7 @@
 #include "lib/assert.h"
 #include "lib/printf.h"
 #include "mm/fault.h"
-#include "mm/policy_core.h"
+#include "observe/events.h"
 #include "proc/task.h"
 
 static u32 panic_depth;
@@ -29,7 +29,7 @@ static void __noreturn finish(const struct pt_regs *regs, enum machine_exit code
 {
 	if (current_task)
 		printk("task: %s (pid %d)\n", current_task->comm, current_task->pid);
-	policy_report_hook();
+	event_panic(NULL);
 	if (regs) {
 		print_regs(regs);
 		backtrace_regs(regs);

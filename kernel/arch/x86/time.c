@@ -5,13 +5,16 @@
  * are read again. The rate is rounded to whole MHz; under icount that makes it 1000 exactly, and
  * then a cycle is a nanosecond and nothing is converted.
  *
- * Waking up to the nanosecond. When an exact machine halts, QEMU moves its clock to the next event,
+ * Waking up to the nanosecond. An exact machine is one in which an instruction takes a nanosecond:
+ * QEMU with icount. Only who starts it knows that, and says `exact` on the command line; a TSC of
+ * 1,000 MHz is no proof, since some emulators count real nanoseconds. When an exact machine halts, QEMU moves its clock to the next event,
  * but two of its threads race: one may do so before the other has counted the last instructions
  * executed, and then the clock goes too far by just those (seen in 1 of 5 runs on a loaded host).
  * So the CPU counts them itself, by reading the TSC right before it halts, which leaves a handful;
  * and the interrupt that ends the wait first spins to a fixed time after the event, ending in a
  * slide of one-byte instructions that take a nanosecond each. Whatever the clock was, it is the
- * same from there on.
+ * same from there on. Where time does not stand still after all, a moment later than expected, the
+ * slide is not entered.
  */
 #include "arch/time.h"
 #include "arch/irq.h"
@@ -20,10 +23,11 @@
 #include "arch/x86/io.h"
 #include "internal.h"
 #include "lib/assert.h"
+#include "lib/param.h"
 #include "lib/string.h"
+#include "tsc_rate.h"
 
 enum { PIT_COUNTER0 = 0x40, PIT_CONTROL = 0x43, PIT_MODE0 = 0x30, PIT_LATCH0 = 0x00 };
-#define PIT_HZ 1193182u
 #define PIT_MAX 0xFFFFu
 #define PIT_MAX_NS 54900000u
 #define CALIBRATION_TICKS 5966u
@@ -36,8 +40,11 @@ static u32 ns_scale; /* ns per cycle << SCALE_SHIFT; 0: exactly 1 */
 static u64 armed_ns; /* when the PIT fires; 0: its interrupt has been taken, it is silent */
 static u64 realtime_offset_ns; /* what to add to clock_ns */
 static u64 wake_cycles; /* the fixed time at which a wait for the PIT ends */
+static bool exact;
 static bool halted;
 static volatile bool calibrated;
+
+PARAM_BOOL("exact", exact, "time is virtual, an instruction a nanosecond (icount)", AT_BOOT);
 
 u64 cycles_to_ns(u64 cycles)
 {
@@ -101,13 +108,15 @@ static void settle_wake_time(void)
 {
 	s64 early = wake_cycles - cycles_now();
 
-	if (!halted || ns_scale || early < (s64)SLIDE || early > 2 * (s64)WAKE_MARGIN)
+	if (!exact || !halted || ns_scale || early < (s64)SLIDE || early > 2 * (s64)WAKE_MARGIN)
 		return;
-	while (wake_cycles - cycles_now() > SLIDE)
+	while ((s64)(wake_cycles - cycles_now()) > (s64)SLIDE)
 		;
 	__asm__ volatile("rdtsc\n\t"
 			 "mov %0, %%edx\n\t"
 			 "sub %%eax, %%edx\n\t"
+			 "cmp %1, %%edx\n\t"
+			 "ja 1f\n\t"
 			 "mov $1f, %%eax\n\t"
 			 "sub %%edx, %%eax\n\t"
 			 "jmp *%%eax\n\t"
@@ -149,7 +158,7 @@ static u32 measure_mhz(void)
 	}
 	cycles = cycles_now() - start;
 	ticks = (from - pit_read()) & PIT_MAX;
-	return (cycles * PIT_HZ + ticks * 500000ull) / (ticks * 1000000ull);
+	return tsc_mhz(cycles, ticks, CALIBRATION_TICKS);
 }
 
 static u8 cmos_read(u8 reg)

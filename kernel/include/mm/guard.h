@@ -35,14 +35,14 @@ struct vm_guard {
 	 * as of pages read ahead. Called by vm_eligible, during select, for a page that the scan
 	 * could take. */
 	bool (*spare)(struct page *page, struct mm_struct *owner, const struct vm_scan *scan);
-	/* Lines for /proc/vm/guard; those that are "name: number" are in the telemetry, too. */
+	/* Lines for /proc/vm/guard; numbers that are shown with show_u64 are in the telemetry, too. */
 	void (*show)(struct seq_file *m);
 };
 
-/* Puts the guard into the kernel's table. */
+/* Registers the guard: the build finds it in the file and puts it into a table. On a line of its own. */
 #define VM_GUARD(g)                                                                                \
-	static const struct vm_guard *const g##_entry                                              \
-		__attribute__((used, section(".guards"))) = &(g)
+	extern const struct vm_guard *const vm_guard_entry_##g;                                    \
+	const struct vm_guard *const vm_guard_entry_##g = &(g)
 
 /* What a guard may call, besides the questions of mm/policy.h. */
 

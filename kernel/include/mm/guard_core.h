@@ -1,21 +1,26 @@
-/* The core's side of the guard seam: the hooks as the rest of mm/ calls them. */
+/* The core's side of the guard seam: the hooks as the rest of mm/ calls them (mm/seam/rules.c), and
+ * which guard there is (mm/seam/guard.c). */
 #ifndef MM_GUARD_CORE_H
 #define MM_GUARD_CORE_H
 
 #include "mm/guard.h"
 
 extern const struct vm_guard *vm_guard; /* the one chosen at boot; NULL: none */
-extern u64 guard_cycles;                /* time spent inside its hooks */
 
-void guard_mm_exit(struct mm_struct *mm);
-void guard_fault(struct mm_struct *mm);
-/* Only while there is a guard. */
-bool guard_spares(const struct vm_scan *scan, const struct page *page);
+/* Those that are registered, sorted by their files' names; made by tools/registry.awk. */
+extern const struct vm_guard *const *const guard_table[];
 
-/* irq context, every tick: has a hook been running for too long? */
-void guard_watch_hook(void);
-/* For a panic: prints which hook was running, if one was. */
-void guard_report_hook(void);
+static inline const struct vm_guard *guard_at(u32 i)
+{
+	return guard_table[i] ? *guard_table[i] : NULL;
+}
+
+void guard_call_mm_exit(struct mm_struct *mm);
+void guard_call_fault(struct mm_struct *mm);
+/* Its time is not counted, as with policy_call_show. */
+void guard_call_show(struct seq_file *m);
+/* Every required hook must be there. */
+void guard_require_hooks(const struct vm_guard *guard);
 
 /* Before the command line is parsed: so that it may set any guard's parameters. */
 void guard_register_params(void);

@@ -12,6 +12,7 @@
 #ifndef MM_PAGE_H
 #define MM_PAGE_H
 
+#include "arch/bits.h"
 #include "arch/mmu.h"
 #include "lib/list.h"
 #include "types.h"
@@ -82,12 +83,12 @@ static inline bool page_test(const struct page *p, enum page_flags f)
 /* Plain read-modify-write: call with interrupts off where an "irq" flag may change meanwhile. */
 static inline void page_set(struct page *p, enum page_flags f)
 {
-	__asm__ volatile("orl %1, %0" : "+m"(p->flags) : "ri"(1u << f));
+	bits_set(&p->flags, 1u << f);
 }
 
 static inline void page_clear(struct page *p, enum page_flags f)
 {
-	__asm__ volatile("andl %1, %0" : "+m"(p->flags) : "ri"(~(1u << f)));
+	bits_clear(&p->flags, 1u << f);
 }
 
 static inline bool page_test_and_clear(struct page *p, enum page_flags f)

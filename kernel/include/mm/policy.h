@@ -75,10 +75,13 @@ struct vm_scan {
 	enum vm_act act;      /* out: what to do with the page; VM_EVICT at the start */
 };
 
+/* The zones of memory are numbered from 0: page_zone_index(page), and the bits of vm_scan.zones. */
+#define VM_NR_ZONES 3
+
 /* Required: insert remove select putback check. */
 struct vm_policy {
 	const char *name, *summary;
-	u32 tick_ms;                   /* 0: no tick */
+	u32 tick_ms; /* 0: no tick */
 	const struct vm_param *params; /* shown as NAME.param; ends with a nameless one */
 
 	/* Switching on and off; may sleep and allocate. init: 0 or -errno. */
@@ -115,14 +118,15 @@ struct vm_policy {
 	bool (*tick)(void);
 	/* Pages held, or < 0 if the lists are broken. */
 	int (*check)(void);
-	/* Lines for /proc/vm/policy. Lists are shown as "name: count". */
+	/* Lines for /proc/vm/policy, by show_u64, whose numbers are in the telemetry, too, or by
+	 * seq_printf. Lists are shown with their lengths, in the order of their heads. */
 	void (*show)(struct seq_file *m);
 };
 
-/* Puts the policy into the kernel's table. */
+/* Registers the policy: the build finds it in the file and puts it into a table. On a line of its own. */
 #define VM_POLICY(p)                                                                               \
-	static const struct vm_policy *const p##_entry                                             \
-		__attribute__((used, section(".policies"))) = &(p)
+	extern const struct vm_policy *const vm_policy_entry_##p;                                  \
+	const struct vm_policy *const vm_policy_entry_##p = &(p)
 
 /* What a policy may call. */
 

@@ -5,11 +5,8 @@
 #ifndef MM_RECLAIM_H
 #define MM_RECLAIM_H
 
-#include "mm/policy.h"
+#include "mm/policy_core.h"
 #include "types.h"
-
-#define DEF_PRIORITY 12
-#define SWAP_CLUSTER_MAX 32u
 
 /* Wakes kswapd: a zone is below low; a write has ended. Any context. */
 void kswapd_wake(void);

@@ -43,6 +43,13 @@ static inline struct zone *page_zone(const struct page *p)
 	return &zones[page_zone_index(p)];
 }
 
+/* Pages that the policy owns, in all zones. */
+static inline u32 zones_nr_owned(void)
+{
+	return zones[ZONE_DMA].nr_owned + zones[ZONE_NORMAL].nr_owned +
+	       zones[ZONE_HIGHMEM].nr_owned;
+}
+
 /* The pure buddy: no watermarks, no waiting; mm/frame/buddy.c. */
 void buddy_init(struct zone *z);
 /* The first frame of a block of 2^order frames, or NULL. */

@@ -10,30 +10,34 @@
 
 #include "types.h"
 
-#define TELEMETRY_SCHEMA 1
-
-struct task_struct;
-
-/* One whole event; fmt makes the members after "ev", without a leading comma; "" for none. */
-void telemetry_event(const char *ev, const char *fmt, ...) __printf(2, 3);
-
-/* A longer one in pieces: nothing may sleep in between. */
-void telemetry_begin(const char *ev);
-void telemetry_add(const char *fmt, ...) __printf(1, 2);
+/* A record: begin, its members, end; nothing may sleep in between. kernel/observe/schema.h lists
+ * all records and members. Begin is false when the telemetry is off. */
+bool telemetry_begin(const char *ev);
 void telemetry_end(void);
 
-bool telemetry_on(void);
-void telemetry_start(void);
+/* A member of the object that is open, or, without a name (NULL), an element of the list. Members
+ * are parted by commas, and texts are escaped; a text that is NULL is left out. */
+void telemetry_u64(const char *name, u64 value);
+void telemetry_s64(const char *name, s64 value);
+void telemetry_text(const char *name, const char *value);
+#define telemetry_u32 telemetry_u64
+#define telemetry_int telemetry_s64
+/* '{' and '}', or '[' and ']', around members of their own. */
+void telemetry_open(const char *name, char bracket);
+void telemetry_close(char bracket);
 
-/* t has a new address space, in which no instruction has been executed in user mode yet. */
-void telemetry_mm(const struct task_struct *t);
+bool telemetry_on(void);
+/* Listens to the events that become lines. */
+void telemetry_init(void);
+/* The first line. */
+void telemetry_start(void);
 
 /* observe/sample.c: starts the sampling thread; takes one last sample. */
 void sample_init(void);
 void sample_now(void);
 
-/* observe/summary.c: a process ends; its counters are still whole. */
-void acct_exit(struct task_struct *t);
+/* observe/summary.c: keeps what each process cost when it ends. */
+void summary_init(void);
 /* Init starts now: what the run costs is counted from here. */
 void summary_start(void);
 /* The table of a run, and the "end" of the telemetry. */

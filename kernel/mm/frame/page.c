@@ -37,7 +37,7 @@ void page_put(struct page *p)
 	ASSERT(!p->mapcount);
 	ASSERT(!page_test(p, PG_swapcache) && !page_test(p, PG_isolated));
 	if (page_test(p, PG_owned))
-		vm_remove(p, VM_OUT_FREED);
+		policy_call_remove(p, VM_OUT_FREED);
 	if (page_test(p, PG_anon) && !page_test(p, PG_mlocked))
 		frames_uncharge();
 	p->flags &= keep;

@@ -121,7 +121,7 @@ static struct page *alloc_from_zones(gfp_t gfp, u32 order, int mark)
 
 static struct page *prepare(struct page *page, gfp_t gfp, u32 order)
 {
-	vm_count_n(pgalloc, 1u << order);
+	stat_add(pgalloc, 1u << order);
 	page->count = 1;
 	if (gfp & GFP_ZERO)
 		for (u32 i = 0; i < 1u << order; i++) {
@@ -179,7 +179,7 @@ void free_pages(struct page *page, u32 order)
 
 	ASSERT(page->count == 1);
 	page->count = 0;
-	vm_count_n(pgfree, 1u << order);
+	stat_add(pgfree, 1u << order);
 	z->nr_freed += 1u << order;
 	buddy_free(z, page, order);
 }

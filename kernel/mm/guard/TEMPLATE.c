@@ -31,10 +31,10 @@ static bool template_spare(struct page *page, struct mm_struct *owner, const str
 	return false;
 }
 
-/* Lines of "name: number" are in the telemetry, too, and `tidemark watch` shows them. */
+/* These numbers are in the telemetry, too, and `tidemark watch` shows them. */
 static void template_show(struct seq_file *m)
 {
-	seq_printf(m, "faults: %llu\n", nr_faults);
+	show_u64(m, "faults", nr_faults);
 }
 
 static const struct vm_guard template = {

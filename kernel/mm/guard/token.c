@@ -141,8 +141,10 @@ static bool token_spare(struct page *page, struct mm_struct *owner, const struct
 
 static void token_show(struct seq_file *m)
 {
-	seq_printf(m, "holder: %u\nbusy: %u\ngiven: %llu\nspared: %llu\n",
-		   holder ? mm_pid(holder) : 0, busy, nr_given, nr_spared);
+	show_u64(m, "holder", holder ? mm_pid(holder) : 0);
+	show_u64(m, "busy", busy);
+	show_u64(m, "given", nr_given);
+	show_u64(m, "spared", nr_spared);
 }
 
 static const struct vm_guard token = {

@@ -20,7 +20,6 @@
  * detection, memory cgroups.
  */
 #include "mm/policy.h"
-#include "mm/zone.h"
 
 enum twoq_list { INACTIVE, ACTIVE, NR_LISTS };
 
@@ -37,7 +36,7 @@ static struct twoq_zone {
 	struct list_head list[NR_LISTS]; /* newest first */
 	u32 nr[NR_LISTS];
 	u32 nr_looked; /* pages looked at lately: the zone's share of the pressure */
-} zone[MAX_ZONES];
+} zone[VM_NR_ZONES];
 
 static u64 nr_activated, nr_deactivated;
 
@@ -87,7 +86,7 @@ static void mark_page_accessed(struct page *page)
 
 static int twoq_init(void)
 {
-	for (int i = 0; i < MAX_ZONES; i++)
+	for (int i = 0; i < VM_NR_ZONES; i++)
 		for (int l = 0; l < NR_LISTS; l++)
 			INIT_LIST_HEAD(&zone[i].list[l]);
 	return 0;
@@ -127,7 +126,7 @@ static void count_look(struct twoq_zone *z)
 {
 	if (++z->nr_looked < 4 * (z->nr[INACTIVE] + z->nr[ACTIVE]) + ACTIVE_BATCH)
 		return;
-	for (int i = 0; i < MAX_ZONES; i++)
+	for (int i = 0; i < VM_NR_ZONES; i++)
 		zone[i].nr_looked /= 2;
 }
 
@@ -185,7 +184,7 @@ static struct twoq_zone *next_zone(const struct vm_scan *scan, u32 tried)
 	struct twoq_zone *best = NULL;
 	u64 least = 0;
 
-	for (int i = 0; i < MAX_ZONES; i++) {
+	for (int i = 0; i < VM_NR_ZONES; i++) {
 		struct twoq_zone *z = &zone[i];
 		u32 size = z->nr[INACTIVE] + z->nr[ACTIVE];
 		u64 pressure;
@@ -229,7 +228,7 @@ static int twoq_check(void)
 {
 	int n = 0;
 
-	for (int i = 0; i < MAX_ZONES; i++)
+	for (int i = 0; i < VM_NR_ZONES; i++)
 		for (int l = 0; l < NR_LISTS; l++) {
 			if (vm_list_length(&zone[i].list[l]) != (int)zone[i].nr[l])
 				return -1;
@@ -240,10 +239,18 @@ static int twoq_check(void)
 
 static void twoq_show(struct seq_file *m)
 {
-	for (int i = 0; i < MAX_ZONES; i++)
-		seq_printf(m, "zone%d_active: %u\nzone%d_inactive: %u\n", i, zone[i].nr[ACTIVE], i,
-			   zone[i].nr[INACTIVE]);
-	seq_printf(m, "activated: %llu\ndeactivated: %llu\n", nr_activated, nr_deactivated);
+	static const char *const names[VM_NR_ZONES][NR_LISTS] = {
+		{ "zone0_inactive", "zone0_active" },
+		{ "zone1_inactive", "zone1_active" },
+		{ "zone2_inactive", "zone2_active" },
+	};
+
+	for (int i = 0; i < VM_NR_ZONES; i++) {
+		show_u64(m, names[i][ACTIVE], zone[i].nr[ACTIVE]);
+		show_u64(m, names[i][INACTIVE], zone[i].nr[INACTIVE]);
+	}
+	show_u64(m, "activated", nr_activated);
+	show_u64(m, "deactivated", nr_deactivated);
 }
 
 static const struct vm_policy twoq = {

@@ -69,7 +69,8 @@ static int clock_check(void)
 
 static void clock_show(struct seq_file *m)
 {
-	seq_printf(m, "circle: %d\npassed_used: %llu\n", clock_check(), nr_turned);
+	show_u64(m, "circle", clock_check());
+	show_u64(m, "passed_used", nr_turned);
 }
 
 static const struct vm_policy clock = {

@@ -63,7 +63,7 @@ static int fifo_check(void)
 
 static void fifo_show(struct seq_file *m)
 {
-	seq_printf(m, "queue: %d\n", fifo_check());
+	show_u64(m, "queue", fifo_check());
 }
 
 static const struct vm_policy fifo = {

@@ -10,8 +10,6 @@
 
 #include "lib/seq_file.h"
 
-extern const struct vm_policy *const __policies_start[], *const __policies_end[];
-
 enum { NR_FRAMES = 96, MAX_MMS = 6, MAX_ISOLATED = 12, NR_OPS = 30000, CHECK_EVERY = 200 };
 
 static u32 seed;
@@ -98,7 +96,7 @@ static void op_select(void)
 	if (nr_isolated == MAX_ISOLATED)
 		return;
 	scan.priority = below(3) ? below(13) : 0;
-	scan.budget = core_budget(scan.zones, scan.priority);
+	scan.budget = policy_budget(scan.zones, scan.priority);
 	if (!below(6)) {
 		scan.mm = some_mm();
 		scan.trim = true;
@@ -158,19 +156,19 @@ static void op_tick(void)
 
 	mm->vtime_ns += below(100) * 1000000ull;
 	core_now_ns += below(200) * 1000000ull;
-	for (int i = 0; core_policy->tick && core_policy->tick(); i++)
+	for (int i = 0; vm_policy->tick && vm_policy->tick(); i++)
 		EXPECT(i < 1000);
-	if (core_policy->surplus)
-		EXPECT(core_policy->surplus(mm) <= core_owned(ZONES_ALL));
+	if (vm_policy->surplus)
+		EXPECT(vm_policy->surplus(mm) <= core_owned(ZONES_ALL));
 	for (mm = core_mm(0); mm; mm = vm_next_mm(mm))
-		anybody |= !core_policy->may_run || core_policy->may_run(mm);
+		anybody |= !vm_policy->may_run || vm_policy->may_run(mm);
 	EXPECT(anybody);
 }
 
 static void op_forget(void)
 {
-	if (next_slot && core_policy->forget)
-		core_policy->forget((struct page_id){ 1, 1 + below(next_slot) });
+	if (next_slot && vm_policy->forget)
+		vm_policy->forget((struct page_id){ 1, 1 + below(next_slot) });
 }
 
 static void show(void)
@@ -179,8 +177,8 @@ static void show(void)
 	struct seq_file m;
 
 	seq_init(&m, text, sizeof(text));
-	if (core_policy->show)
-		core_policy->show(&m);
+	if (vm_policy->show)
+		vm_policy->show(&m);
 	EXPECT(!m.overflow && (!m.count || text[m.count - 1] == '\n'));
 }
 
@@ -245,7 +243,7 @@ static bool random_ops(u32 n)
 			show();
 		}
 		if (core_nr_errors)
-			ktap_note("policy %s, operation %u", core_policy->name, i);
+			ktap_note("policy %s, operation %u", vm_policy->name, i);
 	}
 	return !core_nr_errors;
 }
@@ -254,9 +252,9 @@ KTEST(policies, keep_the_rules_under_random_use)
 {
 	u32 first = ktap_seed_noted();
 
-	for (const struct vm_policy *const *p = __policies_start; p < __policies_end; p++) {
+	for (u32 i = 0; policy_at(i); i++) {
 		seed = first;
-		begin(*p);
+		begin(policy_at(i));
 		random_ops(NR_OPS);
 		end();
 	}
@@ -264,15 +262,17 @@ KTEST(policies, keep_the_rules_under_random_use)
 
 KTEST(policies, conserve_pages_when_switched)
 {
-	u32 nr = __policies_end - __policies_start, owned;
+	u32 nr = 0, owned;
 
 	seed = ktap_seed_noted();
-	begin(__policies_start[0]);
+	while (policy_at(nr))
+		nr++;
+	begin(policy_at(0));
 	for (int i = 0; i < 60 && random_ops(500); i++) {
 		while (nr_isolated)
 			core_putback(isolated[--nr_isolated], VM_PUT_DONE);
 		owned = core_owned(ZONES_ALL);
-		core_switch(__policies_start[below(nr)]);
+		core_switch(policy_at(below(nr)));
 		EXPECT_EQ(core_owned(ZONES_ALL), owned);
 		core_expect_count();
 	}
@@ -282,10 +282,10 @@ KTEST(policies, conserve_pages_when_switched)
 /* Everything in memory has just been used, and still a page must go. */
 KTEST(policies, give_a_page_when_all_were_used)
 {
-	for (const struct vm_policy *const *p = __policies_start; p < __policies_end; p++) {
+	for (u32 i = 0; policy_at(i); i++) {
 		struct page *page;
 
-		begin(*p);
+		begin(policy_at(i));
 		for (u32 pfn = 0; pfn < NR_FRAMES; pfn++) {
 			core_insert(&mem_map[pfn], core_mm(0), VM_IN_FAULT, (struct page_id){ 0 });
 			page_set(&mem_map[pfn], PG_young);
@@ -304,11 +304,11 @@ KTEST(policies, give_a_page_when_all_were_used)
 KTEST(policies, find_the_only_eligible_page)
 {
 	seed = ktap_seed_noted();
-	for (const struct vm_policy *const *p = __policies_start; p < __policies_end; p++)
+	for (u32 p = 0; policy_at(p); p++)
 		for (int i = 0; i < 50; i++) {
 			struct page *only;
 
-			begin(*p);
+			begin(policy_at(p));
 			core_mm_new();
 			for (u32 pfn = 0; pfn < NR_FRAMES; pfn++) {
 				core_insert(&mem_map[pfn], core_mm(below(2)), VM_IN_FAULT,

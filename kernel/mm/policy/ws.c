@@ -392,10 +392,13 @@ static void ws_show(struct seq_file *m)
 		active += !ws_mm(mm)->waiting;
 		sets += ws_mm(mm)->size;
 	}
-	seq_printf(m, "working_sets: %u\nclaims: %u\nframes: %u\n", sets, active_claims(),
-		   vm_frames());
-	seq_printf(m, "active: %u\nwaiting: %u\nsuspended: %llu\nadmitted: %llu\n", active, waiting,
-		   nr_suspended, nr_admitted);
+	show_u64(m, "working_sets", sets);
+	show_u64(m, "claims", active_claims());
+	show_u64(m, "frames", vm_frames());
+	show_u64(m, "active", active);
+	show_u64(m, "waiting", waiting);
+	show_u64(m, "suspended", nr_suspended);
+	show_u64(m, "admitted", nr_admitted);
 }
 
 static const struct vm_policy ws = {

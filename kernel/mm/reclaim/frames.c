@@ -34,7 +34,7 @@ static bool dying(void)
 /* Is a frame in nobody's hands for the moment: being read or written, or not yet mapped? */
 static bool frame_in_flight(void)
 {
-	return frames_used > zones[0].nr_owned + zones[1].nr_owned + zones[2].nr_owned;
+	return frames_used > zones_nr_owned();
 }
 
 static void make_room(void)

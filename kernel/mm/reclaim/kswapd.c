@@ -28,7 +28,7 @@ void kswapd_wake(void)
 	if (below_low)
 		return;
 	below_low = true;
-	vm_count(kswapd_wake);
+	stat_count(kswapd_wake);
 	wake_up(&kswapd_wait);
 }
 

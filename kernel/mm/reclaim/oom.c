@@ -16,7 +16,7 @@
 #include "mm/zone.h"
 #include "proc/task.h"
 #include "sched/timer.h"
-#include "observe/telemetry.h"
+#include "observe/events.h"
 
 #define VICTIM_WAIT_NS 10000000u
 #define VICTIM_PATIENCE_NS 1000000000u
@@ -57,9 +57,8 @@ static void kill(struct task_struct *t)
 	       "with the most: %u KiB resident, %u KiB swapped, %u KiB page tables\n",
 	       nr_free_pages(), swap_nr_free, t->pid, t->comm, mm_rss_pages(t->mm) * 4,
 	       c->swapents * 4, c->ptes * 4);
-	vm_count(oom_kill);
-	telemetry_event("oom", "\"pid\":%d,\"comm\":\"%s\",\"rss\":%u,\"swapents\":%u,\"ptes\":%u",
-			t->pid, t->comm, mm_rss_pages(t->mm), c->swapents, c->ptes);
+	stat_count(oom_kill);
+	event_oom(t);
 	t->flags |= TF_OOM_VICTIM;
 	killed_ns = clock_ns();
 	signal_send(t, SIGKILL);

@@ -33,7 +33,7 @@ static LIST_HEAD(done); /* irq: of struct page.lru, whose writes have ended */
 static u32 nr_writing;  /* pages sent and not yet finished */
 static u64 nr_reclaimed;
 static int worst_priority = DEF_PRIORITY;
-static bool given;      /* select gave something in the last pass */
+static u32 nr_given, nr_to_evict; /* pages that select gave in the last pass */
 static WAIT_QUEUE(reclaim_wait); /* for a write to end */
 
 int reclaim_worst_priority(void)
@@ -68,9 +68,9 @@ static struct page_id id_of(const struct page *page)
 
 static void give_back(struct page *page, enum vm_put why)
 {
-	vm_putback(page, why);
+	policy_call_putback(page, why);
 	if (page_test(page, PG_mlocked))
-		vm_remove(page, VM_OUT_PINNED);
+		policy_call_remove(page, VM_OUT_PINNED);
 	page_put(page);
 }
 
@@ -85,21 +85,21 @@ static void finish_evict(struct page *page)
 	u32 slot = page->slot;
 
 	if (!swap_count(slot) && !page->mapcount) { /* every user died */
-		vm_drop_isolated(page);
+		policy_drop_isolated(page);
 	} else if (in_use(page)) {
-		vm_count(pgrescued);
+		stat_count(pgrescued);
 		give_back(page, VM_PUT_USED);
 		return;
 	} else {
 		swap_note_eviction(slot);
-		vm_evicted(page, id_of(page));
+		policy_call_evicted(page, id_of(page));
 	}
 	page_zone(page)->nr_reclaimed++;
 	nr_reclaimed++;
 	if (current->flags & TF_KTHREAD)
-		vm_count(pgsteal_kswapd);
+		stat_count(pgsteal_kswapd);
 	else
-		vm_count(pgsteal_direct);
+		stat_count(pgsteal_direct);
 	swap_cache_del(page);
 	page_put(page);
 }
@@ -198,7 +198,7 @@ static bool launder(struct page *page)
 		give_back(page, VM_PUT_DONE);
 		return false;
 	}
-	vm_count(pglaunder);
+	stat_count(pglaunder);
 	page_set(page, PG_laundering);
 	send(page);
 	return false;
@@ -215,7 +215,7 @@ static bool work_on(struct page *page, enum vm_act act)
 		return launder(page);
 	rmap_walk(page, unmap_entry, page);
 	if (act == VM_DETACH) {
-		vm_count(pgdetach);
+		stat_count(pgdetach);
 		give_back(page, VM_PUT_DONE);
 		return false;
 	}
@@ -226,32 +226,32 @@ static bool work_on(struct page *page, enum vm_act act)
 	return true;
 }
 
-static u32 owned_in(u32 zone_mask)
+/* The policy's next page, isolated and held; NULL: none. */
+static struct page *take_page(struct vm_scan *scan)
 {
-	u32 n = 0;
+	struct page *page = policy_call_select(scan);
 
-	for (int i = 0; i < MAX_ZONES; i++)
-		if (zone_mask >> i & 1)
-			n += zones[i].nr_owned;
-	return n;
+	if (page)
+		page_get(page);
+	return page;
 }
 
 u32 reclaim_pass(u32 zone_mask, int priority, u32 want)
 {
 	struct vm_scan scan = { .zones = zone_mask, .priority = priority };
-	u32 taken = 0, selected = 0;
+	u32 taken = 0, given = 0, to_evict = 0;
 	struct page *page;
 
-	scan.budget = MAX(owned_in(zone_mask) >> priority, SWAP_CLUSTER_MAX);
-	if (!priority)
-		scan.budget = 2 * MAX(owned_in(ZONES_ALL), SWAP_CLUSTER_MAX); /* every page twice */
+	scan.budget = policy_budget(zone_mask, priority);
 	worst_priority = MIN(worst_priority, priority);
-	while (taken < want && (page = vm_select(&scan))) {
-		selected++;
+	while (taken < want && (page = take_page(&scan))) {
+		given++;
+		to_evict += scan.act == VM_EVICT;
 		taken += work_on(page, scan.act);
 	}
 	swap_write_flush();
-	given = selected;
+	nr_given = given;
+	nr_to_evict = to_evict;
 	return taken;
 }
 
@@ -274,29 +274,39 @@ void reclaim_pause(void)
 	current->in_pagewait = was;
 }
 
+/* An interrupt may have ended a read since the last pass: who gave nothing is asked once more. */
+static bool blame_policy(u32 zone_mask, u32 given)
+{
+	return (!given && policy_gives(zone_mask)) || policy_blame(zone_mask, given);
+}
+
 /*
  * Passes from calm to desperate until something was freed; false: nothing can be. Pages that were
- * rescued can be, once who uses them has run. The policy is only to blame for a last pass in
- * which it gave nothing, when nobody could change the state of a page since.
+ * rescued can be, once who uses them has run. The policy is only to blame for a last pass in which
+ * it gave nothing to evict, and if it gave nothing at all, when no page was being written.
  */
 static bool reclaim_some(u32 zone_mask, u32 want)
 {
 	u64 before = nr_reclaimed, rescued = vm_events[VM_pgrescued];
+	const struct vm_policy *asked = NULL;
 	bool innocent = true;
+	u32 given = 0;
 
 	for (int priority = DEF_PRIORITY; priority >= 0; priority--) {
 		reclaim_finish_writes();
+		asked = vm_policy;
 		reclaim_pass(zone_mask, priority, want);
-		innocent = given || nr_writing;
+		given = nr_given;
+		innocent = given ? nr_to_evict : nr_writing;
 		while (nr_writing && nr_reclaimed == before)
 			reclaim_wait_write();
 		if (nr_reclaimed != before)
 			return true;
 	}
-	if (slab_reap() + kernel_stack_reap() > 0)
+	if (slab_reap() + kernel_stack_reap() > 0 || vm_policy != asked)
 		return true;
 	if (vm_events[VM_pgrescued] == rescued)
-		return !innocent && vm_blame(zone_mask);
+		return !innocent && blame_policy(zone_mask, given);
 	reclaim_pause();
 	return true;
 }
@@ -322,7 +332,7 @@ bool direct_reclaim(u32 zone_mask)
 {
 	bool some;
 
-	vm_count(allocstall);
+	stat_count(allocstall);
 	reclaim_begin();
 	some = reclaim_some(zone_mask, SWAP_CLUSTER_MAX);
 	reclaim_end();
@@ -338,8 +348,8 @@ void reclaim_trim(struct mm_struct *mm, u32 n)
 	u32 id = mm->id;
 
 	/* Sending a page may sleep, and the process may end meanwhile. */
-	while (n-- && mm_after(id - 1) == mm && (page = vm_select(&scan))) {
-		vm_count(pgtrim);
+	while (n-- && mm_after(id - 1) == mm && (page = take_page(&scan))) {
+		stat_count(pgtrim);
 		work_on(page, scan.act);
 	}
 	swap_write_flush();

@@ -94,7 +94,7 @@ static void slot_released(u32 slot)
 	swap_nr_free++;
 	group_used[slot / GROUP]--;
 	shadow[slot] = 0;
-	vm_forget(id);
+	policy_call_forget(id);
 }
 
 u32 swap_count(u32 slot)

@@ -88,14 +88,14 @@ static void read_end(struct bio *bio)
 		page_unlock(bio->pages[i]);
 	}
 	if (bio->error)
-		vm_count(swap_read_error);
+		stat_count(swap_read_error);
 	bio_done(bio);
 }
 
 static void write_end(struct bio *bio)
 {
 	if (bio->error)
-		vm_count(swap_write_error);
+		stat_count(swap_write_error);
 	for (u32 i = 0; i < bio->nr; i++) {
 		struct page *page = bio->pages[i];
 
@@ -123,7 +123,7 @@ static void write_run(struct page **pages, u32 nr)
 
 	for (; bio->nr < nr; bio->nr++)
 		bio->pages[bio->nr] = pages[bio->nr];
-	vm_count_n(pswpout, nr);
+	stat_add(pswpout, nr);
 	block_submit(swap_bdev, bio);
 }
 
@@ -187,8 +187,8 @@ static struct page *add_neighbour(u32 slot)
 		frames_uncharge();
 		return NULL;
 	}
-	vm_count(swap_ra);
-	vm_insert(page, NULL, VM_IN_PREFETCH, id);
+	stat_count(swap_ra);
+	policy_call_insert(page, NULL, VM_IN_PREFETCH, id);
 	return page;
 }
 
@@ -209,7 +209,7 @@ static void read_cluster(struct bio *bio, struct page *target, u32 cluster)
 		bio->pages[bio->nr++] = page;
 		hi++;
 	}
-	vm_count_n(pswpin, bio->nr);
+	stat_add(pswpin, bio->nr);
 	block_submit(swap_bdev, bio);
 }
 
@@ -226,7 +226,7 @@ struct page *swap_in(u32 slot, struct vm_area_struct *vma, bool *major)
 
 	if (page)
 		return page;
-	guard_fault(vma->mm);
+	guard_call_fault(vma->mm);
 	frames_charge();
 	page = add_frame(slot, GFP_USER);
 	if (!page) { /* no memory; or somebody read it while we slept, and it is in the cache */
@@ -248,5 +248,5 @@ void swap_note_refault(struct mm_struct *mm, u32 slot)
 	if (!distance || distance > vm_frames())
 		return;
 	mm->count.nr_refault++;
-	vm_count(workingset_refault);
+	stat_count(workingset_refault);
 }

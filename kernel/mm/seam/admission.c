@@ -35,13 +35,13 @@ void policy_admit_current(void)
 {
 	struct mm_struct *mm = current->mm;
 
-	if (vm_may_run(mm))
+	if (policy_call_may_run(mm))
 		return;
-	vm_count(admission_wait);
+	stat_count(admission_wait);
 	current->in_admit = true;
 	if (nr_waiting++ == 0)
 		start_tick_timer();
-	wait_event_interruptible(&admission_wait, vm_may_run(mm));
+	wait_event_interruptible(&admission_wait, policy_call_may_run(mm));
 	nr_waiting--;
 	current->in_admit = false;
 }
@@ -55,14 +55,14 @@ void admission_recheck(void)
 	if (!vm_policy->may_run)
 		return;
 	for_each_mm(mm)
-		if (mm->task && !vm_may_run(mm))
+		if (mm->task && !policy_call_may_run(mm))
 			task_set_work(mm->task, WORK_ADMIT);
 }
 
 /* While somebody is held back the tick must come, even if the machine is idle. */
 static void start_tick_timer(void)
 {
-	u64 at = clock_ns() + (vm_policy->tick_ms ?: 100) * 1000000ull;
+	u64 at = clock_ns() + policy_tick_ms() * 1000000ull;
 
 	if (tick_timer.armed) /* who is held back again and again must not put it off */
 		at = MIN(at, tick_timer.expires_ns);
@@ -85,7 +85,7 @@ static void trim_all(void)
 
 	/* Trimming may sleep, and processes may end meanwhile: go on by number. */
 	while (vm_policy->surplus && (mm = mm_after(id))) {
-		u32 n = vm_surplus(mm);
+		u32 n = policy_call_surplus(mm);
 
 		id = mm->id;
 		if (n)
@@ -101,7 +101,7 @@ static void kvmd(void *arg)
 		start_tick_timer();
 		wait_event_interruptible(&kvmd_wait, tick_due);
 		tick_due = false;
-		while (vm_tick())
+		while (policy_call_tick())
 			cond_resched();
 		trim_all();
 		admission_recheck();

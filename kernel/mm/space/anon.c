@@ -58,7 +58,7 @@ int fault_copy_on_write(struct fault *f)
 	pte_t entry = *f->pte;
 
 	if (f->vma->flags & VM_SHARED || frame_is_ours(old)) {
-		vm_count(pgreuse);
+		stat_count(pgreuse);
 		*f->pte = pte_mkwrite(entry);
 		tlb_flush_page(f->vma->mm->pgd, f->addr);
 		return 0;

@@ -54,7 +54,7 @@ static inline void map_new_anon(struct fault *f, struct page *page)
 
 	map_anon(f, page, true);
 	if (!page_test(page, PG_mlocked))
-		vm_insert(page, f->vma->mm, VM_IN_FAULT, none);
+		policy_call_insert(page, f->vma->mm, VM_IN_FAULT, none);
 }
 
 /* fault.c */

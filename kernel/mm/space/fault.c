@@ -76,9 +76,9 @@ static void map_swapped(struct fault *f, struct page *page, u32 slot)
 	if (f->vma->flags & VM_LOCKED)
 		page_pin(page);
 	else if (page_test(page, PG_owned))
-		vm_touch(page, mm, VM_TOUCH_MINOR);
+		policy_call_touch(page, mm, VM_TOUCH_MINOR);
 	else if (!page_test(page, PG_isolated) && !page_test(page, PG_mlocked))
-		vm_insert(page, mm, VM_IN_FAULT, id);
+		policy_call_insert(page, mm, VM_IN_FAULT, id);
 }
 
 /* A page that was read ahead becomes this process's. */
@@ -86,8 +86,8 @@ static void claim_prefetched(struct page *page)
 {
 	if (!page_test(page, PG_owned) || page->owner || page->mapcount)
 		return;
-	vm_count(swap_ra_hit);
-	vm_remove(page, VM_OUT_MOVED);
+	stat_count(swap_ra_hit);
+	policy_call_remove(page, VM_OUT_MOVED);
 }
 
 static int fault_swap(struct fault *f, pte_t entry)
@@ -121,7 +121,7 @@ static int fault_trapped(struct fault *f)
 	*f->pte = pte_mkyoung(pte_mkaccess(*f->pte));
 	current->fresh_va = f->addr;
 	if (page_test(page, PG_owned))
-		vm_touch(page, f->vma->mm, VM_TOUCH_MINOR);
+		policy_call_touch(page, f->vma->mm, VM_TOUCH_MINOR);
 	return 0;
 }
 
@@ -166,7 +166,7 @@ static void note_major(struct mm_struct *mm, u64 waited, u32 rss)
 {
 	u64 delay = current->acct.cycles[ACCT_PAGEWAIT] - waited;
 
-	vm_count(pgmajfault);
+	stat_count(pgmajfault);
 	current->nr_majflt++;
 	mm->count.fault_delay_cycles += delay;
 	mm->count.fault_space_cycles += delay * rss;
@@ -218,11 +218,11 @@ void do_page_fault(struct pt_regs *regs, u32 addr, u32 fault)
 {
 	int err = -EFAULT;
 
-	vm_count(pgfault);
+	stat_count(pgfault);
 	if (addr < TASK_SIZE && current->mm && (regs_user(regs) || has_fixup(regs)))
 		err = handle_mm_fault(current->mm, addr, fault);
 	if (likely(!err)) {
-		if (vm_policy->may_run && !vm_may_run(current->mm))
+		if (vm_policy->may_run && !policy_call_may_run(current->mm))
 			task_set_work(current, WORK_ADMIT);
 		return;
 	}

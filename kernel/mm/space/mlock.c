@@ -20,7 +20,7 @@ void page_pin(struct page *page)
 	if (!page_test(page, PG_anon) || page_test(page, PG_mlocked))
 		return;
 	if (page_test(page, PG_owned))
-		vm_remove(page, VM_OUT_PINNED);
+		policy_call_remove(page, VM_OUT_PINNED);
 	page_set(page, PG_mlocked);
 	frames_uncharge();
 }
@@ -45,7 +45,7 @@ void page_unpin(struct page *page)
 	page_clear(page, PG_mlocked);
 	frames_used++; /* it is there already: over the cap, if need be */
 	if (!page_test(page, PG_isolated))
-		vm_insert(page, page->owner, VM_IN_ADOPT, none);
+		policy_call_insert(page, page->owner, VM_IN_ADOPT, none);
 }
 
 int mm_populate(struct mm_struct *mm, u32 start, u32 end)
@@ -140,7 +140,7 @@ static void tell_policy(struct vm_area_struct *vma, u32 start, u32 end, enum vm_
 		struct page *page = pte && pte_present(*pte) ? pfn_page(pte_pfn(*pte)) : NULL;
 
 		if (page && page_test(page, PG_owned))
-			vm_touch(page, vma->mm, how);
+			policy_call_touch(page, vma->mm, how);
 	}
 }
 

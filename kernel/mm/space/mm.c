@@ -57,7 +57,7 @@ static void mm_announce(struct mm_struct *mm)
 
 	mm->id = ++last_id;
 	list_add_tail(&mm->all, &mm_list);
-	vm_mm_init(mm);
+	policy_call_mm_init(mm);
 }
 
 struct mm_struct *mm_create(void)
@@ -150,8 +150,8 @@ void mm_destroy(struct mm_struct *mm)
 	if (mmu_current == mm->pgd)
 		mmu_switch(kernel_pgd);
 	pgd_free_tables(mm->pgd, 0, TASK_SIZE);
-	guard_mm_exit(mm);
-	vm_mm_exit(mm);
+	guard_call_mm_exit(mm);
+	policy_call_mm_exit(mm);
 	list_del(&mm->all);
 	family_leave(mm);
 	if (mm->task) {

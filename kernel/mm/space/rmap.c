@@ -121,8 +121,8 @@ void page_disown(struct page *page)
 
 	rmap_walk(page, first_user, &heir);
 	if (owned)
-		vm_remove(page, VM_OUT_MOVED);
+		policy_call_remove(page, VM_OUT_MOVED);
 	page->owner = heir;
 	if (owned)
-		vm_insert(page, heir, VM_IN_ADOPT, id);
+		policy_call_insert(page, heir, VM_IN_ADOPT, id);
 }

@@ -12,7 +12,8 @@ static bool all_spare(struct page *page, struct mm_struct *owner, const struct v
 
 static void all_show(struct seq_file *m)
 {
-	seq_printf(m, "spared: %llu\nfor people: %u of these\n", nr_spared, 1);
+	show_u64(m, "spared", nr_spared);
+	seq_printf(m, "for people: %u\n", 1);
 }
 
 static const struct vm_guard all = {

@@ -1,11 +1,11 @@
 /* Asks the core for a page while the core asks it for one. */
 #include "base.h"
 
-struct page *vm_select(struct vm_scan *scan);
+struct page *policy_call_select(struct vm_scan *scan);
 
 static struct page *nested_select(struct vm_scan *scan)
 {
-	return vm_select(scan);
+	return policy_call_select(scan);
 }
 
 static const struct vm_policy nested = {

@@ -28,7 +28,7 @@ PARTS = (
     "tests/host",
     "tests/kernel/vmsim",
 )
-BUILT = ("boot", "kernel", "user", "host", "vmsim", "plugin", "labs")
+BUILT = ("boot", "kernel", "registry", "user", "host", "vmsim", "plugin", "labs")
 BUILT_FILES = (
     "flags",
     "programs",

@@ -1,7 +1,6 @@
 """What the plugin must know of a kernel to watch a student's code in it: addresses, for tools/plugin/evidence.c.
 
-Everything is looked up where the student's code cannot mislead: global names, which occur once in a kernel, and objects
-of the release.
+Everything is looked up where the student's code cannot mislead: global names, which occur once in a kernel.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 import bisect
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidemark import qemu
@@ -19,7 +17,6 @@ from tidemark.grade.elf import Elf, Placed, Symbol, place
 if TYPE_CHECKING:
     from tidemark.grade.bench import Bench
 
-SEAM = Path("build/kernel/mm/policy_core.o")
 POLICIES, GUARDS = "build/kernel/mm/policy/", "build/kernel/mm/guard/"
 PAGE_LAYOUT = """#include "mm/page.h"
 const u32 layout[] = { sizeof(struct page), __builtin_offsetof(struct page, policy),
@@ -95,7 +92,7 @@ def find(bench: Bench) -> Watched:
             "copy": kernel.globals["copy_page"],
             "clear": kernel.globals["clear_page"],
             "death": kernel.globals["pgd_destroy"],
-            "violation": place(kernel, Elf(bench.tree / SEAM)).addresses["violation"],
+            "violation": kernel.globals["world_violation"],
         }
         image = (kernel.globals["__kernel_start"], kernel.globals["__kernel_end"])
         mem_map = kernel.globals["mem_map"]

@@ -10,25 +10,12 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.patches import Patch
 
 from tidemark.report import quantities
-from tidemark.report.figure import BLACK, BLUE, GREEN, GREY, ORANGE, SKY, VERMILION, WIDTH_IN, Figure, heading, of_rows
+from tidemark.report.figure import BLACK, GREY, WIDTH_IN, Figure, heading, of_rows
+from tidemark.report.plots import SPACE_TIME
 from tidemark.report.sources import Run
 from tidemark.report.text import short
 
 MAX_BARS = 24
-PARTS = {
-    "user": ("running", GREEN),
-    "pagewait": ("waiting for a page", VERMILION),
-    "ready": ("ready", ORANGE),
-    "kernel": ("housekeeping", BLUE),
-    "admit": ("waiting for admission", SKY),
-    "sleep": ("other sleep", "#c8c8c8"),
-}
-CAPTION = (
-    "Space-time of each process, page-seconds. The bar is C_B, ∫ s(t) dt from start to end (Belady and Kuehner 1969), "
-    "split by what the process did; the black line under it is C_D, own time plus waits at major faults (Denning "
-    "1980); to the right γ, the kernel's work per major fault (McMenamin 2011). C_B − C_D is what Denning's form "
-    "leaves out."
-)
 
 
 def of_runs(runs: Sequence[Run]) -> Figure | None:
@@ -39,7 +26,7 @@ def of_runs(runs: Sequence[Run]) -> Figure | None:
     table = of_rows([{"run": run.label, **row} for run, rows in blocks for row in rows])
     left_out = sum(max(len(rows) - MAX_BARS, 0) for _, rows in blocks)
     more = f" The {left_out} smallest are only in the CSV." if left_out else ""
-    return Figure("space-time", "Space-time", CAPTION + more, table, lambda: draw(blocks))
+    return Figure(SPACE_TIME.name, SPACE_TIME.title, SPACE_TIME.caption + more, table, lambda: draw(blocks))
 
 
 def draw(blocks: Sequence[tuple[Run, list[dict[str, Any]]]]) -> Canvas:
@@ -57,7 +44,7 @@ def draw(blocks: Sequence[tuple[Run, list[dict[str, Any]]]]) -> Canvas:
     axes[-1, 1].set_xlim(left=0)
     axes[-1, 0].set_xlabel("space-time, page-seconds")
     axes[-1, 1].set_xlabel("γ, µs")
-    handles = [Patch(color=colour, label=name) for name, colour in PARTS.values()]
+    handles = [Patch(color=line.look.colour, label=line.part) for line in SPACE_TIME.lines]
     picture.legend(handles=[*handles, Patch(color=BLACK, label="C_D")], loc="outside upper left", ncols=4)
     return picture
 
@@ -66,9 +53,9 @@ def block(axes: Axes, rows: Sequence[dict[str, Any]]) -> None:
     """The bars of one run, the first at the top."""
     places = range(len(rows))
     before = [0.0] * len(rows)
-    for part, (_, colour) in PARTS.items():
-        widths = [row[f"{part}_page_s"] for row in rows]
-        axes.barh(places, widths, 0.5, left=before, color=colour)
+    for line in SPACE_TIME.lines:
+        widths = [row[line.column] for row in rows]
+        axes.barh(places, widths, 0.5, left=before, color=line.look.colour)
         before = [start + width for start, width in zip(before, widths)]
     axes.barh([at + 0.34 for at in places], [row["c_d_page_s"] for row in rows], 0.12, color=BLACK)
     axes.set_yticks(places, [f"{short(row['command'], 16)} {row['pid']}" for row in rows])

@@ -9,37 +9,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from tidemark.report import quantities
-from tidemark.report.figure import BLUE, GREEN, GREY, ORANGE, YELLOW, Look, looks
+from tidemark.report.figure import Look, looks
+from tidemark.report.plots import LISTS, MEMORY, PLOTS, RESIDENT_SETS, ZONES, Plot
 from tidemark.report.quantities import Columns
 from tidemark.report.sources import Run
-from tidemark.report.timelines import ZONE_LOOKS, list_colours
+from tidemark.report.timelines import list_colours, processes
+
+Chart = dict[str, Any]
 
 POINTS = 3000
 DASH = {"-": [], "--": [6, 4], ":": [2, 3], "-.": [6, 3, 2, 3]}
-SHARED = {
-    "CPU utilisation": (quantities.utilisation, {"utilisation_percent": ""}, "%"),
-    "Major faults": (quantities.faults, {"major_faults_per_s": ""}, "per s"),
-    "Minor faults": (quantities.faults, {"minor_faults_per_s": ""}, "per s"),
-    "Pages read from and written to swap": (
-        quantities.faults,
-        {"pages_in_per_s": "in", "pages_out_per_s": "out"},
-        "per s",
-    ),
-    "Pressure on memory": (quantities.pressure, {"some_percent": "some", "full_percent": "full"}, "%"),
-    "Tasks that can run, processes held back": (quantities.tasks, {"running": "can run", "held": "held"}, ""),
-    "Requests at the disk": (quantities.tasks, {"disk_queue": ""}, ""),
-}
-OF_PROCESS = {
-    "mad": ("MAD", GREY),
-    "rss": ("RSS", BLUE),
-    "nap": ("NAP", ORANGE),
-    "wss": ("WSS", GREEN),
-    "swap": ("in swap", YELLOW),
-}
 
 
 def number(value: float) -> float | int | None:
@@ -50,43 +34,43 @@ def number(value: float) -> float | int | None:
     return int(short) if short.is_integer() else short
 
 
-def plain(columns: Columns, names: Iterable[str]) -> list[list]:
+def plain(columns: Columns, names: Iterable[str]) -> list[list[Any]]:
     """Time and the named columns, thinned, as lists. Time keeps its microseconds."""
     thinned = quantities.thinned({name: columns[name] for name in ("time_s", *names)}, POINTS)
     values = [[number(value) for value in thinned[name]] for name in thinned if name != "time_s"]
     return [[round(float(t), 6) for t in thinned["time_s"]], *values]
 
 
-def series(label: str, look: Look, shown: bool = True, stepped: bool = False) -> dict:
+def series(label: str, look: Look, shown: bool = True, stepped: bool = False) -> Chart:
     """One line of a chart."""
     return {"label": label, "colour": look.colour, "dash": DASH[look.dash], "shown": shown, "stepped": stepped}
 
 
-def of_interval(unit: str) -> bool:
-    """Is a quantity with this unit one of an interval, and drawn as a step?"""
-    return unit in ("%", "per s")
-
-
-def chart(group: str, title: str, unit: str, lines: list[dict], runs: Sequence[Run], **rest: object) -> dict:
+def chart(group: str, title: str, unit: str, lines: list[Chart], runs: Sequence[Run], **rest: object) -> Chart:
     """One chart, with the events of its runs as marks. `rest` has its blocks or its choices."""
     marks = [[at, text] for run in runs for at, text in quantities.marks(run.data)]
     return {"group": group, "title": title, "unit": unit, "series": lines, "marks": marks, **rest}
 
 
-def shared(title: str, runs: Sequence[Run]) -> dict | None:
-    """One of SHARED, all runs in it; None when no run has it."""
-    quantity, names, unit = SHARED[title]
+def titles(plot: Plot) -> list[str]:
+    """The charts that the lines of a plot make."""
+    return list(dict.fromkeys(line.chart for line in plot.lines if line.chart)) if plot.over_time else []
+
+
+def shared(plot: Plot, title: str, runs: Sequence[Run]) -> Chart | None:
+    """The chart of the lines with that title, all runs in it; None when no run has them."""
+    shown = [line for line in plot.lines if line.chart == title]
     lines, blocks = [], []
     for run, look in zip(runs, looks([run.policy for run in runs])):
-        columns = quantity(run.data)
+        columns = plot.columns(run.data)
         if columns is None:
             continue
-        blocks.append(plain(columns, names))
-        for at, part in enumerate(names.values()):
+        blocks.append(plain(columns, [line.column for line in shown]))
+        for at, line in enumerate(shown):
             dash = look.dash if at == 0 else ":"
-            label = ", ".join(filter(None, (run.label if len(runs) > 1 or not part else "", part)))
-            lines.append(series(label, Look(look.colour, dash), stepped=of_interval(unit)))
-    return chart("all", title, unit, lines, runs, blocks=blocks) if blocks else None
+            label = ", ".join(filter(None, (run.label if len(runs) > 1 or not line.part else "", line.part)))
+            lines.append(series(label, Look(look.colour, dash), stepped=line.of_interval))
+    return chart("all", title, shown[0].shown_unit, lines, runs, blocks=blocks) if blocks else None
 
 
 def cycled(nr: int) -> list[Look]:
@@ -95,56 +79,57 @@ def cycled(nr: int) -> list[Look]:
     return [cycle[at % len(cycle)] for at in range(nr)]
 
 
-def resident(run: Run, group: str) -> dict | None:
+def resident(run: Run, group: str) -> Chart | None:
     """The resident sets of all processes of a run; None when it has none."""
-    processes = quantities.processes(run.data)
-    lines = [series(f"{comm} {pid}", look) for (pid, comm), look in zip(processes, cycled(len(processes)))]
-    blocks = [plain(columns, ["rss"]) for columns in processes.values()]
-    return chart(group, "Resident sets", "pages", lines, [run], blocks=blocks) if blocks else None
+    found = processes(run)
+    lines = [series(f"{comm} {pid}", look) for (pid, comm), look in zip(found, cycled(len(found)))]
+    blocks = [plain(columns, ["rss"]) for columns in found.values()]
+    return chart(group, RESIDENT_SETS.chart, "pages", lines, [run], blocks=blocks) if blocks else None
 
 
-def one_process(run: Run, group: str) -> dict | None:
-    """MAD, RSS, NAP, WSS and pages in swap of one process, chosen from a menu; None when there is none."""
-    processes = quantities.processes(run.data)
-    if not processes:
+def one_process(run: Run, group: str) -> Chart | None:
+    """The lines of MEMORY of one process, chosen from a menu; hidden at first are those that its picture lacks."""
+    found = processes(run)
+    if not found:
         return None
-    lines = [series(label, Look(colour), name in ("mad", "rss", "nap")) for name, (label, colour) in OF_PROCESS.items()]
-    choices = [
-        {"name": f"{comm} {pid}", "blocks": [plain(columns, OF_PROCESS)]} for (pid, comm), columns in processes.items()
-    ]
-    demands = [columns["mad"].max() for columns in processes.values()]
+    lines = [series(line.part, line.look, bool(line.axis)) for line in MEMORY.lines]
+    names = [line.column for line in MEMORY.lines]
+    choices = [{"name": f"{comm} {pid}", "blocks": [plain(columns, names)]} for (pid, comm), columns in found.items()]
+    demands = [columns["mad"].max() for columns in found.values()]
     chosen = demands.index(max(demands))
-    return chart(group, "Memory of one process", "pages", lines, [run], choices=choices, chosen=chosen)
+    return chart(group, MEMORY.chart, "pages", lines, [run], choices=choices, chosen=chosen)
 
 
-def zones(run: Run, group: str) -> list[dict]:
+def zones(run: Run, group: str) -> list[Chart]:
     """Free pages and watermarks of each zone."""
     charts = []
     for zone, columns in quantities.zones(run.data):
         levels = {"time_s": columns["time_s"][[0, -1]]}
-        levels |= {name: np.full(2, float(zone[name])) for name in ("high", "low", "min")}
-        blocks = [plain(columns, ["free_pages"]), plain(levels, ["high", "low", "min"])]
-        lines = [series(name, look) for name, look in ZONE_LOOKS.items()]
-        title = f"Free pages of zone {zone['name']}, logarithmic"
+        free, *marks = ZONES.lines
+        levels |= {line.part: np.full(2, float(zone[line.part])) for line in marks}
+        blocks = [plain(columns, [free.column]), plain(levels, [line.part for line in marks])]
+        lines = [series(line.part, line.look) for line in ZONES.lines]
+        title = ZONES.chart.format(zone=zone["name"])
         charts.append(chart(group, title, "pages", lines, [run], blocks=blocks, log=True))
     return charts
 
 
-def lists(run: Run, group: str) -> dict | None:
+def lists(run: Run, group: str) -> Chart | None:
     """What the policy shows of its lists; None when it shows nothing."""
     columns = quantities.lists(run.data)
     names = [name for name in columns if name != "time_s"]
     lines = [series(name, look) for name, look in zip(names, cycled(len(names)))]
-    return chart(group, "The policy's lists", "", lines, [run], blocks=[plain(columns, names)]) if names else None
+    return chart(group, LISTS.chart, "", lines, [run], blocks=[plain(columns, names)]) if names else None
 
 
-def of_all(runs: Sequence[Run]) -> list[dict]:
+def of_all(runs: Sequence[Run]) -> list[Chart]:
     """The charts in which all runs with samples share the axes."""
     sampled = [run for run in runs if run.sampled]
-    return [chart for title in SHARED if sampled and (chart := shared(title, sampled))]
+    every = [(plot, title) for plot in PLOTS for title in titles(plot) if sampled]
+    return [chart for plot, title in every if (chart := shared(plot, title, sampled))]
 
 
-def of_one(run: Run, group: str) -> list[dict]:
+def of_one(run: Run, group: str) -> list[Chart]:
     """The charts of one run."""
     if not run.sampled:
         return []

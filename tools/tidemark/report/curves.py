@@ -15,30 +15,13 @@ from matplotlib.ticker import MaxNLocator
 from tidemark.report import cells, fit
 from tidemark.report.cells import Cell, Panel
 from tidemark.report.figure import DASHES, Figure, Look, Table, canvas, colours, heading, legend, of_rows, whole_numbers
+from tidemark.report.plots import THRASHING, TURNAROUND
 
 PER_FIGURE = 3
 STEEP = 30
 BAND = 0.18
 AXIS = {cells.PROCESSES: "number of processes", cells.MEMORY: "memory, MiB"}
 NAME = {cells.MEMORY: "memory"}
-ROWS = {
-    "utilisation_percent": "utilisation, %",
-    "user_percent": "user time, %",
-    "throughput_per_s": "throughput, jobs / s",
-}
-
-THRASHING = (
-    "CPU utilisation, the part of it in user mode, and throughput (jobs that ended well per second of machine time) "
-    "against {axis}. Throughput has a logarithmic scale. Points are runs; lines join the medians of those that differ "
-    "in nothing but jitter or seed, bands go from the least to the greatest. A collapse as processes grow is "
-    "thrashing (P. Denning, “Thrashing: its causes and prevention”, 1968)."
-)
-TURNAROUND = (
-    "Turnaround of the whole command against memory. Points are runs, bars go from the least to the greatest; dashed: "
-    "T = k / M⁴ + c (McMenamin 2011, equation 5.1); solid: the exponent free, with its 95 % interval, by least squares "
-    "on the median at each size (variable "
-    "projection; profile-likelihood interval). The scale is logarithmic where turnarounds differ more than thirtyfold."
-)
 
 
 def chunks(panels: Sequence[Panel]) -> Iterator[tuple[str, Sequence[Panel]]]:
@@ -93,7 +76,10 @@ def spread_rows(panels: Sequence[Panel], x: str) -> list[dict[str, Any]]:
     rows = []
     for panel in panels:
         for policy, line in panel.lines.items():
-            runs = {name: cells.repetitions(line, name) for name in (*ROWS, "turnaround_s")}
+            runs = {
+                name: cells.repetitions(line, name)
+                for name in (*(shown.column for shown in THRASHING.lines), "turnaround_s")
+            }
             for at in dict.fromkeys(at for at, _ in line):
                 values = {name: of[at] for name, of in runs.items() if len(of.get(at, ())) > 1}
                 first = {"panel": panel.title, "policy": policy, NAME.get(x, x): at}
@@ -112,18 +98,18 @@ def thrashing(panels: Sequence[Panel], x: str, suffix: str) -> Figure:
     """Utilisation, user time and throughput against the number of processes or memory."""
 
     def draw() -> Canvas:
-        picture, axes = canvas(len(ROWS), len(panels), sharex="col", sharey="row")
+        picture, axes = canvas(len(THRASHING.lines), len(panels), sharex="col", sharey="row")
         styles = policy_looks(panels)
         for column, panel in zip(axes.T, panels):
-            for row, name in zip(column, ROWS):
+            for row, shown in zip(column, THRASHING.lines):
                 for policy, line in panel.lines.items():
-                    points(row, line, name, styles[policy])
+                    points(row, line, shown.column, styles[policy])
             heading(column[0], panel.title.replace("{processes}", "n"), wide=len(panels) == 1)
             column[-1].set_xlabel(AXIS.get(x, x))
             scale_x(column[-1], panel, x)
-        for row, label in zip(axes[:, 0], ROWS.values()):
-            row.set_ylabel(label)
-            if label.endswith("%"):
+        for row, shown in zip(axes[:, 0], THRASHING.lines):
+            row.set_ylabel(shown.axis)
+            if shown.unit == "%":
                 row.set_ylim(0, 100)
         axes[-1, 0].set_yscale("log", nonpositive="mask")
         whole_numbers(axes[-1, 0].yaxis)
@@ -132,10 +118,8 @@ def thrashing(panels: Sequence[Panel], x: str, suffix: str) -> Figure:
 
     against = f"the {AXIS[x].split(',')[0]}" if x in AXIS else x
     stem = re.sub(r"\W+", "-", NAME.get(x, x))
-    caption = THRASHING.format(axis=against)
-    return Figure(
-        f"thrashing-{stem}{suffix}", f"Thrashing curve: against {against}", caption, table_of(panels, x), draw
-    )
+    title, caption = (text.format(axis=against) for text in (THRASHING.title, THRASHING.caption))
+    return Figure(f"{THRASHING.name}-{stem}{suffix}", title, caption, table_of(panels, x), draw)
 
 
 def scale_x(axes: Axes, panel: Panel, x: str) -> None:
@@ -227,7 +211,7 @@ def turnaround(panel: Panel, suffix: str) -> Figure:
         return picture
 
     table = table_of([panel], cells.MEMORY)
-    return Figure(f"turnaround-memory{suffix}", "Turnaround against memory", TURNAROUND, table, draw)
+    return Figure(f"{TURNAROUND.name}{suffix}", TURNAROUND.title, TURNAROUND.caption, table, draw)
 
 
 def of_cells(every: Sequence[Cell]) -> tuple[list[Figure], Table, dict[str, Table]]:

@@ -8,24 +8,17 @@ all counters were 0. A level (free pages, RSS) is that of its time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
+from tidemark.records import MEMBERS, Mm, Oom, Policy, Profile, Violation
 from tidemark.report.text import printable
 from tidemark.summary import ACCOUNTS, process
 from tidemark.telemetry import Telemetry, column
 
 Columns = dict[str, np.ndarray]
-
-SIZES = ("mad", "rss", "nap", "wss", "swap")
-RATES = {
-    "minor_faults_per_s": ("vm.pgfault", "vm.pgmajfault"),
-    "major_faults_per_s": ("vm.pgmajfault",),
-    "refaults_per_s": ("vm.workingset_refault",),
-    "pages_in_per_s": ("vm.pswpin",),
-    "pages_out_per_s": ("vm.pswpout",),
-}
 
 
 def times(data: Telemetry) -> np.ndarray:
@@ -62,60 +55,56 @@ def share(data: Telemetry, name: str) -> np.ndarray:
     return growth(data, name) / 1e4 / intervals(data)
 
 
-def utilisation(data: Telemetry) -> Columns:
-    """CPU utilisation, 1 - (idle in the interval) / interval, and the part of it inside the policy's hooks: percent."""
-    return {
-        "time_s": times(data),
-        "utilisation_percent": 100 - share(data, "idle_us"),
-        "policy_percent": share(data, "policy_us"),
-    }
+def per_second(data: Telemetry, name: str) -> np.ndarray:
+    """By how much a counter has grown in a second of each interval, float64[n]."""
+    return growth(data, name) / intervals(data)
 
 
-def faults(data: Telemetry) -> Columns:
-    """Faults, refaults and swapped pages per second. Minor faults are all that are not major."""
-    columns = {"time_s": times(data)}
-    for name, (counter, *less) in RATES.items():
-        columns[name] = (growth(data, counter) - sum(growth(data, other) for other in less)) / intervals(data)
-    return columns
-
-
-def pressure(data: Telemetry) -> Columns | None:
-    """Percent of each interval in which some, and in which all tasks stalled on memory; None without `psi`."""
-    if not data.samples or "psi" not in data.samples[0]:
-        return None
-    return {
-        "time_s": times(data),
-        "some_percent": share(data, "psi.some_us"),
-        "full_percent": share(data, "psi.full_us"),
-    }
-
-
-def tasks(data: Telemetry) -> Columns:
-    """How many tasks can run, how many processes are held back, how many requests the disk has; and its mean response.
-
-    Mean response: all requests' times from submission to end over their number, in the interval, ms; nan without any.
+def member(data: Telemetry, name: str) -> np.ndarray:
+    """A member of the samples as it is drawn, float64[n]: a level as it is; of a counter, its growth in each interval,
+    per second, or for one of µs as percent of the interval.
     """
+    described = MEMBERS[f"sample.{name}"]
+    if described.kind != "COUNTER":
+        return column(data.samples, name)
+    return share(data, name) if described.unit == "µs" else per_second(data, name)
+
+
+def unit_of(name: str) -> str:
+    """The unit in which `member` gives it."""
+    described = MEMBERS[f"sample.{name}"]
+    if described.kind == "COUNTER":
+        return "%" if described.unit == "µs" else "per s"
+    return described.unit
+
+
+def utilisation(data: Telemetry) -> np.ndarray:
+    """CPU utilisation, 1 - (idle in the interval) / interval: percent, float64[n]."""
+    return 100 - share(data, "idle_us")
+
+
+def minor_faults(data: Telemetry) -> np.ndarray:
+    """Faults that are not major, per second, float64[n]."""
+    return (growth(data, "vm.pgfault") - growth(data, "vm.pgmajfault")) / intervals(data)
+
+
+def disk_response(data: Telemetry) -> np.ndarray:
+    """All requests' times from submission to end over their number, in each interval, ms; nan without any."""
     requests = growth(data, "disk.reads") + growth(data, "disk.writes")
     with np.errstate(divide="ignore", invalid="ignore"):
-        response = np.where(requests > 0, growth(data, "disk.wait_us") / requests / 1e3, np.nan)
-    return {
-        "time_s": times(data),
-        "running": column(data.samples, "running"),
-        "held": column(data.samples, "held"),
-        "disk_queue": column(data.samples, "disk.queue"),
-        "disk_response_ms": response,
-        "reclaim_priority": column(data.samples, "priority"),
-    }
+        return np.where(requests > 0, growth(data, "disk.wait_us") / requests / 1e3, np.nan)
 
 
-def zones(data: Telemetry) -> list[tuple[dict, Columns]]:
+def zones(data: Telemetry) -> list[tuple[Mapping[str, Any], Columns]]:
     """For each zone that manages pages: its entry in `start` (name, min, low, high), and its free and owned pages."""
-    found = []
+    found: list[tuple[Mapping[str, Any], Columns]] = []
     for at, zone in enumerate(data.start.get("zones", [])):
         if zone["managed"]:
-            free, owned = (np.array([s[name][at] for s in data.samples], float) for name in ("free", "owned"))
-            zone = zone | {"name": printable(zone["name"])}
-            found.append((zone, {"time_s": times(data), "free_pages": free, "owned_pages": owned}))
+            free, owned = (
+                np.array(part, float) for part in zip(*((s["free"][at], s["owned"][at]) for s in data.samples))
+            )
+            named = {**zone, "name": printable(zone["name"])}
+            found.append((named, {"time_s": times(data), "free_pages": free, "owned_pages": owned}))
     return found
 
 
@@ -127,25 +116,26 @@ def lists(data: Telemetry) -> Columns:
     return {"time_s": times(data)} | values
 
 
-def processes(data: Telemetry) -> dict[tuple[int, str], Columns]:
-    """MAD, RSS, NAP, WSS and pages in swap of each process but init, by (pid, last comm), in order of pid.
+def processes(data: Telemetry, members: Sequence[str]) -> dict[tuple[int, str], Columns]:
+    """Time and these members of each process but init, by (pid, last comm), in order of pid.
 
     A process that appears in no sample is missing: it was born and died between two.
     """
-    rows: dict[int, list[tuple]] = {}
+    rows: dict[int, list[tuple[float, ...]]] = {}
     names: dict[int, str] = {}
     for sample in data.samples:
-        for entry in sample.get("procs", []):
-            rows.setdefault(entry["pid"], []).append((sample["t_us"] / 1e6, *(entry[name] for name in SIZES)))
+        entries: list[Any] = list(sample.get("procs", []))
+        for entry in entries:
+            rows.setdefault(entry["pid"], []).append((sample["t_us"] / 1e6, *(entry[name] for name in members)))
             names[entry["pid"]] = printable(entry["comm"])
     return {
-        (pid, names[pid]): dict(zip(("time_s", *SIZES), np.array(rows[pid], float).T))
+        (pid, names[pid]): dict(zip(("time_s", *members), np.array(rows[pid], float).T))
         for pid in sorted(rows)
         if pid != 1
     }
 
 
-def space_time(data: Telemetry) -> list[dict]:
+def space_time(data: Telemetry) -> list[dict[str, Any]]:
     """The processes that ended, with their space-time by account in page-seconds, after the columns of the summary.
 
     C_B is the sum over the accounts: running (user), housekeeping (kernel), ready, waiting for a page, waiting for
@@ -158,14 +148,14 @@ def space_time(data: Telemetry) -> list[dict]:
     return rows
 
 
-def happened(event: dict) -> str:
+def happened(event: Mm | Policy | Violation | Oom | Profile) -> str:
     """What an event of the telemetry says, for a mark; empty for one that is not marked."""
     if event["ev"] == "policy":
         return f"policy {event['name']}"
     if event["ev"] == "oom":
         return f"out of memory: {event['comm']} {event['pid']}"
     if event["ev"] == "violation":
-        return f"{event['policy']} broke a rule: {event['rule']}"
+        return f"{event.get('policy') or event.get('guard')} broke a rule: {event['rule']}"
     return ""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -11,15 +11,11 @@ from matplotlib.figure import Figure as Canvas
 from tidemark.report import quantities
 from tidemark.report.figure import (
     BLACK,
-    BLUE,
-    GREEN,
     GREY,
     INTERVALS,
     OF_POLICY,
-    ORANGE,
     OTHERS,
     POINTS,
-    VERMILION,
     Figure,
     Look,
     canvas,
@@ -31,39 +27,11 @@ from tidemark.report.figure import (
     stacked,
     whole_numbers,
 )
+from tidemark.report.plots import LISTS, MEMORY, PLOTS, RESIDENT_SETS, ZONES, Plot
 from tidemark.report.quantities import Columns
 from tidemark.report.sources import Run
 
 MAX_PANELS, SMALL = 12, 20
-MEMORY_LOOKS = {"MAD": Look(GREY), "RSS": Look(BLUE), "NAP": Look(ORANGE)}
-ZONE_LOOKS = {"free": Look(BLUE), "high": Look(GREEN, "--"), "low": Look(ORANGE, "--"), "min": Look(VERMILION, "--")}
-
-UTILISATION = (
-    "CPU utilisation: 1 − idle time / time, of each interval between two samples. Low while tasks wait: thrashing."
-)
-FAULTS = (
-    "Page faults per second of machine time: major ones started a read from swap, minor ones did not; refaults are "
-    "major faults on pages evicted so recently that memory could have kept them."
-)
-PRESSURE = (
-    "Pressure: the share of time in which some task, and in which all tasks that were not idle, stalled on memory "
-    "(Linux's PSI). Full near 100 % is thrashing."
-)
-TASKS = "Tasks that can run, processes held back by the policy, requests waiting for the disk and their mean response."
-MEMORY = (
-    "Memory allocation demand (MAD), resident set (RSS) and pages accessed since the last sample (NAP) of each process "
-    "(Figures 1 to 6 and 9 to 11 of Jiang and Zhang's TPF paper, 2002). RSS far under MAD: it has lost pages, or not "
-    "used them yet; NAP far under RSS: it holds pages that it does not use."
-)
-OVERLAID = "Resident sets of the same process in each run, and its demand (MAD, grey)."
-ZONES = (
-    "Free pages of each zone and its watermarks: under low kswapd frees pages until high, under min tasks must free "
-    "pages themselves. Logarithmic scale."
-)
-LISTS = (
-    "What the policy shows of itself (/proc/vm/policy); large and small values have axes of their own, and what is "
-    "always 0 is left out."
-)
 
 
 def thin(columns: Columns) -> Columns:
@@ -95,62 +63,47 @@ def banded(axes: Axes, time: np.ndarray, values: np.ndarray, look: Look, stepped
     )  # fmt: skip
     if len(time) > INTERVALS:
         band = columns["least"], columns["largest"]
-        step = "pre" if stepped else None
-        axes.fill_between(columns["time_s"], *band, step=step, color=look.colour, alpha=0.25, linewidth=0)
+        axes.fill_between(
+            columns["time_s"], *band, step="pre" if stepped else None, color=look.colour, alpha=0.25, linewidth=0
+        )
 
 
-def over_time(
-    name: str, title: str, caption: str, runs: Sequence[Run], columns: Sequence[Columns], shown: Mapping[str, str]
-) -> Figure:
-    """A figure with one row of axes for each entry of `shown` (column: label of the axis), all runs in each."""
+def over_time(plot: Plot, runs: Sequence[Run]) -> Figure | None:
+    """A row of axes for each line of the plot that has a label, all runs in each; None when no run has any of it."""
+    found = [(run, columns) for run in runs if (columns := plot.columns(run.data))]
+    shown = [line for line in plot.lines if line.axis]
 
     def draw() -> Canvas:
         picture, axes = canvas(len(shown), sharex=True)
-        styles = looks([run.policy for run in runs])
-        for row, (column, label) in zip(axes[:, 0], shown.items()):
-            for run, table, look in zip(runs, columns, styles):
-                banded(row, table["time_s"], table[column], look, stepped=True)
+        styles = looks([run.policy for run, _ in found])
+        for row, line in zip(axes[:, 0], shown):
+            for (run, columns), look in zip(found, styles):
+                banded(row, columns["time_s"], columns[line.column], look, stepped=True)
                 mark(row, quantities.marks(run.data))
-            row.set_ylabel(label)
+            row.set_ylabel(line.axis)
             from_zero(row)
         axes[-1, 0].set_xlabel("time since boot, s")
         axes[-1, 0].set_xlim(left=0)
-        legend(picture, {run.label: look for run, look in zip(runs, styles)}, 2)
+        legend(picture, {run.label: look for (run, _), look in zip(found, styles)}, 2)
         return picture
 
-    table = stacked(({"run": run.label}, table) for run, table in zip(runs, columns))
-    return Figure(name, title, captioned(caption, runs, averaged=True), table, draw)
+    if not found or not shown:
+        return None
+    table = stacked(({"run": run.label}, columns) for run, columns in found)
+    caption = captioned(plot.caption, [run for run, _ in found], averaged=True)
+    return Figure(plot.name, plot.title, caption, table, draw)
 
 
 def of_all(runs: Sequence[Run]) -> list[Figure]:
     """The figures in which all runs share the axes."""
     runs = [run for run in runs if run.sampled]
-    if not runs:
-        return []
-    utilisation = {"utilisation_percent": "utilisation, %"}
-    rates = {"major_faults_per_s": "major faults / s", "minor_faults_per_s": "minor faults / s"}
-    rates |= {"refaults_per_s": "refaults / s"}
-    waiting = {
-        "running": "can run",
-        "held": "held back",
-        "disk_queue": "disk queue",
-        "disk_response_ms": "response, ms",
-    }
-    figures = [
-        over_time("utilisation", "CPU utilisation", UTILISATION, runs, each(runs, quantities.utilisation), utilisation),
-        over_time("faults", "Fault rate", FAULTS, runs, each(runs, quantities.faults), rates),
-        over_time("tasks", "Tasks and the disk", TASKS, runs, each(runs, quantities.tasks), waiting),
-    ]
-    stalled = [(run, columns) for run in runs if (columns := quantities.pressure(run.data))]
-    if stalled:
-        shown = {"some_percent": "some, %", "full_percent": "full, %"}
-        figures.append(over_time("pressure", "Pressure", PRESSURE, *map(list, zip(*stalled)), shown))
-    return figures + ([overlaid(runs)] if len(runs) > 1 else [])
+    figures = [over_time(plot, runs) for plot in PLOTS if plot.over_time and runs]
+    return [one for one in [*figures, overlaid(runs) if len(runs) > 1 else None] if one]
 
 
-def each(runs: Sequence[Run], quantity: Callable[..., Columns]) -> list[Columns]:
-    """One quantity of every run."""
-    return [quantity(run.data) for run in runs]
+def processes(run: Run) -> dict[tuple[int, str], Columns]:
+    """The columns of MEMORY for each process."""
+    return quantities.processes(run.data, [line.column for line in MEMORY.lines])
 
 
 def grid(nr: int, sharey: bool = True) -> tuple[Canvas, list[Axes]]:
@@ -184,39 +137,39 @@ def left_out(processes: Mapping[tuple[int, str], Columns]) -> str:
 
 def memory(run: Run, stem: str) -> Figure | None:
     """MAD, RSS and NAP of each process, a panel each; None when there was none."""
-    processes = quantities.processes(run.data)
-    if not processes:
+    found = processes(run)
+    if not found:
         return None
 
     def draw() -> Canvas:
-        shown = large(processes)
+        shown, lines = large(found), [line for line in MEMORY.lines if line.axis]
         picture, axes = grid(len(shown))
         for panel, key in zip(axes, shown):
-            columns = thin(processes[key])
-            for name, look in MEMORY_LOOKS.items():
-                panel.plot(columns["time_s"], columns[name.lower()], color=look.colour, linewidth=0.9)
+            columns = thin(found[key])
+            for line in lines:
+                panel.plot(columns["time_s"], columns[line.column], color=line.look.colour, linewidth=0.9)
             heading(panel, f"{key[1]} {key[0]}", wide=False)
         axes[0].set_xlim(left=0)
         from_zero(*axes)
-        legend(picture, MEMORY_LOOKS)
+        legend(picture, {line.part: line.look for line in lines})
         return picture
 
-    table = stacked(({"run": run.label, "pid": pid, "command": comm}, c) for (pid, comm), c in processes.items())
-    caption = captioned(MEMORY, [run]) + left_out(processes)
-    return Figure(f"memory-{stem}", f"Memory of the processes: {run.label}", caption, table, draw)
+    table = stacked(({"run": run.label, "pid": pid, "command": comm}, c) for (pid, comm), c in found.items())
+    caption = captioned(MEMORY.caption, [run]) + left_out(found)
+    return Figure(f"{MEMORY.name}-{stem}", f"{MEMORY.title}: {run.label}", caption, table, draw)
 
 
 def overlaid(runs: Sequence[Run]) -> Figure:
     """The resident sets of each process in all runs."""
-    of_runs = [quantities.processes(run.data) for run in runs]
-    every = {key: columns for processes in reversed(of_runs) for key, columns in processes.items()}
+    of_runs = [processes(run) for run in runs]
+    every = {key: columns for one in reversed(of_runs) for key, columns in one.items()}
 
     def draw() -> Canvas:
         shown, styles = large(every), looks([run.policy for run in runs])
         picture, axes = grid(len(shown))
         for panel, key in zip(axes, shown):
-            for processes, look in zip(of_runs, styles):
-                columns = thin(processes[key]) if key in processes else {"time_s": [], "mad": [], "rss": []}
+            for one, look in zip(of_runs, styles):
+                columns = thin(one[key]) if key in one else {"time_s": [], "mad": [], "rss": []}
                 panel.plot(columns["time_s"], columns["mad"], color=GREY, linewidth=0.6)
                 panel.plot(columns["time_s"], columns["rss"], color=look.colour, linestyle=look.dash, linewidth=0.9)
             heading(panel, f"{key[1]} {key[0]}", wide=False)
@@ -227,11 +180,11 @@ def overlaid(runs: Sequence[Run]) -> Figure:
 
     table = stacked(
         ({"run": run.label, "pid": pid, "command": comm}, {name: c[name] for name in ("time_s", "mad", "rss")})
-        for run, processes in zip(runs, of_runs)
-        for (pid, comm), c in processes.items()
+        for run, one in zip(runs, of_runs)
+        for (pid, comm), c in one.items()
     )
-    caption = captioned(OVERLAID, runs) + left_out(every)
-    return Figure("resident-sets", "Resident sets, runs overlaid", caption, table, draw)
+    caption = captioned(RESIDENT_SETS.caption, runs) + left_out(every)
+    return Figure(RESIDENT_SETS.name, RESIDENT_SETS.title, caption, table, draw)
 
 
 def zones(run: Run, stem: str) -> Figure | None:
@@ -243,26 +196,22 @@ def zones(run: Run, stem: str) -> Figure | None:
     def draw() -> Canvas:
         picture, axes = canvas(len(found), sharex=True)
         for panel, (zone, columns) in zip(axes[:, 0], found):
-            banded(panel, columns["time_s"], columns["free_pages"], ZONE_LOOKS["free"])
-            for name in ("min", "low", "high"):
-                panel.axhline(zone[name], color=ZONE_LOOKS[name].colour, linestyle="--", linewidth=0.8)
+            free, *marks = ZONES.lines
+            banded(panel, columns["time_s"], columns[free.column], free.look)
+            for line in marks:
+                panel.axhline(zone[line.part], color=line.look.colour, linestyle=line.look.dash, linewidth=0.8)
             panel.set_yscale("log", nonpositive="clip")
             whole_numbers(panel.yaxis)
             panel.set_ylabel("pages")
             heading(panel, zone["name"])
         axes[-1, 0].set_xlabel("time since boot, s")
         axes[-1, 0].set_xlim(left=0)
-        legend(picture, ZONE_LOOKS)
+        legend(picture, {line.part: line.look for line in ZONES.lines})
         return picture
 
     table = stacked(({"run": run.label} | watermarks(zone), columns) for zone, columns in found)
-    return Figure(
-        f"zones-{stem}",
-        f"Free pages against the watermarks: {run.label}",
-        captioned(ZONES, [run], averaged=True),
-        table,
-        draw,
-    )
+    caption = captioned(ZONES.caption, [run], averaged=True)
+    return Figure(f"{ZONES.name}-{stem}", f"{ZONES.title}: {run.label}", caption, table, draw)
 
 
 def watermarks(zone: Mapping[str, object]) -> dict[str, object]:
@@ -295,7 +244,8 @@ def lists(run: Run, stem: str) -> Figure | None:
         return picture
 
     table = stacked([({"run": run.label}, columns)])
-    return Figure(f"lists-{stem}", f"The policy's lists: {run.label}", captioned(LISTS, [run]), table, draw)
+    caption = captioned(LISTS.caption, [run])
+    return Figure(f"{LISTS.name}-{stem}", f"{LISTS.title}: {run.label}", caption, table, draw)
 
 
 def list_colours() -> Sequence[str]:

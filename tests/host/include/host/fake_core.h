@@ -1,7 +1,6 @@
 /*
- * The core of the policy seam for host tests: a policy's hooks are called as mm/seam/hooks.c calls
- * them, with ownership kept and every rule checked, but pages are only names and the program that
- * uses them is the test. A page's accessed bit is PG_young, its address space is page->owner.
+ * The world of the policy seam for host tests: the rules are the kernel's own (mm/seam/rules.c), but
+ * pages are only names and the program that uses them is the test. A page's accessed bit is PG_young, its address space is page->owner.
  *
  * A broken rule is a failed expectation; core_nr_errors counts them, so that a random test can stop
  * at the first one and say where it was.
@@ -10,7 +9,7 @@
 #define HOST_FAKE_CORE_H
 
 #include "host/host.h"
-#include "mm/policy.h"
+#include "mm/rules.h"
 #include "mm/zone.h"
 
 struct mm_struct {
@@ -19,7 +18,6 @@ struct mm_struct {
 	u64 vtime_ns;
 };
 
-extern const struct vm_policy *core_policy;
 extern u64 core_now_ns;     /* vm_now() */
 extern u32 core_frames;     /* vm_frames() */
 extern u32 core_nr_errors;  /* rules broken since core_start */
@@ -28,7 +26,7 @@ extern u32 core_nr_errors;  /* rules broken since core_start */
 void core_start(const struct vm_policy *policy, u32 nr_frames);
 /* Takes all pages and address spaces away, expects the policy to hold nothing, switches it off. */
 void core_stop(void);
-/* Hands everything to another policy, as mm/seam/switch.c does. */
+/* Hands everything to another policy, as mm/seam/handover.c does. */
 void core_switch(const struct vm_policy *next);
 
 /* The rules that a scan must keep are checked here: owned, eligible, not twice, none only when
@@ -55,8 +53,6 @@ u32 core_owned(u32 zones);
 void core_set_zone(u32 pfn, enum zone_index zone);
 /* What the policy holds is what the core gave it. */
 void core_expect_count(void);
-/* The budget that reclaim gives a pass. */
-u32 core_budget(u32 zones, int priority);
 
 /*
  * One process refers to pages 0 .. 255 in the order of refs, each reference taking step_us of its

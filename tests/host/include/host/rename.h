@@ -28,6 +28,7 @@
 #define vsnprintf k_vsnprintf
 #define snprintf k_snprintf
 
+#include "../../../../kernel/include/arch/string.h"
 #include "../../../../kernel/include/lib/string.h"
 #include "../../../../kernel/include/lib/printf.h"
 

@@ -78,7 +78,7 @@ static int clock_check(void)
 /* Lines for /proc/vm/policy. How often was a page spared? That would be worth a line. */
 static void clock_show(struct seq_file *m)
 {
-	seq_printf(m, "circle: %d\n", clock_check());
+	show_u64(m, "circle", clock_check());
 }
 
 static const struct vm_policy clock = {

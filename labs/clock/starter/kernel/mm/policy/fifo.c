@@ -78,7 +78,7 @@ static int fifo_check(void)
 /* Lines for /proc/vm/policy. */
 static void fifo_show(struct seq_file *m)
 {
-	seq_printf(m, "queue: %d\n", fifo_check());
+	show_u64(m, "queue", fifo_check());
 }
 
 static const struct vm_policy fifo = {

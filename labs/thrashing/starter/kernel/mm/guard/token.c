@@ -59,10 +59,10 @@ static bool token_spare(struct page *page, struct mm_struct *owner, const struct
 	return false;
 }
 
-/* Lines of "name: number" are in the telemetry, too, and `tidemark watch` shows them. */
+/* These numbers are in the telemetry, too, and `tidemark watch` shows them. */
 static void token_show(struct seq_file *m)
 {
-	seq_printf(m, "holder: %u\n", holder ? mm_pid(holder) : 0);
+	show_u64(m, "holder", holder ? mm_pid(holder) : 0);
 }
 
 static const struct vm_guard token = {

@@ -20,7 +20,6 @@
  * As it stands there is one list in use, and it is a queue: FIFO.
  */
 #include "mm/policy.h"
-#include "mm/zone.h"
 
 enum twoq_list { INACTIVE, ACTIVE, NR_LISTS };
 
@@ -37,7 +36,7 @@ static struct twoq_zone {
 	struct list_head list[NR_LISTS]; /* newest first */
 	u32 nr[NR_LISTS];
 	u32 nr_looked; /* pages looked at lately: the zone's share of the pressure */
-} zone[MAX_ZONES];
+} zone[VM_NR_ZONES];
 
 static struct twoq_page *twoq_data(struct page *page)
 {
@@ -66,7 +65,7 @@ static void delist(struct page *page)
 
 static int twoq_init(void)
 {
-	for (int i = 0; i < MAX_ZONES; i++)
+	for (int i = 0; i < VM_NR_ZONES; i++)
 		for (int l = 0; l < NR_LISTS; l++)
 			INIT_LIST_HEAD(&zone[i].list[l]);
 	return 0;
@@ -104,7 +103,7 @@ static void count_look(struct twoq_zone *z)
 {
 	if (++z->nr_looked < 4 * (z->nr[INACTIVE] + z->nr[ACTIVE]) + LOOK_BATCH)
 		return;
-	for (int i = 0; i < MAX_ZONES; i++)
+	for (int i = 0; i < VM_NR_ZONES; i++)
 		zone[i].nr_looked /= 2;
 }
 
@@ -131,7 +130,7 @@ static struct twoq_zone *next_zone(const struct vm_scan *scan, u32 tried)
 	struct twoq_zone *best = NULL;
 	u64 least = 0;
 
-	for (int i = 0; i < MAX_ZONES; i++) {
+	for (int i = 0; i < VM_NR_ZONES; i++) {
 		struct twoq_zone *z = &zone[i];
 		u32 size = z->nr[INACTIVE] + z->nr[ACTIVE];
 		u64 pressure;
@@ -173,7 +172,7 @@ static int twoq_check(void)
 {
 	int n = 0;
 
-	for (int i = 0; i < MAX_ZONES; i++)
+	for (int i = 0; i < VM_NR_ZONES; i++)
 		for (int l = 0; l < NR_LISTS; l++) {
 			if (vm_list_length(&zone[i].list[l]) != (int)zone[i].nr[l])
 				return -1;
@@ -184,9 +183,16 @@ static int twoq_check(void)
 
 static void twoq_show(struct seq_file *m)
 {
-	for (int i = 0; i < MAX_ZONES; i++)
-		seq_printf(m, "zone%d_active: %u\nzone%d_inactive: %u\n", i, zone[i].nr[ACTIVE], i,
-			   zone[i].nr[INACTIVE]);
+	static const char *const names[VM_NR_ZONES][NR_LISTS] = {
+		{ "zone0_inactive", "zone0_active" },
+		{ "zone1_inactive", "zone1_active" },
+		{ "zone2_inactive", "zone2_active" },
+	};
+
+	for (int i = 0; i < VM_NR_ZONES; i++) {
+		show_u64(m, names[i][ACTIVE], zone[i].nr[ACTIVE]);
+		show_u64(m, names[i][INACTIVE], zone[i].nr[INACTIVE]);
+	}
 }
 
 static const struct vm_policy twoq = {

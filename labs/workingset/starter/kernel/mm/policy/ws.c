@@ -206,8 +206,11 @@ static void ws_show(struct seq_file *m)
 		sets += ws_mm(mm)->size;
 		claims += ws_mm(mm)->waiting ? 0 : ws_mm(mm)->claim;
 	}
-	seq_printf(m, "working_sets: %u\nclaims: %u\nframes: %u\n", sets, claims, vm_frames());
-	seq_printf(m, "active: %u\nwaiting: %u\n", active, waiting);
+	show_u64(m, "working_sets", sets);
+	show_u64(m, "claims", claims);
+	show_u64(m, "frames", vm_frames());
+	show_u64(m, "active", active);
+	show_u64(m, "waiting", waiting);
 }
 
 static const struct vm_policy ws = {

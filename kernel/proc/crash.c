@@ -5,7 +5,7 @@
  * Done by a kernel thread when everything else has started. Each way goes through an address or a
  * condition that the compiler cannot see through, else it would leave the mistake out.
  */
-#include "lib/crash.h"
+#include "proc/crash.h"
 
 #include "arch/irq.h"
 #include "lib/assert.h"

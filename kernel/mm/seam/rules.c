@@ -1,0 +1,351 @@
+/*
+ * The rules of the policy seam and the guard seam: who owns a page, what a policy may answer, what is
+ * a broken rule. Hooks that concern pages are called from here, the others from hooks.c, and none from
+ * elsewhere. Both are compiled into the kernel, the simulator and the host tests; mm/rules.h says what
+ * they need of them.
+ *
+ * A page is owned by the policy (PG_owned), by the core (PG_isolated, between select and its answer), or
+ * by nobody (locked in memory, not yet mapped). Checks that cost little are always on; the comparison
+ * of the policy's own count with ours runs every so many selects.
+ *
+ * A policy is untrusted code. In the kernel, when it breaks a rule, `fifo` decides from then on. What the
+ * broken policy's lists held does not matter: pages are found by their flags. Its scans end whatever it
+ * does: a select that looks at no page spends one of the budget all the same, and with none left the
+ * policy is not asked.
+ *
+ * vm_eligible is also where a guard is asked (mm/guard.h), before anything is isolated: a veto after
+ * it would make a storm of putbacks. What select returns is not held against the guard's wish.
+ */
+#include "mm/rules.h"
+
+#include "lib/assert.h"
+#include "lib/printf.h"
+#include "lib/string.h"
+#include "mm/swap.h"
+#include "mm/zone.h"
+
+#define MAX_ASKED_AGAIN 1000
+
+STATIC_ASSERT(VM_NR_ZONES == MAX_ZONES);
+
+const struct vm_policy *vm_policy;
+const struct vm_guard *vm_guard;
+u32 vm_nr_isolated;
+
+static const struct page_id no_id;
+static u32 nr_selects, nr_asked_again;
+
+/* Broken rules. */
+
+const char *rules_name(const struct hook_timer *t)
+{
+	return t == &policy_timer ? vm_policy->name : vm_guard->name;
+}
+
+void rule_broken(const struct hook_timer *t, const char *rule, const char *hook,
+		 const struct page *page, const char *fmt, ...)
+{
+	struct violation v = { t->kind, rules_name(t), rule, hook, NULL, page };
+	char what[160];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(what, sizeof(what), fmt, args);
+	va_end(args);
+	v.what = what;
+	world_violation(&v);
+}
+
+void rule_fatal(const struct hook_timer *t, const char *rule, const char *hook, const char *fmt,
+		...)
+{
+	struct violation v = { t->kind, rules_name(t), rule, hook, NULL, NULL };
+	char what[160];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(what, sizeof(what), fmt, args);
+	va_end(args);
+	v.what = what;
+	world_stop(&v);
+}
+
+static void hooks_are_missing(const char *kind, const char *name, const char *what)
+{
+	struct violation v = { kind, name, "hooks", "", what, NULL };
+
+	world_stop(&v);
+}
+
+void policy_require_hooks(const struct vm_policy *p)
+{
+	if (!p->insert || !p->remove || !p->select || !p->putback || !p->check)
+		hooks_are_missing("policy", p->name,
+				  "one of insert, remove, select, putback, check is missing");
+}
+
+void guard_require_hooks(const struct vm_guard *g)
+{
+	if (!g->spare)
+		hooks_are_missing("guard", g->name, "spare is missing");
+}
+
+/* Ownership. */
+
+static void own(struct page *page)
+{
+	page_set(page, PG_owned);
+	page_zone(page)->nr_owned++;
+}
+
+static void disown(struct page *page)
+{
+	page_clear(page, PG_owned);
+	page_zone(page)->nr_owned--;
+}
+
+void policy_call_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
+			struct page_id from)
+{
+	ASSERT(!page_test(page, PG_owned) && !page_test(page, PG_isolated));
+	own(page);
+	memset(page->policy, 0, sizeof(page->policy));
+	hook_enter(&policy_timer, "insert");
+	vm_policy->insert(page, mm, how, from);
+	hook_leave(&policy_timer);
+}
+
+void policy_call_touch(struct page *page, struct mm_struct *mm, enum vm_touch how)
+{
+	if (!vm_policy->touch)
+		return;
+	hook_enter(&policy_timer, "touch");
+	vm_policy->touch(page, mm, how);
+	hook_leave(&policy_timer);
+}
+
+void policy_call_remove(struct page *page, enum vm_out why)
+{
+	ASSERT(page_test(page, PG_owned));
+	disown(page);
+	hook_enter(&policy_timer, "remove");
+	vm_policy->remove(page, why);
+	hook_leave(&policy_timer);
+}
+
+/* Which page a scan may have. */
+
+/* Could the core work on it? */
+static bool available(const struct vm_scan *scan, const struct page *page)
+{
+	if (scan->mm && page->owner != scan->mm)
+		return false;
+	if (!swap_nr_free && !page_test(page, PG_swapcache))
+		return false;
+	return scan->zones >> page_zone_index(page) & 1 && page_test(page, PG_owned) &&
+	       !page_test(page, PG_locked);
+}
+
+/* At priority 0 and for surplus pages a guard is not asked. Apart, so that no guard costs nothing. */
+static __attribute__((noinline)) bool guard_call_spare(const struct vm_scan *scan,
+						       const struct page *page)
+{
+	bool spares;
+
+	if (!scan->priority || scan->trim)
+		return false;
+	hook_enter(&guard_timer, "spare");
+	spares = vm_guard->spare((struct page *)page, page->owner, scan);
+	policy_timer.since += hook_leave(&guard_timer); /* that was not the policy's time */
+	return spares;
+}
+
+bool vm_eligible(const struct vm_scan *scan, const struct page *page)
+{
+	return available(scan, page) && !(vm_guard && guard_call_spare(scan, page));
+}
+
+bool vm_scan_more(struct vm_scan *scan)
+{
+	if (!scan->budget)
+		return false;
+	scan->budget--;
+	return true;
+}
+
+static bool is_page(const struct page *page)
+{
+	uintptr_t offset = (uintptr_t)page - (uintptr_t)mem_map;
+
+	return offset % sizeof(*page) == 0 && offset / sizeof(*page) < max_pfn;
+}
+
+/* What is wrong with giving this page to this scan; NULL: nothing. */
+static const char *selection_error(const struct vm_scan *scan, const struct page *page)
+{
+	if (!is_page(page))
+		return "select returned something that is not a page";
+	if (page_test(page, PG_isolated))
+		return "select returned the same page twice";
+	if (!page_test(page, PG_owned))
+		return "select returned a page that the policy does not own";
+	if (!available(scan, page))
+		return "select returned a page that is not eligible";
+	return NULL;
+}
+
+/* selected: what select has just given; NULL: the check comes at another time. */
+static void check(const struct page *selected)
+{
+	u32 owned = zones_nr_owned();
+	char when[50] = "";
+	int held;
+
+	hook_enter(&policy_timer, "check");
+	held = vm_policy->check();
+	hook_leave(&policy_timer);
+	if (likely(held == (int)owned))
+		return;
+	if (selected)
+		snprintf(when, sizeof(when), " after select gave page %u", selected->index);
+	if (held < 0)
+		rule_broken(&policy_timer, "lists", "check", selected,
+			    "check says that the lists are broken%s", when);
+	else
+		rule_broken(&policy_timer, "count", "check", selected,
+			    "the policy holds %d pages%s, %u are its own", held, when, owned);
+}
+
+void policy_call_check(void)
+{
+	check(NULL);
+}
+
+/* A check walks over every page: the more there are, the rarer it is. */
+static void check_sometimes(const struct page *selected)
+{
+	if (++nr_selects < world_check_every + zones_nr_owned() / 16)
+		return;
+	nr_selects = 0;
+	check(selected);
+}
+
+u32 policy_budget(u32 zone_mask, int priority)
+{
+	u32 owned = 0;
+
+	for (int i = 0; i < MAX_ZONES; i++)
+		if (!priority || zone_mask >> i & 1)
+			owned += zones[i].nr_owned;
+	if (!priority) /* every page twice, also those of other zones in the same list */
+		return 2 * MAX(owned, SWAP_CLUSTER_MAX);
+	return MAX(owned >> priority, SWAP_CLUSTER_MAX);
+}
+
+/* Calls the hook, and sees to it that some of the budget is spent. */
+static struct page *ask_for_page(struct vm_scan *scan)
+{
+	u32 budget = scan->budget;
+	struct page *page;
+
+	scan->act = VM_EVICT;
+	hook_enter(&policy_timer, "select");
+	page = vm_policy->select(scan);
+	hook_leave(&policy_timer);
+	if (page && scan->budget >= budget)
+		scan->budget = budget - 1;
+	world_scanned(budget - scan->budget);
+	return page;
+}
+
+struct page *policy_call_select(struct vm_scan *scan)
+{
+	const struct vm_policy *asked = vm_policy;
+	struct page *page = scan->budget ? ask_for_page(scan) : NULL;
+	const char *error;
+
+	if (!page || vm_policy != asked) /* it took too long: the page is another policy's now */
+		return NULL;
+	error = selection_error(scan, page);
+	if (unlikely(error)) {
+		rule_broken(&policy_timer, "select", "select", is_page(page) ? page : NULL, "%s",
+			    error);
+		return NULL;
+	}
+	disown(page);
+	page_set(page, PG_isolated);
+	vm_nr_isolated++;
+	check_sometimes(page);
+	return page;
+}
+
+/* Ends the isolation; true: the policy of that time has been replaced since. */
+static bool end_isolation(struct page *page)
+{
+	ASSERT(page_test(page, PG_isolated));
+	page_clear(page, PG_isolated);
+	vm_nr_isolated--;
+	return page_test_and_clear(page, PG_stale);
+}
+
+void policy_call_putback(struct page *page, enum vm_put why)
+{
+	if (end_isolation(page)) {
+		policy_call_insert(page, page->owner, VM_IN_ADOPT, no_id);
+		return;
+	}
+	own(page);
+	hook_enter(&policy_timer, "putback");
+	vm_policy->putback(page, why);
+	hook_leave(&policy_timer);
+}
+
+void policy_call_evicted(struct page *page, struct page_id to)
+{
+	nr_asked_again = 0;
+	if (end_isolation(page) || !vm_policy->evicted)
+		return;
+	hook_enter(&policy_timer, "evicted");
+	vm_policy->evicted(page, to);
+	hook_leave(&policy_timer);
+}
+
+void policy_drop_isolated(struct page *page)
+{
+	end_isolation(page);
+}
+
+bool policy_gives(u32 zone_mask)
+{
+	struct vm_scan scan = { .zones = zone_mask, .budget = 2 * max_pfn };
+	struct page *page = policy_call_select(&scan);
+
+	if (!page)
+		return false;
+	policy_call_putback(page, VM_PUT_BUSY);
+	if (++nr_asked_again == MAX_ASKED_AGAIN)
+		rule_broken(&policy_timer, "none", "select", NULL,
+			    "select gives a page only when it is asked again");
+	return true;
+}
+
+bool policy_blame(u32 zone_mask, u32 nr_given)
+{
+	struct vm_scan scan = { .zones = zone_mask };
+	const struct page *first = NULL;
+	u32 nr = 0;
+
+	for (u32 pfn = max_pfn; pfn-- > 0;)
+		if (available(&scan, pfn_page(pfn))) {
+			first = pfn_page(pfn);
+			nr++;
+		}
+	if (nr_given)
+		rule_broken(&policy_timer, "none", "select", NULL,
+			    "select gave %u pages at priority 0, but none of them to evict",
+			    nr_given);
+	else if (nr)
+		rule_broken(&policy_timer, "none", "select", first,
+			    "select gave nothing at priority 0, but %u pages are eligible", nr);
+	return nr_given || nr;
+}

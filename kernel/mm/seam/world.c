@@ -1,0 +1,103 @@
+/*
+ * The kernel as the world of mm/seam/rules.c: what becomes of a broken rule; and the clock and the
+ * memory that policies and guards ask about.
+ *
+ * A broken rule is printed and raised as an event with the policy's and the rule's name, and from then
+ * on the fallback policy decides (or, were it the fallback's fault, the machine stops); a guard is
+ * switched off. A hook that never returns is found by the timer tick, which can only stop the machine.
+ */
+#include "arch/time.h"
+#include "lib/assert.h"
+#include "lib/printf.h"
+#include "mm/reclaim.h"
+#include "mm/rules.h"
+#include "mm/vmstat.h"
+#include "mm/zone.h"
+#include "proc/task.h"
+
+const u32 world_check_every = 256;
+
+static u32 nr_violations;
+static bool falling_back;
+
+u32 policy_violations(void)
+{
+	return nr_violations;
+}
+
+static void switch_policy_off(const struct violation *v)
+{
+	nr_violations++;
+	stat_count(policy_violation);
+	if (falling_back) /* the fallback complains about what it is given: it comes too late */
+		return;
+	falling_back = true;
+	policy_fall_back();
+	printk("policy %s is switched off; %s goes on\n", v->name, vm_policy->name);
+	falling_back = false;
+}
+
+void world_violation(const struct violation *v)
+{
+	printk("%s violation: %s=%s rule=%s: %s\n", v->kind, v->kind, v->name, v->rule, v->what);
+	event_violation(v);
+	if (v->kind == policy_timer.kind) {
+		switch_policy_off(v);
+		return;
+	}
+	printk("guard %s is switched off\n", v->name);
+	vm_guard = NULL;
+}
+
+void world_stop(const struct violation *v)
+{
+	panic("%s violation: %s=%s rule=%s: %s", v->kind, v->kind, v->name, v->rule, v->what);
+}
+
+void world_scanned(u32 nr)
+{
+	if (current->flags & TF_KTHREAD)
+		stat_add(pgscan_kswapd, nr);
+	else
+		stat_add(pgscan_direct, nr);
+}
+
+void world_switched(void)
+{
+	event_policy_switch(vm_policy->name);
+	admission_recheck();
+}
+
+u64 vm_now(void)
+{
+	return clock_ns();
+}
+
+u32 vm_frames(void)
+{
+	u32 have = vm_nr_isolated + zones_nr_owned(), spare = 0;
+
+	for (int i = 0; i < MAX_ZONES; i++)
+		if (zones[i].nr_free > zones[i].watermark[WMARK_LOW])
+			spare += zones[i].nr_free - zones[i].watermark[WMARK_LOW];
+	have += spare;
+	return frames_cap ? MIN(have, frames_cap) : have;
+}
+
+static void tick(void *none)
+{
+	(void)none;
+	hook_watch();
+}
+
+static void panicked(void *none)
+{
+	(void)none;
+	hook_report();
+}
+
+void seam_init(void)
+{
+	listen_tick(tick);
+	listen_panic(panicked);
+}

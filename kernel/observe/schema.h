@@ -1,0 +1,212 @@
+/*
+ * What the telemetry says: every record and every member of it, in the order in which they are sent.
+ *
+ *	M(type, name, kind, "unit", value, "meaning")
+ *
+ * type	  text, int, u32, u64, s64; or a part that has members of its own:
+ *	  object   PART_NAME below lists them
+ *	  objects  a list of such objects
+ *	  rows     a list of lists: each has the values that PART_NAME names, in that order
+ *	  numbers  a list of u64
+ *	  counts   an object whose names vary, each with a number
+ * kind	  FACT     a name, or what does not change
+ *	  LEVEL    how it is at that time
+ *	  COUNTER  grows from boot: take differences for an interval
+ *	  PART     one of the parts; OPTIONAL: one that may be missing
+ * unit	  "" for what is counted, or has none
+ * value  a C expression; of a part, the call that sends it
+ *
+ * EMIT makes the C statement that sends a member, so RECORD_EXIT(EMIT) sends all of an exit record.
+ * From this file and observe/counters.h, tools/schema.py makes the tables of docs/reference/telemetry.md and
+ * the types in tools/tidemark/records.py: run it after a change. A test tells when it was forgotten.
+ */
+#ifndef SCHEMA_H
+#define SCHEMA_H
+
+#include "observe/telemetry.h"
+
+/* A new member needs no new number: readers pass over what they do not know. */
+#define TELEMETRY_SCHEMA 1
+
+#define EMIT(type, name, kind, unit, value, meaning) telemetry_##type(#name, value);
+/* The same for a list, whose elements have no names. */
+#define EMIT_ELEMENT(type, name, kind, unit, value, meaning) telemetry_##type(NULL, value);
+
+/* A part sends itself. */
+#define telemetry_object(name, call) call
+#define telemetry_objects(name, call) call
+#define telemetry_rows(name, call) call
+#define telemetry_numbers(name, call) call
+#define telemetry_counts(name, call) call
+
+/* clang-format off */
+
+/* Members of every record. */
+#define RECORD_ANY(M) \
+	M(u32,  seq,  COUNTER, "",   seq++, "0, 1, 2, … without gaps") \
+	M(u64,  t_us, LEVEL,   "µs", clock_ns() / 1000, "machine time since boot") \
+	M(text, ev,   FACT,    "",   ev, "which record this is")
+
+/* Once, first. */
+#define RECORD_START(M) \
+	M(u32,  schema,    FACT,  "",      TELEMETRY_SCHEMA, "version of this format") \
+	M(text, kernel,    FACT,  "",      "tidemark", "`tidemark`") \
+	M(text, policy,    FACT,  "",      vm_policy->name, "the policy at boot") \
+	M(text, guard,     FACT,  "",      guard_name(), "the guard at boot; `none` when there is none") \
+	M(u32,  jitter,    FACT,  "",      jitter, "`jitter=N` of the command line: which shifts of time this run has; 0: none") \
+	M(text, cmdline,   FACT,  "",      boot_info.cmdline, "the kernel's command line") \
+	M(u32,  page_size, FACT,  "bytes", PAGE_SIZE, "size of a page") \
+	M(u32,  managed,   FACT,  "pages", nr_managed_pages(), "what the allocator manages") \
+	M(u32,  free,      LEVEL, "pages", nr_free_pages(), "free now") \
+	M(u32,  frames,    FACT,  "pages", frames_cap, "the cap on user frames; 0: none") \
+	M(objects, zones,  PART,  "",      send_zones(), "for each zone, how much it has and its watermarks")
+
+#define PART_ZONES(M) \
+	M(text, name,    FACT, "",      z->name, "`DMA`, `Normal` or `HighMem`") \
+	M(u32,  managed, FACT, "pages", z->managed, "what the allocator manages of it; 0: the zone is empty") \
+	M(u32,  min,     FACT, "pages", z->watermark[WMARK_MIN], "under this, tasks free pages themselves") \
+	M(u32,  low,     FACT, "pages", z->watermark[WMARK_LOW], "under this, kswapd begins to free pages") \
+	M(u32,  high,    FACT, "pages", z->watermark[WMARK_HIGH], "from this on, kswapd has done enough")
+
+/* A process has a new address space, by fork or by exec, and has not yet executed an instruction in it. */
+#define RECORD_MM(M) \
+	M(int,  pid,  FACT, "",      t->pid, "number of the process") \
+	M(text, comm, FACT, "",      t->comm, "its name") \
+	M(u32,  cr3,  FACT, "bytes", virt_to_phys(t->mm->pgd), \
+	  "physical address of its page directory, what register CR3 holds while it runs. It names this " \
+	  "process until its next `mm` or its `exit`; afterwards another may get the same directory")
+
+/* Every `sample_ms` while anything runs, and one before power off. */
+#define RECORD_SAMPLE(M) \
+	M(u64, idle_us,   COUNTER, "µs", sched_idle_ns() / 1000, \
+	  "time in which nobody could run. Utilisation of an interval = 1 − Δidle_us / Δt_us") \
+	M(u64, iowait_us, COUNTER, "µs", sched_iowait_ns() / 1000, \
+	  "the part of `idle_us` in which a task waited for the disk") \
+	M(u64, switches,  COUNTER, "", sched_nr_switches(), "task switches") \
+	M(u32, running,   LEVEL,   "", sched_nr_running(), "tasks that can run") \
+	M(u32, held,      LEVEL,   "", admission_nr_waiting(), "processes held back by `may_run`") \
+	M(numbers, free,  LEVEL,   "pages", send_free(), "free pages of each zone") \
+	M(numbers, owned, LEVEL,   "pages", send_owned(), "pages of each zone that the policy owns") \
+	M(u32, isolated,  LEVEL,   "pages", vm_nr_isolated, "pages the core holds") \
+	M(u32, writing,   LEVEL,   "pages", reclaim_nr_writing(), "those of them being written") \
+	M(int, priority,  LEVEL,   "", reclaim_worst_priority(), \
+	  "the lowest reclaim priority since the last sample: 12 calm, 0 desperate") \
+	M(u64, policy_us, COUNTER, "µs", cycles_to_ns(policy_timer.cycles) / 1000, "time inside the policy's hooks") \
+	M(u32, swap_free, LEVEL,   "slots", swap_nr_free, "free slots of the swap area") \
+	M(object, disk,   OPTIONAL, "", send_disk(), "the swap disk; missing when there is none") \
+	M(object, vm,     PART,    "", send_counters(), "event counters, also in `/proc/vmstat`") \
+	M(u64, cost_us,   COUNTER, "µs", cost_ns / 1000, "time that the samples before this one have cost") \
+	M(object, psi,    PART,    "", send_psi(), "memory pressure") \
+	M(rows, rq,       PART,    "", send_queue(), "the scheduler's red-black tree, in order of vruntime") \
+	M(counts, lists,  PART,    "", send_lists(), \
+	  "what the policy shows in `/proc/vm/policy` ([policies.md](policies.md))") \
+	M(object, guard,  OPTIONAL, "", send_guard(), \
+	  "the guard, and what it shows in `/proc/vm/guard`; missing when there is none") \
+	M(objects, procs, PART,    "", send_processes(), "the processes")
+
+#define PART_DISK(M) \
+	M(u32, queue,   LEVEL,   "", swap_bdev->in_flight, "requests not yet served") \
+	M(u64, reads,   COUNTER, "", swap_bdev->nr_reads, "requests that read") \
+	M(u64, writes,  COUNTER, "", swap_bdev->nr_writes, "requests that write") \
+	M(u64, busy_us, COUNTER, "µs", swap_bdev->busy_ns / 1000, "time serving") \
+	M(u64, wait_us, COUNTER, "µs", swap_bdev->wait_ns / 1000, \
+	  "all requests' times from submission to end. Mean response = Δwait_us / Δ(reads + writes)")
+
+#define PART_PSI(M) \
+	M(u64, some_us, COUNTER, "µs", psi_some_ns() / 1000, "time in which somebody was stalled for memory") \
+	M(u64, full_us, COUNTER, "µs", psi_full_ns() / 1000, "the part of it in which nobody was productive")
+
+#define PART_RQ(M) \
+	M(int, pid,      FACT,    "",   q->pid, "number of the task") \
+	M(u64, vruntime, COUNTER, "ns", q->vruntime, "CPU time divided by weight") \
+	M(int, black,    LEVEL,   "",   q->black, "colour of its node: 1 black, 0 red") \
+	M(int, parent,   LEVEL,   "",   q->parent, "pid of its parent in the tree; 0: it is the root")
+
+#define PART_GUARD(M) \
+	M(text, name, FACT,    "",   vm_guard->name, "name of the guard") \
+	M(u64,  us,   COUNTER, "µs", cycles_to_ns(guard_timer.cycles) / 1000, "time inside its hooks")
+
+#define PART_PROCS(M) \
+	M(int,  pid,     FACT,    "", t->pid, "number") \
+	M(text, comm,    FACT,    "", t->comm, "name") \
+	M(int,  state,   LEVEL,   "", t->state, \
+	  "0 runnable, 1 asleep, 2 asleep and not to be disturbed, 3 zombie") \
+	M(u32,  mad,     LEVEL,   "pages", c->demand, \
+	  "memory allocation demand: pages of anonymous and of private writable regions") \
+	M(u32,  rss,     LEVEL,   "pages", mm_rss_pages(mm), "resident pages") \
+	M(u32,  nap,     LEVEL,   "pages", c->nap, "pages accessed since the last sample") \
+	M(u32,  wss,     LEVEL,   "pages", c->wss, \
+	  "working-set size: anonymous pages used in the last `wss_tau_ms` (1000) of its virtual time, and " \
+	  "file pages used since the last sample") \
+	M(u32,  swap,    LEVEL,   "pages", c->swapents, "its page-table entries that name a swap slot") \
+	M(u64,  minflt,  COUNTER, "", t->nr_minflt, "faults without a read that the process started") \
+	M(u64,  majflt,  COUNTER, "", t->nr_majflt, "faults with such a read") \
+	M(u64,  refault, COUNTER, "", c->nr_refault, \
+	  "major faults on pages evicted so recently that memory could have kept them: no more evictions ago " \
+	  "than there are frames") \
+	M(u64,  user_us,     COUNTER, "µs", account_us(t, ACCT_USER), "running its own code") \
+	M(u64,  kernel_us,   COUNTER, "µs", account_us(t, ACCT_KERNEL), "the kernel at work for it") \
+	M(u64,  ready_us,    COUNTER, "µs", account_us(t, ACCT_READY), "it could run, somebody else does") \
+	M(u64,  pagewait_us, COUNTER, "µs", account_us(t, ACCT_PAGEWAIT), "waiting for a page or a frame") \
+	M(u64,  admit_us,    COUNTER, "µs", account_us(t, ACCT_ADMIT), "held back by `may_run`") \
+	M(u64,  sleep_us,    COUNTER, "µs", account_us(t, ACCT_SLEEP), "asleep for any other reason") \
+	M(int,  nice,        LEVEL,   "", t->nice, "nice value") \
+	M(u64,  vruntime,    COUNTER, "ns", t->se.vruntime, "CPU time divided by weight: what CFS sorts by")
+
+/* A process has ended (init excepted). */
+#define RECORD_EXIT(M) \
+	M(int,  pid,            FACT, "", r->pid, "number of the process") \
+	M(text, comm,           FACT, "", r->comm, "its name") \
+	M(int,  status,         FACT, "", r->exit_code, \
+	  "as `wait4` gives it: exit status × 256, or the signal") \
+	M(u64,  turnaround_us,  FACT, "µs", r->turnaround_ns / 1000, "from creation to end") \
+	M(u64,  minflt,         FACT, "", r->minflt, "faults without a read that the process started") \
+	M(u64,  majflt,         FACT, "", r->majflt, "faults with such a read") \
+	M(u64,  refault,        FACT, "", t->mm->count.nr_refault, "major faults on pages evicted recently") \
+	M(u32,  mean_rss,       FACT, "pages", r->mean_rss, "mean resident set over its life") \
+	M(u32,  max_rss,        FACT, "pages", r->max_rss, "its largest resident set") \
+	M(u64,  c_b,            FACT, "page-ms", r->c_b, "space-time C_B, formulas below") \
+	M(u64,  c_d,            FACT, "page-ms", r->c_d, "space-time C_D") \
+	M(u64,  c_d_approx,     FACT, "page-ms", r->c_d_approx, "C_D approximately") \
+	M(s64,  delta,          FACT, "page-ms", r->delta, "Δ = C_B − C_D") \
+	M(u64,  gamma_us,       FACT, "µs", r->gamma_us, "γ, the kernel's work per fault") \
+	M(u64,  fault_delay_us, FACT, "µs", cycles_to_ns(t->mm->count.fault_delay_cycles) / 1000, \
+	  "Σ of the waits of its major faults") \
+	M(u64,  fault_rss,      FACT, "pages", t->mm->count.fault_rss, "Σ of RSS over its major faults") \
+	M(numbers, us,          FACT, "µs", send_times(a), \
+	  "time by account: user, kernel, ready, pagewait, admit, sleep") \
+	M(numbers, page_ms,     FACT, "page-ms", send_space(a), "space-time by account")
+
+/* Another policy has taken over. */
+#define RECORD_POLICY(M) \
+	M(text, name, FACT, "", name, "name of the new one")
+
+/* A policy or a guard broke a rule. */
+#define RECORD_VIOLATION(M) \
+	M(text, policy, OPTIONAL, "", culprit(v, "policy"), "who did, if it is a policy") \
+	M(text, guard,  OPTIONAL, "", culprit(v, "guard"), "who did, if it is a guard") \
+	M(text, rule,   FACT,     "", v->rule, "the rule") \
+	M(text, what,   FACT,     "", v->what, "what happened")
+
+/* A process was killed for memory. */
+#define RECORD_OOM(M) \
+	M(int,  pid,      FACT,  "",      t->pid, "number of the process") \
+	M(text, comm,     FACT,  "",      t->comm, "its name") \
+	M(u32,  rss,      LEVEL, "pages", mm_rss_pages(t->mm), "its resident pages") \
+	M(u32,  swapents, LEVEL, "slots", c->swapents, "what it had in swap") \
+	M(u32,  ptes,     LEVEL, "pages", c->ptes, "its page tables")
+
+/* At power off, with `profile_hz=`: where the profiler's ticks fell. */
+#define RECORD_PROFILE(M) \
+	M(u32, hz,    FACT, "Hz", profile_hz, "instants a second of machine time, from boot on") \
+	M(u32, ticks, FACT, "",   ticks, "all that were counted; the same in every record") \
+	M(counts, functions, PART, "", send_functions(&next), \
+	  "ticks of each kernel function that was hit, and of `user` and `idle`")
+
+/* Once, last; only with `run=`. */
+#define RECORD_END(M) \
+	M(int, status, FACT, "", status, "the run's status")
+
+/* clang-format on */
+
+#endif

@@ -1,0 +1,106 @@
+"""The table of figures, tidemark.report.plots: a new figure is one entry, and the document says what the table says."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from types import ModuleType
+
+import numpy as np
+import pytest
+from tidemark import qemu
+from tidemark.records import MEMBERS
+from tidemark.report import charts, figure, plots, quantities, sources, timelines
+from tidemark.report.plots import RUNS, Line, Plot
+from tidemark.results import Result
+from tidemark.telemetry import Telemetry
+
+ADDED = Plot(
+    name="added",
+    scope=RUNS,
+    title="Task switches",
+    caption="Task switches per second of machine time.",
+    reading="Many switches in little user time: the processes hand the processor on without getting on.",
+    lines=(
+        Line("switches_per_s", "switches", axis="switches / s", chart="Added"),
+        Line("per_fault", lambda data: quantities.growth(data, "switches") / 10, unit="each", formula="a tenth"),
+    ),
+)
+
+
+@pytest.fixture
+def added() -> Iterator[None]:
+    plots.PLOTS.append(ADDED)
+    yield
+    plots.PLOTS.remove(ADDED)
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """tools/figures/plots.py."""
+    place = qemu.ROOT / "tools/figures"
+    monkeypatch.syspath_prepend(str(place))
+    spec = importlib.util.spec_from_file_location("figures_plots", place / "plots.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def run(label: str) -> sources.Run:
+    """Two samples, 10 and 30 switches after the start."""
+    vm = dict.fromkeys(("pgfault", "pgmajfault", "workingset_refault", "pswpin", "pswpout"), 0)
+    samples = [{"t_us": t, "idle_us": 0, "policy_us": 0, "vm": vm} for t in (2_000_000, 4_000_000)]
+    samples = [sample | {"switches": n} for sample, n in zip(samples, (10, 30))]
+    return sources.Run(label, Result(qemu.ROOT, {}), Telemetry({"t_us": 1_000_000, "policy": "ws"}, samples))
+
+
+@pytest.mark.usefixtures("added")
+def test_new_plot_is_one_entry(script: ModuleType) -> None:
+    runs = [run("a"), run("b")]
+    drawn = next(one for one in timelines.of_all(runs) if one.name == "added")
+    assert drawn.table["switches_per_s"] == [10, 10, 10, 10] and drawn.table["per_fault"] == [1, 2, 1, 2]
+    [axes] = figure.picture(drawn).axes
+    assert axes.get_ylabel() == "switches / s" and len(axes.lines) == 2
+    chart = next(one for one in charts.of_all(runs) if one["title"] == "Added")
+    assert chart["unit"] == "per s" and chart["blocks"][0] == [[2.0, 4.0], [10, 10]]
+    assert [line["label"] for line in chart["series"]] == ["a", "b"] and chart["series"][0]["stepped"]
+    text = script.sections()["plots-of-runs"]
+    assert "**`added`**. Many switches" in text
+    assert "| `switches_per_s` | per s | Δ`switches` / Δ`t_us` |\n| `per_fault` | each | a tenth |" in text
+
+
+@pytest.mark.usefixtures("added")
+def test_run_without_the_members_of_a_plot_is_left_out() -> None:
+    old = run("old")
+    for sample in old.data.samples:
+        del sample["switches"]
+    drawn = next(one for one in timelines.of_all([old, run("new")]) if one.name == "added")
+    assert set(drawn.table["run"]) == {"new"}
+    assert "added" not in [one.name for one in timelines.of_all([old])]
+
+
+def test_kind_of_a_member_says_how_it_is_drawn() -> None:
+    data = run("a").data
+    for sample, idle in zip(data.samples, (500_000, 1_500_000)):
+        sample |= {"running": 7, "iowait_us": idle}
+    assert quantities.member(data, "running").tolist() == [7, 7] and quantities.unit_of("running") == ""
+    assert quantities.member(data, "iowait_us").tolist() == [50, 50] and quantities.unit_of("iowait_us") == "%"
+    assert np.isnan(quantities.member(data, "psi.full_us")).all()
+
+
+def test_sources_are_members_of_the_schema() -> None:
+    named = [line.source for plot in plots.PLOTS for line in plot.lines if isinstance(line.source, str) and line.source]
+    assert len(named) > 15 and all(f"sample.{name}" in MEMBERS for name in named)
+
+
+def test_names_are_unique_and_pictures_are_there() -> None:
+    names = [plot.name for plot in plots.PLOTS]
+    assert len(set(names)) == len(names)
+    for picture in (picture for plot in plots.PLOTS for picture in plot.pictures):
+        assert (qemu.ROOT / f"docs/figures/{picture}.svg").exists(), picture
+
+
+def test_document_is_that_of_the_table(script: ModuleType) -> None:
+    text = (qemu.ROOT / "docs/reference/measuring.md").read_text("utf-8")
+    for name, body in script.sections().items():
+        assert f"<!-- figures:{name} -->\n\n{body}\n\n<!-- end -->" in text, "run tools/figures/plots.py in `make lab`"

@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+"""The sections on figures of docs/reference/measuring.md, from the table of figures (tidemark.report.plots)."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from common import publish, table
+from tidemark.report.plots import PLOTS, RUN, SWEEP, Line, Plot
+
+WIDTH = 140
+
+
+def row(line: Line) -> Sequence[str]:
+    """A line's place in the table of columns."""
+    return f"`{line.column}`", line.shown_unit, line.shown_formula
+
+
+def parts(plot: Plot) -> Iterator[str]:
+    """Name and how to read it, the columns that have a formula, the pictures."""
+    name = f"{plot.name}-RUN" if plot.scope == RUN else plot.name
+    text = f"**`{name}`**. {' '.join(plot.reading.split())}"
+    yield textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)
+    if rows := [row(line) for line in plot.lines if line.shown_formula]:
+        yield table(("column", "unit", "from"), rows, text_columns=3)
+    yield from (f"![{picture}](../figures/{picture}.svg)" for picture in plot.pictures)
+
+
+def sections() -> dict[str, str]:
+    """What stands in the document, by the name of its place."""
+    of_sweeps = [plot for plot in PLOTS if plot.scope == SWEEP]
+    of_runs = [plot for plot in PLOTS if plot.scope != SWEEP]
+    return {
+        name: "\n\n".join(part for plot in some for part in parts(plot))
+        for name, some in (("plots-of-runs", of_runs), ("plots-of-sweeps", of_sweeps))
+    }
+
+
+def main() -> None:
+    for name, body in sections().items():
+        publish(name, body)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,330 @@
+"""The table of figures: what each one shows, in which columns and units, its caption, and how to read it.
+
+The pictures (timelines.py, bars.py, curves.py), the charts of the page (charts.py), the CSV files and the section on
+figures of docs/reference/measuring.md (tools/figures/plots.py writes it) all come from here. An entry with lines that
+have a `source` is drawn over time, all runs on the same axes, and needs no other code; the others have a function of
+their own in those files. docs/guide/add-a-plot.md goes through it step by step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from tidemark.report import quantities
+from tidemark.report.figure import BLUE, GREEN, GREY, ORANGE, SKY, VERMILION, YELLOW, Look
+from tidemark.report.quantities import Columns
+from tidemark.telemetry import Telemetry
+
+Source = Callable[[Telemetry], np.ndarray]
+PLAIN = Look(GREY)
+RUNS, RUN, SWEEP = "runs", "run", "sweep"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One quantity.
+
+    column   its name in the CSV
+    source   a member of a sample, such as `vm.pgmajfault`, drawn as quantities.member says; or a function
+    unit     of what a function gives; that of a member follows from the schema
+    formula  how a function, or the kernel, gets it, for the document
+    axis     the label of its axes in the picture; empty: only in the CSV
+    chart    the title of its chart on the page, which lines of one title share; empty: none
+    part     what it is called there, beside others; or its name in a legend
+    look     where colours do not belong to policies
+    """
+
+    column: str
+    source: str | Source = ""
+    unit: str = ""
+    formula: str = ""
+    axis: str = ""
+    chart: str = ""
+    part: str = ""
+    look: Look = PLAIN
+
+    @property
+    def shown_unit(self) -> str:
+        """The unit that it is drawn in."""
+        return self.unit or (quantities.unit_of(self.source) if isinstance(self.source, str) and self.source else "")
+
+    @property
+    def of_interval(self) -> bool:
+        """Does a value stand for the interval before it, and is drawn as a step?"""
+        return self.shown_unit in ("%", "per s")
+
+    @property
+    def shown_formula(self) -> str:
+        """How it comes from the telemetry."""
+        if self.formula or not isinstance(self.source, str) or not self.source:
+            return self.formula
+        return f"Δ`{self.source}` / Δ`t_us`" if self.of_interval else f"`{self.source}`"
+
+    def values(self, data: Telemetry) -> np.ndarray:
+        """One value for each sample, float64[n]; nan where the telemetry has none."""
+        return quantities.member(data, self.source) if isinstance(self.source, str) else self.source(data)
+
+
+@dataclass(frozen=True)
+class Plot:
+    """One figure.
+
+    name      begins the names of its files; those of one run end in the run's name
+    scope     RUNS: one for all runs; RUN: one for each; SWEEP: of cells
+    caption   under the picture: what is drawn
+    reading   for the document: how to read it
+    chart     the title of its chart on the page, if that is not the lines'
+    pictures  those in the document
+    """
+
+    name: str
+    scope: str
+    title: str
+    caption: str
+    reading: str
+    lines: tuple[Line, ...] = ()
+    chart: str = ""
+    pictures: tuple[str, ...] = ()
+
+    @property
+    def over_time(self) -> bool:
+        """Is it drawn from its lines alone?"""
+        return self.scope == RUNS and any(line.source for line in self.lines)
+
+    def columns(self, data: Telemetry) -> Columns | None:
+        """Time and all lines, for the CSV and to draw; None for a run whose telemetry has nothing of them."""
+        found = {line.column: line.values(data) for line in self.lines}
+        if all(np.isnan(values).all() for values in found.values()):
+            return None
+        return {"time_s": quantities.times(data)} | found
+
+
+UTILISATION = Plot(
+    "utilisation",
+    RUNS,
+    "CPU utilisation",
+    "CPU utilisation: 1 − idle time / time, of each interval between two samples. Low while tasks wait: thrashing.",
+    """A machine that does useful work is near 100 %. One that thrashes is near 0: every process waits for a page (P.
+    Denning, "Thrashing: its causes and prevention", AFIPS FJCC 33, 1968). Low utilisation with a low fault rate
+    is only a machine with little to do; so look at the faults, too.""",
+    (
+        Line(
+            "utilisation_percent",
+            quantities.utilisation,
+            unit="%",
+            formula="1 − Δ`idle_us` / Δ`t_us`",
+            axis="utilisation, %",
+            chart="CPU utilisation",
+        ),
+        Line("policy_percent", "policy_us"),
+    ),
+    pictures=("utilisation",),
+)
+
+FAULTS = Plot(
+    "faults",
+    RUNS,
+    "Fault rate",
+    "Page faults per second of machine time: major ones started a read from swap, minor ones did not; refaults are "
+    "major faults on pages evicted so recently that memory could have kept them.",
+    """Major, minor, and refaults per second. Major faults cost a read. Minor ones are first touches, copies on write,
+    and pages that a read-ahead had brought. Refaults (J. Weiner, Linux 3.15, `mm/workingset.c`) near the major
+    faults mean that pages are evicted shortly before they are wanted: the memory would have sufficed for them,
+    had others been chosen, or fewer processes run.""",
+    (
+        Line("major_faults_per_s", "vm.pgmajfault", axis="major faults / s", chart="Major faults"),
+        Line(
+            "minor_faults_per_s",
+            quantities.minor_faults,
+            unit="per s",
+            formula="(Δ`vm.pgfault` − Δ`vm.pgmajfault`) / Δ`t_us`",
+            axis="minor faults / s",
+            chart="Minor faults",
+        ),
+        Line("refaults_per_s", "vm.workingset_refault", axis="refaults / s"),
+        Line("pages_in_per_s", "vm.pswpin", chart="Pages read from and written to swap", part="in"),
+        Line("pages_out_per_s", "vm.pswpout", chart="Pages read from and written to swap", part="out"),
+    ),
+    pictures=("faults",),
+)
+
+PRESSURE = Plot(
+    "pressure",
+    RUNS,
+    "Pressure",
+    "Pressure: the share of time in which some task, and in which all tasks that were not idle, stalled on memory "
+    "(Linux's PSI). Full near 100 % is thrashing.",
+    """*some*: somebody waits for memory. *full*: nobody does anything else (J. Weiner, PSI, Linux 4.20). A disk can be
+    busy and *some* high while others compute; *full* near 100 % is thrashing.""",
+    (
+        Line("some_percent", "psi.some_us", axis="some, %", chart="Pressure on memory", part="some"),
+        Line("full_percent", "psi.full_us", axis="full, %", chart="Pressure on memory", part="full"),
+    ),
+    pictures=("pressure",),
+)
+
+TASKS = Plot(
+    "tasks",
+    RUNS,
+    "Tasks and the disk",
+    "Tasks that can run, processes held back by the policy, requests waiting for the disk and their mean response.",
+    """Tasks that can run, processes that the policy holds back, the disk's queue and mean response. A long queue and a
+    response of many service times: the processes wait for each other's pages. Processes held back are the price
+    of a policy that admits only what fits.""",
+    (
+        Line("running", "running", axis="can run", chart="Tasks that can run, processes held back", part="can run"),
+        Line("held", "held", axis="held back", chart="Tasks that can run, processes held back", part="held"),
+        Line("disk_queue", "disk.queue", axis="disk queue", chart="Requests at the disk"),
+        Line(
+            "disk_response_ms",
+            quantities.disk_response,
+            unit="ms",
+            formula="Δ`disk.wait_us` / Δ(`disk.reads` + `disk.writes`)",
+            axis="response, ms",
+        ),
+        Line("reclaim_priority", "priority"),
+    ),
+    pictures=("tasks",),
+)
+
+MEMORY = Plot(
+    "memory",
+    RUN,
+    "Memory of the processes",
+    "Memory allocation demand (MAD), resident set (RSS) and pages accessed since the last sample (NAP) of each process "
+    "(Figures 1 to 6 and 9 to 11 of Jiang and Zhang's TPF paper, 2002). RSS far under MAD: it has lost pages, or not "
+    "used them yet; NAP far under RSS: it holds pages that it does not use.",
+    """One panel per process: MAD, RSS and NAP over time, as Figures 1 to 6 and 9 to 11 of S. Jiang and X. Zhang, "TPF:
+    a dynamic system thrashing protection facility", Software: Practice and Experience 32(3), 2002. Three things
+    to look for. RSS meets MAD: the process has all it asked for. RSS under MAD while NAP follows RSS: it uses
+    all it has and wants more; if this is so in several panels, they take pages from one another, as in the
+    paper's Figures 4 to 6. NAP far under RSS: it holds pages that it does not use; a policy should find these
+    first. In the example two programs whose localities move share 16 MiB. Under `2q` the second keeps its
+    window, and the first gets almost nothing until the second has ended. Under `ws` the second is through at
+    once, and the first then has the memory. Processes whose demand is less than a twentieth of the largest have
+    no panel.""",
+    (
+        Line("mad", "procs.mad", axis="pages", part="MAD", look=Look(GREY)),
+        Line("rss", "procs.rss", axis="pages", part="RSS", look=Look(BLUE)),
+        Line("nap", "procs.nap", axis="pages", part="NAP", look=Look(ORANGE)),
+        Line("wss", "procs.wss", part="WSS", look=Look(GREEN)),
+        Line("swap", "procs.swap", part="in swap", look=Look(YELLOW)),
+    ),
+    chart="Memory of one process",
+    pictures=("memory-2q", "memory-ws"),
+)
+
+RESIDENT_SETS = Plot(
+    "resident-sets",
+    RUNS,
+    "Resident sets, runs overlaid",
+    "Resident sets of the same process in each run, and its demand (MAD, grey).",
+    "With several runs: RSS of the same process in each of them.",
+    chart="Resident sets",
+    pictures=("resident-sets",),
+)
+
+ZONES = Plot(
+    "zones",
+    RUN,
+    "Free pages against the watermarks",
+    "Free pages of each zone and its watermarks: under low kswapd frees pages until high, under min tasks must free "
+    "pages themselves. Logarithmic scale.",
+    """Free pages of each zone against its watermarks, on a logarithmic scale. Between `high` and `low` all is well.
+    Under `low` kswapd frees pages until `high`. At `min` it cannot keep up, and tasks free pages themselves
+    before they get any (*stalls* in the summary).""",
+    (
+        Line("free_pages", unit="pages", formula="an element of `free`", axis="pages", part="free", look=Look(BLUE)),
+        Line("high_pages", unit="pages", formula="`start.zones`", part="high", look=Look(GREEN, "--")),
+        Line("low_pages", unit="pages", formula="`start.zones`", part="low", look=Look(ORANGE, "--")),
+        Line("min_pages", unit="pages", formula="`start.zones`", part="min", look=Look(VERMILION, "--")),
+    ),
+    chart="Free pages of zone {zone}, logarithmic",
+    pictures=("zones-2q",),
+)
+
+LISTS = Plot(
+    "lists",
+    RUN,
+    "The policy's lists",
+    "What the policy shows of itself (/proc/vm/policy); large and small values have axes of their own, and what is "
+    "always 0 is left out.",
+    "What the policy says of itself, as in `/proc/vm/policy`; [policies.md](policies.md) explains the names.",
+    chart="The policy's lists",
+    pictures=("lists-ws",),
+)
+
+SPACE_TIME = Plot(
+    "space-time",
+    RUNS,
+    "Space-time",
+    "Space-time of each process, page-seconds. The bar is C_B, ∫ s(t) dt from start to end (Belady and Kuehner 1969), "
+    "split by what the process did; the black line under it is C_D, own time plus waits at major faults (Denning "
+    "1980); to the right γ, the kernel's work per major fault (McMenamin 2011). C_B − C_D is what Denning's form "
+    "leaves out.",
+    """A bar for each process: C_B in page-seconds, split by what the process did: running, waiting for a page, ready,
+    housekeeping (the kernel at work for it), waiting for admission, other sleep. Under it C_D, beside it γ;
+    formulas and sources in [telemetry.md](telemetry.md). Space-time is what memory costs: the area that a
+    process kept from others. Little green and much vermilion is thrashing, seen from memory's side. C_B and C_D
+    differ by what Denning's form leaves out: much orange or blue. McMenamin asked (2011, §8.2) whether a
+    working-set policy loses by housekeeping what it saves in faults: compare the blue parts, and γ times the
+    faults, of two runs.""",
+    (
+        Line("user_page_s", part="running", look=Look(GREEN)),
+        Line("pagewait_page_s", part="waiting for a page", look=Look(VERMILION)),
+        Line("ready_page_s", part="ready", look=Look(ORANGE)),
+        Line("kernel_page_s", part="housekeeping", look=Look(BLUE)),
+        Line("admit_page_s", part="waiting for admission", look=Look(SKY)),
+        Line("sleep_page_s", part="other sleep", look=Look("#c8c8c8")),
+    ),
+    pictures=("space-time",),
+)
+
+THRASHING = Plot(
+    "thrashing",
+    SWEEP,
+    "Thrashing curve: against {axis}",
+    "CPU utilisation, the part of it in user mode, and throughput (jobs that ended well per second of machine time) "
+    "against {axis}. Throughput has a logarithmic scale. Points are runs; lines join the medians of those that differ "
+    "in nothing but jitter or seed, bands go from the least to the greatest. A collapse as processes grow is "
+    "thrashing (P. Denning, “Thrashing: its causes and prevention”, 1968).",
+    """Against the number of processes (`thrashing-processes`), memory (`thrashing-memory`), or any parameter of the
+    kernel with several numbers (`thrashing-ws-tau_ms`). Denning's curve (1968):
+    utilisation stays high while working sets fit, and then falls off a cliff. The distance between user time
+    and utilisation is the kernel's work. Throughput has a logarithmic scale, because the policies' differences
+    beyond the cliff are factors. Where the cliff is depends on the sum of the working sets; how deep it is
+    depends on the policy.""",
+    (
+        Line("utilisation_percent", unit="%", formula="1 − idle / time, of the whole run", axis="utilisation, %"),
+        Line("user_percent", unit="%", formula="time of the listed processes in user mode / time", axis="user time, %"),
+        Line(
+            "throughput_per_s",
+            unit="per s",
+            axis="throughput, jobs / s",
+            formula="jobs that ended with status 0 / turnaround of the command. Jobs are all processes but the "
+            "command itself; the command, if it has no children",
+        ),
+    ),
+    pictures=("thrashing-processes", "thrashing-memory"),
+)
+
+TURNAROUND = Plot(
+    "turnaround-memory",
+    SWEEP,
+    "Turnaround against memory",
+    "Turnaround of the whole command against memory. Points are runs, bars go from the least to the greatest; dashed: "
+    "T = k / M⁴ + c (McMenamin 2011, equation 5.1); solid: the exponent free, with its 95 % interval, by least squares "
+    "on the median at each size (variable "
+    "projection; profile-likelihood interval). The scale is logarithmic where turnarounds differ more than thirtyfold.",
+    """Turnaround of the whole command against memory, with two fits of T = k / M^p + c (T in seconds, M in MiB) after
+    A. McMenamin, "Applying working set heuristics to the Linux kernel", 2011, equation 5.1 and Figure 5.1: p =
+    4 (dashed), and p free (solid) with its 95 % interval. `fits.csv` has k, c, p, the ends of the interval, the
+    number of sizes and R².""",
+    pictures=("turnaround-memory",),
+)
+
+# In the order of the page and of the document.
+PLOTS = [UTILISATION, FAULTS, PRESSURE, TASKS, MEMORY, RESIDENT_SETS, ZONES, LISTS, SPACE_TIME, THRASHING, TURNAROUND]
