@@ -24,6 +24,7 @@
 #include "mm/guard_core.h"
 #include "mm/mm.h"
 #include "mm/reclaim.h"
+#include "mm/starve.h"
 #include "mm/swap.h"
 #include "mm/vmstat.h"
 #include "mm/zone.h"
@@ -182,7 +183,8 @@ static bool available(const struct vm_scan *scan, const struct page *page)
 
 bool vm_eligible(const struct vm_scan *scan, const struct page *page)
 {
-	return available(scan, page) && !(vm_guard && guard_spares(scan, page));
+	return available(scan, page) && !(vm_guard && guard_spares(scan, page)) &&
+	       !starve_keeps(page);
 }
 
 /* What is wrong with giving this page to this scan; NULL: nothing. */
@@ -372,7 +374,7 @@ bool vm_blame(u32 zone_mask)
 	for (u32 pfn = 0; pfn < max_pfn; pfn++) {
 		struct page *page = pfn_page(pfn);
 
-		if (!available(&scan, page))
+		if (!available(&scan, page) || starve_keeps(page))
 			continue;
 		if (gives_now(&scan) || vm_policy != asked)
 			return true;
