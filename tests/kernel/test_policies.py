@@ -163,13 +163,10 @@ BROKEN_RULES = {
     "ineligible": ("select", "not eligible"),
     "loser": ("count", "holds"),
     "slow": ("time", "hook insert took"),
-<<<<<<< HEAD
     "slowshow": ("time", "hook show took"),
-=======
     "detacher": ("none", "none of them to evict"),
     "endless": ("none", "none of them to evict"),
     "ticker": ("time", "always asks to be called again"),
->>>>>>> seam
 }
 
 

@@ -3,10 +3,18 @@
 
 #include "arch/time.h"
 #include "lib/printf.h"
+#include "mm/starve.h"
 #include <unistd.h>
 
 const u32 world_check_every = 1;
 u32 swap_nr_free = UINT32_MAX; /* it is never full */
+struct mm_struct *starved_mm; /* nobody is */
+
+bool starve_kept(const struct page *page)
+{
+	(void)page;
+	return false;
+}
 
 struct mm_struct sim_mm;
 static struct vm_scan *scanning; /* of the select that is running */

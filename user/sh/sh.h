@@ -15,8 +15,8 @@
 #include "lib.h"
 
 #define HELP                                                                                       \
-	"usage: sh [-i] [-c COMMAND | [-v] FILE [ARG...]]\n" \
-	"-v: as if FILE were typed: each line is shown before it runs, and read on by programs.\n"                                            \
+	"usage: sh [-i] [-c COMMAND | [-v] FILE [ARG...]]\n"                                       \
+	"-v: as if FILE were typed: each line is shown before it runs, and read on by programs.\n" \
 	"A small shell: words, 'quotes', \"quotes\", \\, # comments, $NAME ${NAME} $? $$,\n"       \
 	"a | b, < > >> 2> 2>&1, a && b, a || b, a; b, a & and time a.\n"
 

@@ -7,7 +7,8 @@
  * not.
  *
  * A world also has what policies and guards may call, mem_map and zones, a clock for hooks
- * (cycles_now, cycles_to_ns), and swap_nr_free (mm/swap.h).
+ * (cycles_now, cycles_to_ns), swap_nr_free (mm/swap.h), and pages that are kept for a starving process
+ * (mm/starve.h).
  */
 #ifndef MM_RULES_H
 #define MM_RULES_H

@@ -21,6 +21,7 @@
 #include "lib/assert.h"
 #include "lib/printf.h"
 #include "lib/string.h"
+#include "mm/starve.h"
 #include "mm/swap.h"
 #include "mm/zone.h"
 
@@ -167,7 +168,8 @@ static __attribute__((noinline)) bool guard_call_spare(const struct vm_scan *sca
 
 bool vm_eligible(const struct vm_scan *scan, const struct page *page)
 {
-	return available(scan, page) && !(vm_guard && guard_call_spare(scan, page));
+	return available(scan, page) && !(vm_guard && guard_call_spare(scan, page)) &&
+	       !starve_keeps(page);
 }
 
 bool vm_scan_more(struct vm_scan *scan)
@@ -341,7 +343,7 @@ bool policy_blame(u32 zone_mask, u32 nr_given)
 	u32 nr = 0;
 
 	for (u32 pfn = max_pfn; pfn-- > 0;)
-		if (available(&scan, pfn_page(pfn))) {
+		if (available(&scan, pfn_page(pfn)) && !starve_keeps(pfn_page(pfn))) {
 			first = pfn_page(pfn);
 			nr++;
 		}

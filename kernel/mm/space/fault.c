@@ -20,6 +20,7 @@
 #include "internal.h"
 #include "mm/policy_core.h"
 #include "mm/rmap.h"
+#include "mm/starve.h"
 #include "mm/swap.h"
 #include "mm/vmstat.h"
 #include "proc/task.h"
@@ -179,7 +180,7 @@ static bool allowed(const struct vm_area_struct *vma, u32 fault)
 
 /* Time and space of a fault that had to wait for the store: Denning's D and s(t_i). waited is the
  * task's time in that account before. */
-static void note_major(struct mm_struct *mm, u64 waited, u32 rss)
+static void note_major(struct mm_struct *mm, u32 addr, u64 waited, u32 rss)
 {
 	u64 delay = current->acct.cycles[ACCT_PAGEWAIT] - waited;
 
@@ -188,6 +189,7 @@ static void note_major(struct mm_struct *mm, u64 waited, u32 rss)
 	mm->count.fault_delay_cycles += delay;
 	mm->count.fault_space_cycles += delay * rss;
 	mm->count.fault_rss += rss;
+	starve_note_major(addr);
 }
 
 static int fault_locked(struct mm_struct *mm, u32 addr, u32 fault, bool *major)
@@ -217,7 +219,7 @@ int handle_mm_fault(struct mm_struct *mm, u32 addr, u32 fault)
 	err = fault_locked(mm, addr, fault, &major);
 	mutex_unlock(&mm->lock);
 	if (major)
-		note_major(mm, waited, rss);
+		note_major(mm, addr, waited, rss);
 	else if (!err)
 		current->nr_minflt++;
 	return err;
@@ -236,14 +238,16 @@ void do_page_fault(struct pt_regs *regs, u32 addr, u32 fault)
 	int err = -EFAULT;
 
 	stat_count(pgfault);
-	if (addr < TASK_SIZE && current->mm && (regs_user(regs) || has_fixup(regs)))
+	if (unlikely(starved_mm) && starved_mm == current->mm && fault & FAULT_USER)
+		starve_fault(addr);
+	if (addr < TASK_SIZE && current->mm && (fault & FAULT_USER || has_fixup(regs)))
 		err = handle_mm_fault(current->mm, addr, fault);
 	if (likely(!err)) {
 		if (vm_policy->may_run && !policy_call_may_run(current->mm))
 			task_set_work(current, WORK_ADMIT);
 		return;
 	}
-	if (regs_user(regs))
+	if (fault & FAULT_USER)
 		signal_fault(err, addr);
 	else if (!fixup_exception(regs))
 		die(regs, "page fault in the kernel", addr);

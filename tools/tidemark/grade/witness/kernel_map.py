@@ -14,7 +14,7 @@ from pathlib import Path
 from tidemark import qemu
 from tidemark.errors import BAD_INPUT, FAILED, LabError
 from tidemark.files import sha256
-from tidemark.grade.build.elf import FUNCTION, Elf, Placed, Symbol, place
+from tidemark.grade.build.elf import Elf, Placed, Symbol, place
 from tidemark.grade.build.workspace import Workspace
 
 POLICIES, GUARDS = "build/kernel/mm/policy/", "build/kernel/mm/guard/"
