@@ -9,7 +9,8 @@
  *	i686-linux-gnu-gcc -std=gnu11 -g -O1 -fsanitize=address,undefined
  *		-fno-sanitize-recover=all -Wall -Wextra -Werror -DHOST_TEST
  *		-Itests/host/portable -Itests/host/include -Ikernel/include -o build/host/.../X_test
- *		kernel/.../X_test.c the C files of tests/host, kernel/mm/seam/{rules,hooks,handover,timer}.c
+ *		kernel/.../X_test.c tests/host/{main,fakes,fake_core}.c
+ *		kernel/mm/seam/{rules,hooks,handover,timer}.c
  *		-Wl,-T,tests/host/sections.ld
  *		-Wl,-dynamic-linker,/usr/i686-linux-gnu/lib/ld-linux.so.2
  *		-Wl,--disable-new-dtags,-rpath,/usr/i686-linux-gnu/lib
