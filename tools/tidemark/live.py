@@ -11,6 +11,7 @@ from rich.live import Live
 from rich.text import Text
 
 from tidemark import telemetry
+from tidemark.records import Sample
 
 REFRESH_S = 0.1
 
@@ -23,7 +24,7 @@ class LiveLine:
         self._live = (
             None if quiet or not console.is_terminal else Live(console=console, auto_refresh=False, transient=True)
         )
-        self._samples: list[dict[str, Any]] = []
+        self._samples: list[Any] = []
         self._shown_s = 0.0
 
     def __enter__(self) -> LiveLine:
@@ -46,7 +47,7 @@ class LiveLine:
             self._live.update(Text(described(self._samples[0], self._samples[-1]) + more), refresh=True)
 
 
-def described(before: dict[str, Any], after: dict[str, Any]) -> str:
+def described(before: Sample, after: Sample) -> str:
     """Virtual time, utilisation, major faults a second and free pages, from two samples."""
     return (
         f"{after['t_us'] / 1e6:9.1f} s virtual   utilisation {100 * telemetry.utilisation(before, after):5.1f} %   "

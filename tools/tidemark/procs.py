@@ -34,7 +34,7 @@ RED, BLACK, EDGE, TEXT, FAINT, NEXT = "#c62828", "#212121", "#9e9e9e", "#111111"
 MEMORY = "#0072b2"
 
 
-def choose(samples: Sequence[Row], at_s: float | None, live: bool, member: str = "procs") -> Row:
+def choose(samples: Sequence[Any], at_s: float | None, live: bool, member: str = "procs") -> Any:
     """The sample to draw: the last until `at_s` seconds; without it, the latest of a machine that runs (`live`), or
     else, of those with the longest `member`, the last."""
     if not samples:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import datetime
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -101,7 +101,7 @@ def create(folder: Path, settings: qemu.Settings, image: dict[str, Any], version
     return Result(folder, meta)
 
 
-def flat(record: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, object]]:
+def flat(record: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
     """A record's numbers with their names: {"vm": {"pgfault": 3}} is vm.pgfault, a list's members free.0, free.1."""
     for name, value in record.items():
         if isinstance(value, list):

@@ -55,7 +55,7 @@ def kept_apart(cell: Cell, x: str) -> tuple[tuple[str, str], ...]:
 
 def panels(cells: Sequence[Cell], x: str) -> list[Panel]:
     """The panels of curves against `x`; only those in which some line has two positions."""
-    groups: dict[tuple, dict[str, list]] = {}
+    groups: dict[tuple[tuple[str, str], ...], dict[str, list[tuple[float, Cell]]]] = {}
     for cell in cells:
         at = position(cell, x)
         if at is not None and cell.numbers:
@@ -69,7 +69,7 @@ def panels(cells: Sequence[Cell], x: str) -> list[Panel]:
     return [Panel(title(key, list(drawn)), lines) for key, lines in drawn.items()]
 
 
-def title(key: tuple, keys: Sequence[tuple]) -> str:
+def title(key: tuple[tuple[str, str], ...], keys: Sequence[tuple[tuple[str, str], ...]]) -> str:
     """What tells one panel from the others, or, of a single one, its workload."""
     differ = [pair for pair in key if not all(pair in other for other in keys)]
     shown = differ or [pair for pair in key if pair[0] in ("workload", "run")][:1]

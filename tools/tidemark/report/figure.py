@@ -146,7 +146,7 @@ def mark(axes: Axes, marks: Iterable[tuple[float, str]]) -> None:
         )  # fmt: skip
 
 
-def stacked(tables: Iterable[tuple[Mapping[str, object], Mapping[str, Sequence[Any]]]]) -> dict[str, list[Any]]:
+def stacked(tables: Iterable[tuple[Mapping[str, object], Mapping[str, Any]]]) -> dict[str, list[Any]]:
     """One table of several, each with the constant columns given before it; a column that one lacks is None there."""
     parts = [({name: value for name, value in first.items()}, rest) for first, rest in tables]
     names = list(dict.fromkeys(name for first, rest in parts for name in (*first, *rest)))

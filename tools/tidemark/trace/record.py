@@ -121,7 +121,7 @@ def warm_up(scratch: Path) -> None:
         writer.close()
 
 
-def mm_events(result: results.Result) -> list[dict[str, Any]]:
+def mm_events(result: results.Result) -> list[Any]:
     """The kernel's `mm` events, as many as came."""
     try:
         events = result.telemetry(partial=True).events
