@@ -22,8 +22,14 @@ MAKEOVERRIDES =
 export $(filter-out CC,$(KNOWN))
 
 # These become part of command lines.
+define NEWLINE
+
+
+endef
 UNSAFE := ' " ` $$ \ ; & | < > ( ) * ? [ \#
-$(foreach v,CC EXTRA MUSL_FROM,$(foreach c,$(UNSAFE),$(if $(findstring $c,$($v)),$(error $v=$($v): it may not contain $c))))
+TEXTS := CC EXTRA MUSL_FROM
+$(foreach v,$(TEXTS),$(if $(findstring $(NEWLINE),$($v)),$(error $v may not contain the end of a line)))
+$(foreach v,$(TEXTS),$(foreach c,$(UNSAFE),$(if $(findstring $c,$($v)),$(error $v=$($v): it may not contain $c))))
 
 # --- the set-up ------------------------------------------------------------------------------------------------------
 

@@ -7,6 +7,8 @@ import os
 import pytest
 from tidemark import qemu
 
+pytest_plugins = ["pytester", "unchanged"]
+
 
 def pytest_xdist_auto_num_workers() -> int:
     """One more than there are processors, since tests also wait: for a debugger, a browser, the end of a program."""

@@ -54,7 +54,7 @@ before_pytest() {
 
 # TESTS as words: quotes hold a word together as in a shell, and nothing is executed. Names may have * in them.
 words() {
-	printf '%s' "${TESTS:-tests}" | xargs -n 1 printf '%s\n' >"$logs/words" || { echo "TESTS=$TESTS: a quote is not closed"; exit 1; }
+	printf '%s\n' "${TESTS:-tests}" | xargs -n 1 printf '%s\n' >"$logs/words" || { echo "TESTS=$TESTS: a quote is not closed"; exit 1; }
 	local IFS= word
 	while read -r word; do arguments+=($word); done <"$logs/words"
 }

@@ -18,6 +18,7 @@
 #include "lib/list.h"
 #include "lib/param.h"
 #include "lib/seq_file.h"
+#include "lib/string.h"
 #include "mm/guard_core.h"
 #include "mm/mm.h"
 #include "mm/policy_core.h"
@@ -39,6 +40,18 @@ static struct timer sample_timer;
 static WAIT_QUEUE(sample_wait);
 static bool due; /* irq */
 static u64 last_ns, cost_ns; /* the last sample; what all have cost */
+
+/* The numbers that a policy or a guard shows; what is beyond is left out. */
+struct shown {
+	struct seq_file m;
+	u32 nr;
+	struct {
+		char name[24];
+		u64 value;
+	} numbers[32];
+};
+
+static struct shown by_policy, by_guard;
 
 struct scan {
 	struct mm_struct *mm;
@@ -184,31 +197,44 @@ static void send_counters(void)
 	telemetry_close('}');
 }
 
-static void send_number(struct seq_file *m, const char *name, u64 value)
+static void note_number(struct seq_file *m, const char *name, u64 value)
 {
-	(void)m;
-	telemetry_u64(name, value);
+	struct shown *s = container_of(m, struct shown, m);
+
+	if (s->nr == ARRAY_SIZE(s->numbers))
+		return;
+	strlcpy(s->numbers[s->nr].name, name, sizeof(s->numbers[s->nr].name));
+	s->numbers[s->nr++].value = value;
+}
+
+static void send_shown(const struct shown *s)
+{
+	for (u32 i = 0; i < s->nr; i++)
+		telemetry_u64(s->numbers[i].name, s->numbers[i].value);
 }
 
 static void send_lists(void)
 {
-	struct seq_file m = { .number = send_number };
-
 	telemetry_open("lists", '{');
-	policy_call_show(&m);
+	send_shown(&by_policy);
 	telemetry_close('}');
 }
 
 static void send_guard(void)
 {
-	struct seq_file m = { .number = send_number };
-
 	if (!vm_guard)
 		return;
 	telemetry_open("guard", '{');
 	PART_GUARD(EMIT);
-	guard_call_show(&m);
+	send_shown(&by_guard);
 	telemetry_close('}');
+}
+
+static void ask(struct shown *s, void (*show)(struct seq_file *m))
+{
+	s->m = (struct seq_file){ .number = note_number };
+	s->nr = 0;
+	show(&s->m);
 }
 
 void sample_now(void)
@@ -218,8 +244,12 @@ void sample_now(void)
 	for_each_mm(mm)
 		if (mm->task)
 			sample_mm(mm);
-	if (!telemetry_begin("sample"))
+	if (!telemetry_on())
 		return;
+	/* Before the record: a show hook may break a rule, which is a record of its own. */
+	ask(&by_policy, policy_call_show);
+	ask(&by_guard, guard_call_show);
+	telemetry_begin("sample");
 	RECORD_SAMPLE(EMIT);
 	telemetry_end();
 }

@@ -183,8 +183,8 @@
 
 /* A policy or a guard broke a rule. */
 #define RECORD_VIOLATION(M) \
-	M(text, policy, OPTIONAL, "", policy ? v->name : NULL, "who did, if it is a policy") \
-	M(text, guard,  OPTIONAL, "", policy ? NULL : v->name, "who did, if it is a guard") \
+	M(text, policy, OPTIONAL, "", culprit(v, "policy"), "who did, if it is a policy") \
+	M(text, guard,  OPTIONAL, "", culprit(v, "guard"), "who did, if it is a guard") \
 	M(text, rule,   FACT,     "", v->rule, "the rule") \
 	M(text, what,   FACT,     "", v->what, "what happened")
 

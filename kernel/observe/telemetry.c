@@ -6,7 +6,6 @@
 #include "drivers/serial.h"
 #include "lib/jitter.h"
 #include "lib/param.h"
-#include "lib/printf.h"
 #include "lib/string.h"
 #include "main.h"
 #include "mm/guard_core.h"
@@ -137,10 +136,14 @@ void telemetry_end(void)
 	flush();
 }
 
+/* Whose rule it was, if it is of this kind. */
+static const char *culprit(const struct violation *v, const char *kind)
+{
+	return strcmp(v->kind, kind) ? NULL : v->name;
+}
+
 static void violation(const struct violation *v)
 {
-	bool policy = !strcmp(v->kind, "policy");
-
 	if (!telemetry_begin("violation"))
 		return;
 	RECORD_VIOLATION(EMIT);

@@ -3,7 +3,6 @@
 #include "calls.h"
 #include "errno.h"
 #include "internal.h"
-#include "lib/string.h"
 #include "mm/slab.h"
 #include "proc/rusage.h"
 #include "proc/task.h"

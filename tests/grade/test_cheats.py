@@ -14,6 +14,8 @@ from lab import tidemark
 from tidemark.grade.hand_back import result
 from tidemark.grade.model import Grade, Outcome
 
+pytestmark = pytest.mark.graded
+
 FIFO, CLOCK = "kernel/mm/policy/fifo.c", "kernel/mm/policy/clock.c"
 INCLUDE = '#include "mm/policy.h"\n'
 ARGUMENTS = "(void)mm, (void)how, (void)from;\n"

@@ -23,6 +23,8 @@ from tidemark.grade.witness import evidence, kernel_map
 from tidemark.grade.witness.boot import Boot, Run, boot, ending
 from tidemark.strings import Given
 
+pytestmark = pytest.mark.graded
+
 FRAMES = 20
 PREFIX = list(range(1000, 1000 + 3 * FRAMES))  # sends away what others have in memory: see test_vmsim.py
 PAGE = 4096

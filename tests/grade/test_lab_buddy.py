@@ -14,6 +14,8 @@ from tidemark.grade.model import Outcome
 from tidemark.grade.witness.evidence import BIRTH, COPY, EVENT, READ, REF, STORE, ZERO, Evidence
 from trials import Trial, changed, trial
 
+pytestmark = pytest.mark.graded
+
 BUDDY = "kernel/mm/frame/buddy.c"
 RANDOM, MERGE, MISUSE, DAMAGE, SOUND = (
     "2000 random operations",

@@ -12,6 +12,8 @@ from tidemark.grade.model import Outcome
 from tidemark.grade.witness.evidence import EVENT, STORE, SWITCH, Evidence
 from trials import Trial, changed, trial
 
+pytestmark = pytest.mark.graded
+
 FAIR = "kernel/sched/fair.c"
 WEIGHTS, SLEEPER, SAVER, FORKS, SIX = (
     "nice 0, 5 and -5 get what their weights say",

@@ -17,6 +17,8 @@ from tidemark.grade.model import Outcome
 from tidemark.grade.witness.evidence import BIRTH, EVENT, STORE, ZERO, Evidence
 from trials import Trial, changed, trial
 
+pytestmark = pytest.mark.graded
+
 WALK, ANON = "kernel/arch/x86/walk.c", "kernel/mm/space/anon.c"
 ZERO_FRAME = 1
 

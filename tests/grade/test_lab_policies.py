@@ -28,6 +28,8 @@ from tidemark.grade.witness.evidence import EVENT, READ, STORE, SWITCH, WRITE, Z
 from tidemark.grade.witness.machine import Machine
 from trials import changed, trial
 
+pytestmark = pytest.mark.graded
+
 POLICIES = Path("kernel/mm/policy")
 FIFO, CLOCK, TWOQ, WS = (solution(f"{POLICIES}/{name}.c") for name in ("fifo", "clock", "2q", "ws"))
 SPARED = "\t\t\tnr_turned++;\n\t\t\tlist_move_tail(&p->node, &circle);\n"

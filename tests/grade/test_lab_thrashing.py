@@ -16,6 +16,8 @@ from tidemark.grade.witness.boot import Boot
 from tidemark.grade.witness.evidence import EVENT, READ, SWITCH, Evidence
 from trials import Trial, changed, trial
 
+pytestmark = pytest.mark.graded
+
 TOKEN, ANSWERS = "kernel/mm/guard/token.c", "labs/thrashing/answers.toml"
 SIX, SCANS, THREE = (
     "six processes in 14 MiB: less than half the time",

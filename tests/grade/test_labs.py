@@ -20,6 +20,8 @@ from tidemark.grade.hand_out import starter as starters
 from tidemark.grade.intake import archive, lab
 from tidemark.grade.model import Outcome
 
+pytestmark = pytest.mark.graded
+
 LABS = lab.names(qemu.ROOT)
 OLD_INCLUDES = {"kernel/mm/buddy.c": ("mm/zone.h",), "kernel/mm/anon.c": ("anon.h", "internal.h", "mm/swap.h")}
 NUMBERS = {"buddy": 1, "paging": 2, "cfs": 3, "clock": 4, "twoq": 5, "workingset": 6, "thrashing": 7}
@@ -30,8 +32,15 @@ def starter_files(name: str) -> dict[str, str]:
     return {str(file): starter(name, str(file)) for file in starters.files(lab.load(qemu.ROOT, name))}
 
 
+def is_the_trees_own(folder: Path, target: str) -> bool:
+    """Is a built file of a copy of this tree the very one that lies here? Copying keeps dates."""
+    here = qemu.ROOT / target
+    return here.is_file() and here.stat().st_mtime_ns == (folder / target).stat().st_mtime_ns
+
+
 def failing_host_tests(folder: Path) -> set[str]:
-    """The host tests of a tree that fail, by name."""
+    """The host tests of a copy of this tree that fail, by name. Those that nothing of theirs was changed for are this
+    tree's, and have been run by `make check`."""
     env = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
     names = [str(path.with_suffix("")) for path in sorted((folder / "kernel").rglob("*_test.c"))]
     targets = [f"build/host/{Path(name).relative_to(folder)}" for name in names]
@@ -43,8 +52,10 @@ def failing_host_tests(folder: Path) -> set[str]:
         text=True,
     )
     assert made.returncode == 0, made.stderr[-3000:]
+    changed = [target for target in targets if not is_the_trees_own(folder, target)]
+    assert changed
     return {
-        Path(target).name for target in targets if subprocess.run([target], cwd=folder, capture_output=True).returncode
+        Path(target).name for target in changed if subprocess.run([target], cwd=folder, capture_output=True).returncode
     }
 
 

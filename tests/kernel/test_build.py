@@ -76,6 +76,7 @@ def test_doctor_is_content_where_the_tests_run() -> None:
         ("EXTRA=$(touch {called})", "it may not contain $"),
         ("EXTRA=`touch {called}`", "it may not contain `"),
         ("EXTRA=a; touch {called}", "it may not contain ;"),
+        ("EXTRA=a\ntouch {called}", "EXTRA may not contain the end of a line"),
         ("CC=gcc' -m32", "it may not contain '"),
         ("MUSL_FROM=source|package", "it may not contain |"),
     ],

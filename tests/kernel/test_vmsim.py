@@ -99,7 +99,7 @@ def student() -> Path:
         os.utime(policies / "foo.c", (template.stat().st_mtime,) * 2)
         for path in [*(qemu.ROOT / "tests/kernel/policies").glob("*.[ch]"), *(OURS / "policy").glob("*.c")]:
             shutil.copy2(path, policies / path.name)
-        simulators = [f"build/vmsim/{name}" for name in ("foo", "vms", "vms.fast", "stuck.fast", *BROKEN)]
+        simulators = [f"build/vmsim/{name}" for name in ("foo", "vms", "vms.fast", "trims", "stuck.fast", *BROKEN)]
         make("WERROR=1", "build/tidemark.elf", *simulators, folder=copy)
         made_by.write(this_run)
     return copy
@@ -226,11 +226,12 @@ def test_ticks_and_trimming_are_the_same_in_the_kernel(policy: str, tmp_path: Pa
 
 
 @pytest.mark.usefixtures("guest_programs")
-@pytest.mark.parametrize("policy", ["foo", "vms"])
+@pytest.mark.parametrize("policy", ["foo", "vms", "trims"])
 def test_students_policy_meets_the_same_decisions_in_the_kernel(policy: str, student: Path, tmp_path: Path) -> None:
-    """The unchanged template, and a policy that detaches, launders and traps."""
+    """The unchanged template, a policy that detaches, launders and traps, and one that has surplus without a tick."""
     counts = check_with_ticks(policy, student / "build/vmsim" / policy, tmp_path, student)
-    assert counts["minor"] > 0 or policy == "foo"
+    assert (counts["minor"] > 0) == (policy == "vms")
+    assert (counts["trimmed"] > 0) == (policy == "trims")
 
 
 @pytest.mark.usefixtures("guest_programs")
@@ -342,13 +343,17 @@ BROKEN = {
     "null": ("crash", "select", 6, "see what is said above"),
     "noinit": ("init", "init", 0, "error 12"),
     "loser": ("count", "check", 101, "the policy holds"),
+    "detacher": ("none", "select", 6, "none of them to evict"),
+    "endless": ("none", "select", 6, "none of them to evict"),
+    "again": ("none", "select", 6, "only when it is asked again"),
+    "ticker": ("time", "tick", 1, "always asks to be called again"),
 }
 
 
 @pytest.mark.parametrize("policy", BROKEN)
 def test_broken_rule_is_reported_with_hook_and_reference(policy: str, student: Path) -> None:
     rule, hook, reference, said = BROKEN[policy]
-    string = strings.find("1-200")
+    string = Runs([(page, 1, TICK_NS // 5) for page in range(1, 201)])
     with pytest.raises(vmsim.BrokenRule) as caught:
         vmsim.run(student / "build/vmsim" / policy, string, 5)
     violation = caught.value.violation

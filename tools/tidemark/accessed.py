@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from tidemark import results, telemetry
 from tidemark.errors import LabError
+from tidemark.jit import compiled
 from tidemark.trace import MAX_SPACES
 from tidemark.trace.format import Reader
 from tidemark.trace.record import TRACE
@@ -47,7 +47,7 @@ class Interval:
     accessed: int
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _count(
     ids: Array, insns: Array, spaces: Array, known: tuple[Any, ...], ends: Array, last: Array, counts: Array
 ) -> None:
@@ -109,7 +109,7 @@ def instructions_per_us(told: telemetry.Telemetry, space: dict[str, Any]) -> flo
     ended = next((exit_ for exit_ in told.exits if exit_["pid"] == space["pid"]), None)
     if ended is None or not space.get("whole") or not ended["us"][0]:
         return 1000.0
-    return min(1000.0, space["instructions"] / ended["us"][0])
+    return min(1000.0, float(space["instructions"] / ended["us"][0]))
 
 
 def last_spaces(reader: Reader) -> list[dict[str, Any]]:

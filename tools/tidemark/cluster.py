@@ -184,7 +184,9 @@ class Cluster:
         self.address, self.known_slots, self.ask_at = address, 0, 0.0
         self.lost = (Lost, KilledWorker, CancelledError)
         try:
-            self.client = Client(address, timeout=CONNECT_S, set_as_default=False)
+            # Dask's client has no types.
+            make: Any = Client
+            self.client: Any = make(address, timeout=CONNECT_S, set_as_default=False)
         except OSError as error:
             raise LabError(f"no Dask scheduler at {address} ({error}): `dask scheduler` starts one", NO_TOOL) from None
         try:
@@ -226,13 +228,14 @@ class Cluster:
 
     def submit(self, function: Callable[..., Any], *args: object) -> Future[Any]:
         """function(*args) on some worker."""
-        return self.executor.submit(function, *args)
+        future: Future[Any] = self.executor.submit(function, *args)
+        return future
 
     def ready(self) -> bool:
         """Is the scheduler there? LabError when it has been gone for CONNECT_S."""
         if self.client.status in ("closing", "closed"):
             raise LabError(f"the Dask scheduler at {self.address} is gone", NO_TOOL)
-        return self.client.status == "running"
+        return bool(self.client.status == "running")
 
     def close(self, token: str) -> None:
         """End what runs with `token`, and leave the cluster."""

@@ -79,7 +79,7 @@ def question(hook: dict[str, Any]) -> str:
     """What the policy was asked."""
     if hook.get("trim"):
         return "trim"
-    return hook["hook"] + (f" at priority {hook['priority']}" if hook.get("priority", CALM) < CALM else "")
+    return str(hook["hook"]) + (f" at priority {hook['priority']}" if hook.get("priority", CALM) < CALM else "")
 
 
 def answer(hook: dict[str, Any]) -> str:

@@ -30,16 +30,18 @@ import itertools
 import json
 import math
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tidemark import parameters, qemu
 from tidemark.errors import LabError
 
-try:
+if sys.version_info >= (3, 11):
     import tomllib
-except ModuleNotFoundError:  # Python 3.10
+else:
     import tomli as tomllib
 
 VARIABLES = ("workload", "processes", "vm", "mem", "swap", "frames", "seed", "jitter", "cmdline")
@@ -112,7 +114,7 @@ def parse(text: str, most_cells: int = MOST_CELLS) -> Plan:
     return Plan(text, lists, cells)
 
 
-def lists_of(table: dict[str, object]) -> dict[str, list[Value]]:
+def lists_of(table: dict[str, Any]) -> dict[str, list[Value]]:
     """The values of each variable and of each kernel parameter, checked."""
     given, nr_jitters = table.pop(PARAMETERS, {}), table.pop("jitters", None)
     lists = {name: checked_list(name, value) for name, value in table.items()}
@@ -130,7 +132,7 @@ def lists_of(table: dict[str, object]) -> dict[str, list[Value]]:
     return lists
 
 
-def flat(table: dict[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
+def flat(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """A table's members; those of a table in it, which TOML makes of ws.tau_ms, by their full names."""
     for name, value in table.items():
         if isinstance(value, dict):
@@ -148,7 +150,7 @@ def checked_timeout(value: object) -> float:
 
 def checked_list(name: str, value: object) -> list[Value]:
     """The values of one variable, each of the right type, none twice."""
-    values = value if isinstance(value, list) else [value]
+    values: list[Any] = value if isinstance(value, list) else [value]
     if not values:
         raise LabError(f"{name} = []: the product is empty, there is no cell to run")
     for one in values:
@@ -204,7 +206,7 @@ def settings(variables: dict[str, Value], timeout: float) -> qemu.Settings:
     run = str(variables["workload"])
     for name in FILLED_IN:
         run = run.replace(f"{{{name}}}", str(variables.get(name, "")))
-    given = {name: str(variables[name]) for name in OF_SETTINGS if name in variables}
+    given: dict[str, Any] = {name: str(variables[name]) for name in OF_SETTINGS if name in variables}
     more = {name: value for name, value in variables.items() if name == parameters.JITTER or name not in VARIABLES}
     cmdline = str(variables.get("cmdline", ""))
     twice = [name for name in more if name in parameters.split(cmdline)[0]]

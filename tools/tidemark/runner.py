@@ -47,7 +47,9 @@ class Clock:
     """The estimate: host seconds to the end. Cells are taken to begin in the order of `queue`, `slots` at a time."""
 
     def __init__(self, sweep: Sweep) -> None:
-        self.sweep, self.begun, self.at, self.left_s = sweep, {}, 0.0, None
+        self.sweep, self.at = sweep, 0.0
+        self.begun: dict[str, float] = {}
+        self.left_s: float | None = None
 
     def update(self, queue: Sequence[Cell], slots: int) -> None:
         """A cell has begun or ended."""
@@ -84,7 +86,7 @@ class Runner:
         future = self.where.submit(cluster.run_cell, cell.settings, self.shared, self.host, self.token)
         self.futures[future] = cell
 
-    def result(self, future: Future[Any]) -> object:
+    def result(self, future: Future[Any]) -> Any:
         """What comes of something that was handed in, once it has come; LabError when it cannot come any more."""
         while not wait([future], POLL_S).done:
             self.where.ready()

@@ -15,7 +15,7 @@ import subprocess
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -89,7 +89,7 @@ def build(policy: str, fast: bool = False) -> Path:
     return qemu.ROOT / target
 
 
-def feed(pipe: object, runs: Iterable[np.ndarray]) -> None:
+def feed(pipe: IO[bytes], runs: Iterable[np.ndarray]) -> None:
     """Write runs, until all are written or the reader has gone."""
     with contextlib.suppress(BrokenPipeError), pipe:
         for piece in runs:
@@ -116,14 +116,16 @@ def run(
 
     command = command_line(program, frames, parameters, explained is not None)
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout and process.stderr  # they are pipes
         said: list[bytes] = []
+        stderr = process.stderr
         readers = [
             threading.Thread(target=feed, args=(process.stdin, string.runs()), daemon=True),
-            threading.Thread(target=lambda: said.append(process.stderr.read()), daemon=True),
+            threading.Thread(target=lambda: said.append(stderr.read()), daemon=True),
         ]
         for reader in readers:
             reader.start()
-        last = {}
+        last: dict[str, Any] = {}
         try:
             for line in process.stdout:
                 last = json.loads(line)

@@ -1,4 +1,4 @@
-/* The simulator as the world of mm/seam/rules.c: a broken rule is reported, and ends it. See vmsim.h. */
+/* The simulator as the world of mm/seam/rules.c: a broken rule ends it. See vmsim.h. */
 #include "vmsim.h"
 
 #include "arch/time.h"

@@ -1,6 +1,6 @@
 /*
  * Event counters since boot, with Linux's names where Linux has them. A new one is a line here and
- * a vm_count(name) where it happens; it is then in /proc/vmstat, in the telemetry and, after
+ * a stat_count(name) where it happens; it is then in /proc/vmstat, in the telemetry and, after
  * tools/schema.py, in docs/reference/telemetry.md.
  */
 #ifndef OBSERVE_COUNTERS_H

@@ -16,7 +16,7 @@ bool telemetry_begin(const char *ev);
 void telemetry_end(void);
 
 /* A member of the object that is open, or, without a name (NULL), an element of the list. Members
- * are parted by commas, and texts are escaped. A text that is NULL is left out. */
+ * are parted by commas, and texts are escaped; a text that is NULL is left out. */
 void telemetry_u64(const char *name, u64 value);
 void telemetry_s64(const char *name, s64 value);
 void telemetry_text(const char *name, const char *value);

@@ -16,9 +16,9 @@ struct fault {
 	bool major; /* a read was needed */
 };
 
-/* A frame for anonymous memory of the region, with one reference, or NULL; it counts against the cap on
- * frames. GFP_ZERO in extra has it cleared. May reclaim, and sleep. Inline because it is a part of most
- * page faults. */
+/* A frame for anonymous memory of the region, with one reference, or NULL; it counts against the
+ * cap on frames. GFP_ZERO in extra has it cleared. May reclaim, and sleep. Inline because it is a
+ * part of most page faults. */
 static inline struct page *alloc_anon(struct vm_area_struct *vma, gfp_t extra)
 {
 	bool locked = vma->flags & VM_LOCKED;

@@ -17,7 +17,6 @@
 
 #include "anon.h"
 #include "errno.h"
-#include "lib/assert.h"
 #include "internal.h"
 #include "mm/policy_core.h"
 #include "mm/rmap.h"
@@ -78,8 +77,8 @@ static int fault_file(struct fault *f)
 	return 0;
 }
 
-/* The swapped page is in a frame: maps it, and tells the policy, while its slot and so its ghost still
- * live. */
+/* The swapped page is in a frame: maps it, and tells the policy, while its slot and so its ghost
+ * still live. */
 static void map_swapped(struct fault *f, struct page *page, u32 slot)
 {
 	struct mm_struct *mm = f->vma->mm;

@@ -39,7 +39,7 @@ def show(outcomes: list[Outcome]) -> None:
     """A line for each size."""
     lines = [[name.upper() for name in COLUMNS]]
     lines += [
-        [f"{value:,}" if isinstance(value, int) else value for value in map(asdict(one).get, COLUMNS)]
+        [f"{value:,}" if isinstance(value, int) else str(value) for value in map(asdict(one).get, COLUMNS)]
         for one in outcomes
     ]
     widths = [max(len(line[column]) for line in lines) for column in range(len(COLUMNS))]

@@ -71,8 +71,8 @@ def round_theta(theta: float) -> int:
 
 def default_thetas(working_set: Curve) -> tuple[int, ...]:
     """The window at the largest knee, a tenth and ten times of it; without a knee a hundredth of the whole time."""
-    knees = [*working_set.other_knees(), *({working_set.knee()} - {None})]
-    middle = working_set.parameters[max(knees)] if knees else working_set.end / NO_KNEE_FRACTION
+    knees = [knee for knee in (*working_set.other_knees(), working_set.knee()) if knee is not None]
+    middle = float(working_set.parameters[max(knees)]) if knees else working_set.end / NO_KNEE_FRACTION
     return tuple(sorted({min(round_theta(middle * factor), max(working_set.end, 1)) for factor in (0.1, 1, 10)}))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import Any
 
@@ -14,7 +14,7 @@ from matplotlib.ticker import MaxNLocator
 
 from tidemark.report import cells, fit
 from tidemark.report.cells import Cell, Panel
-from tidemark.report.figure import DASHES, Figure, Look, canvas, colours, heading, legend, of_rows, whole_numbers
+from tidemark.report.figure import DASHES, Figure, Look, Table, canvas, colours, heading, legend, of_rows, whole_numbers
 from tidemark.report.plots import THRASHING, TURNAROUND
 
 PER_FIGURE = 3
@@ -35,7 +35,7 @@ def points(axes: Axes, line: Sequence[tuple[float, Cell]], name: str, look: Look
     found = [(at, cell.numbers[name]) for at, cell in line if name in cell.numbers]
     runs = cells.repetitions(line, name)
     repeated = any(len(values) > 1 for values in runs.values())
-    size = {"markersize": 2.5, "alpha": 0.5} if repeated else {"alpha": 0.7}
+    size: dict[str, Any] = {"markersize": 2.5, "alpha": 0.5} if repeated else {"alpha": 0.7}
     axes.plot(*zip(*found), "o", color=look.colour, clip_on=False, markeredgewidth=0, **size)
     axes.plot(*cells.medians(line, name), color=look.colour, linestyle=look.dash)
     if repeated:
@@ -76,7 +76,10 @@ def spread_rows(panels: Sequence[Panel], x: str) -> list[dict[str, Any]]:
     rows = []
     for panel in panels:
         for policy, line in panel.lines.items():
-            runs = {name: cells.repetitions(line, name) for name in (*(shown.column for shown in THRASHING.lines), "turnaround_s")}
+            runs = {
+                name: cells.repetitions(line, name)
+                for name in (*(shown.column for shown in THRASHING.lines), "turnaround_s")
+            }
             for at in dict.fromkeys(at for at, _ in line):
                 values = {name: of[at] for name, of in runs.items() if len(of.get(at, ())) > 1}
                 first = {"panel": panel.title, "policy": policy, NAME.get(x, x): at}
@@ -211,9 +214,10 @@ def turnaround(panel: Panel, suffix: str) -> Figure:
     return Figure(f"{TURNAROUND.name}{suffix}", TURNAROUND.title, TURNAROUND.caption, table, draw)
 
 
-def of_cells(every: Sequence[Cell]) -> tuple[list[Figure], Mapping[str, list[Any]], dict[str, Mapping[str, list[Any]]]]:
+def of_cells(every: Sequence[Cell]) -> tuple[list[Figure], Table, dict[str, Table]]:
     """All figures that the cells allow, the table of the fits, and by axis those of the spread."""
-    figures, spreads = [], {}
+    figures: list[Figure] = []
+    spreads: dict[str, Table] = {}
     for x in cells.axes(every):
         panels = cells.panels(every, x)
         figures += [thrashing(some, x, suffix) for suffix, some in chunks(panels)]

@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import matplotlib
 import numpy as np
@@ -36,9 +36,10 @@ BLUE, VERMILION, GREEN, PURPLE = "#0072b2", "#d55e00", "#009e73", "#cc79a7"
 ORANGE, SKY, YELLOW, BLACK, GREY = "#e69f00", "#56b4e9", "#b9a800", "#222222", "#8a8a8a"
 OF_POLICY = {"2q": BLUE, "ws": VERMILION, "clock": GREEN, "fifo": PURPLE}
 OTHERS = (ORANGE, SKY, YELLOW, BLACK, GREY)
-DASHES = ("-", "--", ":", "-.")
+Dash = Literal["-", "--", ":", "-."]
+DASHES: tuple[Dash, ...] = ("-", "--", ":", "-.")
 
-STYLE = {
+STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 8,
     "axes.titlesize": 8,
@@ -80,7 +81,7 @@ class Look:
     """How the lines of one run or policy are drawn."""
 
     colour: str
-    dash: str = "-"
+    dash: Dash = "-"
 
 
 def colours(policies: Iterable[str]) -> dict[str, str]:
@@ -107,11 +108,12 @@ def canvas(rows: int = 1, columns: int = 1, row_in: float = ROW_IN, **axes: Any)
 
 def legend(picture: Canvas, entries: Mapping[str, Look], columns: int = 4) -> None:
     """One legend above all axes."""
+    labels = [short(name, NAME_CHARACTERS) for name in entries]
     handles = [
-        Line2D([], [], color=look.colour, linestyle=look.dash, label=short(name, NAME_CHARACTERS))
-        for name, look in entries.items()
+        Line2D([], [], color=look.colour, linestyle=look.dash, label=label)
+        for label, look in zip(labels, entries.values())
     ]
-    columns = min(columns, LINE_CHARACTERS // max(len(handle.get_label()) + 8 for handle in handles))
+    columns = min(columns, LINE_CHARACTERS // max(len(label) + 8 for label in labels))
     picture.legend(handles=handles, loc="outside upper left", ncols=min(columns, len(handles)), handlelength=2.4)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from tidemark import files, summary
 from tidemark.errors import NO_SPACE, LabError
 from tidemark.report import bars, charts, curves, figure, timelines
-from tidemark.report.figure import Figure, of_rows
+from tidemark.report.figure import Figure, Table, of_rows
 from tidemark.report.page import Section, Shown, page
 from tidemark.report.sources import Progress, Run, Sources
 from tidemark.report.text import csv_text
@@ -86,7 +86,8 @@ class Parts:
     """What the page is put together of, while the files are written into `folder`."""
 
     def __init__(self, folder: Path, progress: Progress) -> None:
-        self.folder, self.progress, self.sections = folder, progress, []
+        self.folder, self.progress = folder, progress
+        self.sections: list[Section] = []
         (folder / FIGURES).mkdir()
 
     def save(self, figures: Sequence[Figure]) -> list[Shown]:
@@ -99,7 +100,7 @@ class Parts:
             shown.append(Shown(one.name, one.title, one.caption, svg))
         return shown
 
-    def table(self, name: str, title: str, table: Mapping[str, list[Any]]) -> list[tuple[str, Mapping[str, list[Any]]]]:
+    def table(self, name: str, title: str, table: Table) -> list[tuple[str, Table]]:
         """Write a table as CSV; the same for the page. Nothing for one without rows."""
         if not any(map(len, table.values())):
             return []

@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, Protocol, TextIO
+from typing import Any, Protocol, TextIO, cast
 
 import numpy as np
 
@@ -40,13 +40,13 @@ def no_progress(done: int, total: int | None) -> None:
 class Source:
     """A file to import: `stream` of its bytes, decompressed; `name`; `total` bytes of what was opened, if known."""
 
-    def __init__(self, raw: BufferedReader, name: str) -> None:
+    def __init__(self, raw: BufferedReader[Any], name: str) -> None:
         self.name = name
         self._raw = raw
         about = os.fstat(raw.fileno())
         self.total = about.st_size if stat.S_ISREG(about.st_mode) else None
         packed = raw.peek(len(GZIP)).startswith(GZIP)
-        self.stream = BufferedReader(gzip.GzipFile(fileobj=raw)) if packed else raw
+        self.stream: BufferedReader[Any] = BufferedReader(gzip.GzipFile(fileobj=raw)) if packed else raw
 
     def done(self) -> int:
         """Bytes read so far, 0 when that cannot be known."""
@@ -59,7 +59,7 @@ def opened(path: str) -> Iterator[Source]:
     name = "the standard input" if path == STDIN else path
     try:
         with contextlib.nullcontext(sys.stdin.buffer) if path == STDIN else Path(path).open("rb") as raw:
-            yield Source(raw, name)
+            yield Source(cast("BufferedReader[Any]", raw), name)
     except (EOFError, OSError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or f"{error}; it is cut off or damaged"
         raise TraceError(f"{name}: cannot be read: {reason}") from error

@@ -80,7 +80,7 @@ def to_planes(column: np.ndarray) -> bytes:
 def from_planes(data: bytes, offset: int, length: int, dtype: np.dtype) -> np.ndarray:
     """The column of `length` numbers whose planes begin at `offset`."""
     planes = np.frombuffer(data, np.uint8, length * dtype.itemsize, offset).reshape(dtype.itemsize, length)
-    column = planes[0].astype(dtype)
+    column: np.ndarray = planes[0].astype(dtype)
     for number, plane in enumerate(planes[1:], 1):
         if plane.any():
             column |= plane.astype(dtype) << dtype.type(8 * number)
@@ -301,6 +301,7 @@ class Reader:
 
     def _find_tail(self, file: IO[bytes], size: int) -> int:
         file.seek(size - TRAILER.size)
+        offset: int
         offset, end = TRAILER.unpack(file.read(TRAILER.size))
         if end != END:
             raise self._cut_off(size)

@@ -70,7 +70,7 @@ class Lackeyml:
 
     source = "lackeyml"
 
-    def __init__(self, file: BufferedReader, name: str) -> None:
+    def __init__(self, file: BufferedReader[Any], name: str) -> None:
         self.lines = self.foreign = 0
         self._file, self._name = file, name
         self._command: str | None = None

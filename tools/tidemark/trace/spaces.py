@@ -12,10 +12,10 @@ def choose_space(reader: Reader, wanted: str) -> int:
     if not rows:
         raise LabError(f"{reader.path}: the trace is empty")
     if not wanted:
-        return max(rows, key=lambda row: row["references"])["space"]
+        return int(max(rows, key=lambda row: row["references"])["space"])
     found = [row["space"] for row in rows if wanted in (str(row["space"]), row.get("name"))]
     if len(found) != 1:
         there = ", ".join(f"{row['space']} ({row.get('name', '')})" for row in rows[:20])
         why = "is the name of several spaces, give a number" if found else "is no space of this trace"
         raise LabError(f"--space {wanted} {why}: {there}{', ...' if len(rows) > 20 else ''}", USAGE)
-    return found[0]
+    return int(found[0])

@@ -251,7 +251,7 @@ class Watch(App[int]):
 
     def at_end(self) -> bool:
         """Is the last sample shown?"""
-        return bool(self.moment) and self.moment.now is self.recording.samples[-1]
+        return self.moment is not None and self.moment.now is self.recording.samples[-1]
 
     def news(self) -> str:
         """What is to be said across the screen."""

@@ -55,7 +55,7 @@ def find(target: Path | None) -> tuple[Path, results.Result | None]:
 def how_it_ended(result: results.Result | None, end: dict[str, Any] | None) -> str:
     """What a result's meta.json, or else the stream's end record, says of the end; empty when there was none."""
     if result is not None and result.meta["state"] != "running":
-        return result.meta.get("reason") or result.meta["state"]
+        return str(result.meta.get("reason") or result.meta["state"])
     if end is None:
         return ""
     return WELL if not end.get("status") else f"the command failed, status {end['status']}"

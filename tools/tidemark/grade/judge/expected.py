@@ -7,6 +7,7 @@ release` wrote.
 from __future__ import annotations
 
 import fcntl
+import functools
 import json
 import os
 import re
@@ -42,6 +43,7 @@ class Decision:
     used: frozenset[int] = frozenset()
 
 
+@functools.cache
 def simulator(tree: Path, policy: str) -> Path:
     """The simulator of a policy of a tree that can be trusted, built if need be, by one at a time. LabError when it
     does not compile.
