@@ -19,7 +19,13 @@ README_LINES = 200
 FOLDERS = "boot|docs|kernel|labs|tests|tools|user"
 PLACEHOLDER = re.compile(r"\b(NAME|AREA|PATH|FILE)\b")
 # What a reader makes while following a recipe.
-MADE = ("kernel/mm/policy/mine.c", "kernel/mm/policy/aging.c", "kernel/mm/guard/elder.c")
+MADE = (
+    "kernel/mm/policy/mine.c",
+    "kernel/mm/policy/aging.c",
+    "kernel/mm/guard/elder.c",
+    "user/resident.c",
+    "user/workloads/zigzag.c",
+)
 
 
 def name_of(page: Path) -> str:

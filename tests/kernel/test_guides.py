@@ -12,7 +12,7 @@ import pytest
 from guest import boot
 from test_runs import EXITS, OF_THE_TEST, tomllib
 from tidemark import qemu
-from tidemark.grade.tree import files_of, take_along_what_is_built
+from tidemark.grade.build.tree import files_of, take_along_what_is_built
 
 GUIDES = qemu.ROOT / "docs/guide"
 
@@ -45,6 +45,9 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (copy / "user/resident.c").write_text(program)
     replace(copy / "user/conformance/wild.c", '\t{ "set_thread_area"', demand + '\t{ "set_thread_area"')
 
+    (copy / "kernel/mm/policy/aging.c").write_text(blocks("add-a-policy.md")[0])
+    (copy / "kernel/mm/guard/elder.c").write_text(blocks("add-a-guard.md")[0])
+
     env = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
     make = ["make", "--no-print-directory", "WERROR=1"]
     made = subprocess.run(make, cwd=copy, env=env, capture_output=True, text=True, timeout=200, check=False)
@@ -62,3 +65,12 @@ def test_the_run_that_the_guide_adds(tree: Path, guide: str) -> None:
 
 def test_the_new_call_and_wild_pointers(tree: Path) -> None:
     boot("wild 222", image=tree).check_exit().check_lines(["^R wild calls=7 efault=6 failures=0$"])
+
+
+def test_the_policy_and_the_guard(tree: Path) -> None:
+    show = "cat /proc/vm/policy /proc/vm/guard /proc/vm/check"
+    result = boot(
+        f"seqscan 24576 2 w; {show}", vm="aging", mem="16M", swap="sim:ssd", cmdline="guard=elder", image=tree
+    )
+    expected = ["corrupt=0$", "^policy: aging$", "^violations: 0$", r"^ticks: [1-9]\d*$", r"^spared: [1-9]\d*$", "^ok$"]
+    result.check_exit().check_lines(expected)
