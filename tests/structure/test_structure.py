@@ -8,7 +8,7 @@ import pytest
 from structure import draw, includes, source
 
 LONGEST_FUNCTION = 40
-LONGEST_IN_HEADER = 12  # lines of an accessor's body
+LONGEST_IN_HEADER = 15  # lines of an accessor's body
 LONGEST_FILE = 500
 
 
