@@ -1,204 +1,114 @@
 # Tidemark's build. `make help` lists the targets and variables, `make doctor` says what the machine lacks.
-# Everything that is built lies under build/; nothing outside the project is touched but packages, and those on request.
+# Everything that is built lies under build/; nothing outside the project is touched but packages.
+#
+# This file has what people call: the variables, the set-up, and the targets that run something. How the files in build/
+# are made stands in tools/build.mk. That part works under a lock, so that of two makes in one tree the second waits until
+# the first has built; what is run afterwards (QEMU, gdb, a shell, tests) does not hold it.
 
-VM = 2q
-MEM = 64M
-SWAP = sim:hdd
-EXACT = 1
-TIMEOUT = 600
-GDBPORT = 1234
-PROG = init
-FRAMES =
-RUN =
-SEED =
-TELEMETRY =
-CMDLINE =
-QEMUFLAGS =
-EXTRA =
-# From the environment too, so that what `make check` starts builds the same way.
-WERROR ?=
-MUSL_FROM = package
-export VM MEM SWAP EXACT TIMEOUT GDBPORT FRAMES RUN SEED TELEMETRY CMDLINE PROG QEMUFLAGS
+# --- variables -------------------------------------------------------------------------------------------------------
 
-KNOWN := VM MEM SWAP EXACT TIMEOUT GDBPORT PROG FRAMES RUN SEED TELEMETRY CMDLINE QEMUFLAGS EXTRA WERROR MUSL_FROM CC V TESTS NAME TRACE EXPLAIN FAST LAB SECRET
+VARIABLES := $(shell awk -F ' *[|] *' '!/^\#/ && NF { print $$1 "=" $$2 }' tools/tidemark/variables.txt)
+KNOWN := $(foreach v,$(VARIABLES),$(firstword $(subst =, ,$v)))
 UNKNOWN := $(filter-out $(KNOWN),$(foreach v,$(.VARIABLES),$(if $(findstring command,$(origin $v)),$v)))
 ifneq ($(UNKNOWN),)
 $(error unknown variable $(UNKNOWN); there are: $(KNOWN))
 endif
 
+# What was typed is taken as it stands: make itself would expand each $ in it, here and again in the make it starts.
+default = $(if $(filter INSTALL WERROR,$1),$1 ?=,$2)
+settle = $(if $(findstring command,$(origin $1)),override $1 := $$(value $1),$(default))
+$(foreach v,$(VARIABLES),$(eval $(call settle,$(firstword $(subst =, ,$v)),$v)))
+MAKEOVERRIDES =
+export $(filter-out CC,$(KNOWN))
+
+# These become part of command lines.
+define NEWLINE
+
+
+endef
+UNSAFE := ' " ` $$ \ ; & | < > ( ) * ? [ \#
+TEXTS := CC EXTRA MUSL_FROM
+$(foreach v,$(TEXTS),$(if $(findstring $(NEWLINE),$($v)),$(error $v may not contain the end of a line)))
+$(foreach v,$(TEXTS),$(foreach c,$(UNSAFE),$(if $(findstring $c,$($v)),$(error $v=$($v): it may not contain $c))))
+
+# --- the set-up ------------------------------------------------------------------------------------------------------
+
 GOALS := $(or $(MAKECMDGOALS),all)
+quoted = '$(subst ','\'',$1)'
 ifneq ($(filter-out help clean doctor,$(GOALS)),)
-TOOLCHAIN := $(shell tools/setup.sh $(GOALS))
+TOOLCHAIN := $(shell INSTALL=$(call quoted,$(INSTALL)) tools/setup.sh $(foreach g,$(GOALS),$(call quoted,$g)))
 ifneq ($(.SHELLSTATUS),0)
 $(error the set-up is not complete, see above)
 endif
-ifeq ($(origin CC),default)
+ifneq ($(findstring command,$(origin CC)),command)
 CC := $(TOOLCHAIN)
 endif
 endif
+
 ifeq ($(MAKELEVEL),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
-.DEFAULT_GOAL := all
-.DELETE_ON_ERROR:
-.SUFFIXES:
+# The targets here follow one another; tools/build.mk does many things at a time.
+.NOTPARALLEL:
 
-Q = $(if $(V),,@)
-say = @printf '  %-5s %s\n' $1 '$2'
+BUILD = +@tools/locked.sh $(MAKE) --no-print-directory -f tools/build.mk CC='$(CC)'
+PYTHON = PYTHONPATH=tools $(or $(wildcard build/venv/bin/python),python3)
 
-# --- the kernel ------------------------------------------------------------------------------------------------------
+# --- building --------------------------------------------------------------------------------------------------------
 
-KERNEL_SRC := $(sort $(shell find boot kernel -name '*.[cS]' ! -name '*_test.c' ! -name TEMPLATE.c))
-REGISTRY := $(patsubst %,build/registry/%.c,policy guard)
-KERNEL_OBJ := $(patsubst %,build/%.o,$(basename $(KERNEL_SRC))) $(REGISTRY:.c=.o)
-USER_SRC := $(wildcard user/*.c user/workloads/*.c)
-USER_PROG := $(patsubst %.c,build/user/%,$(notdir $(USER_SRC)))
-POLICIES := $(filter-out TEMPLATE %_test %_ktest,$(basename $(notdir $(wildcard kernel/mm/policy/*.c))))
+all iso grade-base new-policy check-base:
+	$(BUILD) $@
 
-COMMON := -std=gnu11 -march=i686 -O2 -g -fno-pie -Wall -Wextra -Werror=implicit-function-declaration \
-	$(if $(WERROR),-Werror) '-ffile-prefix-map=$(CURDIR)=.'
-KFLAGS := $(COMMON) -mregparm=3 -ffreestanding -fno-stack-protector -fno-omit-frame-pointer \
-	-fno-asynchronous-unwind-tables -fno-strict-aliasing -mno-mmx -mno-sse -mno-80387 -Ikernel/include
-LDFLAGS := -nostdlib -static -no-pie -Wl,-T,linker.ld -Wl,--build-id=none -Wl,-z,noexecstack
+FILES := $(filter build/%,$(GOALS))
+ifneq ($(FILES),)
+$(FILES): files ; @:
+files:
+	$(BUILD) $(FILES)
+endif
 
-all: build/tidemark.elf build/initramfs.cpio
-
-# Files that change only when what they hold does: the compiler with its flags, the programs, the kernel's sources.
-build/flags build/programs build/sources: FORCE
-	@mkdir -p build && printf '%s\n' "$($(@F))" | cmp -s - $@ || printf '%s\n' "$($(@F))" >$@
-build/flags: flags = $(CC) $(shell $(CC) -dumpfullversion) $(filter-out -Werror -ffile-prefix-map=%,$(subst ',,$(KFLAGS))) $(LDFLAGS)
-build/programs: programs = $(USER_PROG) $(EXTRA)
-build/sources: sources = $(KERNEL_SRC)
-
-build/%.o: %.c build/flags
-	@mkdir -p $(@D)
-	$(call say,CC,$<)
-	$Q$(CC) $(KFLAGS) -MMD -MP -c -o $@ $<
-
-build/%.o: %.S build/flags
-	@mkdir -p $(@D)
-	$(call say,AS,$<)
-	$Q$(CC) $(KFLAGS) -MMD -MP -c -o $@ $<
-
-# The tables of policies and guards, made of what the files in their folders register.
-$(REGISTRY): build/registry/%.c: tools/registry.awk FORCE
-	@mkdir -p $(@D)
-	$Qawk -v kind=$* -f $< $(filter kernel/mm/$*/%,$(KERNEL_SRC)) >$@.new && { cmp -s $@.new $@ || cp $@.new $@; }
-
-$(REGISTRY:.c=.o): build/%.o: build/%.c build/flags
-	$Q$(CC) $(KFLAGS) -MMD -MP -c -o $@ $<
-
-build/ksyms.o build/ksyms0.o: build/%.o: build/%.S
-	$Q$(CC) $(KFLAGS) -c -o $@ $<
-
-NM = "$$($(CC) -print-prog-name=nm)" -n
-
-build/ksyms0.S: tools/ksyms.awk build/flags
-	$Qawk -f tools/ksyms.awk </dev/null >$@
-
-build/ksyms.S: build/pass1.elf tools/ksyms.awk
-	$Q$(NM) $< >$@.nm && awk -f tools/ksyms.awk $@.nm >$@
-
-build/pass1.elf: $(KERNEL_OBJ) build/ksyms0.o linker.ld build/sources
-	$Q$(CC) $(LDFLAGS) -o $@ $(KERNEL_OBJ) build/ksyms0.o
-
-# The second link may move nothing that the table of names describes.
-build/tidemark.elf: build/ksyms.o build/pass1.elf
-	$(call say,LD,$@)
-	$Q$(CC) $(LDFLAGS) -o $@ $(KERNEL_OBJ) build/ksyms.o
-	$Q$(NM) $@ >$@.nm && awk -f tools/ksyms.awk $@.nm | cmp -s - build/ksyms.S || \
-		{ echo "$@: functions moved when their names were added" >&2; rm -f $@; exit 1; }
-
-# --- user programs ---------------------------------------------------------------------------------------------------
-
-MUSL := $(if $(wildcard /usr/lib/i386-linux-musl/libc.a),$(if $(filter source,$(MUSL_FROM)),build/musl),build/musl)
-MUSL_LIB := $(MUSL)/usr/lib/i386-linux-musl
-UFLAGS := $(COMMON) -nostdinc -isystem $(MUSL)/usr/include/i386-linux-musl -Iuser
-ULIBS = -L$(MUSL_LIB) -Wl,--start-group -lc -lgcc -Wl,--end-group $(MUSL_LIB)/crtn.o
-
-build/musl/usr/lib/i386-linux-musl/libc.a:
-	$Qtools/musl.sh build/musl $(MUSL_FROM) $(CC)
-
-define user_program
-build/user/$(basename $(notdir $1)): $1 build/flags | $(MUSL_LIB)/libc.a
-	@mkdir -p build/user
-	$$(call say,UCC,$1)
-	$Q$(CC) $(UFLAGS) -isystem "$$$$($(CC) -print-file-name=include)" -static -no-pie -nostdlib -MMD -MP -MF $$@.d \
-		-o $$@ $(MUSL_LIB)/crt1.o $(MUSL_LIB)/crti.o $1 $$(ULIBS)
-endef
-$(foreach s,$(USER_SRC),$(eval $(call user_program,$s)))
-
-build/initramfs.cpio: $(USER_PROG) $(EXTRA) tools/mkinitramfs.py build/programs
-	$(call say,CPIO,$@)
-	$QSTRIP="$$($(CC) -print-prog-name=strip)" python3 tools/mkinitramfs.py $(if $(wildcard user/rootfs),--dir user/rootfs) $@ $(USER_PROG) $(EXTRA)
-
-# --- running it ------------------------------------------------------------------------------------------------------
+# --- running ---------------------------------------------------------------------------------------------------------
 
 qemu: all
-	@PYTHONPATH=tools python3 -m tidemark.qemu
+	@$(PYTHON) -m tidemark.qemu
 qemu-gdb: all
-	@PYTHONPATH=tools python3 -m tidemark.qemu --gdb
+	@$(PYTHON) -m tidemark.qemu --gdb
 gdb: all
 	@tools/gdb/start.sh
-iso: build/tidemark.iso
-build/tidemark.iso: build/tidemark.elf build/initramfs.cpio tools/mkiso.py boot/grub.cfg FORCE
-	$(call say,ISO,$@)
-	@python3 tools/mkiso.py $@ $(POLICIES)
 qemu-iso: iso
-	@PYTHONPATH=tools python3 -m tidemark.qemu --iso
+	@$(PYTHON) -m tidemark.qemu --iso
 
-# --- the plugin with which QEMU records references, for the package in tools/tidemark --------------------------------
+sim:
+	@$(PYTHON) -m tidemark.cli sim --vm "$$VM" $(if $(FRAMES),--frames "$$FRAMES") $(if $(EXPLAIN),--explain) \
+		$(if $(FAST),--fast) -- "$$TRACE"
 
-build/plugin/tidemark.so: $(wildcard tools/plugin/*.[ch])
-	@mkdir -p $(@D)
-	$(call say,CC,$@)
-	$Qcc -std=gnu11 -O2 -shared -fPIC -Wall -Wextra $(if $(WERROR),-Werror) -o $@ $(filter %.c,$^) -ldl
+ifeq ($(LAB),)
+lab:
+	$(BUILD) all build/plugin/tidemark.so
+	@echo 'tidemark --help lists the commands; exit leaves this shell.'
+	@PATH="$$PWD/build/venv/bin:$$PATH" "$${SHELL:-sh}"
+else
+lab:
+	@$(PYTHON) -m tidemark.cli lab "$$LAB"
+endif
+grade: grade-base
+	@$(PYTHON) -m tidemark.cli grade $(if $(SECRET),--secret "$$SECRET") -- "$$LAB"
+release: grade-base
+	@$(PYTHON) -m tidemark.cli release
 
-# --- tests -----------------------------------------------------------------------------------------------------------
-
-HOST_TESTS := $(patsubst %.c,build/host/%,$(sort $(shell find kernel -name '*_test.c')))
-HOST_CC := $(if $(shell command -v i686-linux-gnu-gcc),i686-linux-gnu-gcc,gcc -m32)
-HOST_FLAGS := -std=gnu11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -Wall -Wextra \
-	$(if $(WERROR),-Werror) -DHOST_TEST -Itests/host/portable -Itests/host/include -Ikernel/include
-# Debian's cross compiler has its own C library, which the program must be told to use.
-HOST_LIBC := /usr/i686-linux-gnu/lib
-HOST_LD_CROSS := -Wl,-dynamic-linker,$(HOST_LIBC)/ld-linux.so.2 -Wl,-rpath,$(HOST_LIBC) -Wl,--disable-new-dtags
-HOST_LD := $(if $(filter i686-%,$(HOST_CC)),$(HOST_LD_CROSS))
-
-# This one tests every policy, so all of them are linked with it.
-ALL_POLICIES := build/host/kernel/mm/policy/policies_test
-$(ALL_POLICIES): WITH = kernel/lib/seq_file.c build/registry/policy.c $(filter-out %_test.c,$(wildcard kernel/mm/policy/*.c))
-$(ALL_POLICIES): kernel/lib/seq_file.c build/registry/policy.c $(wildcard kernel/mm/policy/*.c)
-
-# What all of them are linked with; the rules of the seams are the kernel's own.
-SEAM_SRC := $(patsubst %,kernel/mm/seam/%.c,rules hooks handover timer)
-HOST_OBJ := $(patsubst %.c,build/host/%.o,$(wildcard tests/host/*.c) $(SEAM_SRC))
-
-$(HOST_OBJ): build/host/%.o: %.c build/flags
-	@mkdir -p $(@D)
-	$Q$(HOST_CC) $(HOST_FLAGS) -MMD -MP -c -o $@ $<
-
-# The test itself comes last: of several sources, only the last one's dependencies are written.
-build/host/%_test: %_test.c $(HOST_OBJ) tests/host/sections.ld build/flags
-	@mkdir -p $(@D)
-	$(call say,HOST,$<)
-	$Q$(HOST_CC) $(HOST_FLAGS) -MMD -MP -MF $@.d -o $@ $(WITH) $(HOST_OBJ) $< -Wl,-T,tests/host/sections.ld $(HOST_LD)
-
-# Policies on the host: targets sim and new-policy. The lab and its assignments: lab, grade, release.
-include tools/vmsim/vmsim.mk labs/labs.mk
-
-check: grade-base $(HOST_TESTS) $(patsubst %.c,build/%.o,$(wildcard kernel/mm/*/TEMPLATE.c))
-	@tools/check.sh $(HOST_TESTS)
+check soak: check-base
+	@tools/check.sh $@
 
 # --- the rest --------------------------------------------------------------------------------------------------------
 
 doctor:
 	@tools/setup.sh --doctor
 clean:
-	@[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name musl ! -name venv -exec rm -rf {} +
+	@[ ! -d build ] || tools/locked.sh find build -mindepth 1 -maxdepth 1 \
+		! -name musl ! -name venv ! -name .lock -exec rm -rf {} +
 help:
-	@cat tools/help.txt
+	@cat tools/help.txt && awk -f tools/tidemark/variables.awk tools/tidemark/variables.txt
 
-FORCE:
-.PHONY: all qemu qemu-gdb gdb iso qemu-iso check doctor clean help FORCE
--include $(KERNEL_OBJ:.o=.d) $(USER_PROG:=.d) $(HOST_TESTS:=.d) $(HOST_OBJ:.o=.d)
+.DEFAULT_GOAL := all
+.PHONY: all iso grade-base new-policy check-base files qemu qemu-gdb gdb qemu-iso sim lab grade release check soak
+.PHONY: doctor clean help
+.SUFFIXES:

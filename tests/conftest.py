@@ -1,9 +1,18 @@
-"""pytest's own settings: the image that the tests run must be there."""
+"""pytest's own settings: how many processes, and the image that the tests run must be there."""
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from tidemark import qemu
+
+pytest_plugins = ["pytester", "unchanged"]
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are processors, since tests also wait: for a debugger, a browser, the end of a program."""
+    return len(os.sched_getaffinity(0)) + 1
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,39 +1,74 @@
 #!/usr/bin/env bash
-# `make check`: the host tests given as arguments, then format and lint, then pytest, whose closing line is the last.
-# TESTS chooses what pytest runs (files, -k WORD); everything is run, and any failure makes this fail. A student's release
-# has no tests for pytest: those of its labs are run by `make grade`.
+# tools/check.sh check|soak: what `make check` and `make soak` run once all is built.
+#
+# check: the host tests, format and lint, side by side; then pytest, whose closing line is the last. soak: the tests that
+# are marked soak, which take long, so one line for each. TESTS chooses what pytest runs (files, -k WORD); everything is
+# run, and any failure makes this fail. A student's release has no tests for pytest: `make grade` runs those of its labs.
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
 export PATH=$PWD/build/venv/bin:$PATH
 unset MAKEFLAGS MAKELEVEL MFLAGS
+logs=$(mktemp -d) || exit 1
+trap 'rm -rf "$logs"' EXIT
 failed=()
 
-check() {
-	name=$1
-	shift
-	"$@" || failed+=("$name")
+# Each host test writes into a file of its own; those that fail are shown.
+host_tests() {
+	find kernel -name '*_test.c' | sed 's/\.c$//' | LC_ALL=C sort >"$logs/tests"
+	xargs -P "$(nproc)" -I{} sh -c 'log=$1/$(echo "$2" | tr / -); "build/host/$2" >"$log" 2>&1 || echo "$2"' - "$logs" {} \
+		<"$logs/tests" >"$logs/failing"
+	while IFS= read -r name; do
+		echo "== build/host/$name"
+		cat "$logs/${name//\//-}"
+	done <"$logs/failing"
+	echo "host tests: $(wc -l <"$logs/tests") programs, $(wc -l <"$logs/failing") failed"
+	[ ! -s "$logs/failing" ]
 }
 
 # Names the files that clang-format would change.
 formatted() {
-	mapfile -t sources < <(find boot kernel user tests tools labs -name '*.[ch]')
-	[ ${#sources[@]} = 0 ] && return
-	differing=$(clang-format --dry-run "${sources[@]}" 2>&1 | sed -n 's/^\([^: ]*\):[0-9].*/\1/p' | sort -u)
+	differing=$(find boot kernel user tests tools labs -name '*.[ch]' -print0 |
+		xargs -0 -P "$(nproc)" -n 50 clang-format --dry-run 2>&1 | sed -n 's/^\([^:]*\):[0-9].*/\1/p' | sort -u)
 	[ -z "$differing" ] && return
-	printf 'not formatted: %s\n' $differing
+	printf 'not formatted:\n%s\n' "$differing"
 	echo "build/venv/bin/clang-format -i FILE mends it"
 	return 1
 }
 
-for test; do
-	echo "== $test"
-	check "$test" "./$test"
-done
-echo '== format and lint'
-check clang-format formatted
-check 'ruff format' ruff format --quiet --check tools tests
-check 'ruff check' ruff check --quiet tools tests
+# Runs its arguments beside others; collect NAME PID waits for it, and shows what it said.
+collect() {
+	wait "$2" || failed+=("$1")
+	cat "$logs/$1"
+}
+
+before_pytest() {
+	host_tests >"$logs/host" 2>&1 & host=$!
+	formatted >"$logs/clang-format" 2>&1 & format=$!
+	{ ruff format --quiet --check tools tests && ruff check --quiet tools tests; } >"$logs/ruff" 2>&1 & ruff=$!
+	echo '== host tests, format and lint'
+	collect host $host
+	collect clang-format $format
+	collect ruff $ruff
+}
+
+# TESTS as words: quotes hold a word together as in a shell, and nothing is executed. Names may have * in them.
+words() {
+	printf '%s\n' "${TESTS:-tests}" | xargs -n 1 printf '%s\n' >"$logs/words" || { echo "TESTS=$TESTS: a quote is not closed"; exit 1; }
+	local IFS= word
+	while read -r word; do arguments+=($word); done <"$logs/words"
+}
+
+arguments=()
+words
+if [ "$1" = soak ]; then
+	echo '== pytest, the long proofs'
+	python -m pytest -m soak -vv --timeout=3600 "${arguments[@]}"
+	status=$?
+	[ $status != 5 ] || { echo 'None of these tests is marked soak.'; status=0; }
+	exit $status
+fi
+before_pytest
 if [ -f labs/RELEASE ]; then
 	echo '== labs'
 	echo 'The tests of the labs: make grade LAB=NAME'
@@ -42,7 +77,7 @@ if [ -f labs/RELEASE ]; then
 fi
 echo '== pytest'
 [ ${#failed[@]} = 0 ] || echo "Failed before pytest, see above: ${failed[*]}"
-python -m pytest ${TESTS:-tests}
+python -m pytest "${arguments[@]}"
 status=$?
 [ ${#failed[@]} = 0 ] || status=1
 exit $status

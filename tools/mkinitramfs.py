@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
+TRAILER = "TRAILER!!!"
 DIRECTORIES = ("bin", "dev", "etc", "proc", "root", "tmp")
 DEVICES = {"dev/console": (5, 1), "dev/null": (1, 3), "dev/zero": (1, 5)}
 
@@ -48,7 +49,14 @@ def member(ino: int, name: str, entry: Entry) -> bytes:
 def archive(entries: dict[str, Entry]) -> bytes:
     """The whole archive: members sorted by name (parents first), then the trailer, to a full 512-byte block."""
     body = b"".join(member(ino, name, entries[name]) for ino, name in enumerate(sorted(entries), 1))
-    body += member(0, "TRAILER!!!", Entry(0))
+    body += member(0, TRAILER, Entry(0))
+    return body + bytes(-len(body) % 512)
+
+
+def with_file(packed: bytes, name: str, data: bytes) -> bytes:
+    """An archive of archive() with one more file, which anybody may read, at its end."""
+    end = packed.rindex(b"070701", 0, packed.rindex(TRAILER.encode()))
+    body = packed[:end] + member(0, name, Entry(stat.S_IFREG | 0o644, data)) + member(0, TRAILER, Entry(0))
     return body + bytes(-len(body) % 512)
 
 

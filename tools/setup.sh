@@ -3,8 +3,8 @@
 #
 #   tools/setup.sh GOAL...    make sure that what these make goals need is there, and print the compiler to use.
 #                             Says nothing when nothing is missing. Otherwise it lists the packages and asks before
-#                             it installs them (CI=true or ASSUME_YES=1: without asking). Without a terminal to ask
-#                             at it stops, with the command to run.
+#                             it installs them; without a terminal to ask at it installs them. INSTALL=yes or INSTALL=no
+#                             in the environment decides beforehand.
 #   tools/setup.sh --doctor   report on every tool: found, too old or missing, and the command that mends it.
 #
 # Only packages change outside the project; Python tools go to build/venv.
@@ -88,7 +88,7 @@ purposes() {
 		lab) echo build run lab ;;
 		sim) echo build lab host ;;
 		grade | grade-base | release) echo build run lab host grade ;;
-		check) echo build run debug iso lab host grade check ;;
+		check | soak) echo build run debug iso lab host grade check ;;
 		*) echo build ;;
 		esac
 	done
@@ -107,17 +107,25 @@ as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
 
 apt_line() { echo "$([ "$(id -u)" = 0 ] || echo 'sudo ')apt-get install -y --no-install-recommends $*"; }
 
+# INSTALL, or the answer at the terminal; without a terminal: yes.
 allowed() {
-	[ "${CI:-}" = true ] || [ "${ASSUME_YES:-}" = 1 ] && return 0
-	if [ ! -t 0 ]; then
-		say "There is no terminal to ask at. Run that command, or make again with ASSUME_YES=1 in the environment."
-		return 1
-	fi
+	case ${INSTALL:-} in
+	yes) return 0 ;;
+	no) say 'INSTALL=no: nothing was changed.'; return 1 ;;
+	esac
+	[ -t 0 ] || return 0
 	printf 'Install them now? [y/N] ' >&2
 	read -r answer
 	case $answer in y | Y | yes) return 0 ;; *) say 'Nothing was changed.'; return 1 ;; esac
 }
 
+# Can we become root, if need be by a password that somebody can type?
+may_be_root() {
+	[ "$(id -u)" = 0 ] && return 0
+	have sudo && { [ -t 0 ] || sudo -n true 2>/dev/null; }
+}
+
+# Nothing here may read what stands on standard input: it may be commands for the guest.
 install() {
 	say "Tidemark needs packages that are not here (or too old): $*"
 	if ! have apt-get; then
@@ -126,24 +134,51 @@ install() {
 	fi
 	say "  $(apt_line "$@")"
 	allowed || return 1
+	if ! may_be_root; then
+		say 'It takes root, and sudo would ask for a password that nobody is here to type. Run that command, then make again.'
+		return 1
+	fi
 	export DEBIAN_FRONTEND=noninteractive
-	as_root apt-get -o DPkg::Lock::Timeout=600 update >&2 || say 'apt-get update failed; going on with the lists that are here'
-	as_root apt-get -o DPkg::Lock::Timeout=600 install -y --no-install-recommends "$@" >&2
+	# Of an installation that was interrupted the rest comes first.
+	have dpkg && as_root dpkg --configure -a >&2 </dev/null
+	as_root apt-get -o DPkg::Lock::Timeout=600 update >&2 </dev/null ||
+		say 'apt-get update failed; going on with the lists that are here'
+	as_root apt-get -o DPkg::Lock::Timeout=600 install -y --no-install-recommends "$@" >&2 </dev/null && return
+	say 'apt-get could not install them; what it says is above. Is there a network? The next make goes on from here.'
+	return 1
 }
 
 # What pyproject.toml asks pip for.
 requirements() { sed '/^\[tool\.ruff\]/,$d' pyproject.toml; }
 
+# Has build/venv this extra, or `test`, which has them all?
+up_to_date() { requirements | cmp -s - "build/venv/$1.stamp" || requirements | cmp -s - build/venv/test.stamp; }
+
+# What pip says, shortened to a line for each package; build/venv/unfinished marks the time in which it writes.
+pip_progress() {
+	while IFS= read -r line; do
+		case $line in
+		Collecting\ *) line=${line#Collecting }; say "  PIP   ${line%% *}" ;;
+		'Installing collected packages'*) : >build/venv/unfinished; say '  PIP   installing them (a minute or less) ...' ;;
+		*error* | *ERROR*) say "$line" ;;
+		esac
+	done
+}
+
 # The package of tools/ with an extra: `all` for the lab, or `test`, which holds it and pytest and the linters.
 python_tools() {
-	for extra in "$1" test; do
-		requirements | cmp -s - "build/venv/$extra.stamp" && return 0
-	done
+	up_to_date "$1" && return
 	say "Setting up build/venv with the lab's libraries (tidemark[$1] in pyproject.toml) ..."
-	mkdir -p build && { [ -x build/venv/bin/python ] || python3 -m venv build/venv; } &&
-		build/venv/bin/python -m pip install --quiet --disable-pip-version-check -e ".[$1]" >&2 &&
-		requirements >"build/venv/$1.stamp" && return 0
-	say 'Could not install with pip what pyproject.toml lists; is there a network? rm -r build/venv starts anew'
+	if [ ! -f build/venv/made ] || [ -f build/venv/unfinished ]; then
+		python3 -m venv --clear build/venv >&2 && : >build/venv/made || return 1
+	fi
+	if (set -o pipefail; build/venv/bin/python -m pip install --progress-bar off --disable-pip-version-check \
+		-e ".[$1]" 2>&1 </dev/null | pip_progress) && requirements >"build/venv/$1.stamp"; then
+		rm -f build/venv/unfinished
+		return
+	fi
+	say 'pip could not install what pyproject.toml lists; what it says is above. Is there a network?' \
+		'The next make tries again; what was fetched stays in the cache of pip.'
 	return 1
 }
 
@@ -175,12 +210,22 @@ if [ "${1:-}" = --doctor ]; then
 	doctor
 	exit
 fi
-packages=$(missing_packages "$@" | tr ' ' '\n' | sort -u | tr '\n' ' ')
-if [ -n "${packages// /}" ]; then
-	install $packages || exit 1
-fi
-case " $* " in
-*' check '*) python_tools test || exit 1 ;;
-*' lab '* | *' sim '* | *' grade '* | *' grade-base '* | *' release '*) python_tools all || exit 1 ;;
+case ${INSTALL:-} in
+'' | yes | no) ;;
+*) say "INSTALL=$INSTALL: it is yes or no, or not given"; exit 1 ;;
 esac
-compiler
+
+# The extra of pyproject.toml that the goals need, if any.
+extra=
+case " $* " in
+*' check '* | *' soak '*) extra=test ;;
+*' lab '* | *' sim '* | *' grade '* | *' grade-base '* | *' release '*) extra=all ;;
+esac
+packages=$(missing_packages "$@" | tr ' ' '\n' | sort -u | tr '\n' ' ')
+if [ -n "${packages// /}" ] || { [ -n "$extra" ] && ! up_to_date $extra; }; then
+	# Under the lock; and then look again, since somebody else may have done it by then.
+	[ -n "${TIDEMARK_LOCKED:-}" ] || TIDEMARK_LOCKED=1 exec tools/locked.sh tools/setup.sh "$@"
+	[ -z "${packages// /}" ] || install $packages || exit 1
+	[ -z "$extra" ] || python_tools $extra || exit 1
+fi
+compiler || { say 'There is still no 32-bit compiler; make doctor says more.'; exit 1; }

@@ -10,6 +10,9 @@
 	"The first process, started by the kernel. With COMMAND, one word that may hold a whole\n" \
 	"command line: run it and power off with its status. Otherwise: a shell on the console.\n"
 
+/* What `make qemu` without a terminal has run: the commands of its standard input. */
+#define SESSION "sh -v /stdin"
+
 /*
  * A plain command is executed without a shell, so that a measured run has no process besides the
  * measured ones.
@@ -70,17 +73,35 @@ static int run(char *command)
 	return gone == pid ? status : -1;
 }
 
+/* Four processes of a sixth of memory fit into it, and eight do not. */
+static void suggest(unsigned long long memory_kb, unsigned long long swap_kb)
+{
+	int kb = memory_kb / 6 / 1024 * 1024;
+
+	if (!kb || swap_kb < memory_kb / 2)
+		return;
+	printf("\n\nTry:  time thrash 4 %d 2\t4 processes whose memory fits into the machine's\n"
+	       "      time thrash 8 %d 2\t8 do not fit: compare the time, and the major faults\n"
+	       "      vmstat\t\t\twhat was moved since the start (si, so); cat /proc/vmstat has more",
+	       kb, kb);
+}
+
 static void print_banner(void)
 {
+	unsigned long long memory_kb = 0, swap_kb = 0;
 	char text[2048];
 
 	printf("Tidemark");
 	if (read_file("/proc/sys/vm/policy", text, sizeof(text)) > 0)
 		printf(", policy %.*s", (int)strcspn(text, "\n"), text);
-	if (read_file("/proc/meminfo", text, sizeof(text)) > 0)
-		printf(", memory %llu kB, swap %llu kB", file_value(text, "MemTotal"),
-		       file_value(text, "SwapTotal"));
-	printf("\nType help for the shell's own commands, ls /bin for the programs.\n");
+	if (read_file("/proc/meminfo", text, sizeof(text)) > 0) {
+		memory_kb = file_value(text, "MemTotal");
+		swap_kb = file_value(text, "SwapTotal");
+		printf(", memory %llu kB, swap %llu kB", memory_kb, swap_kb);
+	}
+	suggest(memory_kb, swap_kb);
+	printf("\n\nhelp: the shell's own commands. ls /bin: the programs, each answers --help.\n"
+	       "poweroff: the end.\n");
 	fflush(stdout);
 }
 
@@ -98,6 +119,8 @@ int main(int argc, char **argv)
 	setenv("HOME", "/", 1);
 	setenv("TERM", "vt100", 0);
 	if (argc > 1) {
+		if (!strcmp(argv[1], SESSION))
+			print_banner();
 		status = run(argv[1]);
 		power_off(status < 0 ? 1 : status_code(status));
 		warn_errno("power off");

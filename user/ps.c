@@ -1,5 +1,5 @@
 /* ps: the processes, from /proc/<pid>/stat. */
-#include "lib.h"
+#include "procfs.h"
 
 #define HELP                                                                                       \
 	"usage: ps\n"                                                                              \

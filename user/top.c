@@ -1,5 +1,5 @@
 /* top: the processes that used the processor most, drawn anew every few seconds. */
-#include "lib.h"
+#include "procfs.h"
 #include <sys/ioctl.h>
 
 #define HELP                                                                                       \

@@ -1,5 +1,5 @@
 /* vmstat: processes, memory, swapping and processor time, one line per interval. */
-#include "lib.h"
+#include "procfs.h"
 
 #define HELP                                                                                       \
 	"usage: vmstat [DELAY [COUNT]]\n"                                                          \

@@ -57,10 +57,10 @@ static const struct {
 	{ "fail_read", &model.fail_read }, { "fail_write", &model.fail_write },
 };
 
-static struct block_device disk;
 static struct timer service;
 static u32 first_pfn;
-static u32 head; /* block under the head */
+static u32 head;     /* block under the head */
+static u32 first_us; /* with jitter=: the first request takes so much longer */
 
 static bool take_preset(const char *name)
 {
@@ -119,20 +119,13 @@ u64 simdisk_size(void)
 	return model.size;
 }
 
-/* Where the disk stands when it is first used is chance: nothing to twice the mean, as turning. */
-static u32 first_us(void)
-{
-	return jitter_below(2 * (model.seek + model.rotation + model.latency));
-}
-
 static u64 service_ns(const struct bio *bio)
 {
-	u64 us = model.latency + (u64)bio->nr * model.transfer;
+	u64 us = model.latency + (u64)bio->nr * model.transfer + first_us;
 
+	first_us = 0;
 	if (bio->block != head)
 		us += model.seek + model.rotation;
-	if (!disk.nr_reads && !disk.nr_writes)
-		us += first_us();
 	return us * 1000;
 }
 
@@ -201,6 +194,7 @@ struct block_device *simdisk_open(const char *spec)
 	first_pfn = start >> PAGE_SHIFT;
 	disk.nr_blocks = (end - start) >> PAGE_SHIFT;
 	disk.synchronous = !(model.seek | model.rotation | model.transfer | model.latency);
+	first_us = jitter_below(2 * (model.seek + model.rotation + model.latency));
 	timer_setup(&service, service_over, false);
 	snprintf(disk.model, sizeof(disk.model), "seek %u, rotation %u, transfer %u, latency %u us",
 		 model.seek, model.rotation, model.transfer, model.latency);

@@ -11,6 +11,8 @@ static inline bool run_mode(void)
 	return run_command[0] != '\0';
 }
 
+/* Where the C code starts, called when what the boot loader said has been kept. Does not return. */
+void kernel_main(void);
 /* Prints the summary of a run and ends the machine; status as the command's exit status. */
 void __noreturn power_off(int status);
 /* Nothing can ever run again, or something does not end: says why, lists the tasks, ends. */

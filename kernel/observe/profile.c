@@ -11,7 +11,7 @@
  * An idle machine is not woken: when its wait ends, the instants that lie in it are counted as
  * idle by arithmetic, so they are exact and cost the same however long it was.
  *
- * Off, it costs a test each time the machine goes idle and comes back.
+ * Off, it listens to nothing.
  */
 #include "observe/profile.h"
 
@@ -23,6 +23,7 @@
 #include "lib/param.h"
 #include "lib/string.h"
 #include "mm/slab.h"
+#include "observe/events.h"
 #include "sched/sched.h"
 #include "sched/timer.h"
 #include "schema.h"
@@ -69,16 +70,16 @@ static void tick_fire(struct timer *t)
 	timer_start(t, next_ns);
 }
 
-void profile_enter_idle(void)
+/* Those that came late because interrupts are off are the idle task's. */
+static void idle_begins(void *unused)
 {
-	if (unlikely(profile_hz))
-		take(counter_of((u32)__builtin_return_address(0)), clock_ns());
+	(void)unused;
+	take(counter_of((u32)cpu_idle), clock_ns());
 }
 
-void profile_leave_idle(void)
+static void idle_ends(void *unused)
 {
-	if (likely(!profile_hz))
-		return;
+	(void)unused;
 	take(&idle, clock_ns());
 	timer_start(&tick, next_ns);
 }
@@ -95,6 +96,8 @@ void profile_init(void)
 	next_ns = clock_ns() + period_ns;
 	timer_setup(&tick, tick_fire, true);
 	timer_start(&tick, next_ns);
+	listen_idle_begins(idle_begins);
+	listen_idle_ends(idle_ends);
 }
 
 /* Several functions of one name (static ones) become one member. Returns all kernel ticks. */

@@ -1,7 +1,6 @@
 /* /proc files about memory, with Linux's names and formats where Linux has the file. */
 #include "mm/vmstat.h"
 
-#include "errno.h"
 #include "fs/proc.h"
 #include "lib/param.h"
 #include "lib/printf.h"

@@ -5,7 +5,6 @@
  * a zombie that holds its exit code and times until the parent asks (wait.c). A parent that
  * ignores SIGCHLD does not want to know: then nothing is kept.
  */
-#include "errno.h"
 #include "fs/vfs.h"
 #include "internal.h"
 #include "lib/assert.h"

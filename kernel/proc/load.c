@@ -4,7 +4,6 @@
  * The last page of a segment's file part also holds the beginning of its bss: what follows the
  * data there is whatever the file has next, and is cleared.
  */
-#include "errno.h"
 #include "internal.h"
 #include "mm/mm.h"
 

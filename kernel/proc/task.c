@@ -9,7 +9,6 @@
  * Pids count up to PID_MAX and then start again. Until then a number is new and free; afterwards
  * each candidate is compared with all pids, process groups and sessions in use.
  */
-#include "errno.h"
 #include "arch/irq.h"
 #include "arch/time.h"
 #include "fs/vfs.h"

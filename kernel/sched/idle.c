@@ -15,8 +15,8 @@
 #include "arch/time.h"
 #include "lib/assert.h"
 #include "main.h"
+#include "observe/events.h"
 #include "sched/timer.h"
-#include "observe/profile.h"
 
 static bool idling; /* irq */
 static u64 idle_since, idle_cycles, iowait_cycles;
@@ -54,14 +54,14 @@ static void wait_for_interrupt(void)
 /* Interrupts are off. */
 static void idle_until_work(void)
 {
-	profile_enter_idle();
+	event_idle_begins(NULL);
 	idling = true;
 	idle_since = cycles_now();
 	while (!fair_rq.nr_running)
 		wait_for_interrupt();
 	idle_settle();
 	idling = false;
-	profile_leave_idle();
+	event_idle_ends(NULL);
 	timer_leave_idle();
 	tick_resume();
 }

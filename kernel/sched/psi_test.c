@@ -1,4 +1,4 @@
-#include "psi.h"
+#include "psi_average.c"
 #include "lib/ktap.h"
 
 #define SECOND 1000000000ull

@@ -12,7 +12,6 @@
 #include "arch/machine.h"
 #include "arch/time.h"
 #include "internal.h"
-#include "lib/assert.h"
 #include "proc/task.h"
 #include "sched/wait.h"
 

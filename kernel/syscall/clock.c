@@ -4,6 +4,7 @@
  */
 #include "arch/time.h"
 #include "arch/uaccess.h"
+#include "calls.h"
 #include "errno.h"
 #include "internal.h"
 #include "proc/alarm.h"

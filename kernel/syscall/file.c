@@ -1,5 +1,6 @@
 /* System calls on descriptors. */
 #include "arch/uaccess.h"
+#include "calls.h"
 #include "errno.h"
 #include "fs/pipe.h"
 #include "fs/vfs.h"

@@ -1,6 +1,7 @@
 /* System calls on who a process is: its number, group, session, priority. Everybody is root. */
-#include "errno.h"
 #include "arch/uaccess.h"
+#include "calls.h"
+#include "errno.h"
 #include "proc/task.h"
 
 enum { PRIO_PROCESS, PRIO_PGRP, PRIO_USER };

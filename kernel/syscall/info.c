@@ -2,6 +2,7 @@
 #include "arch/machine.h"
 #include "arch/time.h"
 #include "arch/uaccess.h"
+#include "calls.h"
 #include "errno.h"
 #include "fs/vfs.h"
 #include "internal.h"

@@ -1,5 +1,6 @@
 /* System calls on memory. The address space checks its own arguments; here only files are. */
 #include "arch/uaccess.h"
+#include "calls.h"
 #include "errno.h"
 #include "fs/vfs.h"
 #include "mm/mm.h"

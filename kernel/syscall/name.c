@@ -1,5 +1,6 @@
 /* System calls on names. */
 #include "arch/uaccess.h"
+#include "calls.h"
 #include "errno.h"
 #include "fs/vfs.h"
 #include "internal.h"

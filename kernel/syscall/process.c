@@ -1,8 +1,8 @@
 /* System calls that make, end and wait for processes. */
 #include "arch/uaccess.h"
+#include "calls.h"
 #include "errno.h"
 #include "internal.h"
-#include "lib/string.h"
 #include "mm/slab.h"
 #include "proc/rusage.h"
 #include "proc/task.h"
@@ -92,6 +92,12 @@ long sys_wait4(int pid, void *user_status, u32 options, void *user_rusage)
 long sys_waitpid(int pid, void *user_status, u32 options)
 {
 	return sys_wait4(pid, user_status, options, NULL);
+}
+
+/* Thread-local storage: the C library has its errno there. */
+long sys_set_thread_area(struct user_desc *desc)
+{
+	return thread_set_area(desc);
 }
 
 /* The word at addr would be cleared for threads that share the memory: there are none. */

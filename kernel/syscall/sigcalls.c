@@ -1,5 +1,6 @@
 /* System calls on signals. */
 #include "arch/uaccess.h"
+#include "calls.h"
 #include "errno.h"
 #include "proc/task.h"
 

@@ -1,5 +1,6 @@
 /* stat and its relatives: what vfs_stat says, in the layouts of the ABI. */
 #include "arch/uaccess.h"
+#include "calls.h"
 #include "errno.h"
 #include "fs/vfs.h"
 #include "internal.h"

@@ -4,6 +4,7 @@
  * kernel that does the work. Numbers, structures and errors are those of Linux on i386.
  */
 #include "syscall/table.h"
+#include "calls.h"
 #include "errno.h"
 #include "lib/seq_file.h"
 
@@ -14,38 +15,26 @@ static long sys_none(void)
 	return -ENOSYS;
 }
 
-/* Declared without their parameters: the table needs only where they are. */
-#define CALL(nr, name) void sys_##name(void);
-#define SAME(nr, name, as)
-#define NONE(nr, name)
-#include "list.h"
-#undef CALL
-#undef SAME
-#undef NONE
+/* Why a function may be called as one that takes six words is in calls.h. */
+#define ENTRY(nr, called, function)                                                                \
+	[nr] = { .run = (syscall_fn)(void (*)(void))(function), .name = (called) },
+#define SYSCALL(nr, name, ...) ENTRY(nr, #name, sys_##name)
+#define SYSCALL0(nr, name) ENTRY(nr, #name, sys_##name)
+#define SAME(nr, name, other) ENTRY(nr, #name, sys_##other)
+#define NONE(nr, name) ENTRY(nr, #name, sys_none)
 
-#define CALL(nr, name) [nr] = (syscall_fn)sys_##name,
-#define SAME(nr, name, as) [nr] = (syscall_fn)sys_##as,
-#define NONE(nr, name) [nr] = (syscall_fn)(void (*)(void))sys_none,
-long (*const syscall_table[NR_SYSCALLS])(u32, u32, u32, u32, u32, u32) = {
-#include "list.h"
-};
-#undef CALL
-#undef SAME
-#undef NONE
-
-/* The first character says whether it is implemented. */
-#define CALL(nr, name) [nr] = "+" #name,
-#define SAME(nr, name, as) [nr] = "+" #name,
-#define NONE(nr, name) [nr] = "-" #name,
-static const char *const names[NR_SYSCALLS] = {
+const struct syscall syscalls[NR_SYSCALLS] = {
 #include "list.h"
 };
 
 void syscalls_show(struct seq_file *m)
 {
 	for (u32 nr = 0; nr < NR_SYSCALLS; nr++) {
+		const struct syscall *call = &syscalls[nr];
+		bool exists = call->run != (syscall_fn)(void (*)(void))sys_none;
+
 		if (syscall_count[nr])
-			seq_printf(m, "%3u %10u %s%s\n", nr, syscall_count[nr], names[nr] + 1,
-				   names[nr][0] == '-' ? " (not implemented)" : "");
+			seq_printf(m, "%3u %10u %s%s\n", nr, syscall_count[nr], call->name,
+				   exists ? "" : " (not implemented)");
 	}
 }

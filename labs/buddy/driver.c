@@ -1,6 +1,6 @@
 /*
  * Drives the page allocator through the operations that standard input asks for, and says what it
- * did. It judges nothing: tidemark.grade.kinds.buddy does.
+ * did. It judges nothing: tidemark.grade.judge.kinds.buddy does.
  *
  *	z FIRST END HOLE END	a zone [FIRST, END) without [HOLE, END), given frame by frame; comes first
  *	a ORDER			allocate

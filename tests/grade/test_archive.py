@@ -7,11 +7,12 @@ import io
 import os
 import tarfile
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tidemark.errors import LabError
-from tidemark.grade import archive
+from tidemark.grade.intake import archive
 from tidemark.grade.model import Lab
 
 FILE, OTHER = "kernel/mm/policy/clock.c", "kernel/mm/policy/fifo.c"
@@ -183,4 +184,27 @@ def test_other_files_that_were_changed_are_told(tmp_path: Path, top: str) -> Non
         "user/ls.c": hashlib.sha256(b"").hexdigest(),
     }
     members = [(f"{top}{FILE}", CODE), (f"{top}Makefile", b"all: call-out\n"), (f"{top}user/ls.c", b"")]
-    assert archive.strays(zipped(tmp_path / "ada.zip", *members), LAB, released) == ("Makefile",)
+    handed_in = zipped(tmp_path / "ada.zip", *members)
+    assert archive.strays(handed_in, LAB, released) == ("Makefile",)
+    assert archive.notes(handed_in, LAB, released) == ("Makefile is not as it was released; the release's was used",)
+
+
+OLD = "kernel/clock.c"
+MOVED = replace(LAB, was={OLD: FILE})
+
+
+@pytest.mark.parametrize("top", ["", "tidemark/"])
+def test_file_at_its_path_of_an_older_release_is_taken_and_told(tmp_path: Path, top: str) -> None:
+    handed_in = zipped(tmp_path / "ada.zip", (f"{top}{OLD}", CODE), (f"{top}{OTHER}", b""))
+    assert archive.read(handed_in, MOVED) == {OTHER: b"", FILE: CODE}
+    assert archive.notes(handed_in, MOVED, {}) == (f"{OLD} was taken as {FILE}, where it lies in this release",)
+    folder = tmp_path / "folder"
+    (folder / top / OLD).parent.mkdir(parents=True)
+    (folder / top / OLD).write_bytes(CODE)
+    assert archive.read(folder, MOVED) == {FILE: CODE} and archive.moved(folder, MOVED) == (OLD,)
+    assert archive.notes(tar(tmp_path / "new.tgz", (FILE, CODE)), MOVED, {}) == ()
+
+
+def test_file_at_its_old_path_and_its_new_one_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match=f"there are two files {FILE}: keep the one that is meant"):
+        archive.read(tar(tmp_path / "ada.tgz", (OLD, CODE), (FILE, CODE)), MOVED)

@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 from grading import graded, messages, solution, starter, submission
 from lab import tidemark
-from tidemark.grade import result
+from tidemark.grade.hand_back import result
 from tidemark.grade.model import Grade, Outcome
+
+pytestmark = pytest.mark.graded
 
 FIFO, CLOCK = "kernel/mm/policy/fifo.c", "kernel/mm/policy/clock.c"
 INCLUDE = '#include "mm/policy.h"\n'

@@ -11,14 +11,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 from tidemark import plugin, qemu, vmsim
 from tidemark.errors import LabError
-from tidemark.grade import elf, evidence, watched
+from tidemark.grade.build import elf
 from tidemark.grade.model import Outcome
+from tidemark.grade.witness import evidence, kernel_map
+from tidemark.grade.witness.boot import Boot, Run, boot, ending
 from tidemark.strings import Given
+
+pytestmark = pytest.mark.graded
 
 FRAMES = 20
 PREFIX = list(range(1000, 1000 + 3 * FRAMES))  # sends away what others have in memory: see test_vmsim.py
@@ -35,8 +40,8 @@ class NoSandbox:
 
 
 @dataclass(frozen=True)
-class Bench:
-    """As much of a bench as a boot needs."""
+class Machine:
+    """As much of a machine as a boot needs."""
 
     scratch: Path
     source: str  # the student's
@@ -52,20 +57,20 @@ class Bench:
     def lab(self) -> SimpleNamespace:
         return SimpleNamespace(may_store=self.may_store)
 
-    def host(self, *command: str, stdin: bytes = b"") -> SimpleNamespace:
+    def run_on_host(self, *command: str, stdin: bytes = b"") -> SimpleNamespace:
         done = subprocess.run(command, cwd=self.tree, input=stdin, capture_output=True)
         return SimpleNamespace(status=done.returncode, out=done.stdout.decode(), err=done.stderr.decode())
 
-    def boot(self, run: str, files: dict[str, bytes] | None = None, **options: object) -> evidence.Boot:
-        return evidence.boot(self, run, files or {}, **options)
+    def boot(self, command: str, files: dict[str, bytes] | None = None, **options: Any) -> Boot:
+        return boot(self, Run(command, files or {}, **options))
 
 
-def of_policy(policy: str, folder: Path) -> Bench:
-    return Bench(folder, f"kernel/mm/policy/{policy}.c")
+def of_policy(policy: str, folder: Path) -> Machine:
+    return Machine(folder, f"kernel/mm/policy/{policy}.c")
 
 
 @pytest.fixture(scope="module")
-def cheating(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+def cheating(tmp_path_factory: pytest.TempPathFactory) -> Machine:
     """A copy of the tree, as far as it is built, whose kernel has one policy more."""
     tree = tmp_path_factory.mktemp("cheating")
     for name in ("boot", "kernel", "tools", "labs", "build/boot", "build/kernel"):
@@ -75,7 +80,7 @@ def cheating(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     shutil.copy2(qemu.ROOT / "tests/grade/evidence/cheat.c", tree / CHEAT)
     made = subprocess.run(["make", "--silent", qemu.KERNEL], cwd=tree, capture_output=True, text=True)
     assert made.returncode == 0, made.stderr
-    return Bench(tmp_path_factory.mktemp("scratch"), CHEAT, tree)
+    return Machine(tmp_path_factory.mktemp("scratch"), CHEAT, tree)
 
 
 # --- the string, and what the policy decided ---
@@ -83,11 +88,11 @@ def cheating(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 
 def refer(policy: str, pages: list[int], folder: Path) -> evidence.Evidence:
     text = " ".join(map(str, pages)).encode()
-    boot = of_policy(policy, folder).boot(
+    made = of_policy(policy, folder).boot(
         "settle", {"string": text}, vm=policy, swap="sim:ram", frames=FRAMES, cmdline="sample_ms=0"
     )
-    assert boot.outcome is Outcome.RIGHT, boot.reason
-    return boot.evidence
+    assert made.outcome is Outcome.RIGHT, made.reason
+    return made.evidence
 
 
 def simulated(policy: str, pages: list[int]) -> list[dict]:
@@ -119,8 +124,8 @@ def test_decisions_seen_are_those_of_the_simulator(policy: str, tmp_path: Path) 
 
 
 def test_repeated_page_is_several_references_and_no_victim(tmp_path: Path) -> None:
-    boot = of_policy("fifo", tmp_path).boot("refstring 7 7 7 3r 7 3 3", vm="fifo", frames=64)
-    string = boot.evidence.string(boot.evidence.main_space())
+    made = of_policy("fifo", tmp_path).boot("refstring 7 7 7 3r 7 3 3", vm="fifo", frames=64)
+    string = made.evidence.string(made.evidence.main_space())
     assert string.pages.tolist() == [0, 0, 0, 1, 0, 1, 1]
     assert not string.swapped_in.any() and string.victims == []
     assert len(set(string.frames[string.pages == 0])) == 1
@@ -132,8 +137,8 @@ def test_belady_with_three_frames_on_the_pages_alone(tmp_path: Path) -> None:
     belady = "1 2 3 4 1 2 5 1 2 3 4 5"
     faults = {}
     for frames in (3, 4):
-        boot = of_policy("fifo", tmp_path).boot(f"refstring {belady}", vm="fifo", frames=frames)
-        faults[frames] = 5 + int(boot.evidence.string(boot.evidence.main_space()).swapped_in.sum())
+        made = of_policy("fifo", tmp_path).boot(f"refstring {belady}", vm="fifo", frames=frames)
+        faults[frames] = 5 + int(made.evidence.string(made.evidence.main_space()).swapped_in.sum())
     assert faults == {3: 9, 4: 10}
 
 
@@ -174,16 +179,16 @@ def test_array_is_told_from_what_was_mapped_before() -> None:
 
 
 def test_every_page_of_the_kernels_own_count_is_seen_to_move(tmp_path: Path) -> None:
-    boot = of_policy("clock", tmp_path).boot("thrash 4 2560 2", vm="clock", mem="8M")
-    seen = boot.evidence
-    console = boot.console.replace(",", "")
+    made = of_policy("clock", tmp_path).boot("thrash 4 2560 2", vm="clock", mem="8M")
+    seen = made.evidence
+    console = made.console.replace(",", "")
     assert f"swap: {seen.count(evidence.READ)} pages in {seen.count(evidence.WRITE)} out" in console
     assert seen.virtual_ns > seen.instructions > seen.user_instructions.sum() > 10**5
 
 
 def test_switches_share_the_instructions_out(tmp_path: Path) -> None:
-    boot = of_policy("clock", tmp_path).boot("thrash 3 64 200", refs=False)
-    seen = boot.evidence
+    made = of_policy("clock", tmp_path).boot("thrash 3 64 200", refs=False)
+    seen = made.evidence
     assert seen.count(evidence.REF) == seen.count(evidence.STORE) == 0
     assert seen.user_instructions.sum() == seen.events["user"][-1]
     workers = np.sort(seen.user_instructions)[-3:]
@@ -196,7 +201,7 @@ def test_switches_share_the_instructions_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize("refs", [0, 1])
 def test_guest_does_not_notice(refs: int, tmp_path: Path) -> None:
     made = []
-    options = watched.find(of_policy("clock", tmp_path)).options
+    options = kernel_map.find(of_policy("clock", tmp_path)).options
     for name in ("without", "with"):
         folder = tmp_path / name
         folder.mkdir()
@@ -223,10 +228,10 @@ def test_same_boot_gives_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_budget_ends_an_endless_loop(tmp_path: Path) -> None:
-    boot = of_policy("fifo", tmp_path).boot("thrash 1 64 100000000", refs=False, budget=100_000_000)
-    assert boot.outcome is Outcome.HUNG and "instructions" in boot.reason
-    assert boot.evidence.over_budget and boot.evidence.whole
-    assert 100_000_000 < boot.evidence.instructions < 102_000_000
+    made = of_policy("fifo", tmp_path).boot("thrash 1 64 100000000", refs=False, budget=100_000_000)
+    assert made.outcome is Outcome.HUNG and "instructions" in made.reason
+    assert made.evidence.over_budget and made.evidence.whole
+    assert 100_000_000 < made.evidence.instructions < 102_000_000
 
 
 @pytest.mark.parametrize(
@@ -239,27 +244,27 @@ def test_budget_ends_an_endless_loop(tmp_path: Path) -> None:
     ],
 )
 def test_outcome_is_how_the_run_ended(run: str, options: dict, outcome: Outcome, tmp_path: Path) -> None:
-    boot = of_policy("fifo", tmp_path).boot(run, {"string": b"a file of the test's\n"}, **options)
-    assert boot.outcome is outcome, boot.reason
-    assert ("a file of the test's" in boot.console) == run.startswith("cat")
+    made = of_policy("fifo", tmp_path).boot(run, {"string": b"a file of the test's\n"}, **options)
+    assert made.outcome is outcome, made.reason
+    assert ("a file of the test's" in made.console) == run.startswith("cat")
 
 
 def test_panic_and_no_boot_are_told_apart(tmp_path: Path) -> None:
     none, some = (evidence.Evidence(np.zeros(nr, evidence.EVENT), [], 0, 0, False, True) for nr in (0, 2))
     some.events["kind"][0] = evidence.SWITCH
     some.events["user"][1] = 1
-    assert evidence.ending(qemu.PANICKED, 37, "", none)[0] is Outcome.NO_BOOT
-    assert evidence.ending(qemu.PANICKED, 37, "", some)[0] is Outcome.PANICKED
-    assert evidence.ending(qemu.NO_QEMU, 0, "", some)[0] is Outcome.PANICKED
-    assert evidence.ending(qemu.NO_QEMU, -6, "qemu: fatal", some) == (
+    assert ending(qemu.PANICKED, 37, "", none)[0] is Outcome.NO_BOOT
+    assert ending(qemu.PANICKED, 37, "", some)[0] is Outcome.PANICKED
+    assert ending(qemu.NO_QEMU, 0, "", some)[0] is Outcome.PANICKED
+    assert ending(qemu.NO_QEMU, -6, "qemu: fatal", some) == (
         Outcome.PANICKED,
         "the machine came to a stop: qemu: fatal",
     )
     with pytest.raises(LabError, match="cut off"):
-        evidence.ending(qemu.OK, 33, "", replace(some, whole=False))
+        ending(qemu.OK, 33, "", replace(some, whole=False))
     for status in (1, 70, -9, 137):
         with pytest.raises(LabError, match="QEMU did not run"):
-            evidence.ending(qemu.NO_QEMU, status, "", some)
+            ending(qemu.NO_QEMU, status, "", some)
 
 
 # --- breaches ---
@@ -267,9 +272,9 @@ def test_panic_and_no_boot_are_told_apart(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("policy", ["fifo", "clock", "2q", "ws"])
 def test_honest_policy_breaks_nothing(policy: str, tmp_path: Path) -> None:
-    boot = of_policy(policy, tmp_path).boot("thrash 4 2048 3", vm=policy, mem="10M")
-    assert boot.outcome is Outcome.RIGHT and boot.evidence.breaches == []
-    assert boot.evidence.count(evidence.WRITE) > 100
+    made = of_policy(policy, tmp_path).boot("thrash 4 2048 3", vm=policy, mem="10M")
+    assert made.outcome is Outcome.RIGHT and made.evidence.breaches == []
+    assert made.evidence.count(evidence.WRITE) > 100
 
 
 DEEDS = {
@@ -285,26 +290,26 @@ DEEDS = {
 
 
 @pytest.mark.parametrize("deed", DEEDS)
-def test_each_deed_is_seen(deed: int, cheating: Bench) -> None:
-    boot = cheating.boot("refstring 1-60", vm="cheat", frames=40, cmdline=f"cheat.deed={deed}")
-    assert boot.outcome is Outcome.RIGHT, boot.reason + boot.console
+def test_each_deed_is_seen(deed: int, cheating: Machine) -> None:
+    made = cheating.boot("refstring 1-60", vm="cheat", frames=40, cmdline=f"cheat.deed={deed}")
+    assert made.outcome is Outcome.RIGHT, made.reason + made.console
     what, said = DEEDS[deed]
-    found = boot.evidence.breaches
+    found = made.evidence.breaches
     assert {breach.what for breach in found} == {what}
     texts = [breach.text for breach in found]
     assert all(said in text for text in texts), texts
     assert len(found) < 5
 
 
-def test_may_store_allows_what_it_names(cheating: Bench) -> None:
+def test_may_store_allows_what_it_names(cheating: Machine) -> None:
     allowed = replace(cheating, may_store=("max_pfn",))
-    boot = allowed.boot("refstring 1-60", vm="cheat", frames=40, cmdline="cheat.deed=3")
-    assert boot.evidence.breaches == [] and boot.evidence.count(evidence.WRITE) > 10
+    made = allowed.boot("refstring 1-60", vm="cheat", frames=40, cmdline="cheat.deed=3")
+    assert made.evidence.breaches == [] and made.evidence.count(evidence.WRITE) > 10
     with pytest.raises(LabError, match="the kernel has 0 variables nosuch"):
         replace(cheating, may_store=("nosuch",)).boot("true")
 
 
-def test_the_same_policy_is_honest_without_its_deed(cheating: Bench) -> None:
+def test_the_same_policy_is_honest_without_its_deed(cheating: Machine) -> None:
     assert cheating.boot("thrash 2 4096 2", vm="cheat", mem="10M").evidence.breaches == []
 
 
@@ -332,7 +337,7 @@ def linked_objects() -> list[Path]:
     return [(qemu.ROOT / "build" / source).with_suffix(".o") for source in sources]
 
 
-def test_object_that_is_not_in_the_kernel_is_refused(cheating: Bench) -> None:
+def test_object_that_is_not_in_the_kernel_is_refused(cheating: Machine) -> None:
     with pytest.raises(LabError, match="run `make`"):
         elf.place(elf.Elf(qemu.ROOT / qemu.KERNEL), elf.Elf(cheating.tree / cheating.objects[0]))
     with pytest.raises(LabError, match="is no object file"):
@@ -340,5 +345,5 @@ def test_object_that_is_not_in_the_kernel_is_refused(cheating: Bench) -> None:
 
 
 def test_layout_of_struct_page_is_the_compilers(tmp_path: Path) -> None:
-    size, low, high = watched.page_layout(of_policy("fifo", tmp_path))
+    size, low, high = kernel_map.page_layout(of_policy("fifo", tmp_path))
     assert 0 < low < high <= size and size % 4 == 0 and high - low >= 8

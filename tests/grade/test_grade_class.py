@@ -20,8 +20,8 @@ from lab import tidemark
 from tidemark import cluster, qemu
 from tidemark.commands import grade_class
 from tidemark.errors import FAILED, USAGE, LabError
-from tidemark.grade import apart, grade, klass
-from tidemark.grade import lab as labs
+from tidemark.grade import class_run, grading, isolation
+from tidemark.grade.intake import lab as labs
 from tidemark.grade.model import Lab
 from tidemark.grade.model import Test as LabTest
 
@@ -34,10 +34,11 @@ STAND_IN = """
 import os, sys, time
 from pathlib import Path
 from tidemark.errors import LabError
-from tidemark.grade import apart, model, result, text
+from tidemark.grade import isolation, model
+from tidemark.grade.hand_back import result, text
 release, lab, secret, sandbox, folder = sys.argv[1:]
-out = Path(folder, apart.OUT)
-code = Path(folder, apart.SUBMISSION, "kernel/mm/policy/clock.c").read_text()
+out = Path(folder, isolation.OUT)
+code = Path(folder, isolation.SUBMISSION, "kernel/mm/policy/clock.c").read_text()
 print("some noise")
 if "abort" in code:
     os.abort()
@@ -47,11 +48,11 @@ if "sleep" in code:
     Path(code.split()[1]).write_text(str(os.getpid()))
     time.sleep(1000)
 if "refuse" in code:
-    (out / apart.REFUSED).write_text("no compiler")
+    (out / isolation.REFUSED).write_text("no compiler")
     sys.exit()
 if "nonsense" in code:
-    (out / apart.GRADE).write_text("{}")
-    (out / apart.REPORT).write_text("")
+    (out / isolation.GRADE).write_text("{}")
+    (out / isolation.REPORT).write_text("")
     sys.exit()
 points = sum(map(int, filter(str.isdigit, code)))
 hidden = secret and Path(secret, "clock.toml").read_text()
@@ -59,8 +60,8 @@ verdicts = [model.Graded(model.Test("digits", 9, "victims"), model.scaled(9 - po
 if hidden:
     verdicts.append(model.Graded(model.Test("more", 1, "victims", hidden=True), model.wrong(hidden)))
 grade = model.Grade(lab, "Second chance", tuple(verdicts), ("Makefile was not used\\nat all",) * ("note" in code))
-result.save(grade, out / apart.GRADE)
-(out / apart.REPORT).write_text(text.report(grade) + "\\n")
+result.save(grade, out / isolation.GRADE)
+(out / isolation.REPORT).write_text(text.report(grade) + "\\n")
 """
 
 
@@ -79,19 +80,21 @@ class Room:
         (self.submissions / name / FILE).parent.mkdir(parents=True, exist_ok=True)
         (self.submissions / name / FILE).write_text(code)
 
-    def look(self, now: klass.Progress) -> None:
+    def look(self, now: class_run.Progress) -> None:
         """Note what is said."""
         self.says += [now.news] if now.news else []
 
-    def grade(self, slots: int = 2, look: Callable | None = None, where: klass.Where | None = None) -> klass.Gradebook:
+    def grade(
+        self, slots: int = 2, look: Callable | None = None, where: class_run.Where | None = None
+    ) -> class_run.Gradebook:
         """Grade what is missing; `ran`: whom that were."""
         secret = self.secret.read_bytes() if self.secret else b""
-        book = klass.Gradebook(self.submissions, LAB, self.out, klass.digest([secret]), {})
+        book = class_run.Gradebook(self.submissions, LAB, self.out, class_run.digest([secret]), {})
         book.settle()
         self.ran = [student.name for student in book.missing()]
-        source = apart.Source(qemu.ROOT, self.secret and self.secret.parent)
+        source = isolation.Source(qemu.ROOT, self.secret and self.secret.parent)
         where = where or cluster.Local(slots)
-        run = klass.Run(book, where, source, "none", look or self.look)
+        run = class_run.Run(book, where, source, "none", look or self.look)
         try:
             run.run()
         finally:
@@ -106,14 +109,14 @@ class Room:
 
     def rows(self) -> list[str]:
         """class.csv without its head."""
-        return (self.out / klass.TABLE).read_text("utf-8").splitlines()[1:]
+        return (self.out / class_run.TABLE).read_text("utf-8").splitlines()[1:]
 
 
 @pytest.fixture
 def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Room:
     """An empty one."""
     (tmp_path / "stand_in.py").write_text(STAND_IN)
-    monkeypatch.setattr(apart, "GRADER", [sys.executable, str(tmp_path / "stand_in.py")])
+    monkeypatch.setattr(isolation, "GRADER", [sys.executable, str(tmp_path / "stand_in.py")])
     return Room(tmp_path)
 
 
@@ -126,14 +129,18 @@ def test_everybody_has_a_row_a_grade_and_a_report(room: Room) -> None:
         handed_in.addfile(member, io.BytesIO(b"2"))
     (room.submissions / ".DS_Store").write_bytes(b"")
     room.grade()
-    assert (room.out / klass.TABLE).read_text("utf-8").splitlines() == [
+    assert (room.out / class_run.TABLE).read_text("utf-8").splitlines() == [
         "name,score,most,outcome,digits,note",
         "Zoë 中,3.96,9,over budget,3.96,",
         "ada lovelace,9,9,right,9,",
         "bob,0.99,9,over budget,0.99,Makefile was not used at all",
         "eve,1.98,9,over budget,1.98,",
     ]
-    assert sorted(path.name for path in (room.out / "eve").iterdir()) == ["grade.json", "report.txt", "submission.json"]
+    assert sorted(path.name for path in (room.out / "eve").iterdir()) == [
+        "grade.json",
+        "report.txt",
+        "submission.json",
+    ]
     assert json.loads((room.out / "eve/grade.json").read_text())["score"] == 1.98
     assert (room.out / "ada lovelace/report.txt").read_text() == "digits ... ok (9/9)\nScore: 9/9\n"
 
@@ -190,7 +197,7 @@ def test_what_cannot_be_graded_costs_one_row(room: Room, monkeypatch: pytest.Mon
     (room.out / "taken/notes.txt").write_text("the instructor's")
     room.hand_in("twice", "8")
     (room.submissions / "twice.zip").write_bytes(b"")
-    room.hand_in(klass.TABLE, "8")
+    room.hand_in(class_run.TABLE, "8")
     (room.submissions / "zip.zip").write_bytes(b"no zip")
     room.hand_in("well", "9")
     book = room.grade()
@@ -203,20 +210,20 @@ def test_what_cannot_be_graded_costs_one_row(room: Room, monkeypatch: pytest.Mon
         "nonsense": why["nonsense"],
         "taken": f"{room.out / 'taken'} holds something else (it has no submission.json); give another --out",
         "twice": "there are twice and twice.zip: keep one",
-        klass.TABLE: "no student can be called class.csv: rename it",
+        class_run.TABLE: "no student can be called class.csv: rename it",
         "zip": "zip.zip: it cannot be read as .zip: File is not a zip file",
     }
     assert "this is not a grade" in why["nonsense"]
     assert "abort is not graded: the grader failed: signal 6 ended it" in room.says
     assert len(room.rows()) == 9 and "refuse,,,not graded,,no compiler" in room.rows()
-    assert sorted(path.name for path in room.out.iterdir()) == [klass.TABLE, "taken", "well"]
+    assert sorted(path.name for path in room.out.iterdir()) == [class_run.TABLE, "taken", "well"]
     room.hand_in("raise", "7")
     room.grade()
     assert room.ran == ["abort", "nonsense", "raise", "refuse", "taken"]
 
 
 def test_grader_that_never_ends_is_ended(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(apart, "LIMIT_S", 0.5)
+    monkeypatch.setattr(isolation, "LIMIT_S", 0.5)
     room.hand_in("ada", f"sleep {room.folder / 'pid'}")
     book = room.grade()
     assert book.students[0].why == "no end after 0.5 s"
@@ -229,7 +236,7 @@ def test_grade_of_another_submission_does_not_stay(room: Room) -> None:
     (room.submissions / "ada" / FILE).unlink()
     room.hand_in("bob", "abort")
     room.grade()
-    assert sorted(room.files()) == [klass.TABLE]
+    assert sorted(room.files()) == [class_run.TABLE]
 
 
 def test_ctrl_c_keeps_what_is_done_and_ends_what_runs(room: Room) -> None:
@@ -237,7 +244,7 @@ def test_ctrl_c_keeps_what_is_done_and_ends_what_runs(room: Room) -> None:
     room.hand_in("bob", f"sleep {room.folder / 'pid'}")
     room.hand_in("eve", "8")
 
-    def look(now: klass.Progress) -> None:
+    def look(now: class_run.Progress) -> None:
         if now.done == 1 and (room.folder / "pid").exists() and (room.folder / "pid").read_text():
             raise KeyboardInterrupt
 
@@ -297,17 +304,18 @@ def test_folder_of_grades_is_refused_where_it_cannot_be(room: Room) -> None:
 
 
 def test_name_that_cannot_be_shown_is_made_so(tmp_path: Path) -> None:
-    assert klass.name_of(tmp_path / "Ada  Lovelace.tar.gz") == "Ada Lovelace"
-    assert klass.name_of(tmp_path / "a\x1b[31mda\n.zip") == "ada"
-    assert klass.name_of(Path(os.fsdecode(b"ad\xff.tgz"))) == "ad\ufffd"
+    assert class_run.name_of(tmp_path / "Ada  Lovelace.tar.gz") == "Ada Lovelace"
+    assert class_run.name_of(tmp_path / "a\x1b[31mda\n.zip") == "ada"
+    assert class_run.name_of(Path(os.fsdecode(b"ad\xff.tgz"))) == "ad\ufffd"
 
 
 def test_progress_says_who_and_how_long() -> None:
     names = ["ada", "bob", "eve", "kim", "zoë"]
     assert (
-        grade_class.described(klass.Progress(9, 2, names, 192.4)) == "graded; ada, bob, eve, kim and 1 more; 3:12 left,"
+        grade_class.described(class_run.Progress(9, 2, names, 192.4))
+        == "graded; ada, bob, eve, kim and 1 more; 3:12 left,"
     )
-    assert grade_class.described(klass.Progress(9, 0, ["ada"], None)) == "graded; ada; ? left,"
+    assert grade_class.described(class_run.Progress(9, 0, ["ada"], None)) == "graded; ada; ? left,"
 
 
 def test_release_travels_as_it_was_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -315,11 +323,11 @@ def test_release_travels_as_it_was_built(tmp_path: Path, monkeypatch: pytest.Mon
     secret.mkdir()
     (secret / "clock.toml").write_text("hidden")
     (secret / "buddy.toml").write_text("another lab's")
-    parcel = apart.pack(apart.Source(qemu.ROOT, secret), "clock")
-    here = apart.unpacked(parcel)
-    assert apart.unpacked(parcel) == here and here.secret
+    parcel = isolation.pack(isolation.Source(qemu.ROOT, secret), "clock")
+    here = isolation.unpacked(parcel)
+    assert isolation.unpacked(parcel) == here and here.secret
     assert [path.name for path in here.secret.iterdir()] == ["clock.toml"] and here.secret.stat().st_mode & 0o77 == 0
-    grade.check_release(here.release)
+    grading.check_release(here.release)
     made = subprocess.run(
         ["make", qemu.KERNEL, qemu.INITRD],
         cwd=here.release,

@@ -15,7 +15,8 @@ import pytest
 from grades import DIRTY, REPORT, graded_as, sample
 from lab import tidemark
 from tidemark.errors import BAD_INPUT, USAGE, LabError
-from tidemark.grade import export, model, plot, result, text
+from tidemark.grade import model
+from tidemark.grade.hand_back import export, plot, result, text
 from tidemark.grade.model import Grade, Graded, Outcome
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -142,7 +143,7 @@ def test_what_a_console_printed_becomes_text(dirty: str, expected: str) -> None:
 # --- what students must not see ---
 
 
-@pytest.mark.parametrize("to", export.FORMATS)
+@pytest.mark.parametrize("to", [each.value for each in export.Format])
 def test_a_hidden_test_shows_title_outcome_and_points_only(to: str) -> None:
     shown, all_shown = export.export(sample(), to), export.export(sample(), to, show_hidden=True)
     assert "another string" in shown and not any(leak in shown for leak in LEAKS)
@@ -267,7 +268,7 @@ def test_junit() -> None:
     assert failures["clock: thrash"].text == text.clean(DIRTY)
 
 
-@pytest.mark.parametrize("to", export.FORMATS)
+@pytest.mark.parametrize("to", [each.value for each in export.Format])
 def test_nothing_a_console_printed_passes_as_it_is(to: str) -> None:
     grade = sample()
     dirty = replace(

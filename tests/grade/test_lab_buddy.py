@@ -6,13 +6,15 @@ import random
 
 import numpy as np
 import pytest
-from benches import Tried, bench, changed
 from grading import solution, starter
 from tidemark.errors import LabError
 from tidemark.grade import model
-from tidemark.grade.evidence import BIRTH, COPY, EVENT, READ, REF, STORE, ZERO, Evidence
-from tidemark.grade.kinds import buddy, runs
+from tidemark.grade.judge.kinds import buddy, runs
 from tidemark.grade.model import Outcome
+from tidemark.grade.witness.evidence import BIRTH, COPY, EVENT, READ, REF, STORE, ZERO, Evidence
+from trials import Trial, changed, trial
+
+pytestmark = pytest.mark.graded
 
 BUDDY = "kernel/mm/frame/buddy.c"
 RANDOM, MERGE, MISUSE, DAMAGE, SOUND = (
@@ -82,11 +84,11 @@ MISTAKES = {
 
 
 @pytest.fixture(scope="module")
-def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
-    return bench("buddy", tmp_path_factory.mktemp("buddy"))
+def tried(tmp_path_factory: pytest.TempPathFactory) -> Trial:
+    return trial("buddy", tmp_path_factory.mktemp("buddy"))
 
 
-def test_starter_works_but_takes_its_time(tried: Tried) -> None:
+def test_starter_works_but_takes_its_time(tried: Trial) -> None:
     tried.lay(starter("buddy", BUDDY))
     assert tried.judge(tried.test("the kernel works with it: torture")).outcome is Outcome.RIGHT
     slow = tried.judge(tried.test("the kernel is quick with it: thrash 2 20000 2"))
@@ -94,7 +96,7 @@ def test_starter_works_but_takes_its_time(tried: Tried) -> None:
 
 
 @pytest.mark.parametrize("name", MISTAKES)
-def test_mistake_is_named(name: str, tried: Tried, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mistake_is_named(name: str, tried: Trial, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(buddy, "LIMIT_S", 2)
     old, new, title, said = MISTAKES[name]
     tried.lay(changed(solution(BUDDY), old, new))
@@ -105,7 +107,7 @@ def test_mistake_is_named(name: str, tried: Tried, monkeypatch: pytest.MonkeyPat
     assert (verdict.outcome is Outcome.PANICKED) == (name == "reads_outside_the_zone")
 
 
-def test_nobody_speaks_for_the_driver(tried: Tried) -> None:
+def test_nobody_speaks_for_the_driver(tried: Trial) -> None:
     """On the host the student's code shares a process with the driver, whose words are judged."""
     says = '\tz->nr_free = 0;\n#ifdef HOST_TEST\n\tputs("1");\n#endif\n'
     source = changed(solution(BUDDY), "\tz->nr_free = 0;\n", says)
@@ -114,7 +116,7 @@ def test_nobody_speaks_for_the_driver(tried: Tried) -> None:
     assert verdict.outcome is Outcome.BROKE_RULE and "buddy.c uses puts" in verdict.message
 
 
-def test_kernel_whose_frames_are_given_twice_does_not_pass(tried: Tried) -> None:
+def test_kernel_whose_frames_are_given_twice_does_not_pass(tried: Trial) -> None:
     """In the kernel: one allocation in 500 gives the frame of the one before once more."""
     page = "\tpage = list_first_entry(&z->free_area[order].list, struct page, lru);\n\tblock_remove(z, page, order,"
     again = (
@@ -184,6 +186,6 @@ def test_random_operations_repeat_and_free_what_was_taken() -> None:
 
 
 @pytest.mark.parametrize("options", [{"operations": "b3"}, {"operations": "a0", "rules": "best fit"}, {"random": 10}])
-def test_bad_options_are_named(options: dict, tried: Tried) -> None:
+def test_bad_options_are_named(options: dict, tried: Trial) -> None:
     with pytest.raises(LabError):
         tried.judge_on_host(model.Test("bad", 1, "buddy", options))

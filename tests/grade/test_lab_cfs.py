@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from benches import Tried, bench, changed
 from grading import solution, starter
 from tidemark.errors import LabError
 from tidemark.grade import model
-from tidemark.grade.evidence import EVENT, STORE, SWITCH, Evidence
-from tidemark.grade.kinds import shares
+from tidemark.grade.judge.kinds import shares
 from tidemark.grade.model import Outcome
+from tidemark.grade.witness.evidence import EVENT, STORE, SWITCH, Evidence
+from trials import Trial, changed, trial
+
+pytestmark = pytest.mark.graded
 
 FAIR = "kernel/sched/fair.c"
 WEIGHTS, SLEEPER, SAVER, FORKS, SIX = (
@@ -69,11 +71,11 @@ MISTAKES = {
 
 
 @pytest.fixture(scope="module")
-def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
-    return bench("cfs", tmp_path_factory.mktemp("cfs"))
+def tried(tmp_path_factory: pytest.TempPathFactory) -> Trial:
+    return trial("cfs", tmp_path_factory.mktemp("cfs"))
 
 
-def test_round_robin_gives_all_the_same(tried: Tried) -> None:
+def test_round_robin_gives_all_the_same(tried: Trial) -> None:
     tried.lay(starter("cfs", FAIR))
     verdict = tried.judge(tried.test(WEIGHTS))
     assert verdict.outcome is Outcome.WRONG and "its weight says 69.7%" in verdict.message
@@ -82,7 +84,7 @@ def test_round_robin_gives_all_the_same(tried: Tried) -> None:
 
 
 @pytest.mark.parametrize("name", MISTAKES)
-def test_mistake_is_named(name: str, tried: Tried) -> None:
+def test_mistake_is_named(name: str, tried: Trial) -> None:
     old, new, title, said, outcome = MISTAKES[name]
     tried.lay(changed(solution(FAIR), old, new))
     verdict = tried.judge(tried.test(title))
@@ -90,7 +92,7 @@ def test_mistake_is_named(name: str, tried: Tried) -> None:
     assert said in verdict.message
 
 
-def test_two_runs_come_to_the_same(tried: Tried) -> None:
+def test_two_runs_come_to_the_same(tried: Trial) -> None:
     tried.lay(solution(FAIR))
     first, second = (tried.judge(tried.test(WEIGHTS)) for _ in range(2))
     assert first == second and first.outcome is Outcome.RIGHT

@@ -8,14 +8,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-from benches import Tried, bench, changed
 from grading import solution
 from tidemark.errors import LabError
 from tidemark.grade import model
-from tidemark.grade.evidence import BIRTH, EVENT, STORE, ZERO, Evidence
-from tidemark.grade.family import PAGES_PER_TABLE, Family, Operation, Step, torn_fork
-from tidemark.grade.kinds import paging
+from tidemark.grade.judge.fork_model import PAGES_PER_TABLE, Family, Operation, Step, torn_fork
+from tidemark.grade.judge.kinds import paging
 from tidemark.grade.model import Outcome
+from tidemark.grade.witness.evidence import BIRTH, EVENT, STORE, ZERO, Evidence
+from trials import Trial, changed, trial
+
+pytestmark = pytest.mark.graded
 
 WALK, ANON = "kernel/arch/x86/walk.c", "kernel/mm/space/anon.c"
 ZERO_FRAME = 1
@@ -251,24 +253,24 @@ REAL_MISTAKES = {
 
 
 @pytest.fixture(scope="module")
-def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
-    return bench("paging", tmp_path_factory.mktemp("paging"))
+def tried(tmp_path_factory: pytest.TempPathFactory) -> Trial:
+    return trial("paging", tmp_path_factory.mktemp("paging"))
 
 
 @pytest.mark.parametrize("name", REAL_MISTAKES)
-def test_real_mistake_is_told(name: str, tried: Tried) -> None:
+def test_real_mistake_is_told(name: str, tried: Trial) -> None:
     file, old, new, title, said = REAL_MISTAKES[name]
     for path in (WALK, ANON):
         text = solution(path)
-        (tried.bench.tree / path).write_text(changed(text, old, new) if path == file else text)
+        (tried.machine.tree / path).write_text(changed(text, old, new) if path == file else text)
     verdict = tried.judge(tried.test(title))
     assert verdict.fraction == 0 and said in verdict.message, verdict
 
 
-def test_script_is_followed_in_a_real_kernel(tried: Tried) -> None:
+def test_script_is_followed_in_a_real_kernel(tried: Trial) -> None:
     """Eight processes at random: every frame is where the script says, and a read finds what was written."""
     for path in (WALK, ANON):
-        (tried.bench.tree / path).write_text(solution(path))
+        (tried.machine.tree / path).write_text(solution(path))
     test = model.Test("all", 1, "paging", {"seed": 7, "operations": 600, "pages": 30, "processes": 8})
     verdict = tried.judge(test)
     assert verdict.outcome is Outcome.RIGHT, verdict

@@ -6,21 +6,29 @@ solutions with something else in their place; js2q (tests/kernel/policies) is an
 
 from __future__ import annotations
 
+import random
 import re
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from benches import bench, changed
+import textbook
 from grading import solution
 from tidemark import qemu
 from tidemark.errors import LabError
-from tidemark.grade import expected, grade, lab, model, oracle, played
-from tidemark.grade.bench import Bench
-from tidemark.grade.evidence import EVENT, READ, STORE, SWITCH, WRITE, ZERO, Boot, Evidence
-from tidemark.grade.kinds import admission, residence
+from tidemark.grade import grading, model
+from tidemark.grade.intake import lab
+from tidemark.grade.judge import expected
+from tidemark.grade.judge.kinds import admission, faults, residence
 from tidemark.grade.model import Outcome, Verdict
+from tidemark.grade.witness import playback
+from tidemark.grade.witness.boot import Boot
+from tidemark.grade.witness.evidence import EVENT, READ, STORE, SWITCH, WRITE, ZERO, Evidence
+from tidemark.grade.witness.machine import Machine
+from trials import changed, trial
+
+pytestmark = pytest.mark.graded
 
 POLICIES = Path("kernel/mm/policy")
 FIFO, CLOCK, TWOQ, WS = (solution(f"{POLICIES}/{name}.c") for name in ("fifo", "clock", "2q", "ws"))
@@ -66,19 +74,19 @@ def named(source: str, name: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def tried(tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    """A bench whose kernel has all of them, and js2q."""
-    made = bench("clock", tmp_path_factory.mktemp("policies")).bench
+def tried(tmp_path_factory: pytest.TempPathFactory) -> Machine:
+    """A machine whose kernel has all of them, and js2q."""
+    made = trial("clock", tmp_path_factory.mktemp("policies")).machine
     sources = MISTAKES | {"js2q": (qemu.ROOT / "tests/kernel/policies/js2q.c").read_text()}
     for name, source in sources.items():
         (made.tree / POLICIES / f"{name}.c").write_text(named(source, name))
-    built = made.make(*grade.KERNEL)
+    built = made.make(*grading.KERNEL)
     assert built.status == 0, built.err
     objects = (f"build/{POLICIES}/{name}.o" for name in (*sources, "fifo", "clock", "2q", "ws"))
     return replace(made, objects=tuple(objects))
 
 
-def judge(tried: Bench, lab_name: str, title: str, policy: str) -> Verdict:
+def judge(tried: Machine, lab_name: str, title: str, policy: str) -> Verdict:
     """A lab's test of a policy that is under its own name in the kernel."""
     test = next(test for test in lab.load(qemu.ROOT, lab_name).tests if test.title == title)
     options = dict(test.options)
@@ -87,9 +95,9 @@ def judge(tried: Bench, lab_name: str, title: str, policy: str) -> Verdict:
     own = [word.replace("ws.", f"{policy}.") for word in options.get("set", [])]
     test = replace(test, options=options | {"set": own})
     if test.kind == "victims":
-        tried.made.clear()
-        grade.prepare(replace(tried, lab=replace(tried.lab, tests=(test,))))
-    return grade.judge(test, tried)[0]
+        tried.build_results.clear()
+        grading.prepare(replace(tried, lab=replace(tried.lab, tests=(test,))))
+    return grading.judge(test, tried)[0]
 
 
 CLOCKS, TWOQS, SETS = "clock", "twoq", "workingset"
@@ -130,7 +138,7 @@ BY_HAND, ALL_USED = "clock: second chances, by hand", "clock: every page has bee
     ],
 )
 def test_what_a_book_prescribes_is_held_against_it(
-    policy: str, lab_name: str, title: str, said: str, tried: Bench
+    policy: str, lab_name: str, title: str, said: str, tried: Machine
 ) -> None:
     verdict = judge(tried, lab_name, title, policy)
     assert verdict.outcome is Outcome.WRONG and verdict.fraction == 0
@@ -148,18 +156,18 @@ def test_what_a_book_prescribes_is_held_against_it(
         ("no_admission", SETS, AT_WORK, 0.2, "do not fit into 220 frames"),
     ],
 )
-def test_budget_is_overdrawn(policy: str, lab_name: str, title: str, most: float, said: str, tried: Bench) -> None:
+def test_budget_is_overdrawn(policy: str, lab_name: str, title: str, most: float, said: str, tried: Machine) -> None:
     verdict = judge(tried, lab_name, title, policy)
     assert verdict.outcome is Outcome.OVER_BUDGET and verdict.fraction <= most
     assert said in verdict.message
 
 
-def test_who_starves_hangs(tried: Bench) -> None:
+def test_who_starves_hangs(tried: Machine) -> None:
     verdict = judge(tried, SETS, STARVED, "no_patience")
     assert verdict.outcome is Outcome.HUNG and "had not ended after" in verdict.message
 
 
-def test_broken_rule_and_wild_pointer_get_nothing(tried: Bench) -> None:
+def test_broken_rule_and_wild_pointer_get_nothing(tried: Machine) -> None:
     verdict = judge(tried, CLOCKS, BY_HAND, "keeps_it")
     assert verdict.outcome is Outcome.BROKE_RULE and "the policy broke the rule" in verdict.message
     verdict = judge(tried, CLOCKS, BY_HAND, "wild")
@@ -167,17 +175,17 @@ def test_broken_rule_and_wild_pointer_get_nothing(tried: Bench) -> None:
 
 
 @pytest.mark.parametrize("title", [test.title for test in lab.load(qemu.ROOT, TWOQS).tests])
-def test_other_good_design_gets_full_marks(title: str, tried: Bench) -> None:
+def test_other_good_design_gets_full_marks(title: str, tried: Machine) -> None:
     verdict = judge(tried, TWOQS, title, "js2q")
     assert verdict.fraction == 1, verdict.message
 
 
-def test_lists_in_a_message_are_those_before_the_reference(tried: Bench) -> None:
+def test_lists_in_a_message_are_those_before_the_reference(tried: Machine) -> None:
     """By hand: 1 was used, so 2 should go; a queue has no second chances."""
     verdict = judge(tried, CLOCKS, BY_HAND, "fifo_in_clock")
     assert verdict.message.splitlines()[1:5] == [
         "the string before it: 1 2 3 4 1 3",
-        "as it should be then  circle, from the hand on: 1* 2 3* 4",
+        "as it should be then  circle: 1* 2 3* 4",
         "as yours is           queue: 1* 2 3* 4",
         'make sim VM=fifo_in_clock FRAMES=4 EXPLAIN=1 TRACE="1 2 3 4 1 3 5 6 1 7 3 2 5 4"',
     ]
@@ -188,24 +196,44 @@ def test_lists_in_a_message_are_those_before_the_reference(tried: Bench) -> None
 BELADY = [1, 2, 3, 4, 1, 2, 5, 1, 2, 3, 4, 5]
 
 
-def faults(decisions: list[oracle.Decision]) -> int:
+def nr_faults(decisions: list[expected.Decision]) -> int:
     """How many references were no hits."""
     return sum(not decision.hit for decision in decisions)
 
 
-def test_oracles_are_those_of_the_books() -> None:
+def test_models_are_those_of_the_books() -> None:
     """Belady's own counts; and clock by hand, as in tests/kernel/test_vmsim.py."""
-    assert [faults(oracle.fifo(BELADY, frames)) for frames in (3, 4, 5)] == [9, 10, 5]
-    assert [faults(oracle.lru(BELADY, frames)) for frames in (3, 4, 5)] == [10, 8, 5]
-    by_hand = oracle.clock(BELADY, 3)
+    assert [nr_faults(textbook.fifo(BELADY, frames)) for frames in (3, 4, 5)] == [9, 10, 5]
+    assert [nr_faults(textbook.lru(BELADY, frames)) for frames in (3, 4, 5)] == [10, 8, 5]
+    by_hand = textbook.clock(BELADY, 3)
     assert [each.victim for each in by_hand] == [None, None, None, 1, 2, 3, 4, None, None, 5, 1, 2]
-    assert (by_hand[9].lists, by_hand[9].used) == ({"circle, from the hand on": (1, 2, 5)}, {1, 2})
+    assert (by_hand[9].lists, by_hand[9].used) == ({"circle": (1, 2, 5)}, {1, 2})
 
 
 def test_clock_is_fifo_when_nothing_is_used_twice_and_evicts_the_first_when_all_are() -> None:
     once = list(range(50))
-    assert [each.victim for each in oracle.clock(once, 7)] == [each.victim for each in oracle.fifo(once, 7)]
-    assert oracle.clock([1, 2, 3, 1, 2, 3, 4], 3)[-1].victim == 1
+    assert [each.victim for each in textbook.clock(once, 7)] == [each.victim for each in textbook.fifo(once, 7)]
+    assert textbook.clock([1, 2, 3, 1, 2, 3, 4], 3)[-1].victim == 1
+
+
+@pytest.mark.parametrize("frames", [3, 4, 20])
+@pytest.mark.parametrize("policy", ["fifo", "clock"])
+def test_reference_solutions_decide_as_the_books_say(policy: str, frames: int) -> None:
+    """The lists are shown to students, so they are compared, too."""
+    pages = [random.Random(frames).randrange(2 * frames) for _ in range(1000)]
+    model = {"fifo": textbook.fifo, "clock": textbook.clock}[policy]
+    found = expected.simulated(expected.simulator(qemu.ROOT, policy), pages, frames, ())
+    by_the_book = model(pages, frames)
+    assert [(each.page, each.hit, each.victim) for each in found] == [
+        (each.page, each.hit, each.victim) for each in by_the_book
+    ]
+    assert [each.lists for each in found[1:]] == [each.lists for each in by_the_book[1:]]
+
+
+def test_lru_of_the_comparison_is_the_textbooks() -> None:
+    pages = [random.Random(5).randrange(40) for _ in range(2000)]
+    for frames in (3, 20):
+        assert faults.read_again_by_lru(pages, frames) == expected.read_again(textbook.lru(pages, frames))
 
 
 @pytest.fixture
@@ -213,25 +241,29 @@ def victims_test() -> model.Test:
     return next(test for test in lab.load(qemu.ROOT, TWOQS).tests if test.title == SCAN)
 
 
-def test_students_release_has_what_visible_tests_expect(victims_test: model.Test, tried: Bench, tmp_path: Path) -> None:
+def test_students_release_has_what_visible_tests_expect(
+    victims_test: model.Test, tried: Machine, tmp_path: Path
+) -> None:
     expected.write(tmp_path, lab.load(qemu.ROOT, TWOQS))
-    assert len(list((tmp_path / "expected").iterdir())) == 2
+    assert len(list((tmp_path / "expected").iterdir())) == 6
     (tmp_path / "release/labs").mkdir(parents=True)
     (tmp_path / "release/labs/RELEASE").touch()
     theirs = replace(tried, release=tmp_path / "release", lab=replace(tried.lab, folder=tmp_path))
     assert expected.decisions(theirs, victims_test) == expected.decisions(tried, victims_test)
+    bursts = next(test for test in lab.load(qemu.ROOT, TWOQS).tests if test.title.startswith("bursts"))
+    assert expected.read_again_by_fifo(theirs, bursts) == expected.read_again_by_fifo(tried, bursts) != []
     expected.file_of(tmp_path, victims_test).unlink()
     with pytest.raises(LabError, match="is missing"):
         expected.decisions(theirs, victims_test)
 
 
 def test_string_is_written_as_pace_reads_it() -> None:
-    assert played.words([0, 1, 2, 7, 7, 8, 3]) == "1-3 8 8-9 4"
-    assert played.words([]) == ""
+    assert playback.words([0, 1, 2, 7, 7, 8, 3]) == "1-3 8 8-9 4"
+    assert playback.words([]) == ""
     options = {"string": "0 1 2 3", "again": [2]}
-    assert played.pages_of(model.Test("", 1, "faults", options)) == (0, 1, 2, 3, 2, 3, 0, 1)
+    assert playback.pages_of(model.Test("", 1, "faults", options)) == (0, 1, 2, 3, 2, 3, 0, 1)
     with pytest.raises(LabError, match="needs pages above"):
-        played.prefix_of([9000], 400)
+        playback.prefix_of([9000], 400)
 
 
 # --- what follows from events ---
@@ -285,10 +317,10 @@ def test_stays_are_counted_in_the_process_own_time() -> None:
 
 def test_more_pages_than_frames_and_a_string_cut_short_are_noticed() -> None:
     boot = Boot(Outcome.RIGHT, "", "", COURSE)
-    whole = played.Played(boot, (), (5, 6, 5, 5, 6))
-    assert played.incomplete(whole, 2) is None
-    assert "2 pages were in memory at once, with 1 frames" in played.incomplete(whole, 1).message
-    assert "made 5 of 6 references" in played.incomplete(replace(whole, string=(5, 6, 5, 5, 6, 7)), 2).message
+    whole = playback.Playback(boot, (), (5, 6, 5, 5, 6))
+    assert playback.incomplete(whole, 2) is None
+    assert "2 pages were in memory at once, with 1 frames" in playback.incomplete(whole, 1).message
+    assert "made 5 of 6 references" in playback.incomplete(replace(whole, string=(5, 6, 5, 5, 6, 7)), 2).message
     assert whole.victims == {3: [6]} and whole.swapped_in.tolist() == [False, False, False, False, True]
 
 

@@ -7,12 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benches import Tried, bench, changed
 from grading import solution
-from tidemark.grade import measured, model
-from tidemark.grade.evidence import EVENT, READ, SWITCH, Boot, Evidence
-from tidemark.grade.kinds import answers, guard
+from tidemark.grade import model
+from tidemark.grade.judge.kinds import answers, guard
 from tidemark.grade.model import Outcome, Verdict
+from tidemark.grade.witness import boot_cache
+from tidemark.grade.witness.boot import Boot
+from tidemark.grade.witness.evidence import EVENT, READ, SWITCH, Evidence
+from trials import Trial, changed, trial
+
+pytestmark = pytest.mark.graded
 
 TOKEN, ANSWERS = "kernel/mm/guard/token.c", "labs/thrashing/answers.toml"
 SIX, SCANS, THREE = (
@@ -29,34 +33,34 @@ KNEE, MEMORY, PAGES, SPEEDUP = (
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Tried:
-    """A bench with the solution."""
-    return bench("thrashing", tmp_path_factory.mktemp("thrashing"))
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Trial:
+    """A machine with the solution."""
+    return trial("thrashing", tmp_path_factory.mktemp("thrashing"))
 
 
 @pytest.fixture
-def tried(lab: Tried) -> Tried:
+def tried(lab: Trial) -> Trial:
     """The same, solution and answers laid anew."""
     lab.lay(solution(TOKEN))
-    (lab.bench.tree / ANSWERS).write_text(solution(ANSWERS))
+    (lab.machine.tree / ANSWERS).write_text(solution(ANSWERS))
     return lab
 
 
-def judged(tried: Tried, title: str) -> Verdict:
+def judged(tried: Trial, title: str) -> Verdict:
     """The verdict of a test of the lab."""
     return tried.judge(tried.test(title))
 
 
-def answered(tried: Tried, title: str, text: str) -> Verdict:
+def answered(tried: Trial, title: str, text: str) -> Verdict:
     """The verdict on an answers.toml with this text; nothing is built."""
-    (tried.bench.tree / ANSWERS).write_text(text)
-    return answers.judge(tried.test(title), tried.bench)
+    (tried.machine.tree / ANSWERS).write_text(text)
+    return answers.judge(tried.test(title), tried.machine)
 
 
 # --- the guard ---
 
 
-def test_token_without_bounds_is_found_by_those_it_starves(tried: Tried) -> None:
+def test_token_without_bounds_is_found_by_those_it_starves(tried: Trial) -> None:
     tried.lay(changed(solution(TOKEN), " || mm_demand(mm) > (u64)vm_frames() * share / 100", ""))
     verdict = judged(tried, SCANS)
     assert verdict.outcome is Outcome.OVER_BUDGET and verdict.fraction < 0.7, verdict.message
@@ -78,7 +82,7 @@ SAID = {
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_mistake_is_named(tried: Tried, mistake: str) -> None:
+def test_mistake_is_named(tried: Trial, mistake: str) -> None:
     tried.lay(changed(solution(TOKEN), *MISTAKES[mistake]))
     verdict = judged(tried, SIX)
     outcome, words = SAID[mistake]
@@ -122,35 +126,35 @@ def test_work_left_undone_is_found() -> None:
         (PAGES, "\x00", "cannot be read"),
     ],
 )
-def test_wrong_answer(tried: Tried, title: str, text: str, words: str) -> None:
-    tried.bench.make("build/tidemark.elf", "build/initramfs.cpio")
+def test_wrong_answer(tried: Trial, title: str, text: str, words: str) -> None:
+    tried.machine.make("build/tidemark.elf", "build/initramfs.cpio")
     verdict = answered(tried, title, text)
     assert verdict.outcome is Outcome.WRONG and verdict.fraction == 0 and words in verdict.message, verdict.message
     assert "25534" not in verdict.message
 
 
 @pytest.mark.parametrize(("number", "right"), [(4, False), (5, True), (6, True), (7, True), (8, False)])
-def test_limit_has_a_tolerance(number: int, right: bool, tried: Tried, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limit_has_a_tolerance(number: int, right: bool, tried: Trial, monkeypatch: pytest.MonkeyPatch) -> None:
     """The true limit is 6: from 7 on it takes too long."""
 
     def run(_: object, command: str, **options: object) -> Boot:
         evidence = replace(computed(9_000_000), virtual_ns=int(command) * 10**9)
         return Boot(Outcome.RIGHT, "", "", evidence)
 
-    monkeypatch.setattr(measured, "boot", run)
+    monkeypatch.setattr(boot_cache, "boot", run)
     options = {"answer": "n", "run": "{n}", "range": [1, 20], "step": 1, "within_s": 6, "tolerance": 1}
-    verdict = answers.limit(model.Test("limit", 1, "answers", options), tried.bench, number)
+    verdict = answers.limit(model.Test("limit", 1, "answers", options), tried.machine, number)
     assert (verdict.outcome is Outcome.RIGHT) is right, verdict.message
 
 
 # --- runs that are shared ---
 
 
-def test_a_run_is_made_once_for_a_kernel(tried: Tried, tmp_path: Path) -> None:
+def test_a_run_is_made_once_for_a_kernel(tried: Trial, tmp_path: Path) -> None:
     made = []
 
     class Counting:
-        lab, tree, boots = tried.bench.lab, tmp_path, made
+        lab, tree, boots = tried.machine.lab, tmp_path, made
 
         def boot(self, run: str, **options: object) -> Boot:
             made.append(Boot(Outcome.RIGHT, f"{run} {options}", str(len(made)), computed(1)))
@@ -159,10 +163,10 @@ def test_a_run_is_made_once_for_a_kernel(tried: Tried, tmp_path: Path) -> None:
     (tmp_path / "build").mkdir()
     for name in ("tidemark.elf", "initramfs.cpio"):
         (tmp_path / "build" / name).write_text(str(tmp_path))
-    first, again, other = (measured.boot(Counting(), "true", mem=mem) for mem in ("8M", "8M", "16M"))
+    first, again, other = (boot_cache.boot(Counting(), "true", mem=mem) for mem in ("8M", "8M", "16M"))
     assert first is again and other is not first and made == [first, again, other]
     (tmp_path / "build/tidemark.elf").write_text("another kernel")
-    assert measured.boot(Counting(), "true", mem="8M") is not first
-    for at in range(2 * measured.MOST):
-        measured.boot(Counting(), f"echo {at}", mem="8M")
-    assert len(measured.known) <= measured.MOST and measured.turns.keys() == measured.known.keys()
+    assert boot_cache.boot(Counting(), "true", mem="8M") is not first
+    for at in range(2 * boot_cache.MOST):
+        boot_cache.boot(Counting(), f"echo {at}", mem="8M")
+    assert len(boot_cache.known) <= boot_cache.MOST and boot_cache.turns.keys() == boot_cache.known.keys()

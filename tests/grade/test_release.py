@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from tidemark import qemu
 from tidemark.errors import LabError
-from tidemark.grade import lab, release, starter, tree
+from tidemark.grade.build import tree
+from tidemark.grade.hand_out import release, starter
+from tidemark.grade.intake import lab
 from tidemark.grade.model import Lab
 
 LABS = [lab.load(qemu.ROOT, name) for name in lab.names(qemu.ROOT)]
@@ -122,6 +124,8 @@ BAD = {
     "unknown": (GOOD + "color = 1\n" + TEST, "unknown key 'color'"),
     "wrong type": (GOOD.replace("1", '"1"') + TEST, "'number' must be a int"),
     "outside": (GOOD.replace("mine.c", "../mine.c") + TEST, "lies outside the tree"),
+    "moved to nowhere": (GOOD + 'was = { "old.c" = "other.c" }\n' + TEST, "an old path, and one of files"),
+    "moved from outside": (GOOD + 'was = { "../old.c" = "mine.c" }\n' + TEST, "lies outside the tree"),
     "kind": (GOOD + TEST.replace("runs", "judged"), "no kind 'judged'; there are admission"),
     "points": (GOOD + TEST.replace("points = 1", "points = 0"), "is no number above 0"),
     "twice": (GOOD + TEST + TEST, "two tests are called 'a'"),

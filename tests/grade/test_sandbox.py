@@ -19,8 +19,8 @@ import pytest
 from processes import wait_until
 from tidemark import qemu
 from tidemark.errors import NO_TOOL, USAGE, LabError
-from tidemark.grade import sandbox, supervise, users
-from tidemark.grade.sandbox import Sandbox
+from tidemark.grade.build import sandbox, supervise, users
+from tidemark.grade.build.sandbox import Sandbox
 
 ASAN_PROGRAM = qemu.ROOT / "build/host/kernel/sched/fair_test"
 FORKS = """
@@ -299,7 +299,7 @@ def test_users_are_given_to_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> No
 @ROOT_ONLY
 def test_who_is_not_root_has_a_sandbox(tree: Path) -> None:
     script = (
-        "from pathlib import Path; from tidemark.grade import sandbox, users; box = sandbox.find(); "
+        "from pathlib import Path; from tidemark.grade.build import sandbox; box = sandbox.find(); "
         "print(box.kind, box.run(['sh', '-c', 'id -u; ls /root || touch /new'], Path('.'), b'', (), 10)[:2]); "
         "small = sandbox.Sandbox(box.kind, limits=sandbox.Limits(processes=30)); "
         "print(small.run(['./program'], Path('.'), b'', (), 10)[:2])"

@@ -8,8 +8,10 @@
  *
  *	i686-linux-gnu-gcc -std=gnu11 -g -O1 -fsanitize=address,undefined
  *		-fno-sanitize-recover=all -Wall -Wextra -Werror -DHOST_TEST
- *		-Itests/host/include -Ikernel/include -o build/host/.../X_test
- *		kernel/.../X_test.c tests/host/main.c tests/host/fakes.c -Wl,-T,tests/host/sections.ld
+ *		-Itests/host/portable -Itests/host/include -Ikernel/include -o build/host/.../X_test
+ *		kernel/.../X_test.c tests/host/{main,fakes,fake_core}.c
+ *		kernel/mm/seam/{rules,hooks,handover,timer}.c
+ *		-Wl,-T,tests/host/sections.ld
  *		-Wl,-dynamic-linker,/usr/i686-linux-gnu/lib/ld-linux.so.2
  *		-Wl,--disable-new-dtags,-rpath,/usr/i686-linux-gnu/lib
  *
@@ -18,8 +20,9 @@
  *
  * In tests/host/include lie the headers that differ from the kernel's: lib/string.h and
  * lib/printf.h give the C library's functions (a test of the kernel's own ones includes
- * host/rename.h first), arch/mmu.h maps frame numbers to a block of host memory, and
- * host/host.h has what only tests may call: EXPECT_PANIC, host_ram_create.
+ * host/rename.h first), and host/host.h has what only tests may call: EXPECT_PANIC, host_ram_create.
+ * tests/host/portable stands for the processor, and needs none in particular: arch/mmu.h maps frame
+ * numbers to a block of host memory, arch/time.h is a clock that the program moves.
  *
  * The program prints KTAP and ends with 1 if a test failed. SEED=n in the environment replaces
  * the seed of the random tests.

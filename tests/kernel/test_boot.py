@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pexpect
@@ -21,6 +22,19 @@ def cpu_seconds(pid: int) -> float:
 def test_boots_to_prompt(choices: dict) -> None:
     with Guest(**choices) as guest:
         assert guest.sh("echo hello") == "hello\n"
+
+
+@pytest.mark.parametrize("mem", ["64M", "24M", "8M"])
+def test_what_the_banner_says_to_try_shows_thrashing(mem: str) -> None:
+    with Guest(mem=mem) as guest:
+        small, large = re.findall(r"time thrash \d+ \d+ \d+", guest.console)
+        assert re.search(r"(?m)^faults \d+ minor, 0 major$", guest.sh(small))
+        assert int(re.search(r"(?m)^faults \d+ minor, (\d+) major$", guest.sh(large))[1]) > 100
+
+
+def test_banner_suggests_nothing_where_swap_is_too_small() -> None:
+    with Guest(swap="none") as guest:
+        assert "poweroff" in guest.console and "thrash" not in guest.console
 
 
 def test_idle_prompt_leaves_the_host_idle() -> None:

@@ -51,7 +51,7 @@ def test_none_is_no_guard() -> None:
     assert not any("guard" in sample for sample in samples(result))
 
 
-@pytest.mark.parametrize("policy", ["2q", "clock"])
+@pytest.mark.parametrize("policy", ["2q", pytest.param("clock", marks=pytest.mark.soak)])
 def test_token_beats_none(policy: str) -> None:
     none, token = (
         boot(f"{THRASH}; {CHECK}", **SMALL | {"vm": policy}, cmdline=f"guard={g}") for g in ("none", "token")
@@ -131,7 +131,9 @@ def test_guard_in_one_file_is_enough() -> None:
 
 
 @pytest.mark.usefixtures("odd")
-@pytest.mark.parametrize("policy", ["2q", "clock", "ws", "fifo"])
+@pytest.mark.parametrize(
+    "policy", ["2q", *(pytest.param(name, marks=pytest.mark.soak) for name in ("clock", "ws", "fifo"))]
+)
 def test_guard_that_spares_everything_stops_nothing(policy: str) -> None:
     """Neither many processes under a cap of frames, nor kswapd and direct reclaim, nor the policy's own trimming."""
     capped = boot(f"thrash 12 512 2; {CHECK}", **FAST | {"vm": policy, "mem": "32M"}, frames=40, cmdline="guard=all")

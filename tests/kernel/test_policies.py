@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from guest import Result, boot
 from tidemark import qemu
+from tidemark.grade import tree
 
 POLICIES = sorted(
     path.stem
@@ -122,6 +123,8 @@ def bad_kernel() -> str:
             shutil.copytree(qemu.ROOT / name, copy / name)
         for name in ("Makefile", "linker.ld"):
             shutil.copy2(qemu.ROOT / name, copy / name)
+        if not (copy / "build").exists():  # what is the same need not be compiled again
+            tree.take_along_what_is_built(qemu.ROOT, copy)
         policies = copy / "kernel/mm/policy"
         for path in (qemu.ROOT / "tests/kernel/policies").glob("*.[ch]"):
             shutil.copy2(path, policies / path.name)
@@ -161,6 +164,9 @@ BROKEN_RULES = {
     "loser": ("count", "holds"),
     "slow": ("time", "hook insert took"),
     "slowshow": ("time", "hook show took"),
+    "detacher": ("none", "none of them to evict"),
+    "endless": ("none", "none of them to evict"),
+    "ticker": ("time", "always asks to be called again"),
 }
 
 
@@ -181,6 +187,15 @@ def test_broken_rule_is_named_and_fifo_goes_on(policy: str) -> None:
     assert len(lines(result, "^ok$")) == 2 and not lines(result, "^panic"), result.tail()
     events = [record for record in result.telemetry if record["ev"] == "violation"]
     assert [(event["policy"], event["rule"]) for event in events] == [(policy, rule)]
+
+
+@pytest.mark.usefixtures("bad")
+def test_ghost_lives_until_insert_has_named_it() -> None:
+    """Swap is more than half full, so that a page that comes back gives up its slot at once."""
+    run = "seqscan 18432 5; cat /proc/vm/policy"
+    result = boot(run, vm="probe", mem="16M", swap="sim:ssd,size=24M").check_exit()
+    assert int(lines(result, "^refaults: ")[0].split()[1]) > 5000
+    result.check_lines(["^forgotten_first: 0$"])
 
 
 @pytest.mark.usefixtures("bad")

@@ -25,13 +25,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fixed import FixedSizes
 from tidemark import compare, explain, qemu, strings, vmsim
-from tidemark.curves.fixed import FixedSizes
+from tidemark.commands import sim
 from tidemark.errors import FAILED
+from tidemark.grade import tree
 from tidemark.strings import Given
 from tidemark.trace.format import Writer
 
 BELADY = "1 2 3 4 1 2 5 1 2 3 4 5"
+SILBERSCHATZ = "7 0 1 2 0 3 0 4 2 3 0 3 2 1 2 0 1 7 0 1"
 OURS = qemu.ROOT / "tests/kernel/vmsim"
 IN_GUEST = ("init", "refstring", "settle", "ticks")
 FRAMES = 100
@@ -88,13 +91,15 @@ def student() -> Path:
             shutil.copytree(qemu.ROOT / name, copy / name)
         for name in ("Makefile", "linker.ld"):
             shutil.copy2(qemu.ROOT / name, copy / name)
+        if not (copy / "build").exists():  # what is the same need not be compiled again
+            tree.take_along_what_is_built(qemu.ROOT, copy)
         make("new-policy", "NAME=foo", folder=copy)
         policies = copy / "kernel/mm/policy"
         template = policies / "TEMPLATE.c"
         os.utime(policies / "foo.c", (template.stat().st_mtime,) * 2)
         for path in [*(qemu.ROOT / "tests/kernel/policies").glob("*.[ch]"), *(OURS / "policy").glob("*.c")]:
             shutil.copy2(path, policies / path.name)
-        simulators = [f"build/vmsim/{name}" for name in ("foo", "vms", "vms.fast", "stuck.fast", *BROKEN)]
+        simulators = [f"build/vmsim/{name}" for name in ("foo", "vms", "vms.fast", "trims", "stuck.fast", *BROKEN)]
         make("WERROR=1", "build/tidemark.elf", *simulators, folder=copy)
         made_by.write(this_run)
     return copy
@@ -221,24 +226,27 @@ def test_ticks_and_trimming_are_the_same_in_the_kernel(policy: str, tmp_path: Pa
 
 
 @pytest.mark.usefixtures("guest_programs")
-@pytest.mark.parametrize("policy", ["foo", "vms"])
+@pytest.mark.parametrize("policy", ["foo", "vms", "trims"])
 def test_students_policy_meets_the_same_decisions_in_the_kernel(policy: str, student: Path, tmp_path: Path) -> None:
-    """The unchanged template, and a policy that detaches, launders and traps."""
+    """The unchanged template, a policy that detaches, launders and traps, and one that has surplus without a tick."""
     counts = check_with_ticks(policy, student / "build/vmsim" / policy, tmp_path, student)
-    assert counts["minor"] > 0 or policy == "foo"
+    assert (counts["minor"] > 0) == (policy == "vms")
+    assert (counts["trimmed"] > 0) == (policy == "trims")
 
 
 @pytest.mark.usefixtures("guest_programs")
-@pytest.mark.parametrize("frames", [3, 4])
-def test_belady_by_plain_refstring(frames: int) -> None:
+@pytest.mark.parametrize(("string", "frames", "faults"), [(BELADY, 3, 9), (BELADY, 4, 10), (SILBERSCHATZ, 3, 15)])
+def test_textbook_strings_by_plain_refstring(string: str, frames: int, faults: int) -> None:
     """With fifo the pages of others always go first, so no prefix is needed."""
     from guest import boot
 
-    result = boot(f"refstring -v {BELADY}", vm="fifo", frames=frames).check_exit()
-    rows, _ = simulated(vmsim.build("fifo"), strings.find(BELADY), frames)
+    result = boot(f"refstring -v {string}", vm="fifo", frames=frames).check_exit()
+    rows, counts = simulated(vmsim.build("fifo"), strings.find(string), frames)
     same(
-        results_of_refstring(result.console), "".join(row["result"][0] for row in rows), list(map(int, BELADY.split()))
+        results_of_refstring(result.console), "".join(row["result"][0] for row in rows), list(map(int, string.split()))
     )
+    result.check_lines([f"^faults: {faults}$"])
+    assert counts["faults"] == faults
 
 
 # --- what is simulated, against something else that knows ---
@@ -283,6 +291,16 @@ def test_fast_build_decides_as_the_checked_one(policy: str, frames: int) -> None
     assert fast.references == fast.hits + fast.faults == 4000
 
 
+def test_string_shorter_than_the_window_is_told(capsys: pytest.CaptureFixture) -> None:
+    short, long = "loop:50,refs=1500", "loop:50,refs=2500"  # 150 and 250 ms; tau_ms is 200
+    for string, set_, told in ((short, [], True), (long, [], False), (long, ["ws.tau_ms=300"], True)):
+        sim.sim(string, vm="ws", frames="20", set_=set_, fast=True)
+        said = capsys.readouterr().err
+        assert ("less than ws's window" in said) == told, said
+    sim.sim(short, vm="fifo", frames="20", fast=True)
+    assert capsys.readouterr().err == ""
+
+
 @pytest.mark.parametrize("policy", vmsim.policies())
 def test_nobody_beats_min(policy: str) -> None:
     string = strings.find("correlated:200,refs=5000")
@@ -325,13 +343,17 @@ BROKEN = {
     "null": ("crash", "select", 6, "see what is said above"),
     "noinit": ("init", "init", 0, "error 12"),
     "loser": ("count", "check", 101, "the policy holds"),
+    "detacher": ("none", "select", 6, "none of them to evict"),
+    "endless": ("none", "select", 6, "none of them to evict"),
+    "again": ("none", "select", 6, "only when it is asked again"),
+    "ticker": ("time", "tick", 1, "always asks to be called again"),
 }
 
 
 @pytest.mark.parametrize("policy", BROKEN)
 def test_broken_rule_is_reported_with_hook_and_reference(policy: str, student: Path) -> None:
     rule, hook, reference, said = BROKEN[policy]
-    string = strings.find("1-200")
+    string = Runs([(page, 1, TICK_NS // 5) for page in range(1, 201)])
     with pytest.raises(vmsim.BrokenRule) as caught:
         vmsim.run(student / "build/vmsim" / policy, string, 5)
     violation = caught.value.violation

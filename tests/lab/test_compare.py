@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from lab import tidemark
-from tidemark import compare, qemu, seen, strings
+from tidemark import accessed, compare, qemu, strings
 from tidemark.cli import app
 from tidemark.errors import BAD_INPUT, USAGE, LabError
 from tidemark.trace.record import record
@@ -149,7 +149,9 @@ def test_accessed_bits_show_all_pages_while_memory_suffices(tmp_path: Path) -> N
     """Two independent witnesses, kernel and plugin: the same number of pages in every interval."""
     folder = tmp_path / "run"
     record(qemu.Settings(run="thrash 2 512 10 3000", cmdline="sample_ms=10 sample_percent=100"), folder)
-    intervals = [interval for interval in seen.seen(folder) if interval.name == "thrash" and interval.user_us > 2000]
+    intervals = [
+        interval for interval in accessed.intervals(folder) if interval.name == "thrash" and interval.user_us > 2000
+    ]
     assert len(intervals) > 2
     assert [interval.accessed for interval in intervals] == [interval.referenced for interval in intervals]
     assert min(interval.referenced for interval in intervals) > 64
@@ -159,14 +161,14 @@ def test_accessed_bits_miss_what_was_evicted_meanwhile(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     command = ["record", "thrash", 3, 256, 4, 3000, "--vm", "fifo", "--frames", 60, "--swap", "sim:ssd", "-o", folder]
     assert tidemark("trace", *command, "-q", cwd=tmp_path).returncode == 0
-    result = tidemark("compare", "--seen", folder, "--json", "--csv", "seen.csv", cwd=tmp_path)
+    result = tidemark("compare", "--accessed", folder, "--json", "--csv", "accessed.csv", cwd=tmp_path)
     assert result.returncode == 0, result.stderr
     told = json.loads(result.stdout)
     own = [row for row in told["intervals"] if row["name"] == "thrash" and row["user_us"] > 200]
     assert own and any(row["accessed"] < 0.9 * row["referenced"] for row in own), own
-    assert len((tmp_path / "seen.csv").read_text().splitlines()) == len(told["intervals"]) + 1
+    assert len((tmp_path / "accessed.csv").read_text().splitlines()) == len(told["intervals"]) + 1
 
 
 def test_result_without_a_trace_is_refused(tmp_path: Path) -> None:
-    assert "trace record" in str(refusal("compare", "--seen", str(tmp_path)))
-    assert "give --vm POLICY, or --seen" in str(refusal("compare"))
+    assert "trace record" in str(refusal("compare", "--accessed", str(tmp_path)))
+    assert "give --vm POLICY, or --accessed" in str(refusal("compare"))

@@ -12,13 +12,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from lab import tidemark, tidemark_in_background
-from tidemark import files
+from tidemark import files, strings, vmsim
 from tidemark.commands.curves import Kinds, choice_of, curves
 from tidemark.curves import analyse, figures, folder, lifetime
 from tidemark.curves.analyse import Plan
 from tidemark.curves.runs import Batch, Choice, Selection
 from tidemark.errors import USAGE, LabError
 from tidemark.trace.format import Reader, Writer
+from tidemark.trace.spaces import choose_space
 
 INSTRUCTION, LOAD, STORE, MODIFY = range(4)
 
@@ -112,16 +113,16 @@ def test_time_in_references_counts_selected_ones(trace: Path) -> None:
 
 
 def test_default_space_has_most_references(trace: Path) -> None:
-    assert analyse.choose_space(Reader(trace), "") == 0
-    assert analyse.choose_space(Reader(trace), "two") == 1
+    assert choose_space(Reader(trace), "") == 0
+    assert choose_space(Reader(trace), "two") == 1
     with pytest.raises(LabError, match="no space of this trace: 0 \\(one\\), 1 \\(two\\)"):
-        analyse.choose_space(Reader(trace), "three")
+        choose_space(Reader(trace), "three")
 
 
 def test_a_name_of_two_spaces_is_refused(tmp_path: Path) -> None:
     path = write_trace(tmp_path / "t.tmt", ROWS, ("sh", "sh"))
     with pytest.raises(LabError, match="name of several spaces"):
-        analyse.choose_space(Reader(path), "sh")
+        choose_space(Reader(path), "sh")
 
 
 def phases_trace(path: Path) -> Path:
@@ -207,6 +208,28 @@ def test_command_writes_a_folder_that_others_read(tmp_path: Path) -> None:
         rows = list(csv.DictReader(file))
     assert len(rows) == told["totals"]["distinct_pages"] == int(float(rows[-1]["mean_resident_pages"])) == 62
     assert int(rows[-1]["faults"]) == 62
+
+
+def test_fifo_and_clock_are_those_of_the_simulator(tmp_path: Path) -> None:
+    trace = phases_trace(tmp_path / "p.tmt")
+    found = analyse.analyse(Reader(trace), Plan(Choice(space=0), False, 0))
+    string = strings.find(str(trace), "0")
+    for policy in ("fifo", "clock"):
+        curve = found.curves[policy]
+        assert curve.parameters[0] == 1 and curve.parameters[-1] == found.totals.pages and len(curve.faults) > 10
+        program = vmsim.build(policy, fast=True)
+        assert curve.faults.tolist() == [vmsim.run(program, string, size).faults for size in curve.parameters.tolist()]
+
+
+def test_curves_do_without_a_simulator_that_cannot_be_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_compiler(policy: str, fast: bool) -> Path:
+        raise LabError(f"{policy}: no compiler")
+
+    trace = phases_trace(tmp_path / "p.tmt")
+    monkeypatch.setattr(vmsim, "build", no_compiler)
+    found = analyse.analyse(Reader(trace), Plan(Choice(space=0), False, 0))
+    assert sorted(found.curves) == ["lru", "min", "ws"] and "no compiler" in found.missing
+    assert "files" in folder.write(Reader(trace), found, tmp_path / "out")
 
 
 def test_options_select_a_range_of_data_in_references(tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ from itertools import pairwise
 import libcachesim
 import numpy as np
 import pytest
+from fixed import FixedSizes
 from tidemark.curves.belady import MinDistances
-from tidemark.curves.fixed import FixedSizes
 from tidemark.curves.lru import StackDistances
 from tidemark.curves.refmap import MapBuilder
 from tidemark.curves.runs import Batch, Choice, Selection
@@ -25,6 +25,7 @@ from tidemark.trace.convert import import_file
 from tidemark.trace.format import Reader
 
 BELADY = (1, 2, 3, 4, 1, 2, 5, 1, 2, 3, 4, 5)
+SILBERSCHATZ = (7, 0, 1, 2, 0, 3, 0, 4, 2, 3, 0, 3, 2, 1, 2, 0, 1, 7, 0, 1)
 LOAD = 1
 
 
@@ -179,6 +180,14 @@ def test_fifo_has_beladys_anomaly() -> None:
 def test_lru_and_min_have_no_anomaly_on_beladys_string() -> None:
     assert faults_by_size(fed(StackDistances(), batches(BELADY)).depths()) == [12, 12, 10, 8, 5]
     assert faults_by_size(fed(MinDistances(), batches(BELADY)).capacities()) == [12, 9, 7, 6, 5]
+
+
+def test_textbook_string_with_three_frames() -> None:
+    """Silberschatz, Galvin, Gagne, Operating System Concepts, chapter on virtual memory: 15, 12 and 9 faults."""
+    given = batches(SILBERSCHATZ)
+    assert fed(FixedSizes("fifo", np.array([3])), given).faults().tolist() == [15]
+    assert faults_by_size(fed(StackDistances(), given).depths())[2] == 12
+    assert faults_by_size(fed(MinDistances(), given).capacities())[2] == 9
 
 
 def test_long_runs_count_as_that_many_references() -> None:

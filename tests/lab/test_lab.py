@@ -9,11 +9,13 @@ import re
 import shutil
 import signal
 import statistics
+import sys
 from pathlib import Path
 
 import pytest
 from lab import qemu_replaced, tidemark, tidemark_in_background
 from tidemark import errors, image, live, qemu, repeat, results, spread, summary, telemetry
+from tidemark.commands import options, run
 
 QUICK = ("--swap", "sim:ram", "--mem", "16M", "--cmdline", "sample_ms=1")
 START = '{"seq":0,"t_us":0,"ev":"start","schema":1}\n'
@@ -62,6 +64,32 @@ def test_summary_agrees_with_the_kernels_own(whole: Path) -> None:
     assert f"faults: {numbers['system']['faults']}, {numbers['system']['major_faults']} of them major" in console
     for row in numbers["processes"]:
         assert any(line.split()[:2] == [str(row["pid"]), row["command"]] for line in console.splitlines())
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_no_head_and_no_number_is_cut_on_a_terminal(
+    whole: Path, width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    numbers = summary.of_result(results.load(whole))
+    for row in numbers["processes"]:
+        row["turnaround_ms"] += 76_000
+    run.show(numbers)
+    said = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
+    assert "…" not in said and "turnaround" in said and max(map(len, said.splitlines())) <= width
+    assert ("gamma" in said) and ("no room for" in said) == (width == 80)
+
+
+def test_a_half_is_rounded_up_as_in_the_kernel() -> None:
+    assert [run.percent(share) for share in (0.4225, 0.42249, 0.0125, 1 - 0.5775, 1.0, 0)] == [
+        "42.3%",
+        "42.2%",
+        "1.3%",
+        "42.3%",
+        "100.0%",
+        "0.0%",
+    ]
 
 
 def test_rerun_finds_every_byte_the_same(whole: Path) -> None:
@@ -169,16 +197,22 @@ def test_follower_reads_a_stream_in_any_pieces(tmp_path: Path, whole: Path) -> N
         (("run", "false"), "the command failed"),
         (("run", "true", "--cmdline", "crash=null"), "the kernel panicked: panic: page fault in the kernel"),
         (("run", "cat"), "the kernel hung"),
-        (("run", "true", "--vm", "nosuch"), "no such policy; valid: 2q"),
         (("run", "thrash 1 512 1000000 1000", "--timeout", "1"), "--timeout changes it"),
     ],
-    ids=["fails", "panics", "hangs", "refused", "never_ends"],
+    ids=["fails", "panics", "hangs", "never_ends"],
 )
 def test_a_run_that_goes_wrong_is_a_result_and_a_failure(tmp_path: Path, args: tuple, said: str) -> None:
     done = tidemark(*args, "--out", "result", cwd=tmp_path)
     assert done.returncode == errors.FAILED and said in done.stderr, done.stderr
     meta = results.load(tmp_path / "result").meta
     assert meta["state"] == "done" and meta["exit"] not in (None, qemu.OK)
+
+
+@pytest.mark.parametrize("command", [("run",), ("run", "--real"), ("trace", "record")], ids=" ".join)
+def test_what_the_kernel_refuses_leaves_no_folder(tmp_path: Path, command: tuple) -> None:
+    done = tidemark(*command, "true", "--vm", "lru", "--out", "result", cwd=tmp_path)
+    assert done.returncode == errors.USAGE and "no such policy; valid: 2q" in done.stderr, done.stderr
+    assert not (tmp_path / "result/meta.json").exists() and not list(tmp_path.glob("result/*"))
 
 
 def test_interrupt_keeps_what_came_and_ends_qemu(tmp_path: Path) -> None:
@@ -285,6 +319,14 @@ def test_live_line_shows_the_interval_between_two_samples() -> None:
     after = {"t_us": 3_000_000, "idle_us": 500_000, "vm": {"pgmajfault": 30}, "free": [1000, 0, 7]}
     line = live.described(before, after)
     assert "3.0 s" in line and "75.0 %" in line and "10.0/s" in line and "1,007 pages" in line
+
+
+def test_jitter_is_on_the_kernels_command_line_and_in_the_result(tmp_path: Path) -> None:
+    settings = options.settings(["true"], cmdline="sample_ms=9", jitter=3)
+    assert qemu.command_line(settings).endswith("sample_ms=9 jitter=3")
+    assert results.create(tmp_path / "new", settings, {}, "", []).meta["jitter"] == "3"
+    with pytest.raises(errors.LabError, match="both give a jitter"):
+        options.settings(["true"], cmdline="jitter=1", jitter=3)
 
 
 def test_difference_in_length_is_told() -> None:

@@ -24,6 +24,17 @@ BAD_PLANS = {
     'workload = "true"\nseed = -1': "whole number, 0 or more",
     'workload = "true"\nseed = true': "whole number",
     'workload = "true"\nframes = 2': "whole number, 3 or more",
+    'workload = "true"\njitter = -1': "whole number, 0 or more",
+    'workload = "true"\njitters = 0': "whole number, 1 or more",
+    'workload = "true"\njitters = [1, 2]': "whole number, 1 or more",
+    'workload = "true"\njitters = 2\njitter = 1': "both jitter and jitters",
+    'workload = "true"\njitters = 2\ncmdline = "jitter=1"': "gives jitter already",
+    'workload = "true"\nparameters = 5': "parameters is a table",
+    'workload = "true"\n[parameters]\nmem = "9M"': "mem under [parameters]",
+    'workload = "true"\n[parameters]\nrun = "true"': "run under [parameters]",
+    'workload = "true"\n[parameters]\nguard = "a b"': "text without blanks",
+    'workload = "true"\n[parameters]\n"ws.tau_ms" = 1.5': "a kernel parameter is a whole number",
+    'workload = "true"\ncmdline = "a=1"\n[parameters]\na = 2': "gives a already",
     'workload = "true"\ntimeout = [1, 2]': "one positive number",
     'workload = "true"\ntimeout = inf': "one positive number",
     'workload = " "': "it is empty",
@@ -78,31 +89,46 @@ def test_cell_keeps_its_name_when_only_others_or_the_timeout_change() -> None:
 def test_probes_hold_every_value_of_every_kernel_parameter() -> None:
     probes = plan.parse('workload = "x"\nvm = ["a", "b"]\nmem = ["8M", "9M", "10M"]\nseed = [1, 2, 3, 4]').probes()
     assert {one.vm for one in probes} == {"a", "b"} and {one.mem for one in probes} == {"8M", "9M", "10M"}
-    assert len(probes) == 3 and {one.run for one in probes} == {"true"}
+    assert not any(one.seed for one in probes) and len(probes) == 3 and {one.run for one in probes} == {"true"}
 
 
-def test_the_plan_in_the_tree_is_two_policies_ten_sizes_two_seeds() -> None:
-    cells = plan.read(qemu.ROOT / "tools/tidemark/plans/thrashing.toml").cells
-    assert len(cells) == 40 and len({one.settings.run for one in cells}) == 20
+@pytest.mark.parametrize("name, runs, cells", [("thrashing", 10, 100), ("memory", 1, 80), ("tau", 1, 45)])
+def test_plans_in_the_tree_have_five_jitters(name: str, runs: int, cells: int) -> None:
+    found = plan.read(qemu.ROOT / f"tools/tidemark/plans/{name}.toml").cells
+    assert len(found) == cells and len({one.settings.run for one in found}) == runs
+    assert {one.variables["jitter"] for one in found} == set(range(5))
+
+
+def test_jitters_are_cells_of_their_own_on_the_kernels_command_line() -> None:
+    cells = plan.parse('workload = "true"\njitters = 3\ncmdline = "sample_ms=9"').cells
+    assert [one.settings.cmdline for one in cells] == [f"sample_ms=9 jitter={nr}" for nr in range(3)]
+    assert [one.variables["jitter"] for one in cells] == [0, 1, 2] and "-j2-" in cells[2].id
+    assert plan.parse('workload = "true"\njitter = [2]\ncmdline = "sample_ms=9"').cells[0].id == cells[2].id
+
+
+def test_any_parameter_is_an_axis() -> None:
+    text = 'workload = "true"\nvm = ["2q", "ws"]\n[parameters]\n"ws.tau_ms" = [10, 50]\nguard = "token"\n'
+    cells = plan.parse(text).cells
+    assert [(one.settings.vm, one.settings.cmdline) for one in cells] == [
+        (vm, f"ws.tau_ms={tau} guard=token") for vm in ("2q", "ws") for tau in (10, 50)
+    ]
+    assert cells[1].variables["ws.tau_ms"] == 50
+    assert [one.id for one in plan.parse(text.replace('"ws.tau_ms"', "ws.tau_ms")).cells] == [one.id for one in cells]
 
 
 # --- the estimate
 
 
-def test_longest_cells_come_first_before_anything_is_known() -> None:
-    cells = [{"processes": 1, "mem": "16M"}, {"processes": 8, "mem": "16M"}, {"processes": 8, "mem": "8M"}]
-    a, b, c = estimate.predict([], cells)
-    assert a < b < c
+def test_longest_cells_come_first() -> None:
+    cells = [{"processes": 1, "mem": "16M"}, {"processes": 8, "mem": "16M"}, {"processes": 8, "mem": "8192K"}]
+    assert sorted(cells, key=estimate.weight) == cells[::-1]
 
 
-def test_estimate_learns_a_power_law_for_each_policy() -> None:
-    def seconds(one: dict) -> float:
-        return 0.5 * one["processes"] ** (2 if one["vm"] == "2q" else 1)
-
-    known = [{"processes": nr, "mem": "24M", "vm": vm} for nr in (1, 2, 4, 6, 8) for vm in ("2q", "ws")]
-    asked = [{"processes": 10, "mem": "24M", "vm": vm} for vm in ("2q", "ws")]
-    predicted = estimate.predict([(one, seconds(one)) for one in known], asked)
-    assert predicted == pytest.approx([seconds(one) for one in asked], rel=0.1)
+def test_a_cell_is_expected_to_take_the_median_of_its_like() -> None:
+    done = [({"vm": "2q", "jitter": nr}, seconds) for nr, seconds in enumerate([1.0, 9.0, 2.0])]
+    done.append(({"vm": "ws", "jitter": 0}, 30.0))
+    asked = [{"vm": "2q", "jitter": 7}, {"vm": "ws", "jitter": 7}, {"vm": "clock", "jitter": 7}]
+    assert estimate.predict(done, asked) == [2.0, 30.0, 5.5]
 
 
 def test_makespan_gives_each_cell_to_the_first_free_slot() -> None:

@@ -446,6 +446,13 @@ def test_an_image_without_symbols_is_refused(tmp_path: Path) -> None:
         record(replace(SMALL, run="true", image=tmp_path), tmp_path / "result")
 
 
+def test_out_may_be_the_trace_itself(tmp_path: Path) -> None:
+    done = tidemark("trace", "record", "refstring 1 2 3", *QUICK, "-o", "x.tmt", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "x.tmt").is_file() and json.loads(done.stdout)["trace"] == "x.tmt"
+    assert [path.name for path in tmp_path.glob("results/*/meta.json")] == ["meta.json"]
+
+
 def test_a_trace_cannot_go_where_there_is_no_folder(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="is no folder to put a trace into"):
         record(replace(SMALL, run="true"), tmp_path / "result", out=tmp_path / "nowhere" / "t.tmt")

@@ -98,8 +98,8 @@ def test_students_quantiles_are_those_of_the_tables(freedom: int, quantile: floa
 
 
 def test_repetitions_count_once() -> None:
-    sizes, means = fit.means([16, 16, 24, 24, 24], [1, 3, 5, 6, 7])
-    assert sizes.tolist() == [16, 24] and means.tolist() == [2, 6]
+    sizes, medians = fit.medians([16, 24, 16, 24, 24], [1, 5, 3, 6, 70])
+    assert sizes.tolist() == [16, 24] and medians.tolist() == [2, 6]
 
 
 @pytest.mark.parametrize(
@@ -205,10 +205,11 @@ def test_panels_part_what_is_not_on_the_axis() -> None:
         for vm in ("ws", "2q")
         for swap in ("sim:hdd", "sim:ssd")
         for seed in ("1", "2")
+        for jitter in ("0", "4")
     ]
     found = cells.panels([*every, cell({}, mem="9M", vm="2q", swap="sim:hdd")], "mem")
     assert [panel.title for panel in found] == ["swap sim:hdd", "swap sim:ssd"]
-    assert [at for at, _ in found[0].lines["ws"]] == [8, 8, 16, 16]
+    assert [at for at, _ in found[0].lines["ws"]] == [8] * 4 + [16] * 4
 
 
 def test_no_curve_through_one_position() -> None:
@@ -217,7 +218,7 @@ def test_no_curve_through_one_position() -> None:
 
 def test_turnaround_figure_holds_runs_and_fits() -> None:
     every = [cell({"turnaround_s": 2e5 / m**4 + 3}, vm="2q", mem=f"{m:g}M", seed=s) for m in SIZES for s in ("1", "2")]
-    figures, fits = curves.of_cells(every)
+    figures, fits, _ = curves.of_cells(every)
     drawn = next(one for one in figures if one.name == "turnaround-memory")
     assert drawn.table["memory"] == sorted([*SIZES, *SIZES])
     points, fourth, free = figure.picture(drawn).axes[0].lines
@@ -227,16 +228,53 @@ def test_turnaround_figure_holds_runs_and_fits() -> None:
     assert fits["exponent"] == [4, pytest.approx(4)] and fits["sizes"] == [8, 8]
 
 
-def test_thrashing_figure_joins_the_means_of_repetitions() -> None:
-    utilisation = {("1", "1"): 90, ("1", "2"): 70, ("2", "1"): 5, ("2", "2"): 15}
-    every = [
-        cell({"utilisation_percent": u, "user_percent": u, "throughput_per_s": u}, vm="ws", processes=n, seed=seed)
-        for (n, seed), u in utilisation.items()
-    ]
-    figures, _ = curves.of_cells(every)
+def three(value: float) -> dict[str, float]:
+    """What a thrashing curve shows, all the same."""
+    return {"utilisation_percent": value, "user_percent": value, "throughput_per_s": value}
+
+
+def test_thrashing_figure_joins_the_medians_of_repetitions_in_a_band() -> None:
+    measured = {("1", "0"): 90, ("1", "1"): 70, ("1", "2"): 71, ("2", "0"): 5, ("2", "1"): 6, ("2", "2"): 70}
+    every = [cell(three(u), vm="ws", processes=n, jitter=jitter) for (n, jitter), u in measured.items()]
+    figures, _, spreads = curves.of_cells(every)
     assert [one.name for one in figures] == ["thrashing-processes"]
-    points, means = figure.picture(figures[0]).axes[0].lines
-    assert points.get_xdata().tolist() == [1, 1, 2, 2] and list(means.get_ydata()) == [80, 10]
+    axes = figure.picture(figures[0]).axes[0]
+    points, medians = axes.lines
+    assert points.get_xdata().tolist() == [1, 1, 1, 2, 2, 2] and list(medians.get_ydata()) == [71, 6]
+    band = axes.collections[0].get_paths()[0].vertices
+    assert {tuple(corner) for corner in band} >= {(1, 70), (1, 90), (2, 5), (2, 70)}
+    assert spreads["processes"]["utilisation_percent"] == ["71 (70..90)", "6 (5..70)"]
+    assert spreads["processes"]["runs"] == [3, 3]
+
+
+def test_single_runs_have_neither_band_nor_spread() -> None:
+    figures, _, spreads = curves.of_cells([cell(three(9), vm="ws", processes=n) for n in "12"])
+    assert not figure.picture(figures[0]).axes[0].collections and spreads["processes"] == {}
+
+
+def test_any_parameter_with_several_numbers_is_an_axis() -> None:
+    taus = (10, 50, 200, 1000, 5000)
+    every = [
+        cell(three(t / 100), **sources.by_parameter({"vm": vm, "mem": "24M", "cmdline": f"ws.tau_ms={t} sample_ms=99"}))
+        for vm in ("2q", "ws")
+        for t in taus
+    ]
+    figures, _, _ = curves.of_cells(every)
+    assert [one.name for one in figures] == ["thrashing-ws-tau_ms"]
+    axes = figure.picture(figures[0]).axes
+    assert [line.get_xdata().tolist() for line in axes[0].lines] == [list(taus)] * 4  # points and line of each policy
+    assert axes[-1].get_xlabel() == "ws.tau_ms" and axes[-1].get_xscale() == "log"
+    assert figures[0].table["ws.tau_ms"] == [*taus, *taus]
+
+
+def test_frames_are_an_axis_and_words_are_panels() -> None:
+    every = [
+        cell(three(9), **sources.by_parameter({"vm": "ws", "frames": f, "cmdline": f"guard={guard}"}))
+        for f in ("100", "200")
+        for guard in ("none", "token")
+    ]
+    assert cells.axes(every) == ["frames"]
+    assert [panel.title for panel in cells.panels(every, "frames")] == ["guard none", "guard token"]
 
 
 PLAN = """

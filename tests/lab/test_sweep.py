@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from processes import wait_for_guest
 from tidemark import cluster, plan, qemu, results, runner, sweep
+from tidemark.commands import sweep as command_line
 from tidemark.errors import BAD_INPUT, FAILED, INTERRUPTED, NO_SPACE, NO_TOOL, OK, USAGE, LabError
 
 HEAD = 'mem = "8M"\nswap = "sim:ram"\n'
@@ -303,6 +304,11 @@ def test_command_sweeps_and_says_so_in_json(tmp_path: Path) -> None:
     assert "1 of 2 cells failed; --retry" in done.stderr and "the command failed" in done.stderr
     again = command(tmp_path, HEAD + 'workload = "true"\n')
     assert again.returncode == OK and "1 cells: 1 done, 0 failed, 0 missing; 0 ran now" in again.stdout
+
+
+def test_progress_says_what_is_done_and_what_runs() -> None:
+    now = runner.Progress(total=40, done=0, failed=0, running=1, left_s=None)
+    assert command_line.described(now) == "cells done, 1 running, ? left,"  # the bar puts 0/40 before it
 
 
 def test_dry_run_lists_the_cells_and_makes_nothing(tmp_path: Path) -> None:

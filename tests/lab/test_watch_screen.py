@@ -113,6 +113,21 @@ def test_keys_stop_step_choose_and_leave() -> None:
     assert shown[2:] == [4_000_000, True] and app.return_value == 0
 
 
+@pytest.mark.parametrize("second", ["key", "click"])
+def test_two_keys_before_help_is_gone_close_it_once(second: str) -> None:
+    async def press(pilot: object) -> None:
+        await pilot.press("question_mark")
+        help_ = pilot.app.screen
+        # Both are handled before the screen is taken away, as when a terminal sends them in one piece.
+        help_.on_key()
+        help_.on_key() if second == "key" else help_.on_click()
+        await pilot.pause()
+        assert not isinstance(pilot.app.screen, Help)
+        await pilot.press("q")
+
+    assert acted(Watch(Script(SCENE), Player()), press).return_value == 0
+
+
 def test_a_replay_begins_at_the_first_sample_and_ends_with_a_notice() -> None:
     shown = []
 

@@ -8,9 +8,10 @@ from pathlib import Path
 from unittest import mock
 
 from tidemark import qemu
-from tidemark.grade import grade, lab
+from tidemark.grade import grading
+from tidemark.grade.build.sandbox import best
+from tidemark.grade.intake import lab
 from tidemark.grade.model import Grade
-from tidemark.grade.sandbox import best
 
 
 def solution(file: str) -> str:
@@ -44,7 +45,7 @@ def graded(
     whole = lab.load(qemu.ROOT, lab_name, secret)
     tests = tuple(test for test in whole.tests if test.title in titles or not titles)
     with mock.patch.object(lab, "load", return_value=replace(whole, tests=tests)):
-        return grade.grade(qemu.ROOT, handed_in, lab_name, secret, scratch / "work", best(), jobs=2)
+        return grading.grade(qemu.ROOT, handed_in, lab_name, secret, scratch / "work", best(), jobs=2)
 
 
 def messages(made: Grade) -> str:

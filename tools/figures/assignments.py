@@ -14,11 +14,12 @@ import matplotlib
 from common import ROOT
 from matplotlib.axes import Axes
 from tidemark import compare, strings, vmsim
-from tidemark.grade import confine, lab
-from tidemark.grade.bench import Bench
-from tidemark.grade.kinds import admission, residence
-from tidemark.grade.played import pages_of
-from tidemark.grade.sandbox import best
+from tidemark.grade.build import object_rules
+from tidemark.grade.build.sandbox import best
+from tidemark.grade.intake import lab
+from tidemark.grade.judge.kinds import admission, residence
+from tidemark.grade.witness.machine import Machine
+from tidemark.grade.witness.playback import pages_of
 from tidemark.report.figure import BLACK, BLUE, OF_POLICY, ORANGE, STYLE, VERMILION, Look, canvas, heading, legend
 
 LABELS = {"fifo": "FIFO", "clock": "CLOCK", "2q": "2Q", "lru": "LRU", "min": "MIN"}
@@ -55,13 +56,13 @@ def curves(place: Path, policies: Sequence[str], texts: Mapping[str, Sequence[in
     picture.savefig(place, metadata={"Date": None})
 
 
-def bench(folder: Path) -> Bench:
+def machine(folder: Path) -> Machine:
     """This tree, with its own solutions."""
     assignment = lab.load(ROOT, "workingset")
-    return Bench(assignment, ROOT, ROOT, folder, best(), confine.objects(assignment))
+    return Machine(assignment, ROOT, ROOT, folder, best(), object_rules.objects(assignment))
 
 
-def in_memory(place: Path, made: Bench) -> None:
+def in_memory(place: Path, made: Machine) -> None:
     """Pages in memory over a process's own time, for the test about localities."""
     test = next(test for test in made.lab.tests if "every" in test.options)
     rounds = residence.rounds_of(test)
@@ -82,7 +83,7 @@ def in_memory(place: Path, made: Bench) -> None:
     picture.savefig(place, metadata={"Date": None})
 
 
-def who_runs(place: Path, made: Bench) -> None:
+def who_runs(place: Path, made: Machine) -> None:
     """Which of four thrashing processes executes instructions, under 2q and under ws."""
     test = next(test for test in made.lab.tests if test.kind == "admission")
     picture, axes = canvas(1, 2, row_in=1.5, sharey=True)
@@ -111,7 +112,7 @@ def main() -> None:
     strings_of_2q = {"scan:300,refs=6000": sizes[:20], "correlated:300,refs=6000": sizes[:20]}
     curves(labs / "twoq/curve.svg", ("fifo", "clock", "2q"), strings_of_2q)
     with tempfile.TemporaryDirectory() as folder:
-        made = bench(Path(folder))
+        made = machine(Path(folder))
         in_memory(labs / "workingset/in-memory.svg", made)
         who_runs(labs / "workingset/who-runs.svg", made)
 

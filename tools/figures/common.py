@@ -1,7 +1,7 @@
 """What the scripts of this folder share: a run with its figures, load on the host, tables, and where they go.
 
-A table goes between `<!-- figures:NAME -->` and `<!-- end -->` in those of DOCUMENTS that have such a pair. So every
-table in the documents comes from a run.
+A table goes between `<!-- figures:NAME -->` and `<!-- end -->` in the one document that has such a pair: README.md or a
+page of docs/. So every table in the documents comes from a run, and stands there once.
 """
 
 from __future__ import annotations
@@ -25,8 +25,6 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 
 from tidemark import qemu  # noqa: E402
-
-DOCUMENTS = ("docs/reference/figures.md", "docs/reference/measuring.md", "docs/reference/telemetry.md", "README.md")
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -134,14 +132,11 @@ def replaced(text: str, name: str, body: str) -> str | None:
 
 
 def publish(name: str, body: str) -> None:
-    """Print `body`, and put it wherever a document has a place for it: at least one must."""
+    """Print `body`, and put it where the documents have a place for it: there must be exactly one."""
     print(f"\n{body}\n", flush=True)
-    places = 0
-    for document in DOCUMENTS:
-        path = ROOT / document
-        new = replaced(path.read_text(), name, body) if path.exists() else None
-        if new is not None:
-            path.write_text(new)
-            places += 1
-    if not places:
-        raise SystemExit(f"no document has a place for figures:{name}")
+    documents = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    new = {path: replaced(path.read_text(), name, body) for path in documents}
+    places = [path for path, text in new.items() if text is not None]
+    if len(places) != 1:
+        raise SystemExit(f"{len(places)} documents have a place for figures:{name}; it must be one")
+    places[0].write_text(new[places[0]])

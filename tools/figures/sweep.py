@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How long the sweep of tools/tidemark/plans/thrashing.toml takes: 2 policies × 10 sizes × 2 seeds.
+"""How long the sweep of tools/tidemark/plans/thrashing.toml takes: 2 policies × 10 sizes × 5 jitters.
 
 It is the command that a user would give, in a new folder. `--keep DIR` leaves its results there, which must not exist.
 """
@@ -50,7 +50,7 @@ def main() -> None:
         took = sweep(folder)
         cells = walls(folder)
     policies = sorted({policy for by_policy in cells.values() for policy in by_policy})
-    titles = ["processes", *(f"{policy}: wall s, each seed" for policy in policies)]
+    titles = ["processes", *(f"{policy}: wall s, each jitter" for policy in policies)]
     rows = [
         [nr, *(", ".join(f"{wall:.1f}" for wall in by_policy[policy]) for policy in policies)]
         for nr, by_policy in cells.items()

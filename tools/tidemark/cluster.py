@@ -29,6 +29,7 @@ from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecu
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from tidemark import experiment, image, qemu, results
 from tidemark.errors import NO_SPACE, NO_TOOL, USAGE, LabError
@@ -72,7 +73,7 @@ def pack(folder: Path) -> Parcel:
 
 
 @cache
-def scratch() -> tempfile.TemporaryDirectory:
+def scratch() -> tempfile.TemporaryDirectory[str]:
     """The folder for images of this process; it is removed when the process ends. Call it with `unpacking` held."""
     return tempfile.TemporaryDirectory(prefix="tidemark-images-")
 
@@ -119,7 +120,7 @@ def run_cell(settings: qemu.Settings, parcel: Parcel, sweeper: str, token: str) 
     """Run one cell; the files of its result's folder. Lost when it was stopped or its QEMU was, LabError when nothing
     can be run here. `sweeper` is the host that wants it; `token` in `stopped` ends it."""
 
-    def look(records: list[dict]) -> None:
+    def look(records: list[dict[str, Any]]) -> None:
         if token in stopped:
             raise Lost("stopped")
 
@@ -157,7 +158,7 @@ class Local:
         """What to give to `submit` for the parcel."""
         return parcel
 
-    def submit(self, function: Callable, *args: object) -> Future:
+    def submit(self, function: Callable[..., Any], *args: object) -> Future[Any]:
         """function(*args) as soon as there is room, in the order of calls."""
         return self.executor.submit(function, *args)
 
@@ -183,7 +184,9 @@ class Cluster:
         self.address, self.known_slots, self.ask_at = address, 0, 0.0
         self.lost = (Lost, KilledWorker, CancelledError)
         try:
-            self.client = Client(address, timeout=CONNECT_S, set_as_default=False)
+            # Dask's client has no types.
+            make: Any = Client
+            self.client: Any = make(address, timeout=CONNECT_S, set_as_default=False)
         except OSError as error:
             raise LabError(f"no Dask scheduler at {address} ({error}): `dask scheduler` starts one", NO_TOOL) from None
         try:
@@ -223,15 +226,16 @@ class Cluster:
         """The parcel as a task of its own: it travels once, and is made anew when the workers that had it are gone."""
         return self.client.submit(identity, parcel, pure=False)
 
-    def submit(self, function: Callable, *args: object) -> Future:
+    def submit(self, function: Callable[..., Any], *args: object) -> Future[Any]:
         """function(*args) on some worker."""
-        return self.executor.submit(function, *args)
+        future: Future[Any] = self.executor.submit(function, *args)
+        return future
 
     def ready(self) -> bool:
         """Is the scheduler there? LabError when it has been gone for CONNECT_S."""
         if self.client.status in ("closing", "closed"):
             raise LabError(f"the Dask scheduler at {self.address} is gone", NO_TOOL)
-        return self.client.status == "running"
+        return bool(self.client.status == "running")
 
     def close(self, token: str) -> None:
         """End what runs with `token`, and leave the cluster."""

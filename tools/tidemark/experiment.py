@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from tidemark import image, qemu, results, telemetry
-from tidemark.errors import FAILED, NO_SPACE, NO_TOOL, LabError
+from tidemark.errors import FAILED, NO_SPACE, NO_TOOL, USAGE, LabError
 
 KILLED = "killed by signal"
 
-Progress = Callable[[list[dict]], None]
+Progress = Callable[[list[dict[str, Any]]], None]
 
 
-def nothing(records: list[dict]) -> None:
+def nothing(records: list[dict[str, Any]]) -> None:
     """No progress is shown."""
 
 
@@ -95,8 +97,16 @@ def carry_out(result: results.Result, settings: qemu.Settings, progress: Progres
     return result
 
 
+def drop_refused(result: results.Result) -> None:
+    """LabError, and no folder, when the kernel refused its command line: nothing ran."""
+    if result.meta["exit"] == qemu.REFUSED:
+        shutil.rmtree(result.folder)
+        raise LabError(result.meta["reason"], USAGE)
+
+
 def demand_success(result: results.Result) -> None:
-    """LabError when the run did not end well; its text has the end of the console."""
+    """LabError when the run did not end well; its text has the end of the console. Of a refused one no folder stays."""
+    drop_refused(result)
     if result.meta["exit"] != qemu.OK:
         raise LabError(
             f"{result.meta['reason']}. The console ends so:\n{result.tail()}\n{result.folder} keeps it.", FAILED

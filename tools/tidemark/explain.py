@@ -15,6 +15,7 @@ import itertools
 import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 TITLES = ("ref", "page", "result", "victim", "why", "frames", "lists")
 CALM = 12  # the priority that comes first
@@ -48,7 +49,7 @@ def shown_counts(show: str) -> dict[str, int]:
     return {name: int(value) for name, _, value in pairs if value.strip().isdigit()}
 
 
-def shown_names(rows: Sequence[dict], head: str) -> list[str]:
+def shown_names(rows: Sequence[dict[str, Any]], head: str) -> list[str]:
     """The names under which the show hook gave this list's length in every row."""
     names = None
     for row in rows:
@@ -58,7 +59,7 @@ def shown_names(rows: Sequence[dict], head: str) -> list[str]:
     return sorted(names or ())
 
 
-def list_names(rows: Sequence[dict], table: Sequence[tuple[int, str]]) -> dict[str, str]:
+def list_names(rows: Sequence[dict[str, Any]], table: Sequence[tuple[int, str]]) -> dict[str, str]:
     """Head to name, for every list in the rows."""
     names = {}
     for head in dict.fromkeys(head for row in rows for head in row["lists"]):
@@ -68,20 +69,20 @@ def list_names(rows: Sequence[dict], table: Sequence[tuple[int, str]]) -> dict[s
     return names
 
 
-def named(rows: Sequence[dict], program: Path) -> list[dict]:
+def named(rows: Sequence[dict[str, Any]], program: Path) -> list[dict[str, Any]]:
     """The rows with their lists under names."""
     names = list_names(rows, symbols(program))
     return [row | {"lists": {names[head]: pages for head, pages in row["lists"].items()}} for row in rows]
 
 
-def question(hook: dict) -> str:
+def question(hook: dict[str, Any]) -> str:
     """What the policy was asked."""
     if hook.get("trim"):
         return "trim"
-    return hook["hook"] + (f" at priority {hook['priority']}" if hook.get("priority", CALM) < CALM else "")
+    return str(hook["hook"]) + (f" at priority {hook['priority']}" if hook.get("priority", CALM) < CALM else "")
 
 
-def answer(hook: dict) -> str:
+def answer(hook: dict[str, Any]) -> str:
     """What it looked at, and what it gave."""
     parts = [f"{page} {'used' if used else 'unused'}" for page, used in hook.get("looked", ())]
     if "gave" in hook:
@@ -90,7 +91,7 @@ def answer(hook: dict) -> str:
     return ", ".join(parts)
 
 
-def reasons(hooks: Iterable[dict]) -> str:
+def reasons(hooks: Iterable[dict[str, Any]]) -> str:
     """All questions and answers; what is asked again is not said again."""
     texts = []
     for asked, group in itertools.groupby(hooks, question):
@@ -99,7 +100,7 @@ def reasons(hooks: Iterable[dict]) -> str:
     return "; ".join(texts)
 
 
-def victims(row: dict) -> str:
+def victims(row: dict[str, Any]) -> str:
     """The pages that left."""
     return " ".join(str(hook["gave"]) for hook in row["hooks"] if hook.get("act") == "evict")
 
@@ -109,7 +110,7 @@ def marked(pages: Iterable[int | None], used: set[int]) -> str:
     return " ".join("-" if page is None else f"{page}*" if page in used else str(page) for page in pages)
 
 
-def cells(row: dict) -> list[str]:
+def cells(row: dict[str, Any]) -> list[str]:
     """One line of the table."""
     used = set(row["used"])
     lists = "; ".join(f"{name}: {marked(pages, used)}" for name, pages in row["lists"].items())
@@ -125,7 +126,7 @@ def cells(row: dict) -> list[str]:
     ]
 
 
-def table(rows: Sequence[dict]) -> str:
+def table(rows: Sequence[dict[str, Any]]) -> str:
     """The whole table."""
     lines = [list(TITLES), *map(cells, rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(TITLES))]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from types import TracebackType
+from typing import Any
 
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
 from tidemark import telemetry
+from tidemark.records import Sample
 
 REFRESH_S = 0.1
 
@@ -22,7 +24,7 @@ class LiveLine:
         self._live = (
             None if quiet or not console.is_terminal else Live(console=console, auto_refresh=False, transient=True)
         )
-        self._samples: list[dict] = []
+        self._samples: list[Any] = []
         self._shown_s = 0.0
 
     def __enter__(self) -> LiveLine:
@@ -36,7 +38,7 @@ class LiveLine:
         if self._live:
             self._live.stop()
 
-    def __call__(self, records: list[dict], more: str = "") -> None:
+    def __call__(self, records: list[dict[str, Any]], more: str = "") -> None:
         """Take note of new records, and show the latest now and then, with `more` behind it."""
         self._samples = [*self._samples, *(record for record in records if record["ev"] == "sample")][-2:]
         now = time.monotonic()
@@ -45,7 +47,7 @@ class LiveLine:
             self._live.update(Text(described(self._samples[0], self._samples[-1]) + more), refresh=True)
 
 
-def described(before: dict, after: dict) -> str:
+def described(before: Sample, after: Sample) -> str:
     """Virtual time, utilisation, major faults a second and free pages, from two samples."""
     return (
         f"{after['t_us'] / 1e6:9.1f} s virtual   utilisation {100 * telemetry.utilisation(before, after):5.1f} %   "

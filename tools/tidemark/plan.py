@@ -10,8 +10,13 @@ of the cells is that of the file: the variable that is named last changes fastes
     swap       swap devices, such as "sim:hdd" or "sim:ssd,size=64M"
     frames     caps on the page frames of user programs
     seed       seeds of the guest's random numbers
-    cmdline    more kernel parameters, such as "ws.tau_ms=500"
+    jitter     numbers for the kernel's `jitter`: other runs of the same kind, which show how far a result scatters
+    jitters    how many such runs, one number: `jitters = 5` is `jitter = [0, 1, 2, 3, 4]`
+    cmdline    more kernel parameters, such as "sample_ms=1000"
     timeout    seconds of host time after which a cell is ended; one number for all of them
+
+and, in a table [parameters] at the end, a value or a list for any parameter of the kernel: `"ws.tau_ms" = [10, 100]`.
+The report draws its curves against whatever has several numbers.
 
 What is not named has the value that `tidemark run` gives it. A cell's name shows its main variables and ends in a hash
 of everything that makes the run, but not of its timeout: so a cell keeps its name, and its result, while the rest of
@@ -25,20 +30,25 @@ import itertools
 import json
 import math
 import re
+import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from tidemark import qemu
+from tidemark import parameters, qemu
 from tidemark.errors import LabError
 
-try:
+if sys.version_info >= (3, 11):
     import tomllib
-except ModuleNotFoundError:  # Python 3.10
+else:
     import tomli as tomllib
 
-VARIABLES = ("workload", "processes", "vm", "mem", "swap", "frames", "seed", "cmdline")
-KEYS = (*VARIABLES, "timeout")
-LEAST = {"processes": 1, "frames": 3, "seed": 0}
+VARIABLES = ("workload", "processes", "vm", "mem", "swap", "frames", "seed", "jitter", "cmdline")
+PARAMETERS = "parameters"
+KEYS = (*VARIABLES, "jitters", "timeout", PARAMETERS)
+LEAST = {"processes": 1, "frames": 3, "seed": 0, "jitter": 0, "jitters": 1}
+OF_SETTINGS = ("vm", "mem", "swap", "frames", "seed")
 FILLED_IN = ("processes", "seed")
 MOST_CELLS = 10_000
 MOST_U32 = (1 << 32) - 1
@@ -66,8 +76,7 @@ class Plan:
 
     def probes(self) -> list[qemu.Settings]:
         """Runs of `true` in which each value of every kernel parameter occurs: would the kernel refuse one?"""
-        names = ("vm", "mem", "swap", "frames", "cmdline")
-        lists = {name: self.lists[name] for name in names if name in self.lists}
+        lists = {name: values for name, values in self.lists.items() if name not in ("workload", "processes", "seed")}
         most = max(map(len, lists.values()))
         chosen = [{name: values[at % len(values)] for name, values in lists.items()} for at in range(most)]
         return [settings(one | {"workload": "true"}, timeout=60) for one in chosen]
@@ -95,7 +104,7 @@ def parse(text: str, most_cells: int = MOST_CELLS) -> Plan:
     if "workload" not in table:
         raise LabError('it has no workload, the command line to run: workload = "thrash {processes} 8192 10"')
     timeout = checked_timeout(table.pop("timeout", DEFAULT.timeout))
-    lists = {name: checked_list(name, value) for name, value in table.items()}
+    lists = lists_of(table)
     lists |= {name: [getattr(DEFAULT, name)] for name in ("vm", "mem", "swap") if name not in lists}
     check_count(lists, most_cells)
     check_workloads(lists)
@@ -103,6 +112,33 @@ def parse(text: str, most_cells: int = MOST_CELLS) -> Plan:
     cells = [cell(variables, timeout) for variables in products]
     check_distinct(cells)
     return Plan(text, lists, cells)
+
+
+def lists_of(table: dict[str, Any]) -> dict[str, list[Value]]:
+    """The values of each variable and of each kernel parameter, checked."""
+    given, nr_jitters = table.pop(PARAMETERS, {}), table.pop("jitters", None)
+    lists = {name: checked_list(name, value) for name, value in table.items()}
+    if nr_jitters is not None:
+        check_value("jitters", nr_jitters)
+        if "jitter" in lists:
+            raise LabError("it has both jitter and jitters: give one")
+        lists["jitter"] = list(range(nr_jitters))
+    if not isinstance(given, dict):
+        raise LabError('parameters is a table: [parameters], and under it "NAME" = VALUE')
+    for name, value in flat(given):
+        if name in KEYS or name == "run" or not re.fullmatch(r"[\w.]+", name):
+            raise LabError(f"{name} under [parameters] is no parameter of its own: it is a key of the plan, or no name")
+        lists[name] = checked_list(name, value)
+    return lists
+
+
+def flat(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """A table's members; those of a table in it, which TOML makes of ws.tau_ms, by their full names."""
+    for name, value in table.items():
+        if isinstance(value, dict):
+            yield from flat(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, value
 
 
 def checked_timeout(value: object) -> float:
@@ -114,7 +150,7 @@ def checked_timeout(value: object) -> float:
 
 def checked_list(name: str, value: object) -> list[Value]:
     """The values of one variable, each of the right type, none twice."""
-    values = value if isinstance(value, list) else [value]
+    values: list[Any] = value if isinstance(value, list) else [value]
     if not values:
         raise LabError(f"{name} = []: the product is empty, there is no cell to run")
     for one in values:
@@ -131,6 +167,9 @@ def check_value(name: str, value: object) -> None:
     if name in LEAST:
         if isinstance(value, bool) or not isinstance(value, int) or not LEAST[name] <= value <= MOST_U32:
             raise LabError(f"{shown}: it is a whole number, {LEAST[name]} or more")
+    elif name not in VARIABLES:
+        if isinstance(value, bool) or not isinstance(value, int | str) or not re.fullmatch(r"[^\s\"]+", str(value)):
+            raise LabError(f"{shown}: a kernel parameter is a whole number, or text without blanks and quotes")
     elif not isinstance(value, str):
         raise LabError(f'{shown}: it is text, in quotes: {name} = "…"')
     elif name != "cmdline" and not value.strip():
@@ -167,8 +206,13 @@ def settings(variables: dict[str, Value], timeout: float) -> qemu.Settings:
     run = str(variables["workload"])
     for name in FILLED_IN:
         run = run.replace(f"{{{name}}}", str(variables.get(name, "")))
-    given = {name: str(value) for name, value in variables.items() if name not in ("workload", "processes")}
-    chosen = qemu.Settings(run=run, timeout=timeout, **given)
+    given: dict[str, Any] = {name: str(variables[name]) for name in OF_SETTINGS if name in variables}
+    more = {name: value for name, value in variables.items() if name == parameters.JITTER or name not in VARIABLES}
+    cmdline = str(variables.get("cmdline", ""))
+    twice = [name for name in more if name in parameters.split(cmdline)[0]]
+    if twice:
+        raise LabError(f"cmdline = {cmdline!r}: the plan gives {twice[0]} already")
+    chosen = qemu.Settings(run=run, timeout=timeout, cmdline=parameters.joined(cmdline, more), **given)
     qemu.command_line(chosen)
     qemu.machine_mib(chosen)
     if qemu.real_disk(chosen)[0]:
@@ -182,7 +226,8 @@ def cell(variables: dict[str, Value], timeout: float) -> Cell:
     """The cell with these variables; for its name see above."""
     s = settings(variables, timeout)
     made_of = json.dumps([s.run, s.vm, s.mem, s.swap, s.frames, s.seed, s.cmdline])
-    words = [s.run.split()[0], variables.get("processes", ""), s.vm, s.mem, f"s{s.seed}" if s.seed else ""]
+    marks = [f"{letter}{variables[name]}" for letter, name in (("s", "seed"), ("j", "jitter")) if name in variables]
+    words = [s.run.split()[0], variables.get("processes", ""), s.vm, s.mem, *marks]
     shown = "-".join(re.sub(r"[^\w.]+", "-", str(word)).strip("-.") for word in words if word != "")
     return Cell(f"{shown[:60]}-{hashlib.sha256(made_of.encode()).hexdigest()[:8]}", variables, s)
 

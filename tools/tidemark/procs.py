@@ -1,24 +1,24 @@
-"""Processes as a tree: which are the large ones, seen at a glance. Pure functions of one sample.
+"""Pictures of one sample: the processes by memory, and the scheduler's queue. Pure functions.
 
-After Memball and Treedraw of A. McMenamin ("Applying working set heuristics to the Linux kernel", 2011, appendix C):
-the processes are put into a red-black tree by the memory they use, which keeps the picture low and wide whatever order
-they come in, and the tree is drawn by the algorithm of Reingold and Tilford. From left to right memory grows; the area
-of a circle is the memory of its process.
+The processes are circles whose area is their memory, the largest first, after Memball of A. McMenamin ("Applying
+working set heuristics to the Linux kernel", 2011, appendix C).
 
-The scheduler keeps those who wait for the processor in a red-black tree too, by vruntime. That tree is drawn as it is
-in the kernel, with the shape and the colours that the sample's `rq` tells, not as one that has been built anew.
+The tasks that wait for the processor stand in a red-black tree by vruntime. It is drawn as it is in the kernel, with
+the shape and the colours that the sample's `rq` tells: from left to right in the tree's order, each level on a line.
+Two nodes of one level always have one of another level between them, so none touch.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 from xml.etree import ElementTree as ET
 
-from tidemark import redblack, tidytree
 from tidemark.errors import BAD_INPUT, USAGE, LabError
-from tidemark.redblack import Node
 from tidemark.telemetry import TelemetryError
+
+Row = dict[str, Any]
 
 PAGES = ("rss", "mad", "wss", "swap", "nap")
 NAMES = {"rss": "RSS", "mad": "MAD", "wss": "WSS", "nap": "NAP"}
@@ -26,13 +26,15 @@ NOT_AMOUNTS = ("pid", "state", "comm")
 PAGE_KIB = 4
 FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # characters that XML cannot have
 
-ACROSS, DOWN, MARGIN, HEAD = 112, 128, 64, 112
-BOLD_WIDTH, PLAIN_WIDTH = 8.2, 6.8  # of a character, about, in the sizes used
+PER_ROW = 8
+ACROSS, ACROSS_TREE, DOWN, MARGIN, HEAD = 116, 58, 128, 64, 112
+BOLD_WIDTH, PLAIN_WIDTH, TITLE_WIDTH = 8.2, 6.8, 10.8  # of a character, about, in the sizes used
 LARGEST, SMALLEST = 40, 7
 RED, BLACK, EDGE, TEXT, FAINT, NEXT = "#c62828", "#212121", "#9e9e9e", "#111111", "#616161", "#1565c0"
+MEMORY = "#0072b2"
 
 
-def choose(samples: Sequence[dict], at_s: float | None, live: bool, member: str = "procs") -> dict:
+def choose(samples: Sequence[Any], at_s: float | None, live: bool, member: str = "procs") -> Any:
     """The sample to draw: the last until `at_s` seconds; without it, the latest of a machine that runs (`live`), or
     else, of those with the longest `member`, the last."""
     if not samples:
@@ -51,42 +53,51 @@ def choose(samples: Sequence[dict], at_s: float | None, live: bool, member: str 
     return [sample for sample in samples if len(sample.get(member, ())) == most][-1]
 
 
-def by_memory(sample: dict, by: str) -> Node | None:
-    """The sample's processes as a red-black tree by member `by`, such as rss; equal ones by pid. A node's value is the
-    process. LabError when there is no such member."""
-    tree = redblack.Tree()
+def by_memory(sample: Row, by: str) -> list[Row]:
+    """pid, comm and `by`, such as rss, of the sample's processes, the largest first. LabError when there is no such
+    amount."""
     for process in sample["procs"]:
         if by in NOT_AMOUNTS or by not in process:
             amounts = ", ".join(name for name in process if name not in NOT_AMOUNTS)
             raise LabError(f"--by {by}: a process has no such amount; it has {amounts}", USAGE)
-        tree.insert((process[by], process["pid"]), process)
-    return tree.root
+    rows = [{name: process[name] for name in ("pid", "comm", by)} for process in sample["procs"]]
+    return sorted(rows, key=lambda row: (-row[by], row["pid"]))
 
 
-def by_vruntime(sample: dict) -> Node | None:
-    """The scheduler's tree as it stood in the kernel: its shape, and its colours. LabError when the sample does not
-    tell, or tells what is no binary tree."""
+def queue(sample: Row) -> list[Row]:
+    """The scheduler's tree in its order: pid, comm, vruntime, colour, depth, parent (a pid; the root: None). LabError
+    when the sample does not tell, or tells what is no binary tree."""
     if "rq" not in sample:
         raise LabError(
             "the sample has no rq, the scheduler's tree: it is from an older kernel; run it again", BAD_INPUT
         )
     comms = {process["pid"]: process["comm"] for process in sample["procs"]}
-    nodes, order, root = {}, {}, None
-    for nr, (pid, vruntime, black, _) in enumerate(sample["rq"]):
-        value = {"pid": pid, "comm": comms.get(pid, "kernel thread"), "vruntime": vruntime}
-        nodes[pid], order[pid] = Node((vruntime, nr), value, red=not black), nr
-    for pid, _, _, parent in sample["rq"]:
-        side = "left" if order[pid] < order.get(parent, 0) else "right"
-        if not parent and root is None:
-            root = nodes[pid]
-        elif parent in nodes and parent != pid and getattr(nodes[parent], side) is None:
-            setattr(nodes[parent], side, nodes[pid])
-            nodes[pid].parent = nodes[parent]
-        else:
-            raise TelemetryError(f"the sample of seq {sample['seq']}: task {pid} has no place under {parent} in rq")
-    if len(list(redblack.from_above(root))) != len(nodes):
-        raise TelemetryError(f"the sample of seq {sample['seq']}: not all of rq hangs together")
-    return root
+    order = {pid: nr for nr, (pid, *_) in enumerate(sample["rq"])}
+    parents = {pid: parent for pid, _, _, parent in sample["rq"]}
+    children = [(parent, order[pid] < order.get(parent, -1)) for pid, parent in parents.items()]
+    depths = {pid: depth(pid, parents) for pid in parents}
+    if len(set(children)) < len(sample["rq"]) or None in depths.values():
+        raise TelemetryError(f"the sample of seq {sample['seq']}: its rq is no tree, {sample['rq']}")
+    return [
+        {
+            "pid": pid,
+            "comm": comms.get(pid, "kernel thread"),
+            "vruntime": vruntime,
+            "colour": "black" if black else "red",
+            "depth": depths[pid],
+            "parent": parent or None,
+        }
+        for pid, vruntime, black, parent in sample["rq"]
+    ]
+
+
+def depth(pid: int, parents: Mapping[int, int]) -> int | None:
+    """How far a task is below the root, whose parent is 0; None for one from which no way leads there."""
+    for steps in range(len(parents)):
+        pid = parents.get(pid, -1)
+        if pid == 0:
+            return steps
+    return None
 
 
 def amount(number: float, by: str) -> str:
@@ -102,107 +113,71 @@ def amount(number: float, by: str) -> str:
     return f"{number:,}"
 
 
-def table(root: Node | None, by: str) -> list[dict]:
-    """The nodes with their places, parents first: pid, comm, `by`, colour, depth, x, parent (a pid; the root: None)."""
-    return [
-        {
-            "pid": place.node.value["pid"],
-            "comm": place.node.value["comm"],
-            by: place.node.value[by],
-            "colour": "red" if place.node.red else "black",
-            "depth": place.depth,
-            "x": place.x,
-            "parent": place.node.parent.value["pid"] if place.node.parent else None,
-        }
-        for place in tidytree.layout(root)
-    ]
-
-
-def memory_labels(rows: Sequence[dict], by: str) -> tuple[str, list[str], list[float]]:
-    """(what the picture says of itself, each node's amount as text, each node's radius) of a tree by memory."""
-    most = max((row[by] for row in rows), default=0) or 1
-    radii = [max(LARGEST * (max(row[by], 0) / most) ** 0.5, SMALLEST) for row in rows]
-    first, *rest = sorted(rows, key=lambda row: -row[by])
-    says = f"area is {NAMES.get(by, by)}, growing from left to right; colours are those of the red-black tree"
-    if rest and first[by] >= 1.1 * rest[0][by] > 0:
-        says += f". The largest, {first['comm']} ({first['pid']}), has {first[by] / rest[0][by]:.1f} times the next"
-    return says, [amount(row[by], by) for row in rows], radii
-
-
-def scheduler_labels(rows: Sequence[dict]) -> tuple[str, list[str], list[float]]:
-    """The same of the scheduler's tree; vruntime is told against the least one's."""
-    least = min((row["vruntime"] for row in rows), default=0)
-    labels = [f"+{(row['vruntime'] - least) / 1e6:,.3f} ms" for row in rows]
-    return "from left to right vruntime grows; the ringed task is next", labels, [LARGEST * 0.6 for _ in rows]
-
-
 def element(parent: ET.Element, name: str, text: str = "", **attributes: object) -> ET.Element:
     """A new element under `parent`; `font_size` is font-size. What XML cannot have in a text is replaced."""
-    names = {key.rstrip("_").replace("_", "-"): str(value) for key, value in attributes.items()}
-    made = ET.SubElement(parent, name, names)
+    made = ET.SubElement(parent, name, {key.replace("_", "-"): str(value) for key, value in attributes.items()})
     made.text = FORBIDDEN.sub("\ufffd", text) or None
     return made
 
 
-def circle(svg: ET.Element, row: dict, centre: tuple[float, float], radius: float, label: str, ringed: bool) -> None:
-    """One node, and under it who it is and how much it has."""
+def sheet(title: str, says: str, wide: float, high: float) -> ET.Element:
+    """An empty drawing with room for `wide` by `high` under its two lines of text, both of which fit."""
+    width = round(max(wide, TITLE_WIDTH * len(title) + 32, PLAIN_WIDTH * 1.08 * len(says) + 32))
+    height = round(HEAD + high)
+    svg = ET.Element("svg", xmlns="http://www.w3.org/2000/svg", width=str(width), height=str(height))
+    svg.set("viewBox", f"0 0 {width} {height}")
+    svg.set("font-family", "Helvetica, Arial, sans-serif")
+    element(svg, "title", title)
+    element(svg, "rect", width="100%", height="100%", fill="white")
+    element(svg, "text", title, x=16, y=28, font_size=18, font_weight="bold", fill=TEXT)
+    element(svg, "text", says, x=16, y=50, font_size=13, fill=FAINT)
+    return svg
+
+
+def circle(svg: ET.Element, row: Row, centre: tuple[float, float], radius: float, label: str, colour: str) -> None:
+    """One process or task, and under it which it is and how much it has."""
     x, y = centre
     group = element(svg, "g")
-    element(group, "title", f"{row['comm']} (pid {row['pid']}): {label}, {row['colour']}")
-    if ringed:
-        element(group, "circle", cx=x, cy=y, r=radius + 5, fill="none", stroke=NEXT, stroke_width=3)
-    element(group, "circle", cx=x, cy=y, r=round(radius, 2), fill=RED if row["colour"] == "red" else BLACK)
-    amount_line, below = f"{row['pid']} · {label}", round(y + radius + (20 if ringed else 16), 2)
-    wide = max(len(row["comm"]) * BOLD_WIDTH, len(amount_line) * PLAIN_WIDTH)
+    element(group, "title", f"{row['comm']} (pid {row['pid']}): {label}")
+    element(group, "circle", cx=x, cy=y, r=round(radius, 2), fill=colour)
+    second, below = f"{row['pid']} · {label}", round(y + radius + 20, 2)
+    wide = max(len(row["comm"]) * BOLD_WIDTH, len(second) * PLAIN_WIDTH)
     element(group, "rect", x=x - wide / 2, y=below - 12, width=wide, height=31, fill="white", opacity=0.9)
     middle = {"x": x, "text_anchor": "middle"}
     element(group, "text", row["comm"], y=below, font_size=13, font_weight="bold", fill=TEXT, **middle)
-    element(group, "text", amount_line, y=below + 15, font_size=12, fill=FAINT, **middle)
+    element(group, "text", second, y=below + 15, font_size=12, fill=FAINT, **middle)
 
 
-def svg(root: Node | None, by: str, title: str, scheduler: bool = False) -> str:
-    """The drawing of a tree by member `by` as SVG; `title` is written over it."""
-    rows = table(root, by)
-    says, labels, radii = scheduler_labels(rows) if scheduler else memory_labels(rows, by)
-    width = max(max(row["x"] for row in rows) * ACROSS + 2 * MARGIN, 7.2 * max(len(says), len(title)) + 32)
-    left = (width - max(row["x"] for row in rows) * ACROSS) / 2
-    height = HEAD + max(row["depth"] for row in rows) * DOWN + LARGEST + 44
-    drawing = ET.Element("svg", xmlns="http://www.w3.org/2000/svg", width=f"{width:g}", height=f"{height:g}")
-    drawing.set("viewBox", f"0 0 {width:g} {height:g}")
-    drawing.set("font-family", "Helvetica, Arial, sans-serif")
-    element(drawing, "title", title)
-    element(drawing, "rect", width="100%", height="100%", fill="white")
-    element(drawing, "text", title, x=16, y=28, font_size=18, font_weight="bold", fill=TEXT)
-    element(drawing, "text", says, x=16, y=50, font_size=13, fill=FAINT)
-    at = {row["pid"]: (left + row["x"] * ACROSS, HEAD + row["depth"] * DOWN) for row in rows}
+def draw_memory(rows: Sequence[Row], by: str, title: str) -> str:
+    """The processes of `by_memory` as SVG; `title` is written over it."""
+    says = f"area is {NAMES.get(by, by)}, the largest first"
+    if len(rows) > 1 and rows[0][by] >= 1.1 * rows[1][by] > 0:
+        says += f". {rows[0]['comm']} ({rows[0]['pid']}) has {rows[0][by] / rows[1][by]:.1f} times as much as the next"
+    lines = -(-len(rows) // PER_ROW)
+    svg = sheet(title, says, min(len(rows), PER_ROW) * ACROSS + MARGIN, lines * DOWN)
+    for at, row in enumerate(rows):
+        centre = (MARGIN / 2 + (at % PER_ROW + 0.5) * ACROSS, HEAD + at // PER_ROW * DOWN)
+        radius = max(LARGEST * (max(row[by], 0) / (rows[0][by] or 1)) ** 0.5, SMALLEST)
+        circle(svg, row, centre, radius, amount(row[by], by), MEMORY)
+    return xml_text(svg)
+
+
+def draw_queue(rows: Sequence[Row], title: str) -> str:
+    """The tree of `queue` as SVG; the first of the rows runs next, and has a ring."""
+    says = "from left to right vruntime grows; the ringed task is next"
+    levels = 1 + max(row["depth"] for row in rows)
+    svg = sheet(title, says, (len(rows) - 1) * ACROSS_TREE + 2 * MARGIN, levels * DOWN)
+    at = {row["pid"]: (MARGIN + nr * ACROSS_TREE, HEAD + row["depth"] * DOWN) for nr, row in enumerate(rows)}
     for row in rows:
         if row["parent"] is not None:
             (x1, y1), (x2, y2) = at[row["parent"]], at[row["pid"]]
-            element(drawing, "line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=EDGE, stroke_width=1.5)
-    least = min(rows, key=lambda row: row["x"])
-    for row, label, radius in zip(rows, labels, radii):
-        circle(drawing, row, at[row["pid"]], radius, label, scheduler and row is least)
-    return xml_text(drawing)
-
-
-def graphml(root: Node | None, by: str) -> str:
-    """The tree as GraphML: nodes with comm, `by` and colour; edges with side, left or right."""
-    document = ET.Element("graphml", xmlns="http://graphml.graphdrawing.org/xmlns")
-    for name, of, kind in (("comm", "node", "string"), (by, "node", "long"), ("colour", "node", "string")):
-        element(document, "key", id=name, for_=of, **{"attr.name": name, "attr.type": kind})
-    element(document, "key", id="side", for_="edge", **{"attr.name": "side", "attr.type": "string"})
-    graph = element(document, "graph", id="processes", edgedefault="directed")
-    for row in table(root, by):
-        node = element(graph, "node", id=f"pid{row['pid']}")
-        for name in ("comm", by, "colour"):
-            element(node, "data", str(row[name]), key=name)
-    for node in redblack.from_above(root):
-        for side in ("left", "right"):
-            child = getattr(node, side)
-            if child:
-                ends = {"source": f"pid{node.value['pid']}", "target": f"pid{child.value['pid']}"}
-                element(element(graph, "edge", **ends), "data", side, key="side")
-    return xml_text(document)
+            element(svg, "line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=EDGE, stroke_width=1.5)
+    x, y = at[rows[0]["pid"]]
+    element(svg, "circle", cx=x, cy=y, r=29, fill="none", stroke=NEXT, stroke_width=3)
+    for row in rows:
+        label = f"+{(row['vruntime'] - rows[0]['vruntime']) / 1e6:,.3f} ms"
+        circle(svg, row, at[row["pid"]], 24, label, RED if row["colour"] == "red" else BLACK)
+    return xml_text(svg)
 
 
 def xml_text(document: ET.Element) -> str:

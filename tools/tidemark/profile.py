@@ -23,6 +23,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from tidemark import experiment, plugin, qemu, results, telemetry
 from tidemark.errors import USAGE, LabError
@@ -173,7 +174,7 @@ def shortened(profiles: Sequence[Profile], top: int) -> list[Profile]:
     ]
 
 
-def rows(profiles: Sequence[Profile]) -> list[dict]:
+def rows(profiles: Sequence[Profile]) -> list[dict[str, Any]]:
     """A row for each profile and function: profile, function, unit, count, seconds; shares of 1: of_time, of_kernel."""
     return [
         {

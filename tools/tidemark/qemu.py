@@ -2,7 +2,7 @@
 """The one place that starts QEMU.
 
 `make qemu` and its kin call it; it takes its settings from the environment, where make puts its variables (VM, MEM,
-RUN, ...; tools/help.txt explains them). The lab and the tests import its functions. It needs no other package.
+RUN, ...; variables.txt beside this lists them). The lab and the tests import its functions. It needs no other package.
 
 An exact run must not depend on the host, and a serial port whose reader is slow makes the guest wait. So the console
 of a `RUN=` goes to a file, which takes every byte at once, and is copied to the terminal from there.
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import ctypes
+import fcntl
 import os
 import re
 import shlex
@@ -21,10 +22,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
+
+import mkinitramfs
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -33,6 +36,11 @@ PROGRAM = "qemu-system-i386"
 KERNEL = "build/tidemark.elf"
 INITRD = "build/initramfs.cpio"
 ISO = "build/tidemark.iso"
+
+# Of a session without a terminal: its commands as a file of the guest, how the shell takes them, and what is too many.
+TYPED = "stdin"
+SESSION = f"sh -v /{TYPED}"
+MAX_TYPED = 1 << 20
 
 MIB = 1 << 20
 DEFAULT_STORE = 128 * MIB
@@ -57,23 +65,33 @@ class BadSetting(ValueError):
     """A setting that cannot be used; the text says which and why."""
 
 
+def defaults() -> dict[str, str]:
+    """make's variables and their defaults, "" for none."""
+    table = Path(__file__).with_name("variables.txt").read_text()
+    lines = [line for line in table.splitlines() if line and line[0] != "#"]
+    return {name.strip(): default.strip() for name, default, *_ in (line.split("|") for line in lines)}
+
+
+DEFAULTS = defaults()
+
+
 @dataclass(frozen=True)
 class Settings:
     """What one run is made of. Sizes are in the kernel's notation (24M); `exact` is virtual time; `timeout` is in
     seconds of host time; `image` is the folder that holds KERNEL and INITRD; `prefix` is put before the command of an
     unattended run, to start it in a sandbox."""
 
-    vm: str = "2q"
-    mem: str = "64M"
-    swap: str = "sim:hdd"
+    vm: str = DEFAULTS["VM"]
+    mem: str = DEFAULTS["MEM"]
+    swap: str = DEFAULTS["SWAP"]
     frames: str = ""
     run: str = ""
     seed: str = ""
-    exact: bool = True
+    exact: bool = DEFAULTS["EXACT"] == "1"
     telemetry: str = ""
     cmdline: str = ""
-    timeout: float = 600
-    gdb_port: int = 1234
+    timeout: float = float(DEFAULTS["TIMEOUT"])
+    gdb_port: int = int(DEFAULTS["GDBPORT"])
     qemu_flags: str = ""
     image: Path = ROOT
     prefix: tuple[str, ...] = ()
@@ -96,22 +114,29 @@ def number(text: str, name: str) -> str:
 
 def settings_from(env: Mapping[str, str]) -> Settings:
     """Settings from make's variables; what is absent or empty keeps its default."""
-    exact = env.get("EXACT") or "1"
-    if exact not in ("0", "1"):
-        raise BadSetting(f"EXACT={exact}: it is 1 (virtual time, repeatable) or 0 (wall-clock time)")
+    given = {name: env.get(name) or default for name, default in DEFAULTS.items()}
+    for name in ("VM", "SWAP", "CMDLINE", "QEMUFLAGS", "TELEMETRY"):
+        if re.search(r"[\0-\x1f\x7f]", given[name]):
+            raise BadSetting(f"{name} may not contain control characters, such as the end of a line")
+    if given["EXACT"] not in ("0", "1"):
+        raise BadSetting(f"EXACT={given['EXACT']}: it is 1 (virtual time, repeatable) or 0 (wall-clock time)")
+    try:
+        shlex.split(given["QEMUFLAGS"])
+    except ValueError:
+        raise BadSetting(f"QEMUFLAGS={given['QEMUFLAGS']}: a quote is not closed") from None
     return Settings(
-        vm=env.get("VM") or "2q",
-        mem=env.get("MEM") or "64M",
-        swap=env.get("SWAP") or "sim:hdd",
-        frames=number(env.get("FRAMES", ""), "FRAMES"),
-        run=env.get("RUN", ""),
-        seed=number(env.get("SEED", ""), "SEED"),
-        exact=exact == "1",
-        telemetry=env.get("TELEMETRY", ""),
-        cmdline=env.get("CMDLINE", ""),
-        timeout=float(number(env.get("TIMEOUT", ""), "TIMEOUT") or 600),
-        gdb_port=int(number(env.get("GDBPORT", ""), "GDBPORT") or 1234),
-        qemu_flags=env.get("QEMUFLAGS", ""),
+        vm=given["VM"],
+        mem=given["MEM"],
+        swap=given["SWAP"],
+        frames=number(given["FRAMES"], "FRAMES"),
+        run=given["RUN"],
+        seed=number(given["SEED"], "SEED"),
+        exact=given["EXACT"] == "1",
+        telemetry=given["TELEMETRY"],
+        cmdline=given["CMDLINE"],
+        timeout=float(number(given["TIMEOUT"], "TIMEOUT")),
+        gdb_port=int(number(given["GDBPORT"], "GDBPORT")),
+        qemu_flags=given["QEMUFLAGS"],
     )
 
 
@@ -173,12 +198,14 @@ def machine_mib(s: Settings) -> int:
     return -(-(size_bytes(s.mem, "MEM") + store + MARGIN) // MIB)
 
 
-def qemu_command(s: Settings, console: str = "", gdb: bool = False, iso: bool = False) -> list[str]:
+def qemu_command(
+    s: Settings, console: str = "", gdb: bool = False, iso: bool = False, initrd: str = INITRD
+) -> list[str]:
     """QEMU and its arguments, to be started in the image's folder.
 
     `console` is a file for the first serial port; without it that port, and QEMU's monitor (Ctrl-A c), are on the
     terminal. Nobody sees the VGA screen of an unattended run: without the card, and its BIOS, it boots 20 ms sooner.
-    `gdb` waits for a debugger; `iso` boots build/tidemark.iso by GRUB.
+    `gdb` waits for a debugger; `iso` boots build/tidemark.iso by GRUB; `initrd` is another first file system.
     """
     words = [PROGRAM, "-accel", "tcg", "-cpu", "qemu32", "-machine", "pc", "-nodefaults", "-no-reboot"]
     words += ["-display", "none", "-vga", "none" if console else "std", "-m", f"{machine_mib(s)}M"]
@@ -191,7 +218,7 @@ def qemu_command(s: Settings, console: str = "", gdb: bool = False, iso: bool = 
     if iso:
         words += ["-cdrom", ISO, "-boot", "d"]
     else:
-        words += ["-kernel", KERNEL, "-initrd", INITRD, "-append", command_line(s)]
+        words += ["-kernel", KERNEL, "-initrd", initrd, "-append", command_line(s)]
     words += shlex.split(s.qemu_flags)
     if gdb:
         words += ["-S", "-gdb", f"tcp:localhost:{s.gdb_port}"]
@@ -227,16 +254,22 @@ def stop(qemu: subprocess.Popen) -> None:
 
 
 def unattended(
-    s: Settings, console: Path, progress: Callable[[], None], messages: BinaryIO | None = None, iso: bool = False
+    s: Settings,
+    console: Path,
+    progress: Callable[[], None],
+    messages: BinaryIO | None = None,
+    iso: bool = False,
+    initrd: str = INITRD,
+    keep: Sequence[int] = (),
 ) -> tuple[int, int]:
-    """One run whose console is the file `console`; (code, QEMU's own status).
+    """One run whose console is the file `console`; (code, QEMU's own status). QEMU inherits the descriptors `keep`.
 
     `progress` is called every 20 ms of host time, and once more when QEMU has ended and its files are complete: that
     also when an exception, such as KeyboardInterrupt, ends the run. `messages` takes what QEMU itself says.
     """
     console.write_bytes(b"")
-    command = [*s.prefix, *qemu_command(s, str(console), iso=iso)]
-    qemu = start(command, s.image, stdin=subprocess.DEVNULL, stderr=messages)
+    command = [*s.prefix, *qemu_command(s, str(console), iso=iso, initrd=initrd)]
+    qemu = start(command, s.image, stdin=subprocess.DEVNULL, stderr=messages, pass_fds=keep)
     deadline = time.monotonic() + s.timeout
     try:
         while qemu.poll() is None:
@@ -252,8 +285,9 @@ def unattended(
     return QEMU_STATUS.get(qemu.returncode, NO_QEMU), qemu.returncode
 
 
-def run_command(s: Settings, out: BinaryIO, iso: bool = False) -> tuple[int, int]:
-    """One unattended run, its console written to `out` while it comes; (code, QEMU's own status)."""
+def run_command(s: Settings, out: BinaryIO, **options: object) -> tuple[int, int]:
+    """One unattended run (its `options`: see there), its console written to `out` while it comes; (code, QEMU's own
+    status)."""
     with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
         console = Path(folder, "console")
         console.touch()
@@ -263,7 +297,35 @@ def run_command(s: Settings, out: BinaryIO, iso: bool = False) -> tuple[int, int
                 out.write(lines.read())
                 out.flush()
 
-            return unattended(s, console, copy, iso=iso)
+            return unattended(s, console, copy, **options)
+
+
+def typed(source: BinaryIO) -> bytes:
+    """The commands of a session without a terminal, all of them; BadSetting when they cannot be commands."""
+    text = source.read(MAX_TYPED + 1)
+    if len(text) > MAX_TYPED:
+        raise BadSetting(f"standard input: more than {MAX_TYPED >> 20} MiB cannot be commands for the guest")
+    if b"\0" in text:
+        raise BadSetting("standard input: it holds a zero byte, so these are no commands for the guest")
+    lines = text.replace(b"\r\n", b"\n")
+    return lines if not lines or lines.endswith(b"\n") else lines + b"\n"
+
+
+def run_typed(s: Settings, text: bytes, out: BinaryIO) -> tuple[int, int]:
+    """A session without a terminal: as if `text` were typed at the prompt, then the power goes off; as run_command.
+
+    The text is a file in the guest from the start: what comes through the serial port comes when the host sends it, and
+    would not repeat. QEMU reads the archive from a file without a name, by a descriptor that always has this number.
+    """
+    with_typed = mkinitramfs.with_file((s.image / INITRD).read_bytes(), TYPED, text)
+    with open(os.memfd_create(TYPED), "wb") as memory:
+        memory.write(with_typed)
+        memory.flush()
+        fd = fcntl.fcntl(memory, fcntl.F_DUPFD, 100)
+    try:
+        return run_command(replace(s, run=SESSION), out, initrd=f"/proc/self/fd/{fd}", keep=(fd,))
+    finally:
+        os.close(fd)
 
 
 def messages(qemu: subprocess.Popen) -> None:
@@ -299,6 +361,20 @@ def greeting(s: Settings, gdb: bool) -> str:
     return "Ctrl-A x ends QEMU, Ctrl-A c is its monitor."
 
 
+def chosen(s: Settings, gdb: bool, iso: bool) -> tuple[int, int]:
+    """Run a command, commands from standard input, or a session at the terminal."""
+    if s.run and not gdb:
+        return run_command(s, sys.stdout.buffer, iso=iso)
+    if gdb or (sys.stdin and sys.stdin.isatty()):
+        print(greeting(s, gdb), file=sys.stderr)
+        return interactive(s, gdb, iso)
+    if iso:
+        raise BadSetting("without a terminal the GRUB image runs a RUN= only")
+    print("No terminal: the commands are those of standard input, until its end; then power off.", file=sys.stderr)
+    text = typed(sys.stdin.buffer) if sys.stdin else b""
+    return run_typed(s, text, sys.stdout.buffer)
+
+
 def hang_up(signum: int, frame: object) -> None:
     """SIGTERM and SIGHUP end the run as Ctrl-C does."""
     raise KeyboardInterrupt
@@ -318,11 +394,7 @@ def main() -> int:
         if args.print:
             print(shlex.join(qemu_command(s, gdb=args.gdb, iso=args.iso)))
             return OK
-        if s.run and not args.gdb:
-            code, status = run_command(s, sys.stdout.buffer, iso=args.iso)
-        else:
-            print(greeting(s, args.gdb), file=sys.stderr)
-            code, status = interactive(s, args.gdb, args.iso)
+        code, status = chosen(s, args.gdb, args.iso)
     except BadSetting as error:
         print(f"tidemark: {error}", file=sys.stderr)
         return NO_QEMU

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from tidemark import results
 from tidemark.errors import BAD_INPUT, USAGE, LabError
 
 
-def check_repeatable(result: results.Result, image: dict) -> None:
+def check_repeatable(result: results.Result, image: dict[str, Any]) -> None:
     """LabError when the result cannot be repeated with `image` (see tidemark.image.describe), or was changed."""
     meta = result.meta
     if meta["state"] != "done":

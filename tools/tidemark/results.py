@@ -16,11 +16,12 @@ from __future__ import annotations
 import datetime
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
-from tidemark import qemu, telemetry
+from tidemark import parameters, qemu, telemetry
 from tidemark.errors import USAGE, LabError
 from tidemark.files import sha256, write_csv, write_json
 
@@ -35,7 +36,7 @@ class Result:
     """A result's folder and what its meta.json says."""
 
     folder: Path
-    meta: dict
+    meta: dict[str, Any]
 
     @property
     def telemetry_path(self) -> Path:
@@ -64,7 +65,7 @@ class Result:
         return "\n".join(line.rstrip() for line in text.splitlines()[-lines:])
 
 
-def described(settings: qemu.Settings) -> dict:
+def described(settings: qemu.Settings) -> dict[str, Any]:
     """The settings that make the run, as JSON."""
     return {name: value for name, value in asdict(settings).items() if name not in OF_THE_HOST}
 
@@ -77,7 +78,7 @@ def new_folder(settings: qemu.Settings, parent: Path) -> Path:
     return next(parent / name for name in names if not (parent / name).exists())
 
 
-def create(folder: Path, settings: qemu.Settings, image: dict, version: str, command: list[str]) -> Result:
+def create(folder: Path, settings: qemu.Settings, image: dict[str, Any], version: str, command: list[str]) -> Result:
     """Make the folder, with a meta.json that says running. It may be there if it is empty or its run was cut off."""
     if folder.exists() and any(folder.iterdir()):
         if not (folder / META).exists():
@@ -91,6 +92,7 @@ def create(folder: Path, settings: qemu.Settings, image: dict, version: str, com
         "state": "running",
         "started": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
         "settings": described(settings),
+        "jitter": parameters.split(settings.cmdline)[0].get(parameters.JITTER, ""),
         "kernel_command_line": qemu.command_line(settings),
         "qemu": {"version": version, "command": command},
         "image": image,
@@ -99,7 +101,7 @@ def create(folder: Path, settings: qemu.Settings, image: dict, version: str, com
     return Result(folder, meta)
 
 
-def flat(record: dict, prefix: str = "") -> Iterator[tuple[str, object]]:
+def flat(record: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
     """A record's numbers with their names: {"vm": {"pgfault": 3}} is vm.pgfault, a list's members free.0, free.1."""
     for name, value in record.items():
         if isinstance(value, list):

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
+from typing import Any
 
 from tidemark import cluster, estimate, qemu, results
 from tidemark.errors import LabError
@@ -46,7 +47,9 @@ class Clock:
     """The estimate: host seconds to the end. Cells are taken to begin in the order of `queue`, `slots` at a time."""
 
     def __init__(self, sweep: Sweep) -> None:
-        self.sweep, self.begun, self.at, self.left_s = sweep, {}, 0.0, None
+        self.sweep, self.at = sweep, 0.0
+        self.begun: dict[str, float] = {}
+        self.left_s: float | None = None
 
     def update(self, queue: Sequence[Cell], slots: int) -> None:
         """A cell has begun or ended."""
@@ -72,7 +75,7 @@ class Runner:
     def __init__(self, sweep: Sweep, where: Where, parcel: cluster.Parcel, watch: Watch) -> None:
         self.sweep, self.where, self.parcel, self.watch = sweep, where, parcel, watch
         self.shared, self.token, self.host = where.share(parcel), uuid.uuid4().hex, socket.gethostname()
-        self.futures: dict[Future, Cell] = {}
+        self.futures: dict[Future[Any], Cell] = {}
         self.waiting: list[Cell] = []
         self.why_lost, self.had_slots = "", True
         self.times_lost: Counter[str] = Counter()
@@ -83,7 +86,7 @@ class Runner:
         future = self.where.submit(cluster.run_cell, cell.settings, self.shared, self.host, self.token)
         self.futures[future] = cell
 
-    def result(self, future: Future) -> object:
+    def result(self, future: Future[Any]) -> Any:
         """What comes of something that was handed in, once it has come; LabError when it cannot come any more."""
         while not wait([future], POLL_S).done:
             self.where.ready()
@@ -130,7 +133,7 @@ class Runner:
             self.write_table_now_and_then()
         self.tell()
 
-    def take(self, future: Future) -> None:
+    def take(self, future: Future[Any]) -> None:
         """Store what came of a cell, or hand it in again."""
         cell = self.futures.pop(future)
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
+from typing import Any
 
 QUANTITIES = (
     "virtual_s",
@@ -18,7 +19,7 @@ QUANTITIES = (
 )
 
 
-def numbers(summary: dict) -> dict[str, float]:
+def numbers(summary: dict[str, Any]) -> dict[str, float]:
     """What is compared of one run (see tidemark.summary.of): QUANTITIES of the system, and mean turnaround in ms."""
     turnarounds = [row["turnaround_ms"] for row in summary["processes"]]
     mean = {"mean_turnaround_ms": statistics.fmean(turnarounds)} if turnarounds else {}
@@ -37,7 +38,7 @@ def spread(values: Sequence[float]) -> dict[str, float]:
     return {"min": min(values), "q1": low, "median": statistics.median(values), "q3": high, "max": max(values)}
 
 
-def of(runs: Sequence[dict[str, float]]) -> list[dict]:
+def of(runs: Sequence[dict[str, float]]) -> list[dict[str, Any]]:
     """A row for each quantity that every run has: its name and its spread."""
     names = [name for name in runs[0] if all(name in run for run in runs)]
     return [{"quantity": name, **spread([run[name] for run in runs])} for name in names]

@@ -34,9 +34,20 @@ SYNTAX = (
 class References(Protocol):
     """A string that can be run through any number of times."""
 
-    name: str
-    nr_pages: int
-    nr_references: int
+    @property
+    def name(self) -> str:
+        """What to call it."""
+        ...
+
+    @property
+    def nr_pages(self) -> int:
+        """Distinct pages."""
+        ...
+
+    @property
+    def nr_references(self) -> int:
+        """Length of the string."""
+        ...
 
     def runs(self) -> Iterator[np.ndarray]:
         """Pieces u32[n, 3]: page, references (at least 1), nanoseconds."""
@@ -77,7 +88,7 @@ class Traced:
         """`space`: a name or number, "" for the one with the most references; `name`: of the string, "" for the file's.
         LabError if there is no such space.
         """
-        from tidemark.curves.analyse import choose_space
+        from tidemark.trace.spaces import choose_space
 
         self._reader = reader
         self._space = choose_space(reader, space)
@@ -106,7 +117,8 @@ def uniform(pages: int, references: int, rng: np.random.Generator) -> np.ndarray
 def zipf(pages: int, references: int, rng: np.random.Generator) -> np.ndarray:
     """Page k as often as 1 / (k + 1), independently (G. Zipf, 1949): keeping the most frequent would be best."""
     cumulated = np.cumsum(1 / np.arange(1, pages + 1))
-    return np.searchsorted(cumulated, rng.random(references) * cumulated[-1])
+    pages_drawn: np.ndarray = np.searchsorted(cumulated, rng.random(references) * cumulated[-1])
+    return pages_drawn
 
 
 def scan(pages: int, references: int, rng: np.random.Generator) -> np.ndarray:

@@ -28,6 +28,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from tidemark import estimate, qemu, results, summary, telemetry
 from tidemark.errors import USAGE, LabError
@@ -91,9 +92,11 @@ def locked(folder: Path) -> Iterator[None]:
         yield
 
 
-def row(cell: Cell, state: str, code: int | None = None, reason: str = "", numbers: dict | None = None) -> dict:
+def row(
+    cell: Cell, state: str, code: int | None = None, reason: str = "", numbers: dict[str, Any] | None = None
+) -> dict[str, Any]:
     """One row of cells.csv. A command that failed has its numbers, too."""
-    variables = {name: cell.variables.get(name, "") for name in VARIABLES}
+    variables = {name: cell.variables.get(name, "") for name in dict.fromkeys([*VARIABLES, *cell.variables])}
     return {"id": cell.id, **variables, "state": state, "exit": code, "reason": reason, **(numbers or {})}
 
 
@@ -125,7 +128,7 @@ def standing(folder: Path, cell: Cell, image_sha256: str, retry: bool) -> Standi
     return Standing(state, row(cell, state, meta["exit"], reason, numbers_of(result)), meta["wall_s"])
 
 
-def why_again(meta: dict, cell: Cell, image_sha256: str, retry: bool) -> str:
+def why_again(meta: dict[str, Any], cell: Cell, image_sha256: str, retry: bool) -> str:
     """Why a result that is whole is not the cell's; empty when it is."""
     if meta["state"] != "done":
         return f"it was not finished ({meta['state']})"
@@ -185,10 +188,9 @@ class Sweep:
     def missing(self) -> list[Cell]:
         """The cells that are to run, those first that are expected to take longest."""
         cells = [cell for cell in self.plan.cells if self.cells[cell.id].state == MISSING]
-        expected = estimate.predict(self.known(), [cell.variables for cell in cells])
-        return [cell for _, cell in sorted(zip(expected, cells), key=lambda pair: -pair[0])]
+        return sorted(cells, key=lambda cell: estimate.weight(cell.variables))
 
-    def known(self) -> list[tuple[dict, float]]:
+    def known(self) -> list[tuple[dict[str, Any], float]]:
         """Variables and host seconds of the cells that ended by themselves."""
         standings = ((cell, self.cells[cell.id]) for cell in self.plan.cells)
         return [(cell.variables, one.wall_s) for cell, one in standings if one.wall_s]

@@ -10,10 +10,12 @@ import contextlib
 import functools
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO, Any
 
 import numpy as np
 
@@ -26,7 +28,7 @@ NOT_POLICIES = ("TEMPLATE", "_test", "_ktest")
 MIN_FRAMES, MAX_FRAMES = 1, 1 << 24
 VIOLATION = 1
 
-Row = Callable[[dict], None]
+Row = Callable[[dict[str, Any]], None]
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class BrokenRule(LabError):
     page (or None) and what.
     """
 
-    def __init__(self, violation: dict, said: str) -> None:
+    def __init__(self, violation: dict[str, Any], said: str) -> None:
         super().__init__(said, FAILED)
         self.violation = violation
 
@@ -87,7 +89,7 @@ def build(policy: str, fast: bool = False) -> Path:
     return qemu.ROOT / target
 
 
-def feed(pipe: object, runs: Iterable[np.ndarray]) -> None:
+def feed(pipe: IO[bytes], runs: Iterable[np.ndarray]) -> None:
     """Write runs, until all are written or the reader has gone."""
     with contextlib.suppress(BrokenPipeError), pipe:
         for piece in runs:
@@ -114,14 +116,16 @@ def run(
 
     command = command_line(program, frames, parameters, explained is not None)
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout and process.stderr  # they are pipes
         said: list[bytes] = []
+        stderr = process.stderr
         readers = [
             threading.Thread(target=feed, args=(process.stdin, string.runs()), daemon=True),
-            threading.Thread(target=lambda: said.append(process.stderr.read()), daemon=True),
+            threading.Thread(target=lambda: said.append(stderr.read()), daemon=True),
         ]
         for reader in readers:
             reader.start()
-        last = {}
+        last: dict[str, Any] = {}
         try:
             for line in process.stdout:
                 last = json.loads(line)
@@ -135,7 +139,27 @@ def run(
     return result(last, process.returncode, b"".join(said).decode("utf-8", "replace").strip())
 
 
-def result(last: dict, status: int, said: str) -> Outcome:
+def run_file(program: Path, string: Path, frames: int) -> Outcome:
+    """Run the string in a file, as u32[n, 3] of little-endian runs; errors as in `run`."""
+    with string.open("rb") as file:
+        done = subprocess.run(command_line(program, frames), stdin=file, capture_output=True)
+    lines = done.stdout.splitlines()
+    return result(
+        json.loads(lines[-1]) if lines else {}, done.returncode, done.stderr.decode("utf-8", "replace").strip()
+    )
+
+
+def window_ms(policy: str, parameters: Iterable[str]) -> int:
+    """The policy's window: tau_ms as it is set, or else as its file has it; 0 for a policy without one."""
+    given = [
+        value for name, _, value in (text.rpartition(".")[2].partition("=") for text in parameters) if name == "tau_ms"
+    ]
+    source = (qemu.ROOT / POLICIES / f"{policy}.c").read_text("utf-8", "replace")
+    found = given or re.findall(r"\btau_ms = (\d+)", source)
+    return int(found[-1]) if found else 0
+
+
+def result(last: dict[str, Any], status: int, said: str) -> Outcome:
     """What the last line and the status of the program mean."""
     if "violation" in last:
         raise BrokenRule(last["violation"], said)

@@ -1,12 +1,20 @@
-/* The simulator as the world of mm/seam/rules.c: a broken rule is reported, and ends it. See vmsim.h. */
+/* The simulator as the world of mm/seam/rules.c: a broken rule ends it. See vmsim.h. */
 #include "vmsim.h"
 
 #include "arch/time.h"
 #include "lib/printf.h"
+#include "mm/starve.h"
 #include <unistd.h>
 
 const u32 world_check_every = 1;
 u32 swap_nr_free = UINT32_MAX; /* it is never full */
+struct mm_struct *starved_mm; /* nobody is */
+
+bool starve_kept(const struct page *page)
+{
+	(void)page;
+	return false;
+}
 
 struct mm_struct sim_mm;
 static struct vm_scan *scanning; /* of the select that is running */

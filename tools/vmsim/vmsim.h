@@ -2,9 +2,10 @@
  * A policy of kernel/mm/policy on the host: the very same C file, linked with these files, decides
  * for one process that refers to pages in a given order.
  *
- *	seam.c    what becomes of a broken rule; which rules hold, and who owns a page, say the kernel's own
- *	          files mm/seam/{rules,hooks,handover,timer}.c, which are linked here, too
- *	memory.c  pages and frames, faults, time: mm/space/fault.c, mm/reclaim/frames.c, mm/seam/admission.c
+ *	seam.c    what becomes of a broken rule. Which rules there are and who owns a page say the
+ *	          kernel's own files mm/seam/{rules,hooks,handover,timer}.c, linked here, too
+ *	memory.c  pages and frames, faults, time: mm/space/fault.c, mm/reclaim/frames.c,
+ *	          mm/seam/admission.c
  *	reclaim.c how a frame becomes free: mm/reclaim/reclaim.c
  *	api.c     what a policy may call
  *	report.c  what happened, as JSON
@@ -71,7 +72,7 @@ void memory_release(struct page *page);
 void reclaim_one(void);
 u32 reclaim_surplus(void);
 
-/* seam.c. A broken rule ends the program. The hooks that are not here are called as the kernel does. */
+/* seam.c. A broken rule ends the program. Other hooks are called as the kernel calls them. */
 void seam_start(void);
 void seam_end(void);
 /* policy_call_select and policy_call_tick (as long as it asks for more), reported. */

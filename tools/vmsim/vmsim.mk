@@ -2,12 +2,8 @@
 # run under the sanitizers; build/vmsim/NAME.fast is the same for speed. Both are 32-bit programs like the host tests, so
 # that struct page is the kernel's.
 
-export NAME TRACE EXPLAIN FAST
-PYTHON = PYTHONPATH=tools $(or $(wildcard build/venv/bin/python),python3)
-comma := ,
-
 VMSIM_SRC := $(wildcard tools/vmsim/*.c) $(SEAM_SRC) kernel/lib/seq_file.c kernel/lib/rbtree.c kernel/lib/parse.c
-VMSIM_FLAGS = -std=gnu11 -g -Wall -Wextra $(if $(WERROR),-Werror) -fno-pie -no-pie -Itests/host/portable -Itests/host/include \
+VMSIM_FLAGS = -std=gnu11 -g -Wall -Wextra $(STRICT) -fno-pie -no-pie -Itests/host/portable -Itests/host/include \
 	-Ikernel/include
 VMSIM_fast = -O2
 VMSIM_checked = -O1 -fsanitize=address$(comma)undefined -fno-sanitize-recover=all
@@ -34,14 +30,10 @@ $(eval $(call vmsim_kind,checked,))
 .PRECIOUS: build/vmsim/fast/%.o build/vmsim/checked/%.o build/vmsim/fast/registry/%.c build/vmsim/checked/registry/%.c
 -include $(foreach p,$(VMSIM_SRC) $(POLICIES:%=kernel/mm/policy/%.c),$(foreach k,fast checked,$(p:%.c=build/vmsim/$k/%.d)))
 
-sim:
-	@$(PYTHON) -m tidemark.cli sim --vm "$$VM" $(if $(FRAMES),--frames "$$FRAMES") $(if $(EXPLAIN),--explain) \
-		$(if $(FAST),--fast) -- "$$TRACE"
-
 new-policy:
-	@tools/vmsim/new-policy.sh "$$NAME" $(CC) $(KFLAGS)
+	@tools/vmsim/new-policy.sh "$$NAME" $(CC) $(STRICT) $(KFLAGS)
 
-.PHONY: sim new-policy
+.PHONY: new-policy
 
 # What the tests run in the kernel to have the same string there.
 $(foreach s,$(wildcard tests/kernel/vmsim/*.c),$(eval $(call user_program,$s)))

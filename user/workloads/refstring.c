@@ -20,7 +20,7 @@
 #define HELP                                                                                       \
 	"usage: refstring [-v] [--repeat N] PAGE...\n"                                             \
 	"Touch exactly these pages, in order, and count the page faults. A PAGE is a\n"            \
-	"number from 1 to 9999, or a range like 1-5; with the suffix r it is read, not\n"          \
+	"number from 0 to 9999, or a range like 1-5; with the suffix r it is read, not\n"          \
 	"written. --repeat N: the whole string N times. -v: one line per reference.\n"             \
 	"Nothing here is random, so there is no seed.\n"
 
@@ -43,17 +43,29 @@ static uint32_t nr_references, nr_pages;
 static uint16_t page_of[MAX_NUMBER + 1];
 static uint32_t expected[MAX_NUMBER + 1];
 
+/* The digits at *text. Returns false when there are none. */
+static bool parse_page(const char **text, long *number)
+{
+	if (!isdigit((unsigned char)**text))
+		return false;
+	*number = strtol(*text, (char **)text, 10);
+	return *number <= MAX_NUMBER;
+}
+
 /* Parse "7", "1-5" or either with an r behind. Returns false when it is none of these. */
 static bool parse_range(const char *text, long *first, long *last, bool *is_read)
 {
-	char *end;
-
-	*first = *last = strtol(text, &end, 10);
-	if (*end == '-')
-		*last = strtol(end + 1, &end, 10);
-	*is_read = *end == 'r';
-	end += *is_read;
-	return !*end && *first >= 1 && *last >= *first && *last <= MAX_NUMBER;
+	if (!parse_page(&text, first))
+		return false;
+	*last = *first;
+	if (*text == '-') {
+		text++;
+		if (!parse_page(&text, last))
+			return false;
+	}
+	*is_read = *text == 'r';
+	text += *is_read;
+	return !*text && *last >= *first;
 }
 
 static uint32_t count_references(char **operands, int nr)
@@ -64,7 +76,7 @@ static uint32_t count_references(char **operands, int nr)
 
 	for (int i = 0; i < nr; i++) {
 		if (!parse_range(operands[i], &first, &last, &is_read)) {
-			warn_user("'%s' is not a page number or range from 1 to %d", operands[i],
+			warn_user("'%s' is not a page number or range from 0 to %d", operands[i],
 				  MAX_NUMBER);
 			exit(2);
 		}

@@ -6,7 +6,7 @@
  * two ticks, and a policy that asks knows init to be idle. The kernel's command line would be too
  * short for a long string; a shell would be one more process with pages.
  */
-#include "../lib.h"
+#include "lib.h"
 
 #define HELP                                                                                       \
 	"usage: settle\n"                                                                          \

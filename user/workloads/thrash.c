@@ -150,22 +150,26 @@ static int reap_processes(const pid_t *pids, int nr)
 	return nr_lost;
 }
 
+/* Sets what all processes share; returns how many there shall be. */
+static int parse_arguments(int argc, char **argv)
+{
+	help_if_asked(argc, argv, HELP);
+	seed = lab_option(&argc, argv, "--seed", 0, UINT32_MAX, 0);
+	lab_operands(argc, argv, 3, 4, HELP);
+	nr_pages = lab_pages(argv, 2, "KB");
+	rounds = parse_number(argv[3], "ROUNDS", 0, INT32_MAX);
+	work = argc > 4 ? parse_number(argv[4], "WORK", 0, INT32_MAX) : 0;
+	return parse_number(argv[1], "NPROC", 1, MAX_PROCESSES);
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t start_ns, fill_ns, sum_ns = 0, worst_ns = 0;
-	int nr_wanted, nr_started, nr_lost, nr_done = 0;
+	int nr_wanted = parse_arguments(argc, argv), nr_started, nr_lost, nr_done = 0;
 	uint32_t corrupt = 0;
 	pid_t pids[MAX_PROCESSES];
 	struct channels ch;
 	struct result result;
-
-	help_if_asked(argc, argv, HELP);
-	seed = lab_option(&argc, argv, "--seed", 0, UINT32_MAX, 0);
-	lab_operands(argc, argv, 3, 4, HELP);
-	nr_wanted = parse_number(argv[1], "NPROC", 1, MAX_PROCESSES);
-	nr_pages = lab_pages(argv, 2, "KB");
-	rounds = parse_number(argv[3], "ROUNDS", 0, INT32_MAX);
-	work = argc > 4 ? parse_number(argv[4], "WORK", 0, INT32_MAX) : 0;
 
 	open_channels(&ch);
 	start_ns = lab_now_ns();

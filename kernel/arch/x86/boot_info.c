@@ -6,6 +6,7 @@
 #include "internal.h"
 #include "lib/assert.h"
 #include "lib/string.h"
+#include "main.h"
 
 enum { MB_MEMORY = 1, MB_CMDLINE = 4, MB_MODULES = 8, MB_MMAP = 64 };
 #define MULTIBOOT_LOADER_MAGIC 0x2BADB002

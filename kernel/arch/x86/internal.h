@@ -9,9 +9,6 @@
 struct task_struct;
 struct thread_struct;
 
-/* kernel/main.c */
-void kernel_main(void);
-
 /* boot/boot.S */
 extern u32 kernel_pgdir[1024];
 extern u8 boot_stack[];

@@ -134,7 +134,7 @@ static int find_free_entry(void)
 	return -ESRCH;
 }
 
-int sys_set_thread_area(void *user)
+int thread_set_area(void *user)
 {
 	struct user_desc d;
 	int entry;

@@ -93,8 +93,8 @@ void trap_syscall(struct pt_regs *regs)
 	account_enter_kernel();
 	if (likely(nr < NR_SYSCALLS)) {
 		syscall_count[nr]++;
-		result = syscall_table[nr](regs->bx, regs->cx, regs->dx, regs->si, regs->di,
-					   regs->bp);
+		result = syscalls[nr].run(regs->bx, regs->cx, regs->dx, regs->si, regs->di,
+					  regs->bp);
 	}
 	regs->ax = result;
 	return_to_user(regs);
@@ -185,9 +185,25 @@ u32 regs_sp(const struct pt_regs *regs)
 	return regs->sp;
 }
 
+u32 regs_digest(const struct pt_regs *regs)
+{
+	const u32 words[] = { regs->ip, regs->sp, regs->ax, regs->bx, regs->cx,
+			      regs->dx, regs->si, regs->di, regs->bp, regs->flags };
+	u32 digest = 0;
+
+	for (u32 i = 0; i < ARRAY_SIZE(words); i++)
+		digest = digest * 31 + words[i];
+	return digest;
+}
+
 bool regs_user(const struct pt_regs *regs)
 {
 	return regs->cs & 3;
+}
+
+bool regs_page_fault(const struct pt_regs *regs)
+{
+	return regs->trapno == TRAP_PAGE_FAULT;
 }
 
 bool regs_in_syscall(const struct pt_regs *regs)

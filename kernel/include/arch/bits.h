@@ -1,4 +1,4 @@
-/* Bits of a word, changed by one instruction each: no interrupt comes between reading and writing. */
+/* Bits of a word, changed by one instruction each: no interrupt comes in between. */
 #ifndef ARCH_BITS_H
 #define ARCH_BITS_H
 

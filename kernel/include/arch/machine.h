@@ -19,7 +19,7 @@ struct boot_info {
 };
 extern struct boot_info boot_info;
 
-/* Exit codes that end QEMU through isa-debug-exit; see docs/reference/kernel.md. */
+/* Exit codes that end QEMU through isa-debug-exit; see docs/reference/run-status.md. */
 enum machine_exit {
 	EXIT_OK = 0x10,      /* powered off, status 0 */
 	EXIT_FAILED = 0x11,  /* powered off, another status */

@@ -49,6 +49,8 @@ void thread_switch(struct task_struct *prev, struct task_struct *next);
 /* Registers as a program sees them. */
 u32 regs_ip(const struct pt_regs *regs);
 u32 regs_sp(const struct pt_regs *regs);
+/* A number that is another one, all but surely, as soon as the program has got on. */
+u32 regs_digest(const struct pt_regs *regs);
 bool regs_user(const struct pt_regs *regs); /* did the trap come from user mode? */
 
 /* Signal frames (Linux i386 layout): pushes a frame that runs handler(sig) and returns through
@@ -58,13 +60,14 @@ int thread_push_signal(struct pt_regs *regs, int sig, const struct k_sigaction *
 /* sigreturn / rt_sigreturn: restores registers; the mask goes to *mask. 0 or -EFAULT. */
 int thread_pop_signal(struct pt_regs *regs, bool rt, u64 *mask);
 /* Makes an interrupted system call start again (-ERESTARTSYS) when the frame is left. */
+bool regs_page_fault(const struct pt_regs *regs);
 bool regs_in_syscall(const struct pt_regs *regs);
 void regs_restart_syscall(struct pt_regs *regs);
 long regs_result(const struct pt_regs *regs);
 void regs_set_result(struct pt_regs *regs, long value);
 
-/* The set_thread_area system call. 0 or -errno. */
-int sys_set_thread_area(void *user_desc);
+/* What the system call set_thread_area does. 0 or -errno. */
+int thread_set_area(void *user_desc);
 
 /* Waits for an interrupt; called with interrupts off, returns with them on. */
 void cpu_idle_wait(void);

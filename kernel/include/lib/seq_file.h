@@ -5,8 +5,8 @@
  * show function once more. What does not fit is dropped; nothing is written past the buffer.
  * The text is not NUL-terminated: it is buf[0 .. count).
  *
- * Whoever wants only the numbers that a show function knows, and no text, sets `number`: show_u64 then
- * calls it, and everything else is dropped.
+ * Whoever wants only the numbers that a show function knows, and no text, sets `number`: show_u64
+ * then calls it, and everything else is dropped.
  */
 #ifndef LIB_SEQ_FILE_H
 #define LIB_SEQ_FILE_H

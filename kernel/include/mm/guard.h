@@ -35,11 +35,11 @@ struct vm_guard {
 	 * as of pages read ahead. Called by vm_eligible, during select, for a page that the scan
 	 * could take. */
 	bool (*spare)(struct page *page, struct mm_struct *owner, const struct vm_scan *scan);
-	/* Lines for /proc/vm/guard; numbers that are shown with show_u64 are in the telemetry, too. */
+	/* Lines for /proc/vm/guard; what show_u64 shows is in the telemetry, too. */
 	void (*show)(struct seq_file *m);
 };
 
-/* Registers the guard: the build finds it in the file and puts it into a table. On a line of its own. */
+/* Registers the guard: the build finds this line and puts the guard into a table. */
 #define VM_GUARD(g)                                                                                \
 	extern const struct vm_guard *const vm_guard_entry_##g;                                    \
 	const struct vm_guard *const vm_guard_entry_##g = &(g)

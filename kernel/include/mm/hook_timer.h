@@ -4,7 +4,7 @@
  * A hook takes microseconds. One that took longer than HOOK_LIMIT_NS has broken a rule when it
  * returns, and one that has not returned after HOOK_HUNG_NS is found by the timer tick, which can
  * only stop the machine. Hooks do not nest: entering a second one means that the first has slept,
- * or called what calls hooks. (A guard's spare runs inside the policy's select; it has its own timer.)
+ * or called what calls hooks. (A guard's spare runs inside the policy's select, on its own timer.)
  *
  * enter and leave are part of every page fault: so they are inline.
  */
@@ -16,7 +16,7 @@
 
 #define HOOK_LIMIT_NS 200000000u
 #define HOOK_HUNG_NS 1000000000u
-/* So many cycles may be more than the limit: no processor that counts them is slower than 50 MHz. */
+/* So many cycles may be more than the limit: no processor counts fewer than 50 in a us. */
 #define HOOK_LIMIT_CYCLES 10000000u
 
 struct hook_timer {

@@ -11,7 +11,7 @@
  * allocating, no I/O, and no hook is called from inside a hook. The core measures the time spent
  * in them. A broken rule (a page the policy does not own, one that is not eligible, none at
  * priority 0 although there is one, a list that does not add up, a hook that takes too long) is
- * reported by name, and the core goes on with fifo.
+ * reported by name, and the core goes on with fifo. mm/seam/rules.c has all the rules.
  *
  * Swap slots are the stable identity of a page: it has one before it is evicted, and the ghost of
  * an evicted page is its page_id until forget.
@@ -81,7 +81,7 @@ struct vm_scan {
 /* Required: insert remove select putback check. */
 struct vm_policy {
 	const char *name, *summary;
-	u32 tick_ms; /* 0: no tick */
+	u32 tick_ms; /* how often tick and surplus are asked; 0: every 100 ms */
 	const struct vm_param *params; /* shown as NAME.param; ends with a nameless one */
 
 	/* Switching on and off; may sleep and allocate. init: 0 or -errno. */
@@ -101,7 +101,9 @@ struct vm_policy {
 	void (*remove)(struct page *page, enum vm_out why);
 
 	/* The next page to work on, off the lists, or NULL: none that it wants to give at this
-	 * priority, or the budget is spent. Only a page that passed vm_eligible. Called by reclaim. */
+	 * priority, or the budget is spent. Only a page that passed vm_eligible. At priority 0
+	 * some page must be given to evict. Each page given costs at least one of the budget; with
+	 * none left select is not called. Called by reclaim. */
 	struct page *(*select)(struct vm_scan *scan);
 	/* Takes back what select gave. */
 	void (*putback)(struct page *page, enum vm_put why);
@@ -110,11 +112,12 @@ struct vm_policy {
 	/* The slot is gone: drop any ghost of it. */
 	void (*forget)(struct page_id id);
 
-	/* How many pages of mm the core shall take at once (trim scans); asked after a tick. */
+	/* How many pages of mm the core shall take at once (trim scans); asked every tick_ms. */
 	u32 (*surplus)(struct mm_struct *mm);
 	/* Denning's rule: may this process run now? Asked after its faults and after ticks. */
 	bool (*may_run)(struct mm_struct *mm);
-	/* Every tick_ms of machine time while anything runs; true: call again at once. */
+	/* Every tick_ms of machine time while anything runs; true: call again at once, but not for
+	 * ever. */
 	bool (*tick)(void);
 	/* Pages held, or < 0 if the lists are broken. */
 	int (*check)(void);
@@ -123,7 +126,7 @@ struct vm_policy {
 	void (*show)(struct seq_file *m);
 };
 
-/* Registers the policy: the build finds it in the file and puts it into a table. On a line of its own. */
+/* Registers the policy: the build finds this line and puts the policy into a table. */
 #define VM_POLICY(p)                                                                               \
 	extern const struct vm_policy *const vm_policy_entry_##p;                                  \
 	const struct vm_policy *const vm_policy_entry_##p = &(p)

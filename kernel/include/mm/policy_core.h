@@ -66,8 +66,8 @@ void policy_require_hooks(const struct vm_policy *policy);
 /* Makes next the policy and gives it every page; broken: without another word to the old one. */
 void policy_take_over(const struct vm_policy *next, bool broken);
 
-/* Choosing (mm/seam/switch.c). Switches while running: 0, -EINVAL (no such policy), -EPERM (it broke a
- * rule), or what its init returned. */
+/* Choosing (mm/seam/switch.c). Switches while running: 0, -EINVAL (no such policy), -EPERM (it
+ * broke a rule), or what its init returned. */
 int policy_switch(const char *name);
 /* The policy switched on is never used again; the fallback takes over. */
 void policy_fall_back(void);

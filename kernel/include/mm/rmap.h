@@ -36,6 +36,9 @@ struct rmap_entry {
 	pte_t *pte;
 };
 
+/* The entry of mm that maps the anonymous page (present or trapped), or NULL. */
+pte_t *rmap_entry(const struct page *page, struct mm_struct *mm);
+
 /* Calls fn for every entry that maps the page (present or trapped); fn may change the entry. */
 void rmap_walk(struct page *page, void (*fn)(struct rmap_entry *e, void *arg), void *arg);
 

@@ -38,6 +38,8 @@ STATIC_ASSERT(offsetof(struct violation, rule) == 2 * sizeof(void *)); /* tools/
 	X(new_mm, struct task_struct)       /* it has a new address space, in which nothing ran */ \
 	X(exit, struct task_struct)         /* it ends; its memory and its accounts are whole */   \
 	X(tick, void)                       /* irq: HZ times a second while anything runs */       \
+	X(idle_begins, void)                /* irq off: nobody can run any more */               \
+	X(idle_ends, void)                  /* irq off: somebody can again */                     \
 	X(panic, void)                      /* the message is out; time to say more */
 /* clang-format on */
 

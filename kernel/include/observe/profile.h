@@ -7,10 +7,6 @@
 extern u32 profile_hz; /* 0: off */
 
 void profile_init(void);
-/* The idle machine is not interrupted for ticks: they are counted when its wait ends. Interrupts
- * are off. */
-void profile_enter_idle(void);
-void profile_leave_idle(void);
 /* Sends what has been counted as telemetry. */
 void profile_report(void);
 

@@ -71,6 +71,11 @@ struct task_struct {
 	u64 child_utime_ns, child_stime_ns, child_minflt, child_majflt;
 	u64 nvcsw, nivcsw;
 	u32 fresh_va;              /* address whose fault was served last; see mm/space/young.c */
+	struct starve {
+		u32 vpn;           /* a page that was read for it of late; mm/starve.h */
+		u32 others;        /* pages read since */
+		u32 state, again;  /* its registers then; so often again with the same */
+	} starve;
 	bool restore_blocked;      /* sigsuspend waits: saved_blocked is its caller's mask */
 	u64 saved_blocked;
 	struct timer alarm;        /* ITIMER_REAL */

@@ -6,12 +6,17 @@
 
 struct seq_file;
 
-typedef long (*syscall_fn)(u32, u32, u32, u32, u32, u32);
-
 #define NR_SYSCALLS 451
 
-/* Every entry can be called; those not implemented return -ENOSYS. */
-extern long (*const syscall_table[NR_SYSCALLS])(u32, u32, u32, u32, u32, u32);
+typedef long (*syscall_fn)(u32, u32, u32, u32, u32, u32);
+
+/* Every one can be run; those not implemented return -ENOSYS. */
+struct syscall {
+	syscall_fn run;
+	const char *name;
+};
+
+extern const struct syscall syscalls[NR_SYSCALLS];
 /* Calls of each, implemented or not: counted by the trap entry. */
 extern u32 syscall_count[NR_SYSCALLS];
 

@@ -9,6 +9,7 @@
 #include "lib/param.h"
 #include "mm/oom.h"
 #include "mm/reclaim.h"
+#include "mm/starve.h"
 #include "mm/vmstat.h"
 #include "mm/zone.h"
 #include "proc/task.h"
@@ -51,12 +52,15 @@ static void make_room(void)
 
 void frames_charge(void)
 {
-	while (unlikely(!frames_try_charge())) {
+	while (unlikely(starve_must_wait() || !frames_try_charge())) {
 		if (dying()) {
 			frames_used++; /* it needs memory to die */
 			return;
 		}
-		make_room();
+		if (starve_must_wait())
+			reclaim_pause();
+		else
+			make_room();
 	}
 }
 

@@ -15,7 +15,6 @@
  * who finds it empty waits for one to end.
  */
 #include "drivers/block.h"
-#include "lib/assert.h"
 #include "lib/param.h"
 #include "mm/guard_core.h"
 #include "mm/mm.h"

@@ -9,7 +9,6 @@
  *
  * kvmd is the thread that calls the policy's tick, trims surplus pages and asks again.
  */
-#include "lib/assert.h"
 #include "mm/mm.h"
 #include "mm/policy_core.h"
 #include "mm/reclaim.h"

@@ -1,5 +1,5 @@
 /*
- * Which guard there is (mm/guard.h): guard= at boot; and what a guard may ask besides what a policy may.
+ * Which guard there is (mm/guard.h): guard= at boot; and what it may ask besides what a policy may.
  *
  * `none` is no guard at all: vm_guard is NULL and nothing is called. How the hooks are called, and
  * what happens to a guard that breaks a rule: mm/seam/rules.c, mm/seam/world.c.

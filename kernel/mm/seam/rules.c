@@ -1,26 +1,27 @@
 /*
- * The rules of the policy seam and the guard seam: who owns a page, what a policy may answer, what is
- * a broken rule. Hooks that concern pages are called from here, the others from hooks.c, and none from
- * elsewhere. Both are compiled into the kernel, the simulator and the host tests; mm/rules.h says what
- * they need of them.
+ * The rules of the policy seam and the guard seam: who owns a page, what a policy may answer, what
+ * is a broken rule. Hooks that concern pages are called from here, the others from hooks.c, and
+ * none from elsewhere. Both are compiled into the kernel, the simulator and the host tests;
+ * mm/rules.h says what they need of them.
  *
- * A page is owned by the policy (PG_owned), by the core (PG_isolated, between select and its answer), or
- * by nobody (locked in memory, not yet mapped). Checks that cost little are always on; the comparison
- * of the policy's own count with ours runs every so many selects.
+ * A page is owned by the policy (PG_owned), by the core (PG_isolated, between select and its
+ * answer), or by nobody (locked in memory, not yet mapped). Checks that cost little are always on;
+ * the comparison of the policy's own count with ours runs every so many selects.
  *
- * A policy is untrusted code. In the kernel, when it breaks a rule, `fifo` decides from then on. What the
- * broken policy's lists held does not matter: pages are found by their flags. Its scans end whatever it
- * does: a select that looks at no page spends one of the budget all the same, and with none left the
- * policy is not asked.
+ * A policy is untrusted code. In the kernel, when it breaks a rule, `fifo` decides from then on.
+ * What the broken policy's lists held does not matter: pages are found by their flags. Its scans
+ * end whatever it does: a select that looks at no page spends one of the budget all the same, and
+ * with none left the policy is not asked.
  *
- * vm_eligible is also where a guard is asked (mm/guard.h), before anything is isolated: a veto after
- * it would make a storm of putbacks. What select returns is not held against the guard's wish.
+ * vm_eligible is also where a guard is asked (mm/guard.h), before anything is isolated: a veto
+ * after it would make a storm of putbacks. What select returns is not held against its wish.
  */
 #include "mm/rules.h"
 
 #include "lib/assert.h"
 #include "lib/printf.h"
 #include "lib/string.h"
+#include "mm/starve.h"
 #include "mm/swap.h"
 #include "mm/zone.h"
 
@@ -92,6 +93,11 @@ void guard_require_hooks(const struct vm_guard *g)
 
 /* Ownership. */
 
+static bool is_nobodys(const struct page *page)
+{
+	return !(page->flags & (1u << PG_owned | 1u << PG_isolated));
+}
+
 static void own(struct page *page)
 {
 	page_set(page, PG_owned);
@@ -107,7 +113,7 @@ static void disown(struct page *page)
 void policy_call_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
 			struct page_id from)
 {
-	ASSERT(!page_test(page, PG_owned) && !page_test(page, PG_isolated));
+	ASSERT(is_nobodys(page));
 	own(page);
 	memset(page->policy, 0, sizeof(page->policy));
 	hook_enter(&policy_timer, "insert");
@@ -146,7 +152,7 @@ static bool available(const struct vm_scan *scan, const struct page *page)
 	       !page_test(page, PG_locked);
 }
 
-/* At priority 0 and for surplus pages a guard is not asked. Apart, so that no guard costs nothing. */
+/* Not asked at priority 0, nor about surplus pages. Apart, so that no guard costs nothing. */
 static __attribute__((noinline)) bool guard_call_spare(const struct vm_scan *scan,
 						       const struct page *page)
 {
@@ -162,7 +168,8 @@ static __attribute__((noinline)) bool guard_call_spare(const struct vm_scan *sca
 
 bool vm_eligible(const struct vm_scan *scan, const struct page *page)
 {
-	return available(scan, page) && !(vm_guard && guard_call_spare(scan, page));
+	return available(scan, page) && !(vm_guard && guard_call_spare(scan, page)) &&
+	       !starve_keeps(page);
 }
 
 bool vm_scan_more(struct vm_scan *scan)
@@ -336,7 +343,7 @@ bool policy_blame(u32 zone_mask, u32 nr_given)
 	u32 nr = 0;
 
 	for (u32 pfn = max_pfn; pfn-- > 0;)
-		if (available(&scan, pfn_page(pfn))) {
+		if (available(&scan, pfn_page(pfn)) && !starve_keeps(pfn_page(pfn))) {
 			first = pfn_page(pfn);
 			nr++;
 		}

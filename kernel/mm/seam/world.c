@@ -2,9 +2,10 @@
  * The kernel as the world of mm/seam/rules.c: what becomes of a broken rule; and the clock and the
  * memory that policies and guards ask about.
  *
- * A broken rule is printed and raised as an event with the policy's and the rule's name, and from then
- * on the fallback policy decides (or, were it the fallback's fault, the machine stops); a guard is
- * switched off. A hook that never returns is found by the timer tick, which can only stop the machine.
+ * A broken rule is printed and raised as an event with the policy's and the rule's name, and from
+ * then on the fallback policy decides (or, were it the fallback's fault, the machine stops); a
+ * guard is switched off. A hook that never returns is found by the timer tick, which can only stop
+ * the machine.
  */
 #include "arch/time.h"
 #include "lib/assert.h"

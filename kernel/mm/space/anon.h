@@ -4,11 +4,8 @@
 
 #include "mm/mm.h"
 #include "mm/page.h"
-#include "mm/policy_core.h"
 #include "mm/reclaim.h"
-#include "mm/rmap.h"
 #include "mm/zone.h"
-#include "proc/task.h"
 
 /* One page fault. mm->lock is held as long as it lasts. */
 struct fault {
@@ -19,8 +16,9 @@ struct fault {
 	bool major; /* a read was needed */
 };
 
-/* A frame for anonymous memory of the region, with one reference, or NULL. GFP_ZERO in extra has
- * it cleared. May reclaim, and sleep. */
+/* A frame for anonymous memory of the region, with one reference, or NULL; it counts against the
+ * cap on frames. GFP_ZERO in extra has it cleared. May reclaim, and sleep. Inline because it is a
+ * part of most page faults. */
 static inline struct page *alloc_anon(struct vm_area_struct *vma, gfp_t extra)
 {
 	bool locked = vma->flags & VM_LOCKED;
@@ -39,25 +37,9 @@ static inline struct page *alloc_anon(struct vm_area_struct *vma, gfp_t extra)
 	return page;
 }
 
-/* Maps a frame; the caller's reference becomes the entry's. */
-static inline void map_anon(struct fault *f, struct page *page, bool writable)
-{
-	page_add_anon(page, f->vma->mm, f->addr);
-	*f->pte = pte_make(page_pfn(page), writable);
-	current->fresh_va = f->addr;
-}
-
-/* Maps a frame of alloc_anon, writable, and gives it to the policy. */
-static inline void map_new_anon(struct fault *f, struct page *page)
-{
-	struct page_id none = { 0 };
-
-	map_anon(f, page, true);
-	if (!page_test(page, PG_mlocked))
-		policy_call_insert(page, f->vma->mm, VM_IN_FAULT, none);
-}
-
-/* fault.c */
+/* fault.c. Maps a frame of alloc_anon, writable, and gives it to the policy. The caller's reference
+ * becomes the entry's. */
+void map_new_anon(struct fault *f, struct page *page);
 void copy_frame(struct page *to, struct page *from);
 
 /* anon.c. An access to an empty entry of a region without a file: 0 or -ENOMEM. */

@@ -3,6 +3,7 @@
 #include "internal.h"
 #include "lib/ktap.h"
 #include "mm/fault.h"
+#include "proc/task.h"
 
 #define NR_PAGES 8
 

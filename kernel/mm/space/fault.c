@@ -17,10 +17,10 @@
 
 #include "anon.h"
 #include "errno.h"
-#include "lib/assert.h"
 #include "internal.h"
 #include "mm/policy_core.h"
 #include "mm/rmap.h"
+#include "mm/starve.h"
 #include "mm/swap.h"
 #include "mm/vmstat.h"
 #include "proc/task.h"
@@ -34,6 +34,23 @@ void copy_frame(struct page *to, struct page *from)
 	copy_page(dst, src);
 	kunmap(src);
 	kunmap(dst);
+}
+
+/* The access that faulted is still to come: it is not a use (mm/space/young.c). */
+static inline void map_anon(struct fault *f, struct page *page, bool writable)
+{
+	page_add_anon(page, f->vma->mm, f->addr);
+	*f->pte = pte_make(page_pfn(page), writable);
+	current->fresh_va = f->addr;
+}
+
+void map_new_anon(struct fault *f, struct page *page)
+{
+	struct page_id none = { 0 };
+
+	map_anon(f, page, true);
+	if (!page_test(page, PG_mlocked))
+		policy_call_insert(page, f->vma->mm, VM_IN_FAULT, none);
 }
 
 static int fault_file(struct fault *f)
@@ -61,7 +78,8 @@ static int fault_file(struct fault *f)
 	return 0;
 }
 
-/* The swapped page is in a frame: maps it, and tells the policy. */
+/* The swapped page is in a frame: maps it, and tells the policy, while its slot and so its ghost
+ * still live. */
 static void map_swapped(struct fault *f, struct page *page, u32 slot)
 {
 	struct mm_struct *mm = f->vma->mm;
@@ -70,15 +88,15 @@ static void map_swapped(struct fault *f, struct page *page, u32 slot)
 
 	map_anon(f, page, exclusive && f->vma->flags & VM_WRITE);
 	mm->count.swapents--;
-	swap_free(slot);
-	if (exclusive && swap_nearly_full() && !page_test(page, PG_isolated))
-		swap_cache_del(page);
 	if (f->vma->flags & VM_LOCKED)
 		page_pin(page);
 	else if (page_test(page, PG_owned))
 		policy_call_touch(page, mm, VM_TOUCH_MINOR);
 	else if (!page_test(page, PG_isolated) && !page_test(page, PG_mlocked))
 		policy_call_insert(page, mm, VM_IN_FAULT, id);
+	swap_free(slot);
+	if (exclusive && swap_nearly_full() && !page_test(page, PG_isolated))
+		swap_cache_del(page);
 }
 
 /* A page that was read ahead becomes this process's. */
@@ -162,7 +180,7 @@ static bool allowed(const struct vm_area_struct *vma, u32 fault)
 
 /* Time and space of a fault that had to wait for the store: Denning's D and s(t_i). waited is the
  * task's time in that account before. */
-static void note_major(struct mm_struct *mm, u64 waited, u32 rss)
+static void note_major(struct mm_struct *mm, u32 addr, u64 waited, u32 rss)
 {
 	u64 delay = current->acct.cycles[ACCT_PAGEWAIT] - waited;
 
@@ -171,6 +189,7 @@ static void note_major(struct mm_struct *mm, u64 waited, u32 rss)
 	mm->count.fault_delay_cycles += delay;
 	mm->count.fault_space_cycles += delay * rss;
 	mm->count.fault_rss += rss;
+	starve_note_major(addr);
 }
 
 static int fault_locked(struct mm_struct *mm, u32 addr, u32 fault, bool *major)
@@ -200,7 +219,7 @@ int handle_mm_fault(struct mm_struct *mm, u32 addr, u32 fault)
 	err = fault_locked(mm, addr, fault, &major);
 	mutex_unlock(&mm->lock);
 	if (major)
-		note_major(mm, waited, rss);
+		note_major(mm, addr, waited, rss);
 	else if (!err)
 		current->nr_minflt++;
 	return err;
@@ -219,14 +238,16 @@ void do_page_fault(struct pt_regs *regs, u32 addr, u32 fault)
 	int err = -EFAULT;
 
 	stat_count(pgfault);
-	if (addr < TASK_SIZE && current->mm && (regs_user(regs) || has_fixup(regs)))
+	if (unlikely(starved_mm) && starved_mm == current->mm && fault & FAULT_USER)
+		starve_fault(addr);
+	if (addr < TASK_SIZE && current->mm && (fault & FAULT_USER || has_fixup(regs)))
 		err = handle_mm_fault(current->mm, addr, fault);
 	if (likely(!err)) {
 		if (vm_policy->may_run && !policy_call_may_run(current->mm))
 			task_set_work(current, WORK_ADMIT);
 		return;
 	}
-	if (regs_user(regs))
+	if (fault & FAULT_USER)
 		signal_fault(err, addr);
 	else if (!fixup_exception(regs))
 		die(regs, "page fault in the kernel", addr);

@@ -3,7 +3,6 @@
  * they need no reverse map and no policy. A read fault also maps those neighbours that are
  * there anyway ("fault-around"): 16 faults become one.
  */
-#include "errno.h"
 #include "fs/vfs.h"
 #include "internal.h"
 #include "mm/rmap.h"

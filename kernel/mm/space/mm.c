@@ -18,6 +18,7 @@
 #include "mm/policy_core.h"
 #include "mm/rmap.h"
 #include "mm/slab.h"
+#include "mm/starve.h"
 #include "proc/task.h"
 
 LIST_HEAD(mm_list);
@@ -150,6 +151,7 @@ void mm_destroy(struct mm_struct *mm)
 	if (mmu_current == mm->pgd)
 		mmu_switch(kernel_pgd);
 	pgd_free_tables(mm->pgd, 0, TASK_SIZE);
+	starve_mm_exit(mm);
 	guard_call_mm_exit(mm);
 	policy_call_mm_exit(mm);
 	list_del(&mm->all);

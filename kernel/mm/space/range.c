@@ -5,8 +5,6 @@
  * sleeps. Nothing here sleeps while it works on the entries of one page table; counters and
  * translations are settled once per range.
  */
-#include "errno.h"
-#include "lib/assert.h"
 #include "internal.h"
 #include "mm/policy_core.h"
 #include "mm/rmap.h"

@@ -68,8 +68,7 @@ void page_add_anon(struct page *page, struct mm_struct *mm, u32 addr)
 	mm_count_anon(mm, 1);
 }
 
-/* The entry of mm that maps the page, or NULL. */
-static pte_t *entry_in(struct page *page, struct mm_struct *mm)
+pte_t *rmap_entry(const struct page *page, struct mm_struct *mm)
 {
 	pte_t *pte = pte_lookup(mm->pgd, page->index << PAGE_SHIFT);
 
@@ -81,7 +80,7 @@ static pte_t *entry_in(struct page *page, struct mm_struct *mm)
 static bool visit(struct page *page, struct mm_struct *mm,
 		  void (*fn)(struct rmap_entry *e, void *arg), void *arg)
 {
-	struct rmap_entry e = { mm, page->index << PAGE_SHIFT, entry_in(page, mm) };
+	struct rmap_entry e = { mm, page->index << PAGE_SHIFT, rmap_entry(page, mm) };
 
 	if (e.pte)
 		fn(&e, arg);

@@ -12,7 +12,6 @@
  */
 #include "errno.h"
 #include "fs/vfs.h"
-#include "lib/assert.h"
 #include "internal.h"
 #include "mm/slab.h"
 

@@ -12,7 +12,6 @@
  * fault, after the handler; so it is cleared when the task next enters the kernel, for whatever
  * reason. Uses between the fault and that entry (4 ms at most) count as part of the faulting access.
  */
-#include "lib/assert.h"
 #include "mm/policy.h"
 #include "mm/rmap.h"
 #include "proc/task.h"

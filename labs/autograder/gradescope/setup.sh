@@ -14,4 +14,4 @@ DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends ca-cer
 [ ! -d secret ] || chmod -R go= secret
 mkdir -p tidemark
 tar -xzf tidemark.tar.gz --strip-components=1 -C tidemark
-ASSUME_YES=1 make -C tidemark grade-base
+INSTALL=yes make -C tidemark grade-base

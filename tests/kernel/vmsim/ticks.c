@@ -10,7 +10,7 @@
  *
  * Prints for each page h (hit), f (fault) or m (a fault that found the page in memory).
  */
-#include "../../../user/workloads/lab.h"
+#include "lab.h"
 #include <sys/resource.h>
 
 enum { MAX_WORDS = 1 << 13, MAX_PAGE = 1 << 11, FIRST_TICKS = 4 };

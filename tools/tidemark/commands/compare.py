@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -62,7 +62,9 @@ def show(cells: list[Cell]) -> None:
         print(f"{name}: {strings.STANDARD[name].asks}")
 
 
-def compared(vm: list[str], names: list[str], parameters: list[str], quiet: bool) -> tuple[list[dict], dict, Show]:
+def compared(
+    vm: list[str], names: list[str], parameters: list[str], quiet: bool
+) -> tuple[list[dict[str, Any]], dict[str, Any], Show]:
     """Rows for a table, all as JSON, and what prints it: policies on strings."""
     from tidemark import compare, strings
     from tidemark.commands.trace import progress_bar
@@ -73,18 +75,18 @@ def compared(vm: list[str], names: list[str], parameters: list[str], quiet: bool
     return rows, {"cells": rows, "median_regret": compare.median_regret(cells)}, lambda: show(cells)
 
 
-def seen_by_bits(folder: Path, quiet: bool) -> tuple[list[dict], dict, Show]:
+def compared_with_bits(folder: Path, quiet: bool) -> tuple[list[dict[str, Any]], dict[str, Any], Show]:
     """The same: a recorded run."""
-    from tidemark import seen
+    from tidemark import accessed
     from tidemark.commands.trace import progress_bar
 
     with progress_bar(f"read {folder}", quiet) as progress:
-        intervals = seen.seen(folder, progress)
-    rows, summary = [asdict(interval) for interval in intervals], seen.mean_by_process(intervals)
-    return rows, {"intervals": rows, "processes": summary}, lambda: show_seen(summary)
+        intervals = accessed.intervals(folder, progress)
+    rows, summary = [asdict(interval) for interval in intervals], accessed.mean_by_process(intervals)
+    return rows, {"intervals": rows, "processes": summary}, lambda: show_intervals(summary)
 
 
-def show_seen(rows: list[dict]) -> None:
+def show_intervals(rows: list[dict[str, Any]]) -> None:
     """A line for each process."""
     from rich.console import Console
     from rich.table import Table
@@ -107,10 +109,10 @@ def compare(
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="VM.NAME=VALUE", help="A parameter, such as ws.tau_ms=500")
     ] = None,
-    seen: Annotated[
+    accessed: Annotated[
         Path | None,
         typer.Option(
-            "--seen", help="Instead: a run of `trace record`, whose accessed bits are compared with its trace."
+            "--accessed", help="Instead: a run of `trace record`, whose accessed bits are compared with its trace."
         ),
     ] = None,
     csv_: Annotated[Path | None, typer.Option("--csv", help="Also write the numbers into this file.")] = None,
@@ -121,18 +123,18 @@ def compare(
 
     Example:  tidemark compare --vm mine --vm ws --csv mine.csv
 
-    tidemark trace record thrash 4 2560 20 3000 --vm mine --mem 10M --swap sim:ssd -o mine; tidemark compare --seen mine
+    tidemark trace record thrash 4 2560 20 3000 --mem 10M --swap sim:ssd -o run; tidemark compare --accessed run
 
     Regret is what a policy missed beyond MIN, relative to it. The simulator runs the policies' own C files; the
-    string btree is recorded in QEMU the first time. --seen says how many pages each process referenced between two
+    string btree is recorded in QEMU the first time. --accessed says how many pages each process referenced between two
     samples, as QEMU's plugin saw it, and of how many the accessed bit was found set.
     """
     from tidemark.files import write_csv
 
-    if bool(vm) == bool(seen):
-        raise LabError("give --vm POLICY, or --seen RESULT", USAGE)
-    if seen:
-        rows, told, show_it = seen_by_bits(seen, quiet)
+    if bool(vm) == bool(accessed):
+        raise LabError("give --vm POLICY, or --accessed RESULT", USAGE)
+    if accessed:
+        rows, told, show_it = compared_with_bits(accessed, quiet)
     else:
         rows, told, show_it = compared(vm or [], strings_ or [], set_ or [], quiet)
     if csv_:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import enum
 import json
 import re
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -60,7 +61,7 @@ def choice_of(space: int | None, kinds: Kinds, range_: str) -> Choice:
     return Choice(space, KINDS[kinds.value], first, last)
 
 
-def show(told: dict, out: Path) -> None:
+def show(told: dict[str, Any], out: Path) -> None:
     """The knees as a table, and where the rest is."""
     from rich.console import Console
     from rich.table import Table
@@ -113,6 +114,7 @@ def curves(
     """
     from tidemark.curves import analyse, folder
     from tidemark.trace.format import Reader
+    from tidemark.trace.spaces import choose_space
 
     if all_ and space:
         raise LabError("--all and --space exclude each other", USAGE)
@@ -121,12 +123,14 @@ def curves(
     place = out or trace.with_suffix(".curves")
     files.check_place(place, folder.SUMMARY)
     reader = Reader(trace)
-    chosen = None if all_ else analyse.choose_space(reader, space)
+    chosen = None if all_ else choose_space(reader, space)
     plan = analyse.Plan(
         choice_of(chosen, kinds, range_), time is Time.references, delay, tuple(sorted(set(theta or ())))
     )
     with progress_bar(f"curves {trace}", quiet) as progress:
         found = analyse.analyse(reader, plan, progress)
+    if found.missing:
+        print(f"tidemark: FIFO and CLOCK are left out, the simulator cannot be built: {found.missing}", file=sys.stderr)
     told = folder.write(reader, found, place)
     if json_:
         print(json.dumps(told | {"folder": str(place)}, indent=2))

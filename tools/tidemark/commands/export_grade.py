@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import sys
-from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from tidemark.errors import USAGE, LabError
-from tidemark.grade.export import FORMATS
-
-Format = Enum("Format", {name: name for name in FORMATS})
+from tidemark.grade.hand_back.export import Format
 
 
 def export_grade(
@@ -30,8 +27,8 @@ def export_grade(
     labs/autograder has what these systems run; they call this.
     """
     from tidemark.files import write_atomically
-    from tidemark.grade import result
-    from tidemark.grade.export import export
+    from tidemark.grade.hand_back import result
+    from tidemark.grade.hand_back.export import export
 
     text = export(result.load(grade), to.value, show_hidden)
     if out is None:

@@ -43,18 +43,20 @@ def grade(
     Only the files that labs/LAB/lab.toml names are taken from the submission. The exit status is 0 when it could be
     graded, whatever the score is.
     """
-    from tidemark.grade import archive, result, text
-    from tidemark.grade import grade as grading
-    from tidemark.grade import lab as labs
-    from tidemark.grade import sandbox as sandboxes
-    from tidemark.grade import tree as trees
+    from tidemark.grade import grading
+    from tidemark.grade.build import sandbox as sandboxes
+    from tidemark.grade.build import tree as trees
+    from tidemark.grade.hand_back import result, text
+    from tidemark.grade.intake import archive
+    from tidemark.grade.intake import lab as labs
+    from tidemark.grade.model import Graded
 
     os.umask(0o022)  # the user that runs the student's code must be able to read
     tree = (release or qemu.ROOT).resolve()
     handed_in = submission or tree
     assignment = labs.load(tree, lab, secret)
 
-    def show(graded: object) -> None:
+    def show(graded: Graded) -> None:
         if not quiet:
             print(text.line(graded, show_hidden), flush=True)
 
@@ -66,14 +68,14 @@ def grade(
             secret,
             Path(scratch, "work"),
             sandboxes.choose(sandbox, secret, tree),
-            archive.strays(handed_in, assignment, trees.released(tree, labs.students_files(tree))),
+            archive.notes(handed_in, assignment, trees.released(tree, labs.students_files(tree))),
             jobs=len(os.sched_getaffinity(0)),
             progress=show,
         )
     if json_:
         result.save(made, json_)
     if plot:
-        from tidemark.grade import plot as plots
+        from tidemark.grade.hand_back import plot as plots
 
         plots.draw(made, plot, show_hidden)
     print(text.closing(made) if not quiet else text.score(made))

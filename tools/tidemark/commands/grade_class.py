@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,22 +14,19 @@ from tidemark.commands.sweep import Bar, say, where_to_run
 from tidemark.errors import FAILED, LabError
 
 if TYPE_CHECKING:
-    from tidemark.grade import apart, klass
+    from tidemark.grade import class_run, isolation
 
 MOST_NAMES = 4
 
 
-class ClassBar(Bar):
+def show_progress(bar: Bar, now: class_run.Progress) -> None:
     """The bar of a sweep, for submissions."""
-
-    def __call__(self, now: klass.Progress) -> None:
-        """Show how far it is."""
-        if now.news:
-            self.bar.console.print(f"tidemark: {now.news}", markup=False)
-        self.bar.update(self.task, completed=now.done, text=described(now))
+    if now.news:
+        bar.bar.console.print(f"tidemark: {now.news}", markup=False)
+    bar.bar.update(bar.task, completed=now.done, text=described(now))
 
 
-def described(now: klass.Progress) -> str:
+def described(now: class_run.Progress) -> str:
     """`graded; ada, bob; 3:12 left,`."""
     more = len(now.running) - MOST_NAMES
     names = ", ".join(now.running[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
@@ -37,16 +35,16 @@ def described(now: klass.Progress) -> str:
 
 
 def carry_out(
-    book: klass.Gradebook, source: apart.Source, address: str, jobs: int | None, box: str, quiet: bool
+    book: class_run.Gradebook, source: isolation.Source, address: str, jobs: int | None, box: str, quiet: bool
 ) -> None:
     """Grade what is missing."""
     from tidemark import cluster
-    from tidemark.grade import apart, klass
+    from tidemark.grade import class_run, isolation
 
     where = where_to_run(address, jobs)
-    with ClassBar(len(book.students), quiet) as bar:
-        given = source if isinstance(where, cluster.Local) else apart.pack(source, book.lab.name)
-        run = klass.Run(book, where, given, box, bar)
+    with Bar(len(book.students), quiet) as bar:
+        given = source if isinstance(where, cluster.Local) else isolation.pack(source, book.lab.name)
+        run = class_run.Run(book, where, given, box, partial(show_progress, bar))
         try:
             warning = run.warning()
             if warning:
@@ -59,7 +57,7 @@ def carry_out(
             where.close(run.token)
 
 
-def show(book: klass.Gradebook) -> None:
+def show(book: class_run.Gradebook) -> None:
     """The class as a table, on stdout."""
     from rich.console import Console
     from rich.table import Table
@@ -104,18 +102,17 @@ def grade_class(
     tests but points. Run the same command again to go on after Ctrl-C, or with more submissions: only what is new or
     changed is graded. Exit status 1: something could not be graded; its row says why.
     """
-    from tidemark.grade import apart, klass
-    from tidemark.grade import grade as grading
-    from tidemark.grade import lab as labs
-    from tidemark.grade import tree as trees
+    from tidemark.grade import class_run, grading, isolation
+    from tidemark.grade.build import tree as trees
+    from tidemark.grade.intake import lab as labs
 
     tree = (release or qemu.ROOT).resolve()
     hidden = secret.resolve() if secret else None
     assignment = labs.load(tree, lab, hidden)
     grading.check_release(tree)
-    source = apart.Source(tree, hidden)
-    by, place = klass.grader(source, lab), out or Path("results", f"grades-{lab}")
-    book = klass.Gradebook(submissions, assignment, place, by, trees.released(tree, labs.students_files(tree)))
+    source = isolation.Source(tree, hidden)
+    by, place = class_run.grader(source, lab), out or Path("results", f"grades-{lab}")
+    book = class_run.Gradebook(submissions, assignment, place, by, trees.released(tree, labs.students_files(tree)))
     book.settle()
     missing = len(book.missing())
     kept = sum(student.grade is not None for student in book.students)
@@ -123,6 +120,6 @@ def grade_class(
         carry_out(book, source, cluster, jobs, sandbox, quiet)
     show(book)
     failed = book.failed()
-    print(f"{missing - len(book.missing())} graded, {kept} kept as they were; {book.out / klass.TABLE}")
+    print(f"{missing - len(book.missing())} graded, {kept} kept as they were; {book.out / class_run.TABLE}")
     if failed:
         raise LabError(f"{len(failed)} of {len(book.students)} could not be graded; their notes say why", FAILED)

@@ -18,8 +18,8 @@ def lab(
 
     Work that is not committed is never overwritten.
     """
-    from tidemark.grade import lab as labs
-    from tidemark.grade import starter
+    from tidemark.grade.hand_out import starter
+    from tidemark.grade.intake import lab as labs
 
     if not name:
         for each in labs.names(qemu.ROOT):

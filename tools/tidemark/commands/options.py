@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tidemark import qemu
+from tidemark import parameters, qemu
 from tidemark.errors import USAGE, LabError
 
 DEFAULT = qemu.Settings()
@@ -24,6 +24,10 @@ Swap = Annotated[
 ]
 Frames = Annotated[int | None, typer.Option("--frames", min=3, help="Cap on the page frames of user programs.")]
 Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Seed of the guest's random numbers.")]
+Jitter = Annotated[
+    int | None,
+    typer.Option("--jitter", min=0, help="Another run of the same kind: shifts what chance would have shifted."),
+]
 Cmdline = Annotated[str, typer.Option("--cmdline", help="More kernel parameters, such as 'ws.tau_ms=500'.")]
 Timeout = Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds of host time after which a run is ended.")]
 Image = Annotated[
@@ -48,10 +52,13 @@ def settings(
     timeout: float = DEFAULT.timeout,
     image: Path = DEFAULT.image,
     exact: bool = True,
+    jitter: int | None = None,
 ) -> qemu.Settings:
     """The settings that the options describe; LabError for one that cannot be used."""
     if exact and swap.startswith("hd"):
         raise LabError(f"swap={swap} is a real disk, which no exact run can have: add --real", USAGE)
+    if jitter is not None and parameters.JITTER in parameters.split(cmdline)[0]:
+        raise LabError("--jitter and --cmdline both give a jitter: give one", USAGE)
     chosen = replace(
         DEFAULT,
         run=" ".join(command),
@@ -60,7 +67,7 @@ def settings(
         swap=swap,
         frames="" if frames is None else str(frames),
         seed="" if seed is None else str(seed),
-        cmdline=cmdline,
+        cmdline=parameters.joined(cmdline, {} if jitter is None else {parameters.JITTER: jitter}),
         timeout=timeout,
         image=image.resolve(),
         exact=exact,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,19 +16,24 @@ from tidemark.commands import options
 from tidemark.files import write_csv
 from tidemark.live import LiveLine
 
-SHOWN = (
-    "pid",
-    "command",
-    "exit",
-    "turnaround_ms",
-    "user_ms",
-    "minflt",
-    "majflt",
-    "mean_rss_kib",
-    "c_b_page_s",
-    "c_d_page_s",
-)
-SHOWN += ("delta_page_s", "gamma_us")
+if TYPE_CHECKING:
+    from rich.table import Table
+
+# By name and unit, which stands under it.
+SHOWN = {
+    "pid": "",
+    "command": "",
+    "exit": "",
+    "turnaround": "ms",
+    "user": "ms",
+    "minflt": "",
+    "majflt": "",
+    "mean_rss": "kib",
+    "c_b": "page_s",
+    "c_d": "page_s",
+    "delta": "page_s",
+    "gamma": "us",
+}
 
 
 def cell(value: object) -> str:
@@ -35,24 +41,40 @@ def cell(value: object) -> str:
     return f"{value:,.3f}" if isinstance(value, float) else str(value)
 
 
-def show(numbers: dict) -> None:
-    """The summary (see tidemark.summary.of) as tables on stdout."""
-    from rich.console import Console
+def percent(share: float) -> str:
+    """`42.3%`, a half rounded up as the kernel does."""
+    return f"{math.floor(round(share * 1000, 6) + 0.5) / 10:.1f}%"
+
+
+def table_of(rows: list[dict[str, Any]], names: list[str]) -> Table:
+    """The columns `names` of the processes."""
     from rich.table import Table
 
     table = Table(box=None, header_style="bold")
-    for name in SHOWN:
-        table.add_column(name, justify="left" if name == "command" else "right", no_wrap=True)
-    for row in numbers["processes"]:
-        table.add_row(*(cell(row[name]) for name in SHOWN))
-    width = None if sys.stdout.isatty() else 200
-    console = Console(width=width, highlight=False)
-    console.print(table)
+    for name in names:
+        table.add_column(f"{name}\n{SHOWN[name]}", justify="left" if name == "command" else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*(cell(row[f"{name}_{SHOWN[name]}".strip("_")]) for name in names))
+    return table
+
+
+def show(numbers: dict[str, Any]) -> None:
+    """The summary (see tidemark.summary.of) as tables on stdout. What a terminal has no room for is left out whole."""
+    from rich.console import Console
+
+    console = Console(width=None if sys.stdout.isatty() else 200, highlight=False)
+    names, endless = list(SHOWN), Console(width=1000)
+    while len(names) > 1 and endless.measure(table_of(numbers["processes"], names)).maximum > console.width:
+        names.pop()
+    console.print(table_of(numbers["processes"], names))
+    if len(names) < len(SHOWN):
+        console.print(f"(no room for {', '.join(list(SHOWN)[len(names) :])}: they are in processes.csv)")
     s = numbers["system"]
     if s:
         console.print(
-            f"system: {s['virtual_s']:,.3f} s virtual, utilisation {s['utilisation']:.1%} (user {s['user']:.1%}), "
-            f"policy {s['policy']:.1%}; {s['faults']:,} faults, {s['major_faults']:,} of them major, "
+            f"system: {s['virtual_s']:,.3f} s virtual, utilisation {percent(s['utilisation'])} "
+            f"(user {percent(s['user'])}), policy {percent(s['policy'])}; "
+            f"{s['faults']:,} faults, {s['major_faults']:,} of them major, "
             f"{s['refaults']:,} refaults; {s['pages_in']:,} pages in, {s['pages_out']:,} out; "
             f"{s['stalls']:,} stalls, {s['admission_waits']:,} waits for admission, {s['oom_kills']} killed for memory"
         )
@@ -60,9 +82,9 @@ def show(numbers: dict) -> None:
         console.print(f"policy violations: {s['policy_violations']}; the console says which")
 
 
-def repeated(settings: qemu.Settings, folder: Path, repeats: int, live: LiveLine) -> list[dict]:
+def repeated(settings: qemu.Settings, folder: Path, repeats: int, live: LiveLine) -> list[dict[str, Any]]:
     """Realistic runs, one after the other, in folders 1, 2, … of `folder`; a row for each. All must succeed."""
-    rows: list[dict] = []
+    rows: list[dict[str, Any]] = []
     for nr in range(1, repeats + 1):
         result = experiment.run(settings, folder / str(nr), live)
         experiment.demand_success(result)
@@ -72,7 +94,7 @@ def repeated(settings: qemu.Settings, folder: Path, repeats: int, live: LiveLine
     return rows
 
 
-def show_spread(folder: Path, rows: list[dict], as_json: bool) -> None:
+def show_spread(folder: Path, rows: list[dict[str, Any]], as_json: bool) -> None:
     """Median and spread of the runs, on stdout."""
     from rich.console import Console
     from rich.table import Table
@@ -97,6 +119,7 @@ def run(
     swap: options.Swap = options.DEFAULT.swap,
     frames: options.Frames = None,
     seed: options.Seed = None,
+    jitter: options.Jitter = None,
     cmdline: options.Cmdline = "",
     timeout: options.Timeout = options.DEFAULT.timeout,
     image: options.Image = options.DEFAULT.image,
@@ -114,7 +137,7 @@ def run(
     console.log, processes.csv and samples.csv. Ctrl-C ends QEMU and keeps what came. With --real the folder has one
     such folder for each run, runs.csv, and spread.csv: median, quartiles, least and greatest.
     """
-    settings = options.settings(command, vm, mem, swap, frames, seed, cmdline, timeout, image, exact=not real)
+    settings = options.settings(command, vm, mem, swap, frames, seed, cmdline, timeout, image, not real, jitter)
     if real and swap == options.DEFAULT.swap:
         settings = replace(settings, swap="hda")
     folder = out or results.new_folder(settings, Path("results"))
@@ -124,6 +147,7 @@ def run(
                 rows = repeated(settings, folder, repeats, live)
             else:
                 result = experiment.run(settings, folder, live)
+                experiment.drop_refused(result)
     except KeyboardInterrupt:
         print(f"tidemark: stopped; {folder} keeps what came", file=sys.stderr)
         raise

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -38,7 +39,7 @@ def show(outcomes: list[Outcome]) -> None:
     """A line for each size."""
     lines = [[name.upper() for name in COLUMNS]]
     lines += [
-        [f"{value:,}" if isinstance(value, int) else value for value in map(asdict(one).get, COLUMNS)]
+        [f"{value:,}" if isinstance(value, int) else str(value) for value in map(asdict(one).get, COLUMNS)]
         for one in outcomes
     ]
     widths = [max(len(line[column]) for line in lines) for column in range(len(COLUMNS))]
@@ -51,12 +52,25 @@ def explain(program: Path, string: References, frames: int, set_: list[str], as_
     from tidemark import explain as explaining
     from tidemark import vmsim
 
-    rows: list[dict] = []
+    rows: list[dict[str, Any]] = []
     try:
         return vmsim.run(program, string, frames, set_, rows.append)
     finally:
         named = explaining.named(rows, program)
         print("\n".join(map(json.dumps, named)) if as_json else explaining.table(named))
+
+
+def remark(vm: str, set_: list[str], ns: int) -> str:
+    """What to say of a string that is too short for the policy's window; empty when it is not."""
+    from tidemark import vmsim
+
+    tau_ms = vmsim.window_ms(vm, set_)
+    if ns >= tau_ms * 1e6:
+        return ""
+    return (
+        f"the string takes {ns / 1e6:g} ms of its process's time, less than {vm}'s window of {tau_ms} ms: no page "
+        "leaves the working set, and frames are freed as by FIFO. --step or --set tau_ms=N change that"
+    )
 
 
 def sim(
@@ -106,3 +120,5 @@ def sim(
             print(json.dumps(asdict(outcome)))
     else:
         show(outcomes)
+    if said := remark(vm, set_ or [], outcomes[0].ns):
+        print(f"tidemark: {said}", file=sys.stderr)

@@ -46,10 +46,10 @@ class Bar:
 
 
 def described(now: runner.Progress) -> str:
-    """`cells, 2 run, 1 failed, 3:12 left,`."""
+    """`cells done, 2 running, 1 failed, 3:12 left,`."""
     failed = f", {now.failed} failed" if now.failed else ""
     left = "?" if now.left_s is None else f"{int(now.left_s) // 60}:{int(now.left_s) % 60:02}"
-    return f"cells, {now.running} run{failed}, {left} left,"
+    return f"cells done, {now.running} running{failed}, {left} left,"
 
 
 def say(line: str) -> None:
@@ -149,11 +149,13 @@ def sweep(
         processes = [1, 2, 4, 8]
         vm = ["2q", "ws"]
         mem = ["16M", "24M"]
-        seed = [1, 2]
+        jitters = 5                               # each five times, a little shifted: how far does it scatter?
+        [parameters]                              # any parameter of the kernel, at the end
+        "ws.tau_ms" = [50, 500]
 
-    and, as for `tidemark run`: swap, frames, cmdline, and one timeout. The folder gets cells.csv, one row for each
-    cell, and cells/ID/, a result for each. Run the same command again to go on after Ctrl-C, or with a longer plan:
-    only what is missing runs. Cells of another image are set aside in old/. Exit status 1: a cell failed.
+    and, as for `tidemark run`: swap, frames, seed, cmdline, and one timeout. The folder gets cells.csv, one row for
+    each cell, and cells/ID/, a result for each. Run the same command again to go on after Ctrl-C, or with a longer
+    plan: only what is missing runs. Cells of another image are set aside in old/. Exit status 1: a cell failed.
     """
     from tidemark import cluster as clusters
     from tidemark import plan as plans

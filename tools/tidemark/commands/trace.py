@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -27,7 +27,7 @@ WHOLE = {True: "yes", False: "cut off", None: "unknown"}
 
 
 @contextlib.contextmanager
-def progress_bar(what: str, quiet: bool) -> Iterator:
+def progress_bar(what: str, quiet: bool) -> Iterator[Any]:
     """A function (done, total or None) that shows a bar on stderr, if that is a terminal."""
     from rich.console import Console
     from rich.progress import Progress
@@ -38,7 +38,7 @@ def progress_bar(what: str, quiet: bool) -> Iterator:
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def described(totals: dict) -> str:
+def described(totals: dict[str, Any]) -> str:
     """A trace's totals in half a line."""
     return (
         f"{totals['references']:,} references in {totals['runs']:,} runs, {totals['pages']:,} pages, "
@@ -58,7 +58,10 @@ def record(
     timeout: options.Timeout = options.DEFAULT.timeout,
     image: options.Image = options.DEFAULT.image,
     kinds: Kinds = "all",
-    out: options.Out = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="The result's folder, or NAME.tmt for the trace (default: in results/)."),
+    ] = None,
     json_: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -66,19 +69,21 @@ def record(
 
     Example:  tidemark trace record thrash 2 1024 2 --mem 8M
 
-    The run is that of `tidemark run`, its folder the same; the trace is trace.tmt in it. Ctrl-C keeps what came.
+    The run is that of `tidemark run`, its folder the same; the trace is trace.tmt in it, or, with -o NAME.tmt, that
+    file, and the folder is a new one in results/. Ctrl-C keeps what came.
     """
     from tidemark.trace.record import record as record_run
 
     settings = options.settings(command, vm, mem, swap, frames, seed, cmdline, timeout, image)
-    folder = out or results.new_folder(settings, Path("results"))
+    trace = out if out and out.suffix == ".tmt" else None
+    folder = out if out and not trace else results.new_folder(settings, Path("results"))
     try:
         with LiveLine(quiet) as live:
 
-            def progress(records: list[dict], words: int) -> None:
+            def progress(records: list[dict[str, Any]], words: int) -> None:
                 live(records, f"   recorded {words / 1e6:,.1f} M words")
 
-            made = record_run(settings, folder, kinds=kinds, progress=progress)
+            made = record_run(settings, folder, trace, kinds, progress)
     except KeyboardInterrupt:
         print(f"tidemark: stopped; {folder} keeps what came", file=sys.stderr)
         raise
@@ -173,7 +178,7 @@ def info(trace: Trace, json_: options.AsJson = False) -> None:
         show(about)
 
 
-def show(about: dict) -> None:
+def show(about: dict[str, Any]) -> None:
     """What `info` found, as text and a table."""
     from rich.console import Console
     from rich.table import Table

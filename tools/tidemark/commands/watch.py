@@ -63,7 +63,7 @@ def view(source: Source, at: float | None, speed: float) -> int:
         source.close()
     if app.error:
         raise app.error
-    return app.return_code if code is None else code
+    return (app.return_code or OK) if code is None else code
 
 
 def watch_run(settings: qemu.Settings, folder: Path, speed: float) -> None:
@@ -72,14 +72,14 @@ def watch_run(settings: qemu.Settings, folder: Path, speed: float) -> None:
 
     source = sources.Run(settings, folder)
     code = view(source, None, speed)
-    stopped = source.result is None
+    result = source.result
     with contextlib.suppress(OSError):  # the terminal may be what went away
-        said = f"tidemark: stopped; {folder} keeps what came" if stopped else str(folder)
-        print(said, file=sys.stderr if stopped else sys.stdout, flush=True)
+        said = f"tidemark: stopped; {folder} keeps what came" if result is None else str(folder)
+        print(said, file=sys.stderr if result is None else sys.stdout, flush=True)
     if code != OK:
         raise KeyboardInterrupt if code == INTERRUPTED else typer.Exit(code)
-    if not stopped:
-        experiment.demand_success(source.result)
+    if result is not None:
+        experiment.demand_success(result)
 
 
 def watch(

@@ -2,30 +2,32 @@
 
 The first pass gives what needs to know nothing: LRU, MIN and the working set for all sizes at once. What it learns
 (the virtual time, the pages, the knee of the working set) sets up the second: working-set sizes over time for some
-windows, FIFO and CLOCK for some sizes, and the reference map. Memory is bounded by the number of distinct pages.
+windows, and the reference map. Memory is bounded by the number of distinct pages. Then the simulator runs FIFO and
+CLOCK over the same references for some sizes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from tidemark.curves import lifetime
 from tidemark.curves.belady import MinDistances
-from tidemark.curves.fixed import FixedSizes
 from tidemark.curves.lifetime import Curve
 from tidemark.curves.lru import StackDistances
 from tidemark.curves.refmap import MapBuilder, ReferenceMap
 from tidemark.curves.runs import Batch, Choice, Selection, Totals
+from tidemark.curves.simulated import Simulated
 from tidemark.curves.timeline import Timeline, WorkingSetSizes
 from tidemark.curves.working_set import Intervals
 from tidemark.errors import USAGE, LabError
 from tidemark.trace.format import Block, Reader
 
 PASSES = 2
-SIZES_BY_RATIO = SIZES_BY_STEP = 24
+SIZES_BY_RATIO = SIZES_BY_STEP = 16
 NO_KNEE_FRACTION = 100
 Progress = Callable[[int, int], None]
 
@@ -49,7 +51,9 @@ class Plan:
 
 @dataclass(frozen=True)
 class Analysis:
-    """What came out. `curves` are by policy: ws, lru, min, fifo, clock; `end` is the virtual time of the trace."""
+    """What came out. `curves` are by policy: ws, lru, min, fifo, clock; `end` is the virtual time of the trace;
+    `missing` says why there is no fifo and clock, if there is none.
+    """
 
     plan: Plan
     totals: Totals
@@ -57,21 +61,7 @@ class Analysis:
     curves: dict[str, Curve]
     sizes: WorkingSetSizes
     map: ReferenceMap
-
-
-def choose_space(reader: Reader, wanted: str) -> int:
-    """The number of the space with that name or number; for "" that with the most references. LabError if not clear."""
-    rows = reader.spaces
-    if not rows:
-        raise LabError(f"{reader.path}: the trace is empty")
-    if not wanted:
-        return max(rows, key=lambda row: row["references"])["space"]
-    found = [row["space"] for row in rows if wanted in (str(row["space"]), row.get("name"))]
-    if len(found) != 1:
-        there = ", ".join(f"{row['space']} ({row.get('name', '')})" for row in rows[:20])
-        why = "is the name of several spaces, give a number" if found else "is no space of this trace"
-        raise LabError(f"--space {wanted} {why}: {there}{', ...' if len(rows) > 20 else ''}", USAGE)
-    return found[0]
+    missing: str = ""
 
 
 def round_theta(theta: float) -> int:
@@ -81,8 +71,8 @@ def round_theta(theta: float) -> int:
 
 def default_thetas(working_set: Curve) -> tuple[int, ...]:
     """The window at the largest knee, a tenth and ten times of it; without a knee a hundredth of the whole time."""
-    knees = [*working_set.other_knees(), *({working_set.knee()} - {None})]
-    middle = working_set.parameters[max(knees)] if knees else working_set.end / NO_KNEE_FRACTION
+    knees = [knee for knee in (*working_set.other_knees(), working_set.knee()) if knee is not None]
+    middle = float(working_set.parameters[max(knees)]) if knees else working_set.end / NO_KNEE_FRACTION
     return tuple(sorted({min(round_theta(middle * factor), max(working_set.end, 1)) for factor in (0.1, 1, 10)}))
 
 
@@ -102,7 +92,7 @@ def _blocks(reader: Reader, number: int, progress: Progress) -> Iterator[Block]:
         progress(done, PASSES * runs)
 
 
-def _run_through(batches: Iterator[Batch], parts: Sequence) -> None:
+def _run_through(batches: Iterator[Batch], parts: Sequence[Any]) -> None:
     for batch in batches:
         for part in parts:
             part.feed(batch)
@@ -136,19 +126,20 @@ def virtual_time(reader: Reader, plan: Plan, totals: Totals) -> int:
 
 def second_pass(
     reader: Reader, plan: Plan, first: Selection, thetas: Sequence[int], end: int, progress: Progress
-) -> tuple[WorkingSetSizes, ReferenceMap, dict[str, Curve]]:
-    """Sizes over time, the map, and the curves of fifo and clock."""
+) -> tuple[WorkingSetSizes, ReferenceMap, dict[str, Curve], str]:
+    """Sizes over time, the map, the curves of fifo and clock, and why there are none of these."""
     nr_pages = first.totals.pages
     sizes = Timeline(np.array(thetas), end, nr_pages)
     pages = MapBuilder(*first.pages(), end)
-    fixed = {policy: FixedSizes(policy, some_sizes(nr_pages)) for policy in ("fifo", "clock")}
     selection = Selection(plan.choice, plan.in_references)
-    _run_through(selection.batches(_blocks(reader, 1, progress)), (sizes, pages, *fixed.values()))
-    curves = {
-        policy: Curve(policy, one.sizes, one.sizes.astype(np.float64), one.faults(), end, plan.delay)
-        for policy, one in fixed.items()
-    }
-    return sizes.result(), pages.result(), curves
+    with Simulated(some_sizes(nr_pages)) as simulated:
+        _run_through(selection.batches(_blocks(reader, 1, progress)), (sizes, pages, simulated))
+        frames = simulated.sizes
+        curves = {
+            policy: Curve(policy, frames, frames.astype(np.float64), faults, end, plan.delay)
+            for policy, faults in simulated.faults().items()
+        }
+    return sizes.result(), pages.result(), curves, simulated.missing
 
 
 def analyse(reader: Reader, plan: Plan, progress: Progress = lambda done, total: None) -> Analysis:
@@ -156,5 +147,5 @@ def analyse(reader: Reader, plan: Plan, progress: Progress = lambda done, total:
     first, curves = first_pass(reader, plan, progress)
     end = curves["lru"].end
     thetas = plan.thetas or default_thetas(curves["ws"])
-    sizes, pages, more = second_pass(reader, plan, first, thetas, end, progress)
-    return Analysis(plan, first.totals, end, curves | more, sizes, pages)
+    sizes, pages, more, missing = second_pass(reader, plan, first, thetas, end, progress)
+    return Analysis(plan, first.totals, end, curves | more, sizes, pages, missing)

@@ -25,9 +25,9 @@ run out; the values and the pages' last uses take at most two slots a page.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from tidemark.curves.runs import Array, Batch, grown
+from tidemark.jit import Int, compiled
 
 NEVER = -1
 DEAD = np.int32(2**31 - 1)
@@ -36,8 +36,8 @@ RADIX_SHIFT, RADIX = np.uint64(4), np.uint64(16)
 SPARE_SLOTS = 1 << 12
 
 
-@njit(cache=True, nogil=True)
-def _last_block_below(tree: Array, levels: Array, index: int, bound: int) -> int:
+@compiled
+def _last_block_below(tree: Array, levels: Array, index: Int, bound: Int) -> Int:
     """The last block of 16 slots, at or before `index`, that has a place below `bound`; -1 when there is none."""
     level, found = 1, np.int64(-1)
     while True:
@@ -61,8 +61,8 @@ def _last_block_below(tree: Array, levels: Array, index: int, bound: int) -> int
     return found
 
 
-@njit(cache=True, nogil=True)
-def _carry_down(tree: Array, slot: int, place: int) -> int:
+@compiled
+def _carry_down(tree: Array, slot: Int, place: Int) -> Int:
     """Exchange `place` with each lower one from `slot` to the beginning of its block; returns what is carried then."""
     for back in range((slot & (RADIX - ONE)) + ONE):
         here = tree[slot - back]
@@ -71,8 +71,8 @@ def _carry_down(tree: Array, slot: int, place: int) -> int:
     return place
 
 
-@njit(cache=True, nogil=True)
-def _raise_minima(tree: Array, levels: Array, block: int) -> None:
+@compiled
+def _raise_minima(tree: Array, levels: Array, block: Int) -> None:
     """Correct the minima above a block whose places have changed."""
     index = block
     for level in range(len(levels) - 2):
@@ -87,8 +87,8 @@ def _raise_minima(tree: Array, levels: Array, block: int) -> None:
         index >>= RADIX_SHIFT
 
 
-@njit(cache=True, nogil=True)
-def _keep(tree: Array, levels: Array, used: int, slot: int, nr_entries: int) -> int:
+@compiled
+def _keep(tree: Array, levels: Array, used: Int, slot: Int, nr_entries: Int) -> Int:
     """Take the interval from slot `used` to before `slot`; returns the place of its machine. The minima above the block
     of `used` are corrected last, because the new value often falls into the same block and leaves them as they are.
     """
@@ -110,10 +110,10 @@ def _keep(tree: Array, levels: Array, used: int, slot: int, nr_entries: int) -> 
     return place
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _feed(
-    pages: Array, counts: Array, begin: int, tree: Array, levels: Array, last: Array, capacities: Array, head: Array
-) -> int:
+    pages: Array, counts: Array, begin: Int, tree: Array, levels: Array, last: Array, capacities: Array, head: Array
+) -> Int:
     """Run through `pages` from `begin`; `head` has the next slot, the page of the last run and the number of entries.
     Returns where it stopped: at the end, or when the slots ran out.
     """
@@ -139,8 +139,8 @@ def _feed(
     return i
 
 
-@njit(cache=True, nogil=True)
-def _renumber(places: Array, last: Array, new_slots: Array) -> int:
+@compiled
+def _renumber(places: Array, last: Array, new_slots: Array) -> Int:
     """Number the slots in use in order; moves the pages' last uses. Returns how many are in use."""
     for page in range(len(last)):
         if last[page] != NEVER:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
-from llvmlite import ir
+from llvmlite import ir  # type: ignore[import-untyped]  # it has no types
 from numba import types
 from numba.extending import intrinsic
 
 
 @intrinsic
-def popcount(typing_context: Any, word: Any) -> Any:
+def _popcount(typing_context: Any, word: Any) -> Any:
     """How many bits of a uint64 are set, as int64."""
     if word != types.uint64:
         return None
@@ -22,7 +22,7 @@ def popcount(typing_context: Any, word: Any) -> Any:
 
 
 @intrinsic
-def highest_bit(typing_context: Any, number: Any) -> Any:
+def _highest_bit(typing_context: Any, number: Any) -> Any:
     """The place of the highest set bit of a positive int64: floor(log2(number)), as int64."""
     if number != types.int64:
         return None
@@ -32,3 +32,7 @@ def highest_bit(typing_context: Any, number: Any) -> Any:
         return builder.sub(ir.Constant(ir.IntType(64), 63), zeros)
 
     return types.int64(number), generate
+
+
+# To callers they are functions of the number alone.
+popcount, highest_bit = cast(Any, _popcount), cast(Any, _highest_bit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -72,7 +73,7 @@ def map_table(found: ReferenceMap, unit: str) -> Table:
     rows, slices = np.nonzero(found.counts.any(axis=2))
     last = np.minimum((rows + 1) * found.per_row, len(found.pages)) - 1
     first = rows * found.per_row
-    table: dict[str, list] = {
+    table: dict[str, list[Any]] = {
         f"until_{unit}": found.times[slices].tolist(),
         "space": found.spaces[first].tolist(),
         "first_page": [f"{page << PAGE_SHIFT:#010x}" for page in found.pages[first].tolist()],
@@ -86,7 +87,9 @@ def _label_regions(axes: Axes, found: ReferenceMap, names: Mapping[int, str]) ->
     """The address at which each region begins, as far as there is room; with several spaces, where each begins."""
     several = len(np.unique(found.spaces)) > 1
     rows = len(found.counts)
-    places, labels, space = [], [], None
+    places: list[float] = []
+    labels: list[str] = []
+    space = -1
     for start in region_starts(found.spaces, found.pages).tolist():
         row = start // found.per_row
         axes.axhline(row - 0.5, color="#cccccc", linewidth=0.3, zorder=0.5)
@@ -95,7 +98,7 @@ def _label_regions(axes: Axes, found: ReferenceMap, names: Mapping[int, str]) ->
             continue
         address = f"{int(found.pages[start]) << PAGE_SHIFT:#010x}"
         places.append(row - 0.5)
-        labels.append(f"{names.get(space, space)}  {address}" if is_new else address)
+        labels.append(f"{names.get(space, str(space))}  {address}" if is_new else address)
     axes.set_yticks(places, labels, fontsize=6)
 
 
@@ -189,7 +192,7 @@ def _plain_ticks(axis: Axis) -> None:
 
 def _draw_curve(axes: Axes, curve: Curve, values: np.ndarray) -> None:
     """A line; where only some sizes were simulated, with a point for each."""
-    marker = {"marker": ".", "markersize": 2.5, "linewidth": 0.6} if curve.policy in SIMULATED else {}
+    marker: dict[str, Any] = {"marker": ".", "markersize": 2.5, "linewidth": 0.6} if curve.policy in SIMULATED else {}
     axes.plot(curve.sizes, values, color=COLOURS[curve.policy], label=LABELS[curve.policy], **marker)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,7 @@ MAX_WINDOWS = len(WINDOW_COLOURS)
 KINDS = ("instruction", "load", "store", "modify")
 
 
-def summary(reader: Reader, found: Analysis) -> dict:
+def summary(reader: Reader, found: Analysis) -> dict[str, Any]:
     """What curves.json holds: totals, what was selected, knees, and means."""
     plan, totals = found.plan, found.totals
     choice = plan.choice
@@ -59,7 +60,7 @@ def summary(reader: Reader, found: Analysis) -> dict:
     }
 
 
-def write(reader: Reader, found: Analysis, out: Path) -> dict:
+def write(reader: Reader, found: Analysis, out: Path) -> dict[str, Any]:
     """Make the folder `out`; returns the summary. LabError when it cannot be written."""
     names = {row["space"]: row.get("name", "") for row in reader.spaces}
     told = summary(reader, found)

@@ -15,11 +15,13 @@ page.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numba import njit
 
 from tidemark.curves.bits import popcount
 from tidemark.curves.runs import Array, Batch, grown
+from tidemark.jit import Int, compiled
 
 # Unsigned: an index that may be negative costs numba a test, and keeps it from using vector instructions.
 ONE = np.uint64(1)
@@ -32,8 +34,8 @@ SLOTS_A_PAGE = 4
 NEVER = -1
 
 
-@njit(cache=True, nogil=True)
-def _later(bits: Array, blocks: Array, groups: Array, slot: int, head: Array) -> int:
+@compiled
+def _later(bits: Array, blocks: Array, groups: Array, slot: Int, head: Array) -> Int:
     """How many bits are set from `slot` on, where `head` is the last slot that may have one."""
     word = slot >> WORD_SHIFT
     found = popcount(bits[word] >> (slot & WORD_MASK))
@@ -47,8 +49,10 @@ def _later(bits: Array, blocks: Array, groups: Array, slot: int, head: Array) ->
     return found
 
 
-@njit(cache=True, nogil=True)
-def _feed(pages: Array, counts: Array, begin: int, row: tuple, last: Array, depths: Array, head: Array) -> int:
+@compiled
+def _feed(
+    pages: Array, counts: Array, begin: Int, row: tuple[Any, ...], last: Array, depths: Array, head: Array
+) -> Int:
     """Run through `pages` from `begin`; `head` has the next slot and the page of the last run. Returns where it
     stopped: at the end, or when the row was full.
     """
@@ -81,8 +85,8 @@ def _feed(pages: Array, counts: Array, begin: int, row: tuple, last: Array, dept
     return i
 
 
-@njit(cache=True, nogil=True)
-def _rank(bits: Array, last: Array) -> int:
+@compiled
+def _rank(bits: Array, last: Array) -> Int:
     """Replace each page's slot by the number of set bits before it."""
     before = np.empty(len(bits), np.int64)
     total = 0

@@ -8,11 +8,12 @@ of a run that reaches over several slices are spread evenly.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numba import njit
 
 from tidemark.curves.runs import NR_KINDS, Array, Batch
+from tidemark.jit import Int, compiled
 
 MAX_ROWS = 600
 SLICES = 800
@@ -31,15 +32,15 @@ class ReferenceMap:
     per_row: int
 
 
-@njit(cache=True, nogil=True)
-def _feed(runs: tuple, rows: Array, slice_length: int, cells: Array) -> None:
+@compiled
+def _feed(runs: tuple[Any, ...], rows: Array, slice_length: Int, cells: Array) -> None:
     pages, kinds, counts, starts, steps = runs
     for i in range(len(pages)):
         row = cells[rows[pages[i]]]
         count, length = np.int64(counts[i]), np.int64(steps[i])
         number = (max(starts[i] + min(length, 1), 1) - 1) // slice_length
         last = (max(starts[i] + length, 1) - 1) // slice_length
-        done = 0
+        done: Int = 0
         while number < last:
             passed = np.uint64((number + 1) * slice_length - starts[i])
             due = np.int64(np.uint64(count) * passed // np.uint64(length))

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from tidemark.jit import Int, compiled
 from tidemark.trace.format import Block
 
 Array = np.ndarray
@@ -67,8 +67,8 @@ def grown(array: np.ndarray, length: int, fill: int) -> np.ndarray:
     return np.concatenate([array, more])
 
 
-@njit(cache=True, nogil=True)
-def _select(runs: tuple, wanted: Array, numbers: Array, totals: Array, selected: tuple) -> int:
+@compiled
+def _select(runs: tuple[Any, ...], wanted: Array, numbers: Array, totals: Array, selected: tuple[Any, ...]) -> Int:
     """Copy selected runs from the columns `runs` to the columns `selected`; returns how many. `totals`: instructions,
     pages, then references by kind.
     """
@@ -146,7 +146,8 @@ class Selection:
         self._enter(block.new_spaces, block.new_pages)
         length = len(block.ids)
         references = int(self._totals[2:].sum())
-        columns = tuple(np.empty(length, dtype) for dtype in (np.int32, np.uint8, np.uint32, np.int64, np.uint32))
+        types = (np.int32, np.uint8, np.uint32, np.int64, np.uint32)
+        columns: tuple[np.ndarray, ...] = tuple(np.empty(length, one) for one in types)
         runs = (block.ids, block.kinds, block.counts, block.insns)
         n = _select(runs, self._wanted, self._numbers, self._totals, columns)
         pages, kinds, counts, starts, steps = (column[:n] for column in columns)
@@ -157,8 +158,8 @@ class Selection:
         return Batch(pages, kinds, counts, starts, steps, int(self._totals[1]))
 
 
-@njit(cache=True, nogil=True)
-def first_and_last(start: int, steps: int, count: int) -> tuple[int, int]:
+@compiled
+def first_and_last(start: Int, steps: Int, count: Int) -> tuple[Int, Int]:
     """When a run's first and last reference happen. What comes before the first instruction counts as part of it."""
     first = start + (min(steps, 1) if steps <= count else (steps + count - 1) // count)
     return max(first, 1), max(start + steps, 1)

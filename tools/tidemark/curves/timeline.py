@@ -10,12 +10,12 @@ run.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from tidemark.curves.runs import Array, Batch, first_and_last
+from tidemark.jit import Int, compiled
 
 NOBODY = -1
 NEVER = np.int64(-(2**62))
@@ -34,8 +34,8 @@ class WorkingSetSizes(NamedTuple):
     shares: np.ndarray
 
 
-@njit(cache=True, nogil=True)
-def _account(windows: Array, k: int, until: int, sums: tuple) -> None:
+@compiled
+def _account(windows: Array, k: Int, until: Int, sums: tuple[Any, ...]) -> None:
     """The size for window k has been the same up to `until`."""
     slice_length, page_time, time_at = sums
     size, since = windows[k, SIZE], windows[k, SINCE]
@@ -48,14 +48,14 @@ def _account(windows: Array, k: int, until: int, sums: tuple) -> None:
     windows[k, SINCE] = until
 
 
-@njit(cache=True, nogil=True)
-def _set_oldest(windows: Array, k: int, page: int, theta: int, last: Array) -> None:
+@compiled
+def _set_oldest(windows: Array, k: Int, page: Int, theta: Int, last: Array) -> None:
     windows[k, OLDEST] = page
     windows[k, EXPIRY] = last[page] + theta if windows[k, SIZE] else NO_EXPIRY
 
 
-@njit(cache=True, nogil=True)
-def _expire(windows: Array, k: int, theta: int, now: int, last: Array, newer: Array, sums: tuple) -> None:
+@compiled
+def _expire(windows: Array, k: Int, theta: Int, now: Int, last: Array, newer: Array, sums: tuple[Any, ...]) -> None:
     """Let the pages go that are theta old by `now`."""
     while windows[k, EXPIRY] <= now:
         _account(windows, k, windows[k, EXPIRY], sums)
@@ -63,8 +63,10 @@ def _expire(windows: Array, k: int, theta: int, now: int, last: Array, newer: Ar
         _set_oldest(windows, k, newer[windows[k, OLDEST]], theta, last)
 
 
-@njit(cache=True, nogil=True)
-def _enter(windows: Array, k: int, theta: int, page: int, now: int, last: Array, newer: Array, sums: tuple) -> None:
+@compiled
+def _enter(
+    windows: Array, k: Int, theta: Int, page: Int, now: Int, last: Array, newer: Array, sums: tuple[Any, ...]
+) -> None:
     """A reference to `page`, which still stands where its last use put it, changes window k."""
     _expire(windows, k, theta, now, last, newer, sums)
     if last[page] + theta <= now:
@@ -76,8 +78,8 @@ def _enter(windows: Array, k: int, theta: int, page: int, now: int, last: Array,
         _set_oldest(windows, k, newer[page], theta, last)
 
 
-@njit(cache=True, nogil=True)
-def _to_front(page: int, front: int, newer: Array, older: Array) -> None:
+@compiled
+def _to_front(page: Int, front: Int, newer: Array, older: Array) -> None:
     """Move a page, or put a new one, to the front of the list."""
     if newer[page] != NOBODY:
         older[newer[page]] = older[page]
@@ -88,8 +90,10 @@ def _to_front(page: int, front: int, newer: Array, older: Array) -> None:
     older[page], newer[page] = front, NOBODY
 
 
-@njit(cache=True, nogil=True)
-def _feed(runs: tuple, front: int, places: tuple, windows: Array, thetas: Array, sums: tuple) -> int:
+@compiled
+def _feed(
+    runs: tuple[Any, ...], front: Int, places: tuple[Any, ...], windows: Array, thetas: Array, sums: tuple[Any, ...]
+) -> Int:
     """Run through the columns `runs`; returns the page that is then first in the list."""
     pages, counts, starts, steps = runs
     last, newer, older = places
@@ -110,8 +114,8 @@ def _feed(runs: tuple, front: int, places: tuple, windows: Array, thetas: Array,
     return front
 
 
-@njit(cache=True, nogil=True)
-def _finish(end: int, last: Array, newer: Array, windows: Array, thetas: Array, sums: tuple) -> None:
+@compiled
+def _finish(end: Int, last: Array, newer: Array, windows: Array, thetas: Array, sums: tuple[Any, ...]) -> None:
     for k in range(len(thetas)):
         _expire(windows, k, thetas[k], end, last, newer, sums)
         _account(windows, k, end, sums)

@@ -22,10 +22,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from tidemark.curves.bits import highest_bit
 from tidemark.curves.runs import Array, Batch, first_and_last, grown
+from tidemark.jit import Int, compiled
 
 NEVER = -1
 SHIFT = 6
@@ -40,8 +40,8 @@ class WorkingSetCurve(NamedTuple):
     sizes: np.ndarray
 
 
-@njit(cache=True, nogil=True)
-def _bin(interval: int) -> int:
+@compiled
+def _bin(interval: Int) -> Int:
     """Where an interval of at least 0 is counted."""
     if interval < 2 << SHIFT:
         return interval
@@ -53,18 +53,19 @@ def bin_ends() -> np.ndarray:
     """i64[NR_BINS]: the longest interval of each bin."""
     bins = np.arange(NR_BINS, dtype=np.int64)
     shifts = np.maximum(bins >> SHIFT, 1) - 1
-    return ((bins - (shifts << SHIFT) + 1) << shifts) - 1
+    ends: np.ndarray = ((bins - (shifts << SHIFT) + 1) << shifts) - 1
+    return ends
 
 
-@njit(cache=True, nogil=True)
-def _add(histogram: Array, interval: int, number: int) -> None:
+@compiled
+def _add(histogram: Array, interval: Int, number: Int) -> None:
     at = _bin(interval)
     histogram[at, 0] += number
     histogram[at, 1] += number * interval
 
 
-@njit(cache=True, nogil=True)
-def _add_within(histogram: Array, steps: int, count: int) -> None:
+@compiled
+def _add_within(histogram: Array, steps: Int, count: Int) -> None:
     """The intervals between the `count` references of a run, which are spread evenly over its steps."""
     if steps <= count:
         ones = max(steps - 1, 0)
@@ -78,7 +79,7 @@ def _add_within(histogram: Array, steps: int, count: int) -> None:
     _add(histogram, short, count - max(longer, 1))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _feed(pages: Array, counts: Array, starts: Array, steps: Array, last: Array, histogram: Array) -> None:
     for i in range(len(pages)):
         page, count = pages[i], np.int64(counts[i])
@@ -90,8 +91,8 @@ def _feed(pages: Array, counts: Array, starts: Array, steps: Array, last: Array,
         last[page] = end
 
 
-@njit(cache=True, nogil=True)
-def _add_ends(histogram: Array, last: Array, end: int) -> None:
+@compiled
+def _add_ends(histogram: Array, last: Array, end: Int) -> None:
     for page in range(len(last)):
         _add(histogram, end + 1 - last[page], 1)
 

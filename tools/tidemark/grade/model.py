@@ -1,7 +1,7 @@
 """What grading is about: labs and their tests, verdicts, grades. Plain data; no I/O.
 
 A lab is a folder labs/NAME. Its lab.toml names the student's files and the tests; a secret folder may hold NAME.toml
-with more tests, which are hidden. A test has a kind, which is a module in tidemark.grade.kinds, and that kind's
+with more tests, which are hidden. A test has a kind, which is a module in tidemark.grade.judge.kinds, and that kind's
 options. A verdict is what became of one test; a grade is all verdicts, with what was noticed on the way.
 """
 
@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
+from typing import Any
 
 
 class Outcome(str, Enum):
@@ -28,20 +29,21 @@ class Outcome(str, Enum):
 
 @dataclass(frozen=True)
 class Test:
-    """One test: what its table in lab.toml says. `options` are those of its kind."""
+    """One test: what its table in lab.toml says. `options` are those of its kind: whatever TOML can hold."""
 
     title: str
     points: float
     kind: str
-    options: Mapping[str, object] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
     hidden: bool = False
 
 
 @dataclass(frozen=True)
 class Lab:
     """One assignment. `files`: the student's, relative to the tree; `may_use`: symbols that they may refer to (names,
-    or groups in brackets, see tidemark.grade.confine); `may_store`: variables of the kernel that they may write to.
-    `own_tests`: names of host tests and of in-kernel suites that fail with the starter.
+    or groups in brackets, see tidemark.grade.build.object_rules); `may_store`: variables of the kernel that they may
+    write to. `own_tests`: names of host tests and of in-kernel suites that fail with the starter. `was`: paths that
+    files of the lab had in older releases, and those that they have now.
     """
 
     name: str
@@ -53,6 +55,12 @@ class Lab:
     may_store: tuple[str, ...]
     own_tests: tuple[str, ...]
     tests: tuple[Test, ...]
+    was: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def paths(self) -> dict[str, str]:
+        """Every path at which a file of the lab may be handed in: the file that is meant."""
+        return {file: file for file in self.files} | dict(self.was)
 
 
 @dataclass(frozen=True)
@@ -69,17 +77,17 @@ class Verdict:
     plot: Mapping[str, object] | None = None
 
 
-def right(message: str = "", **more: object) -> Verdict:
+def right(message: str = "", **more: Any) -> Verdict:
     """All points."""
     return Verdict(Outcome.RIGHT, 1.0, message, **more)
 
 
-def wrong(message: str, outcome: Outcome = Outcome.WRONG, **more: object) -> Verdict:
+def wrong(message: str, outcome: Outcome = Outcome.WRONG, **more: Any) -> Verdict:
     """No points."""
     return Verdict(outcome, 0.0, message, **more)
 
 
-def scaled(value: float, full: float, none: float, message: str, **more: object) -> Verdict:
+def scaled(value: float, full: float, none: float, message: str, **more: Any) -> Verdict:
     """Full points while `value` is at most `full`, none from `none` on, in proportion between."""
     fraction = min(1.0, max(0.0, (none - value) / (none - full)))
     scale = f"{message}: full points up to {full:,.6g}, none from {none:,.6g}; yours {value:,.6g}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
@@ -28,7 +29,7 @@ def of_runs(runs: Sequence[Run]) -> Figure | None:
     return Figure(SPACE_TIME.name, SPACE_TIME.title, SPACE_TIME.caption + more, table, lambda: draw(blocks))
 
 
-def draw(blocks: Sequence[tuple[Run, list[dict]]]) -> Canvas:
+def draw(blocks: Sequence[tuple[Run, list[dict[str, Any]]]]) -> Canvas:
     """Bars on the left, γ on the right, a row of axes for each run."""
     shown = [(run, sorted(rows, key=lambda row: -row["c_b_page_s"])[:MAX_BARS]) for run, rows in blocks]
     heights = [0.35 + 0.22 * len(rows) for _, rows in shown]
@@ -48,7 +49,7 @@ def draw(blocks: Sequence[tuple[Run, list[dict]]]) -> Canvas:
     return picture
 
 
-def block(axes: Axes, rows: Sequence[dict]) -> None:
+def block(axes: Axes, rows: Sequence[dict[str, Any]]) -> None:
     """The bars of one run, the first at the top."""
     places = range(len(rows))
     before = [0.0] * len(rows)

@@ -1,19 +1,21 @@
 """Cells: runs seen as points of an experiment, and the curves through them.
 
-A curve needs runs that differ in one thing (the number of processes, or memory), lines for the policies, and as many
-panels as there are other differences. Runs that differ in the seed alone are repetitions: points, with their mean as
-the line.
+A curve needs runs that differ in one thing (the number of processes, memory, or any parameter with several numbers),
+lines for the policies, and as many panels as there are other differences. Runs that differ in nothing but jitter or
+seed are repetitions: points, with their median as the line and a band from the least to the greatest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import mean
+from statistics import median
 
 from tidemark import qemu
 
-PROCESSES, MEMORY, POLICY, SEED = "processes", "mem", "vm", "seed"
+PROCESSES, MEMORY, POLICY = "processes", "mem", "vm"
+REPETITION = ("seed", "jitter")
+NO_AXIS = (*REPETITION, POLICY, "timeout", "exact")
 MIB = 1 << 20
 
 
@@ -47,13 +49,13 @@ def position(cell: Cell, x: str) -> float | None:
 
 def kept_apart(cell: Cell, x: str) -> tuple[tuple[str, str], ...]:
     """What must be equal for two cells to be in one panel. The command follows from the workload and its processes."""
-    follows = {x, POLICY, SEED, "timeout", "exact"} | ({"run"} if cell.factors.get("workload") else set())
+    follows = {x, *NO_AXIS} | ({"run"} if cell.factors.get("workload") else set())
     return tuple(sorted((key, value) for key, value in cell.factors.items() if key not in follows))
 
 
 def panels(cells: Sequence[Cell], x: str) -> list[Panel]:
     """The panels of curves against `x`; only those in which some line has two positions."""
-    groups: dict[tuple, dict[str, list]] = {}
+    groups: dict[tuple[tuple[str, str], ...], dict[str, list[tuple[float, Cell]]]] = {}
     for cell in cells:
         at = position(cell, x)
         if at is not None and cell.numbers:
@@ -67,17 +69,32 @@ def panels(cells: Sequence[Cell], x: str) -> list[Panel]:
     return [Panel(title(key, list(drawn)), lines) for key, lines in drawn.items()]
 
 
-def title(key: tuple, keys: Sequence[tuple]) -> str:
+def title(key: tuple[tuple[str, str], ...], keys: Sequence[tuple[tuple[str, str], ...]]) -> str:
     """What tells one panel from the others, or, of a single one, its workload."""
     differ = [pair for pair in key if not all(pair in other for other in keys)]
     shown = differ or [pair for pair in key if pair[0] in ("workload", "run")][:1]
     return ", ".join(value if name in ("workload", "run", "mem") else f"{name} {value}" for name, value in shown)
 
 
-def means(line: Sequence[tuple[float, Cell]], name: str) -> tuple[list[float], list[float]]:
-    """The distinct positions of a line, and the mean of a number over the repetitions at each."""
+def axes(cells: Sequence[Cell]) -> list[str]:
+    """What curves can be drawn against: processes, memory, and whatever else has several numbers."""
+    names = dict.fromkeys(
+        [PROCESSES, MEMORY, *(name for cell in cells for name in cell.factors if name not in NO_AXIS)]
+    )
+    numbers = {name: {position(cell, name) for cell in cells if cell.numbers} - {None} for name in names}
+    return [name for name in names if len(numbers[name]) > 1]
+
+
+def repetitions(line: Sequence[tuple[float, Cell]], name: str) -> dict[float, list[float]]:
+    """The distinct positions of a line, and a number of all the runs at each."""
     by_position: dict[float, list[float]] = {}
     for at, cell in line:
         if name in cell.numbers:
             by_position.setdefault(at, []).append(cell.numbers[name])
-    return list(by_position), [mean(values) for values in by_position.values()]
+    return by_position
+
+
+def medians(line: Sequence[tuple[float, Cell]], name: str) -> tuple[list[float], list[float]]:
+    """The distinct positions of a line, and the median of a number over the repetitions at each."""
+    by_position = repetitions(line, name)
+    return list(by_position), [median(values) for values in by_position.values()]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tidemark.report import quantities
-from tidemark.report.figure import Look, looks
+from tidemark.report.figure import Dash, Look, looks
 from tidemark.report.plots import LISTS, MEMORY, PLOTS, RESIDENT_SETS, ZONES, Plot
 from tidemark.report.quantities import Columns
 from tidemark.report.sources import Run
@@ -23,7 +23,7 @@ from tidemark.report.timelines import list_colours, processes
 Chart = dict[str, Any]
 
 POINTS = 3000
-DASH = {"-": [], "--": [6, 4], ":": [2, 3], "-.": [6, 3, 2, 3]}
+DASH: dict[Dash, list[int]] = {"-": [], "--": [6, 4], ":": [2, 3], "-.": [6, 3, 2, 3]}
 
 
 def number(value: float) -> float | int | None:
@@ -67,7 +67,7 @@ def shared(plot: Plot, title: str, runs: Sequence[Run]) -> Chart | None:
             continue
         blocks.append(plain(columns, [line.column for line in shown]))
         for at, line in enumerate(shown):
-            dash = look.dash if at == 0 else ":"
+            dash: Dash = look.dash if at == 0 else ":"
             label = ", ".join(filter(None, (run.label if len(runs) > 1 or not line.part else "", line.part)))
             lines.append(series(label, Look(look.colour, dash), stepped=line.of_interval))
     return chart("all", title, shown[0].shown_unit, lines, runs, blocks=blocks) if blocks else None

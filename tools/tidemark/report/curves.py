@@ -1,8 +1,11 @@
-"""Figures of a sweep: the thrashing curve, and turnaround against memory with its fits."""
+"""Figures of a sweep: the thrashing curve against each axis, and turnaround against memory with its fits."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Sequence
+from statistics import median
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -11,13 +14,14 @@ from matplotlib.ticker import MaxNLocator
 
 from tidemark.report import cells, fit
 from tidemark.report.cells import Cell, Panel
-from tidemark.report.figure import DASHES, Figure, Look, canvas, colours, heading, legend, of_rows, whole_numbers
+from tidemark.report.figure import DASHES, Figure, Look, Table, canvas, colours, heading, legend, of_rows, whole_numbers
 from tidemark.report.plots import THRASHING, TURNAROUND
 
 PER_FIGURE = 3
 STEEP = 30
+BAND = 0.18
 AXIS = {cells.PROCESSES: "number of processes", cells.MEMORY: "memory, MiB"}
-NAME = {cells.PROCESSES: "processes", cells.MEMORY: "memory"}
+NAME = {cells.MEMORY: "memory"}
 
 
 def chunks(panels: Sequence[Panel]) -> Iterator[tuple[str, Sequence[Panel]]]:
@@ -26,12 +30,25 @@ def chunks(panels: Sequence[Panel]) -> Iterator[tuple[str, Sequence[Panel]]]:
         yield ("" if at == 0 else f"-{at // PER_FIGURE + 1}"), panels[at : at + PER_FIGURE]
 
 
-def points(axes: Axes, line: Sequence[tuple[float, Cell]], name: str, look: Look, joined: bool) -> None:
-    """The runs of one line as points, and their means joined."""
+def points(axes: Axes, line: Sequence[tuple[float, Cell]], name: str, look: Look) -> None:
+    """The runs of one line as points, the medians of repetitions joined, their range as a band."""
     found = [(at, cell.numbers[name]) for at, cell in line if name in cell.numbers]
-    axes.plot(*zip(*found), "o", color=look.colour, alpha=0.7, clip_on=False)
-    if joined:
-        axes.plot(*cells.means(line, name), color=look.colour, linestyle=look.dash)
+    runs = cells.repetitions(line, name)
+    repeated = any(len(values) > 1 for values in runs.values())
+    size: dict[str, Any] = {"markersize": 2.5, "alpha": 0.5} if repeated else {"alpha": 0.7}
+    axes.plot(*zip(*found), "o", color=look.colour, clip_on=False, markeredgewidth=0, **size)
+    axes.plot(*cells.medians(line, name), color=look.colour, linestyle=look.dash)
+    if repeated:
+        least, greatest = [min(values) for values in runs.values()], [max(values) for values in runs.values()]
+        axes.fill_between(list(runs), least, greatest, color=look.colour, alpha=BAND, linewidth=0)
+
+
+def whiskers(axes: Axes, line: Sequence[tuple[float, Cell]], name: str, look: Look) -> None:
+    """The runs of one line as points, the range of repetitions as bars."""
+    axes.plot(*zip(*[(at, cell.numbers[name]) for at, cell in line]), "o", color=look.colour, alpha=0.7, clip_on=False)
+    runs = cells.repetitions(line, name)
+    least, greatest = [min(values) for values in runs.values()], [max(values) for values in runs.values()]
+    axes.vlines(list(runs), least, greatest, color=look.colour, linewidth=0.8)
 
 
 def policy_looks(panels: Sequence[Panel]) -> dict[str, Look]:
@@ -40,16 +57,41 @@ def policy_looks(panels: Sequence[Panel]) -> dict[str, Look]:
     return {policy: Look(colour) for policy, colour in chosen.items()}
 
 
-def table_of(panels: Sequence[Panel], x: str) -> dict[str, list]:
+def table_of(panels: Sequence[Panel], x: str) -> dict[str, list[Any]]:
     """A row for each run in the panels, with where it stands and all its numbers."""
     return of_rows(
         [
-            {"panel": panel.title, "policy": policy, NAME[x]: at, "seed": cell.factors.get("seed"), **cell.numbers}
+            {"panel": panel.title, "policy": policy, NAME.get(x, x): at}
+            | {name: cell.factors.get(name) for name in cells.REPETITION}
+            | cell.numbers
             for panel in panels
             for policy, line in panel.lines.items()
             for at, cell in line
         ]
     )
+
+
+def spread_rows(panels: Sequence[Panel], x: str) -> list[dict[str, Any]]:
+    """A row for each point of the curves that has several runs: median (least..greatest) of what the curves show."""
+    rows = []
+    for panel in panels:
+        for policy, line in panel.lines.items():
+            runs = {
+                name: cells.repetitions(line, name)
+                for name in (*(shown.column for shown in THRASHING.lines), "turnaround_s")
+            }
+            for at in dict.fromkeys(at for at, _ in line):
+                values = {name: of[at] for name, of in runs.items() if len(of.get(at, ())) > 1}
+                first = {"panel": panel.title, "policy": policy, NAME.get(x, x): at}
+                count = max(map(len, values.values()), default=0)
+                if values:
+                    rows.append(first | {"runs": count} | {name: spread(values[name]) for name in values})
+    return rows
+
+
+def spread(values: Sequence[float]) -> str:
+    """`median (least..greatest)`, to three digits."""
+    return f"{median(values):.3g} ({min(values):.3g}..{max(values):.3g})"
 
 
 def thrashing(panels: Sequence[Panel], x: str, suffix: str) -> Figure:
@@ -61,10 +103,10 @@ def thrashing(panels: Sequence[Panel], x: str, suffix: str) -> Figure:
         for column, panel in zip(axes.T, panels):
             for row, shown in zip(column, THRASHING.lines):
                 for policy, line in panel.lines.items():
-                    points(row, line, shown.column, styles[policy], joined=True)
-            heading(column[0], panel.title, wide=len(panels) == 1)
-            column[-1].set_xlabel(AXIS[x])
-            column[-1].xaxis.set_major_locator(MaxNLocator(6, integer=True))
+                    points(row, line, shown.column, styles[policy])
+            heading(column[0], panel.title.replace("{processes}", "n"), wide=len(panels) == 1)
+            column[-1].set_xlabel(AXIS.get(x, x))
+            scale_x(column[-1], panel, x)
         for row, shown in zip(axes[:, 0], THRASHING.lines):
             row.set_ylabel(shown.axis)
             if shown.unit == "%":
@@ -74,13 +116,25 @@ def thrashing(panels: Sequence[Panel], x: str, suffix: str) -> Figure:
         legend(picture, styles)
         return picture
 
-    title, caption = (text.format(axis=AXIS[x].split(",")[0]) for text in (THRASHING.title, THRASHING.caption))
-    return Figure(f"{THRASHING.name}-{NAME[x]}{suffix}", title, caption, table_of(panels, x), draw)
+    against = f"the {AXIS[x].split(',')[0]}" if x in AXIS else x
+    stem = re.sub(r"\W+", "-", NAME.get(x, x))
+    title, caption = (text.format(axis=against) for text in (THRASHING.title, THRASHING.caption))
+    return Figure(f"{THRASHING.name}-{stem}{suffix}", title, caption, table_of(panels, x), draw)
+
+
+def scale_x(axes: Axes, panel: Panel, x: str) -> None:
+    """Whole numbers; a logarithmic axis for a parameter that was tried over more than a decade."""
+    at = [position for line in panel.lines.values() for position, _ in line]
+    if x not in AXIS and max(at) > 10 * min(at) > 0:
+        axes.set_xscale("log")
+        whole_numbers(axes.xaxis)
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(6, integer=all(float(one).is_integer() for one in at)))
 
 
 def fits(line: Sequence[tuple[float, Cell]]) -> tuple[list[fit.Fit], str]:
     """The fit with exponent 4 and the one with a free exponent, as far as the points allow, and why not further."""
-    sizes, turnaround = fit.means(*zip(*[(at, cell.numbers["turnaround_s"]) for at, cell in line]))
+    sizes, turnaround = fit.medians(*zip(*[(at, cell.numbers["turnaround_s"]) for at, cell in line]))
     found: list[fit.Fit] = []
     try:
         found.append(fit.fixed(sizes, turnaround))
@@ -102,7 +156,7 @@ def interval(f: fit.Fit) -> str:
     return f"{exponent} [{f.low:.1f}, {f.high:.1f}]"
 
 
-def fit_rows(panels: Sequence[Panel]) -> list[dict]:
+def fit_rows(panels: Sequence[Panel]) -> list[dict[str, Any]]:
     """A row for each fit: k in s·MiB^p, c in s; `remark` says why a fit is missing."""
     rows = []
     for panel in panels:
@@ -146,7 +200,7 @@ def turnaround(panel: Panel, suffix: str) -> Figure:
         picture, axes = canvas(1, 1, 3.0)
         entries: dict[str, Look] = {}
         for policy, look in policy_looks([panel]).items():
-            points(axes[0, 0], panel.lines[policy], "turnaround_s", look, joined=False)
+            whiskers(axes[0, 0], panel.lines[policy], "turnaround_s", look)
             entries |= draw_fits(axes[0, 0], panel.lines[policy], policy, look)
         heading(axes[0, 0], panel.title)
         scale(axes[0, 0], panel)
@@ -160,11 +214,14 @@ def turnaround(panel: Panel, suffix: str) -> Figure:
     return Figure(f"{TURNAROUND.name}{suffix}", TURNAROUND.title, TURNAROUND.caption, table, draw)
 
 
-def of_cells(every: Sequence[Cell]) -> tuple[list[Figure], Mapping[str, list]]:
-    """All figures that the cells allow, and the table of the fits."""
-    figures, with_turnaround = [], []
-    for x in (cells.PROCESSES, cells.MEMORY):
-        figures += [thrashing(some, x, suffix) for suffix, some in chunks(cells.panels(every, x))]
+def of_cells(every: Sequence[Cell]) -> tuple[list[Figure], Table, dict[str, Table]]:
+    """All figures that the cells allow, the table of the fits, and by axis those of the spread."""
+    figures: list[Figure] = []
+    spreads: dict[str, Table] = {}
+    for x in cells.axes(every):
+        panels = cells.panels(every, x)
+        figures += [thrashing(some, x, suffix) for suffix, some in chunks(panels)]
+        spreads[x] = of_rows(spread_rows(panels, x))
     with_turnaround = cells.panels([cell for cell in every if "turnaround_s" in cell.numbers], cells.MEMORY)
     figures += [turnaround(p, "" if at == 0 else f"-{at + 1}") for at, p in enumerate(with_turnaround)]
-    return figures, of_rows(fit_rows(with_turnaround))
+    return figures, of_rows(fit_rows(with_turnaround)), spreads

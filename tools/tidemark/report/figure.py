@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import matplotlib
 import numpy as np
@@ -23,7 +23,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from tidemark.report.text import csv_text, short
 
-Table = Mapping[str, Sequence]
+Table = Mapping[str, Sequence[Any]]
 
 WIDTH_IN = 7.0
 ROW_IN = 1.7
@@ -36,9 +36,10 @@ BLUE, VERMILION, GREEN, PURPLE = "#0072b2", "#d55e00", "#009e73", "#cc79a7"
 ORANGE, SKY, YELLOW, BLACK, GREY = "#e69f00", "#56b4e9", "#b9a800", "#222222", "#8a8a8a"
 OF_POLICY = {"2q": BLUE, "ws": VERMILION, "clock": GREEN, "fifo": PURPLE}
 OTHERS = (ORANGE, SKY, YELLOW, BLACK, GREY)
-DASHES = ("-", "--", ":", "-.")
+Dash = Literal["-", "--", ":", "-."]
+DASHES: tuple[Dash, ...] = ("-", "--", ":", "-.")
 
-STYLE = {
+STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 8,
     "axes.titlesize": 8,
@@ -80,7 +81,7 @@ class Look:
     """How the lines of one run or policy are drawn."""
 
     colour: str
-    dash: str = "-"
+    dash: Dash = "-"
 
 
 def colours(policies: Iterable[str]) -> dict[str, str]:
@@ -107,11 +108,12 @@ def canvas(rows: int = 1, columns: int = 1, row_in: float = ROW_IN, **axes: Any)
 
 def legend(picture: Canvas, entries: Mapping[str, Look], columns: int = 4) -> None:
     """One legend above all axes."""
+    labels = [short(name, NAME_CHARACTERS) for name in entries]
     handles = [
-        Line2D([], [], color=look.colour, linestyle=look.dash, label=short(name, NAME_CHARACTERS))
-        for name, look in entries.items()
+        Line2D([], [], color=look.colour, linestyle=look.dash, label=label)
+        for label, look in zip(labels, entries.values())
     ]
-    columns = min(columns, LINE_CHARACTERS // max(len(handle.get_label()) + 8 for handle in handles))
+    columns = min(columns, LINE_CHARACTERS // max(len(label) + 8 for label in labels))
     picture.legend(handles=handles, loc="outside upper left", ncols=min(columns, len(handles)), handlelength=2.4)
 
 
@@ -144,11 +146,11 @@ def mark(axes: Axes, marks: Iterable[tuple[float, str]]) -> None:
         )  # fmt: skip
 
 
-def stacked(tables: Iterable[tuple[Mapping[str, object], Mapping[str, Sequence]]]) -> dict[str, list]:
+def stacked(tables: Iterable[tuple[Mapping[str, object], Mapping[str, Any]]]) -> dict[str, list[Any]]:
     """One table of several, each with the constant columns given before it; a column that one lacks is None there."""
     parts = [({name: value for name, value in first.items()}, rest) for first, rest in tables]
     names = list(dict.fromkeys(name for first, rest in parts for name in (*first, *rest)))
-    joined: dict[str, list] = {name: [] for name in names}
+    joined: dict[str, list[Any]] = {name: [] for name in names}
     for first, rest in parts:
         nr = len(next(iter(rest.values()), ()))
         for name in names:
@@ -156,7 +158,7 @@ def stacked(tables: Iterable[tuple[Mapping[str, object], Mapping[str, Sequence]]
     return joined
 
 
-def of_rows(rows: Sequence[Mapping[str, object]]) -> dict[str, list]:
+def of_rows(rows: Sequence[Mapping[str, object]]) -> dict[str, list[Any]]:
     """Rows as columns; None where a row has no such member."""
     names = dict.fromkeys(name for row in rows for name in row)
     return {name: [row.get(name) for row in rows] for name in names}

@@ -10,8 +10,8 @@ profile likelihood (D. Bates, D. Watts, "Nonlinear Regression Analysis and Its A
 around the best with S(p) <= S_min (1 + t^2 / (n - 3)), t the 97.5 % quantile of Student's distribution with n - 3
 degrees of freedom. It need not be symmetric, and is open on the side on which the data do not bound p.
 
-Each memory size counts once, by the mean over its runs: exact runs with other seeds are often equal to the last bit,
-and counting them as independent would make the interval too narrow. The interval assumes independent errors of equal
+Each memory size counts once, by the median over its runs: they may be equal to the last bit, and counting them as
+independent would make the interval too narrow. The interval assumes independent errors of equal
 variance; in exact runs the residuals are the model's misfit, not noise, so read it as how sharply the model is bent
 by the data.
 """
@@ -47,10 +47,10 @@ class Fit:
         return self.k * np.asarray(memory, float) ** -self.exponent + self.c
 
 
-def means(memory: Sequence[float], turnaround: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct sizes, ascending, and the mean turnaround at each: two float64[n]."""
-    sizes, group = np.unique(np.asarray(memory, float), return_inverse=True)
-    return sizes, np.bincount(group, np.asarray(turnaround, float)) / np.bincount(group)
+def medians(memory: Sequence[float], turnaround: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct sizes, ascending, and the median turnaround at each: two float64[n]."""
+    sizes, values = np.unique(np.asarray(memory, float)), np.asarray(turnaround, float)
+    return sizes, np.array([np.median(values[np.asarray(memory, float) == size]) for size in sizes])
 
 
 def fixed(memory: np.ndarray, turnaround: np.ndarray, exponent: float = REPORTED) -> Fit:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from tidemark import files, summary
 from tidemark.errors import NO_SPACE, LabError
 from tidemark.report import bars, charts, curves, figure, timelines
-from tidemark.report.figure import Figure, of_rows
+from tidemark.report.figure import Figure, Table, of_rows
 from tidemark.report.page import Section, Shown, page
 from tidemark.report.sources import Progress, Run, Sources
 from tidemark.report.text import csv_text
@@ -21,13 +22,18 @@ from tidemark.report.text import csv_text
 PAGE, FIGURES = "report.html", "figures"
 
 
+def file_stem(text: str) -> str:
+    """A text as the name of a file."""
+    return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.")[:60]
+
+
 def stems(runs: Sequence[Run]) -> list[str]:
     """A name for each run's files, made of its label; no two are the same."""
-    plain = [re.sub(r"[^A-Za-z0-9.]+", "-", run.label).strip("-.")[:60] or "run" for run in runs]
+    plain = [file_stem(run.label) or "run" for run in runs]
     return [stem if plain.count(stem) == 1 else f"{stem}-{at}" for at, stem in enumerate(plain, 1)]
 
 
-def run_rows(runs: Sequence[Run]) -> list[dict]:
+def run_rows(runs: Sequence[Run]) -> list[dict[str, Any]]:
     """What was run, and how it went: a row for each run. Shares are percent."""
     rows = []
     for run in runs:
@@ -45,32 +51,32 @@ def run_rows(runs: Sequence[Run]) -> list[dict]:
     return rows
 
 
-def turned(rows: Sequence[dict]) -> dict[str, list]:
+def turned(rows: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
     """Rows as the columns of a table, their names in its first: to read a few runs side by side."""
     names = [name for name in of_rows(rows) if name != "run"]
     return {"": names} | {row["run"]: [row.get(name) for name in names] for row in rows}
 
 
-def process_table(run: Run) -> dict[str, list]:
+def process_table(run: Run) -> dict[str, list[Any]]:
     """The processes of a run that ended, in the order of their ends."""
     return of_rows([summary.process(record) for record in run.data.exits])
 
 
-def cell_table(sources: Sources) -> dict[str, list]:
+def cell_table(sources: Sources) -> dict[str, list[Any]]:
     """A row for each cell: its settings, its numbers, and why it has none."""
     return of_rows(
         [{"cell": cell.name, "ended": cell.why or "well", **cell.factors, **cell.numbers} for cell in sources.cells]
     )
 
 
-def varying(table: Mapping[str, list]) -> dict[str, list]:
+def varying(table: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
     """The columns in which not all is the same, and the first two, which are the cell and how it ended."""
     return {
         name: values for at, (name, values) in enumerate(table.items()) if at < 2 or any(v != values[0] for v in values)
     }
 
 
-def common(table: Mapping[str, list]) -> str:
+def common(table: Mapping[str, list[Any]]) -> str:
     """A sentence on the columns that `varying` leaves out."""
     left_out = {name: values[0] for name, values in table.items() if name not in varying(table)}
     return f"The same in all: {', '.join(f'{name} {value}' for name, value in left_out.items())}." if left_out else ""
@@ -80,7 +86,8 @@ class Parts:
     """What the page is put together of, while the files are written into `folder`."""
 
     def __init__(self, folder: Path, progress: Progress) -> None:
-        self.folder, self.progress, self.sections = folder, progress, []
+        self.folder, self.progress = folder, progress
+        self.sections: list[Section] = []
         (folder / FIGURES).mkdir()
 
     def save(self, figures: Sequence[Figure]) -> list[Shown]:
@@ -93,7 +100,7 @@ class Parts:
             shown.append(Shown(one.name, one.title, one.caption, svg))
         return shown
 
-    def table(self, name: str, title: str, table: Mapping[str, list]) -> list[tuple[str, Mapping[str, list]]]:
+    def table(self, name: str, title: str, table: Table) -> list[tuple[str, Table]]:
         """Write a table as CSV; the same for the page. Nothing for one without rows."""
         if not any(map(len, table.values())):
             return []
@@ -102,9 +109,11 @@ class Parts:
 
     def add_sweep(self, sources: Sources) -> None:
         """The curves and the table of the cells."""
-        figures, fits = curves.of_cells(sources.cells)
+        figures, fits, spreads = curves.of_cells(sources.cells)
         section = Section("Curves", figures=self.save(figures))
         section.tables = self.table("fits", "Turnaround: T = k / M^p + c, M in MiB, T in s", fits)
+        for x, spread in spreads.items():
+            section.tables += self.table(f"spread-{file_stem(x)}", f"Against {x}: median (least..greatest)", spread)
         self.sections.append(section)
         every = cell_table(sources)
         self.table("cells", "", every)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from html import escape as escaped
 from importlib import resources
 from string import Template
+from typing import Any
 
 from tidemark.report.text import as_text, printable
 
@@ -40,8 +41,8 @@ class Section:
 
     title: str
     text: str = ""
-    tables: list[tuple[str, Mapping[str, Sequence]]] = field(default_factory=list)
-    charts: list[dict] = field(default_factory=list)
+    tables: list[tuple[str, Mapping[str, Sequence[Any]]]] = field(default_factory=list)
+    charts: list[dict[str, Any]] = field(default_factory=list)
     figures: list[Shown] = field(default_factory=list)
 
 
@@ -85,7 +86,7 @@ def cell_html(value: object) -> str:
     return f"<td{kind}>{escape(text)}</td>"
 
 
-def table_html(title: str, table: Mapping[str, Sequence]) -> str:
+def table_html(title: str, table: Mapping[str, Sequence[Any]]) -> str:
     """A table with its header row."""
     head = "".join(f"<th>{escape(name).replace('_', '_<wbr>')}</th>" for name in table)
     rows = "".join(f"<tr>{''.join(map(cell_html, row))}</tr>\n" for row in zip(*table.values()))
@@ -118,7 +119,7 @@ def section_html(section: Section, anchor: str, first_chart: int) -> str:
 
 def page(title: str, notes: Iterable[str], sections: Sequence[Section]) -> str:
     """The whole page."""
-    charts: list[dict] = []
+    charts: list[dict[str, Any]] = []
     bodies, links = [], []
     for at, section in enumerate(sections):
         bodies.append(section_html(section, f"section-{at}", len(charts)))

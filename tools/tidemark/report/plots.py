@@ -286,11 +286,13 @@ SPACE_TIME = Plot(
 THRASHING = Plot(
     "thrashing",
     SWEEP,
-    "Thrashing curve: against the {axis}",
+    "Thrashing curve: against {axis}",
     "CPU utilisation, the part of it in user mode, and throughput (jobs that ended well per second of machine time) "
-    "against the {axis}. Throughput has a logarithmic scale. Points are runs, lines join their means. The collapse is "
+    "against {axis}. Throughput has a logarithmic scale. Points are runs; lines join the medians of those that differ "
+    "in nothing but jitter or seed, bands go from the least to the greatest. A collapse as processes grow is "
     "thrashing (P. Denning, “Thrashing: its causes and prevention”, 1968).",
-    """Against the number of processes (`thrashing-processes`), or memory (`thrashing-memory`). Denning's curve (1968):
+    """Against the number of processes (`thrashing-processes`), memory (`thrashing-memory`), or any parameter of the
+    kernel with several numbers (`thrashing-ws-tau_ms`). Denning's curve (1968):
     utilisation stays high while working sets fit, and then falls off a cliff. The distance between user time
     and utilisation is the kernel's work. Throughput has a logarithmic scale, because the policies' differences
     beyond the cliff are factors. Where the cliff is depends on the sum of the working sets; how deep it is
@@ -313,8 +315,9 @@ TURNAROUND = Plot(
     "turnaround-memory",
     SWEEP,
     "Turnaround against memory",
-    "Turnaround of the whole command against memory. Points are runs; dashed: T = k / M⁴ + c (McMenamin 2011, equation "
-    "5.1); solid: the exponent free, with its 95 % interval, by least squares on the mean at each size (variable "
+    "Turnaround of the whole command against memory. Points are runs, bars go from the least to the greatest; dashed: "
+    "T = k / M⁴ + c (McMenamin 2011, equation 5.1); solid: the exponent free, with its 95 % interval, by least squares "
+    "on the median at each size (variable "
     "projection; profile-likelihood interval). The scale is logarithmic where turnarounds differ more than thirtyfold.",
     """Turnaround of the whole command against memory, with two fits of T = k / M^p + c (T in seconds, M in MiB) after
     A. McMenamin, "Applying working set heuristics to the Linux kernel", 2011, equation 5.1 and Figure 5.1: p =

@@ -36,7 +36,8 @@ def grown(data: Telemetry, values: np.ndarray, first: float) -> np.ndarray:
     lengths = np.diff(column(data.samples, "t_us"), prepend=data.start["t_us"])
     if len(values) > 1 and lengths[-1] < np.median(lengths) / 2:
         before[-1] = before[-2]
-    return values - before
+    grown: np.ndarray = values - before
+    return grown
 
 
 def intervals(data: Telemetry) -> np.ndarray:
@@ -52,12 +53,14 @@ def growth(data: Telemetry, name: str) -> np.ndarray:
 
 def share(data: Telemetry, name: str) -> np.ndarray:
     """Percent of each interval that a counter of microseconds has grown by, float64[n]."""
-    return growth(data, name) / 1e4 / intervals(data)
+    percent: np.ndarray = growth(data, name) / 1e4 / intervals(data)
+    return percent
 
 
 def per_second(data: Telemetry, name: str) -> np.ndarray:
     """By how much a counter has grown in a second of each interval, float64[n]."""
-    return growth(data, name) / intervals(data)
+    rate: np.ndarray = growth(data, name) / intervals(data)
+    return rate
 
 
 def member(data: Telemetry, name: str) -> np.ndarray:
@@ -85,7 +88,8 @@ def utilisation(data: Telemetry) -> np.ndarray:
 
 def minor_faults(data: Telemetry) -> np.ndarray:
     """Faults that are not major, per second, float64[n]."""
-    return (growth(data, "vm.pgfault") - growth(data, "vm.pgmajfault")) / intervals(data)
+    rate: np.ndarray = (growth(data, "vm.pgfault") - growth(data, "vm.pgmajfault")) / intervals(data)
+    return rate
 
 
 def disk_response(data: Telemetry) -> np.ndarray:

@@ -12,8 +12,9 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from tidemark import qemu, results, summary, sweep
+from tidemark import parameters, qemu, results, summary, sweep
 from tidemark.errors import LabError
 from tidemark.plan import VARIABLES
 from tidemark.report.cells import Cell
@@ -60,7 +61,7 @@ class Sources:
         return of_runs + [f"{cell.name}: {cell.why}" for cell in self.cells if cell.why]
 
 
-def how_it_ended(meta: dict) -> str:
+def how_it_ended(meta: dict[str, Any]) -> str:
     """Empty for a run that ended well; else what happened to it."""
     if meta.get("state") == "running":
         return "interrupted: it was cut off, or is still running; drawn as far as its telemetry goes"
@@ -111,9 +112,16 @@ def read_cell(folder: Path, name: str, factors: dict[str, str]) -> Cell:
     try:
         result, data, _ = read_run(folder)
     except LabError as error:
-        return Cell(name, factors, {}, str(error))
+        return Cell(name, by_parameter(factors), {}, str(error))
     why = how_it_ended(result.meta)
-    return Cell(name, settings_of(result) | factors, {} if why else summary.measured(data), why)
+    return Cell(name, by_parameter(factors | settings_of(result)), {} if why else summary.measured(data), why)
+
+
+def by_parameter(factors: dict[str, str]) -> dict[str, str]:
+    """The same with each parameter of the kernel's command line as a factor of its own."""
+    named, rest = parameters.split(factors.get("cmdline", ""))
+    others = {name: value for name, value in factors.items() if name != "cmdline"}
+    return others | named | ({"cmdline": rest} if rest else {})
 
 
 def read_table(folder: Path) -> list[dict[str, str]] | None:
@@ -153,7 +161,7 @@ def read_sweep(folder: Path, progress: Progress) -> list[Cell]:
         if name and place.is_dir():
             cells.append(read_cell(place, name, factors))
         else:
-            cells.append(Cell(name, factors, {}, row.get("reason") or "it has not been run"))
+            cells.append(Cell(name, by_parameter(factors), {}, row.get("reason") or "it has not been run"))
     return cells
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 
 def printable(text: str) -> str:
@@ -26,7 +27,7 @@ def as_text(value: object) -> object:
     return "" if value is None else value
 
 
-def csv_text(table: Mapping[str, Sequence]) -> str:
+def csv_text(table: Mapping[str, Sequence[Any]]) -> str:
     """A table of columns as CSV with a header line."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -169,7 +170,7 @@ def overlaid(runs: Sequence[Run]) -> Figure:
         picture, axes = grid(len(shown))
         for panel, key in zip(axes, shown):
             for one, look in zip(of_runs, styles):
-                columns = thin(one[key]) if key in one else {"time_s": [], "mad": [], "rss": []}
+                columns: dict[str, Any] = thin(one[key]) if key in one else {"time_s": [], "mad": [], "rss": []}
                 panel.plot(columns["time_s"], columns["mad"], color=GREY, linewidth=0.6)
                 panel.plot(columns["time_s"], columns["rss"], color=look.colour, linestyle=look.dash, linewidth=0.9)
             heading(panel, f"{key[1]} {key[0]}", wide=False)

@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from io import BufferedReader
 from pathlib import Path
-from typing import Protocol, TextIO
+from typing import Any, Protocol, TextIO, cast
 
 import numpy as np
 
@@ -40,13 +40,13 @@ def no_progress(done: int, total: int | None) -> None:
 class Source:
     """A file to import: `stream` of its bytes, decompressed; `name`; `total` bytes of what was opened, if known."""
 
-    def __init__(self, raw: BufferedReader, name: str) -> None:
+    def __init__(self, raw: BufferedReader[Any], name: str) -> None:
         self.name = name
         self._raw = raw
         about = os.fstat(raw.fileno())
         self.total = about.st_size if stat.S_ISREG(about.st_mode) else None
         packed = raw.peek(len(GZIP)).startswith(GZIP)
-        self.stream = BufferedReader(gzip.GzipFile(fileobj=raw)) if packed else raw
+        self.stream: BufferedReader[Any] = BufferedReader(gzip.GzipFile(fileobj=raw)) if packed else raw
 
     def done(self) -> int:
         """Bytes read so far, 0 when that cannot be known."""
@@ -59,7 +59,7 @@ def opened(path: str) -> Iterator[Source]:
     name = "the standard input" if path == STDIN else path
     try:
         with contextlib.nullcontext(sys.stdin.buffer) if path == STDIN else Path(path).open("rb") as raw:
-            yield Source(raw, name)
+            yield Source(cast("BufferedReader[Any]", raw), name)
     except (EOFError, OSError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or f"{error}; it is cut off or damaged"
         raise TraceError(f"{name}: cannot be read: {reason}") from error
@@ -74,7 +74,7 @@ class References(Protocol):
 
     def __iter__(self) -> Iterator[Batch]: ...
 
-    def space(self) -> dict: ...
+    def space(self) -> dict[str, Any]: ...
 
 
 def references(source: Source, skip_foreign: bool, partial: bool) -> References:
@@ -93,7 +93,7 @@ def references(source: Source, skip_foreign: bool, partial: bool) -> References:
 
 def import_file(
     path: str, out: Path, skip_foreign: bool = False, partial: bool = False, progress: Progress = no_progress
-) -> dict:
+) -> dict[str, Any]:
     """Make the trace `out` of Lackey text or lackeyml; returns {"source", "lines", "foreign", "space", "totals"}.
 
     `skip_foreign` and `partial` as LackeyText has them. Raises TraceError for a bad input, LabError when `out` cannot
@@ -121,7 +121,7 @@ def append(writer: Writer, columns: Batch) -> None:
 
 
 @contextlib.contextmanager
-def new_trace(out: Path, meta: dict) -> Iterator[Writer]:
+def new_trace(out: Path, meta: dict[str, Any]) -> Iterator[Writer]:
     """A Writer whose .partial goes when something fails."""
     writer = Writer(out, meta)
     try:
@@ -147,7 +147,7 @@ def new_text(out: Path) -> Iterator[TextIO]:
         partial.unlink(missing_ok=True)
 
 
-def chosen_space(reader: Reader, space: int | None) -> dict:
+def chosen_space(reader: Reader, space: int | None) -> dict[str, Any]:
     """The row of the space to export. Raises LabError when the choice is not clear."""
     rows = [row for row in reader.spaces if space in (None, row["space"])]
     if len(rows) != 1:
@@ -165,7 +165,7 @@ def tracked(reader: Reader, progress: Progress) -> Iterator[Batch]:
         progress(done, reader.totals["runs"])
 
 
-def export_lackeyml(reader: Reader, out: Path, space: int | None, progress: Progress = no_progress) -> dict:
+def export_lackeyml(reader: Reader, out: Path, space: int | None, progress: Progress = no_progress) -> dict[str, Any]:
     """One space as lackeyml. Returns {"instructions": of the space, "carried": how many of them the document shows}."""
     row = chosen_space(reader, space)
     command = row.get("command") or row.get("name") or ""

@@ -20,7 +20,7 @@ import json
 import struct
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -80,7 +80,7 @@ def to_planes(column: np.ndarray) -> bytes:
 def from_planes(data: bytes, offset: int, length: int, dtype: np.dtype) -> np.ndarray:
     """The column of `length` numbers whose planes begin at `offset`."""
     planes = np.frombuffer(data, np.uint8, length * dtype.itemsize, offset).reshape(dtype.itemsize, length)
-    column = planes[0].astype(dtype)
+    column: np.ndarray = planes[0].astype(dtype)
     for number, plane in enumerate(planes[1:], 1):
         if plane.any():
             column |= plane.astype(dtype) << dtype.type(8 * number)
@@ -111,7 +111,7 @@ class Writer:
     the file its name only in `close`; without that, NAME.partial is left, which no reader takes for a trace.
     """
 
-    def __init__(self, path: str | Path, meta: dict) -> None:
+    def __init__(self, path: str | Path, meta: dict[str, Any]) -> None:
         """`meta` is any JSON object: where the trace comes from. Raises LabError when the file cannot be made."""
         from tidemark.trace.pages import Counters, PageTable  # numba: readers of a file's head need not wait for it
 
@@ -159,7 +159,7 @@ class Writer:
             if self._filled == BLOCK_RUNS:
                 self._write_block()
 
-    def close(self, spaces: Iterable[dict] = ()) -> None:
+    def close(self, spaces: Iterable[dict[str, Any]] = ()) -> None:
         """Write what waits and the tail, and give the file its name. `spaces` are rows {"space": n, "name": ..., ...};
         each gets its "runs", "references", "instructions" and "pages", and a space without a row gets one. Raises
         ValueError for two rows of one space, LabError when the disk is full.
@@ -190,7 +190,7 @@ class Writer:
         self._section(BLOCK, encode_block(block), self._filled, len(block.new_pages))
         self._filled = 0
 
-    def _space_table(self, rows: dict[int, dict]) -> list[dict]:
+    def _space_table(self, rows: dict[int, dict[str, Any]]) -> list[dict[str, Any]]:
         pages = np.bincount(self._pages.spaces[: self._pages.known], minlength=MAX_SPACES)
         counters = self._counters
         used = np.flatnonzero(counters.runs).tolist()
@@ -205,7 +205,7 @@ class Writer:
             for space in sorted({*rows, *used})
         ]
 
-    def _totals(self) -> dict:
+    def _totals(self) -> dict[str, Any]:
         by_kind = self._counters.references.sum(axis=0).tolist()
         return {
             "runs": int(self._counters.runs.sum()),
@@ -290,17 +290,18 @@ class Reader:
             )
         self._tail_at = self._find_tail(file, size)
         file.seek(START.size)
-        self.meta: dict = self._json(file, META, ())
+        self.meta: dict[str, Any] = self._json(file, META, ())
         self._blocks_at = file.tell()
         file.seek(self._tail_at)
         tail = self._json(file, TAIL, ("spaces", "totals"))
         if file.tell() != size - TRAILER.size:
             raise self._damaged(file.tell(), "the tail does not end where the file does")
-        self.spaces: list[dict] = tail["spaces"]
-        self.totals: dict = tail["totals"]
+        self.spaces: list[dict[str, Any]] = tail["spaces"]
+        self.totals: dict[str, Any] = tail["totals"]
 
     def _find_tail(self, file: IO[bytes], size: int) -> int:
         file.seek(size - TRAILER.size)
+        offset: int
         offset, end = TRAILER.unpack(file.read(TRAILER.size))
         if end != END:
             raise self._cut_off(size)
@@ -324,7 +325,7 @@ class Reader:
             raise self._damaged(at, "the content of a section has a wrong checksum")
         return (runs, new), content
 
-    def _json(self, file: IO[bytes], tag: bytes, required: tuple[str, ...]) -> dict:
+    def _json(self, file: IO[bytes], tag: bytes, required: tuple[str, ...]) -> dict[str, Any]:
         at = file.tell()
         try:
             value = json.loads(self._section(file, tag)[1])

@@ -16,10 +16,11 @@ import re
 from collections.abc import Iterator
 from io import BufferedReader
 from pathlib import PurePath
+from typing import Any
 
 import numpy as np
-from numba import njit
 
+from tidemark.jit import Int, compiled
 from tidemark.trace import INSTRUCTION, LOAD, MODIFY, STORE
 from tidemark.trace.format import TraceError
 from tidemark.trace.pages import MAX_SIZE, Array
@@ -35,22 +36,22 @@ for _value, _pair in enumerate(zip("0123456789abcdef", "0123456789ABCDEF", stric
     DIGITS[[ord(_digit) for _digit in _pair]] = _value
 NO_KIND = 255
 DATA_KINDS = np.full(256, NO_KIND, np.uint8)
-for _letter, _kind in (("L", LOAD), ("S", STORE), ("M", MODIFY)):
-    DATA_KINDS[ord(_letter)] = _kind
+for _letter, _code in (("L", LOAD), ("S", STORE), ("M", MODIFY)):
+    DATA_KINDS[ord(_letter)] = _code
 MAX_ADDRESS_DIGITS = 16
 MAX_SIZE_DIGITS = 4
 I_LETTER, SPACE, COMMA, NEWLINE = (ord(character) for character in "I ,\n")
 
 
-@njit(cache=True, nogil=True)
-def _kind(first: int, second: int) -> int:
+@compiled
+def _kind(first: Int, second: Int) -> Int:
     if first == SPACE:
         return DATA_KINDS[second]
     return INSTRUCTION if first == I_LETTER and second == SPACE else NO_KIND
 
 
-@njit(cache=True, nogil=True)
-def _parse(text: Array, at: int, end: int, kinds: Array, addresses: Array, sizes: Array) -> tuple[int, int]:
+@compiled
+def _parse(text: Array, at: Int, end: Int, kinds: Array, addresses: Array, sizes: Array) -> tuple[Int, Int]:
     """Parse the whole lines text[at:end] into columns; returns (offset of the first other line or `end`, how many)."""
     done = 0
     while at < end:
@@ -90,7 +91,7 @@ class LackeyText:
 
     source = "lackey"
 
-    def __init__(self, file: BufferedReader, name: str, skip_foreign: bool = False, partial: bool = False) -> None:
+    def __init__(self, file: BufferedReader[Any], name: str, skip_foreign: bool = False, partial: bool = False) -> None:
         self.lines = self.foreign = self.references = 0
         self._file, self._name = file, name
         self._skip_foreign, self._partial = skip_foreign, partial
@@ -117,7 +118,7 @@ class LackeyText:
             self._bytes[:kept] = self._bytes[end:filled]
         self._check_end(bytes(self._bytes[:kept]))
 
-    def space(self) -> dict:
+    def space(self) -> dict[str, Any]:
         """The row of the table of spaces: known after the last batch."""
         words = self._command.split()
         return {
@@ -136,7 +137,8 @@ class LackeyText:
                 self.lines += done
                 self.references += done
                 self._ends_in_comment = False
-                yield tuple(column[:done] for column in self._columns)
+                kinds, addresses, sizes = (column[:done] for column in self._columns)
+                yield kinds, addresses, sizes
             if at < end:
                 line_end = self._bytes.index(b"\n", at)
                 self.lines += 1

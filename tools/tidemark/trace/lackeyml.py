@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator
 from io import BufferedReader
 from itertools import chain
 from pathlib import PurePath
-from typing import TextIO
+from typing import Any, TextIO
 from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
@@ -70,7 +70,7 @@ class Lackeyml:
 
     source = "lackeyml"
 
-    def __init__(self, file: BufferedReader, name: str) -> None:
+    def __init__(self, file: BufferedReader[Any], name: str) -> None:
         self.lines = self.foreign = 0
         self._file, self._name = file, name
         self._command: str | None = None
@@ -94,7 +94,7 @@ class Lackeyml:
         if self._command is None:
             raise self._wrong("no application in the document")
 
-    def space(self) -> dict:
+    def space(self) -> dict[str, Any]:
         """The row of the table of spaces: known after the last batch."""
         words = (self._command or "").split()
         name = PurePath(words[0]).name if words else ""

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
-from numba import njit
 
 from tidemark.errors import LabError
+from tidemark.jit import Int, compiled
 from tidemark.trace import INSTRUCTION, LOAD, MAX_COUNT, MAX_SPACES, PAGE_SHIFT
 
 STREAM_VERSION = 1
@@ -57,11 +57,11 @@ def example() -> bytes:
     return np.array([tagged(BEGIN, STREAM_VERSION), 1, tagged(END, 2)], WORD).tobytes()
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _pack(
     words: np.ndarray,
-    start: int,
-    space: int,
+    start: Int,
+    space: Int,
     fetches_too: bool,
     waiting: np.ndarray,
     state: np.ndarray,
@@ -70,8 +70,8 @@ def _pack(
     kinds: np.ndarray,
     counts: np.ndarray,
     insns: np.ndarray,
-    filled: int,
-) -> tuple[int, int]:
+    filled: Int,
+) -> tuple[Int, Int]:
     """Fill in the runs of words from `start` up to one that is not about references: (its index, runs filled).
 
     `state` is the page of code, and the open run: space, page, kind, count (0: there is none), insns. Where fetches
@@ -80,7 +80,7 @@ def _pack(
     code, run_space, run_page, run_kind, run_count, run_insns = state
     i = start
     while i < len(words):
-        word = np.int64(words[i])
+        word: Int = np.int64(words[i])
         tag, value, fetches = NO_TAG, word & MAX_VALUE, word & MAX_FETCHES
         if word >= TAGGED:
             tag = word >> TAG_SHIFT & TAGS
@@ -142,7 +142,7 @@ class Spaces:
             raise StreamError(f"a trace holds at most {MAX_SPACES} address spaces; record a shorter run")
         return number
 
-    def table(self, events: Sequence[dict], whole: bool) -> list[dict]:
+    def table(self, events: Sequence[dict[str, Any]], whole: bool) -> list[dict[str, Any]]:
         """Rows {"space", "name", "cr3", "whole", and "pid", "since_us" if an event has told} for the trace's tail.
 
         `events` are the `mm` events {"pid", "comm", "cr3", "t_us"} in order, none when the telemetry is off. `whole`:
@@ -150,15 +150,15 @@ class Spaces:
         """
         if whole and events and len(events) != self._births:
             raise StreamError(f"the telemetry has {len(events)} mm events, the plugin saw {self._births}")
-        named = {}
+        named: dict[tuple[int, int], dict[str, Any]] = {}
         for births, event in enumerate(events):
             lives = self._deaths.get(event["cr3"], [])
             named[event["cr3"], bisect_right(lives, births)] = event
         rows = []
         for (cr3, life), number in self._numbers.items():
             row = {"space": number, "name": f"cr3 {cr3:#x}", "cr3": cr3, "whole": whole}
-            if event := named.get((cr3, life)):
-                row |= {"name": event["comm"], "pid": event["pid"], "since_us": event["t_us"]}
+            if found := named.get((cr3, life)):
+                row |= {"name": found["comm"], "pid": found["pid"], "since_us": found["t_us"]}
             rows.append(row)
         return rows
 

@@ -12,8 +12,8 @@ each distinct page, however long the trace. Consumers index plain arrays by thes
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from tidemark.jit import Int, compiled
 from tidemark.trace import INSTRUCTION, KINDS, MAX_COUNT, MAX_SPACES, PAGE_SHIFT
 
 Array = np.ndarray
@@ -27,25 +27,25 @@ SPACE_STEP = np.uint64(0xD6E8FEB86659FD93)
 SHIFT = np.uint64(PAGE_SHIFT)
 
 
-@njit(cache=True, nogil=True)
-def _slot(space: int, page: int, nr_slots: int) -> int:
+@compiled
+def _slot(space: Int, page: Int, nr_slots: Int) -> Int:
     """Where the search for a pair begins: multiplicative hashing, by the upper half of the product."""
     key = np.uint64(page) * GOLDEN ^ np.uint64(space) * SPACE_STEP
     key = (key ^ (key >> np.uint64(32))) * GOLDEN
     return (key >> np.uint64(32)) & np.uint64(nr_slots - 1)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _number(
     spaces: Array,
     pages: Array,
-    start: int,
+    start: Int,
     slots: Array,
     known_spaces: Array,
     known_pages: Array,
-    known: int,
+    known: Int,
     ids: Array,
-) -> tuple[int, int]:
+) -> tuple[Int, Int]:
     """Fill `ids` from `start`; returns (next, known), and next < len(pages) when the columns are full."""
     mask = np.uint64(len(slots) - 1)
     for i in range(start, len(pages)):
@@ -65,8 +65,8 @@ def _number(
     return len(pages), known
 
 
-@njit(cache=True, nogil=True)
-def _fill_slots(slots: Array, known_spaces: Array, known_pages: Array, known: int) -> None:
+@compiled
+def _fill_slots(slots: Array, known_spaces: Array, known_pages: Array, known: Int) -> None:
     """Enter the first `known` pairs into an empty table."""
     mask = np.uint64(len(slots) - 1)
     for number in range(known):
@@ -102,7 +102,7 @@ class PageTable:
         _fill_slots(self._slots, self.spaces, self.pages, self.known)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _count(
     spaces: Array, kinds: Array, counts: Array, insns: Array, references: Array, instructions: Array, runs: Array
 ) -> None:
@@ -125,7 +125,7 @@ class Counters:
         _count(spaces, kinds, counts, insns, self.references, self.instructions, self.runs)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _merge(
     kinds: Array,
     addresses: Array,
@@ -135,7 +135,7 @@ def _merge(
     kinds_out: Array,
     counts_out: Array,
     insns_out: Array,
-) -> int:
+) -> Int:
     """Append the runs that end within these references; returns how many. `run` is the open one: page, kind, count,
     instructions, count 0 for none.
     """
@@ -172,14 +172,15 @@ class RunBuilder:
         (bytes) and sizes u32[n] (1 to MAX_SIZE bytes; no reference wraps around the end of the address space).
         """
         most = 2 * len(kinds)
-        out = (
+        out: Columns = (
             np.empty(most, np.uint64),
             np.empty(most, np.uint8),
             np.empty(most, np.uint32),
             np.empty(most, np.uint32),
         )
         done = _merge(kinds, addresses, sizes, self._run, *out)
-        return tuple(column[:done] for column in out)
+        pages, kinds, counts, insns = (column[:done] for column in out)
+        return pages, kinds, counts, insns
 
     def finish(self) -> Columns:
         """The open run, if there is one: columns of length 1 or 0."""

@@ -18,6 +18,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from tidemark import experiment, plugin, qemu, results, telemetry
 from tidemark.errors import FAILED, NO_TOOL, USAGE, LabError
@@ -30,7 +31,7 @@ BIRTH, DEATH = "telemetry_mm", "pgd_destroy"
 PIPE_BYTES = 1 << 20
 POLL_MS = 100
 
-Progress = Callable[[list[dict], int], None]
+Progress = Callable[[list[dict[str, Any]], int], None]
 
 
 @dataclass(frozen=True)
@@ -39,14 +40,14 @@ class Recording:
 
     result: results.Result
     trace: Path
-    totals: dict
-    spaces: list[dict]
+    totals: dict[str, Any]
+    spaces: list[dict[str, Any]]
 
 
 class Reception(threading.Thread):
     """Packs what comes through the pipe into a trace. `error` is why it stopped before the end, if it did."""
 
-    def __init__(self, pipe: Path, trace: Path, meta: dict, fetches_too: bool) -> None:
+    def __init__(self, pipe: Path, trace: Path, meta: dict[str, Any], fetches_too: bool) -> None:
         super().__init__(name="trace", daemon=True)
         self.error: Exception | None = None
         self._trace, self._meta, self._fetches_too = trace, meta, fetches_too
@@ -92,7 +93,7 @@ class Reception(threading.Thread):
         self._over.set()
         self.join()
 
-    def keep(self, events: list[dict], whole: bool) -> None:
+    def keep(self, events: list[dict[str, Any]], whole: bool) -> None:
         """Give the trace its name. `events` are the telemetry's `mm` events; `whole`: did the run come to its end?
 
         Raises what stopped the thread, and StreamError when the stream is not as it should be.
@@ -120,7 +121,7 @@ def warm_up(scratch: Path) -> None:
         writer.close()
 
 
-def mm_events(result: results.Result) -> list[dict]:
+def mm_events(result: results.Result) -> list[Any]:
     """The kernel's `mm` events, as many as came."""
     try:
         events = result.telemetry(partial=True).events
@@ -135,6 +136,7 @@ def check(result: results.Result, reception: Reception) -> None:
         raise reception.error
     if said := plugin.complaint(result):
         raise LabError(f"{said}; there is no trace", NO_TOOL)
+    experiment.drop_refused(result)
     if result.meta["exit"] not in (qemu.OK, qemu.FAILED, qemu.TIMED_OUT):
         raise LabError(
             f"{result.meta['reason']}; there is no trace. The console ends so:\n{result.tail()}\n"
@@ -167,7 +169,7 @@ def carry_out(settings: qemu.Settings, folder: Path, reception: Reception, progr
     return result
 
 
-def silent(records: list[dict], words: int) -> None:
+def silent(records: list[dict[str, Any]], words: int) -> None:
     """No progress is shown."""
 
 

@@ -8,7 +8,7 @@ import re
 import threading
 import time
 from collections.abc import Callable
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rich.text import Text
 from textual.app import App, ComposeResult
@@ -58,13 +58,17 @@ class Help(ModalScreen[None]):
         """One text."""
         yield Static(HELP, id="help")
 
+    left = False
+
     def on_key(self) -> None:
-        """Back."""
-        self.dismiss()
+        """Back, but only once: another key may have come before the screen is gone."""
+        if not self.left:
+            self.left = True
+            self.dismiss()
 
     def on_click(self) -> None:
-        """Back."""
-        self.dismiss()
+        """The same."""
+        self.on_key()
 
 
 class Panel(Widget):
@@ -127,7 +131,7 @@ class Watch(App[int]):
         self.source, self.player = source, player
         self.recording = model.Recording(keep)
         self.moment: model.Moment | None = None
-        self.rows: list[dict] = []
+        self.rows: list[dict[str, Any]] = []
         self.error: LabError | None = None
         self.chosen: int | None = None
         self.window_s = WINDOWS[0]
@@ -135,7 +139,7 @@ class Watch(App[int]):
         self.loop: asyncio.AbstractEventLoop | None = None
         self.header, self.top = Panel(self.draw_header, "header"), Horizontal(id="top")
         self.notice, self.said = Static(id="notice"), ""
-        self._shown: tuple | None = None
+        self._shown: tuple[Any, ...] | None = None
         self._ticked_s = self._heard_s = time.monotonic()
 
     def compose(self) -> ComposeResult:
@@ -247,7 +251,7 @@ class Watch(App[int]):
 
     def at_end(self) -> bool:
         """Is the last sample shown?"""
-        return bool(self.moment) and self.moment.now is self.recording.samples[-1]
+        return self.moment is not None and self.moment.now is self.recording.samples[-1]
 
     def news(self) -> str:
         """What is to be said across the screen."""
@@ -266,7 +270,7 @@ class Watch(App[int]):
         """The processes."""
         return table.table(self.rows, width, height, self.chosen) if self.moment else Text()
 
-    def chosen_row(self) -> dict | None:
+    def chosen_row(self) -> dict[str, Any] | None:
         """The chosen process, while it lives."""
         return next((row for row in self.rows if row["pid"] == self.chosen), None)
 

@@ -17,8 +17,9 @@ how P. Denning ("Thrashing: its causes and prevention", AFIPS 1968) describes th
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -47,16 +48,16 @@ class Moment:
     until then, or, of the latest sample, the last that is known; `series` has the counters of all samples until then,
     float64[n] each, for `rate`."""
 
-    start: dict
-    before: dict | None
-    now: dict
+    start: dict[str, Any]
+    before: dict[str, Any] | None
+    now: dict[str, Any]
     policy: str
-    event: dict | None
+    event: dict[str, Any] | None
     pressure: Pressure | None
     series: dict[str, np.ndarray]
 
 
-def check(record: dict) -> None:
+def check(record: dict[str, Any]) -> None:
     """TelemetryError when a sample lacks a member that the view shows."""
     missing = [name for name in NEEDED if name not in record]
     missing += [
@@ -71,14 +72,14 @@ class Recording:
 
     def __init__(self, keep: int | None = None) -> None:
         self.keep = keep
-        self.start: dict | None = None
-        self.end: dict | None = None
-        self.samples: list[dict] = []
-        self.events: list[dict] = []
+        self.start: dict[str, Any] | None = None
+        self.end: dict[str, Any] | None = None
+        self.samples: list[dict[str, Any]] = []
+        self.events: list[dict[str, Any]] = []
         self._times: list[int] = []
         self._counters: dict[str, list[float]] = {"idle": [], "majflt": [], "full": []}
 
-    def add(self, records: Iterable[dict]) -> None:
+    def add(self, records: Iterable[dict[str, Any]]) -> None:
         """Take note of new records. TelemetryError when one cannot be shown."""
         for record in records:
             if record["ev"] == "start":
@@ -91,7 +92,7 @@ class Recording:
                 self.events.append(record)
         self._forget()
 
-    def _add_sample(self, record: dict) -> None:
+    def _add_sample(self, record: dict[str, Any]) -> None:
         check(record)
         self.samples.append(record)
         self._times.append(record["t_us"])
@@ -103,7 +104,8 @@ class Recording:
         if self.keep is None or len(self.samples) <= self.keep:
             return
         surplus = len(self.samples) - self.keep * 9 // 10
-        for column in (self.samples, self._times, *self._counters.values()):
+        columns: list[list[Any]] = [self.samples, self._times, *self._counters.values()]
+        for column in columns:
             del column[:surplus]
         self.events = [event for event in self.events if event["t_us"] >= self._times[0] or event["ev"] == "policy"]
 
@@ -117,23 +119,25 @@ class Recording:
         if "psi" not in now:
             return None
         back = bisect.bisect_right(self._times, now["t_us"] - LAMP_US, 0, at) - 1
-        before = self.samples[back] if back >= 0 else {"t_us": 0, "psi": {"some_us": 0, "full_us": 0}}
+        none: dict[str, Any] = {"t_us": 0, "psi": {"some_us": 0, "full_us": 0}}
+        before = self.samples[back] if back >= 0 else none
         interval = max(now["t_us"] - before["t_us"], 1)
         some, full = (max(0, now["psi"][name] - before["psi"][name]) / interval for name in ("some_us", "full_us"))
         return Pressure(min(some, 1.0), min(full, 1.0))
 
     def moment(self, at: int) -> Moment:
         """The moment of sample `at`."""
+        start: dict[str, Any] = self.start or {}
         now = self.samples[at]
         latest = at == len(self.samples) - 1
         past = [event for event in self.events if latest or event["t_us"] <= now["t_us"]]
         policies = [event["name"] for event in past if event["ev"] == "policy"]
-        series = {"t": self._times, **self._counters}
+        series: dict[str, list[Any]] = {"t": self._times, **self._counters}
         return Moment(
-            start=self.start,
+            start=start,
             before=self.samples[at - 1] if at else None,
             now=now,
-            policy=policies[-1] if policies else self.start["policy"],
+            policy=policies[-1] if policies else start["policy"],
             event=past[-1] if past else None,
             pressure=self.pressure(at),
             series={name: np.array(values[: at + 1], dtype=float) for name, values in series.items()},
@@ -142,16 +146,18 @@ class Recording:
 
 def interval_us(moment: Moment) -> int:
     """Time since the sample before, or since boot."""
-    return max(moment.now["t_us"] - (moment.before["t_us"] if moment.before else 0), 1)
+    before = moment.before["t_us"] if moment.before else 0
+    return max(int(moment.now["t_us"] - before), 1)
 
 
 def growth(moment: Moment, *path: str) -> float:
     """How much a counter, such as ("vm", "pgmajfault"), has grown since the sample before; 0 where it is missing."""
 
-    def value(sample: dict | None) -> float:
+    def value(sample: dict[str, Any] | None) -> float:
+        found: Any = sample
         for name in path:
-            sample = (sample or {}).get(name)
-        return sample or 0
+            found = (found or {}).get(name)
+        return float(found or 0)
 
     return value(moment.now) - value(moment.before)
 
@@ -175,7 +181,7 @@ def disk_service(moment: Moment) -> tuple[float, float, float]:
     return (share, busy / ended / 1e3, waited / ended / 1e3) if ended else (share, 0.0, 0.0)
 
 
-def processes(moment: Moment) -> list[dict]:
+def processes(moment: Moment) -> list[dict[str, Any]]:
     """The processes with `faults_s`, major faults a second, and `shares`, what they did with the last interval (six
     accounts, 0 to 1); the largest resident set first."""
     before = {process["pid"]: process for process in (moment.before or {}).get("procs", ())}
@@ -190,13 +196,14 @@ def processes(moment: Moment) -> list[dict]:
     return sorted(rows, key=lambda row: (-row["rss"], row["pid"]))
 
 
-def rate(t: np.ndarray, counter: np.ndarray, edges: Sequence[float]) -> np.ndarray:
+def rate(t: np.ndarray, counter: np.ndarray, edges: np.ndarray) -> np.ndarray:
     """Growth of `counter` (float64[n] at times t) per µs between consecutive edges, float64[len(edges) - 1]; nan where
     t does not reach, or where the counter is not known."""
     if len(t) < 2:
         return np.full(len(edges) - 1, np.nan)
     at_edges = np.interp(edges, t, counter, left=np.nan, right=np.nan)
-    return np.diff(at_edges) / np.diff(edges)
+    growth: np.ndarray = np.diff(at_edges) / np.diff(edges)
+    return growth
 
 
 def edges(t: np.ndarray, window_s: float, bins: int) -> np.ndarray:

@@ -7,7 +7,7 @@ import queue
 import threading
 import time
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from tidemark import experiment, image, qemu, results, telemetry
 from tidemark.errors import LabError
@@ -23,7 +23,7 @@ class Source(Protocol):
     name: str
     ended: str
 
-    def poll(self) -> list[dict]:
+    def poll(self) -> list[dict[str, Any]]:
         """The records that have come since the last call. LabError when they cannot be used."""
 
     def close(self) -> None:
@@ -52,10 +52,10 @@ def find(target: Path | None) -> tuple[Path, results.Result | None]:
     return target, None
 
 
-def how_it_ended(result: results.Result | None, end: dict | None) -> str:
+def how_it_ended(result: results.Result | None, end: dict[str, Any] | None) -> str:
     """What a result's meta.json, or else the stream's end record, says of the end; empty when there was none."""
     if result is not None and result.meta["state"] != "running":
-        return result.meta.get("reason") or result.meta["state"]
+        return str(result.meta.get("reason") or result.meta["state"])
     if end is None:
         return ""
     return WELL if not end.get("status") else f"the command failed, status {end['status']}"
@@ -74,11 +74,11 @@ class File:
         self.name = result.name if result else str(path)
         self.ended = ""
         self._follower = telemetry.Follower(path)
-        self._end: dict | None = None
+        self._end: dict[str, Any] | None = None
         self._size = 0
         self._asked_s = 0.0
 
-    def poll(self) -> list[dict]:
+    def poll(self) -> list[dict[str, Any]]:
         """See Source."""
         self._ask_result()
         finished = self.result is not None and self.result.meta["state"] != "running"
@@ -122,12 +122,12 @@ class Run:
         self.result: results.Result | None = None
         self.error: LabError | None = None
         self._settings = settings
-        self._records: queue.SimpleQueue[list[dict]] = queue.SimpleQueue()
+        self._records: queue.SimpleQueue[list[dict[str, Any]]] = queue.SimpleQueue()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
 
-    def _take(self, records: list[dict]) -> None:
+    def _take(self, records: list[dict[str, Any]]) -> None:
         self._records.put(records)
         if self._stop.is_set():
             raise KeyboardInterrupt
@@ -140,7 +140,7 @@ class Run:
         except KeyboardInterrupt:
             pass
 
-    def poll(self) -> list[dict]:
+    def poll(self) -> list[dict[str, Any]]:
         """See Source."""
         over = not self._thread.is_alive()
         records = []

@@ -8,6 +8,7 @@ empty has a cell at least.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from rich.text import Text
 
@@ -56,7 +57,7 @@ def bar_width(width: int) -> int:
     return max(width - FIXED - (6 * 7 if width >= WIDE else 0), 16)
 
 
-def row(process: Mapping, scale: int, width: int) -> Text:
+def row(process: Mapping[str, Any], scale: int, width: int) -> Text:
     """One process."""
     comm = process["comm"] if len(process["comm"]) <= 10 else process["comm"][:9] + "…"
     text = Text(f"{process['pid']:>5} {comm:<10} {STATES.get(process['state'], '?')} ")
@@ -74,7 +75,7 @@ def window(total: int, height: int, chosen: int) -> int:
     return min(max(0, chosen - height // 2), max(0, total - height))
 
 
-def table(rows: Sequence[Mapping], width: int, height: int, chosen: int | None = None) -> Text:
+def table(rows: Sequence[Mapping[str, Any]], width: int, height: int, chosen: int | None = None) -> Text:
     """Processes, one a line, under a heading, in `height` lines; `chosen` is the pid of the row to mark."""
     scale = max([process["rss"] + process["swap"] for process in rows], default=1) or 1
     at = next((nr for nr, process in enumerate(rows) if process["pid"] == chosen), None)
@@ -90,7 +91,7 @@ def table(rows: Sequence[Mapping], width: int, height: int, chosen: int | None =
     return join(lines)
 
 
-def detail(process: Mapping | None, width: int) -> Text:
+def detail(process: Mapping[str, Any] | None, width: int) -> Text:
     """What the chosen process did with the last interval, and its counts since it was made."""
     if process is None:
         return Text("up and down choose a process", DIM)

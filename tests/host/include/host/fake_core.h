@@ -1,6 +1,7 @@
 /*
- * The world of the policy seam for host tests: the rules are the kernel's own (mm/seam/rules.c), but
- * pages are only names and the program that uses them is the test. A page's accessed bit is PG_young, its address space is page->owner.
+ * The world of the policy seam for host tests: the rules are the kernel's own (mm/seam/rules.c),
+ * but pages are only names and the program that uses them is the test. A page's accessed bit is
+ * PG_young, its address space is page->owner.
  *
  * A broken rule is a failed expectation; core_nr_errors counts them, so that a random test can stop
  * at the first one and say where it was.
@@ -20,6 +21,7 @@ struct mm_struct {
 
 extern u64 core_now_ns;     /* vm_now() */
 extern u32 core_frames;     /* vm_frames() */
+extern const char *core_expects; /* the rule that is to be broken next; NULL again when it was */
 extern u32 core_nr_errors;  /* rules broken since core_start */
 
 /* Switches the policy on, with this many frames, all in ZONE_NORMAL, and no address space. */

@@ -1,0 +1,151 @@
+/*
+ * Every process gets on, however few frames there are.
+ *
+ * Problem. An instruction may need several pages at once: its operands, its stack. With three
+ * frames and two processes it can come to this: A waits for its second page while B takes A's
+ * first one for itself, and the other way round. Each fault is served and no instruction is ever
+ * completed. No policy can prevent it, since every choice of a victim is the wrong one.
+ *
+ * Idea: the sign is that a process faults again and again with the very same registers. Nothing
+ * that gets on does so: an instruction that has completed has moved on. When it has to read one
+ * page again and again like that (STARVED_AFTER), the process gets a turn:
+ *
+ *   - nobody else is given a frame (frames_charge waits), so it can win the race for one;
+ *   - the pages that its instruction has got are not eligible, so no choice can be wrong.
+ *
+ * The turn is over when its instruction is: the process has spent time in user mode and has not
+ * faulted, or has faulted with other registers. Who was starved meanwhile comes next.
+ *
+ * It always ends. The pages kept are fewer than the frames, so one frame at least can be had: it
+ * is eligible, or in flight (being read or written) and then becomes so. An instruction that
+ * needs more than there is gives its turn up after TURN_FAULTS; a process that sleeps for another
+ * reason (it is held back by the policy) at once; and whatever else happens, after TURN_NS.
+ *
+ * Left out: faults of the kernel on a program's behalf. It needs one page of the program at a
+ * time, and uses it before anybody else runs.
+ */
+#include "mm/starve.h"
+
+#include "arch/task.h"
+#include "arch/time.h"
+#include "mm/reclaim.h"
+#include "mm/rmap.h"
+#include "proc/task.h"
+
+#define STARVED_AFTER 2u
+#define TURN_FAULTS 16u
+#define TURN_NS 10000000000ull
+#define MAX_KEPT 4u /* an instruction may need two pages of data and two of stack */
+
+struct mm_struct *starved_mm;
+
+static struct {
+	u32 vpn[MAX_KEPT]; /* of the pages kept; the one that came last stands last */
+	u32 nr, faults;
+	u64 user_cycles; /* of its task, at its last fault */
+	u64 since_ns;
+} turn;
+
+/* With frames=N, one frame must remain to be had. */
+static u32 max_kept(void)
+{
+	return frames_cap ? MIN(MAX_KEPT, frames_cap - 1) : MAX_KEPT;
+}
+
+static void keep(u32 addr)
+{
+	u32 vpn = addr >> PAGE_SHIFT, i;
+
+	for (i = 0; i < turn.nr && turn.vpn[i] != vpn; i++)
+		;
+	if (i == turn.nr && turn.nr >= max_kept())
+		i = 0;
+	if (i < turn.nr) {
+		turn.nr--;
+		for (; i < turn.nr; i++)
+			turn.vpn[i] = turn.vpn[i + 1];
+	}
+	turn.vpn[turn.nr++] = vpn;
+	turn.user_cycles = current->acct.cycles[ACCT_USER];
+}
+
+static void end_turn(void)
+{
+	starved_mm->task->starve.again = 0;
+	starved_mm = NULL;
+}
+
+/* Its registers are those of a fault: the digest, 0 for any other entry to the kernel. */
+static u32 faulting_state(void)
+{
+	const struct pt_regs *regs = task_regs(current);
+
+	return regs_page_fault(regs) ? regs_digest(regs) | 1 : 0;
+}
+
+static void begin_turn(u32 addr)
+{
+	starved_mm = current->mm;
+	turn.nr = turn.faults = 0;
+	turn.since_ns = clock_ns();
+	keep(addr);
+}
+
+/* The registers are looked at only where a page is read again that was read just before. */
+void starve_note_major(u32 addr)
+{
+	struct starve *s = &current->starve;
+	u32 vpn = addr >> PAGE_SHIFT, state;
+
+	if (likely(s->vpn != vpn)) {
+		if (++s->others == MAX_KEPT)
+			*s = (struct starve){ .vpn = vpn };
+		return;
+	}
+	state = faulting_state();
+	s->again = state == s->state ? s->again + 1 : 0;
+	s->state = state;
+	s->others = 0;
+	if (state && s->again >= STARVED_AFTER && !starved_mm)
+		begin_turn(addr);
+}
+
+void starve_fault(u32 addr)
+{
+	if (faulting_state() == current->starve.state && ++turn.faults < TURN_FAULTS)
+		keep(addr);
+	else
+		end_turn();
+}
+
+static bool turn_is_over(void)
+{
+	const struct task_struct *t = starved_mm->task;
+
+	return t->acct.cycles[ACCT_USER] != turn.user_cycles || t->in_admit ||
+	       clock_ns() - turn.since_ns > TURN_NS;
+}
+
+bool starve_others_wait(void)
+{
+	if (starved_mm == current->mm)
+		return false;
+	if (!turn_is_over())
+		return true;
+	end_turn();
+	return false;
+}
+
+bool starve_kept(const struct page *page)
+{
+	for (u32 i = 0; i < turn.nr; i++)
+		if (page->index == turn.vpn[i])
+			return rmap_entry(page, starved_mm);
+	return false;
+}
+
+void starve_mm_exit(struct mm_struct *mm)
+{
+	if (starved_mm == mm)
+		starved_mm = NULL;
+}

@@ -1,0 +1,210 @@
+/* The rules of the policy seam: what is a violation and what just is not. The policy does what each
+ * test says. */
+#include "host/fake_core.h"
+
+enum { NR_FRAMES = 8 };
+
+static struct page *given; /* by the next select */
+static u32 looks; /* how many pages it looks at first */
+static u64 takes_ns; /* every hook */
+static int nr_held, nr_ticks; /* nr_ticks: tick asks to be called again so many times */
+static enum vm_act act;
+
+static void odd_insert(struct page *page, struct mm_struct *mm, enum vm_in how, struct page_id from)
+{
+	(void)page, (void)mm, (void)how, (void)from;
+	core_now_ns += takes_ns;
+	nr_held++;
+}
+
+static void odd_remove(struct page *page, enum vm_out why)
+{
+	(void)page, (void)why;
+	nr_held--;
+}
+
+static struct page *odd_select(struct vm_scan *scan)
+{
+	for (u32 i = 0; i < looks; i++)
+		vm_scan_more(scan);
+	scan->act = act;
+	nr_held -= given != NULL;
+	return given;
+}
+
+static void odd_putback(struct page *page, enum vm_put why)
+{
+	(void)page, (void)why;
+	nr_held++;
+}
+
+static bool odd_tick(void)
+{
+	return nr_ticks-- > 0;
+}
+
+static int odd_check(void)
+{
+	return nr_held;
+}
+
+static const struct vm_policy odd = {
+	.name = "odd",
+	.summary = "does as it is told",
+	.insert = odd_insert,
+	.remove = odd_remove,
+	.select = odd_select,
+	.putback = odd_putback,
+	.tick = odd_tick,
+	.check = odd_check,
+};
+
+static void start(void)
+{
+	nr_held = nr_ticks = 0;
+	looks = takes_ns = 0;
+	act = VM_EVICT;
+	given = NULL;
+	core_start(&odd, NR_FRAMES);
+	core_mm_new();
+	for (u32 pfn = 0; pfn < NR_FRAMES / 2; pfn++)
+		core_insert(&mem_map[pfn], core_mm(0), VM_IN_FAULT, (struct page_id){ 0 });
+}
+
+/* Does select break this rule when it gives the page? */
+static bool breaks(const char *rule, struct page *page)
+{
+	struct vm_scan scan = { .zones = ZONES_ALL, .priority = 12, .budget = 32 };
+
+	core_expects = rule;
+	given = page;
+	EXPECT(!policy_call_select(&scan));
+	nr_held += page != NULL;
+	return !core_expects;
+}
+
+KTEST(rules, select_gives_an_eligible_page_of_its_own)
+{
+	start();
+	EXPECT(breaks("select", (struct page *)((char *)&mem_map[1] + 4)));
+	EXPECT(breaks("select", &mem_map[NR_FRAMES]));
+	EXPECT(breaks("select", &mem_map[NR_FRAMES - 1]));
+	page_set(&mem_map[0], PG_locked);
+	EXPECT(breaks("select", &mem_map[0]));
+	page_clear(&mem_map[0], PG_locked);
+	core_stop();
+}
+
+KTEST(rules, page_given_twice_is_noticed)
+{
+	struct vm_scan scan = { .zones = ZONES_ALL, .priority = 12, .budget = 32 };
+
+	start();
+	given = &mem_map[0];
+	EXPECT_EQ(policy_call_select(&scan), &mem_map[0]);
+	EXPECT_EQ(vm_nr_isolated, 1);
+	EXPECT(breaks("select", &mem_map[0]));
+	policy_call_putback(&mem_map[0], VM_PUT_BUSY);
+	EXPECT_EQ(vm_nr_isolated, 0);
+	core_stop();
+}
+
+KTEST(rules, scan_ends_though_select_spends_nothing)
+{
+	struct vm_scan scan = { .zones = ZONES_ALL, .priority = 12, .budget = 32 };
+	u32 nr = 0;
+
+	start();
+	act = VM_LAUNDER;
+	given = &mem_map[0];
+	for (; nr < 1000 && policy_call_select(&scan); nr++)
+		policy_call_putback(given, VM_PUT_DONE);
+	EXPECT_EQ(nr, 32);
+	looks = 4;
+	scan.budget = 32;
+	for (nr = 0; nr < 1000 && policy_call_select(&scan); nr++)
+		policy_call_putback(given, VM_PUT_DONE);
+	EXPECT_EQ(nr, 8);
+	core_stop();
+}
+
+KTEST(rules, nothing_at_priority_0_is_blamed_if_a_page_is_eligible)
+{
+	start();
+	EXPECT(!policy_gives(ZONES_ALL));
+	core_expects = "none";
+	EXPECT(policy_blame(ZONES_ALL, 0));
+	EXPECT(!core_expects);
+	core_expects = "none";
+	EXPECT(policy_blame(ZONES_ALL, 7));
+	EXPECT(!core_expects);
+	for (u32 pfn = 0; pfn < NR_FRAMES; pfn++)
+		page_set(&mem_map[pfn], PG_locked);
+	EXPECT(!policy_blame(ZONES_ALL, 0));
+	core_stop();
+}
+
+KTEST(rules, hook_may_take_200_ms)
+{
+	start();
+	takes_ns = HOOK_LIMIT_NS;
+	core_insert(&mem_map[NR_FRAMES - 1], core_mm(0), VM_IN_FAULT, (struct page_id){ 0 });
+	takes_ns = HOOK_LIMIT_NS + 1;
+	core_expects = "time";
+	core_insert(&mem_map[NR_FRAMES - 2], core_mm(0), VM_IN_FAULT, (struct page_id){ 0 });
+	EXPECT(!core_expects);
+	core_stop();
+}
+
+KTEST(rules, tick_ends)
+{
+	start();
+	nr_ticks = 1000;
+	while (policy_call_tick())
+		;
+	nr_ticks = INT32_MAX;
+	core_expects = "time";
+	while (policy_call_tick())
+		;
+	EXPECT(!core_expects);
+	core_stop();
+}
+
+KTEST(rules, count_is_compared)
+{
+	start();
+	nr_held++;
+	core_expects = "count";
+	policy_call_check();
+	EXPECT(!core_expects);
+	nr_held = -1;
+	core_expects = "lists";
+	policy_call_check();
+	EXPECT(!core_expects);
+	nr_held = NR_FRAMES / 2;
+	core_stop();
+}
+
+static struct page *nested_select(struct vm_scan *scan)
+{
+	policy_call_check();
+	(void)scan;
+	return NULL;
+}
+
+KTEST(rules, hooks_do_not_nest_and_must_be_there)
+{
+	static struct vm_policy nested;
+	struct vm_scan scan = { .zones = ZONES_ALL, .budget = 32 };
+
+	start();
+	nested = odd;
+	nested.select = nested_select;
+	vm_policy = &nested;
+	EXPECT_PANIC(policy_call_select(&scan));
+	policy_timer.running = NULL;
+	nested.putback = NULL;
+	EXPECT_PANIC(policy_require_hooks(&nested));
+	vm_policy = &odd;
+	core_stop();
+}

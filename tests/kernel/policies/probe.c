@@ -1,0 +1,39 @@
+/* Keeps every rule, and counts the pages that come back, and how many do after their forget. */
+#include "base.h"
+
+static u32 last_forgotten;
+static u64 nr_refaults, nr_forgotten_first;
+
+static void probe_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
+			 struct page_id from)
+{
+	if (how == VM_IN_FAULT && from.store) {
+		nr_refaults++;
+		nr_forgotten_first += from.index == last_forgotten;
+	}
+	base_insert(page, mm, how, from);
+}
+
+static void probe_forget(struct page_id id)
+{
+	last_forgotten = id.index;
+}
+
+static void probe_show(struct seq_file *m)
+{
+	show_u64(m, "refaults", nr_refaults);
+	show_u64(m, "forgotten_first", nr_forgotten_first);
+}
+
+static const struct vm_policy probe = {
+	.name = "probe",
+	.summary = "counts ghosts that died too soon",
+	.insert = probe_insert,
+	.remove = base_remove,
+	.select = base_select,
+	.putback = base_putback,
+	.forget = probe_forget,
+	.check = base_check,
+	.show = probe_show,
+};
+VM_POLICY(probe);

@@ -1,0 +1,32 @@
+"""However few frames there are: every process gets on, under every policy."""
+
+from __future__ import annotations
+
+import pytest
+from guest import boot
+from test_policies import BELADY, POLICIES, lines
+
+# The processes of each fault in step with one another.
+IN_STEP = ("thrash 2 64 2", "thrash 3 64 2", "thrash 7 32 1", "thrash 12 16 1")
+
+
+@pytest.mark.parametrize("frames", [3, 4, 5, 6])
+@pytest.mark.parametrize("policy", POLICIES)
+def test_processes_in_step_all_get_on(policy: str, frames: int) -> None:
+    result = boot("; ".join(IN_STEP), vm=policy, mem="16M", frames=frames, timeout=60).check_exit()
+    done = lines(result, r"^R thrash .*lost=0 corrupt=0")
+    assert len(done) == len(IN_STEP), result.tail()
+    assert not lines(result, "violation|Out of memory"), result.tail()
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_others_do_not_wait_for_a_process_that_ends_in_its_turn(policy: str) -> None:
+    """Killed while they starve; whoever is left gets on."""
+    kill = "thrash 5 64 8 & sleep 2; kill -9 %1; thrash 3 64 2"
+    result = boot(kill, vm=policy, mem="16M", frames=3, timeout=60).check_exit()
+    assert lines(result, r"^R thrash nproc=3 .*lost=0 corrupt=0"), result.tail()
+
+
+def test_lone_process_is_not_helped() -> None:
+    """It is never starved, so the faults of a string are the textbook's."""
+    assert lines(boot(BELADY, vm="fifo", frames=3).check_exit(), "^faults: 9$")

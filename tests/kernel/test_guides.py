@@ -1,0 +1,76 @@
+"""The examples of docs/guide, applied to a copy of the tree as a reader would, and run."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from guest import boot
+from test_runs import EXITS, OF_THE_TEST, tomllib
+from tidemark import qemu
+from tidemark.grade.build.tree import files_of, take_along_what_is_built
+
+GUIDES = qemu.ROOT / "docs/guide"
+
+
+def blocks(guide: str) -> list[str]:
+    """The blocks of code of a guide that have a language, in order."""
+    return re.findall(r"(?ms)^```\w+\n(.*?)^```$", (GUIDES / guide).read_text())
+
+
+def replace(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert text.count(old) == 1, f"{path}: {old!r} is there {text.count(old)} times"
+    path.write_text(text.replace(old, new))
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tree with the examples in it, built."""
+    copy = tmp_path_factory.mktemp("guides") / "tree"
+    for file in files_of(qemu.ROOT):
+        (copy / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(qemu.ROOT / file, copy / file)
+    take_along_what_is_built(qemu.ROOT, copy)
+
+    (copy / "user/workloads/zigzag.c").write_text(blocks("add-a-workload.md")[0])
+    line, function, program, demand, _ = blocks("add-a-system-call.md")
+    replace(copy / "kernel/syscall/list.h", "NONE(222, unused)\n", line)
+    with (copy / "kernel/syscall/mem.c").open("a") as calls:
+        calls.write("\n" + function)
+    (copy / "user/resident.c").write_text(program)
+    replace(copy / "user/conformance/wild.c", '\t{ "set_thread_area"', demand + '\t{ "set_thread_area"')
+
+    (copy / "kernel/mm/policy/aging.c").write_text(blocks("add-a-policy.md")[0])
+    (copy / "kernel/mm/guard/elder.c").write_text(blocks("add-a-guard.md")[0])
+
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    make = ["make", "--no-print-directory", "WERROR=1"]
+    made = subprocess.run(make, cwd=copy, env=env, capture_output=True, text=True, timeout=200, check=False)
+    assert made.returncode == 0, made.stderr
+    return copy
+
+
+@pytest.mark.parametrize("guide", ["add-a-workload.md", "add-a-system-call.md"])
+def test_the_run_that_the_guide_adds(tree: Path, guide: str) -> None:
+    block = next(text for text in blocks(guide) if text.startswith("[[run]]"))
+    (case,) = tomllib.loads(block)["run"]
+    result = boot(case["run"], image=tree, **{name: value for name, value in case.items() if name not in OF_THE_TEST})
+    result.check_exit(EXITS[case.get("exit", "ok")]).check_lines(case["expected"])
+
+
+def test_the_new_call_and_wild_pointers(tree: Path) -> None:
+    boot("wild 222", image=tree).check_exit().check_lines(["^R wild calls=7 efault=6 failures=0$"])
+
+
+def test_the_policy_and_the_guard(tree: Path) -> None:
+    show = "cat /proc/vm/policy /proc/vm/guard /proc/vm/check"
+    result = boot(
+        f"seqscan 24576 2 w; {show}", vm="aging", mem="16M", swap="sim:ssd", cmdline="guard=elder", image=tree
+    )
+    expected = ["corrupt=0$", "^policy: aging$", "^violations: 0$", r"^ticks: [1-9]\d*$", r"^spared: [1-9]\d*$", "^ok$"]
+    result.check_exit().check_lines(expected)

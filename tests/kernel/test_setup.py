@@ -1,0 +1,135 @@
+"""tools/setup.sh on machines that lack something: what it says, asks, installs, and how it goes on after a failure."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pexpect
+import pytest
+from fakes import Machine, machine
+from tidemark import qemu
+
+# What the goals `qemu` and `sim` take.
+BUILD = ("i686-elf-gcc", "make", "qemu-system-i386")
+LAB = (*BUILD, "cc", "gcc")
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Machine:
+    """Nothing but a shell and python3."""
+    return machine(tmp_path)
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Machine:
+    """All packages are there; what pip brings is not."""
+    return machine(tmp_path, *LAB)
+
+
+@pytest.mark.parametrize("env", [{}, {"INSTALL": "yes"}], ids=["no_terminal", "yes"])
+def test_says_what_it_installs_and_installs_it(bare: Machine, env: dict[str, str]) -> None:
+    result = bare.setup("qemu", **env)
+    assert result.returncode == 0, result.stderr
+    assert re.search(r"needs packages .*qemu-system-x86", result.stderr)
+    assert re.search(r"(?m)^  apt-get install -y .*qemu-system-x86", result.stderr)
+    assert re.search(r"apt-get .*update\napt-get .*install -y .*qemu-system-x86", bare.called())
+    assert result.stdout == "i686-elf-gcc\n"
+
+
+def test_is_quiet_when_nothing_is_to_do(tmp_path: Path) -> None:
+    result = machine(tmp_path, *BUILD).setup("qemu")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "i686-elf-gcc\n", "")
+
+
+def test_no_means_no(bare: Machine) -> None:
+    result = bare.setup("qemu", INSTALL="no")
+    assert result.returncode == 1
+    assert "apt-get install" in result.stderr and "INSTALL=no: nothing was changed" in result.stderr
+    assert "apt-get" not in bare.called()
+
+
+def test_other_answers_are_refused(bare: Machine) -> None:
+    result = bare.setup("qemu", INSTALL="maybe")
+    assert result.returncode == 1 and "INSTALL=maybe: it is yes or no" in result.stderr
+    assert "apt-get" not in bare.called()
+
+
+@pytest.mark.parametrize(("answer", "installs"), [("y", True), ("n", False), ("", False)])
+def test_at_a_terminal_it_asks_first(bare: Machine, answer: str, installs: bool) -> None:
+    command, *words = bare.command("qemu")
+    terminal = pexpect.spawn(command, words, env=bare.environment(), timeout=60, encoding="utf-8")
+    terminal.expect_exact("Install them now? [y/N] ")
+    assert "apt-get" not in bare.called()
+    terminal.sendline(answer)
+    terminal.expect(pexpect.EOF)
+    terminal.close()
+    assert ("apt-get" in bare.called()) == installs and (terminal.exitstatus == 0) == installs
+
+
+def test_password_nobody_can_type_ends_with_the_command(bare: Machine) -> None:
+    bare.stand_in("id", "echo 1000\n")
+    bare.stand_in("sudo", 'echo "sudo $*" >>{called}; exit 1\n')
+    result = bare.setup("qemu")
+    assert result.returncode == 1
+    assert re.search(r"(?m)^  sudo apt-get install -y .*qemu-system-x86", result.stderr)
+    assert "sudo would ask for a password" in result.stderr
+    assert bare.called().endswith("sudo -n true\n") and "apt-get" not in bare.called()
+
+
+def test_machine_without_apt_is_told_what_to_install(bare: Machine) -> None:
+    (bare.path / "apt-get").unlink()
+    result = bare.setup("qemu")
+    assert result.returncode == 1
+    assert "no apt-get" in result.stderr and "qemu-system-x86" in result.stderr
+
+
+def test_packages_that_cannot_be_fetched_are_named_and_tried_again(bare: Machine) -> None:
+    (bare.folder / "apt_fails").touch()
+    result = bare.setup("qemu")
+    assert result.returncode == 1 and not result.stdout
+    assert "Unable to fetch" in result.stderr and "Is there a network?" in result.stderr
+    (bare.folder / "apt_fails").unlink()
+    assert bare.setup("qemu").stdout == "i686-elf-gcc\n"
+
+
+def test_pip_shows_each_package_and_leaves_a_stamp(lab: Machine) -> None:
+    result = lab.setup("sim", INSTALL="yes")
+    assert result.returncode == 0, result.stderr
+    assert "  PIP   numpy>=2.1\n" in result.stderr
+    before = lab.called()
+    again = lab.setup("sim")
+    assert (again.returncode, again.stderr) == (0, "") and "pip -m" not in lab.called().removeprefix(before)
+
+
+def test_pip_without_a_network_is_tried_again(lab: Machine) -> None:
+    (lab.folder / "pip_fails").touch()
+    failed = lab.setup("sim")
+    assert failed.returncode == 1
+    assert "No matching distribution" in failed.stderr and "The next make tries again" in failed.stderr
+    (lab.folder / "pip_fails").unlink()
+    assert lab.setup("sim").returncode == 0
+    assert lab.called().count("python3 -m venv") == 1
+
+
+def test_pip_that_was_killed_while_it_wrote_begins_anew(lab: Machine) -> None:
+    (lab.folder / "pip_is_killed").touch()
+    assert lab.setup("sim").returncode == 1
+    (lab.folder / "pip_is_killed").unlink()
+    assert lab.setup("sim").returncode == 0
+    assert lab.called().count("python3 -m venv --clear") == 2
+    assert not (lab.tree / "build/venv/unfinished").exists()
+
+
+def test_doctor_is_content_where_the_tests_run() -> None:
+    result = subprocess.run([qemu.ROOT / "tools/setup.sh", "--doctor"], capture_output=True, text=True, timeout=60)
+    assert result.returncode == 0, result.stdout
+    assert "BAD" not in result.stdout
+
+
+def test_doctor_names_what_is_missing_and_the_command(bare: Machine) -> None:
+    result = bare.setup("--doctor")
+    assert result.returncode == 1 and "apt-get" not in bare.called()
+    for tool, package in (("compiler", "gcc-i686-linux-gnu"), ("qemu-system-i386", "qemu-system-x86"), ("gdb", "gdb")):
+        assert re.search(rf"(?m)^BAD\s+{tool}\s.*missing.*apt-get install .*{package}", result.stdout), result.stdout

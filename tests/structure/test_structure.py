@@ -1,0 +1,93 @@
+"""How the source lies: who uses whom (tools/structure/arrows.toml), and what keeps a file readable."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from structure import draw, includes, source
+
+LONGEST_FUNCTION = 40
+LONGEST_IN_HEADER = 15  # lines of an accessor's body
+LONGEST_FILE = 500
+
+
+def arrows(part: str) -> list[source.Arrow]:
+    return list(source.c_arrows("kernel")) if part == "kernel" else list(source.python_arrows())
+
+
+@pytest.mark.parametrize("part", ["kernel", "tools"])
+def test_every_arrow_is_in_the_table(part: str) -> None:
+    found = source.forbidden(part, arrows(part))
+    assert found == [], "not allowed by tools/structure/arrows.toml:\n" + "\n".join(
+        f"{one.file}:{one.line}: {one.room} -> {one.to} ({one.target})" for one in found
+    )
+
+
+@pytest.mark.parametrize("part", ["kernel", "tools"])
+def test_table_allows_nothing_that_is_not_used(part: str) -> None:
+    assert source.unneeded(part, arrows(part)) == []
+
+
+def test_no_circle_of_imports() -> None:
+    found = source.circles(arrows("tools"))
+    assert found == [], "\n".join(" <-> ".join(map(str, group)) for group in found)
+
+
+@pytest.mark.parametrize("part", ["kernel", "tools"])
+def test_picture_is_that_of_the_table(part: str) -> None:
+    path = draw.FIGURES / f"arrows-{part}.svg"
+    assert path.read_text() == draw.drawn(part), "tools/structure/draw.py draws it again"
+
+
+def test_no_function_is_long() -> None:
+    c = [one for file in source.c_files("kernel/*.c", "user/*.c", "tools/*.c") for one in source.c_functions(file)]
+    python = [one for file in source.python_files() for one in source.python_functions(file)]
+    assert len(c) > 1000 and len(python) > 1000
+    long = [f"{one.file}:{one.line} {one.name}: {one.length}" for one in c + python if one.length > LONGEST_FUNCTION]
+    assert long == []
+
+
+def test_headers_hold_accessors_only() -> None:
+    found = [one for file in source.c_files("kernel/*.h", "user/*.h") for one in source.c_functions(file)]
+    assert [f"{one.file}:{one.line} {one.name}: {one.length}" for one in found if one.length > LONGEST_IN_HEADER] == []
+
+
+def test_every_include_is_used() -> None:
+    assert [f"{one.file}:{one.line}: nothing of {one.target} is used" for one in includes.unused()] == []
+
+
+def test_no_file_is_two() -> None:
+    files = source.files("kernel/*.[chS]", "user/*.[ch]", "tools/*.[ch]", "tools/*.py", "tests/*.py")
+    lengths = {file: (source.ROOT / file).read_text().count("\n") for file in files}
+    assert {str(file): length for file, length in lengths.items() if length > LONGEST_FILE} == {}
+
+
+# --- the rules can fail ---
+
+
+def test_arrow_upwards_is_seen() -> None:
+    file, target = source.Path("kernel/lib/list.c"), source.Path("kernel/include/proc/task.h")
+    wrong = source.Arrow(file, 1, target, source.room("kernel", file), source.room("kernel", target))
+    assert (wrong.room, wrong.to) == ("lib", "proc") and source.forbidden("kernel", [wrong]) == [wrong]
+
+
+def test_policy_may_use_the_seam_but_not_the_core() -> None:
+    file = source.Path("kernel/mm/policy/mine.c")
+    to = {name: source.room("kernel", source.Path("kernel/include", name)) for name in ("mm/policy.h", "mm/zone.h")}
+    made = {name: source.Arrow(file, 1, source.Path(name), source.room("kernel", file), to[name]) for name in to}
+    assert [one.target.name for one in source.forbidden("kernel", list(made.values()))] == ["zone.h"]
+
+
+def test_circle_is_seen() -> None:
+    a, b, c = (source.Path(f"tools/tidemark/{name}.py") for name in "abc")
+    lead = [source.Arrow(one, 1, other, "lab", "lab") for one, other in ((a, b), (b, c), (c, b))]
+    assert source.circles(lead) == [[b, c]]
+
+
+def test_lengths_are_right() -> None:
+    lines = (source.ROOT / "kernel/mm/policy/fifo.c").read_text().splitlines()
+    for one in source.c_functions(source.Path("kernel/mm/policy/fifo.c")):
+        body = lines[one.line - 1 :]
+        opening = body.index("{")
+        assert re.match(r"\w", body[0]) and body[opening + one.length + 1] == "}", one

@@ -1,0 +1,166 @@
+# How the files in build/ are made. The Makefile calls this, under the lock, with the variables and with CC.
+
+.DELETE_ON_ERROR:
+.SUFFIXES:
+
+Q = $(if $(V),,@)
+say = @printf '  %-5s %s\n' $1 '$2'
+comma := ,
+
+# --- the kernel ------------------------------------------------------------------------------------------------------
+
+KERNEL_SRC := $(sort $(shell find boot kernel -name '*.[cS]' ! -name '*_test.c' ! -name TEMPLATE.c))
+REGISTRY := $(patsubst %,build/registry/%.c,policy guard)
+KERNEL_OBJ := $(patsubst %,build/%.o,$(basename $(KERNEL_SRC))) $(REGISTRY:.c=.o)
+# A program is a source file, or a folder with a main.c.
+USER_SRC := $(wildcard user/*.c user/workloads/*.c user/conformance/*.c) $(patsubst %/main.c,%,$(wildcard user/*/main.c))
+USER_PROG := $(addprefix build/user/,$(basename $(notdir $(USER_SRC))))
+USER_FILES := $(wildcard user/*.c user/*/*.c)
+POLICIES := $(filter-out TEMPLATE %_test %_ktest,$(basename $(notdir $(wildcard kernel/mm/policy/*.c))))
+
+COMMON := -std=gnu11 -march=i686 -O2 -g -fno-pie -Wall -Wextra -Werror=implicit-function-declaration
+KFLAGS := $(COMMON) -Wmissing-prototypes -mregparm=3 -ffreestanding -fno-stack-protector -fno-omit-frame-pointer \
+	-fno-asynchronous-unwind-tables -fno-strict-aliasing -mno-mmx -mno-sse -mno-80387 -Ikernel/include
+LDFLAGS := -nostdlib -static -no-pie -Wl,-T,linker.ld -Wl,--build-id=none -Wl,-z,noexecstack
+STRICT := $(if $(WERROR),-Werror)
+# Whatever folder the tree is in, the files are the same. The shell knows its name; make would split it at blanks.
+COMPILE = $(CC) "-ffile-prefix-map=$$PWD=." $(STRICT)
+
+all: build/tidemark.elf build/initramfs.cpio
+
+# Files that change only when what they hold does: the compiler with its flags, the programs, the kernel's sources.
+build/flags build/programs build/sources build/user-files: FORCE
+	@mkdir -p build && printf '%s\n' "$($(@F))" | cmp -s - $@ || printf '%s\n' "$($(@F))" >$@
+build/flags: flags = $(CC) $(shell $(CC) -dumpfullversion) $(KFLAGS) $(LDFLAGS)
+build/programs: programs = $(USER_PROG) $(EXTRA)
+build/sources: sources = $(KERNEL_SRC)
+build/user-files: user-files = $(USER_FILES)
+
+build/%.o: %.c build/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$Q$(COMPILE) $(KFLAGS) -MMD -MP -c -o $@ $<
+
+build/%.o: %.S build/flags
+	@mkdir -p $(@D)
+	$(call say,AS,$<)
+	$Q$(COMPILE) $(KFLAGS) -MMD -MP -c -o $@ $<
+
+# The tables of policies and guards, made of what the files in their folders register.
+$(REGISTRY): build/registry/%.c: tools/registry.awk FORCE
+	@mkdir -p $(@D)
+	$Qawk -v kind=$* -f $< $(filter kernel/mm/$*/%,$(KERNEL_SRC)) >$@.new && { cmp -s $@.new $@ || cp $@.new $@; }
+
+$(REGISTRY:.c=.o): build/%.o: build/%.c build/flags
+	$Q$(COMPILE) $(KFLAGS) -MMD -MP -c -o $@ $<
+
+build/ksyms.o build/ksyms0.o: build/%.o: build/%.S
+	$Q$(COMPILE) $(KFLAGS) -c -o $@ $<
+
+NM = "$$($(CC) -print-prog-name=nm)" -n
+
+build/ksyms0.S: tools/ksyms.awk build/flags
+	$Qawk -f tools/ksyms.awk </dev/null >$@
+
+build/ksyms.S: build/pass1.elf tools/ksyms.awk
+	$Q$(NM) $< >$@.nm && awk -f tools/ksyms.awk $@.nm >$@
+
+build/pass1.elf: $(KERNEL_OBJ) build/ksyms0.o linker.ld build/sources
+	$Q$(CC) $(LDFLAGS) -o $@ $(KERNEL_OBJ) build/ksyms0.o
+
+# The second link may move nothing that the table of names describes.
+build/tidemark.elf: build/ksyms.o build/pass1.elf
+	$(call say,LD,$@)
+	$Q$(CC) $(LDFLAGS) -o $@ $(KERNEL_OBJ) build/ksyms.o
+	$Q$(NM) $@ >$@.nm && awk -f tools/ksyms.awk $@.nm | cmp -s - build/ksyms.S || \
+		{ echo "$@: functions moved when their names were added" >&2; rm -f $@; exit 1; }
+
+# --- user programs ---------------------------------------------------------------------------------------------------
+
+MUSL := $(if $(wildcard /usr/lib/i386-linux-musl/libc.a),$(if $(filter source,$(MUSL_FROM)),build/musl),build/musl)
+MUSL_LIB := $(MUSL)/usr/lib/i386-linux-musl
+UFLAGS := $(COMMON) -ffunction-sections -nostdinc -isystem $(MUSL)/usr/include/i386-linux-musl -Iuser/lib
+ULDFLAGS := -static -no-pie -nostdlib -Wl,--gc-sections -Wl,--build-id=none
+ULIBS = -L$(MUSL_LIB) -Wl,--start-group -lc -lgcc -Wl,--end-group $(MUSL_LIB)/crtn.o
+USER_LIB := build/user/libtm.a
+user_objects = $(patsubst %.c,build/obj/%.o,$(sort $(or $(wildcard $1/*.c),$1)))
+
+build/musl/usr/lib/i386-linux-musl/libc.a:
+	$Qtools/musl.sh build/musl $(MUSL_FROM) $(CC)
+
+build/obj/%.o: %.c build/flags | $(MUSL_LIB)/libc.a
+	@mkdir -p $(@D)
+	$(call say,UCC,$<)
+	$Q$(COMPILE) $(UFLAGS) -isystem "$$($(CC) -print-file-name=include)" -MMD -MP -c -o $@ $<
+
+$(USER_LIB): $(call user_objects,user/lib) build/user-files
+	@mkdir -p $(@D) && rm -f $@
+	$(call say,AR,$@)
+	$Q"$$($(CC) -print-prog-name=ar)" rcsD $@ $(filter %.o,$^)
+
+define user_program
+build/user/$(basename $(notdir $1)): $(call user_objects,$1) $(USER_LIB) $(if $(filter %.c,$1),,build/user-files)
+	$$(call say,ULD,$$@)
+	$Q$(CC) $(ULDFLAGS) -o $$@ $(MUSL_LIB)/crt1.o $(MUSL_LIB)/crti.o $$(filter %.o %.a,$$^) $$(ULIBS)
+endef
+$(foreach s,$(USER_SRC),$(eval $(call user_program,$s)))
+
+build/initramfs.cpio: $(USER_PROG) $(EXTRA) tools/mkinitramfs.py build/programs
+	$(call say,CPIO,$@)
+	$QSTRIP="$$($(CC) -print-prog-name=strip)" python3 tools/mkinitramfs.py $(if $(wildcard user/rootfs),--dir user/rootfs) $@ $(USER_PROG) $(EXTRA)
+
+# --- the image for GRUB, and the plugin with which QEMU records references -----------------------------------------------
+
+iso: build/tidemark.iso
+build/tidemark.iso: build/tidemark.elf build/initramfs.cpio tools/mkiso.py boot/grub.cfg FORCE
+	$(call say,ISO,$@)
+	@python3 tools/mkiso.py $@ $(POLICIES)
+
+build/plugin/tidemark.so: $(wildcard tools/plugin/*.[ch])
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$Qcc -std=gnu11 -O2 -shared -fPIC -Wall -Wextra $(STRICT) -o $@ $(filter %.c,$^) -ldl
+
+# --- tests on the host -----------------------------------------------------------------------------------------------
+
+HOST_TESTS := $(patsubst %.c,build/host/%,$(sort $(shell find kernel -name '*_test.c')))
+HOST_CC := $(if $(shell command -v i686-linux-gnu-gcc),i686-linux-gnu-gcc,gcc -m32)
+HOST_FLAGS := -std=gnu11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -Wall -Wextra \
+	$(STRICT) -DHOST_TEST -Itests/host/portable -Itests/host/include -Ikernel/include
+# Debian's cross compiler has its own C library, which the program must be told to use.
+HOST_LIBC := /usr/i686-linux-gnu/lib
+HOST_LD_CROSS := -Wl,-dynamic-linker,$(HOST_LIBC)/ld-linux.so.2 -Wl,-rpath,$(HOST_LIBC) -Wl,--disable-new-dtags
+HOST_LD := $(if $(filter i686-%,$(HOST_CC)),$(HOST_LD_CROSS))
+
+# This one tests every policy, so all of them are linked with it.
+ALL_POLICIES := build/host/kernel/mm/policy/policies_test
+$(ALL_POLICIES): WITH = kernel/lib/seq_file.c build/registry/policy.c $(filter-out %_test.c,$(wildcard kernel/mm/policy/*.c))
+$(ALL_POLICIES): kernel/lib/seq_file.c build/registry/policy.c $(wildcard kernel/mm/policy/*.c)
+
+# What all of them are linked with; the rules of the seams are the kernel's own.
+SEAM_SRC := $(patsubst %,kernel/mm/seam/%.c,rules hooks handover timer)
+HOST_OBJ := $(patsubst %.c,build/host/%.o,$(wildcard tests/host/*.c) $(SEAM_SRC))
+
+$(HOST_OBJ): build/host/%.o: %.c build/flags
+	@mkdir -p $(@D)
+	$Q$(HOST_CC) $(HOST_FLAGS) -MMD -MP -c -o $@ $<
+
+# The test itself comes last: of several sources, only the last one's dependencies are written.
+build/host/%_test: %_test.c $(HOST_OBJ) tests/host/sections.ld build/flags
+	@mkdir -p $(@D)
+	$(call say,HOST,$<)
+	$Q$(HOST_CC) $(HOST_FLAGS) -MMD -MP -MF $@.d -o $@ $(WITH) $(HOST_OBJ) $< -Wl,-T,tests/host/sections.ld $(HOST_LD)
+
+# --- policies on the host, the labs' drivers, and what is built for several of them -----------------------------------------
+
+include tools/vmsim/vmsim.mk
+-include $(wildcard labs/*/lab.mk)
+
+# What grading starts from: a student's files are laid over a copy of this tree, so nothing else is built again.
+grade-base: all build/plugin/tidemark.so $(call vmsim_objects,checked) $(call vmsim_objects,fast)
+
+check-base: grade-base $(HOST_TESTS) $(patsubst %.c,build/%.o,$(wildcard kernel/mm/*/TEMPLATE.c))
+
+FORCE:
+.PHONY: all iso grade-base check-base FORCE
+-include $(KERNEL_OBJ:.o=.d) $(patsubst %.c,build/obj/%.d,$(USER_FILES)) $(HOST_TESTS:=.d) $(HOST_OBJ:.o=.d)

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""What the documents show of a terminal: consoles.toml says what is done, this does it and writes down what came.
+
+A table of consoles.toml is one text. With `run` it is a command of the host (`remove`: results of an earlier one), with
+`type` words for Tidemark's prompt, with `steps` commands for gdb on a machine that waits for it, after those of
+`before`, which are not shown. `keep` are regular expressions: lines that match none are left out, and one line `...`
+stands for those between. Names given as arguments choose what is done; none: everything.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from common import ROOT, publish, qemu
+
+sys.path.insert(0, str(ROOT / "tests/support"))
+
+try:
+    import tomllib
+except ModuleNotFoundError:
+    import tomli as tomllib
+
+from debugger import marked, session
+from guest import PROMPT, Guest
+
+NOISE = ("Continuing.", "")
+ELIDED = "..."
+SHORT = ("set print address off", "set print frame-arguments none", "set width 110")
+
+
+def kept(text: str, patterns: list[str]) -> list[str]:
+    """The lines that match one of the patterns, if there are any, and ELIDED in place of others between them."""
+    lines: list[str] = []
+    for line in text.rstrip().splitlines():
+        if not patterns or any(re.search(pattern, line) for pattern in patterns):
+            lines.append(line.rstrip())
+        elif lines and lines[-1] != ELIDED:
+            lines.append(ELIDED)
+    return lines[:-1] if lines[-1:] == [ELIDED] else lines
+
+
+def of_shell(entry: dict) -> list[str]:
+    """A command line of the host and what it prints."""
+    environment = os.environ | {"INSTALL": "no", "PATH": f"{ROOT}/build/venv/bin:{os.environ['PATH']}"}
+    for result in entry.get("remove", []):
+        shutil.rmtree(ROOT / result, ignore_errors=True)
+    done = subprocess.run(
+        ["bash", "-c", entry["run"]],
+        cwd=ROOT,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    if (done.returncode == 0) == entry.get("fails", False):
+        raise SystemExit(f"{entry['run']}: status {done.returncode}\n{done.stdout}")
+    return [f"$ {entry['run']}", *kept(done.stdout.replace("\r", ""), entry.get("keep", []))]
+
+
+def of_prompt(entry: dict) -> list[str]:
+    """A boot to the prompt, and commands typed there."""
+    with Guest(**entry.get("settings", {})) as guest:
+        lines = [] if entry.get("skip_boot") else kept(guest.console.removesuffix(PROMPT), [])
+        for command in entry["type"]:
+            lines += [PROMPT + command, *kept(guest.sh(command), entry.get("keep", []))]
+    return ([f"$ {entry['shown']}"] if "shown" in entry else []) + lines
+
+
+def of_gdb(entry: dict) -> list[str]:
+    """Commands of gdb, each with its answer."""
+    settings = {name.upper(): str(value) for name, value in entry.get("settings", {}).items()}
+    steps = [line for nr, step in enumerate(entry["steps"]) for line in marked(str(nr), step)]
+    found = session(entry["command"], entry["program"], *SHORT, *entry.get("before", []), *steps, **settings)
+    lines = []
+    for nr, step in enumerate(entry["steps"]):
+        answer = "\n".join(line for line in found.answer(str(nr)).splitlines() if line.strip() not in NOISE)
+        lines += [f"(gdb) {step}", *kept(answer, entry.get("keep", []))]
+    return lines
+
+
+def text_of(entry: dict) -> str:
+    """One text, as a Markdown block."""
+    make = of_gdb if "steps" in entry else of_prompt if "type" in entry else of_shell
+    return "```\n" + "\n".join(make(entry)) + "\n```"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("names", nargs="*", help="texts of consoles.toml; all, if none is named")
+    args = parser.parse_args()
+    entries = tomllib.loads(Path(__file__).with_name("consoles.toml").read_text())
+    for name in args.names or entries:
+        publish(name, text_of(entries[name]))
+
+
+if __name__ == "__main__":
+    if not (ROOT / qemu.KERNEL).exists():
+        raise SystemExit("run `make` first")
+    main()

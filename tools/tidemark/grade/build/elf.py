@@ -1,0 +1,182 @@
+"""Where the parts of an object file lie in the kernel that it was linked into.
+
+The linker keeps an object's local symbols together and in their order, and global names occur once. So an object's
+symbols are found again in the kernel, and one symbol tells where the section that holds it begins. How long a section
+is, the object says itself: unlike a symbol's size, the code in it has no say in that.
+"""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.constants import SH_FLAGS
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from tidemark.errors import BAD_INPUT, LabError
+
+# What pyelftools calls a symbol's binding, its type, and the section of one that has none.
+LOCAL, GLOBAL = "STB_LOCAL", "STB_GLOBAL"
+SECTION, FILE, FUNCTION = "STT_SECTION", "STT_FILE", "STT_FUNC"
+UNDEFINED, ABSOLUTE = "SHN_UNDEF", "SHN_ABS"
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section: its flags, and where it lies in memory and in the file; `in_file`: the file holds its bytes."""
+
+    flags: int
+    address: int
+    offset: int
+    size: int
+    in_file: bool
+
+    @property
+    def is_loaded(self) -> bool:
+        """Does it take room in memory?"""
+        return bool(self.flags & SH_FLAGS.SHF_ALLOC)
+
+    @property
+    def is_code(self) -> bool:
+        """Can it be executed?"""
+        return bool(self.flags & SH_FLAGS.SHF_EXECINSTR)
+
+    @property
+    def is_writable(self) -> bool:
+        """Can it be written to?"""
+        return bool(self.flags & SH_FLAGS.SHF_WRITE)
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """`value`: an address in the kernel, an offset in an object's section, which is numbered `section` (or UNDEFINED,
+    ABSOLUTE)."""
+
+    name: str
+    value: int
+    size: int
+    kind: str
+    binding: str
+    section: int | str
+
+    @property
+    def placed(self) -> bool:
+        """Does it name a place in a section?"""
+        return self.section not in (UNDEFINED, ABSOLUTE) and self.kind not in (SECTION, FILE)
+
+
+class Elf:
+    """A file in the form ELF32, little-endian: a kernel or an object of it. LabError when it is something else."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self._bytes = path.read_bytes()
+        except OSError as error:
+            raise LabError(f"{path}: {error.strerror}; `make` builds it", BAD_INPUT) from None
+        try:
+            self._file = ELFFile(io.BytesIO(self._bytes))
+        except ELFError:
+            raise self._not_ours() from None
+        if self._file.elfclass != 32 or not self._file.little_endian:
+            raise self._not_ours()
+
+    def _not_ours(self) -> LabError:
+        return LabError(f"{self.path} is no object file for i386", BAD_INPUT)
+
+    @cached_property
+    def sections(self) -> list[Section]:
+        """All sections, by their numbers."""
+        return [
+            Section(
+                each["sh_flags"], each["sh_addr"], each["sh_offset"], each["sh_size"], each["sh_type"] != "SHT_NOBITS"
+            )
+            for each in self._file.iter_sections()
+        ]
+
+    @cached_property
+    def symbols(self) -> list[Symbol]:
+        """All symbols, in order: the local ones first."""
+        tables = [each for each in self._file.iter_sections() if isinstance(each, SymbolTableSection)]
+        return [
+            Symbol(each.name, each["st_value"], each["st_size"], info["type"], info["bind"], each["st_shndx"])
+            for table in tables
+            for each in table.iter_symbols()
+            for info in [each["st_info"]]
+        ]
+
+    def locals(self) -> list[Symbol]:
+        """Local symbols that the linker keeps: names of places and, before an object's, of its source file."""
+        local = [
+            symbol for symbol in self.symbols if symbol.binding == LOCAL and (symbol.placed or symbol.kind == FILE)
+        ]
+        return [symbol for symbol in local if not symbol.name.startswith(".L")]
+
+    @cached_property
+    def globals(self) -> dict[str, int]:
+        """The values of global symbols."""
+        return {s.name: s.value for s in self.symbols if s.binding == GLOBAL and s.section != UNDEFINED}
+
+    def string_at(self, address: int) -> str:
+        """A string in memory, by its address; empty where the file holds nothing for it."""
+        for section in self.sections:
+            if section.is_loaded and section.in_file and 0 <= address - section.address < section.size:
+                start = section.offset + address - section.address
+                return self._bytes[start : self._bytes.index(0, start)].decode("utf-8", "replace")
+        return ""
+
+
+def shape(symbols: list[Symbol]) -> list[tuple[str, int, str]]:
+    """What of symbols is the same before and after linking."""
+    return [(symbol.name, symbol.size, symbol.kind) for symbol in symbols]
+
+
+def anchors(kernel: Elf, part: Elf) -> list[tuple[Symbol, int]]:
+    """Symbols of an object with the addresses that the kernel gives them. LabError when they are not there."""
+    own, all_locals = part.locals(), kernel.locals()
+    wanted, there = shape(own), [*shape(all_locals), ("", 0, FILE)]
+    found = []
+    if any(symbol.placed for symbol in own):
+        ends = [at for at, symbol in enumerate(there) if symbol[2] == FILE]
+        starts = [at - len(own) for at in ends if at >= len(own) and there[at - len(own) : at] == wanted]
+        if len(starts) != 1:
+            raise LabError(f"{part.path} is not in {kernel.path} once, but {len(starts)} times: run `make`", BAD_INPUT)
+        found = [(symbol, all_locals[starts[0] + at].value) for at, symbol in enumerate(own) if symbol.placed]
+    for symbol in part.symbols:
+        if symbol.placed and symbol.binding == GLOBAL and symbol.name in kernel.globals:
+            found.append((symbol, kernel.globals[symbol.name]))
+    return found
+
+
+@dataclass(frozen=True)
+class Placed:
+    """An object in the kernel: ranges of addresses (the second is the first one behind) of its code and of the data
+    that it may write; its functions by address, and the addresses of all its symbols.
+    """
+
+    code: tuple[tuple[int, int], ...]
+    data: tuple[tuple[int, int], ...]
+    functions: tuple[tuple[int, str], ...]
+    addresses: dict[str, int]
+
+
+def place(kernel: Elf, part: Elf) -> Placed:
+    """Find an object in the kernel. LabError when it is not there, or has code that no symbol names."""
+    found = anchors(kernel, part)
+    starts = {symbol.section: address - symbol.value for symbol, address in found}
+    code: list[tuple[int, int]] = []
+    data: list[tuple[int, int]] = []
+    for number, section in enumerate(part.sections):
+        if not section.is_loaded or not section.size or not (section.is_code or section.is_writable):
+            continue
+        if number in starts:
+            ranges = code if section.is_code else data
+            ranges.append((starts[number], starts[number] + section.size))
+        elif section.is_code:
+            raise LabError(f"{part.path} has code without a name, so that it cannot be watched", BAD_INPUT)
+    functions = sorted((address, symbol.name) for symbol, address in found if symbol.kind == FUNCTION)
+    return Placed(tuple(code), tuple(data), tuple(functions), {symbol.name: address for symbol, address in found})

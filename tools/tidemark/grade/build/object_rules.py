@@ -1,0 +1,154 @@
+"""What a student's object files may contain, so that evidence taken from outside can be believed.
+
+A policy decides which page goes next; it has no need to reach into the rest of the kernel, to speak to devices, or to
+run before anybody calls it. Three things are checked in the object file, where no trick of the preprocessor counts:
+
+    symbols       it refers to what lab.toml's may_use lists, names or groups such as [policy], and to its own files
+    sections      code and data; nothing that the linker would have run or put elsewhere
+    instructions  none that only the machine-dependent part of a kernel needs: ports, interrupts, control registers
+
+What a wild pointer can still do is watched at run time, by the plugin (tidemark.grade.witness.evidence: breaches).
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from tidemark.errors import BAD_INPUT, LabError
+from tidemark.grade.model import Lab
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text."""
+    return frozenset(text.split())
+
+
+TREE = words("rb_insert_color rb_erase rb_first rb_last rb_next rb_prev rb_check")
+ARITHMETIC = words("__divdi3 __moddi3 __udivdi3 __umoddi3")
+SAYING = words("printk snprintf scnprintf vsnprintf seq_printf seq_puts show_u64 panic memset")
+# They could read a program's pages where the plugin takes it for the kernel's own doing: not for policies.
+COPYING = words("memcpy memmove memcmp strlen strcmp strncmp")
+MEMORY = words("kmalloc kzalloc kfree kmem_cache_create kmem_cache_destroy kmem_cache_alloc kmem_cache_free")
+SEAM = words("""
+    max_pfn mem_map page_referenced page_young page_dirty page_trap page_mm policy_mm vm_scan_more vm_eligible vm_now
+    mm_vtime mm_sleeps mm_rss vm_frames vm_next_mm
+""")
+SANITIZERS = ("__asan_", "__ubsan_", "__sanitizer_", "_GLOBAL_OFFSET_TABLE_", "__start_asan", "__stop_asan")
+GUARDS = words("mm_demand mm_pid vm_idle guard_mm")
+GROUPS = {
+    "[library]": TREE | ARITHMETIC | SAYING | COPYING,
+    "[policy]": TREE | ARITHMETIC | SAYING | MEMORY | SEAM,
+    "[guard]": TREE | ARITHMETIC | SAYING | SEAM | GUARDS,
+}
+SECTIONS = re.compile(r"\.(text|data|bss|rodata|comment|note|debug|eh_frame|rel\.|symtab|strtab|shstrtab|group)")
+FORBIDDEN = re.compile(
+    r"\b(in[bwl]?|out[bwl]?|(rep )?(ins|outs)[bwl]?|cli|sti|hlt|[ls][gi]dt[lw]?|lldt|ltr|lmsw|clts|invlpg|invd|wbinvd"
+    r"|wrmsr|rdmsr|int3?|into|icebp|iret[lw]?|sysenter|sysexit|syscall|popf[lw]?|l(jmp|call|ret)[lw]?)\b"
+    r"|\bmov[l]?\s.*%(cr|db|dr)\d"
+)
+
+
+@dataclass(frozen=True)
+class Tools:
+    """binutils of the kernel's compiler."""
+
+    nm: str
+    objdump: str
+
+
+@cache
+def tools(tree: Path) -> Tools:
+    """Where the compiler that the tree's set-up names has them. LabError when there is no compiler."""
+    compiler = subprocess.run(["tools/setup.sh", "build"], cwd=tree, capture_output=True, text=True, check=False)
+    words = compiler.stdout.split()
+    if compiler.returncode or not words:
+        raise LabError(f"no compiler for the kernel: {compiler.stderr.strip()}", BAD_INPUT)
+
+    def find(name: str) -> str:
+        return subprocess.run([*words, f"-print-prog-name={name}"], capture_output=True, text=True).stdout.strip()
+
+    return Tools(find("nm"), find("objdump"))
+
+
+def listed(*command: str, tree: Path) -> list[str]:
+    """Lines that a tool prints."""
+    return subprocess.run(command, cwd=tree, capture_output=True, text=True, errors="replace").stdout.splitlines()
+
+
+def objects(lab: Lab) -> tuple[str, ...]:
+    """The object files of the student's sources, relative to the tree."""
+    return tuple("build/" + str(Path(file).with_suffix(".o")) for file in lab.files if file.endswith((".c", ".S")))
+
+
+def symbols_allowed(lab: Lab) -> set[str]:
+    """What may_use comes to."""
+    allowed: set[str] = set()
+    for word in lab.may_use:
+        if word.startswith("[") and word not in GROUPS:
+            raise LabError(f"{lab.folder}: may_use: no group {word}; there are {', '.join(GROUPS)}", BAD_INPUT)
+        allowed |= GROUPS.get(word, {word})
+    return allowed
+
+
+def offences(tree: Path, lab: Lab) -> list[str]:
+    """What the student's objects contain that they may not, in sentences; none: all is well."""
+    found = symbol_offences(tree, lab, objects(lab))
+    for name in objects(lab):
+        found += section_offences(tree, name) + instruction_offences(tree, name)
+    return found
+
+
+def host_offences(tree: Path, lab: Lab, name: str) -> list[str]:
+    """The same for an object that was made for a program on the host, under the sanitizers, which add code and symbols
+    of their own. It must have no way to speak for the program that it is part of.
+    """
+    return symbol_offences(tree, lab, [name]) + instruction_offences(tree, name)
+
+
+def symbol_offences(tree: Path, lab: Lab, names: Sequence[str]) -> list[str]:
+    """Symbols that these objects refer to, but may not."""
+    found = {name: symbols(tree, name) for name in names}
+    known = symbols_allowed(lab).union(*(defined for defined, _ in found.values()))
+    return [
+        f"{source_of(lab, name)} uses {symbol}, which is not among what this assignment may use"
+        for name, (_, undefined) in found.items()
+        for symbol in sorted(undefined - known)
+        if not symbol.startswith(SANITIZERS)
+    ]
+
+
+def source_of(lab: Lab, name: str) -> str:
+    """The file that an object is made from."""
+    return next(file for file in lab.files if Path(file).stem == Path(name).stem)
+
+
+def symbols(tree: Path, name: str) -> tuple[set[str], set[str]]:
+    """(defined, undefined) global symbols of an object file."""
+    lines = [line.split() for line in listed(tools(tree).nm, "-g", name, tree=tree)]
+    undefined = {words[-1] for words in lines if len(words) > 1 and words[-2] in "Uvw"}
+    return {words[-1] for words in lines if words} - undefined, undefined
+
+
+def section_offences(tree: Path, name: str) -> list[str]:
+    """Sections that the linker would treat in a way of their own."""
+    lines = (line.split() for line in listed(tools(tree).objdump, "-h", name, tree=tree))
+    sections = [words[1] for words in lines if len(words) >= 6 and words[0].isdigit()]
+    return [f"{name} has a section {section}" for section in sections if not SECTIONS.match(section)]
+
+
+def instruction_offences(tree: Path, name: str) -> list[str]:
+    """Each kind of forbidden instruction once, with the function it is in."""
+    found: dict[str, str] = {}
+    function = "?"
+    for line in listed(tools(tree).objdump, "-d", "--no-show-raw-insn", name, tree=tree):
+        if line.endswith(">:"):
+            function = line.split("<")[1][:-2]
+        _, _, instruction = line.partition(":\t")
+        if FORBIDDEN.search(instruction):
+            found.setdefault(instruction.split()[0], f"{function} executes `{' '.join(instruction.split())}`")
+    return [text + ", which only the kernel's own lower parts may do" for text in found.values()]

@@ -1,0 +1,291 @@
+"""The sandbox: what a student's code may see, change and use up when it is compiled and run on the host.
+
+Three kinds, the first that works is taken:
+
+    bwrap   bubblewrap: namespaces of its own. There is nothing to be seen but the system's folders, the tree, the
+            grader's Python and package, and the folders that may be written; no network, no other processes. Where
+            students' files or hidden tests lie, there is nothing.
+    user    a user of its own (tidemark.grade.build.users), for root where namespaces are forbidden, as in most
+            containers. It can read what others may read, and reach the network. So a folder of hidden tests must have
+            mode 0700.
+    none    limits of time, memory and files alone, for who grades own work, or trusts those who wrote it.
+
+Root, in the first two kinds, is such a user while the command runs: another for each run, since the system counts
+processes by user and does not count root's. Folders that may be written become that user's meanwhile; afterwards its
+processes are ended, and what it left in /tmp and its like is removed.
+
+Limits are those of the system (setrlimit), by `prlimit`. Memory is limited as RLIMIT_DATA: what a process may write to
+and has for itself alone. Address space would be the wrong measure: a 32-bit program under AddressSanitizer reserves
+512 MiB of shadow memory, and QEMU 1 GiB for translated code, of which they use little; RLIMIT_AS stands above as a
+bound for what is shared. Limits hold for each process; if many together fill the machine's memory, the system's choice
+falls on them first (oom_score_adj). Limits of processor time make endless loops end after the same work on every host;
+the wall clock ends only what waits. The system has no limit for a folder, so its size is looked at now and then.
+
+The command starts with an environment of its own: what a build machine keeps there is not the student's to read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import math
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import tidemark
+from tidemark import qemu
+from tidemark.errors import NO_TOOL, USAGE, LabError
+from tidemark.grade.build import supervise, users
+
+KINDS = ("bwrap", "user", "none")
+AUTO = "auto"
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix")
+LINKED = ("build/venv", "build/musl")
+WARNINGS = {
+    "bwrap": "",
+    "user": "students' code runs as a user of its own ({why}): it can read what everybody may read on this machine, "
+    "and reach the network",
+    "none": "students' code runs with your own rights ({why}): it can read and change your files, hidden tests, too",
+}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one command may use. Sizes in bytes: `memory` of each process, `shared` its address space, `file` each file,
+    `disk` what is in the folders that it may write, `scratch` its /tmp, `output` of each stream. By the clock on the
+    wall, which runs on while others have the processor, it may take `wall` times its processor time, and `spare_s`."""
+
+    memory: int = 2 << 30
+    shared: int = 6 << 30
+    file: int = 1 << 30
+    disk: int = 2 << 30
+    disk_files: int = 100_000
+    scratch: int = 256 << 20
+    output: int = 4 << 20
+    processes: int = 1024
+    open_files: int = 1024
+    wall: float = 10.0
+    spare_s: float = 30.0
+
+    def words(self, limit_s: float) -> list[str]:
+        """The command `prlimit` that sets them."""
+        seconds = math.ceil(limit_s)
+        limits = {
+            "cpu": f"{seconds}:{seconds + 1}",
+            "data": self.memory,
+            "as": self.shared,
+            "fsize": self.file,
+            "nofile": self.open_files,
+            "stack": 8 << 20,
+            "core": 0,
+        }
+        return ["prlimit", *(f"--{name}={value}" for name, value in limits.items())]
+
+
+def environment() -> list[str]:
+    """The command `env` with all that the command finds in its environment."""
+    path = os.environ.get("PATH", os.defpath)
+    return ["env", "-i", f"PATH={path}", "HOME=/tmp", "TMPDIR=/tmp", "LANG=C.UTF-8"]
+
+
+def toolchain(tree: Path) -> list[Path]:
+    """Folders that a command needs beside the system's: what the tree's build/ links to, and what is the grader's:
+    Python, package, plugin."""
+    linked = [(tree / name).resolve() for name in LINKED if (tree / name).is_symlink()]
+    linked = [path for path in linked if str(path).endswith(LINKED)]  # not wherever somebody made it point
+    package, plugin = Path(tidemark.__file__).parent, qemu.ROOT / "build/plugin"
+    own = [path.resolve() for path in (Path(sys.prefix), Path(sys.base_prefix), package, plugin)]
+    return [path for path in (*linked, *own) if path.is_dir()]
+
+
+@functools.cache
+def bwrap_has_size() -> bool:
+    """Can this bubblewrap (0.7) limit the size of a file system in memory?"""
+    return "--size" in subprocess.run(["bwrap", "--help"], capture_output=True, text=True).stdout
+
+
+def in_memory(path: str, limits: Limits) -> list[str]:
+    """bwrap's words for a file system in memory that everybody may write to."""
+    return ["--perms", "1777", *(["--size", str(limits.scratch)] if bwrap_has_size() else []), "--tmpfs", path]
+
+
+def placed(option: str, path: Path) -> list[str]:
+    """bwrap's words for a folder at its own place; those above it can be entered, but hold nothing else."""
+    return ["--dir", str(path.parent), option, str(path), str(path)]
+
+
+def namespaces(cwd: Path, writable: Sequence[Path], limits: Limits) -> list[str]:
+    """The command `bwrap` that shows a command what it may see."""
+    words = ["bwrap", "--die-with-parent", "--new-session", "--hostname", "sandbox", "--unshare-ipc", "--unshare-pid"]
+    words += ["--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
+    for folder in SYSTEM:
+        if os.path.islink(folder):
+            words += ["--symlink", os.readlink(folder), folder]
+        else:
+            words += ["--ro-bind-try", folder, folder]
+    words += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"]
+    words += in_memory("/dev/shm", limits) + in_memory("/tmp", limits)
+    words += ["--dir", "/var", "--symlink", "../tmp", "/var/tmp"]
+    for path in toolchain(cwd):
+        words += placed("--ro-bind", path)
+    # A folder comes before those in it, which may be shown in another way.
+    for path in sorted({cwd, *writable}, key=lambda path: len(path.parts)):
+        may_write = any(path.is_relative_to(other) for other in writable)
+        words += placed("--bind" if may_write else "--ro-bind", path)
+    return [*words, "--remount-ro", "/", "--chdir", str(cwd), "--"]
+
+
+def rights(number: int | None, group: int | None) -> list[str]:
+    """The command `setpriv` that gives up what the command does not need, and ends it with who started it."""
+    words = ["setpriv", "--no-new-privs", "--pdeathsig=KILL"]
+    if number is not None:
+        words += [f"--reuid={number}", f"--regid={group}", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"]
+    return words
+
+
+@dataclass(frozen=True)
+class Sandbox:
+    """A way to run commands. `user`: whose group may enter what a run needs, and who runs what is started with `prefix`
+    (None: the one who grades). `why`: what keeps a better kind from being taken."""
+
+    kind: str
+    user: users.User | None = None
+    limits: Limits = Limits()
+    why: str = ""
+
+    @property
+    def warning(self) -> str:
+        """What it does not protect from, in one line; empty for the best kind."""
+        return WARNINGS[self.kind].format(why=self.why)
+
+    def prefix(self, cwd: Path, writable: Sequence[Path], limit_s: float) -> list[str]:
+        """Words to be put before a command that is to run in `cwd`, and may write to the folders `writable` with what
+        is in them now; no other run may use these meanwhile. It gets `limit_s` of processor time; who starts it
+        looks after its output and its time on the wall. LabError when it cannot be let into a folder."""
+        return self.words(self.user, cwd, writable, limit_s)
+
+    def words(self, user: users.User | None, cwd: Path, writable: Sequence[Path], limit_s: float) -> list[str]:
+        """The same, as a user, whose the writable folders become."""
+        cwd, writable = cwd.resolve(), [path.resolve() for path in writable]
+        if user and self.user:
+            for path in writable:
+                users.own(path, user.number, self.user.number)
+            self.open_way(cwd, writable, self.user.number)
+        words = ["choom", "-n", "1000", "--"]
+        if self.kind == "bwrap":
+            words += namespaces(cwd, writable, self.limits)
+        words += rights(user.number if user else None, self.user.number if self.user else None)
+        running = 0 if user else users.tasks(os.getuid())
+        words += [*self.limits.words(limit_s), f"--nproc={self.limits.processes + running}"]
+        return [*words, *environment()]
+
+    def open_way(self, cwd: Path, writable: Sequence[Path], group: int) -> None:
+        """Let our users, who are of this group, into the folders that they need; in namespaces, the way there is made
+        anew."""
+        for path in (cwd, *writable):
+            users.admit(path, group)
+            if self.kind == "user":
+                for folder in path.parents:
+                    users.let_pass(folder)
+
+    def run(
+        self, command: list[str], cwd: Path, stdin: bytes, writable: Sequence[Path], limit_s: float
+    ) -> tuple[int, bytes, bytes]:
+        """Run a command in `cwd` to its end; (status, output, errors), as supervise.run has them. Afterwards nothing of
+        it runs, and what it wrote is ours. The kind `none` cannot end what left its session."""
+        limits = self.limits
+        bounds = supervise.Bounds(
+            limits.output, limits.disk, limits.disk_files, limits.wall * limit_s + limits.spare_s, tuple(writable)
+        )
+        with users.claimed() if self.user else contextlib.nullcontext() as user:
+            words = self.words(user, cwd, writable, limit_s)
+            try:
+                return supervise.run([*words, *command], cwd, stdin, bounds, functools.partial(self.end, user))
+            finally:
+                if user:
+                    for path in writable:
+                        users.own(path, os.getuid(), os.getgid())
+                    users.clean_up(user)
+
+    def end(self, user: users.User | None, process: subprocess.Popen[bytes]) -> None:
+        """End a command and all it has started. When the first process of a namespace ends, so do all others, and then
+        bwrap."""
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            if self.kind == "bwrap" and process.poll() is None:
+                for child in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split():
+                    os.kill(int(child), signal.SIGKILL)
+                process.wait(5)
+        with contextlib.suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
+        if user:
+            users.end_all(user)
+
+
+def made(kind: str, why: str = "") -> Sandbox:
+    """A sandbox of a kind, with a user of its own where there is one."""
+    return Sandbox(kind, users.claim() if kind != "none" and os.getuid() == 0 else None, why=why)
+
+
+@functools.cache
+def trouble(kind: str) -> str:
+    """Why a kind cannot be had here; empty when it can: tried once."""
+    if kind == "user" and os.getuid() != 0:
+        return "only root can run a command as another user"
+    if kind == "bwrap" and not shutil.which("bwrap"):
+        return "it is not installed: `apt-get install bubblewrap`"
+    with tempfile.TemporaryDirectory(prefix="tidemark-sandbox-") as folder:
+        status, _, err = made(kind).run(["true"], Path(folder), b"", (), 10)
+    said = err.decode(errors="replace").strip().splitlines()
+    return "" if status == 0 else said[-1] if said else f"it ended with status {status}"
+
+
+def find(kind: str = AUTO) -> Sandbox:
+    """The sandbox of a kind; `auto`: the best that works. LabError when it cannot be had."""
+    for program in ("prlimit", "setpriv", "choom"):
+        if not shutil.which(program):
+            raise LabError(f"{program} is not here; the package util-linux has it", NO_TOOL)
+    if kind == "none":
+        return made(kind, "--sandbox none")
+    if kind in KINDS:
+        why = trouble(kind)
+        if why:
+            raise LabError(f"--sandbox {kind} does not work here: {why}", NO_TOOL)
+        return made(kind, trouble("bwrap") or f"--sandbox {kind}")
+    if kind != AUTO:
+        raise LabError(f"--sandbox {kind}: there are {', '.join((AUTO, *KINDS))}", USAGE)
+    best = next(kind for kind in KINDS if kind == "none" or not trouble(kind))
+    return made(best, trouble("bwrap"))
+
+
+def check_secret(sandbox: Sandbox, secret: Path, tree: Path) -> None:
+    """LabError when a student's code in the sandbox could read the folder of hidden tests."""
+    found = secret.resolve()
+    if sandbox.kind == "user" and found.stat().st_mode & 0o077:
+        raise LabError(f"{secret}: students' code could read these hidden tests here: `chmod 700 {secret}`", USAGE)
+    shown = [Path(folder) for folder in SYSTEM] + toolchain(tree)
+    place = next((folder for folder in shown if found.is_relative_to(folder)), None)
+    if sandbox.kind == "bwrap" and place:
+        raise LabError(f"{secret}: students' code can read {place}: keep the hidden tests elsewhere", USAGE)
+
+
+def best() -> Sandbox:
+    """The best that works here; says what it does not protect from."""
+    return choose(AUTO)
+
+
+def choose(kind: str, secret: Path | None = None, tree: Path = qemu.ROOT) -> Sandbox:
+    """The sandbox of a kind, or `auto`; says on stderr what it does not protect from. LabError when it cannot be had,
+    or when hidden tests in the folder `secret` could be read in it; `tree`: what is graded."""
+    sandbox = find(kind)
+    if secret is not None:
+        check_secret(sandbox, secret, tree)
+    if sandbox.warning:
+        print(f"tidemark: {sandbox.warning}", file=sys.stderr)
+    return sandbox

@@ -1,0 +1,115 @@
+"""The tree that is graded: a release with a student's files laid over it, in a folder of its own.
+
+Only the lab's files come from the student. What the release has built is taken along, so that only these files are
+compiled again; what was built from the release's own versions of them is left behind.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from tidemark.files import sha256
+from tidemark.grade.model import Lab
+
+# What a kernel, its programs and its simulators are built from.
+PARTS = (
+    "Makefile",
+    "linker.ld",
+    "pyproject.toml",
+    "boot",
+    "kernel",
+    "user",
+    "tools",
+    "labs",
+    "tests/host",
+    "tests/kernel/vmsim",
+)
+BUILT = ("boot", "kernel", "registry", "user", "obj", "host", "vmsim", "plugin", "labs")
+BUILT_FILES = (
+    "flags",
+    "programs",
+    "sources",
+    "user-files",
+    "ksyms.S",
+    "ksyms.o",
+    "ksyms0.S",
+    "ksyms0.o",
+    "pass1.elf",
+    "initramfs.cpio",
+)
+LINKED = ("musl", "venv")
+MANIFEST = "labs/RELEASE"
+
+
+def files_of(tree: Path) -> Iterator[Path]:
+    """The source files of a tree, relative to it, in order."""
+    for part in PARTS:
+        if (tree / part).is_file():
+            yield Path(part)
+        for folder, folders, names in os.walk(tree / part):
+            folders[:] = sorted(name for name in folders if name != "__pycache__")
+            yield from (Path(folder, name).relative_to(tree) for name in sorted(names))
+
+
+def lay(release: Path, lab: Lab, submission: Path, tree: Path) -> None:
+    """Make `tree` (which must not exist) of a release, as built, and a submission's files. Those that the submission
+    lacks are missing in the tree, too."""
+    tree.mkdir(parents=True)
+    for file in files_of(release):
+        (tree / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(release / file, tree / file)
+    take_along_what_is_built(release, tree)
+    for name in lab.files:
+        leave_behind(tree, name)
+        if (submission / name).is_file():
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(submission / name, tree / name)
+
+
+def take_along_what_is_built(release: Path, tree: Path) -> None:
+    """Copy what `make` left in the release, with its dates; link what was only fetched."""
+    (tree / "build").mkdir()
+    for name in BUILT:
+        if (release / "build" / name).is_dir():
+            shutil.copytree(release / "build" / name, tree / "build" / name, symlinks=True)
+    for name in BUILT_FILES:
+        if (release / "build" / name).is_file():
+            shutil.copy2(release / "build" / name, tree / "build" / name)
+    for name in LINKED:
+        if (release / "build" / name).exists():
+            (tree / "build" / name).symlink_to((release / "build" / name).resolve())
+
+
+def leave_behind(tree: Path, file: str) -> None:
+    """Remove a file of the lab, and whatever was built from the release's version of it."""
+    (tree / file).unlink(missing_ok=True)
+    stem = Path(file).with_suffix("")
+    built = [tree / "build" / f"{stem}.o", tree / "build/host" / f"{stem}_test", tree / "build/pass1.elf"]
+    for kind in ("fast", "checked"):
+        built.append(tree / "build/vmsim" / kind / f"{stem}.o")
+    built += [tree / "build/vmsim" / name for name in (stem.name, stem.name + ".fast")]
+    for path in built:
+        path.unlink(missing_ok=True)
+
+
+def manifest(tree: Path) -> str:
+    """One line "SHA-256  path" for each source file of a tree: what labs/RELEASE holds, for it to be compared with."""
+    files = (file for file in files_of(tree) if str(file) != MANIFEST)
+    return "".join(f"{sha256(tree / file)}  {file}\n" for file in files)
+
+
+def identity(release: Path) -> str:
+    """A hash of the release's sources: two gradings with the same one had the same grader."""
+    return hashlib.sha256(manifest(release).encode()).hexdigest()[:16]
+
+
+def released(release: Path, without: Collection[str] = ()) -> dict[str, str]:
+    """Path to SHA-256 of each source file, as released: in a student's tree, before they changed it. `without`: files
+    to leave out."""
+    text = (release / MANIFEST).read_text() if (release / MANIFEST).is_file() else manifest(release)
+    pairs = (line.partition("  ") for line in text.splitlines())
+    return {file: digest for digest, _, file in pairs if file not in without}

@@ -1,0 +1,68 @@
+"""The workspace of one grading: a built tree with a student's files, and commands that run in it.
+
+Everything that runs or compiles a student's code is a command behind the sandbox's prefix. How its kernel
+is booted, and what is seen of it then, is in tidemark.grade.witness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tidemark.grade.build.sandbox import Sandbox
+from tidemark.grade.model import Lab
+
+HOST_LIMIT_S = 120
+LINES_SHOWN = 12
+
+
+@dataclass(frozen=True)
+class HostRun:
+    """A program that ran on the host: its status (negative: a signal), and what it printed, cut at a limit."""
+
+    status: int
+    out: str
+    err: str
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """`tree`: the built tree with the student's files; `release`: the tree they were laid over, which has the reference
+    solutions unless it is a student's release; `scratch`: an empty folder of this grading; `objects`: the student's
+    object files, relative to the tree; `build_results`: what came of the targets that tests need.
+    """
+
+    lab: Lab
+    tree: Path
+    release: Path
+    scratch: Path
+    sandbox: Sandbox
+    objects: tuple[str, ...]
+    build_results: dict[str, HostRun] = field(default_factory=dict)
+
+    @property
+    def has_solutions(self) -> bool:
+        """Does the release have the reference solutions?"""
+        return not (self.release / "labs/RELEASE").exists()
+
+    def make(self, *targets: str) -> HostRun:
+        """`make TARGET...` in the tree; nothing of the student's is executed by it. Not while tests run."""
+        return self.run_on_host("make", "--no-print-directory", "--silent", *targets, writable=(self.tree,))
+
+    def run_on_host(
+        self, *command: str | Path, stdin: bytes = b"", writable: Sequence[Path] = (), limit_s: float = HOST_LIMIT_S
+    ) -> HostRun:
+        """Run a command in the tree, in the sandbox; only `writable` can be written."""
+        status, out, err = self.sandbox.run([str(word) for word in command], self.tree, stdin, writable, limit_s)
+        return HostRun(status, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
+
+
+def indented(lines: Sequence[str]) -> str:
+    """Lines to be shown under a verdict."""
+    return "\n".join("    " + line for line in lines)
+
+
+def tail(text: str, lines: int = LINES_SHOWN) -> str:
+    """The last lines, indented."""
+    return indented(text.strip().splitlines()[-lines:])

@@ -1,0 +1,1 @@
+"""What goes back: the grade as a file, as text, as a picture, and for other systems; a class in a table."""

@@ -1,0 +1,116 @@
+"""The student archive: the tree with every lab's starter laid over it, and without what gives the solutions away.
+
+It is made in a scratch folder and checked there: no file of it may equal a solution. The archive has no dates and no
+owners, so that the same tree makes the same bytes.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import shutil
+import tarfile
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tidemark.errors import FAILED, USAGE, LabError
+from tidemark.files import sha256, write_atomically
+from tidemark.grade.build.tree import MANIFEST, files_of, manifest
+from tidemark.grade.hand_out import starter
+from tidemark.grade.intake import lab
+from tidemark.grade.judge import expected
+from tidemark.grade.model import Lab
+
+TOP = "tidemark"
+MORE = (
+    "README.md",
+    "LICENSE",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "docs",
+    ".vscode",
+    ".devcontainer",
+    ".clang-format",
+    ".gitignore",
+)
+LEFT_OUT = ("docs/reference/instructors.md", "labs/autograder", "tools/figures")
+
+
+@dataclass(frozen=True)
+class Made:
+    """What an archive holds: number of files, and the labs whose solutions it is without."""
+
+    files: int
+    labs: tuple[str, ...]
+
+
+def wanted(tree: Path) -> list[Path]:
+    """The files that students get, relative to the tree, starters not yet laid."""
+    found = list(files_of(tree))
+    for name in MORE:
+        path = tree / name
+        found += [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
+    relative = (path.relative_to(tree) if path.is_absolute() else path for path in found)
+    return sorted({path for path in relative if not str(path).startswith(LEFT_OUT)})
+
+
+def check_no_solution(tree: Path, folder: Path, labs: list[Lab]) -> None:
+    """LabError when a solution is in the folder, under whatever name."""
+    solutions = {sha256(tree / file): file for each in labs for file in each.files if (tree / file).is_file()}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and sha256(path) in solutions:
+            raise LabError(
+                f"{path.relative_to(folder)} holds the solution {solutions[sha256(path)]}: nothing was written", FAILED
+            )
+
+
+def fill(tree: Path, folder: Path, labs: list[Lab], say: Callable[[str], None]) -> None:
+    """Lay the students' tree into `folder`."""
+    for file in wanted(tree):
+        (folder / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(tree / file, folder / file)
+        (folder / file).chmod((tree / file).stat().st_mode & 0o755)
+    for each in labs:
+        starter.replace(folder, each)
+        say(f"labs/{each.name}: what its visible tests expect")
+        expected.write(folder / "labs" / each.name, each)
+    (folder / MANIFEST).write_text(manifest(folder))
+
+
+def packed(folder: Path) -> bytes:
+    """The folder as a .tar.gz below TOP, the same bytes for the same content."""
+    plain = io.BytesIO()
+    with tarfile.open(fileobj=plain, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for path in sorted(folder.rglob("*")):
+            if not path.is_file():
+                continue
+            member = tarfile.TarInfo(f"{TOP}/{path.relative_to(folder)}")
+            member.size, member.mode = path.stat().st_size, 0o755 if path.stat().st_mode & 0o100 else 0o644
+            with path.open("rb") as data:
+                archive.addfile(member, data)
+    return gzip.compress(plain.getvalue(), mtime=0)
+
+
+def write(tree: Path, out: Path, say: Callable[[str], None]) -> Made:
+    """Write the student archive of the instructor's `tree` to `out`."""
+    if (tree / MANIFEST).exists():
+        raise LabError("this tree is a student's release itself; a release is made from the instructor's tree", USAGE)
+    labs = [lab.load(tree, name) for name in lab.names(tree)]
+    lacking = [
+        f"labs/{each.name}: no starter for {file}" for each in labs for file in each.files if not has(each, file)
+    ]
+    if lacking:
+        raise LabError("; ".join(lacking), FAILED)
+    with tempfile.TemporaryDirectory(prefix="tidemark-release-") as scratch:
+        folder = Path(scratch)
+        fill(tree, folder, labs, say)
+        check_no_solution(tree, folder, labs)
+        write_atomically(out, packed(folder))
+        return Made(sum(path.is_file() for path in folder.rglob("*")), tuple(each.name for each in labs))
+
+
+def has(each: Lab, file: str) -> bool:
+    """Does the lab have a starter for this file?"""
+    return (each.folder / starter.FOLDER / file).is_file()

@@ -1,0 +1,152 @@
+"""Reading assignments: labs/NAME/lab.toml, and hidden tests from a secret folder.
+
+    number, title    of the assignment
+    files            the student's files, relative to the tree
+    may_use          symbols that they may refer to: names, or groups in brackets (tidemark.grade.build.object_rules)
+    may_store        variables of the kernel, beside their own, that they may write to
+    was              paths of the student's files in older releases, and their paths now: who handed in a file at its
+                     old place is graded
+    own_tests        host tests and in-kernel suites that fail while the lab is not done
+    [[test]]         title, points, kind, and that kind's options (tidemark.grade.judge.kinds)
+
+SECRET/NAME.toml has [[test]] tables alone.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+import sys
+from pathlib import Path
+from typing import Any
+
+from tidemark.errors import BAD_INPUT, USAGE, LabError
+from tidemark.grade.judge import kinds
+from tidemark.grade.model import Lab, Test
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+FOLDER, FILE = "labs", "lab.toml"
+KEYS = {
+    "number": int,
+    "title": str,
+    "files": list,
+    "was": dict,
+    "may_use": list,
+    "may_store": list,
+    "own_tests": list,
+    "test": list,
+}
+OPTIONAL = ("was", "may_store", "own_tests")
+TEST_KEYS = ("title", "points", "kind")
+
+
+def read(path: Path) -> dict[str, Any]:
+    """A TOML file; LabError says what is wrong with it."""
+    try:
+        return tomllib.loads(path.read_text())
+    except OSError as error:
+        raise LabError(f"{path}: {error.strerror}", BAD_INPUT) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise LabError(f"{path} is no TOML: {error}", BAD_INPUT) from None
+
+
+def names(release: Path) -> list[str]:
+    """The labs of a tree, by number."""
+    paths = (release / FOLDER).glob(f"*/{FILE}")
+    return [path.parent.name for path in sorted(paths, key=lambda path: read(path).get("number", 0))]
+
+
+def students_files(release: Path) -> set[str]:
+    """The files of all labs of a tree: who hands in one lab may have done others."""
+    return {file for name in names(release) for file in load(release, name).files}
+
+
+def known_kinds() -> list[str]:
+    """The kinds of tests that there are."""
+    return sorted(module.name for module in pkgutil.iter_modules(kinds.__path__))
+
+
+def test_of(path: Path, table: object, hidden: bool) -> Test:
+    """One [[test]]."""
+    if not isinstance(table, dict) or not all(key in table for key in TEST_KEYS):
+        raise LabError(f"{path}: every [[test]] needs {', '.join(TEST_KEYS)}", BAD_INPUT)
+    title, points, kind = (table[key] for key in TEST_KEYS)
+    if not isinstance(points, int | float) or points <= 0:
+        raise LabError(f"{path}: test {title!r}: points = {points!r} is no number above 0", BAD_INPUT)
+    if kind not in known_kinds():
+        raise LabError(f"{path}: test {title!r}: no kind {kind!r}; there are {', '.join(known_kinds())}", BAD_INPUT)
+    options = {key: value for key, value in table.items() if key not in TEST_KEYS}
+    return Test(str(title), points, kind, options, hidden)
+
+
+def tests_of(path: Path, tables: list[object], hidden: bool = False) -> tuple[Test, ...]:
+    """All [[test]]s of a file; their titles tell them apart."""
+    tests = tuple(test_of(path, table, hidden) for table in tables)
+    titles = [test.title for test in tests]
+    twice = next((title for title in titles if titles.count(title) > 1), None)
+    if twice:
+        raise LabError(f"{path}: two tests are called {twice!r}", BAD_INPUT)
+    return tests
+
+
+def check_keys(path: Path, found: dict[str, Any]) -> None:
+    """LabError for a key that is unknown, missing, or of the wrong type."""
+    for key in found:
+        if key not in KEYS:
+            raise LabError(f"{path}: unknown key {key!r}; there are {', '.join(KEYS)}", BAD_INPUT)
+    for key, kind in KEYS.items():
+        if key not in OPTIONAL and key not in found:
+            raise LabError(f"{path}: {key!r} is missing", BAD_INPUT)
+        if not isinstance(found.get(key, kind()), kind):
+            raise LabError(f"{path}: {key!r} must be a {kind.__name__}", BAD_INPUT)
+
+
+def check_files(path: Path, files: list[str], was: dict[str, str]) -> None:
+    """LabError for a file outside the tree, and for a move to what is no file of the lab."""
+    for file in (*files, *was):
+        if Path(file).is_absolute() or ".." in Path(file).parts:
+            raise LabError(f"{path}: {file!r} lies outside the tree", BAD_INPUT)
+    for old, new in was.items():
+        if new not in files or old in files:
+            raise LabError(f"{path}: was: {old!r} = {new!r}: it names an old path, and one of files", BAD_INPUT)
+
+
+def load(release: Path, name: str, secret: Path | None = None) -> Lab:
+    """The assignment `name` of a tree, with the hidden tests of a secret folder. LabError says what is wrong."""
+    folder = release / FOLDER / name
+    if not name or not (folder / FILE).is_file():
+        there = ", ".join(names(release)) or "none"
+        raise LabError(f"LAB={name}: no such lab; there are {there}" if name else f"give LAB=, one of {there}", USAGE)
+    path = folder / FILE
+    found = read(path)
+    check_keys(path, found)
+    check_files(path, found["files"], found.get("was", {}))
+    tests = tests_of(path, found["test"])
+    if secret is not None:
+        tests += hidden_tests(secret, name)
+    return Lab(
+        name=name,
+        number=found["number"],
+        title=found["title"],
+        folder=folder,
+        files=tuple(found["files"]),
+        may_use=tuple(found["may_use"]),
+        may_store=tuple(found.get("may_store", ())),
+        own_tests=tuple(found.get("own_tests", ())),
+        tests=tests,
+        was=dict(found.get("was", {})),
+    )
+
+
+def hidden_tests(secret: Path, name: str) -> tuple[Test, ...]:
+    """The tests of SECRET/NAME.toml. LabError when it is not there: grading without them would be a surprise."""
+    path = secret / f"{name}.toml"
+    if not path.is_file():
+        raise LabError(f"{path} is not there; the secret folder holds [[test]]s for a lab in LAB.toml", USAGE)
+    found = read(path)
+    if set(found) != {"test"}:
+        raise LabError(f"{path}: it must hold [[test]] tables and nothing else", BAD_INPUT)
+    return tests_of(path, found["test"], hidden=True)

@@ -1,0 +1,181 @@
+"""What a policy decides on a string: what the release's own, the reference solution, does in the simulator.
+
+A student's release has no solutions; there, what visible tests expect is read from labs/NAME/expected, which `make
+release` wrote.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import functools
+import json
+import os
+import re
+import subprocess
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tidemark import explain, vmsim
+from tidemark.errors import BAD_INPUT, FAILED, LabError
+from tidemark.grade.model import Lab, Test
+from tidemark.grade.witness import playback
+from tidemark.grade.witness.machine import Machine
+from tidemark.strings import Given
+
+FOLDER = "expected"
+VICTIMS, FAULTS = "victims", "faults"  # the kinds of tests that need it
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What a policy does at one reference: a hit, or a fault for which `victim` leaves (None: a frame was free).
+    `lists`: name to pages, as they were before the reference; `used`: those whose accessed bit was set then.
+    """
+
+    page: int
+    hit: bool
+    victim: int | None
+    lists: dict[str, tuple[int, ...]]
+    used: frozenset[int] = frozenset()
+
+
+@functools.cache
+def simulator(tree: Path, policy: str) -> Path:
+    """The simulator of a policy of a tree that can be trusted, built if need be, by one at a time. LabError when it
+    does not compile.
+    """
+    target = f"build/vmsim/{policy}.fast"
+    command = ["make", "--no-print-directory", "--silent", target]
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    folder = os.open(tree / "build", os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        made = subprocess.run(command, cwd=tree, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    finally:
+        os.close(folder)
+    if made.returncode:
+        raise LabError(f"{tree}: make {target} fails:\n{made.stderr.strip()}", FAILED)
+    return tree / target
+
+
+def decisions_of(rows: Sequence[dict[str, Any]], program: Path) -> list[Decision]:
+    """The simulator's rows, which say how things are afterwards, as decisions, which say how they were before."""
+    named = explain.named(rows, program)
+    before = [{"lists": {}, "used": []}, *named[:-1]]
+    return [
+        Decision(
+            page=row["page"],
+            hit=row["result"] != "fault",
+            victim=next((hook["gave"] for hook in row["hooks"] if hook.get("act") == "evict"), None),
+            lists={name: tuple(pages) for name, pages in was["lists"].items()},
+            used=frozenset(was["used"]),
+        )
+        for was, row in zip(before, named)
+    ]
+
+
+def simulated(program: Path, pages: Sequence[int], frames: int, parameters: Iterable[str]) -> list[Decision]:
+    """The decisions of a policy's simulator, a program that can be trusted."""
+    rows: list[dict[str, Any]] = []
+    vmsim.run(program, Given("the string", np.array(pages, np.uint32), 0), frames, parameters, rows.append)
+    return decisions_of(rows, program)
+
+
+def options_of(test: Test) -> tuple[str, int, list[str]]:
+    """(policy, frames, parameters) of a test."""
+    return str(test.options["policy"]), int(test.options["frames"]), list(test.options.get("set", []))
+
+
+def model_of(test: Test) -> str:
+    """The policy whose decisions are right."""
+    return str(test.options.get("like", test.options["policy"]))
+
+
+def decided_by(tree: Path, policy: str, test: Test, parameters: Iterable[str] = ()) -> list[Decision]:
+    """What a policy of the tree decides on the string of a test; the prefix is played, too, and left out."""
+    pages, frames = playback.pages_of(test), int(test.options["frames"])
+    prefix = playback.prefix_of(pages, frames)
+    return simulated(simulator(tree, policy), (*prefix, *pages), frames, parameters)[len(prefix) :]
+
+
+def of_reference(tree: Path, test: Test) -> list[Decision]:
+    """What is right for a test of the kind `victims`."""
+    return decided_by(tree, model_of(test), test, options_of(test)[2])
+
+
+def read_again(decisions: Sequence[Decision]) -> list[int]:
+    """The indices of references for which a page is read that had been in memory before."""
+    known: set[int] = set()
+    found = []
+    for at, decision in enumerate(decisions):
+        if not decision.hit and decision.page in known:
+            found.append(at)
+        known.add(decision.page)
+    return found
+
+
+def file_of(folder: Path, test: Test) -> Path:
+    """Where a lab's folder keeps what a visible test expects."""
+    return folder / FOLDER / (re.sub(r"\W+", "-", test.title.lower()).strip("-") + ".json")
+
+
+def read(machine: Machine, test: Test) -> list[Any]:
+    """What a student's release has for a test. LabError when it has nothing."""
+    path = file_of(machine.lab.folder, test)
+    if not path.is_file():
+        raise LabError(f"{path} is missing; the release that you were given has it", BAD_INPUT)
+    rows = json.loads(path.read_text())
+    assert isinstance(rows, list)
+    return rows
+
+
+def decisions(machine: Machine, test: Test) -> list[Decision]:
+    """What is right for a test of the kind `victims`: one decision for each reference of its string. LabError when a
+    student's release does not have it.
+    """
+    if machine.has_solutions:
+        return of_reference(machine.release, test)
+    return [from_json(row) for row in read(machine, test)]
+
+
+def read_again_by_fifo(machine: Machine, test: Test) -> list[int]:
+    """What FIFO makes of the string of a test of the kind `faults`, to compare with: as of read_again."""
+    if machine.has_solutions:
+        return read_again(decided_by(machine.release, "fifo", test))
+    return [int(at) for at in read(machine, test)]
+
+
+def to_json(decision: Decision) -> list[Any]:
+    """A decision as a row of a file."""
+    return [decision.page, decision.hit, decision.victim, decision.lists, sorted(decision.used)]
+
+
+def from_json(row: Sequence[Any]) -> Decision:
+    """What to_json wrote."""
+    page, hit, victim, lists, used = row
+    return Decision(page, hit, victim, {name: tuple(pages) for name, pages in lists.items()}, frozenset(used))
+
+
+def rows_of(tree: Path, test: Test) -> list[Any]:
+    """What a student's release must have for a test, as JSON has it; nothing when it needs nothing."""
+    if test.hidden or "string" not in test.options:
+        return []
+    if test.kind == VICTIMS:
+        return [to_json(decision) for decision in of_reference(tree, test)]
+    return read_again(decided_by(tree, "fifo", test)) if test.kind == FAULTS else []
+
+
+def write(folder: Path, lab: Lab) -> None:
+    """Write what the visible tests of `lab`, in the instructor's tree, expect into `folder`, which is the lab's in the
+    students' release.
+    """
+    for test in lab.tests:
+        rows = rows_of(lab.folder.parents[1], test)
+        if rows:
+            path = file_of(folder, test)
+            path.parent.mkdir(exist_ok=True)
+            path.write_text("[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n")

@@ -1,0 +1,299 @@
+"""What processes that fork should share: a model of demand-zero and copy-on-write, held against the frames seen.
+
+    an untouched page has no frame; one that was only read is in the frame of zeros, the same for all
+    the first write moves a page to a frame that is cleared for it then
+    after a fork both are in the same frame; who writes first gets a copy, made then
+    who is the last to have a frame keeps it when it writes
+    a table is cleared for a range of 4 MiB in which a page is touched, and given back when nothing is mapped there
+
+The model decides nothing but that: which frame it is, is the kernel's choice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tidemark.grade.witness.evidence import BIRTH, COPY, READ, REF, STORE, WRITE, ZERO, Evidence
+
+NAMES, ARRAY = 0x50000000 >> 12, 0x60000000 >> 12  # as user/workloads/pages.c has them, in pages
+MAX_PROCESSES, PAGES_PER_TABLE = 8, 1024
+ZEROS = "the frame of zeros"
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One line of a script for the workload `pages`; `place` counts from 1."""
+
+    place: int
+    process: int
+    verb: str
+    first: int
+    second: int = 0
+
+    def __str__(self) -> str:
+        pages = f"pages {self.first} to {self.second}" if self.second > self.first else f"page {self.first}"
+        does = {
+            "m": f"maps {pages}",
+            "u": f"unmaps {pages}",
+            "r": f"reads page {self.first}",
+            "w": f"writes page {self.first}",
+            "k": f"has the kernel write page {self.first}",
+            "f": f"forks process {self.first}",
+            "x": f"has process {self.first} end",
+        }
+        return f"operation {self.place}, process {self.process} {does[self.verb]}"
+
+
+class Wrong(Exception):
+    """Something is not as it should be; the text says what."""
+
+
+@dataclass
+class Step:
+    """What was seen during one operation: the frame that its page was in, frames that were cleared, copies (from, to),
+    and whether pages went to the disk or came from there.
+    """
+
+    frame: int | None = None
+    cleared: list[int] = field(default_factory=list)
+    copied: list[tuple[int, int]] = field(default_factory=list)
+    paged: bool = False
+
+    def where(self) -> int:
+        """The frame that its page was in; Wrong when it was never referred to."""
+        if self.frame is None:
+            raise Wrong("it never got that far")
+        return self.frame
+
+
+@dataclass(eq=False)
+class Copy:
+    """What one or more processes have in a page that was written to."""
+
+    page: int
+    users: set[int]
+    frame: int
+
+
+def steps_of(evidence: Evidence, script: list[Operation]) -> list[Step]:
+    """A Step for each operation that began. Before each, its process reads its page at NAMES."""
+    steps = [Step()]
+    columns = (evidence.events[name].tolist() for name in ("kind", "a", "b"))
+    for kind, a, b in zip(*columns):
+        step = steps[-1]
+        if kind == REF and NAMES <= a < NAMES + MAX_PROCESSES:
+            if len(steps) > len(script):
+                break
+            steps.append(Step())
+        elif kind in (REF, STORE) and len(steps) > 1 and a == ARRAY + script[len(steps) - 2].first:
+            step.frame = b
+        elif kind == ZERO:
+            step.cleared.append(b)
+        elif kind == COPY:
+            step.copied.append((a, b))
+        elif kind in (READ, WRITE):
+            step.paged = True
+    return steps[1:]
+
+
+@dataclass
+class Family:
+    """The processes: which pages each has mapped, in which tables' ranges it has been, and what is in its pages (None:
+    it was only read). `live`: the frames that are in use for that. `filled`: by frame, the operation at which it was
+    last cleared or copied to, and from where; `written`: by frame, what was last written in it.
+
+    `clears`, `copies`: those that are not needed are wrong, too; `tables`: and those of tables are counted.
+    """
+
+    clears: bool
+    copies: bool
+    tables: bool
+    filled: dict[int, tuple[int, int | None]] = field(default_factory=dict)
+    written: dict[int, Operation] = field(default_factory=dict)
+    pages: dict[int, dict[int, Copy | None]] = field(default_factory=lambda: {0: {}})
+    mapped: dict[int, set[int]] = field(default_factory=lambda: {0: set()})
+    areas: dict[int, set[int]] = field(default_factory=lambda: {0: set()})
+    live: dict[int, Copy] = field(default_factory=dict)
+    zeros: int | None = None
+
+    def follow(self, one: Operation, step: Step) -> None:
+        """Judge one operation; Wrong says what is wrong with it."""
+        if step.paged:
+            raise Wrong("pages went to the disk, or came from there: too much memory is in use")
+        if one.verb in "rwk":
+            step.where()
+        self.filled |= dict.fromkeys(step.cleared, (one.place, None))
+        self.filled |= {frame: (one.place, source) for source, frame in step.copied}
+        self.check_copied(one, step)
+        actions = {"r": self.read, "w": self.write, "k": self.write, "f": self.fork, "x": self.end}
+        actions.get(one.verb, self.drop)(one, step)
+        if one.verb in "rwk" and self.clears:
+            self.check_cleared(one, step)
+
+    def whose(self, frame: int, one: Operation) -> str:
+        """Who else uses a frame, and what for."""
+        copy = self.live[frame]
+        others = sorted(copy.users - {one.process}) if copy.page == one.first else sorted(copy.users)
+        users = " and ".join(f"process {other}" for other in others)
+        page = "the same page" if copy.page == one.first else f"page {copy.page}"
+        return f"frame {frame}, which {users} {'use' if len(others) > 1 else 'uses'} for {page}"
+
+    def leave(self, process: int, page: int) -> None:
+        """A process has no more to do with what was in a page."""
+        copy = self.pages[process].pop(page, None)
+        if copy:
+            copy.users.remove(process)
+            if not copy.users:
+                del self.live[copy.frame]
+
+    def check_copied(self, one: Operation, step: Step) -> None:
+        """Nothing is copied but what is being written."""
+        wanted = self.pages[one.process].get(one.first) if one.verb in "wk" else None
+        for source, frame in step.copied:
+            copy = self.live.get(source)
+            if not copy or copy is wanted:
+                continue
+            text = f"page {copy.page} was copied, from frame {source} to frame {frame}"
+            if one.verb == "f":
+                raise Wrong(f"{text} (expected: parent and child share it until one of them writes)")
+            raise Wrong(f"{text}, although nobody wrote to it")
+
+    def check_cleared(self, one: Operation, step: Step) -> None:
+        """A frame is cleared for the page if it is new, and one for the table if that is; no others."""
+        areas, area = self.areas[one.process], one.first // PAGES_PER_TABLE
+        new = area not in areas
+        areas.add(area)
+        nr, page = len(step.cleared), step.frame in step.cleared
+        if nr == page + new or (new and not self.tables):
+            return
+        reasons = ["one for the page"] * page + ["one for the table of its 4 MiB"] * new
+        expected = f"expected: {' and '.join(reasons) or 'none'}"
+        if nr < page + new:
+            raise Wrong(f"no frame was cleared for a table: the range's last one was never given back ({expected})")
+        raise Wrong(f"{nr} frames were cleared ({expected})")
+
+    def read(self, one: Operation, step: Step) -> None:
+        """A load: the page is where it was, or nobody wrote to it so far."""
+        frame, copy = step.where(), self.pages[one.process].get(one.first)
+        if copy:
+            return self.stays(one, copy, frame)
+        if frame in self.live:
+            raise Wrong(f"nobody has written to it, but it is in {self.whose(frame, one)}")
+        if frame in self.filled or self.zeros not in (None, frame):
+            raise Wrong(f"it got frame {frame} for itself (expected: {ZEROS}, which all unwritten pages share)")
+        self.zeros = frame
+        self.pages[one.process][one.first] = None
+
+    def stays(self, one: Operation, copy: Copy, frame: int) -> None:
+        """A page is found in the frame where it was."""
+        if frame == copy.frame:
+            return
+        if frame == self.zeros:
+            raise Wrong(f"it is in {ZEROS}: what was written to it is lost")
+        there = self.whose(frame, one) if frame in self.live else f"frame {frame}"
+        raise Wrong(f"it is in {there} (expected: frame {copy.frame}, where it was)")
+
+    def write(self, one: Operation, step: Step) -> None:
+        """A store: to a frame of its own."""
+        frame, copy = step.where(), self.pages[one.process].get(one.first)
+        moved, alone = not copy or frame != copy.frame, copy is not None and copy.users == {one.process}
+        if copy and alone and moved and self.copies:
+            self.needless(one, copy, frame)
+        if not copy or not alone or moved:
+            self.check_moved(one, step, copy)
+            self.check_new(one, copy, frame)
+            self.leave(one.process, one.first)
+            copy = Copy(one.first, {one.process}, frame)
+        self.pages[one.process][one.first] = self.live[frame] = copy
+        self.written[frame] = one
+
+    def needless(self, one: Operation, copy: Copy, frame: int) -> None:
+        """The only one who had a page got another frame for it."""
+        if self.filled.get(frame) == (one.place, copy.frame):
+            raise Wrong(
+                f"it was copied, from frame {copy.frame} to frame {frame}, although no other process had it any more "
+                "(expected: it stays where it is)"
+            )
+        self.stays(one, copy, frame)
+
+    def check_moved(self, one: Operation, step: Step, copy: Copy | None) -> None:
+        """What the kernel wrote for a program is where the program finds it."""
+        made = [to for source, to in step.copied if copy and source == copy.frame] or ([] if copy else step.cleared)
+        if one.verb == "k" and made and step.frame == (copy.frame if copy else self.zeros):
+            raise Wrong(
+                f"the kernel wrote to frame {made[-1]}, but the program still finds frame {step.frame} there: its "
+                "entry, or what the TLB holds of it, is the old one"
+            )
+
+    def check_new(self, one: Operation, copy: Copy | None, frame: int) -> None:
+        """A frame that a page moved to when it was written: nobody else's, and filled just then from where it was."""
+        if frame == self.zeros:
+            raise Wrong(f"what was written is in {ZEROS}, {frame}, which all unwritten pages share")
+        if frame in self.live:
+            expected = "a copy" if copy else "a frame of its own"
+            raise Wrong(f"it is in {self.whose(frame, one)} (expected: {expected})")
+        place, source = self.filled.get(frame, (0, None))
+        if place == one.place and (source == copy.frame if copy else source in (None, self.zeros)):
+            return
+        if copy:
+            raise Wrong(f"it got frame {frame}, which was not copied from frame {copy.frame}, where it was")
+        last = self.written.get(frame)
+        if source is not None or place <= (last.place if last else 0):
+            text = f": what process {last.process} wrote to page {last.first} is still in it" if last else ""
+            raise Wrong(f"it got frame {frame}, which was not cleared{text}")
+        if self.clears:
+            raise Wrong(f"it got frame {frame}, cleared at operation {place}, when nobody had written to it yet")
+
+    def fork(self, one: Operation, step: Step) -> None:
+        """The child has all that its parent has. (When its tables are made is not judged.)"""
+        self.pages[one.first] = dict(self.pages[one.process])
+        self.mapped[one.first] = set(self.mapped[one.process])
+        self.areas[one.first] = set()
+        for copy in filter(None, self.pages[one.first].values()):
+            copy.users.add(one.first)
+
+    def end(self, one: Operation, step: Step) -> None:
+        """A process has ended."""
+        for page in list(self.pages[one.first]):
+            self.leave(one.first, page)
+        del self.pages[one.first]
+
+    def drop(self, one: Operation, step: Step) -> None:
+        """Pages are mapped anew, or unmapped. A table goes when nothing is mapped in its range any more."""
+        pages, mapped = range(one.first, one.second + 1), self.mapped[one.process]
+        for page in pages:
+            self.leave(one.process, page)
+        if one.verb == "m":
+            mapped.update(pages)
+            return
+        mapped.difference_update(pages)
+        self.areas[one.process] &= {page // PAGES_PER_TABLE for page in mapped}
+
+
+def torn_fork(evidence: Evidence) -> str:
+    """A page in which a child found what its parent wrote after the fork, in a sentence; "" when there is none. For
+    runs that went wrong before their script could say so.
+
+    A fork clears tables for the child, and these are the last frames cleared before the child first runs. What its
+    parent stored to later must not be where the child finds the page.
+    """
+    columns = (evidence.events[name].tolist() for name in ("kind", "space", "a", "b"))
+    stored: dict[int, dict[int, tuple[int, int]]] = {}  # by frame and page: space, when
+    forked: dict[int, int] = {}  # by space: when, as far as can be seen
+    cleared = 0
+    for at, (kind, space, a, b) in enumerate(zip(*columns)):
+        if kind == BIRTH:
+            forked[space] = cleared
+        elif kind in (ZERO, COPY, READ):
+            stored.pop(b, None)
+            cleared = at if kind == ZERO else cleared
+        elif kind in (REF, STORE):
+            writer, when = stored.get(b, {}).get(a, (space, 0))
+            if writer != space and when > forked.get(space, at):
+                return (
+                    f"after a fork, the parent wrote to its page at {a << 12:#x}, and the child has that page in the "
+                    f"same frame, {b}: the parent's entry, or what the TLB held of it, still allowed writing"
+                )
+            if kind == STORE:
+                stored.setdefault(b, {})[a] = space, at
+    return ""

@@ -1,0 +1,113 @@
+"""Kind `answers`: a number that the student has measured, held against what is measured here and now.
+
+The numbers stand in the lab's .toml file, one a line. What is right is not kept anywhere: each is measured in the very
+kernel that is graded, from outside.
+
+Options:
+    answer      name of the number in the student's file
+    measure     how it is checked:
+        limit       it is the last number with which `run` ends within `within_s` seconds, or `tolerance` (0) steps from
+                    that: one `step` further it does not. {n} in `run` or `mem` stands for it; `range`: what it can be
+        pages       pages read from the disk during `run`, to `tolerance` percent
+        speedup     how many times as long `run` takes without a guard as with the student's, to `tolerance` percent;
+                    only for a guard that makes it `least` times as fast
+    run, vm, mem, swap, guard: as for the kind `guard`
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from tidemark.grade.judge.kinds import guard
+from tidemark.grade.model import Test, Verdict, right, wrong
+from tidemark.grade.witness import boot_cache
+from tidemark.grade.witness.evidence import READ
+from tidemark.grade.witness.machine import Machine
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+MOST = 1_000_000_000
+
+
+def answer(path: Path, name: str) -> tuple[float, str]:
+    """(the number, empty), or (nan, what is wrong with it)."""
+    try:
+        value = tomllib.loads(path.read_text()).get(name)
+    except (OSError, ValueError, RecursionError) as error:
+        return math.nan, f"{path.name} cannot be read: {error}"
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < MOST:
+        return math.nan, f"{path.name}: {name} is no number, or one that is far too large"
+    if value <= 0:
+        return math.nan, f"{path.name}: {name} = {value:g}: not answered yet"
+    return float(value), ""
+
+
+def filled_in(test: Test, number: int) -> Test:
+    """The test with a number for {n}."""
+    options = {key: test.options[key] for key in ("run", "mem") if key in test.options}
+    filled = {key: str(text).replace("{n}", str(number)) for key, text in options.items()}
+    return replace(test, options={**test.options, **filled})
+
+
+def limit(test: Test, machine: Machine, number: float) -> Verdict:
+    """Is it within the limit as many steps back, and not one more step on?"""
+    low, high = test.options["range"]
+    if number != int(number) or not low <= number <= high:
+        return wrong(f"{test.options['answer']} = {number:g}: it is a whole number from {low} to {high}")
+    within_s, seconds = float(test.options["within_s"]), []
+    step, tolerance = int(test.options["step"]), int(test.options.get("tolerance", 0))
+    tried = int(number) - step * tolerance, int(number) + step * (tolerance + 1)
+    for n in tried:
+        one = filled_in(test, n)
+        run = boot_cache.boot(machine, one.options["run"], cmdline="guard=none", **guard.settings_of(one))
+        failed = guard.failure(run, f"with {n}")
+        if failed:
+            return failed
+        seconds.append(run.evidence.virtual_ns / 1e9)
+    said = (
+        f"with {tried[0]} it takes {seconds[0]:.1f} s, with {tried[1]} {seconds[1]:.1f} s; the limit is {within_s:g} s"
+    )
+    return right(said) if seconds[0] <= within_s < seconds[1] else wrong(said)
+
+
+def near(test: Test, number: float, true: float, what: str) -> Verdict:
+    """Is it right to the stated tolerance? What is true is not told."""
+    tolerance = float(test.options["tolerance"])
+    name = test.options["answer"]
+    if abs(number - true) <= tolerance / 100 * true:
+        return right(f"{name} = {number:g}: {what}, to {tolerance:g} %")
+    return wrong(f"{name} = {number:g}: {what} is another number, by more than {tolerance:g} %")
+
+
+def pages(test: Test, machine: Machine, number: float) -> Verdict:
+    """Pages read from the disk."""
+    run = boot_cache.boot(machine, str(test.options["run"]), cmdline="guard=none", **guard.settings_of(test))
+    return guard.failure(run, "without a guard") or near(test, number, run.evidence.count(READ), "pages read")
+
+
+def speedup(test: Test, machine: Machine, number: float) -> Verdict:
+    """Time without the student's guard by time with it."""
+    none, mine = guard.both(test, machine)
+    failed = guard.failure(none, "without a guard") or guard.failure(mine, "with the guard")
+    if failed:
+        return failed
+    true, least = none.evidence.virtual_ns / mine.evidence.virtual_ns, float(test.options["least"])
+    if true < least:
+        return wrong(f"your guard does not make it {least:g} times as fast; there is nothing to be measured yet")
+    return near(test, number, true, "what your guard gains")
+
+
+MEASURES = {"limit": limit, "pages": pages, "speedup": speedup}
+
+
+def judge(test: Test, machine: Machine) -> Verdict:
+    """Read the answer, and measure."""
+    file = next(file for file in machine.lab.files if file.endswith(".toml"))
+    number, complaint = answer(machine.tree / file, str(test.options["answer"]))
+    return wrong(complaint) if complaint else MEASURES[str(test.options["measure"])](test, machine, number)

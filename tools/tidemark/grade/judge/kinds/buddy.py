@@ -1,0 +1,320 @@
+"""Kind `buddy`: the page allocator by itself, on the host, against a model of the frames.
+
+A driver (labs/buddy/driver.c) performs a string of operations with the student's buddy.c, and says after each what it
+got and what the zone's counts are. Which of several blocks of one order is handed out is the allocator's business, so
+the model follows it: was that block one it could give? Then what is free afterwards is determined, since a block is
+split in one way only and buddies always merge.
+
+Options:
+    operations    such as "a3 a0 f1 d": allocate order 3, order 0, free what operation 1 got. t1 and m1: free it once
+                  more, and at a wrong address: both must panic, so one of them comes last. d: damage that buddy_check
+                  must notice. Or a list of such strings, each with a zone of its own
+    random, seed  instead of operations: so many, drawn by this seed
+    zone, hole    [first frame, end]; of the zone's frames, those in the hole do not exist
+    rules         "sound": blocks are aligned, whole and nobody else's. "buddy" (default): the smallest block that fits
+                  is split, buddies merge, the counts say so, and buddy_check is content
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import signal
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from tidemark.errors import BAD_INPUT, LabError
+from tidemark.grade.build import object_rules
+from tidemark.grade.build.workspace import HostRun, tail
+from tidemark.grade.model import Outcome, Test, Verdict, right, wrong
+from tidemark.grade.witness.machine import Machine
+
+DRIVER = "build/labs/buddy/driver"
+OBJECT = "build/labs/buddy/kernel/mm/frame/buddy.o"  # the student's part of it
+MAX_ORDER = 11
+ZONE, HOLE = (37, 2101), (1000, 1010)
+PHASE = 500  # random operations in which memory fills, and then empties
+BUSY, QUIET = 0.8, 0.2  # the part of them that allocate
+LIMIT_S = 10  # of processor time
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation: what, with which number; `place` counts from 1."""
+
+    place: int
+    what: str
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.what} {self.number}" if self.what != "d" else "d"
+
+
+class Wrong(Exception):
+    """The allocator did what it may not; the text says what."""
+
+    def __init__(self, text: str, outcome: Outcome = Outcome.WRONG) -> None:
+        super().__init__(text)
+        self.outcome = outcome
+
+
+def block(pfn: int, order: int) -> str:
+    """A block in words."""
+    return f"frames {pfn} to {pfn + (1 << order) - 1}" if order else f"frame {pfn}"
+
+
+def nothing_free(pfn: int) -> NoReturn:
+    """The model's own books are wrong: the frames of a block are in the zone, nobody has them, and none is free."""
+    raise AssertionError(f"frame {pfn} is neither held nor free")
+
+
+@dataclass
+class Frames:
+    """The frames of a zone: free blocks by order, and who holds the others. All pairs of free buddies are merged."""
+
+    first: int
+    end: int
+    free: list[set[int]] = field(default_factory=lambda: [set() for _ in range(MAX_ORDER)])
+    holder: dict[int, int] = field(default_factory=dict)  # frame: place of the operation
+    held: dict[int, tuple[int, int]] = field(default_factory=dict)  # place: frame, order
+
+    @property
+    def nr_free(self) -> int:
+        return sum(len(blocks) << order for order, blocks in enumerate(self.free))
+
+    def around(self, pfn: int, order: int) -> tuple[int, int] | None:
+        """The free block (frame, order) that holds the block at `pfn`, which is aligned."""
+        for larger in range(order, MAX_ORDER):
+            if pfn >> larger << larger in self.free[larger]:
+                return pfn >> larger << larger, larger
+        return None
+
+    def smallest(self, order: int) -> tuple[int, int] | None:
+        """A smallest free block of at least this order."""
+        return next(((min(self.free[k]), k) for k in range(order, MAX_ORDER) if self.free[k]), None)
+
+    def take(self, pfn: int, order: int, place: int) -> None:
+        """Hand out a block: halve the one around it, as often as it takes."""
+        start, larger = self.around(pfn, order) or nothing_free(pfn)
+        self.free[larger].remove(start)
+        while larger > order:
+            larger -= 1
+            half = 1 << larger
+            self.free[larger].add(start if pfn >= start + half else start + half)
+            start += half if pfn >= start + half else 0
+        self.held[place] = (pfn, order)
+        self.holder.update((frame, place) for frame in range(pfn, pfn + (1 << order)))
+
+    def give(self, pfn: int, order: int) -> None:
+        """Make a block free, and merge it with its buddies."""
+        while order < MAX_ORDER - 1 and pfn ^ 1 << order in self.free[order]:
+            self.free[order].remove(pfn ^ 1 << order)
+            pfn &= ~(1 << order)
+            order += 1
+        self.free[order].add(pfn)
+
+    def give_back(self, place: int) -> None:
+        """Free what an operation got, if it got something."""
+        pfn, order = self.held.pop(place, (0, 0))
+        if not pfn:
+            return
+        for frame in range(pfn, pfn + (1 << order)):
+            del self.holder[frame]
+        self.give(pfn, order)
+
+
+def options(test: Test) -> tuple[tuple[int, int], tuple[int, int], bool]:
+    """Zone, hole, and whether all rules of a buddy allocator count."""
+    rules = test.options.get("rules", "buddy")
+    if rules not in ("buddy", "sound"):
+        raise LabError(f"{test.title}: rules = {rules!r}; they are 'buddy' or 'sound'", BAD_INPUT)
+    (first, end), (hole, behind) = test.options.get("zone", ZONE), test.options.get("hole", HOLE)
+    return (first, end), (hole, behind), rules == "buddy"
+
+
+def written(text: str) -> Iterator[Operation]:
+    """The operations of "a3 a0 f1"."""
+    for place, word in enumerate(text.split(), 1):
+        if not re.fullmatch(r"[aftm]\d+|d", word):
+            raise LabError(f"operation {word!r}: there are a3, f1, t1, m1 and d", BAD_INPUT)
+        yield Operation(place, word[0], int(word[1:] or 0))
+
+
+def drawn(count: int, seed: int) -> Iterator[Operation]:
+    """Random operations. Each order is half as frequent as the one below it; memory fills and empties by turns."""
+    numbers = random.Random(seed)
+    held: list[int] = []
+    for place in range(1, count + 1):
+        busy = BUSY if (place - 1) // PHASE % 2 == 0 else QUIET
+        if not held or numbers.random() < busy:
+            order = next((k for k in range(MAX_ORDER - 1) if numbers.random() < 0.5), MAX_ORDER - 1)
+            held.append(place)
+            yield Operation(place, "a", order)
+        else:
+            at = int(numbers.random() * len(held))
+            held[at], held[-1] = held[-1], held[at]
+            yield Operation(place, "f", held.pop())
+
+
+def strings_of(test: Test) -> list[list[Operation]]:
+    """What a test asks for."""
+    if "operations" not in test.options:
+        if not {"random", "seed"} <= set(test.options):
+            raise LabError(f"{test.title}: it needs operations, or random and seed", BAD_INPUT)
+        return [list(drawn(int(test.options["random"]), int(test.options["seed"])))]
+    given = test.options["operations"]
+    return [list(written(text)) for text in ([given] if isinstance(given, str) else given)]
+
+
+def check_block(frames: Frames, hole: Sequence[int], pfn: int, order: int, strict: bool) -> None:
+    """Could the allocator give this block?"""
+    gave = f"gave {block(pfn, order)}"
+    if pfn % (1 << order):
+        raise Wrong(f"{gave}: a block of order {order} begins at a multiple of {1 << order}")
+    for frame in range(pfn, pfn + (1 << order)):
+        if frame in frames.holder:
+            place = frames.holder[frame]
+            part = f" is part of {block(*frames.held[place])}, which" if frames.held[place][1] else " is what"
+            raise Wrong(f"{gave}; frame {frame}{part} operation {place} has got")
+        if not frames.first <= frame < frames.end or hole[0] <= frame < hole[1]:
+            raise Wrong(f"{gave}; frame {frame} is not in the zone, or does not exist")
+    _, larger = frames.around(pfn, order) or nothing_free(pfn)
+    start, smallest = frames.smallest(order) or nothing_free(pfn)
+    if strict and larger > smallest:
+        raise Wrong(f"{gave} out of a free block of order {larger}, although {block(start, smallest)} would have done")
+
+
+def check_counts(frames: Frames, words: Sequence[str], strict: bool) -> None:
+    """Are the zone's counts those of the model?"""
+    nr_free, *counts, sound = map(int, words)
+    if nr_free != frames.nr_free:
+        raise Wrong(f"nr_free says {nr_free}, but {frames.nr_free} frames are free")
+    for order, (count, blocks) in enumerate(zip(counts, frames.free)):
+        if strict and count != len(blocks):
+            starts = ", ".join(str(pfn) for pfn in sorted(blocks)[:8]) + (", ..." if len(blocks) > 8 else "")
+            there = f"{len(blocks)} (at {starts})" if blocks else "none"
+            raise Wrong(f"free_area[{order}].nr_free is {count}; with all buddies merged there must be {there}")
+    if strict and sound:
+        raise Wrong(f"buddy_check says {sound}, although the counts are right")
+
+
+def check_misuse(words: Sequence[str], what: str) -> None:
+    """Did it panic, as it must?"""
+    if words[0] != "panic":
+        how = "once more" if what == "t" else "at the address of its second frame"
+        raise Wrong(f"freed the block {how}, and nothing happened: this must be an assertion that fails")
+
+
+def check_damage(words: Sequence[str]) -> None:
+    """Did buddy_check notice each damage?"""
+    kinds = ("nr_free", "the count of an order", "the flag PG_buddy of a free block", "the order of a free block")
+    if words == ["none"]:
+        raise Wrong("no free block is on the list of its order")
+    missed = [kind for kind, word in zip(kinds, words) if word != "found"]
+    if missed:
+        raise Wrong(f"buddy_check says 0 although {' and '.join(missed)} is wrong")
+
+
+def check(frames: Frames, hole: Sequence[int], operation: Operation, words: list[str], strict: bool) -> None:
+    """Judge one line of the transcript, and follow it."""
+    if operation.what in "tm":
+        return check_misuse(words, operation.what)
+    if words[0] == "panic":
+        raise Wrong(f"panic: {' '.join(words[1:])}", Outcome.PANICKED)
+    if operation.what == "d":
+        return check_damage(words[1:])
+    if operation.what == "f":
+        frames.give_back(operation.number)
+    elif words[1] == "wild":
+        raise Wrong("gave an address that is no struct page")
+    elif words[1] == "none":
+        fits = frames.smallest(operation.number)
+        if fits:
+            raise Wrong(f"gave none, although {block(*fits)} are free")
+    else:
+        check_block(frames, hole, int(words[1]), operation.number, strict)
+        frames.take(int(words[1]), operation.number, operation.place)
+    check_counts(frames, words[1 if operation.what == "f" else 2 :], strict)
+
+
+def in_words(operation: Operation) -> str:
+    """An operation, for a message."""
+    names = {
+        "a": "alloc order",
+        "f": "free what operation",
+        "t": "free again what operation",
+        "m": "free what operation",
+    }
+    if operation.what == "d":
+        return f"operation {operation.place}, damage"
+    more = "" if operation.what == "a" else " got"
+    return f"operation {operation.place}, {names[operation.what]} {operation.number}{more}"
+
+
+def crash(run: HostRun) -> Verdict:
+    """The program ended before its operations did."""
+    lines = run.err.splitlines()
+    if run.status in (-signal.SIGKILL, -signal.SIGXCPU):
+        return wrong(f"it had not answered after {LIMIT_S} s of processor time", Outcome.HUNG)
+    first = next((k for k, line in enumerate(lines) if "ERROR:" in line or "runtime error:" in line), None)
+    if first is None:
+        return wrong(f"the program ended by itself (status {run.status})\n{tail(run.err)}", Outcome.PANICKED)
+    where = [line for line in lines[first + 1 :] if re.search(r"#\d+ .*kernel/mm/", line)][:3]
+    return wrong("the sanitizer stopped it:\n" + tail("\n".join([lines[first], *where])), Outcome.PANICKED)
+
+
+def follow(test: Test, operations: list[Operation], run: HostRun) -> Verdict:
+    """Compare the transcript with the model, line by line."""
+    (first, end), hole, strict = options(test)
+    frames = Frames(first, end)
+    for pfn in range(first, end):
+        if not hole[0] <= pfn < hole[1]:
+            frames.give(pfn, 0)
+    lines = run.out.split("\n")[:-1]  # whole ones
+    said = "after the zone's frames were freed, one by one"
+    try:
+        if not lines:
+            return crash(run)
+        if lines[0].startswith("panic"):
+            raise Wrong(lines[0], Outcome.PANICKED)
+        check_counts(frames, lines[0].split()[1:], strict)
+        for operation, line in zip(operations, lines[1:]):
+            said = in_words(operation)
+            check(frames, hole, operation, line.split(), strict)
+    except Wrong as error:
+        return wrong(f"{said}: {error}", error.outcome)
+    if len(lines) <= len(operations):
+        verdict = crash(run)
+        return wrong(f"{in_words(operations[len(lines) - 1])}: {verdict.message}", verdict.outcome)
+    return right(f"{len(operations)} operations")
+
+
+def perform(test: Test, machine: Machine, operations: list[Operation]) -> Verdict:
+    """Run the driver, and follow what it says."""
+    zone, hole, _ = options(test)
+    text = f"z {zone[0]} {zone[1]} {hole[0]} {hole[1]}\n" + "".join(f"{operation}\n" for operation in operations)
+    return follow(test, operations, machine.run_on_host(DRIVER, stdin=text.encode(), limit_s=LIMIT_S))
+
+
+def needs(test: Test) -> tuple[str, ...]:
+    """The driver, linked with the student's allocator."""
+    return (DRIVER,)
+
+
+def judge(test: Test, machine: Machine) -> Verdict:
+    """All strings of the test; the first that goes wrong decides."""
+    strings = strings_of(test)
+    options(test)  # a mistake in lab.toml is told first
+    made = machine.build_results[DRIVER]
+    if made.status:
+        return wrong(f"the compiler says:\n{tail(made.err, 20)}", Outcome.NO_BUILD)
+    offences = object_rules.host_offences(machine.tree, machine.lab, OBJECT)
+    if offences:
+        return wrong("\n".join(offences), Outcome.BROKE_RULE)
+    for number, operations in enumerate(strings, 1):
+        verdict = perform(test, machine, operations)
+        if verdict.outcome is not Outcome.RIGHT:
+            string = f"string {number}, " if len(strings) > 1 else ""
+            return wrong(string + verdict.message, verdict.outcome)
+    return right(f"{sum(map(len, strings))} operations")

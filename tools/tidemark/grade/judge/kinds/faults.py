@@ -1,0 +1,130 @@
+"""Kind `faults`: how many pages had to be read again, against a budget.
+
+There are many good policies, and for those whose victims no book prescribes, what counts is how few pages come back
+that should have stayed. Counted are pages read from the disk, as seen from outside. Options:
+
+    policy    vm=
+    string    as in the kind `victims`; or `run`, a command line of the guest
+    again     with a string: it is followed by itself, so many pages further on, such as [150]
+    frames    frames=; with `run` also `mem` and `swap`
+    set       parameters of the policy
+    pages     with a string: count these pages only, such as "0-9"
+    first     with a string: count from this reference on (1), when everything has found its place
+    full, none    up to so many give all points, from so many on none
+    hint      what to think about, for those who have not got them all
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from tidemark.grade.judge import expected
+from tidemark.grade.model import Test, Verdict, scaled
+from tidemark.grade.witness.evidence import READ
+from tidemark.grade.witness.machine import Machine
+from tidemark.grade.witness.playback import Playback, incomplete, obstacle, pages_of, play
+from tidemark.strings import from_text
+
+POINTS_OF_PLOT = 100
+
+
+def counted_pages(test: Test) -> set[int]:
+    """The pages of the option `pages`; those of the string without it."""
+    if "pages" not in test.options:
+        return set(pages_of(test))
+    return set(from_text(str(test.options["pages"]), f"pages of {test.title!r}").tolist())
+
+
+def counted(test: Test, found: Sequence[int], playback: Playback) -> list[int]:
+    """Of indices of references, those that the test counts."""
+    pages, first = counted_pages(test), int(test.options.get("first", 1)) - 1
+    return [at for at in found if at >= first and playback.string[at] in pages]
+
+
+def read_again_by_lru(pages: Sequence[int], frames: int) -> list[int]:
+    """The indices of references for which the least recently used policy, which no kernel can afford, reads a page
+    again."""
+    stack: dict[int, None] = {}  # the page used last comes last
+    known: set[int] = set()
+    found = []
+    for at, page in enumerate(pages):
+        if page not in stack:
+            found += [at] if page in known else []
+            if len(stack) == frames:
+                del stack[next(iter(stack))]
+        stack.pop(page, None)
+        stack[page] = None
+        known.add(page)
+    return found
+
+
+def others(playback: Playback, test: Test, machine: Machine) -> dict[str, list[int]]:
+    """What textbooks' policies make of the same string: the indices of references for which a page is read again."""
+    frames, start = int(test.options["frames"]), len(playback.prefix)
+    by_lru = read_again_by_lru((*playback.prefix, *playback.string), frames)
+    return {"FIFO": expected.read_again_by_fifo(machine, test), "LRU": [at - start for at in by_lru]}
+
+
+def left_at(playback: Playback, page: int, before: int) -> int:
+    """The index of the reference for which a page left that was read again at `before`."""
+    return max((at for at, pages in playback.victims.items() if at < before and page in pages), default=-1)
+
+
+def example(playback: Playback, at: int) -> str:
+    """What happened to one of the pages that were read again."""
+    page = playback.string[at]
+    left = left_at(playback, page, at)
+    uses = Counter(playback.string[: max(left, 0)])
+    said = f"page {page} was read again at reference {at + 1:,}"
+    if left < 0:
+        return said
+    return f"{said}; it had left at reference {left + 1:,}, for page {playback.string[left]}, after {uses[page]:,} uses"
+
+
+def picture(found: Mapping[str, list[int]], length: int) -> Mapping[str, object]:
+    """The counts, as they grow along the string, for the report."""
+    moments = np.linspace(0, length, POINTS_OF_PLOT).astype(int)
+    lines = {name: np.column_stack([moments, np.searchsorted(each, moments)]).tolist() for name, each in found.items()}
+    return {"title": "pages read again", "x": "references", "y": "pages", "lines": lines}
+
+
+def of_string(test: Test, machine: Machine) -> Verdict:
+    """A string's budget."""
+    frames, parameters = int(test.options["frames"]), list(test.options.get("set", []))
+    playback = play(machine, str(test.options["policy"]), pages_of(test), frames, parameters)
+    if stopped := obstacle(playback.boot) or incomplete(playback, frames):
+        return stopped
+    own = counted(test, np.flatnonzero(playback.swapped_in).tolist(), playback)
+    compared = {name: counted(test, found, playback) for name, found in others(playback, test, machine).items()}
+    lines = [f"for instance, {example(playback, own[len(own) // 2])}"] if own else []
+    lines.append("on this string " + ", ".join(f"{name} {len(found):,}" for name, found in compared.items()))
+    return replace(verdict(test, len(own), lines), plot=picture({"yours": own, **compared}, len(playback.string)))
+
+
+def of_run(test: Test, machine: Machine) -> Verdict:
+    """A command's budget: all pages that were read, whoever needed them."""
+    options = {name: test.options[name] for name in ("mem", "swap", "frames") if name in test.options}
+    command = " ".join(["sample_ms=0", *test.options.get("set", [])])
+    boot = machine.boot(test.options["run"], vm=test.options["policy"], cmdline=command, refs=False, **options)
+    if stopped := obstacle(boot):
+        return stopped
+    return verdict(test, int((boot.evidence.events["kind"] == READ).sum()), [])
+
+
+def verdict(test: Test, count: int, lines: list[str]) -> Verdict:
+    """The points for so many pages read again."""
+    what = f"pages {test.options['pages']} read again" if "pages" in test.options else "pages read again from the disk"
+    made = scaled(count, float(test.options["full"]), float(test.options["none"]), what, figures={"swap_ins": count})
+    if made.fraction == 1.0:
+        return made
+    lines += [str(test.options["hint"])] if "hint" in test.options else []
+    return replace(made, message="\n".join([made.message, *lines]))
+
+
+def judge(test: Test, machine: Machine) -> Verdict:
+    """Points by how few pages had to be read again."""
+    return of_string(test, machine) if "string" in test.options else of_run(test, machine)

@@ -1,0 +1,215 @@
+"""Kind `residence`: which pages a process has in memory, by its own time, as Denning's working set has it.
+
+The workload pace refers to pages in rounds. In each it then works for some of its own time, and sleeps past the
+policy's next tick; a tick is so the same as a round. Its own time is counted from outside, in its instructions: 1,000
+are 1 us, as in the kernel. There are frames enough, unless `frames` says otherwise, so that pages leave because they
+have left the working set. Options:
+
+    rounds       [[10, "1-8"], [6, "1-3"]]: ten rounds that refer to pages 1 to 8, then six. Or `string` and `every`: a
+                 round for so many references of it
+    work_us, sleep_ms    of each round (1000, 60); a third and fourth element in `rounds` are for these alone
+    vm           the policy (ws), and tau_ms its parameter of that name
+    frames, set  as in the kind `victims`
+
+Without more, what is judged is the definition. A page used within tau does not leave; with `strict` (true unless it
+is said to be false) one that was not used for tau and two ticks more is gone. With `full` and `none` it is the price:
+the space-time product, which is the mean number of pages in memory, times own time, where a page that is read again
+counts as `cost_ms` (10) of own time with that many pages in memory (P. Denning, CACM 11(5), 1968).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+
+from tidemark.grade.model import Test, Verdict, right, scaled, wrong
+from tidemark.grade.witness.evidence import WRITE, Evidence, References
+from tidemark.grade.witness.machine import Machine
+from tidemark.grade.witness.playback import obstacle, pages_of, words
+from tidemark.strings import from_text
+
+NS_PER_MS = 1_000_000
+TICKS_LATE = 2
+TOLERANCE = 0.05  # of tau: the kernel counts part of the way into it and out of it as the process's time
+COST_MS = 10
+POINTS_OF_PLOT = 200
+
+
+@dataclass(frozen=True)
+class Round:
+    """References to pages, one each, and then work and sleep."""
+
+    pages: tuple[int, ...]
+    work_us: int
+    sleep_ms: int
+
+    def __str__(self) -> str:
+        """As pace takes it."""
+        times = [f"{letter}{number}" for letter, number in (("w", self.work_us), ("z", self.sleep_ms)) if number]
+        return " ".join(filter(None, [words(self.pages), *times]))
+
+
+@dataclass
+class Stay:
+    """A time that a page spent in memory, in ns of its process's own time: its uses in order, the first of which
+    brought it in, and when it left (None: it did not).
+    """
+
+    page: int
+    uses: list[int]
+    left: int | None = None
+
+
+def rounds_of(test: Test) -> list[Round]:
+    """What a test has the workload do."""
+    times = (int(test.options.get("work_us", 1000)), int(test.options.get("sleep_ms", 60)))
+    if "rounds" not in test.options:
+        pages, every = pages_of(test), int(test.options["every"])
+        return [Round(pages[at : at + every], *times) for at in range(0, len(pages), every)]
+    made = []
+    for count, text, *own in test.options["rounds"]:
+        pages = tuple(from_text(text, test.title).tolist()) if text else ()
+        made += [Round(pages, *(own or times))] * count
+    return made
+
+
+def own_time(evidence: Evidence, space: int) -> np.ndarray:
+    """For each event, how many instructions of its own the space had executed: ns of own time."""
+    events = evidence.events
+    steps = np.diff(events["user"].astype(np.int64), prepend=0)
+    running = np.concatenate([[False], events["space"][:-1] == space])
+    return np.cumsum(np.where(running, steps, 0))
+
+
+def departures(evidence: Evidence, seen: References) -> list[tuple[int, int]]:
+    """(index of the event, page) for each time that a page of the string left: when its frame was written."""
+    at, pages = seen.at.tolist(), seen.pages.tolist()
+    frames, written = evidence.events["b"], np.flatnonzero(evidence.events["kind"] == WRITE)
+    uses: dict[int, list[int]] = {}
+    for ordinal, page in enumerate(pages):
+        uses.setdefault(page, []).append(ordinal)
+    made = []
+    for ordinal, page in seen.victims:
+        last = uses[page][bisect_left(uses[page], ordinal) - 1]
+        later = written[np.searchsorted(written, at[last]) :]
+        made.append((int(later[frames[later] == seen.frames[last]][0]), page))
+    return made
+
+
+def stays_of(evidence: Evidence, number: Sequence[int]) -> tuple[list[Stay], int]:
+    """The stays of the workload's pages, and its own time at the end. `number`: of its pages, in order of first use."""
+    space = evidence.main_space()
+    seen, time = evidence.string(space), own_time(evidence, space)
+    moments = [(at, True, page) for at, page in zip(seen.at.tolist(), seen.pages.tolist())]
+    moments += [(at, False, page) for at, page in departures(evidence, seen)]
+    inside: dict[int, Stay] = {}
+    made: list[Stay] = []
+    for at, is_use, page in sorted(moments):
+        now = int(time[at])
+        if is_use and page in inside:
+            inside[page].uses.append(now)
+        elif is_use:
+            made.append(Stay(number[page], [now]))
+            inside[page] = made[-1]
+        elif page in inside:
+            inside.pop(page).left = now
+    return made, int(time[-1])
+
+
+def wrongly_left(stays: Sequence[Stay], tau_ns: int) -> str:
+    """The first page that left its working set too soon, in words; empty: none did."""
+    for stay in stays:
+        if stay.left is not None and stay.left - stay.uses[-1] < (1 - TOLERANCE) * tau_ns:
+            ago = (stay.left - stay.uses[-1]) / NS_PER_MS
+            return (
+                f"page {stay.page} left memory {ago:.1f} ms after its last use, in its process's own time: "
+                f"tau is {tau_ns / NS_PER_MS:g} ms, so it was in the working set"
+            )
+    return ""
+
+
+def wrongly_kept(stays: Sequence[Stay], tau_ns: int, tick_ns: int, end: int) -> str:
+    """The first page that stayed too long, in words; empty: none did."""
+    for stay in stays:
+        moments = [*stay.uses, end if stay.left is None else stay.left]
+        ages = [later - earlier for earlier, later in pairwise(moments)]
+        if max(ages) > tau_ns + TICKS_LATE * tick_ns:
+            return (
+                f"page {stay.page} was still in memory {max(ages) / NS_PER_MS:.1f} ms after a use, in its process's "
+                f"own time: tau is {tau_ns / NS_PER_MS:g} ms and a tick came every {tick_ns / NS_PER_MS:g} ms, so it "
+                "should have gone"
+            )
+    return ""
+
+
+def by_definition(test: Test, stays: Sequence[Stay], rounds: Sequence[Round], end: int) -> Verdict:
+    """Is what is in memory the working set?"""
+    tau_ns = int(test.options["tau_ms"]) * NS_PER_MS
+    tick_ns = max(each.work_us for each in rounds) * 1000
+    said = wrongly_left(stays, tau_ns)
+    if not said and test.options.get("strict", True):
+        said = wrongly_kept(stays, tau_ns, tick_ns, end)
+    if said:
+        return wrong(said)
+    return right(f"{len(stays)} stays of pages in memory, none too short or too long")
+
+
+def mean_resident(stays: Sequence[Stay], end: int) -> float:
+    """Pages in memory, on average over the process's own time since its first reference."""
+    start = min(stay.uses[0] for stay in stays)
+    held = sum((end if stay.left is None else stay.left) - stay.uses[0] for stay in stays)
+    return held / (end - start)
+
+
+def course(stays: Sequence[Stay], end: int) -> list[list[float]]:
+    """[ms of own time, pages in memory] for the report's picture."""
+    start = min(stay.uses[0] for stay in stays)
+    came = np.sort([stay.uses[0] for stay in stays])
+    left = np.sort([stay.left for stay in stays if stay.left is not None])
+    moments = np.linspace(start, end, POINTS_OF_PLOT)
+    pages = np.searchsorted(came, moments, "right") - np.searchsorted(left, moments, "right")
+    return [[round((at - start) / NS_PER_MS, 3), int(n)] for at, n in zip(moments, pages)]
+
+
+def by_price(test: Test, stays: Sequence[Stay], end: int) -> Verdict:
+    """The space-time product against its budget."""
+    again = len(stays) - len({stay.page for stay in stays})
+    own_ms = (end - min(stay.uses[0] for stay in stays)) / NS_PER_MS
+    resident = mean_resident(stays, end)
+    price = resident * (own_ms + again * float(test.options.get("cost_ms", COST_MS))) / 1000
+    what = f"{resident:.1f} pages in memory on average, {again:,} read again; space-time product in page-seconds"
+    picture = {
+        "title": "pages in memory",
+        "x": "own time, ms",
+        "y": "pages",
+        "lines": {"resident": course(stays, end)},
+    }
+    figures = {"mean_resident": round(resident, 2), "read_again": again, "space_time": round(price, 3)}
+    full, none = float(test.options["full"]), float(test.options["none"])
+    made = scaled(round(price, 3), full, none, what, figures=figures, plot=picture)
+    if made.fraction < 1 and "hint" in test.options:
+        return replace(made, message=f"{made.message}\n{test.options['hint']}")
+    return made
+
+
+def judge(test: Test, machine: Machine) -> Verdict:
+    """Play the rounds, and look at who was in memory when."""
+    rounds = rounds_of(test)
+    policy = str(test.options.get("vm", "ws"))
+    parameters = [f"{policy}.tau_ms={test.options['tau_ms']}", *test.options.get("set", ())]
+    text = " ".join(map(str, rounds)).encode()
+    options = {"frames": test.options["frames"]} if "frames" in test.options else {}
+    command = " ".join(["sample_ms=0", *parameters])
+    boot = machine.boot("pace @/string", {"string": text}, vm=policy, swap="sim:ram", cmdline=command, **options)
+    if stopped := obstacle(boot):
+        return stopped
+    pages = [page for each in rounds for page in each.pages]
+    made = boot.evidence.string(boot.evidence.main_space()).pages
+    if len(made) != len(pages):
+        return wrong(f"the workload made {len(made):,} of {len(pages):,} references: the kernel kept it from more")
+    stays, end = stays_of(boot.evidence, list(dict.fromkeys(pages)))
+    return by_price(test, stays, end) if "full" in test.options else by_definition(test, stays, rounds, end)

@@ -1,0 +1,96 @@
+"""Kind `runs`: the kernel with the student's code in it runs a command, ends well, and does not take too long for it.
+
+Whether it ended well is QEMU's own status. That a program has done its work shows in the instructions it has executed;
+that frames were handed out soundly, in its references: a frame that is cleared or copied into for one program belongs
+to it alone, but for children that it gets later, and as long as nothing else fills it, to one page.
+
+Options:
+    run                what runs; vm, mem, swap, frames, cmdline: as for `make qemu`
+    least_user         instructions that programs execute at least
+    full, none         millions of the kernel's instructions: full points up to, none from; without, only right or wrong
+    budget             instructions after which it is taken to hang
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tidemark.errors import BAD_INPUT, LabError
+from tidemark.grade.model import Outcome, Test, Verdict, right, scaled, wrong
+from tidemark.grade.witness.evidence import BIRTH, COPY, READ, REF, STORE, ZERO, Evidence
+from tidemark.grade.witness.machine import Machine, trouble
+
+BUDGET = 2_000_000_000
+MILLION = 1_000_000
+SETTINGS = ("vm", "mem", "swap", "frames", "cmdline")
+RELEVANT = (REF, STORE, READ, ZERO, COPY, BIRTH)
+
+
+@dataclass
+class Frame:
+    """What is known of a frame since it was filled: at which event, for which space (-1: read from the store, it may be
+    that of several), and as which page a program has stored into it (-1: none has).
+    """
+
+    filled: int
+    owner: int
+    page: int = -1
+
+
+def misuse(frame: Frame, space: int, page: int, born: dict[int, int]) -> str:
+    """What is wrong with a reference to a frame, in words; empty: nothing."""
+    if frame.page not in (-1, page):
+        return f"as page {frame.page:#x} and, by process {space}, as page {page:#x}"
+    if frame.owner not in (-1, space) and born.get(space, 0) < frame.filled:
+        return (
+            f"by process {frame.owner}, for which it was filled, and by process {space}, which is no later child of it"
+        )
+    return ""
+
+
+def used_twice(evidence: Evidence) -> str:
+    """The first frame that two pages have at the same time, in words; empty: there is none."""
+    born: dict[int, int] = {}
+    frames: dict[int, Frame] = {}
+    at = np.flatnonzero(np.isin(evidence.events["kind"], RELEVANT))
+    columns = (evidence.events[name][at].tolist() for name in ("kind", "space", "a", "b"))
+    for index, kind, space, a, b in zip(at.tolist(), *columns):
+        if kind == BIRTH:
+            born[space] = index
+        elif kind > STORE:
+            frames[b] = Frame(index, -1 if kind == READ else space)
+        elif b in frames:
+            wrongly = misuse(frames[b], space, a, born)
+            if wrongly:
+                return f"frame {b} is used twice: {wrongly}"
+            if kind == STORE:
+                frames[b].page = a
+    return ""
+
+
+def judge(test: Test, machine: Machine) -> Verdict:
+    """Run it, and look at what was seen."""
+    if "run" not in test.options or ("full" in test.options) != ("none" in test.options):
+        raise LabError(f"{test.title}: it needs run, and both of full and none or neither", BAD_INPUT)
+    settings: dict[str, Any] = {name: str(test.options[name]) for name in SETTINGS if name in test.options}
+    budget = int(test.options.get("budget", BUDGET))
+    run = machine.boot(str(test.options["run"]), budget=budget, **settings)
+    twice = used_twice(run.evidence)
+    if twice:
+        return wrong(twice, run.outcome if run.outcome is not Outcome.RIGHT else Outcome.WRONG)
+    failed = trouble(run)
+    if failed or run.outcome is not Outcome.RIGHT:
+        return failed or wrong(f"`{test.options['run']}`: {run.reason}")
+    user = int(run.evidence.user_instructions.sum())
+    least = int(test.options.get("least_user", 0))
+    if user < least:
+        return wrong(f"the programs executed {user:,} instructions; their work takes at least {least:,}")
+    kernel = run.evidence.instructions - user
+    figures = {"kernel instructions": kernel, "program instructions": user}
+    if "full" not in test.options:
+        return right(f"`{test.options['run']}` did its work", figures=figures)
+    full, none = float(test.options["full"]), float(test.options["none"])
+    return scaled(kernel / MILLION, full, none, "millions of instructions of the kernel", figures=figures)

@@ -1,0 +1,137 @@
+"""Kind `victims`: the same page leaves, at every reference, as by the book.
+
+The kernel plays a string of references, and which pages leave it is seen from outside. Options:
+
+    policy    vm=
+    like      the policy whose decisions are right (policy): the reference solution of that name, in the simulator
+    string    as tidemark.strings has it: page numbers, or KIND:PAGES,refs=N,seed=S
+    frames    frames=, at least 3
+    set       parameters, such as ["ws.tau_ms=5"]
+    first     number of the reference with which comparing begins (1)
+
+The student's lists in a message come from the simulator, which runs the student's code on the host. They are shown
+where it agrees with what was seen, and decide nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import numpy as np
+
+from tidemark.errors import LabError
+from tidemark.grade.judge import expected
+from tidemark.grade.judge.expected import Decision
+from tidemark.grade.model import Test, Verdict, right, wrong
+from tidemark.grade.witness.machine import Machine
+from tidemark.grade.witness.playback import Playback, incomplete, obstacle, pages_of, play
+from tidemark.strings import Given
+
+SHOWN = 20  # references before the one in question
+LONGEST_TRACE = 120
+
+
+def needs(test: Test) -> tuple[str, ...]:
+    """The simulator of the student's policy."""
+    return (f"build/vmsim/{test.options['policy']}.fast",)
+
+
+def victims_of(decision: Decision) -> list[int]:
+    """The victims of a decision, as Playback has them."""
+    return [] if decision.victim is None else [decision.victim]
+
+
+def first_difference(playback: Playback, wanted: Sequence[Decision], first: int) -> int | None:
+    """The index of the first reference, from `first` on, at which another page left."""
+    return next(
+        (at for at in range(first, len(wanted)) if playback.victims.get(at, []) != victims_of(wanted[at])), None
+    )
+
+
+def pages_text(playback: Playback, pages: Sequence[int], used: frozenset[int] = frozenset()) -> str:
+    """Pages as a message shows them; an asterisk marks an accessed bit that is set."""
+    return " ".join(playback.named(page) + "*" * (page in used) for page in pages) or "none"
+
+
+def lists_text(playback: Playback, decision: Decision) -> str:
+    """All lists before a decision; one that only has an address in a variable (zone+36) has no name."""
+    names = ("another list" if "+" in name else name for name in decision.lists)
+    lists = (pages_text(playback, pages, decision.used) for pages in decision.lists.values())
+    return "; ".join(map(": ".join, zip(names, lists)))
+
+
+def what_differs(playback: Playback, wanted: Decision, at: int) -> str:
+    """The sentence about one reference."""
+    got, due = playback.victims.get(at, []), victims_of(wanted)
+    where = f"reference {at + 1}, to page {wanted.page}"
+    if not due:
+        why = "is a hit" if wanted.hit else "finds a free frame"
+        return f"{where}, {why}, and no page should leave; yours sent away {pages_text(playback, got)}"
+    if not got:
+        return f"{where}: expected victim page {pages_text(playback, due)}; with yours no page left"
+    return f"{where}: expected victim page {pages_text(playback, due)}, yours {pages_text(playback, got)}"
+
+
+def own_decisions(machine: Machine, test: Test, playback: Playback, last: int) -> list[Decision]:
+    """What the student's policy decides in the simulator up to a reference: nothing when it cannot be said."""
+    _, frames, parameters = expected.options_of(test)
+    (target,) = needs(test)
+    if machine.build_results[target].status:
+        return []
+    pages = np.array([*playback.prefix, *playback.string[: last + 1]], np.uint32)
+    words = [word for parameter in parameters for word in ("--set", parameter)]
+    runs = b"".join(run.tobytes() for run in Given("", pages, 0).runs())
+    ran = machine.run_on_host(target, "--frames", str(frames), *words, "--explain", stdin=runs)
+    try:
+        rows = [row for row in map(json.loads, ran.out.splitlines()) if "ref" in row]
+        return expected.decisions_of(rows, machine.tree / target)[len(playback.prefix) :]
+    except (ValueError, KeyError, TypeError, IndexError):
+        return []
+
+
+def own_lists(machine: Machine, test: Test, playback: Playback, at: int) -> str:
+    """The student's lists before a reference, if the simulator saw the same victims as were seen in the kernel."""
+    own = own_decisions(machine, test, playback, at)
+    if len(own) != at + 1 or first_difference(playback, own, 0) is not None:
+        return ""
+    return lists_text(playback, own[at])
+
+
+def command(test: Test) -> str:
+    """How the student can see every decision."""
+    policy, frames, _ = expected.options_of(test)
+    string = " ".join(str(test.options["string"]).split())
+    made = f"make sim VM={policy} FRAMES={frames} EXPLAIN=1 TRACE="
+    return made + (f'"{string}"' if len(string) <= LONGEST_TRACE else "FILE, with the string of lab.toml in FILE")
+
+
+def explained(machine: Machine, test: Test, playback: Playback, wanted: Sequence[Decision], at: int) -> str:
+    """The message about the first difference."""
+    begin = max(0, at - SHOWN)
+    string = " ".join(map(str, playback.string[begin:at]))
+    lines = [what_differs(playback, wanted[at], at)]
+    lines += [f"the string before it: {'... ' if begin else ''}{string}"] if at else []
+    lines += [f"as it should be then  {lists_text(playback, wanted[at])}"]
+    if own := own_lists(machine, test, playback, at):
+        lines += [f"as yours is           {own}"]
+    if " x" in "".join(lines):
+        lines += [f"(x1 to x{len(playback.prefix)} were used once each, in this order, before the string began)"]
+    return "\n".join([*lines, command(test)])
+
+
+def judge(test: Test, machine: Machine) -> Verdict:
+    """All points when every victim is right."""
+    policy, frames, parameters = expected.options_of(test)
+    wanted = expected.decisions(machine, test)
+    playback = play(machine, policy, pages_of(test), frames, parameters)
+    if stopped := obstacle(playback.boot) or incomplete(playback, frames):
+        return stopped
+    if len(wanted) != len(playback.string):
+        raise LabError(f"{test.title}: {len(wanted)} decisions for {len(playback.string)} references")
+    at = first_difference(playback, wanted, int(test.options.get("first", 1)) - 1)
+    figures = {"references": len(playback.string), "victims": sum(map(len, playback.victims.values()))}
+    if at is not None:
+        return wrong(explained(machine, test, playback, wanted, at), figures=figures)
+    faults = sum(not decision.hit for decision in wanted)
+    return right(f"{len(playback.string):,} references, {faults:,} faults, every victim is right", figures=figures)

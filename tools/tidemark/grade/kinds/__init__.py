@@ -1,5 +1,0 @@
-"""The kinds of tests a lab can have: kinds/NAME.py has `judge(test, bench) -> Verdict` for `kind = "NAME"`.
-
-A kind that needs more than the kernel has `needs(test) -> tuple[str, ...]`, targets of make in the student's tree.
-They are made before the tests begin, which run at the same time; bench.made has what came of each.
-"""

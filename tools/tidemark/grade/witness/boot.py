@@ -1,0 +1,136 @@
+"""Booting a kernel with a student's code in it, under the plugin that takes the evidence.
+
+It runs in the sandbox, on copies of the kernel and its first file system: all that a run can change is thrown away.
+"""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import mkinitramfs
+
+from tidemark import plugin, qemu
+from tidemark.errors import FAILED, LabError
+from tidemark.grade.build.workspace import Workspace
+from tidemark.grade.model import Outcome
+from tidemark.grade.witness import evidence, kernel_map
+from tidemark.grade.witness.evidence import Evidence
+
+MAX_RECORDS = 1 << 24  # of tools/plugin/evidence.c
+LIMIT_S, WALL_LIMIT_S = 300, 3000  # of processor time, and by the clock: last resorts, the budget comes long before
+
+
+@dataclass(frozen=True)
+class Run:
+    """What is to run: a command line of the guest, and how; vm, mem, swap, frames, cmdline and seed as of `make qemu`.
+
+    `files` are added to the guest's first file system, in directories that it has. `refs`: record references; without,
+    nothing is known of them, nor of pages of programs that the student's code touches. `budget`: instructions, kernel's
+    and programs', after which the run is ended.
+    """
+
+    command: str
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    vm: str = "2q"
+    mem: str = "16M"
+    swap: str = "sim:ssd"
+    frames: str | int = ""
+    cmdline: str = ""
+    refs: bool = True
+    budget: int = 2_000_000_000
+    seed: str | int = ""
+
+
+@dataclass(frozen=True)
+class Boot:
+    """How a run ended: `reason` in a line, `console` to be shown, never trusted, and what was seen from outside."""
+
+    outcome: Outcome
+    reason: str
+    console: str
+    evidence: Evidence
+
+
+def ending(code: int, status: int, said: str, seen: Evidence) -> tuple[Outcome, str]:
+    """How a run ended, from qemu.unattended's answer and QEMU's last message. LabError when that was not the guest's
+    doing, or evidence is missing.
+    """
+    number = -status if status < 0 else max(status - 128, 0)  # of a signal
+    known = {
+        qemu.OK: (Outcome.RIGHT, "it ended well"),
+        qemu.FAILED: (Outcome.WRONG, "the command failed"),
+        qemu.PANICKED: (Outcome.PANICKED, "the kernel panicked"),
+        qemu.HUNG: (Outcome.HUNG, "the kernel hung: its watchdog found no progress"),
+        qemu.TIMED_OUT: (Outcome.HUNG, f"it had not ended after {WALL_LIMIT_S} s of host time"),
+        qemu.REFUSED: (Outcome.NO_BOOT, "the kernel refused its command line"),
+    }
+    if seen.over_budget and len(seen.events) >= MAX_RECORDS:
+        found = Outcome.HUNG, f"it had not ended after {len(seen.events):,} recorded references"
+    elif seen.over_budget:
+        found = Outcome.HUNG, f"it had not ended after {seen.instructions:,} instructions"
+    elif code in known:
+        found = known[code]
+    elif status == 0:
+        found = Outcome.PANICKED, "the machine was reset by a triple fault"
+    elif number == signal.SIGXCPU:
+        found = Outcome.HUNG, f"it had not ended after {LIMIT_S} s of the host's processor time"
+    elif number and number != signal.SIGKILL:
+        found = Outcome.PANICKED, f"the machine came to a stop: {said or f'signal {number}'}"
+    else:
+        raise LabError(f"QEMU did not run the kernel: {said or f'status {status}'}", FAILED)
+    if not seen.whole and code in known and code != qemu.TIMED_OUT:
+        raise LabError("what the plugin recorded is cut off: is the disk full?", FAILED)
+    if seen.whole and not seen.programs_ran:
+        return Outcome.NO_BOOT, f"no program ever ran: {found[1]}"
+    return found
+
+
+def lay_image(workspace: Workspace, folder: Path, files: Mapping[str, bytes]) -> None:
+    """Copy the tree's kernel into a folder, all that a run sees, and its first file system, with `files` added."""
+    (folder / "build").mkdir()
+    shutil.copyfile(workspace.tree / qemu.KERNEL, folder / qemu.KERNEL)
+    archive = (workspace.tree / qemu.INITRD).read_bytes()
+    archive = archive[: archive.rindex(b"070701", 0, archive.rindex(b"TRAILER!!!"))]
+    members = {name: mkinitramfs.Entry(0o100644, data) for name, data in files.items()}
+    (folder / qemu.INITRD).write_bytes(archive + mkinitramfs.archive(members))
+
+
+def settings_of(run: Run, folder: Path, options: Mapping[str, str], prefix: Sequence[str]) -> qemu.Settings:
+    """QEMU's settings: the image is in the folder; `options` are the plugin's."""
+    return qemu.Settings(
+        vm=run.vm,
+        mem=run.mem,
+        swap=run.swap,
+        frames=str(run.frames),
+        run=run.command,
+        seed=str(run.seed),
+        cmdline=run.cmdline,
+        timeout=WALL_LIMIT_S,
+        image=folder,
+        prefix=tuple(prefix),
+        qemu_flags=plugin.flags("evidence", store=str(qemu.size_bytes(run.mem, "mem")), **options),
+    )
+
+
+def boot(workspace: Workspace, run: Run) -> Boot:
+    """Boot the workspace's kernel. LabError when it could not be run for a reason that is not the student's."""
+    kernel = kernel_map.find(workspace)
+    with tempfile.TemporaryDirectory(prefix="boot-", dir=workspace.scratch) as name:
+        folder = Path(name)
+        lay_image(workspace, folder, run.files)
+        console, log, records = folder / "console", folder / "qemu.log", folder / "evidence"
+        console.touch()  # it becomes the sandbox's, as the rest of the folder does
+        options = {"out": str(records), "refs": str(int(run.refs)), "budget": str(run.budget), **kernel.options}
+        prefix = workspace.sandbox.prefix(folder, [folder], LIMIT_S)
+        with log.open("wb") as messages:
+            settings = settings_of(run, folder, options, prefix)
+            code, status = qemu.unattended(settings, console, lambda: None, messages)
+        seen = evidence.read(records, kernel)
+        said = log.read_text("utf-8", "replace").strip().splitlines()[-1:]
+        outcome, reason = ending(code, status, "".join(said), seen)
+        return Boot(outcome, reason, console.read_text("ascii", "replace").replace("\r", ""), seen)

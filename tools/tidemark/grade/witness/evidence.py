@@ -1,0 +1,196 @@
+"""What was seen, from outside, of a kernel with a student's code in it.
+
+The plugin (tools/plugin/evidence.c) sees every reference of a program, with the frame that it went to, and every page
+that is cleared, copied, or moved between a frame and the modelled disk. From the order of these events follows what the
+student's code decided, whatever the guest prints: a page that is read from the store had been evicted, and what is
+written to it is a victim. The plugin also sees which code touches what, and a student's has no business with most.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from tidemark.grade.witness.kernel_map import KernelMap
+
+REF, STORE, READ, WRITE, ZERO, COPY, SWITCH, BIRTH, EXIT, BREACH, BUDGET, END = range(12)
+EVENT = np.dtype(
+    [
+        ("kind", "u1"),
+        ("rule", "u1"),
+        ("space", "<u2"),
+        ("a", "<u4"),
+        ("b", "<u4"),
+        ("user", "<u8"),
+        ("all", "<u8"),
+    ]
+)
+MMAP_PAGES = range(0x40000, 0xB7000)  # where the kernel puts mappings, in pages
+
+
+@dataclass(frozen=True)
+class Breach:
+    """What the student's code did where it has no business. `what`: "user memory", "page of a program", "kernel data"
+    or "rule of the seam"; `text` says it in a sentence.
+    """
+
+    what: str
+    function: str
+    address: int
+    text: str
+
+
+@dataclass(frozen=True)
+class References:
+    """A string of references to the array of the workload refstring, each with the frame it went to, whether the page
+    had to be read from the store for it, and the index of its (first) event. `victims`: for each eviction, how many
+    references there had been, and the page. Pages count from 0 in order of first use. A page that is evicted without
+    having been changed is not written, and so not among the victims.
+    """
+
+    pages: np.ndarray
+    frames: np.ndarray
+    swapped_in: np.ndarray
+    at: np.ndarray
+    victims: list[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the plugin saw. `events`: an array of EVENT, in order; see tools/plugin/evidence.c for the kinds. Spaces
+    count from 1 in order of appearance; a page directory that is used again is another space. `virtual_ns` of QEMU's
+    clock at the end, 0 when the budget ended the run. `whole`: nothing is missing at the end.
+    """
+
+    events: np.ndarray
+    breaches: list[Breach]
+    instructions: int
+    virtual_ns: int
+    over_budget: bool
+    whole: bool
+
+    @property
+    def nr_spaces(self) -> int:
+        """Numbers of spaces lie below this one."""
+        return int(self.events["space"].max(initial=0)) + 1
+
+    def count(self, kind: int) -> int:
+        """How many events there are of a kind."""
+        return int((self.events["kind"] == kind).sum())
+
+    @property
+    def programs_ran(self) -> bool:
+        """Has any program executed an instruction?"""
+        return bool(self.user_instructions.any())
+
+    @cached_property
+    def user_instructions(self) -> np.ndarray:
+        """Instructions that programs have executed, by space."""
+        switches = self.events[self.events["kind"] == SWITCH]
+        last = self.events["user"][-1:]
+        done = np.zeros(self.nr_spaces, np.uint64)
+        np.add.at(done, switches["space"], np.diff(np.concatenate([switches["user"], last])) if len(last) else 0)
+        return done
+
+    @cached_property
+    def _mapped(self) -> np.ndarray:
+        """Indices of references to the mmap area."""
+        pages, kinds = self.events["a"], self.events["kind"]
+        return np.flatnonzero((kinds <= STORE) & (pages >= MMAP_PAGES.start) & (pages < MMAP_PAGES.stop))
+
+    def main_space(self) -> int:
+        """The workload: the space that refers to most pages of the mmap area, of several the last; 0: there is none."""
+        used = self.events[self._mapped]
+        pages = np.unique(used["space"].astype(np.uint64) << np.uint64(32) | used["a"]) >> np.uint64(32)
+        nr_pages = np.bincount(pages.astype(np.int64), minlength=1)
+        return len(nr_pages) - 1 - int(nr_pages[::-1].argmax())
+
+    def string(self, space: int) -> References:
+        """The references of the workload refstring in `space` to its array, which is what it maps last: from the lowest
+        page of the mmap area on, those that it uses first when it uses that page, or later.
+        """
+        mapped = self._mapped[self.events["space"][self._mapped] == space]
+        if not len(mapped):
+            empty = np.array([], np.int64)
+            return References(empty, empty, empty.astype(bool), empty, [])
+        kinds, pages = self.events["kind"], self.events["a"]
+        distinct, first = np.unique(pages[mapped], return_index=True)
+        array = distinct[first >= first[0]]
+        mine = np.flatnonzero((kinds <= STORE) & (self.events["space"] == space))
+        again = np.concatenate([[False], pages[mine][1:] == pages[mine][:-1]])
+        used = np.isin(pages[mine], array)
+        moved = np.flatnonzero((kinds >= READ) & (kinds <= COPY))
+        at = np.concatenate([mine[used], moved])
+        order = np.argsort(at)
+        number = np.concatenate([np.searchsorted(array, pages[mine[used]]), np.full(len(moved), -1)])
+        begins = np.concatenate([~again[used], np.zeros(len(moved), bool)])
+        return follow(at[order], self.events[at[order]], number[order], begins[order])
+
+
+def follow(at: np.ndarray, events: np.ndarray, number: np.ndarray, begins: np.ndarray) -> References:
+    """The references to an array, and what became of its pages, from events (`at`: their indices) that refer to it or
+    fill or empty a frame. `number`: of the array's page; `begins`: is it another reference than the event before?
+    """
+    rows: list[list[int]] = []
+    victims: dict[int, list[int]] = {}  # by index of the event
+    holds: dict[int, int] = {}  # frame: page, as of its last reference
+    written: dict[int, int] = {}  # page: index of the event
+    read: set[int] = set()  # frames
+    lately: list[int] = []  # indices of victims' events since the last reference
+    columns = (at, events["kind"], events["b"], number, begins)
+    for index, kind, frame, page, begin in zip(*(column.tolist() for column in columns)):
+        if kind == WRITE and frame in holds:
+            victims[index] = [len(rows), holds[frame]]
+            written[holds[frame]] = index
+            lately.append(index)
+        elif kind > STORE and kind != WRITE:
+            holds.pop(frame, None)
+            (read.add if kind == READ else read.discard)(frame)
+        elif kind <= STORE:
+            if begin:
+                rows.append([page, frame, False, index])
+            else:  # it has only now all that it needs
+                for victim in lately:
+                    victims[victim][0] -= 1
+            lately.clear()
+            rows[-1][1:3] = frame, rows[-1][2] or frame in read
+            if page in written and holds.get(frame) == page:
+                del victims[written[page]]  # it was written, but stayed in its frame
+            written.pop(page, None)
+            read.discard(frame)
+            holds[frame] = page
+    made = np.array(rows, np.int64).reshape(-1, 4).T
+    return References(made[0], made[1], made[2].astype(bool), made[3], [(at, page) for at, page in victims.values()])
+
+
+def sentence(kernel: KernelMap, rule: int, pc: int, address: int) -> Breach:
+    """What a BREACH event means."""
+    function, source = kernel.function(pc)
+    who = f"{function}() in {source}"
+    rules = (
+        ("user memory", f"{who} accesses a program's memory, at {address:#x}"),
+        ("page of a program", f"{who} accesses a page of a program through its frame, at {address:#x}"),
+        ("kernel data", f"{who} writes to {kernel.variable(address)}, which is not its own"),
+        ("kernel data", f"{who} writes to a field of a struct page that is not the policy's"),
+        ("rule of the seam", f"the policy broke the rule '{kernel.text(address)}' of mm/policy.h; fifo took over"),
+    )
+    what, text = rules[rule]
+    return Breach(what, function, address, text)
+
+
+def read(path: Path, kernel: KernelMap) -> Evidence:
+    """The plugin's file."""
+    events = np.fromfile(path, EVENT) if path.exists() else np.array([], EVENT)
+    last = events[-1] if len(events) else np.zeros(1, EVENT)[0]
+    breaches = events[events["kind"] == BREACH]
+    return Evidence(
+        events=events[(events["kind"] != BUDGET) & (events["kind"] != END)],
+        breaches=[sentence(kernel, *row) for row in breaches[["rule", "a", "b"]].tolist()],
+        instructions=int(last["all"]),
+        virtual_ns=(int(last["b"]) << 32 | int(last["a"])) if last["kind"] == END else 0,
+        over_budget=bool((events["kind"][-2:] == BUDGET).any()),
+        whole=bool(last["kind"] == END),
+    )

@@ -1,0 +1,143 @@
+"""What the plugin must know of a kernel to watch a student's code in it: addresses, for tools/plugin/evidence.c.
+
+Everything is looked up where the student's code cannot mislead: global names, which occur once in a kernel.
+"""
+
+from __future__ import annotations
+
+import bisect
+import re
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+from tidemark import qemu
+from tidemark.errors import BAD_INPUT, FAILED, LabError
+from tidemark.files import sha256
+from tidemark.grade.build.elf import Elf, Placed, Symbol, place
+from tidemark.grade.build.workspace import Workspace
+
+POLICIES, GUARDS = "build/kernel/mm/policy/", "build/kernel/mm/guard/"
+MOST_KEPT = 4
+PAGE_LAYOUT = """#include "mm/page.h"
+const u32 layout[] = { sizeof(struct page), __builtin_offsetof(struct page, policy),
+__builtin_offsetof(struct page, policy) + sizeof(((struct page *)0)->policy) };
+"""
+
+
+Key = tuple[Path, str, tuple[str, ...], tuple[str, ...]]
+
+keeping = threading.Lock()
+
+
+@dataclass(frozen=True)
+class KernelMap:
+    """A kernel, the student's objects in it by name, and the plugin's options."""
+
+    kernel: Elf
+    objects: dict[str, Placed]
+    options: dict[str, str]
+
+    def function(self, pc: int) -> tuple[str, str]:
+        """(function, source file) of the student's instruction at an address; empty when it is not the student's."""
+        for name, part in self.objects.items():
+            if any(low <= pc < high for low, high in part.code):
+                at = bisect.bisect(part.functions, (pc, "\x7f")) - 1
+                return part.functions[max(at, 0)][1], name.removeprefix("build/").removesuffix(".o") + ".c"
+        return "", ""
+
+    def variable(self, address: int) -> str:
+        """The variable of the kernel that holds an address, or the address itself."""
+        holds = [s for s in self.kernel.symbols if s.placed and s.value <= address < s.value + s.size]
+        return holds[0].name if holds else f"{address:#x}"
+
+    def text(self, address: int) -> str:
+        """A string constant of the kernel."""
+        return self.kernel.string_at(address)
+
+
+known: dict[Key, KernelMap] = {}
+
+
+def joined(ranges: list[tuple[int, int]]) -> str:
+    """Ranges as the plugin takes them."""
+    return ":".join(f"{low:#x}-{high:#x}" for low, high in ranges)
+
+
+def variable_range(kernel: Elf, name: str) -> tuple[int, int]:
+    """Where a variable of the kernel lies. LabError when it is not there once."""
+    found: list[Symbol] = [s for s in kernel.symbols if s.placed and s.size and s.name == name]
+    if len(found) != 1:
+        raise LabError(f"may_store: the kernel has {len(found)} variables {name}; name one of which there is one")
+    return found[0].value, found[0].value + found[0].size
+
+
+def boot_stack(kernel: Elf) -> tuple[int, int]:
+    """The stack of whatever runs before, and between, all tasks."""
+    start = kernel.globals["boot_stack"]
+    return start, min(symbol.value for symbol in kernel.symbols if symbol.placed and symbol.value > start)
+
+
+def page_layout(workspace: Workspace) -> list[int]:
+    """Bytes of struct page, and where in it the policy's part begins and ends, as the kernel's compiler has it."""
+    compiler = re.split(r" \d+\.\d+", (workspace.tree / "build/flags").read_text())[0].split()
+    words = [*compiler, "-std=gnu11", "-Ikernel/include", "-x", "c", "-S", "-o", "-", "-"]
+    made = workspace.run_on_host(*words, stdin=PAGE_LAYOUT.encode())
+    numbers = [int(number) for number in re.findall(r"\.long\s+(\d+)", made.out)]
+    if made.status or len(numbers) != 3:
+        raise LabError(f"{' '.join(compiler)} does not compile kernel/include/mm/page.h:\n{made.err}", FAILED)
+    return numbers
+
+
+def addresses(kernel: Elf) -> dict[str, int]:
+    """The places at which the plugin looks, by the names of its options. LabError when one is not there."""
+    there = kernel.globals
+    try:
+        return {
+            "directory": there["kernel_pgdir"],
+            "copy": there["copy_page"],
+            "clear": there["clear_page"],
+            "death": there["pgd_destroy"],
+            "violation": there["world_violation"],
+        }
+    except KeyError as missing:
+        raise LabError(f"{kernel.path} has no {missing}, by which the plugin knows it", BAD_INPUT) from None
+
+
+def page_options(kernel: Elf, workspace: Workspace) -> dict[str, str]:
+    """What the plugin must know of struct page to watch a policy or a guard: nothing for other code."""
+    if not any(name.startswith((POLICIES, GUARDS)) for name in workspace.objects):
+        return {}
+    size, low, high = page_layout(workspace)
+    if not any(name.startswith(POLICIES) for name in workspace.objects):
+        low, high = 0, 0
+    return {"pages": f"{kernel.globals['mem_map']:#x}", "page_size": str(size), "policy": joined([(low, high)])}
+
+
+def made(workspace: Workspace) -> KernelMap:
+    """What there is to know of the kernel in the workspace's tree. LabError when it is not this project's."""
+    kernel = Elf(workspace.tree / qemu.KERNEL)
+    objects = {name: place(kernel, Elf(workspace.tree / name)) for name in workspace.objects}
+    own = [piece for part in objects.values() for piece in part.data]
+    own += [boot_stack(kernel), *(variable_range(kernel, name) for name in workspace.lab.may_store)]
+    options = {name: f"{address:#x}" for name, address in addresses(kernel).items()}
+    image = (kernel.globals["__kernel_start"], kernel.globals["__kernel_end"])
+    options |= {"image": joined([image]), "own": joined(own)}
+    text = [piece for part in objects.values() for piece in part.code]
+    if text:
+        options["text"] = joined(text)
+    return KernelMap(kernel, objects, options | page_options(kernel, workspace))
+
+
+def find(workspace: Workspace) -> KernelMap:
+    """The same, kept for the last few kernels: every run of one needs it. LabError when there is no kernel."""
+    kernel = workspace.tree / qemu.KERNEL
+    if not kernel.is_file():
+        raise LabError(f"{kernel} is not there; `make` builds it", BAD_INPUT)
+    key = (workspace.tree, sha256(kernel), workspace.objects, workspace.lab.may_store)
+    with keeping:
+        if key not in known:
+            while len(known) >= MOST_KEPT:
+                del known[next(iter(known))]
+            known[key] = made(workspace)
+        return known[key]

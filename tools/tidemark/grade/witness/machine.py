@@ -1,0 +1,53 @@
+"""A machine: the workspace of a grading, with every run of its kernel so far.
+
+What comes back from the guest is evidence taken from outside (tidemark.grade.witness.evidence); the console is kept to
+be shown, and decides nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tidemark.grade.build.workspace import LINES_SHOWN, Workspace, indented
+from tidemark.grade.model import Outcome, Verdict, wrong
+from tidemark.grade.witness.boot import Boot, Run, boot
+
+SAYS_WHY = re.compile(r"panic|policy violation|hung", re.IGNORECASE)
+LIKE_A_GRADE = re.compile(r"\bok \(\d|Score:|\bPASS(ED)?\b")
+
+
+@dataclass(frozen=True)
+class Machine(Workspace):
+    """A workspace whose kernel can be booted; `boots`: every run so far."""
+
+    boots: list[Boot] = field(default_factory=list)
+
+    def boot(self, command: str, files: Mapping[str, bytes] | None = None, **options: Any) -> Boot:
+        """Boot the tree's kernel and run one command line, under the plugin; options as of Run. `files` are laid into
+        the guest's first file system, such as {"string": b"1 2 3"}."""
+        self.boots.append(boot(self, Run(command, files or {}, **options)))
+        return self.boots[-1]
+
+
+def trouble(run: Boot) -> Verdict | None:
+    """The verdict on a run that did not come to its end, with what the console said of it, or last; None: it did."""
+    if run.outcome not in (Outcome.PANICKED, Outcome.HUNG, Outcome.NO_BOOT):
+        return None
+    lines = run.console.strip().splitlines()
+    first = next((at for at, line in enumerate(lines) if SAYS_WHY.search(line)), max(0, len(lines) - LINES_SHOWN))
+    return wrong(f"{run.reason}\n{indented(lines[first : first + LINES_SHOWN])}", run.outcome)
+
+
+def trespasses(boots: Sequence[Boot]) -> list[str]:
+    """What the student's code touched that is not its own, in sentences, each once."""
+    return list(dict.fromkeys(breach.text for run in boots for breach in run.evidence.breaches))
+
+
+def suspicions(boots: Sequence[Boot]) -> list[str]:
+    """What an instructor may want to look at."""
+    lines = (line.strip() for run in boots for line in run.console.splitlines())
+    line = next((line for line in lines if LIKE_A_GRADE.search(line)), None)
+    return [f"the guest's console says {line[:60]!r}: shown, but nothing depends on it"] if line else []
