@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from making import environment, make
 from tidemark import qemu
-from tidemark.grade import tree
+from tidemark.grade.build import tree
 
 SOURCES = ("kernel/mm/policy/fifo.c", "user/echo.c", "kernel/lib/rbtree_test.c")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from guest import Result, boot
 from tidemark import qemu
-from tidemark.grade import tree
+from tidemark.grade.build import tree
 
 POLICIES = sorted(
     path.stem

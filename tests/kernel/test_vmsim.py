@@ -29,7 +29,7 @@ from fixed import FixedSizes
 from tidemark import compare, explain, qemu, strings, vmsim
 from tidemark.commands import sim
 from tidemark.errors import FAILED
-from tidemark.grade import tree
+from tidemark.grade.build import tree
 from tidemark.strings import Given
 from tidemark.trace.format import Writer
 
