@@ -17,6 +17,7 @@
 
 static bool enabled = true;
 static u32 seq;
+static u64 first_us, last_us; /* when the first and the last event began */
 
 PARAM_BOOL("telemetry", enabled, "write telemetry to the second serial port");
 
@@ -46,7 +47,15 @@ void telemetry_add(const char *fmt, ...)
 
 void telemetry_begin(const char *ev)
 {
-	telemetry_add("{\"seq\":%u,\"t_us\":%llu,\"ev\":\"%s\"", seq++, clock_ns() / 1000, ev);
+	last_us = clock_ns() / 1000;
+	if (!seq)
+		first_us = last_us;
+	telemetry_add("{\"seq\":%u,\"t_us\":%llu,\"ev\":\"%s\"", seq++, last_us, ev);
+}
+
+u64 telemetry_span_us(void)
+{
+	return (telemetry_on() ? last_us : clock_ns() / 1000) - first_us;
 }
 
 void telemetry_end(void)

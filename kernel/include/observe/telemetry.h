@@ -24,6 +24,8 @@ void telemetry_end(void);
 
 bool telemetry_on(void);
 void telemetry_start(void);
+/* From the first event to the last; where none is written, to now. */
+u64 telemetry_span_us(void);
 
 /* t has a new address space, in which no instruction has been executed in user mode yet. */
 void telemetry_mm(const struct task_struct *t);
@@ -34,8 +36,8 @@ void sample_now(void);
 
 /* observe/summary.c: a process ends; its counters are still whole. */
 void acct_exit(struct task_struct *t);
-/* Init starts now: what the run costs is counted from here. */
-void summary_start(void);
+/* The last sample has been taken: what the run costs is counted up to here. */
+void summary_stop(void);
 /* The table of a run, and the "end" of the telemetry. */
 void summary_print(int status);
 
