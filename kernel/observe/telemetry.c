@@ -177,7 +177,8 @@ static void oom(struct task_struct *t)
 	telemetry_end();
 }
 
-static void new_mm(struct task_struct *t)
+/* tools/plugin/trace.c finds this function by its name: there the address space begins. */
+static void telemetry_mm(struct task_struct *t)
 {
 	if (!telemetry_begin("mm"))
 		return;
@@ -201,7 +202,7 @@ void telemetry_init(void)
 	listen_violation(violation);
 	listen_policy_switch(policy_switched);
 	listen_oom(oom);
-	listen_new_mm(new_mm);
+	listen_new_mm(telemetry_mm);
 }
 
 void telemetry_start(void)
