@@ -69,8 +69,9 @@ def failing_suites(console: str) -> set[str]:
     return set(re.findall(r"(?m)^not ok \d+ (\S+)", console))
 
 
-def test_there_are_seven_assignments() -> None:
-    assert {name: lab.load(qemu.ROOT, name).number for name in LABS} == NUMBERS
+def test_assignments_are_numbered_and_described() -> None:
+    found = {name: lab.load(qemu.ROOT, name).number for name in LABS}
+    assert found.items() >= NUMBERS.items() and len(set(found.values())) == len(found)
     for name in LABS:
         assert (qemu.ROOT / "labs" / name / "handout.md").stat().st_size > 3000
 
