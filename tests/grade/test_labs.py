@@ -53,7 +53,6 @@ def failing_host_tests(folder: Path) -> set[str]:
     )
     assert made.returncode == 0, made.stderr[-3000:]
     changed = [target for target in targets if not is_the_trees_own(folder, target)]
-    assert changed
     return {
         Path(target).name for target in changed if subprocess.run([target], cwd=folder, capture_output=True).returncode
     }
