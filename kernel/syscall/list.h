@@ -8,7 +8,7 @@
  *	NONE(number, name)                     not implemented: -ENOSYS
  *
  * All pointers are a program's: only the functions of arch/uaccess.h may follow them. After a
- * change, tools/syscalls.py brings the table of docs/syscalls.md up to date.
+ * change, tools/syscalls.py brings the table of docs/reference/syscalls.md up to date.
  */
 /* clang-format off */
 NONE(0, restart_syscall)
