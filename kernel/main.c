@@ -100,7 +100,6 @@ void kernel_main(void)
 	slab_boot_done();
 	watchdog_init();
 	crash_init();
-	summary_start();
 	if (run_tests)
 		kthread_create("ktest", 0, test_thread, NULL);
 	else
@@ -111,6 +110,7 @@ void kernel_main(void)
 void power_off(int status)
 {
 	sample_now();
+	summary_stop();
 	profile_report();
 	if (run_mode())
 		summary_print(status);

@@ -44,7 +44,7 @@
 /* Members of every record. */
 #define RECORD_ANY(M) \
 	M(u32,  seq,  COUNTER, "",   seq++, "0, 1, 2, … without gaps") \
-	M(u64,  t_us, LEVEL,   "µs", clock_ns() / 1000, "machine time since boot") \
+	M(u64,  t_us, LEVEL,   "µs", last_us, "machine time since boot") \
 	M(text, ev,   FACT,    "",   ev, "which record this is")
 
 /* Once, first. */

@@ -38,12 +38,12 @@ struct record {
 
 static struct record records[MAX_RECORDS];
 static u32 nr_exited;
-static u64 start_ns, start_idle_ns; /* when init started */
+static u64 user_us;  /* of all that have exited, also of those that no longer fit */
+static u64 total_us; /* from the first record of the telemetry to the last sample */
 
-void summary_start(void)
+void summary_stop(void)
 {
-	start_ns = clock_ns();
-	start_idle_ns = sched_idle_ns();
+	total_us = telemetry_span_us();
 }
 
 /* Page-cycles to page-milliseconds. */
@@ -127,6 +127,7 @@ static void exited(struct task_struct *t)
 	acct_settle(&t->acct);
 	fill(r, t);
 	report(r, t);
+	user_us += r->user_ns / 1000;
 	nr_exited++;
 }
 
@@ -152,25 +153,28 @@ static void print_process(const struct record *r)
 	       r->gamma_us);
 }
 
-/* A share in tenths of a percent. */
+/* A share in tenths of a percent, rounded. */
 static u32 permille(u64 part, u64 whole)
 {
-	return whole ? part * 1000 / whole : 0;
+	return whole ? (part * 2000 + whole) / (whole * 2) : 0;
+}
+
+/* The same numbers as the host computes from the telemetry (tools/tidemark/summary.py). */
+static void print_time(void)
+{
+	u64 policy_us = cycles_to_ns(policy_timer.cycles) / 1000, ms = (total_us + 500) / 1000;
+	u32 busy = permille(total_us - sched_idle_ns() / 1000, total_us);
+	u32 user = permille(user_us, total_us), policy = permille(policy_us, total_us);
+
+	printk("system: %llu.%03llu s, utilisation %u.%u%% (user %u.%u%%), policy %s %llu us "
+	       "(%u.%u%%)\n",
+	       ms / 1000, ms % 1000, busy / 10, busy % 10, user / 10, user % 10, vm_policy->name,
+	       policy_us, policy / 10, policy % 10);
 }
 
 static void print_system(void)
 {
-	u64 now = clock_ns() - start_ns, idle = sched_idle_ns() - start_idle_ns;
-	u64 policy = cycles_to_ns(policy_timer.cycles);
-	u64 user = 0;
-
-	for (u32 i = 0; i < MIN(nr_exited, MAX_RECORDS); i++)
-		user += records[i].user_ns;
-	printk("system: %llu.%03llu s, utilisation %u.%u%% (user %u.%u%%), policy %s %llu us (%u.%u%%)\n",
-	       now / 1000000000, now / 1000000 % 1000, permille(now - idle, now) / 10,
-	       permille(now - idle, now) % 10, permille(user, now) / 10, permille(user, now) % 10,
-	       vm_policy->name, policy / 1000, permille(policy, now) / 10,
-	       permille(policy, now) % 10);
+	print_time();
 	printk("faults: %llu, %llu of them major, %llu refaults; swap: %llu pages in, %llu out",
 	       vm_events[VM_pgfault], vm_events[VM_pgmajfault], vm_events[VM_workingset_refault],
 	       vm_events[VM_pswpin], vm_events[VM_pswpout]);

@@ -19,6 +19,7 @@
 
 static bool enabled = true;
 static u32 seq;
+static u64 first_us, last_us; /* when the first and the last record began */
 static char line[512]; /* what has not been written yet */
 static size_t used;
 static bool first; /* no comma before the next member */
@@ -124,10 +125,18 @@ bool telemetry_begin(const char *ev)
 {
 	if (!telemetry_on())
 		return false;
+	last_us = clock_ns() / 1000;
+	if (!seq)
+		first_us = last_us;
 	first = true;
 	telemetry_open(NULL, '{');
 	RECORD_ANY(EMIT);
 	return true;
+}
+
+u64 telemetry_span_us(void)
+{
+	return (telemetry_on() ? last_us : clock_ns() / 1000) - first_us;
 }
 
 void telemetry_end(void)

@@ -12,6 +12,7 @@ from tidemark.errors import LabError
 from tidemark.grade.build import tree
 from tidemark.grade.hand_out import release, starter
 from tidemark.grade.intake import lab
+from tidemark.grade.judge import expected
 from tidemark.grade.model import Lab
 
 LABS = [lab.load(qemu.ROOT, name) for name in lab.names(qemu.ROOT)]
@@ -37,9 +38,22 @@ def test_archive_has_the_starters_and_no_solution(unpacked: Path) -> None:
         for file in each.files:
             assert (unpacked / file).read_bytes() == (each.folder / starter.FOLDER / file).read_bytes()
     assert not any(path.read_bytes() in solutions for path in unpacked.rglob("*") if path.is_file())
-    assert not (unpacked / "docs/reference/instructors.md").exists()
-    assert not (unpacked / "tests/kernel/test_boot.py").exists()
-    assert (unpacked / "docs/reference/students.md").exists() and (unpacked / "labs/clock/handout.md").exists()
+    assert (unpacked / "labs/clock/handout.md").exists() and list((unpacked / "docs").rglob("students.md"))
+
+
+def test_archive_has_nothing_for_instructors_and_no_tests_of_the_grader(unpacked: Path) -> None:
+    files = {str(path.relative_to(unpacked)) for path in unpacked.rglob("*") if path.is_file()}
+    assert not {file for file in files if file.endswith(("/instructors.md", "/add-a-lab.md"))}
+    assert not {file for file in files if file.startswith(("labs/autograder/", "tools/figures/", ".ci/"))}
+    tests = {file for file in files if file.startswith("tests/")}
+    assert tests and all(file.startswith(("tests/host/", "tests/kernel/vmsim/")) for file in tests)
+
+
+def test_archive_has_what_visible_tests_expect_of_the_solutions(unpacked: Path) -> None:
+    for each in LABS:
+        for test in each.tests:
+            is_needed = test.kind in ("victims", "faults") and "string" in test.options
+            assert expected.file_of(unpacked / "labs" / each.name, test).is_file() == is_needed
 
 
 def test_archive_of_one_tree_is_the_same_bytes(archive: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 from guest import Result, boot
-from tidemark import qemu
+from tidemark import qemu, summary, telemetry
 
 HZ = 500
 THRASH = "thrash 8 4096 2 3000"
@@ -260,3 +260,37 @@ def test_samples_come_on_time_where_there_is_work(busy: Result) -> None:
     times = [sample["t_us"] for sample in records(busy, "sample")]
     gaps = [after - before for before, after in itertools.pairwise(times[:-1])]
     assert len(gaps) > 3 and all(99_000 < gap < 115_000 for gap in gaps), gaps
+
+
+# --- the summary ---
+
+
+def test_faults_of_all_processes_are_the_systems() -> None:
+    """Pages of programs that are loaded, locked and cleared are faults, too: the kernel's in a program's place."""
+    result = boot("thrash 4 4096 2; abi; sh -c true", vm="2q", mem="16M").check_exit()
+    last = records(result, "sample")[-1]
+    everybody = [*last["procs"], *records(result, "exit")]
+    assert sum(proc["minflt"] + proc["majflt"] for proc in everybody) == last["vm"]["pgfault"]
+    assert sum(proc["majflt"] for proc in everybody) == last["vm"]["pgmajfault"]
+
+
+@pytest.mark.parametrize(
+    ("command", "mem"),
+    [
+        ("thrash 8 2048 4 3000", "16M"),
+        ("sleep 0.01; thrash 2 64 9 99", "64M"),
+        ("thrash 60 8 9 900; thrash 60 8 9 900", "64M"),
+    ],
+)
+def test_summary_says_what_the_host_computes(command: str, mem: str) -> None:
+    """The third has more processes than the summary has lines."""
+    result = boot(command, mem=mem).check_exit()
+    numbers = summary.system(
+        telemetry.Telemetry(records(result, "start")[0], records(result, "sample"), records(result, "exit"))
+    )
+    shares = (
+        f"{numbers['virtual_s']:.3f} s, utilisation {numbers['utilisation']:.1%} (user {numbers['user']:.1%})",
+        f"({numbers['policy']:.1%})",
+    )
+    [line] = [line for line in result.console.splitlines() if line.startswith("system: ")]
+    assert line.startswith(f"system: {shares[0]}, policy") and line.endswith(shares[1]), (line, shares)

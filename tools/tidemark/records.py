@@ -282,7 +282,7 @@ MEMBERS: dict[str, Member] = {
     "sample.vm": Member("object", "PART", "", "event counters, also in `/proc/vmstat`"),
     "sample.vm.pgalloc": Member("u64", "COUNTER", "", "frames allocated"),
     "sample.vm.pgfree": Member("u64", "COUNTER", "", "frames freed"),
-    "sample.vm.pgfault": Member("u64", "COUNTER", "", "page faults"),
+    "sample.vm.pgfault": Member("u64", "COUNTER", "", "page faults served: the sum of all processes' `minflt` and `majflt`"),
     "sample.vm.pgmajfault": Member("u64", "COUNTER", "", "page faults that started a read"),
     "sample.vm.pgreuse": Member("u64", "COUNTER", "", "copy-on-write faults that needed no copy"),
     "sample.vm.pswpin": Member("u64", "COUNTER", "", "pages read from swap"),

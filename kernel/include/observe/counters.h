@@ -10,7 +10,7 @@
 #define COUNTERS(X) \
 	X(pgalloc,            "frames allocated") \
 	X(pgfree,             "frames freed") \
-	X(pgfault,            "page faults") \
+	X(pgfault,            "page faults served: the sum of all processes' `minflt` and `majflt`") \
 	X(pgmajfault,         "page faults that started a read") \
 	X(pgreuse,            "copy-on-write faults that needed no copy") \
 	X(pswpin,             "pages read from swap") \

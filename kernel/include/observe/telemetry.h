@@ -31,6 +31,8 @@ bool telemetry_on(void);
 void telemetry_init(void);
 /* The first line. */
 void telemetry_start(void);
+/* From the first record to the last; where none is written, to now. */
+u64 telemetry_span_us(void);
 
 /* observe/sample.c: starts the sampling thread; takes one last sample. */
 void sample_init(void);
@@ -38,8 +40,8 @@ void sample_now(void);
 
 /* observe/summary.c: keeps what each process cost when it ends. */
 void summary_init(void);
-/* Init starts now: what the run costs is counted from here. */
-void summary_start(void);
+/* The last sample has been taken: what the run costs is counted up to here. */
+void summary_stop(void);
 /* The table of a run, and the "end" of the telemetry. */
 void summary_print(int status);
 

@@ -184,6 +184,7 @@ static void note_major(struct mm_struct *mm, u32 addr, u64 waited, u32 rss)
 {
 	u64 delay = current->acct.cycles[ACCT_PAGEWAIT] - waited;
 
+	stat_count(pgfault);
 	stat_count(pgmajfault);
 	current->nr_majflt++;
 	mm->count.fault_delay_cycles += delay;
@@ -218,10 +219,12 @@ int handle_mm_fault(struct mm_struct *mm, u32 addr, u32 fault)
 	mutex_lock(&mm->lock);
 	err = fault_locked(mm, addr, fault, &major);
 	mutex_unlock(&mm->lock);
-	if (major)
+	if (major) {
 		note_major(mm, addr, waited, rss);
-	else if (!err)
+	} else if (!err) {
+		stat_count(pgfault);
 		current->nr_minflt++;
+	}
 	return err;
 }
 
@@ -237,7 +240,6 @@ void do_page_fault(struct pt_regs *regs, u32 addr, u32 fault)
 {
 	int err = -EFAULT;
 
-	stat_count(pgfault);
 	if (unlikely(starved_mm) && starved_mm == current->mm && fault & FAULT_USER)
 		starve_fault(addr);
 	if (addr < TASK_SIZE && current->mm && (fault & FAULT_USER || has_fixup(regs)))
