@@ -21,6 +21,7 @@ from tidemark import cluster, qemu
 from tidemark.commands import grade_class
 from tidemark.errors import FAILED, USAGE, LabError
 from tidemark.grade import class_run, grading, isolation
+from tidemark.grade.hand_back import class_table
 from tidemark.grade.intake import lab as labs
 from tidemark.grade.model import Lab
 from tidemark.grade.model import Test as LabTest
@@ -35,7 +36,7 @@ import os, sys, time
 from pathlib import Path
 from tidemark.errors import LabError
 from tidemark.grade import isolation, model
-from tidemark.grade.hand_back import result, text
+from tidemark.grade.hand_back import class_table, result, text
 release, lab, secret, sandbox, folder = sys.argv[1:]
 out = Path(folder, isolation.OUT)
 code = Path(folder, isolation.SUBMISSION, "kernel/mm/policy/clock.c").read_text()
@@ -51,8 +52,8 @@ if "refuse" in code:
     (out / isolation.REFUSED).write_text("no compiler")
     sys.exit()
 if "nonsense" in code:
-    (out / isolation.GRADE).write_text("{}")
-    (out / isolation.REPORT).write_text("")
+    (out / class_table.GRADE).write_text("{}")
+    (out / class_table.REPORT).write_text("")
     sys.exit()
 points = sum(map(int, filter(str.isdigit, code)))
 hidden = secret and Path(secret, "clock.toml").read_text()
@@ -60,8 +61,8 @@ verdicts = [model.Graded(model.Test("digits", 9, "victims"), model.scaled(9 - po
 if hidden:
     verdicts.append(model.Graded(model.Test("more", 1, "victims", hidden=True), model.wrong(hidden)))
 grade = model.Grade(lab, "Second chance", tuple(verdicts), ("Makefile was not used\\nat all",) * ("note" in code))
-result.save(grade, out / isolation.GRADE)
-(out / isolation.REPORT).write_text(text.report(grade) + "\\n")
+result.save(grade, out / class_table.GRADE)
+(out / class_table.REPORT).write_text(text.report(grade) + "\\n")
 """
 
 
@@ -86,15 +87,15 @@ class Room:
 
     def grade(
         self, slots: int = 2, look: Callable | None = None, where: class_run.Where | None = None
-    ) -> class_run.Gradebook:
+    ) -> class_table.Gradebook:
         """Grade what is missing; `ran`: whom that were."""
         secret = self.secret.read_bytes() if self.secret else b""
-        book = class_run.Gradebook(self.submissions, LAB, self.out, class_run.digest([secret]), {})
+        book = class_table.Gradebook(self.submissions, LAB, self.out, class_table.digest([secret]), {})
         book.settle()
         self.ran = [student.name for student in book.missing()]
         source = isolation.Source(qemu.ROOT, self.secret and self.secret.parent)
         where = where or cluster.Local(slots)
-        run = class_run.Run(book, where, source, "none", look or self.look)
+        run = class_run.ClassRun(book, where, source, "none", look or self.look)
         try:
             run.run()
         finally:
@@ -109,7 +110,7 @@ class Room:
 
     def rows(self) -> list[str]:
         """class.csv without its head."""
-        return (self.out / class_run.TABLE).read_text("utf-8").splitlines()[1:]
+        return (self.out / class_table.TABLE).read_text("utf-8").splitlines()[1:]
 
 
 @pytest.fixture
@@ -129,7 +130,7 @@ def test_everybody_has_a_row_a_grade_and_a_report(room: Room) -> None:
         handed_in.addfile(member, io.BytesIO(b"2"))
     (room.submissions / ".DS_Store").write_bytes(b"")
     room.grade()
-    assert (room.out / class_run.TABLE).read_text("utf-8").splitlines() == [
+    assert (room.out / class_table.TABLE).read_text("utf-8").splitlines() == [
         "name,score,most,outcome,digits,note",
         "Zoë 中,3.96,9,over budget,3.96,",
         "ada lovelace,9,9,right,9,",
@@ -197,11 +198,11 @@ def test_what_cannot_be_graded_costs_one_row(room: Room, monkeypatch: pytest.Mon
     (room.out / "taken/notes.txt").write_text("the instructor's")
     room.hand_in("twice", "8")
     (room.submissions / "twice.zip").write_bytes(b"")
-    room.hand_in(class_run.TABLE, "8")
+    room.hand_in(class_table.TABLE, "8")
     (room.submissions / "zip.zip").write_bytes(b"no zip")
     room.hand_in("well", "9")
     book = room.grade()
-    why = {student.name: student.why for student in book.students}
+    why = {student.name: student.reason for student in book.students}
     assert why.pop("well") == ""
     assert why == {
         "abort": "the grader failed: signal 6 ended it",
@@ -210,13 +211,13 @@ def test_what_cannot_be_graded_costs_one_row(room: Room, monkeypatch: pytest.Mon
         "nonsense": why["nonsense"],
         "taken": f"{room.out / 'taken'} holds something else (it has no submission.json); give another --out",
         "twice": "there are twice and twice.zip: keep one",
-        class_run.TABLE: "no student can be called class.csv: rename it",
+        class_table.TABLE: "no student can be called class.csv: rename it",
         "zip": "zip.zip: it cannot be read as .zip: File is not a zip file",
     }
     assert "this is not a grade" in why["nonsense"]
     assert "abort is not graded: the grader failed: signal 6 ended it" in room.says
     assert len(room.rows()) == 9 and "refuse,,,not graded,,no compiler" in room.rows()
-    assert sorted(path.name for path in room.out.iterdir()) == [class_run.TABLE, "taken", "well"]
+    assert sorted(path.name for path in room.out.iterdir()) == [class_table.TABLE, "taken", "well"]
     room.hand_in("raise", "7")
     room.grade()
     assert room.ran == ["abort", "nonsense", "raise", "refuse", "taken"]
@@ -226,7 +227,7 @@ def test_grader_that_never_ends_is_ended(room: Room, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(isolation, "LIMIT_S", 0.5)
     room.hand_in("ada", f"sleep {room.folder / 'pid'}")
     book = room.grade()
-    assert book.students[0].why == "no end after 0.5 s"
+    assert book.students[0].reason == "no end after 0.5 s"
 
 
 def test_grade_of_another_submission_does_not_stay(room: Room) -> None:
@@ -236,7 +237,7 @@ def test_grade_of_another_submission_does_not_stay(room: Room) -> None:
     (room.submissions / "ada" / FILE).unlink()
     room.hand_in("bob", "abort")
     room.grade()
-    assert sorted(room.files()) == [class_run.TABLE]
+    assert sorted(room.files()) == [class_table.TABLE]
 
 
 def test_ctrl_c_keeps_what_is_done_and_ends_what_runs(room: Room) -> None:
@@ -282,7 +283,7 @@ def test_submission_that_is_lost_is_graded_again_but_not_for_ever(room: Room) ->
     assert room.says[0] == "ada: lost, and graded again: a worker died"
     room.hand_in("ada", "8")
     lost = room.grade(where=Losing(cluster.LOST_MOST + 1)).students[0]
-    assert lost.why == f"lost {cluster.LOST_MOST + 1} times with what ran it: a worker died"
+    assert lost.reason == f"lost {cluster.LOST_MOST + 1} times with what ran it: a worker died"
 
 
 def test_folder_of_grades_is_refused_where_it_cannot_be(room: Room) -> None:
@@ -304,9 +305,9 @@ def test_folder_of_grades_is_refused_where_it_cannot_be(room: Room) -> None:
 
 
 def test_name_that_cannot_be_shown_is_made_so(tmp_path: Path) -> None:
-    assert class_run.name_of(tmp_path / "Ada  Lovelace.tar.gz") == "Ada Lovelace"
-    assert class_run.name_of(tmp_path / "a\x1b[31mda\n.zip") == "ada"
-    assert class_run.name_of(Path(os.fsdecode(b"ad\xff.tgz"))) == "ad\ufffd"
+    assert class_table.name_of(tmp_path / "Ada  Lovelace.tar.gz") == "Ada Lovelace"
+    assert class_table.name_of(tmp_path / "a\x1b[31mda\n.zip") == "ada"
+    assert class_table.name_of(Path(os.fsdecode(b"ad\xff.tgz"))) == "ad\ufffd"
 
 
 def test_progress_says_who_and_how_long() -> None:
@@ -323,9 +324,9 @@ def test_release_travels_as_it_was_built(tmp_path: Path, monkeypatch: pytest.Mon
     secret.mkdir()
     (secret / "clock.toml").write_text("hidden")
     (secret / "buddy.toml").write_text("another lab's")
-    parcel = isolation.pack(isolation.Source(qemu.ROOT, secret), "clock")
-    here = isolation.unpacked(parcel)
-    assert isolation.unpacked(parcel) == here and here.secret
+    packed = isolation.pack(isolation.Source(qemu.ROOT, secret), "clock")
+    here = isolation.unpacked(packed)
+    assert isolation.unpacked(packed) == here and here.secret
     assert [path.name for path in here.secret.iterdir()] == ["clock.toml"] and here.secret.stat().st_mode & 0o77 == 0
     grading.check_release(here.release)
     made = subprocess.run(

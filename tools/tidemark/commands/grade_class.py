@@ -15,6 +15,7 @@ from tidemark.errors import FAILED, LabError
 
 if TYPE_CHECKING:
     from tidemark.grade import class_run, isolation
+    from tidemark.grade.hand_back.class_table import Gradebook
 
 MOST_NAMES = 4
 
@@ -34,9 +35,7 @@ def described(now: class_run.Progress) -> str:
     return f"graded; {names or 'none'}; {left} left,"
 
 
-def carry_out(
-    book: class_run.Gradebook, source: isolation.Source, address: str, jobs: int | None, box: str, quiet: bool
-) -> None:
+def carry_out(book: Gradebook, source: isolation.Source, address: str, jobs: int | None, box: str, quiet: bool) -> None:
     """Grade what is missing."""
     from tidemark import cluster
     from tidemark.grade import class_run, isolation
@@ -44,7 +43,7 @@ def carry_out(
     where = where_to_run(address, jobs)
     with Bar(len(book.students), quiet) as bar:
         given = source if isinstance(where, cluster.Local) else isolation.pack(source, book.lab.name)
-        run = class_run.Run(book, where, given, box, partial(show_progress, bar))
+        run = class_run.ClassRun(book, where, given, box, partial(show_progress, bar))
         try:
             warning = run.warning()
             if warning:
@@ -57,7 +56,7 @@ def carry_out(
             where.close(run.token)
 
 
-def show(book: class_run.Gradebook) -> None:
+def show(book: Gradebook) -> None:
     """The class as a table, on stdout."""
     from rich.console import Console
     from rich.table import Table
@@ -104,6 +103,7 @@ def grade_class(
     """
     from tidemark.grade import class_run, grading, isolation
     from tidemark.grade.build import tree as trees
+    from tidemark.grade.hand_back import class_table
     from tidemark.grade.intake import lab as labs
 
     tree = (release or qemu.ROOT).resolve()
@@ -112,7 +112,7 @@ def grade_class(
     grading.check_release(tree)
     source = isolation.Source(tree, hidden)
     by, place = class_run.grader(source, lab), out or Path("results", f"grades-{lab}")
-    book = class_run.Gradebook(submissions, assignment, place, by, trees.released(tree, labs.students_files(tree)))
+    book = class_table.Gradebook(submissions, assignment, place, by, trees.released(tree, labs.students_files(tree)))
     book.settle()
     missing = len(book.missing())
     kept = sum(student.grade is not None for student in book.students)
@@ -120,6 +120,6 @@ def grade_class(
         carry_out(book, source, cluster, jobs, sandbox, quiet)
     show(book)
     failed = book.failed()
-    print(f"{missing - len(book.missing())} graded, {kept} kept as they were; {book.out / class_run.TABLE}")
+    print(f"{missing - len(book.missing())} graded, {kept} kept as they were; {book.out / class_table.TABLE}")
     if failed:
         raise LabError(f"{len(failed)} of {len(book.students)} could not be graded; their notes say why", FAILED)

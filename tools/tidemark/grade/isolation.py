@@ -28,19 +28,20 @@ from pathlib import Path
 from tidemark import cluster, qemu
 from tidemark.errors import LabError
 from tidemark.grade.build import sandbox as sandboxes
+from tidemark.grade.hand_back.class_table import GRADE, REPORT
 
 GRADER = [sys.executable, "-m", "tidemark.grade.isolation"]
 LIMIT_S = 2 * 3600.0  # the last resort: budgets and limits of single runs end a grading long before
 POLL_S, KINDLY_S = 0.1, 10
 SUBMISSION, REMARKS, OUT, WORK, LOG = "submission", "remarks", "out", "work", "log"
-GRADE, REPORT, REFUSED = "grade.json", "report.txt", "refused.txt"
+REFUSED = "refused.txt"
 RELEASE, SECRET = "release", "secret"
 
 unpacking = threading.Lock()
 
 
 @dataclass(frozen=True)
-class Order:
+class Job:
     """What is to be graded: the lab's files of one submission, and what is to be noted about it (archive.notes)."""
 
     files: dict[str, bytes] = field(repr=False)
@@ -58,7 +59,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Parcel:
+class PackedSource:
     """The same by content: an uncompressed tar with release/ and, if there are hidden tests, secret/."""
 
     tar: bytes = field(repr=False)
@@ -67,15 +68,15 @@ class Parcel:
 
 
 @dataclass(frozen=True)
-class Ended:
-    """What came of an order: the files that are the result, or none and the reason; seconds of host time."""
+class JobResult:
+    """What came of a job: the files that are the result, or none and the reason; seconds of host time."""
 
     files: dict[str, bytes]
     reason: str
     seconds: float
 
 
-def pack(source: Source, lab: str) -> Parcel:
+def pack(source: Source, lab: str) -> PackedSource:
     """A release, as built, and a lab's hidden tests."""
     from tidemark.grade.build import tree
 
@@ -88,38 +89,38 @@ def pack(source: Source, lab: str) -> Parcel:
         if source.secret:
             archive.add(source.secret / f"{lab}.toml", f"{SECRET}/{lab}.toml")
     tar = data.getvalue()
-    return Parcel(tar, source.secret is not None, hashlib.sha256(tar).hexdigest())
+    return PackedSource(tar, source.secret is not None, hashlib.sha256(tar).hexdigest())
 
 
 @cache
-def parcels() -> tempfile.TemporaryDirectory[str]:
-    """The folder for parcels of this process; it is removed when the process ends. Call it with `unpacking` held."""
+def packed_folder() -> tempfile.TemporaryDirectory[str]:
+    """The folder for what is unpacked in this process, which is removed when it ends. Call it with `unpacking` held."""
     return tempfile.TemporaryDirectory(prefix="tidemark-releases-")
 
 
-def unpacked(parcel: Parcel) -> Source:
-    """What a parcel holds, laid out by the first call in a process."""
+def unpacked(packed: PackedSource) -> Source:
+    """What a packed source holds, laid out by the first call in a process."""
     with unpacking:
-        folder = Path(parcels().name, parcel.sha256)
+        folder = Path(packed_folder().name, packed.sha256)
         if not folder.exists():
             partial = folder.with_suffix(".partial")
             shutil.rmtree(partial, ignore_errors=True)
-            with tarfile.open(fileobj=io.BytesIO(parcel.tar)) as archive:
+            with tarfile.open(fileobj=io.BytesIO(packed.tar)) as archive:
                 archive.extractall(partial)
-            if parcel.has_secret:
+            if packed.has_secret:
                 (partial / SECRET).chmod(0o700)
             partial.rename(folder)
-    return Source(folder / RELEASE, folder / SECRET if parcel.has_secret else None)
+    return Source(folder / RELEASE, folder / SECRET if packed.has_secret else None)
 
 
-def carry_out(order: Order, source: Source | Parcel, host: str, token: str) -> Ended:
+def carry_out(job: Job, source: Source | PackedSource, host: str, token: str) -> JobResult:
     """Grade in another process. cluster.Lost when `token` in cluster.stopped ended it, LabError when nothing can be
     graded here. `host` is the machine that wants it."""
     started = time.monotonic()
     with cluster.told_where(host), tempfile.TemporaryDirectory(prefix="tidemark-class-") as name:
         folder, here = Path(name), source if isinstance(source, Source) else unpacked(source)
-        lay(order, folder)
-        words = [str(here.release), order.lab, str(here.secret or ""), order.sandbox, str(folder)]
+        lay(job, folder)
+        words = [str(here.release), job.lab, str(here.secret or ""), job.sandbox, str(folder)]
         with (folder / OUT / LOG).open("wb") as log:
             process = subprocess.Popen(
                 [*GRADER, *words],
@@ -136,10 +137,10 @@ def carry_out(order: Order, source: Source | Parcel, host: str, token: str) -> E
         files = {path.name: path.read_bytes() for path in sorted((folder / OUT).iterdir())}
         log_text, refused = files.pop(LOG).decode("utf-8", "replace"), files.pop(REFUSED, b"").decode()
         reason = refused or ("" if status == 0 else crash(status, log_text))
-        return Ended({} if reason else files, reason, time.monotonic() - started)
+        return JobResult({} if reason else files, reason, time.monotonic() - started)
 
 
-def warning(sandbox: str, source: Source | Parcel, host: str) -> str:
+def warning(sandbox: str, source: Source | PackedSource, host: str) -> str:
     """What a kind of sandbox does not protect from where this runs. LabError when it cannot be had there, or students'
     code in it could read the hidden tests."""
     with cluster.told_where(host):
@@ -149,12 +150,12 @@ def warning(sandbox: str, source: Source | Parcel, host: str) -> str:
         return box.warning
 
 
-def lay(order: Order, folder: Path) -> None:
+def lay(job: Job, folder: Path) -> None:
     """The folder that the grader finds. Others may pass to the work in it, but not look at what is in or out."""
     for name, mode in ((SUBMISSION, 0o700), (OUT, 0o700), (WORK, 0o755)):
         (folder / name).mkdir(mode)
-    (folder / REMARKS).write_text("\n".join(order.remarks))
-    for name, data in order.files.items():
+    (folder / REMARKS).write_text("\n".join(job.remarks))
+    for name, data in job.files.items():
         (folder / SUBMISSION / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / SUBMISSION / name).write_bytes(data)
 

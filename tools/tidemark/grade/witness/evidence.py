@@ -169,12 +169,12 @@ def follow(at: np.ndarray, events: np.ndarray, number: np.ndarray, begins: np.nd
 def sentence(kernel: KernelMap, rule: int, pc: int, address: int) -> Breach:
     """What a BREACH event means."""
     function, source = kernel.function(pc)
-    who = f"{function}() in {source}"
+    code = f"{function}() in {source}"
     rules = (
-        ("user memory", f"{who} accesses a program's memory, at {address:#x}"),
-        ("page of a program", f"{who} accesses a page of a program through its frame, at {address:#x}"),
-        ("kernel data", f"{who} writes to {kernel.variable(address)}, which is not its own"),
-        ("kernel data", f"{who} writes to a field of a struct page that is not the policy's"),
+        ("user memory", f"{code} accesses a program's memory, at {address:#x}"),
+        ("page of a program", f"{code} accesses a page of a program through its frame, at {address:#x}"),
+        ("kernel data", f"{code} writes to {kernel.variable(address)}, which is not its own"),
+        ("kernel data", f"{code} writes to a field of a struct page that is not the policy's"),
         ("rule of the seam", f"the policy broke the rule '{kernel.text(address)}' of mm/policy.h; fifo took over"),
     )
     what, text = rules[rule]

@@ -152,8 +152,8 @@ def turns(evidence: Evidence, options: Options) -> Turns | None:
     start = switches["all"].astype(np.int64)
     stop = np.append(start[1:], evidence.instructions)
     user = np.diff(np.append(switches["user"], evidence.events["user"][-1]).astype(np.int64))
-    who = process[switches["space"]]
-    parents = np.flatnonzero(who == 0)
+    runner = process[switches["space"]]
+    parents = np.flatnonzero(runner == 0)
     slept = np.append(start[parents], evidence.instructions) - np.append(start[:1], stop[parents])
     pulses = np.flatnonzero(slept > options.pulse * NS_PER_MS // 2)
     if not len(pulses):
@@ -162,7 +162,7 @@ def turns(evidence: Evidence, options: Options) -> Turns | None:
     first, last = int((wakings - slept)[pulses[0]]), int(wakings[pulses[-1]])
     inside = (start >= first) & (stop <= last)
     late = slept[pulses] - options.pulse * NS_PER_MS
-    return Turns(first, last, who[inside], start[inside], stop[inside], user[inside], late)
+    return Turns(first, last, runner[inside], start[inside], stop[inside], user[inside], late)
 
 
 def plot(options: Options, seen: Turns) -> dict[str, object]:

@@ -1,0 +1,194 @@
+"""The grades of a class: a table, and a folder for each student, written so that grading can be gone on with.
+
+    class.csv              a row for each submission
+    NAME/grade.json        what `tidemark grade` makes, for the instructor
+    NAME/report.txt        what may be shown to the student
+    NAME/submission.json   what was graded: the key, and SHA-256 of the files
+
+A student's folder appears at once, when all of it is there. Its key is a hash of what the grade depends on: the lab's
+files of the submission, the release with its hidden tests, and the grader. A grade with the right key stands; whatever
+ends a class, the next call grades what is missing.
+
+What could not be graded has a row that says why, and no folder: a bad archive, a grader that crashed. It is no grade,
+so the next call tries again. Nothing depends on when or where a submission was graded, or what else ran: the same
+submissions make the same bytes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tidemark.errors import USAGE, LabError
+from tidemark.files import folder_replacing, write_csv, write_json
+from tidemark.grade.hand_back import result, text
+from tidemark.grade.intake import archive
+from tidemark.grade.model import Grade, Lab
+
+SCHEMA = 1
+TABLE, ABOUT = "class.csv", "submission.json"
+GRADE, REPORT = "grade.json", "report.txt"
+NOT_GRADED = "not graded"
+
+
+@dataclass
+class Student:
+    """A row. `files`: the lab's, as handed in; `remarks`: as of archive.notes; `grade`, or `reason` why there is none
+    (empty: not yet).
+    """
+
+    name: str
+    files: dict[str, bytes]
+    remarks: tuple[str, ...] = ()
+    grade: Grade | None = None
+    reason: str = ""
+
+    @property
+    def is_missing(self) -> bool:
+        """Is it to be graded?"""
+        return self.grade is None and not self.reason
+
+
+def name_of(path: Path) -> str:
+    """A student's name: the file's without its suffix, as it may be shown."""
+    name = os.fsencode(path.name).decode("utf-8", "replace")
+    stem = name if path.is_dir() else name.removesuffix(archive.suffix(name)) or name
+    return " ".join(text.clean(stem).split()) or "?"
+
+
+def handed_in(submissions: Path) -> dict[str, list[Path]]:
+    """Names of students, in order, with what each handed in. LabError when there is nothing."""
+    if not submissions.is_dir():
+        raise LabError(f"{submissions} is no folder; give one with a folder or an archive for each student", USAGE)
+    found: dict[str, list[Path]] = {}
+    for path in sorted(submissions.iterdir()):
+        if not path.name.startswith("."):
+            found.setdefault(name_of(path), []).append(path)
+    if not found:
+        raise LabError(f"{submissions} is empty; put a folder or an archive there for each student", USAGE)
+    return dict(sorted(found.items()))
+
+
+def collected(name: str, paths: list[Path], lab: Lab, released: Mapping[str, str]) -> Student:
+    """What a student handed in, read."""
+    if len(paths) > 1:
+        return Student(name, {}, reason=f"there are {' and '.join(path.name for path in paths)}: keep one")
+    if name == TABLE:
+        return Student(name, {}, reason=f"no student can be called {TABLE}: rename it")
+    try:
+        return Student(name, archive.read(paths[0], lab), archive.notes(paths[0], lab, released))
+    except LabError as error:
+        return Student(name, {}, reason=text.clean(str(error)))
+
+
+def digest(parts: Sequence[bytes]) -> str:
+    """SHA-256 of a sequence of byte strings."""
+    return hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
+
+
+class Gradebook:
+    """A class's folder and what stands in it; `grader`: a hash of all that grades; `released` as of archive.notes."""
+
+    def __init__(self, submissions: Path, lab: Lab, out: Path, grader: str, released: Mapping[str, str]) -> None:
+        self.lab, self.out, self.grader = lab, out, grader
+        if out.resolve() == submissions.resolve():
+            raise LabError(f"--out {out} is the folder of the submissions; give another", USAGE)
+        self.students = [collected(name, paths, lab, released) for name, paths in handed_in(submissions).items()]
+        for student in self.students:
+            self.check_lab(student)
+            if student.is_missing:
+                student.grade = self.standing(student)
+
+    def about(self, student: Student) -> dict[str, object]:
+        """What is known of the grade that is there; nothing when there is none."""
+        try:
+            found = json.loads((self.out / student.name / ABOUT).read_text("utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def check_lab(self, student: Student) -> None:
+        """LabError when the grade that is there is of another assignment: nobody means to replace that."""
+        other = self.about(student).get("lab", self.lab.name)
+        if other != self.lab.name:
+            raise LabError(f"{self.out} holds grades of the lab {other}; give another --out", USAGE)
+
+    def key(self, student: Student) -> str:
+        """A hash of all that a student's grade depends on."""
+        parts = [part for name in sorted(student.files) for part in (name.encode(), student.files[name])]
+        return digest([self.grader.encode(), *(text.encode() for text in student.remarks), *parts])
+
+    def standing(self, student: Student) -> Grade | None:
+        """The grade that is there and is of just this."""
+        folder, about = self.out / student.name, self.about(student)
+        with contextlib.suppress(LabError, OSError):
+            reported = digest([(folder / REPORT).read_bytes()])
+            if about.get("key") == self.key(student) and about.get("report") == reported:
+                return result.load(folder / GRADE)
+        return None
+
+    def missing(self) -> list[Student]:
+        """Those that are to be graded."""
+        return [student for student in self.students if student.is_missing]
+
+    def failed(self) -> list[Student]:
+        """Those that could not be graded."""
+        return [student for student in self.students if student.reason]
+
+    def store(self, student: Student, files: dict[str, bytes], reason: str) -> None:
+        """Keep what came of a submission: the files GRADE and REPORT, or the reason why there are none."""
+        student.reason = reason
+        try:
+            if not reason:
+                self.write(student, files)
+        except (LabError, KeyError) as error:
+            student.reason = str(error)
+        self.remove_stale(student)
+
+    def write(self, student: Student, files: dict[str, bytes]) -> None:
+        """A student's folder, at once. LabError when its place is taken, or what came is no grade."""
+        about = {
+            "schema": SCHEMA,
+            "lab": self.lab.name,
+            "key": self.key(student),
+            "report": digest([files[REPORT]]),
+            "files": {name: hashlib.sha256(data).hexdigest() for name, data in sorted(student.files.items())},
+        }
+        with folder_replacing(self.out / student.name, ABOUT) as new:
+            for name in (GRADE, REPORT):
+                (new / name).write_bytes(files[name])
+            write_json(new / ABOUT, about)
+            student.grade = result.load(new / GRADE)
+
+    def remove_stale(self, student: Student) -> None:
+        """Remove the grade of another submission of a student whose last one cannot be graded."""
+        if student.reason and self.about(student):
+            shutil.rmtree(self.out / student.name)
+
+    def settle(self) -> None:
+        """Make the folder, and write what is known before anything is graded."""
+        self.out.mkdir(parents=True, exist_ok=True)
+        for student in self.failed():
+            self.remove_stale(student)
+        self.write_table()
+
+    def row(self, student: Student) -> dict[str, object]:
+        """One row of class.csv."""
+        row: dict[str, object] = {"name": student.name, "outcome": NOT_GRADED, "note": student.reason or NOT_GRADED}
+        made = student.grade
+        if made:
+            row |= {"score": text.number(made.score), "most": text.number(made.most), "outcome": made.outcome.value}
+            row |= {graded.test.title: text.number(graded.points) for graded in made.tests}
+            row["note"] = "; ".join(" ".join(text.clean(note).split()) for note in made.notes)
+        return row
+
+    def write_table(self) -> None:
+        """class.csv, as things stand."""
+        columns = ["name", "score", "most", "outcome", *(test.title for test in self.lab.tests), "note"]
+        write_csv(self.out / TABLE, [self.row(student) for student in self.students], columns)
