@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from types import TracebackType
 from typing import Any
-
-from rich.console import Console
-from rich.live import Live
-from rich.text import Text
 
 from tidemark import telemetry
 from tidemark.records import Sample
@@ -20,10 +17,12 @@ class LiveLine:
     """Use as a context manager; call it with the telemetry's records as they come."""
 
     def __init__(self, quiet: bool = False) -> None:
-        console = Console(stderr=True)
-        self._live = (
-            None if quiet or not console.is_terminal else Live(console=console, auto_refresh=False, transient=True)
-        )
+        self._live: Any = None
+        if not quiet and sys.stderr.isatty():
+            from rich.console import Console
+            from rich.live import Live
+
+            self._live = Live(console=Console(stderr=True), auto_refresh=False, transient=True)
         self._samples: list[Any] = []
         self._shown_s = 0.0
 
@@ -44,6 +43,8 @@ class LiveLine:
         now = time.monotonic()
         if self._live and self._samples and now - self._shown_s >= REFRESH_S:
             self._shown_s = now
+            from rich.text import Text
+
             self._live.update(Text(described(self._samples[0], self._samples[-1]) + more), refresh=True)
 
 

@@ -57,20 +57,23 @@ def example() -> bytes:
     return np.array([tagged(BEGIN, STREAM_VERSION), 1, tagged(END, 2)], WORD).tobytes()
 
 
+Array = np.ndarray
+Columns = tuple[np.ndarray, ...]
+
+
+@compiled
+def _access(word: Int, tag: Int, value: Int, waiting: np.ndarray, space: Int) -> tuple[Int, Int, Int, Int]:
+    """What a word says beside fetches: page, kind, count (0: nothing), and the fetches that it accounts for."""
+    if tag != NO_TAG:
+        return value, INSTRUCTION, int(tag == TAIL), 0
+    begun = min(waiting[space], MAX_COUNT)
+    waiting[space] -= begun
+    return word >> PAGE_SHIFT, LOAD + (word >> STORE_SHIFT & 1), 1, begun
+
+
 @compiled
 def _pack(
-    words: np.ndarray,
-    start: Int,
-    space: Int,
-    fetches_too: bool,
-    waiting: np.ndarray,
-    state: np.ndarray,
-    spaces: np.ndarray,
-    pages: np.ndarray,
-    kinds: np.ndarray,
-    counts: np.ndarray,
-    insns: np.ndarray,
-    filled: Int,
+    words: Array, start: Int, space: Int, fetches_too: bool, waiting: Array, state: Array, columns: Columns, filled: Int
 ) -> tuple[Int, Int]:
     """Fill in the runs of words from `start` up to one that is not about references: (its index, runs filled).
 
@@ -78,29 +81,23 @@ def _pack(
     are no runs of their own, `waiting[space]` are those that the space's next run has to account for.
     """
     code, run_space, run_page, run_kind, run_count, run_insns = state
-    i = start
-    while i < len(words):
-        word: Int = np.int64(words[i])
+    spaces, pages, kinds, counts, insns = columns
+    while start < len(words):
+        word: Int = np.int64(words[start])
         tag, value, fetches = NO_TAG, word & MAX_VALUE, word & MAX_FETCHES
         if word >= TAGGED:
             tag = word >> TAG_SHIFT & TAGS
             if tag != CODE and tag != FETCHES and tag != TAIL:
                 break
             fetches = value if tag == FETCHES else 0
-        if tag == CODE:
-            code = value
+        code = value if tag == CODE else code
         if not fetches_too:
             waiting[space] += fetches
             fetches = 0
         for second in range(2):
-            if not second:
-                page, kind, count, begun = code, INSTRUCTION, fetches, fetches
-            elif tag == NO_TAG:
-                begun = min(waiting[space], MAX_COUNT)
-                waiting[space] -= begun
-                page, kind, count = word >> PAGE_SHIFT, LOAD + (word >> STORE_SHIFT & 1), 1
-            else:
-                page, kind, count, begun = value, INSTRUCTION, int(tag == TAIL), 0
+            page, kind, count, begun = code, INSTRUCTION, fetches, fetches
+            if second:
+                page, kind, count, begun = _access(word, tag, value, waiting, space)
             if not count:
                 continue
             same = page == run_page and kind == run_kind and space == run_space
@@ -113,9 +110,9 @@ def _pack(
                 counts[filled], insns[filled] = run_count, run_insns
                 filled += 1
             run_space, run_page, run_kind, run_count, run_insns = space, page, kind, count, begun
-        i += 1
+        start += 1
     state[:] = (code, run_space, run_page, run_kind, run_count, run_insns)
-    return i, filled
+    return start, filled
 
 
 class Spaces:
@@ -210,7 +207,7 @@ class Packer:
                 at += 1
                 continue
             space = self.spaces.number(self._cr3)
-            at, filled = _pack(words, at, space, self._fetches_too, self._waiting, self._state, *self._columns, filled)
+            at, filled = _pack(words, at, space, self._fetches_too, self._waiting, self._state, self._columns, filled)
         self.words += len(words)
         self._append(filled)
 
