@@ -90,13 +90,14 @@ from_source() {
 	install_tree "$apt/new"
 }
 
+# make splits the names of folders at blanks: musl is installed by a relative one.
 build_source() (
 	unset MAKEFLAGS MAKELEVEL
 	cd "$apt/src" &&
 		AR=$($compiler -print-prog-name=ar) RANLIB=$($compiler -print-prog-name=ranlib) CC=$compiler \
 			CFLAGS='-O2 -march=i686 -fno-pie' ./configure --target=i386 --disable-shared \
 			--prefix=/usr --libdir=/$lib --includedir=/$include &&
-		make -j"$(nproc)" && make install-libs install-headers DESTDIR="$apt/new"
+		make -j"$(nproc)" && make install-libs install-headers DESTDIR=../new
 )
 
 install_tree() {
