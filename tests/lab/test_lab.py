@@ -82,6 +82,7 @@ def test_no_head_and_no_number_is_cut_on_a_terminal(
 
 
 def test_a_half_is_rounded_up_as_in_the_kernel() -> None:
+    assert run.half_up(1.0005, 3) == "1.001" and run.half_up(1234.0004999, 3) == "1,234.000"
     assert [run.percent(share) for share in (0.4225, 0.42249, 0.0125, 1 - 0.5775, 1.0, 0)] == [
         "42.3%",
         "42.2%",

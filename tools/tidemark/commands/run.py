@@ -41,9 +41,15 @@ def cell(value: object) -> str:
     return f"{value:,.3f}" if isinstance(value, float) else str(value)
 
 
+def half_up(value: float, digits: int) -> str:
+    """A number with so many digits, a half rounded up as in the kernel's summary."""
+    scale = 10**digits
+    return f"{math.floor(round(value * scale, 6) + 0.5) / scale:,.{digits}f}"
+
+
 def percent(share: float) -> str:
-    """`42.3%`, a half rounded up as the kernel does."""
-    return f"{math.floor(round(share * 1000, 6) + 0.5) / 10:.1f}%"
+    """`42.3%`."""
+    return half_up(100 * share, 1) + "%"
 
 
 def table_of(rows: list[dict[str, Any]], names: list[str]) -> Table:
@@ -72,7 +78,7 @@ def show(numbers: dict[str, Any]) -> None:
     s = numbers["system"]
     if s:
         console.print(
-            f"system: {s['virtual_s']:,.3f} s virtual, utilisation {percent(s['utilisation'])} "
+            f"system: {half_up(s['virtual_s'], 3)} s virtual, utilisation {percent(s['utilisation'])} "
             f"(user {percent(s['user'])}), policy {percent(s['policy'])}; "
             f"{s['faults']:,} faults, {s['major_faults']:,} of them major, "
             f"{s['refaults']:,} refaults; {s['pages_in']:,} pages in, {s['pages_out']:,} out; "

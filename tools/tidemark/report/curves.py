@@ -90,8 +90,11 @@ def spread_rows(panels: Sequence[Panel], x: str) -> list[dict[str, Any]]:
 
 
 def spread(values: Sequence[float]) -> str:
-    """`median (least..greatest)`, to three digits."""
-    return f"{median(values):.3g} ({min(values):.3g}..{max(values):.3g})"
+    """`median (least..greatest)`, to three digits at least."""
+    middle, least, greatest = (
+        f"{value:,.0f}" if value >= 1000 else f"{value:.3g}" for value in (median(values), min(values), max(values))
+    )
+    return f"{middle} ({least}..{greatest})"
 
 
 def thrashing(panels: Sequence[Panel], x: str, suffix: str) -> Figure:
