@@ -25,6 +25,8 @@
 #define CPU_NEEDED 0x0300A018
 
 #define COM1 0x3f8
+#define DEBUG_EXIT 0xf4   /* as arch/x86/machine.c */
+#define EXIT_REFUSED 0x14 /* as arch/machine.h */
 
 	.section .multiboot, "a"
 	.balign 4
@@ -76,6 +78,8 @@ cpu_too_old:
 	mov $COM1, %edx
 	mov $cpu_message_end - cpu_message, %ecx
 	rep outsb
+	mov $EXIT_REFUSED, %eax
+	out %eax, $DEBUG_EXIT
 2:	hlt
 	jmp 2b
 

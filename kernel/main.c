@@ -57,7 +57,6 @@ static void load_initramfs(void)
 	if (fs->start == fs->end)
 		panic("no initramfs: start QEMU with -initrd, or use make qemu");
 	initramfs_unpack(phys_to_virt(fs->start), phys_to_virt(fs->end));
-	bootmem_free_initramfs();
 }
 
 static void print_line(const char *line)

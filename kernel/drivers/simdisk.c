@@ -18,11 +18,11 @@
  */
 #include "drivers/simdisk.h"
 
+#include "arch/machine.h"
 #include "arch/mmu.h"
 #include "drivers/block.h"
 #include "drivers/swapdisk.h"
 #include "errno.h"
-#include "lib/assert.h"
 #include "lib/jitter.h"
 #include "lib/param.h"
 #include "lib/printf.h"
@@ -30,6 +30,8 @@
 #include "mm/bootmem.h"
 #include "mm/page.h"
 #include "sched/timer.h"
+
+#define SIZE_MIN (1u << 20)
 
 struct disk_model {
 	u32 seek, rotation, transfer, latency; /* us; transfer per page */
@@ -75,7 +77,9 @@ static bool take_preset(const char *name)
 static const char *set_key(const char *name, const char *value)
 {
 	if (!strcmp(name, "size"))
-		return parse_size(value, &model.size) || !model.size ? "size is not a size" : NULL;
+		return parse_size(value, &model.size) || model.size < SIZE_MIN
+			       ? "size is not a size of 1M or more"
+			       : NULL;
 	for (u32 i = 0; i < ARRAY_SIZE(keys); i++)
 		if (!strcmp(name, keys[i].name))
 			return parse_u32(value, keys[i].value) ? "not a number of microseconds"
@@ -187,10 +191,12 @@ struct block_device *simdisk_open(const char *spec)
 	u64 start, end;
 
 	bootmem_store_range(&start, &end);
-	if (end < start + (1u << 20) || (model.size && end - start < model.size))
-		panic("swap=%s: %llu KiB of memory above mem= for its data; start QEMU with a larger "
-		      "-m, or use a smaller size= or mem=, or swap=none",
-		      spec, (end - start) >> 10);
+	if (end < start + SIZE_MIN || (model.size && end - start < model.size)) {
+		printk("command line: swap=%s: %llu KiB of memory above mem= for its data; start QEMU "
+		       "with a larger -m, or use a smaller size= or mem=, or swap=none\n",
+		       spec, (end - start) >> 10);
+		machine_exit(EXIT_REFUSED);
+	}
 	first_pfn = start >> PAGE_SHIFT;
 	disk.nr_blocks = (end - start) >> PAGE_SHIFT;
 	disk.synchronous = !(model.seek | model.rotation | model.transfer | model.latency);

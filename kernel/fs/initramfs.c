@@ -2,7 +2,8 @@
  * The first file system: a newc archive that the boot loader put into memory is unpacked into
  * ramfs.
  *
- * Data are copied, so that the archive's memory can be freed. Parents must come before what they
+ * Data are copied, and the archive's memory is freed as far as that has come: the system needs no
+ * more memory than its files, even where they nearly fill it. Parents must come before what they
  * contain, as every cpio program writes them. Anything wrong with the archive stops the boot with
  * its place and reason: a system that lacks half its files fails later in ways nobody can explain.
  *
@@ -14,9 +15,11 @@
 #include "lib/assert.h"
 #include "lib/printf.h"
 #include "lib/string.h"
+#include "mm/bootmem.h"
 #include "newc.h"
 
 #define MAX_HARD_LINKED 32
+#define PIECE (64u << 10)
 
 /* Inodes of members with more than one name, by the number they have in the archive. */
 static struct {
@@ -75,6 +78,19 @@ static int accept_existing(struct walk *w, const struct newc_entry *e)
 	return err;
 }
 
+/* The data move piece by piece. */
+static int unpack_data(struct inode *inode, const struct newc_entry *e)
+{
+	int err = 0;
+
+	for (u32 done = 0, len; done < e->size && !err; done += len) {
+		len = MIN(e->size - done, PIECE);
+		err = ramfs_append(inode, e->data + done, len);
+		bootmem_free_initramfs(e->data + done + (err ? 0 : len));
+	}
+	return err;
+}
+
 static int unpack_member(const struct newc_entry *e)
 {
 	struct inode *inode;
@@ -91,7 +107,7 @@ static int unpack_member(const struct newc_entry *e)
 	if (err == -EEXIST)
 		err = accept_existing(&w, e);
 	else if (!err && inode_is_reg(inode))
-		err = ramfs_append(inode, e->data, e->size);
+		err = unpack_data(inode, e);
 	if (inode) {
 		inode->modified = 0;
 		inode_put(inode);
@@ -122,17 +138,21 @@ static const char *explain(int err)
 void initramfs_unpack(const void *start, const void *end)
 {
 	struct newc_reader r = { .archive = start, .size = (const u8 *)end - (const u8 *)start };
+	static char name[NEWC_MAX_NAME];
 	struct newc_entry e;
 	u32 nr = 0;
 	int err;
 
 	while (!(err = newc_next(&r, &e))) {
+		strlcpy(name, e.name, sizeof(name)); /* its place is freed before the data end */
+		e.name = name;
 		err = unpack_member(&e);
 		if (err)
 			panic("initramfs: byte %u of %u, %s: %s (error %d)", r.entry_offset, r.size,
 			      e.name, explain(err), -err);
 		nr++;
 	}
+	bootmem_free_initramfs(end);
 	if (err == -EINVAL)
 		panic("initramfs: byte %u of %u: %s", r.entry_offset, r.size, r.wrong);
 	printk("initramfs: %u files, %u KiB\n", nr, r.size >> 10);

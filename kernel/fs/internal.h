@@ -47,7 +47,7 @@ void dentry_remove(struct inode *dir, struct dentry *d);
 struct inode *ramfs_inode(u32 mode, u32 rdev);
 /* A symlink to the text target. */
 struct inode *ramfs_symlink(const char *target, size_t len);
-/* Appends kernel data to a regular file; 0 or -errno. */
+/* Appends data of the boot archive to a regular file; 0 or -errno. */
 int ramfs_append(struct inode *inode, const void *from, size_t n);
 /* The operations of a character device (major << 8 | minor), NULL: no such device. */
 const struct file_operations *chrdev_fops(u32 rdev);

@@ -13,7 +13,6 @@
 #include "lib/string.h"
 
 #define HEADER_SIZE 110u
-#define MAX_NAME 1024u
 
 enum field {
 	F_INO,
@@ -98,7 +97,7 @@ int newc_next(struct newc_reader *r, struct newc_entry *e)
 	if (parse_fields(header + 6, field))
 		return wrong(r, "a header field is no hexadecimal number");
 	namesize = field[F_NAMESIZE];
-	if (!namesize || namesize > MAX_NAME)
+	if (!namesize || namesize > NEWC_MAX_NAME)
 		return wrong(r, "the length of a name is out of range");
 	header = take(r, HEADER_SIZE + namesize);
 	if (!header)

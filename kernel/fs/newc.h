@@ -4,6 +4,8 @@
 
 #include "types.h"
 
+#define NEWC_MAX_NAME 1024u /* with its NUL */
+
 struct newc_entry {
 	u32 ino, mode, nlink, mtime_s; /* mtime: seconds since 1970 */
 	u32 rdev;        /* major << 8 | minor */

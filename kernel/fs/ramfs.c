@@ -16,9 +16,9 @@
  * in the array, so that no reader sees what its frame held before; if another task published one
  * meanwhile, the write of that page starts again.
  *
- * Files may fill half of memory (as tmpfs by default), else nothing would be left for the
- * processes, and memory is asked for without killing anybody: filling /tmp ends in ENOSPC. What
- * the boot archive brings is not held to that. Files end at 64 MiB.
+ * Files may fill half of the memory that the boot archive leaves (as tmpfs by default), else
+ * nothing would be left for the processes, and memory is asked for without killing anybody: filling
+ * /tmp ends in ENOSPC. Files end at 64 MiB.
  *
  * Left out: a write by two tasks at once is atomic page by page only; a page that was truncated
  * away while it is mapped stays mapped (Linux sends SIGBUS).
@@ -39,12 +39,13 @@
 STATIC_ASSERT(MAX_FILE_SIZE / PAGE_SIZE * sizeof(struct page *) <= 128 << 10); /* kmalloc's limit */
 
 static u32 nr_file_pages; /* in all files */
+static u32 nr_boot_pages; /* that the boot archive has brought */
 
 static const struct file_operations ramfs_fops;
 
 static bool may_grow(void)
 {
-	return nr_file_pages < nr_managed_pages() / 2;
+	return nr_file_pages < (nr_managed_pages() + nr_boot_pages) / 2;
 }
 
 /* The page cache of one file. */
@@ -249,8 +250,8 @@ int vfs_get_page(struct inode *inode, u32 index, struct page **page)
 	if (inode->fops != &ramfs_fops || (u64)index << PAGE_SHIFT >= inode->size)
 		return -EINVAL;
 	if (unlikely(!cached_page(inode, index)) && !may_grow())
-		return -ENOMEM;
-	return get_page(inode, index, page);
+		return -ENOSPC;
+	return get_page(inode, index, page) ? -ENOSPC : 0;
 }
 
 /* Writing. */
@@ -292,9 +293,30 @@ static int write_page(struct inode *inode, u32 index, u32 off, const char *user,
 	return err;
 }
 
+/* What lies beyond the end of a file reads as zeros when the file grows again. */
+static void clear_tail(struct inode *inode)
+{
+	u32 off = (u32)inode->size & (PAGE_SIZE - 1);
+	struct page *page = cached_page(inode, (u32)inode->size >> PAGE_SHIFT);
+	char *va;
+
+	if (!off || !page)
+		return;
+	va = kmap(page);
+	memset(va + off, 0, PAGE_SIZE - off);
+	kunmap(va);
+}
+
+/* The part of a write that fails on the user's second page: what is on the first one. */
+static u32 before_border(const char *user, u32 n)
+{
+	return MIN(n, PAGE_SIZE - ((u32)user & (PAGE_SIZE - 1)));
+}
+
 static long ramfs_write(struct file *f, const void *user, size_t n, u64 *pos)
 {
 	struct inode *inode = f->inode;
+	const char *from = user;
 	u32 at, done = 0;
 	int err = 0;
 
@@ -308,7 +330,12 @@ static long ramfs_write(struct file *f, const void *user, size_t n, u64 *pos)
 		u32 off = at & (PAGE_SIZE - 1);
 		u32 len = MIN(PAGE_SIZE - off, n - done);
 
-		err = write_page(inode, at >> PAGE_SHIFT, off, (const char *)user + done, len);
+		err = write_page(inode, at >> PAGE_SHIFT, off, from + done, len);
+		if (err == -EFAULT && before_border(from + done, len) < len) {
+			len = before_border(from + done, len);
+			n = done + len;
+			err = write_page(inode, at >> PAGE_SHIFT, off, from + done, len);
+		}
 		if (err)
 			break;
 		at += len;
@@ -316,6 +343,8 @@ static long ramfs_write(struct file *f, const void *user, size_t n, u64 *pos)
 		if (at > inode->size)
 			inode->size = at;
 	}
+	if (err)
+		clear_tail(inode);
 	*pos = at;
 	inode_touch(inode);
 	return done ? (long)done : err;
@@ -341,21 +370,8 @@ int ramfs_append(struct inode *inode, const void *from, size_t n)
 		page_put(page);
 		inode->size = at + len;
 	}
+	nr_boot_pages = nr_file_pages;
 	return 0;
-}
-
-/* What lies beyond the end of a file reads as zeros when the file grows again. */
-static void clear_tail(struct inode *inode)
-{
-	u32 off = (u32)inode->size & (PAGE_SIZE - 1);
-	struct page *page = cached_page(inode, (u32)inode->size >> PAGE_SHIFT);
-	char *va;
-
-	if (!off || !page)
-		return;
-	va = kmap(page);
-	memset(va + off, 0, PAGE_SIZE - off);
-	kunmap(va);
 }
 
 int vfs_truncate(struct inode *inode, u64 size)

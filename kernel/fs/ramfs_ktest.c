@@ -201,7 +201,7 @@ KTEST(ramfs, filling_it_is_enospc_and_leaves_half_of_memory)
 		n = vfs_write(f, user, PAGE_SIZE);
 	EXPECT_EQ(n, -ENOSPC);
 	EXPECT(f->inode->nr_cached <= nr_managed_pages() / 2);
-	EXPECT(f->inode->nr_cached > nr_managed_pages() / 4);
+	EXPECT(f->inode->nr_cached > nr_managed_pages() / 8);
 	EXPECT_EQ(vfs_unlink(TOP "/fill"), 0);
 	file_put(f);
 	finish();

@@ -1,7 +1,8 @@
 /*
  * ITIMER_REAL: SIGALRM when a time has passed, once or again and again. A periodic timer starts its
- * next period when the signal is taken (periods missed by then are left out, the rhythm is kept):
- * so however short the periods, a task that does not run costs nobody an interrupt.
+ * next period when the signal is taken, or is no longer ignored (periods missed by then are left
+ * out, the rhythm is kept): so however short the periods, a task that does not run, or does not
+ * listen, costs nobody an interrupt.
  */
 #include "proc/alarm.h"
 #include "arch/time.h"
@@ -12,17 +13,20 @@ static void alarm_fire(struct timer *timer)
 	signal_send(container_of(timer, struct task_struct, alarm), SIGALRM);
 }
 
+/* When the period under way ends, of a timer that has expired. */
+static u64 next_expiry_ns(u64 now)
+{
+	u64 last = current->alarm.expires_ns, interval = current->alarm_interval_ns;
+
+	if (last + interval > now)
+		return last + interval;
+	return now + interval - (now - last) % interval;
+}
+
 void alarm_restart(void)
 {
-	struct timer *timer = &current->alarm;
-	u64 interval = current->alarm_interval_ns, now = clock_ns();
-
-	if (timer->armed || !interval)
-		return;
-	if (timer->expires_ns + interval > now)
-		timer_start(timer, timer->expires_ns + interval);
-	else
-		timer_start(timer, now + interval - (now - timer->expires_ns) % interval);
+	if (!current->alarm.armed && current->alarm_interval_ns)
+		timer_start(&current->alarm, next_expiry_ns(clock_ns()));
 }
 
 u64 alarm_left_ns(void)
@@ -30,9 +34,9 @@ u64 alarm_left_ns(void)
 	const struct timer *timer = &current->alarm;
 	u64 now = clock_ns();
 
-	if (!timer->armed)
-		return 0;
-	return timer->expires_ns > now ? timer->expires_ns - now : 1;
+	if (timer->armed)
+		return timer->expires_ns > now ? timer->expires_ns - now : 1;
+	return current->alarm_interval_ns ? next_expiry_ns(now) - now : 0;
 }
 
 void alarm_set(u64 after_ns, u64 interval_ns)

@@ -125,6 +125,10 @@ int args_copy(struct exec_args *args, char *const *argv, char *const *envp, bool
 	err = args_grow(args, ARGS_FIRST_SIZE);
 	if (!err)
 		err = args_add_vector(args, argv, kernel, &args->argc);
+	if (!err && !args->argc) { /* programs rely on a name; Linux gives them this one, too */
+		err = args_add(args, "", true);
+		args->argc = !err;
+	}
 	if (!err)
 		err = args_add_vector(args, envp, kernel, &args->envc);
 	return err;

@@ -135,6 +135,7 @@ void force_signal(int sig, u32 addr)
 		printk("%s[%d]: %s at address 0x%08x, ip 0x%08x, sp 0x%08x\n", t->comm, t->pid,
 		       signal_name(sig), addr, regs_ip(task_regs(t)), regs_sp(task_regs(t)));
 	t->thread.fault_addr = addr;
+	t->thread.fault_sig = sig;
 	flags = irq_save();
 	t->sig.blocked &= ~BIT(sig);
 	t->sig.pending |= BIT(sig);
@@ -155,6 +156,8 @@ void signal_set_action(int sig, const struct k_sigaction *sa)
 	current->sig.actions[sig - 1] = *sa;
 	if (ignored(current, sig))
 		current->sig.pending &= ~BIT(sig);
+	else if (sig == SIGALRM && !(current->sig.pending & BIT(sig)))
+		alarm_restart();
 	irq_restore(flags);
 	signal_recalc();
 }

@@ -36,6 +36,8 @@ int wait_find(int pid, u32 options, struct task_struct **child)
 
 	if (options & ~(WNOHANG | WUNTRACED | WCONTINUED | WAIT_ALL_KINDS))
 		return -EINVAL;
+	if (pid == INT32_MIN) /* no number has it for its negative */
+		return -ESRCH;
 	*child = find_zombie(pid, &any);
 	if (*child || (any && options & WNOHANG))
 		return 0;

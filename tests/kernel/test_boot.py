@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import random
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pexpect
 import pytest
 from debugger import session
 from guest import Guest, boot
+from tidemark import qemu
 
 
 def cpu_seconds(pid: int) -> float:
@@ -18,7 +22,7 @@ def cpu_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-@pytest.mark.parametrize("choices", [{}, {"mem": "8M"}, {"exact": False}], ids=["default", "8_MiB", "real_time"])
+@pytest.mark.parametrize("choices", [{}, {"mem": "4M"}, {"exact": False}], ids=["default", "4_MiB", "real_time"])
 def test_boots_to_prompt(choices: dict) -> None:
     with Guest(**choices) as guest:
         assert guest.sh("echo hello") == "hello\n"
@@ -85,3 +89,23 @@ def test_memory_that_the_loader_did_not_clear(tmp_path: Path) -> None:
     ended = session("echo reached", "init", *steps)
     assert "Breakpoint 1" in ended.output and "Restoring binary file" in ended.output, ended.output
     assert "\nreached\n" in ended.console, ended.console
+
+
+@pytest.mark.parametrize("machine", ["-cpu 486", "-cpu pentium", "-machine isapc -cpu pentium"])
+def test_cpu_that_is_too_old_is_refused(machine: str) -> None:
+    result = boot("echo reached", qemu_flags=machine, timeout=30)
+    assert (result.exit, "needs a CPU with" in result.console) == (qemu.REFUSED, True)
+
+
+def test_initramfs_and_its_files_need_not_fit_together(tmp_path: Path) -> None:
+    """9 MiB of files in 16 MiB of memory; one of them is larger than what is free at first."""
+    data = random.Random(1).randbytes(8 << 20)
+    (tmp_path / "build").mkdir()
+    (tmp_path / "root").mkdir()
+    (tmp_path / "root" / "large").write_bytes(data)
+    (tmp_path / "build/tidemark.elf").symlink_to(qemu.ROOT / qemu.KERNEL)
+    programs = sorted(path for path in (qemu.ROOT / "build/user").iterdir() if not path.suffix)
+    pack = [sys.executable, qemu.ROOT / "tools/mkinitramfs.py", "--dir", tmp_path / "root"]
+    subprocess.run([*pack, tmp_path / "build/initramfs.cpio", *programs], check=True)
+    result = boot("wc -c /large", mem="16M", image=tmp_path).check_exit()
+    assert re.search(rf"^ *{len(data)}\b", result.console, re.MULTILINE), result.tail()

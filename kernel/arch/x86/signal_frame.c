@@ -139,7 +139,7 @@ static int push_rt_sigframe(struct pt_regs *regs, int sig, const struct k_sigact
 		.info_ptr = (u32)&user->info,
 		.context_ptr = (u32)&user->context,
 		.info.signo = sig,
-		.info.addr = current->thread.fault_addr,
+		.info.addr = current->thread.fault_sig == sig ? current->thread.fault_addr : 0,
 		.context.stack_flags = SS_DISABLE,
 		.context.mask = oldmask,
 	};
@@ -173,6 +173,8 @@ int thread_push_signal(struct pt_regs *regs, int sig, const struct k_sigaction *
 		error = push_sigframe(regs, sig, sa, oldmask, fpstate, at);
 	if (error)
 		return error;
+	if (current->thread.fault_sig == sig)
+		current->thread.fault_sig = 0;
 	regs->sp = at;
 	regs->ip = sa->handler;
 	regs->cs = USER_CS;

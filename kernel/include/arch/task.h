@@ -18,6 +18,7 @@ struct thread_struct {
 	void *fpu;         /* 512-byte FXSAVE area; NULL: never used it. Owned here */
 	u64 tls[NR_TLS];   /* descriptors loaded at a switch */
 	u32 fault_addr;    /* of the last fault: si_addr of its signal */
+	int fault_sig;     /* that signal, until it is delivered; other signals have no address */
 };
 
 /* Kernel stacks live in the vmalloc area with an unmapped guard page below each. Returns the

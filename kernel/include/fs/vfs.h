@@ -32,7 +32,7 @@ struct page;
 #define O_NOFOLLOW 0400000
 #define O_CLOEXEC 02000000
 
-#define PATH_MAX 1024
+#define PATH_MAX 4096
 #define NAME_MAX 255
 #define NR_OPEN 64 /* open files per process */
 

@@ -7,8 +7,8 @@
 /* Bytes of zeroed direct-mapped memory that is never given back; panics when there is none. */
 void *boot_alloc(size_t bytes, size_t align);
 
-/* Gives the initramfs's frames to the allocator, once it is unpacked. */
-void bootmem_free_initramfs(void);
+/* Gives the initramfs's frames to the allocator, up to the one that holds this address. */
+void bootmem_free_initramfs(const void *upto);
 
 /* Memory management from the memory map to a working kmalloc, in order. */
 void mm_init(void);

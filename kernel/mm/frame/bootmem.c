@@ -24,7 +24,7 @@
 #include "mm/zone.h"
 
 #define MIB (1ull << 20)
-#define MEM_MIN (8 * MIB)
+#define MEM_MIN (4 * MIB)
 #define MEM_MAX (2048 * MIB)
 #define DMA_LIMIT (16 * MIB)
 
@@ -75,7 +75,7 @@ static void settle_limits(void)
 	u64 end = MIN(ram_end(), 0xFFFFFFFFull) & ~(MIB - 1);
 
 	if (ram_end() < MEM_MIN - MIB)
-		panic("%llu KiB of memory; 8 MiB are needed", ram_end() >> 10);
+		panic("%llu KiB of memory; 4 MiB are needed", ram_end() >> 10);
 	if (!mem_limit)
 		mem_limit =
 			end - (swapdisk_in_memory() ? MIN(simdisk_size() ?: end / 2, end / 2) : 0);
@@ -152,13 +152,15 @@ static void release_all(void)
 			       fs.start >= kernel.end && fs.end > fs.start ? 3 : 2);
 }
 
-void bootmem_free_initramfs(void)
+void bootmem_free_initramfs(const void *upto)
 {
-	struct mem_range fs = boot_info.initramfs;
+	struct mem_range *fs = &boot_info.initramfs;
+	u64 end = ALIGN_DOWN((u64)virt_to_phys(upto), (u64)PAGE_SIZE);
 
-	if (fs.end > fs.start)
-		release_range(fs.start, ALIGN_DOWN(fs.end, (u64)PAGE_SIZE));
-	boot_info.initramfs.end = fs.start;
+	if (end <= fs->start)
+		return;
+	release_range(fs->start, end);
+	fs->start = end;
 }
 
 static void swap_tables_init(void)

@@ -59,8 +59,10 @@ static int fault_file(struct fault *f)
 	struct page *page, *copy;
 	int err = vma->ops->fault(vma, f->addr, &page);
 
+	if (err == -ENOSPC && !(vma->flags & VM_SHARED))
+		return fault_anon(f); /* a hole, in a region that nobody else sees */
 	if (err)
-		return err == -ENOMEM ? -ENOMEM : -EIO;
+		return -EIO;
 	if (f->write && !(vma->flags & VM_SHARED)) {
 		copy = alloc_anon(vma, 0);
 		if (copy) {

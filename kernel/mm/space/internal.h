@@ -39,6 +39,9 @@ static inline u32 vma_pages(const struct vm_area_struct *vma)
 int vma_for_range(struct mm_struct *mm, u32 start, u32 end,
 		  u32 (*change)(struct vm_area_struct *vma, u32 arg), u32 arg);
 
+/* mmap.c: is every page of the range in some region? Holds mm->lock. */
+bool range_mapped(struct mm_struct *mm, u32 start, u32 end);
+
 /* mlock.c: faults in what is not there; without mm->lock. Stops at the first failure: 0, -errno. */
 int mm_populate(struct mm_struct *mm, u32 start, u32 end);
 

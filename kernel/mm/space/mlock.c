@@ -90,17 +90,20 @@ static u32 set_locked(struct vm_area_struct *vma, u32 lock)
 	return lock ? vma->flags | VM_LOCKED : vma->flags & ~VM_LOCKED;
 }
 
+/* What is mapped is done, also where something is not: then -ENOMEM. */
 static int mlock_range(struct mm_struct *mm, u32 start, u32 end, bool lock)
 {
 	struct vm_area_struct *vma;
+	bool gap;
 	int err;
 
 	mutex_lock(&mm->lock);
 	err = vma_for_range(mm, start, end, set_locked, lock);
+	gap = !range_mapped(mm, start, end);
 	for (vma = vma_find(mm, start); !err && vma && vma->start < end; vma = vma_next(vma))
 		pin_range(vma, MAX(start, vma->start), MIN(end, vma->end), lock);
 	mutex_unlock(&mm->lock);
-	return err;
+	return err ?: gap ? -ENOMEM : 0;
 }
 
 long do_mlock(struct mm_struct *mm, u32 addr, u32 len, bool lock)
@@ -108,7 +111,7 @@ long do_mlock(struct mm_struct *mm, u32 addr, u32 len, bool lock)
 	u32 start = addr & PAGE_MASK, end = PAGE_ALIGN(addr + len);
 	int err;
 
-	if (end < start || end > TASK_SIZE)
+	if (end < start)
 		return -EINVAL;
 	err = mlock_range(mm, start, end, lock);
 	return err || !lock ? err : mm_populate(mm, start, end);
@@ -121,6 +124,8 @@ long do_mlockall(struct mm_struct *mm, bool current_pages, bool future_pages)
 	mm->def_flags = future_pages ? VM_LOCKED : 0;
 	if (current_pages || !future_pages)
 		err = mlock_range(mm, 0, TASK_SIZE, current_pages);
+	if (err == -ENOMEM) /* for the gaps between the regions */
+		err = 0;
 	if (!err && current_pages)
 		mm_populate(mm, 0, TASK_SIZE - PAGE_SIZE);
 	return err;
@@ -164,15 +169,19 @@ long do_madvise(struct mm_struct *mm, u32 addr, u32 len, int advice)
 	struct vm_area_struct *vma;
 	int err = 0;
 
-	if (addr & ~PAGE_MASK || end < addr || end > TASK_SIZE)
+	if (addr & ~PAGE_MASK || end < addr)
 		return -EINVAL;
-	if (advice > MADV_DONTNEED && advice != MADV_FREE)
+	if ((u32)advice > MADV_DONTNEED && advice != MADV_FREE)
 		return -EINVAL;
+	if (end == addr)
+		return 0;
 	mutex_lock(&mm->lock);
 	if (advice <= MADV_SEQUENTIAL)
 		err = vma_for_range(mm, addr, end, set_random, advice == MADV_RANDOM);
 	for (vma = vma_find(mm, addr); !err && vma && vma->start < end; vma = vma_next(vma))
 		err = advise_region(vma, MAX(addr, vma->start), MIN(end, vma->end), advice);
+	if (!err && !range_mapped(mm, addr, end)) /* what is mapped has been done */
+		err = -ENOMEM;
 	mutex_unlock(&mm->lock);
 	return err;
 }

@@ -78,8 +78,8 @@ static long choose_address(struct mm_struct *mm, u32 addr, u32 len, u32 flags)
 {
 	struct vm_area_struct *vma;
 
-	if (flags & MAP_FIXED)
-		return flags & MAP_FIXED_NOREPLACE ? -EINVAL : (long)addr;
+	if (flags & MAP_FIXED && !(flags & MAP_FIXED_NOREPLACE))
+		return addr;
 	addr &= PAGE_MASK;
 	if (range_ok(addr, len)) {
 		vma = vma_find(mm, addr);
@@ -143,8 +143,7 @@ long do_munmap(struct mm_struct *mm, u32 addr, u32 len)
 	return err;
 }
 
-/* Is every page of the range in some region? */
-static bool range_mapped(struct mm_struct *mm, u32 start, u32 end)
+bool range_mapped(struct mm_struct *mm, u32 start, u32 end)
 {
 	struct vm_area_struct *vma = vma_find(mm, start);
 
