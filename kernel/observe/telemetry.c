@@ -89,7 +89,7 @@ static void oom(struct task_struct *t)
 			t->pid, t->comm, mm_rss_pages(t->mm), c->swapents, c->ptes);
 }
 
-static void new_mm(struct task_struct *t)
+void telemetry_mm(struct task_struct *t)
 {
 	telemetry_event("mm", "\"pid\":%d,\"comm\":\"%s\",\"cr3\":%u", t->pid, t->comm,
 			virt_to_phys(t->mm->pgd));
@@ -113,7 +113,7 @@ void telemetry_init(void)
 	listen_violation(violation);
 	listen_policy_switch(policy_switched);
 	listen_oom(oom);
-	listen_new_mm(new_mm);
+	listen_new_mm(telemetry_mm);
 }
 
 void telemetry_start(void)

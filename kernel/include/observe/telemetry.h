@@ -12,6 +12,8 @@
 
 #define TELEMETRY_SCHEMA 1
 
+struct task_struct;
+
 /* One whole event; fmt makes the members after "ev", without a leading comma; "" for none. */
 void telemetry_event(const char *ev, const char *fmt, ...) __printf(2, 3);
 
@@ -23,6 +25,9 @@ void telemetry_end(void);
 bool telemetry_on(void);
 /* Listens to the events that become lines. */
 void telemetry_init(void);
+/* t has a new address space, in which nothing ran. QEMU's plugin (tools/plugin) knows it by this
+ * name. */
+void telemetry_mm(struct task_struct *t);
 /* The first line. */
 void telemetry_start(void);
 
