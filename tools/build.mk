@@ -36,10 +36,13 @@ build/programs: programs = $(USER_PROG) $(EXTRA)
 build/sources: sources = $(KERNEL_SRC)
 build/user-files: user-files = $(USER_FILES)
 
+# What a policy or a guard is registered under (tools/registry.awk) begins with the name of its file.
+VM_FILE = $(if $(filter kernel/mm/policy/% kernel/mm/guard/%,$<),-DVM_FILE=$(subst .,_,$(subst -,_,$(basename $(notdir $<)))))
+
 build/%.o: %.c build/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$Q$(COMPILE) $(KFLAGS) -MMD -MP -c -o $@ $<
+	$Q$(COMPILE) $(KFLAGS) $(VM_FILE) -MMD -MP -c -o $@ $<
 
 build/%.o: %.S build/flags
 	@mkdir -p $(@D)
@@ -132,18 +135,24 @@ HOST_LIBC := /usr/i686-linux-gnu/lib
 HOST_LD_CROSS := -Wl,-dynamic-linker,$(HOST_LIBC)/ld-linux.so.2 -Wl,-rpath,$(HOST_LIBC) -Wl,--disable-new-dtags
 HOST_LD := $(if $(filter i686-%,$(HOST_CC)),$(HOST_LD_CROSS))
 
-# This one tests every policy, so all of them are linked with it.
+# This one tests every policy, and the template, so all of them are linked with it.
 ALL_POLICIES := build/host/kernel/mm/policy/policies_test
-$(ALL_POLICIES): WITH = kernel/lib/seq_file.c build/registry/policy.c $(filter-out %_test.c,$(wildcard kernel/mm/policy/*.c))
-$(ALL_POLICIES): kernel/lib/seq_file.c build/registry/policy.c $(wildcard kernel/mm/policy/*.c)
+POLICY_SRC := $(filter-out %_test.c %_ktest.c,$(sort $(wildcard kernel/mm/policy/*.c)))
+HOST_POLICIES := $(patsubst %.c,build/host/%.o,$(POLICY_SRC) kernel/lib/seq_file.c)
+$(ALL_POLICIES): WITH = build/host/registry.c $(HOST_POLICIES)
+$(ALL_POLICIES): build/host/registry.c $(HOST_POLICIES)
+
+build/host/registry.c: tools/registry.awk FORCE
+	@mkdir -p $(@D)
+	$Qawk -v kind=policy -f $< $(POLICY_SRC) >$@.new && { cmp -s $@.new $@ || cp $@.new $@; }
 
 # What all of them are linked with; the rules of the seams are the kernel's own.
 SEAM_SRC := $(patsubst %,kernel/mm/seam/%.c,rules hooks handover timer)
 HOST_OBJ := $(patsubst %.c,build/host/%.o,$(wildcard tests/host/*.c) $(SEAM_SRC))
 
-$(HOST_OBJ): build/host/%.o: %.c build/flags
+$(HOST_OBJ) $(HOST_POLICIES): build/host/%.o: %.c build/flags
 	@mkdir -p $(@D)
-	$Q$(HOST_CC) $(HOST_FLAGS) -MMD -MP -c -o $@ $<
+	$Q$(HOST_CC) $(HOST_FLAGS) $(VM_FILE) -MMD -MP -c -o $@ $<
 
 # The test itself comes last: of several sources, only the last one's dependencies are written.
 build/host/%_test: %_test.c $(HOST_OBJ) tests/host/sections.ld build/flags
@@ -163,4 +172,4 @@ check-base: grade-base $(HOST_TESTS) $(patsubst %.c,build/%.o,$(wildcard kernel/
 
 FORCE:
 .PHONY: all iso grade-base check-base FORCE
--include $(KERNEL_OBJ:.o=.d) $(patsubst %.c,build/obj/%.d,$(USER_FILES)) $(HOST_TESTS:=.d) $(HOST_OBJ:.o=.d)
+-include $(KERNEL_OBJ:.o=.d) $(patsubst %.c,build/obj/%.d,$(USER_FILES)) $(HOST_TESTS:=.d) $(HOST_OBJ:.o=.d) $(HOST_POLICIES:.o=.d)

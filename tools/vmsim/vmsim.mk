@@ -12,7 +12,7 @@ vmsim_objects = $(VMSIM_SRC:%.c=build/vmsim/$1/%.o)
 define vmsim_kind
 build/vmsim/$1/%.o: %.c build/flags
 	@mkdir -p $$(@D)
-	$Q$(HOST_CC) $(VMSIM_FLAGS) $(VMSIM_$1) -MMD -MP -c -o $$@ $$<
+	$Q$(HOST_CC) $(VMSIM_FLAGS) $(VMSIM_$1) $$(VM_FILE) -MMD -MP -c -o $$@ $$<
 
 build/vmsim/$1/registry/%.c: kernel/mm/policy/%.c tools/registry.awk
 	@mkdir -p $$(@D)

@@ -41,8 +41,8 @@ struct vm_guard {
 
 /* Registers the guard: the build finds this line and puts the guard into a table. */
 #define VM_GUARD(g)                                                                                \
-	extern const struct vm_guard *const vm_guard_entry_##g;                                    \
-	const struct vm_guard *const vm_guard_entry_##g = &(g)
+	extern const struct vm_guard *const VM_ENTRY(guard, VM_FILE, g);                           \
+	const struct vm_guard *const VM_ENTRY(guard, VM_FILE, g) = &(g)
 
 /* What a guard may call, besides the questions of mm/policy.h. */
 

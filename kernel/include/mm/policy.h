@@ -128,8 +128,15 @@ struct vm_policy {
 
 /* Registers the policy: the build finds this line and puts the policy into a table. */
 #define VM_POLICY(p)                                                                               \
-	extern const struct vm_policy *const vm_policy_entry_##p;                                  \
-	const struct vm_policy *const vm_policy_entry_##p = &(p)
+	extern const struct vm_policy *const VM_ENTRY(policy, VM_FILE, p);                         \
+	const struct vm_policy *const VM_ENTRY(policy, VM_FILE, p) = &(p)
+
+/* The entry is named after file and policy, so that a copy of a file is a policy, too. */
+#ifndef VM_FILE /* given by the build */
+#define VM_FILE this
+#endif
+#define VM_ENTRY(kind, file, p) VM_ENTRY_NAME(kind, file, p)
+#define VM_ENTRY_NAME(kind, file, p) vm_##kind##_in_##file##_##p
 
 /* What a policy may call. */
 
