@@ -330,7 +330,7 @@ def test_without_telemetry_spaces_have_no_names(tmp_path: Path) -> None:
 
 
 def test_the_plugin_ends_qemu_when_it_cannot_write(tmp_path: Path) -> None:
-    birth, death = plugin.addresses(qemu.ROOT, "new_mm", "pgd_destroy")
+    birth, death = plugin.addresses(qemu.ROOT, "telemetry_mm", "pgd_destroy")
     flags = plugin.flags("trace", out="/dev/full", birth=hex(birth), death=hex(death))
     settings = replace(SMALL, run="thrash 2 512 3", qemu_flags=flags)
     result = experiment.run(settings, tmp_path / "result")
@@ -442,7 +442,7 @@ def test_an_image_without_symbols_is_refused(tmp_path: Path) -> None:
     with pytest.raises(LabError, match=r"\.nm is not here; `make` writes it"):
         record(replace(SMALL, run="true", image=tmp_path), tmp_path / "result")
     (tmp_path / plugin.SYMBOLS).write_text("c0100000 T something_else\n")
-    with pytest.raises(LabError, match="this kernel has no new_mm"):
+    with pytest.raises(LabError, match="this kernel has no telemetry_mm"):
         record(replace(SMALL, run="true", image=tmp_path), tmp_path / "result")
 
 

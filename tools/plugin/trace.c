@@ -35,7 +35,7 @@
  * PLUGIN_FAILED: a run whose trace has a hole is of no use.
  *
  * Options: out=FILE, which may be a pipe; birth=, death=: addresses of the kernel's functions
- * new_mm and pgd_destroy; kinds=data: fetches are counted, but pages of code not followed
+ * telemetry_mm and pgd_destroy; kinds=data: fetches are counted, but pages of code not followed
  * (no CODE and TAIL).
  */
 #include "plugin.h"

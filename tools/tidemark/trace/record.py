@@ -27,7 +27,7 @@ from tidemark.trace.pack import Packer, example
 
 TRACE = "trace" + SUFFIX
 KINDS = ("all", "data")
-BIRTH, DEATH = "new_mm", "pgd_destroy"
+BIRTH, DEATH = "telemetry_mm", "pgd_destroy"
 PIPE_BYTES = 1 << 20
 POLL_MS = 100
 
