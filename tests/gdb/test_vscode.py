@@ -68,11 +68,13 @@ def test_launch_with_a_program_in_the_order_of_vscode() -> None:
         here = command.replace("${workspaceFolder}", str(qemu.ROOT)).replace("${input:program}", "thrash")
         return f'-interpreter-exec console "{here}"'
 
-    main = line_of("user/workloads/thrash.c", "open_channels(&ch);")  # at an address where init has no instruction
+    place = f"user/workloads/thrash.c:{line_of('user/workloads/thrash.c', 'open_channels(&ch);')}"
+    # Programs lie at the same addresses: a condition, as one enters it in the editor, says which is meant.
+    condition = '$_streq(current_task->comm, \\"thrash\\")'
     steps = [console(command["text"]) for command in launch["setupCommands"]]
     steps += [f"-file-exec-and-symbols {qemu.KERNEL}", f"-target-select remote localhost:{port}"]
     steps += [console(command["text"]) for command in launch["postRemoteConnectCommands"]]
-    steps += [f"-break-insert user/workloads/thrash.c:{main}", "-exec-continue", console("tm-ps"), console("kill")]
+    steps += [f'-break-insert -c "{condition}" {place}', "-exec-continue", console("tm-ps"), console("kill")]
     made = session(
         "thrash 2 512 2",
         "thrash",

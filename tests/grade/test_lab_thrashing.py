@@ -77,7 +77,7 @@ MISTAKES = {
 SAID = {
     "goes_by_another_name": (Outcome.NO_BOOT, "guard=token: no such guard; valid: none|mine"),
     "reads_more_at_a_time": (Outcome.BROKE_RULE, "token_fault() in kernel/mm/guard/token.c writes to page_cluster"),
-    "lacks_a_hook": (Outcome.NO_BOOT, "guard token lacks spare"),
+    "lacks_a_hook": (Outcome.NO_BOOT, "guard=token rule=hooks: spare is missing"),
 }
 
 

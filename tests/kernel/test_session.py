@@ -26,7 +26,7 @@ def test_commands_are_shown_and_run_in_order() -> None:
     assert result.returncode == 0, result.stderr
     shown = f"{PROMPT}echo one\none\n{PROMPT}cd /proc\n{PROMPT}\n{PROMPT}echo $? > /tmp/f; cat /tmp/f\n0\n{PROMPT}\n"
     assert shown in result.stdout.replace("\r", "")
-    assert "ls /bin for the programs" in result.stdout and result.stdout.endswith("power off\n")
+    assert "ls /bin: the programs" in result.stdout and result.stdout.endswith("power off\n")
 
 
 def test_no_commands_at_all_end_well() -> None:
