@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # tools/check.sh check|soak: what `make check` and `make soak` run once all is built.
 #
-# check: the host tests, format and lint, side by side; then pytest, whose closing line is the last. soak: the tests that
+# check: the host tests, format, lint and types, side by side; then pytest, whose closing line is the last. soak: the tests that
 # are marked soak, which take long, so one line for each. TESTS chooses what pytest runs (files, -k WORD); everything is
 # run, and any failure makes this fail. A student's release has no tests for pytest: `make grade` runs those of its labs.
 
@@ -46,10 +46,12 @@ before_pytest() {
 	host_tests >"$logs/host" 2>&1 & host=$!
 	formatted >"$logs/clang-format" 2>&1 & format=$!
 	{ ruff format --quiet --check tools tests && ruff check --quiet tools tests; } >"$logs/ruff" 2>&1 & ruff=$!
-	echo '== host tests, format and lint'
+	mypy --no-error-summary >"$logs/mypy" 2>&1 & types=$!
+	echo '== host tests, format, lint and types'
 	collect host $host
 	collect clang-format $format
 	collect ruff $ruff
+	collect mypy $types
 }
 
 # TESTS as words: quotes hold a word together as in a shell, and nothing is executed. Names may have * in them.

@@ -25,7 +25,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import mkinitramfs
 
@@ -236,12 +236,13 @@ def die_with_parent() -> None:
     prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
-def start(command: list[str], image: Path = ROOT, **kwargs: object) -> subprocess.Popen:
+def start(command: list[str], image: Path = ROOT, **kwargs: Any) -> subprocess.Popen[bytes]:
     """Start QEMU in the image's folder, where the relative names in its command line are right."""
-    return subprocess.Popen(command, cwd=image, preexec_fn=die_with_parent, **kwargs)
+    qemu: subprocess.Popen[bytes] = subprocess.Popen(command, cwd=image, preexec_fn=die_with_parent, **kwargs)
+    return qemu
 
 
-def stop(qemu: subprocess.Popen) -> None:
+def stop(qemu: subprocess.Popen[bytes]) -> None:
     """End QEMU if it runs, kindly first; its files are complete afterwards."""
     if qemu.poll() is not None:
         return
@@ -285,7 +286,7 @@ def unattended(
     return QEMU_STATUS.get(qemu.returncode, NO_QEMU), qemu.returncode
 
 
-def run_command(s: Settings, out: BinaryIO, **options: object) -> tuple[int, int]:
+def run_command(s: Settings, out: BinaryIO, **options: Any) -> tuple[int, int]:
     """One unattended run (its `options`: see there), its console written to `out` while it comes; (code, QEMU's own
     status)."""
     with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
@@ -328,9 +329,9 @@ def run_typed(s: Settings, text: bytes, out: BinaryIO) -> tuple[int, int]:
         os.close(fd)
 
 
-def messages(qemu: subprocess.Popen) -> None:
+def messages(qemu: subprocess.Popen[bytes]) -> None:
     """Pass QEMU's messages on, but for one: a guest that waits for a key in virtual time has no timer to wait for."""
-    for line in qemu.stderr:
+    for line in qemu.stderr or ():
         if b"no active timers" not in line:
             sys.stderr.buffer.write(line)
             sys.stderr.buffer.flush()
