@@ -52,9 +52,16 @@ void files_close_on_exec(struct files_struct *files)
 			close_at(files, fd);
 }
 
-struct file *fd_file(u32 fd)
+struct file *fd_place(u32 fd)
 {
 	return fd < NR_OPEN ? current->files->fd[fd] : NULL;
+}
+
+struct file *fd_file(u32 fd)
+{
+	struct file *f = fd_place(fd);
+
+	return f && likely(!(f->flags & O_PATH)) ? f : NULL;
 }
 
 int fd_install(struct file *f, u32 from, bool cloexec)
@@ -90,7 +97,7 @@ int fd_install_at(struct file *f, u32 fd, bool cloexec)
 
 int fd_close(u32 fd)
 {
-	if (!fd_file(fd))
+	if (!fd_place(fd))
 		return -EBADF;
 	close_at(current->files, fd);
 	return 0;

@@ -1,4 +1,7 @@
-/* Opening: from a path and flags to an open file. */
+/*
+ * Opening: from a path and flags to an open file. With O_PATH it is only a place, a symbolic link
+ * too, that other calls begin at or ask about: no operation of the file is ever called.
+ */
 #include "internal.h"
 
 #include "mm/slab.h"
@@ -12,6 +15,8 @@ static struct kmem_cache *file_cache(void)
 	return cache;
 }
 
+static const struct file_operations no_fops;
+
 int file_create(struct inode *inode, u32 flags, struct file **file)
 {
 	struct file *f = kmem_cache_alloc(file_cache(), GFP_KERNEL | GFP_NORETRY);
@@ -20,6 +25,8 @@ int file_create(struct inode *inode, u32 flags, struct file **file)
 	if (!f)
 		return -ENFILE;
 	*f = (struct file){ .inode = inode, .fops = inode->fops, .count = 1, .flags = flags };
+	if (flags & O_PATH)
+		f->fops = &no_fops;
 	if (f->fops->open)
 		err = f->fops->open(f);
 	if (err) {
@@ -42,6 +49,8 @@ void file_free(struct file *f)
 /* May this inode be opened like that? */
 static int check_open(const struct inode *inode, u32 flags)
 {
+	if (flags & O_PATH)
+		return flags & O_DIRECTORY && !inode_is_dir(inode) ? -ENOTDIR : 0;
 	if (inode_is_link(inode))
 		return -ELOOP;
 	if (inode_is_dir(inode) && ((flags & O_ACCMODE) != O_RDONLY || flags & O_CREAT))
@@ -97,6 +106,8 @@ int vfs_open(const char *path, u32 flags, u32 mode, struct file **file)
 	struct inode *inode;
 	int err;
 
+	if (flags & O_PATH)
+		flags &= O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 	do
 		err = find_or_create(path, flags, mode, &inode);
 	while (err == -EEXIST && !(flags & O_EXCL));

@@ -154,7 +154,7 @@ long sys__llseek(u32 fd, u32 hi, u32 lo, u64 *result, u32 whence)
 
 static long dup_from(u32 fd, u32 from, bool cloexec)
 {
-	struct file *f = fd_file(fd);
+	struct file *f = fd_place(fd);
 	int new;
 
 	if (!f)
@@ -168,7 +168,7 @@ static long dup_from(u32 fd, u32 from, bool cloexec)
 
 static long dup_at(u32 fd, u32 new, bool cloexec)
 {
-	struct file *f = fd_file(fd);
+	struct file *f = fd_place(fd);
 	int result;
 
 	if (!f)
@@ -188,7 +188,7 @@ long sys_dup(u32 fd)
 long sys_dup2(u32 fd, u32 new)
 {
 	if (fd == new)
-		return fd_file(fd) ? (long)new : -EBADF;
+		return fd_place(fd) ? (long)new : -EBADF;
 	return dup_at(fd, new, false);
 }
 
@@ -247,7 +247,7 @@ long sys_ioctl(u32 fd, u32 cmd, u32 arg)
 
 long sys_fcntl64(u32 fd, u32 cmd, u32 arg)
 {
-	struct file *f = fd_file(fd);
+	struct file *f = fd_place(fd);
 
 	if (!f)
 		return -EBADF;
@@ -263,6 +263,8 @@ long sys_fcntl64(u32 fd, u32 cmd, u32 arg)
 	case F_GETFL:
 		return f->flags & ~O_CLOEXEC;
 	case F_SETFL:
+		if (f->flags & O_PATH)
+			return -EBADF;
 		f->flags = (f->flags & ~O_KEPT) | (arg & O_KEPT);
 		return 0;
 	default:
@@ -291,7 +293,7 @@ long sys_ftruncate64(u32 fd, u32 lo, u32 hi)
 
 long sys_fchdir(u32 fd)
 {
-	struct file *f = fd_file(fd);
+	struct file *f = fd_place(fd);
 	struct inode *old = current->cwd;
 
 	if (!f)

@@ -14,7 +14,7 @@ static int lend_cwd(struct user_path *p, int dirfd)
 	p->lent = false;
 	if (dirfd == AT_FDCWD || p->name[0] == '/')
 		return 0;
-	f = fd_file(dirfd);
+	f = fd_place(dirfd);
 	if (!f)
 		return -EBADF;
 	if ((f->inode->mode & S_IFMT) != S_IFDIR)

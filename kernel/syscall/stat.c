@@ -93,7 +93,7 @@ static int put_statx(const struct kstat *st, void *user)
 
 static int stat_fd(u32 fd, struct kstat *st)
 {
-	struct file *f = fd_file(fd);
+	struct file *f = fd_place(fd);
 
 	if (!f)
 		return -EBADF;

@@ -4,6 +4,8 @@
  */
 #include "lab.h"
 #include <limits.h>
+#include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/sysinfo.h>
 #include <sys/time.h>
 
@@ -206,6 +208,32 @@ static int read_holes(void)
 	return 0;
 }
 
+/* A place in the tree: to begin at and to ask about, not to read or write. */
+static void test_place_only(void)
+{
+	char target[8] = "";
+	struct stat st;
+	int fd = open("/bin", O_PATH | O_DIRECTORY), copy = dup(fd), sh = openat(fd, "sh", O_PATH);
+	struct pollfd polled = { .fd = sh, .events = POLLIN };
+
+	CHECK(fd >= 0 && copy >= 0 && sh >= 0 && fcntl(sh, F_GETFL) == O_PATH);
+	CHECK(!fstat(sh, &st) && S_ISREG(st.st_mode) && !fstat(fd, &st) && S_ISDIR(st.st_mode));
+	FAILS(read(sh, target, 1), EBADF);
+	FAILS(write(sh, target, 1), EBADF);
+	FAILS(lseek(sh, 0, SEEK_SET), EBADF);
+	FAILS(ioctl(sh, TCGETS, target), EBADF);
+	FAILS(ftruncate(sh, 0), EBADF);
+	FAILS(fcntl(sh, F_SETFL, O_APPEND), EBADF);
+	FAILS(openat(sh, "x", O_RDONLY), ENOTDIR);
+	CHECK(mmap(NULL, 1, PROT_READ, MAP_PRIVATE, sh, 0) == MAP_FAILED && errno == EBADF);
+	CHECK(poll(&polled, 1, 0) == 1 && polled.revents == POLLNVAL);
+	FAILS(open("/bin/sh", O_PATH | O_DIRECTORY), ENOTDIR);
+	CHECK(!close(copy) && (copy = open("/proc/self/exe", O_PATH | O_NOFOLLOW)) >= 0);
+	CHECK(!fstat(copy, &st) && S_ISLNK(st.st_mode));
+	CHECK(open("/tmp/no-place", O_PATH | O_CREAT, 0600) == -1 && errno == ENOENT);
+	CHECK(!close(fd) && !close(copy) && !close(sh));
+}
+
 int main(int argc, char **argv)
 {
 	if (!argc || !*argv[0]) /* test_processes started it without a name */
@@ -226,6 +254,7 @@ int main(int argc, char **argv)
 	test_long_paths();
 	test_processes();
 	test_sysinfo();
+	test_place_only();
 	printf("R edges checks=%d failures=%d\n", nr_checks, nr_failures);
 	return nr_failures != 0;
 }

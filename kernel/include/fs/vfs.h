@@ -31,6 +31,7 @@ struct page;
 #define O_DIRECTORY 0200000
 #define O_NOFOLLOW 0400000
 #define O_CLOEXEC 02000000
+#define O_PATH 010000000 /* only a place in the tree: nothing is read or written */
 
 #define PATH_MAX 4096
 #define NAME_MAX 255
@@ -207,8 +208,9 @@ struct files_struct *files_fork(struct files_struct *from); /* NULL: no memory *
 void files_destroy(struct files_struct *files);
 void files_close_on_exec(struct files_struct *files);
 /* The open file of a descriptor of current, or NULL; no reference is taken: only current itself
- * can close it, since no two tasks share a table. */
+ * can close it, since no two tasks share a table. fd_file: NULL also for one of O_PATH. */
 struct file *fd_file(u32 fd);
+struct file *fd_place(u32 fd);
 /* The lowest free descriptor of current that is at least from; the caller's reference goes to
  * the table. -EMFILE, -EINVAL (from is too large): the caller keeps it. */
 int fd_install(struct file *f, u32 from, bool cloexec);
