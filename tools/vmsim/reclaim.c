@@ -99,8 +99,7 @@ void reclaim_one(void)
 		if (zones[ZONE_NORMAL].nr_free)
 			return;
 	}
-	if (given || !policy_gives(ZONES_ALL))
-		policy_blame(ZONES_ALL, given);
+	policy_blame(ZONES_ALL, given);
 }
 
 u32 reclaim_surplus(void)

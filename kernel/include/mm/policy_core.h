@@ -52,11 +52,9 @@ u32 policy_tick_ms(void);
 #define DEF_PRIORITY 12
 #define SWAP_CLUSTER_MAX 32u
 u32 policy_budget(u32 zone_mask, int priority);
-/* When reclaim at priority 0 freed nothing. Does the policy give a page now? (An interrupt may have
- * ended a read since.) Then it has been put back, and reclaim may try again. */
-bool policy_gives(u32 zone_mask);
-/* Is it the policy's fault? Either it gave nothing (nr_given 0) although a page was eligible, or it
- * gave pages, but none to evict. True: it was, and another policy has taken over. */
+/* Reclaim at priority 0 freed nothing. The policy is to blame if it gave nothing (nr_given 0) although
+ * a page is eligible, or if it gave pages, but none to evict. True: reclaim may try again, since
+ * another policy has taken over, or this one gives a page now. */
 bool policy_blame(u32 zone_mask, u32 nr_given);
 
 /* Switches a policy on when there is none yet. */

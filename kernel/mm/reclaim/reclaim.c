@@ -274,12 +274,6 @@ void reclaim_pause(void)
 	current->in_pagewait = was;
 }
 
-/* An interrupt may have ended a read since the last pass: who gave nothing is asked once more. */
-static bool blame_policy(u32 zone_mask, u32 given)
-{
-	return (!given && policy_gives(zone_mask)) || policy_blame(zone_mask, given);
-}
-
 /*
  * Passes from calm to desperate until something was freed; false: nothing can be. Pages that were
  * rescued can be, once who uses them has run. The policy is only to blame for a last pass in which
@@ -306,7 +300,7 @@ static bool reclaim_some(u32 zone_mask, u32 want)
 	if (slab_reap() + kernel_stack_reap() > 0 || vm_policy != asked)
 		return true;
 	if (vm_events[VM_pgrescued] == rescued)
-		return !innocent && blame_policy(zone_mask, given);
+		return !innocent && policy_blame(zone_mask, given);
 	reclaim_pause();
 	return true;
 }

@@ -322,7 +322,8 @@ void policy_drop_isolated(struct page *page)
 	end_isolation(page);
 }
 
-bool policy_gives(u32 zone_mask)
+/* Asked once more, it gives a page: that is put back. */
+static bool gives_now(u32 zone_mask)
 {
 	struct vm_scan scan = { .zones = zone_mask, .budget = 2 * max_pfn };
 	struct page *page = policy_call_select(&scan);
@@ -336,22 +337,31 @@ bool policy_gives(u32 zone_mask)
 	return true;
 }
 
-bool policy_blame(u32 zone_mask, u32 nr_given)
+static u32 count_eligible(u32 zone_mask, const struct page **first)
 {
 	struct vm_scan scan = { .zones = zone_mask };
-	const struct page *first = NULL;
 	u32 nr = 0;
 
 	for (u32 pfn = max_pfn; pfn-- > 0;)
 		if (available(&scan, pfn_page(pfn)) && !starve_keeps(pfn_page(pfn))) {
-			first = pfn_page(pfn);
+			*first = pfn_page(pfn);
 			nr++;
 		}
+	return nr;
+}
+
+/* An interrupt may have ended a read since the policy was asked, and made pages eligible: they are
+ * counted first, and then it is asked once more. */
+bool policy_blame(u32 zone_mask, u32 nr_given)
+{
+	const struct page *first = NULL;
+	u32 nr = count_eligible(zone_mask, &first);
+
 	if (nr_given)
 		rule_broken(&policy_timer, "none", "select", NULL,
 			    "select gave %u pages at priority 0, but none of them to evict",
 			    nr_given);
-	else if (nr)
+	else if (nr && !gives_now(zone_mask))
 		rule_broken(&policy_timer, "none", "select", first,
 			    "select gave nothing at priority 0, but %u pages are eligible", nr);
 	return nr_given || nr;
