@@ -6,6 +6,8 @@
 Q = $(if $(V),,@)
 say = @printf '  %-5s %s\n' $1 '$2'
 comma := ,
+# Writes what a command prints to the target, unless it is there already.
+if_new = $1 | cmp -s - $@ || $1 >$@
 
 # --- the kernel ------------------------------------------------------------------------------------------------------
 
@@ -30,7 +32,7 @@ all: build/tidemark.elf build/initramfs.cpio
 
 # Files that change only when what they hold does: the compiler with its flags, the programs, the kernel's sources.
 build/flags build/programs build/sources build/user-files: FORCE
-	@mkdir -p build && printf '%s\n' "$($(@F))" | cmp -s - $@ || printf '%s\n' "$($(@F))" >$@
+	@mkdir -p build && { $(call if_new,printf '%s\n' "$($(@F))"); }
 build/flags: flags = $(CC) $(shell $(CC) -dumpfullversion) $(KFLAGS) $(LDFLAGS)
 build/programs: programs = $(USER_PROG) $(EXTRA)
 build/sources: sources = $(KERNEL_SRC)
@@ -52,7 +54,7 @@ build/%.o: %.S build/flags
 # The tables of policies and guards, made of what the files in their folders register.
 $(REGISTRY): build/registry/%.c: tools/registry.awk FORCE
 	@mkdir -p $(@D)
-	$Qawk -v kind=$* -f $< $(filter kernel/mm/$*/%,$(KERNEL_SRC)) >$@.new && { cmp -s $@.new $@ || cp $@.new $@; }
+	$Q$(call if_new,awk -v kind=$* -f $< $(filter kernel/mm/$*/%,$(KERNEL_SRC)))
 
 $(REGISTRY:.c=.o): build/%.o: build/%.c build/flags
 	$Q$(COMPILE) $(KFLAGS) -MMD -MP -c -o $@ $<
@@ -144,7 +146,7 @@ $(ALL_POLICIES): build/host/registry.c $(HOST_POLICIES)
 
 build/host/registry.c: tools/registry.awk FORCE
 	@mkdir -p $(@D)
-	$Qawk -v kind=policy -f $< $(POLICY_SRC) >$@.new && { cmp -s $@.new $@ || cp $@.new $@; }
+	$Q$(call if_new,awk -v kind=policy -f $< $(POLICY_SRC))
 
 # What all of them are linked with; the rules of the seams are the kernel's own.
 SEAM_SRC := $(patsubst %,kernel/mm/seam/%.c,rules hooks handover timer)

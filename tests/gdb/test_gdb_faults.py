@@ -10,8 +10,8 @@ from pathlib import Path
 
 import gdbtools  # noqa: F401  (makes tm importable)
 import pytest
+from bad_policies import bad_kernel  # noqa: F401  (a fixture)
 from debugger import EVERYTHING, NO_TRACEBACK, Session, ask_at, each_marked, line_of, marked, rows, session
-from test_policies import bad_kernel  # noqa: F401  (a fixture)
 from tidemark import qemu
 from tm import why
 

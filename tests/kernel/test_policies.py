@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import re
-import shutil
-import subprocess
-from pathlib import Path
 
 import pytest
+from bad_policies import bad_kernel  # noqa: F401  (a fixture)
 from guest import Result, boot
 from tidemark import qemu
-from tidemark.grade.build import tree
 
 POLICIES = sorted(
     path.stem
@@ -108,37 +104,11 @@ def test_unknown_policy_is_refused() -> None:
 # --- policies that break the rules: tests/kernel/policies, in a kernel of their own ---
 
 
-@pytest.fixture(scope="session")
-def bad_kernel() -> str:
-    """A kernel with the policies of tests/kernel/policies and with TEMPLATE.c as a student would use it; its path.
-
-    Built in a copy of the tree below build/, once for all of pytest's processes.
-    """
-    copy = qemu.ROOT / "build/bad"
-    copy.mkdir(exist_ok=True)
-    with (copy / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        for name in ("boot", "kernel", "tools", "labs"):
-            shutil.rmtree(copy / name, ignore_errors=True)
-            shutil.copytree(qemu.ROOT / name, copy / name)
-        for name in ("Makefile", "linker.ld"):
-            shutil.copy2(qemu.ROOT / name, copy / name)
-        if not (copy / "build").exists():  # what is the same need not be compiled again
-            tree.take_along_what_is_built(qemu.ROOT, copy)
-        policies = copy / "kernel/mm/policy"
-        for path in (qemu.ROOT / "tests/kernel/policies").glob("*.[ch]"):
-            shutil.copy2(path, policies / path.name)
-        mine = policies / "mine.c"
-        mine.write_text((policies / "TEMPLATE.c").read_text().replace("template", "mine"))
-        shutil.copystat(policies / "TEMPLATE.c", mine)
-        make = ["make", "--no-print-directory", "WERROR=1", "build/tidemark.elf"]
-        built = subprocess.run(make, cwd=copy, capture_output=True, text=True, timeout=200)
-        assert built.returncode == 0, built.stderr
-    return str(Path("build/bad/build/tidemark.elf"))
-
-
 @pytest.fixture
-def bad(bad_kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def bad(
+    bad_kernel: str,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """What boots in this test is the kernel with the bad policies."""
     monkeypatch.setattr(qemu, "KERNEL", bad_kernel)
 
