@@ -4,22 +4,34 @@ from __future__ import annotations
 
 import pytest
 from guest import boot
+from soak import soak_but
 from test_policies import BELADY, POLICIES, lines
 
 # The processes of each fault in step with one another.
+FEW = ("thrash 2 64 2", "thrash 3 16 1")
 IN_STEP = ("thrash 2 64 2", "thrash 3 64 2", "thrash 7 32 1", "thrash 12 16 1")
 
 
-@pytest.mark.parametrize("frames", [3, 4, 5, 6])
-@pytest.mark.parametrize("policy", POLICIES)
-def test_processes_in_step_all_get_on(policy: str, frames: int) -> None:
-    result = boot("; ".join(IN_STEP), vm=policy, mem="16M", frames=frames, timeout=60).check_exit()
+def all_get_on(policy: str, frames: int, commands: tuple[str, ...]) -> None:
+    result = boot("; ".join(commands), vm=policy, mem="16M", frames=frames, timeout=60).check_exit()
     done = lines(result, r"^R thrash .*lost=0 corrupt=0")
-    assert len(done) == len(IN_STEP), result.tail()
+    assert len(done) == len(commands), result.tail()
     assert not lines(result, "violation|Out of memory"), result.tail()
 
 
 @pytest.mark.parametrize("policy", POLICIES)
+def test_processes_in_step_all_get_on(policy: str) -> None:
+    all_get_on(policy, 3, FEW)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("frames", [3, 4, 5, 6])
+@pytest.mark.parametrize("policy", POLICIES)
+def test_many_processes_in_step_all_get_on(policy: str, frames: int) -> None:
+    all_get_on(policy, frames, IN_STEP)
+
+
+@pytest.mark.parametrize("policy", soak_but(POLICIES, "2q"))
 def test_others_do_not_wait_for_a_process_that_ends_in_its_turn(policy: str) -> None:
     """Killed while they starve; whoever is left gets on."""
     kill = "thrash 5 64 8 & sleep 2; kill -9 %1; thrash 3 64 2"

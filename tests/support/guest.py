@@ -11,6 +11,7 @@ import re
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 
@@ -53,7 +54,7 @@ class Result:
     def __post_init__(self) -> None:
         self.summary = parse_summary(self.console)
 
-    @property
+    @cached_property
     def telemetry(self) -> list[dict]:
         """The records in order; TelemetryError when they are not complete, or not as the schema says."""
         records = telemetry.parse(self.raw_telemetry.decode("ascii", "replace"))

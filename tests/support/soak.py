@@ -1,0 +1,13 @@
+"""Cases that only `make soak` runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+
+def soak_but(cases: Iterable[Any], *kept: Any) -> list[Any]:
+    """Cases for parametrize, of which `make check` runs only those `kept`."""
+    return [case if case in kept else pytest.param(case, marks=pytest.mark.soak) for case in cases]
