@@ -250,8 +250,8 @@ int vfs_get_page(struct inode *inode, u32 index, struct page **page)
 	if (inode->fops != &ramfs_fops || (u64)index << PAGE_SHIFT >= inode->size)
 		return -EINVAL;
 	if (unlikely(!cached_page(inode, index)) && !may_grow())
-		return -ENOSPC;
-	return get_page(inode, index, page) ? -ENOSPC : 0;
+		return -ENOMEM;
+	return get_page(inode, index, page);
 }
 
 /* Writing. */

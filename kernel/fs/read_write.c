@@ -11,12 +11,19 @@ static bool can_seek(const struct inode *inode)
 	return kind == S_IFREG || kind == S_IFDIR || (kind == S_IFCHR && inode->rdev >> 8 == 1);
 }
 
+static long cannot_read(const struct file *f)
+{
+	if (f->flags & O_PATH)
+		return -EBADF;
+	return inode_is_dir(f->inode) ? -EISDIR : -EINVAL;
+}
+
 static inline long read_from(struct file *f, void *user, size_t n, u64 *pos)
 {
 	if (unlikely((f->flags & O_ACCMODE) == O_WRONLY))
 		return -EBADF;
 	if (unlikely(!f->fops->read))
-		return inode_is_dir(f->inode) ? -EISDIR : -EINVAL;
+		return cannot_read(f);
 	return f->fops->read(f, user, MIN(n, MAX_COUNT), pos);
 }
 

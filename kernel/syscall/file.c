@@ -20,14 +20,14 @@ struct iovec32 {
 
 long sys_read(u32 fd, void *buf, u32 n)
 {
-	struct file *f = fd_file(fd);
+	struct file *f = fd_place(fd);
 
 	return f ? vfs_read(f, buf, n) : -EBADF;
 }
 
 long sys_write(u32 fd, const void *buf, u32 n)
 {
-	struct file *f = fd_file(fd);
+	struct file *f = fd_place(fd);
 
 	return f ? vfs_write(f, buf, n) : -EBADF;
 }

@@ -173,7 +173,7 @@ void vfs_stat(struct inode *inode, struct kstat *st);
 int vfs_truncate(struct inode *inode, u64 size);
 /* Reads from an inode into kernel memory (execve): bytes or -errno. Never sleeps. */
 long vfs_read_kernel(struct inode *inode, u64 pos, void *to, size_t n);
-/* Page `index` of a regular file with a reference: 0, -EINVAL beyond the end, -ENOMEM. */
+/* Page `index` of a regular file with a reference: 0, -EINVAL beyond the end, -ENOMEM: no room. */
 int vfs_get_page(struct inode *inode, u32 index, struct page **page);
 
 void inode_free(struct inode *inode);

@@ -91,23 +91,28 @@ static void begin_turn(u32 addr)
 	keep(addr);
 }
 
-/* The registers are looked at only where a page is read again that was read just before. */
-void starve_note_major(u32 addr)
+/* A page was read that had been read just before: with the same registers? Apart, so that other
+ * major faults do not pay for it. */
+static __attribute__((noinline)) void read_again(struct starve *s, u32 addr)
 {
-	struct starve *s = &current->starve;
-	u32 vpn = addr >> PAGE_SHIFT, state;
+	u32 state = faulting_state();
 
-	if (likely(s->vpn != vpn)) {
-		if (++s->others == MAX_KEPT)
-			*s = (struct starve){ .vpn = vpn };
-		return;
-	}
-	state = faulting_state();
 	s->again = state == s->state ? s->again + 1 : 0;
 	s->state = state;
 	s->others = 0;
 	if (state && s->again >= STARVED_AFTER && !starved_mm)
 		begin_turn(addr);
+}
+
+void starve_note_major(u32 addr)
+{
+	struct starve *s = &current->starve;
+	u32 vpn = addr >> PAGE_SHIFT;
+
+	if (unlikely(s->vpn == vpn))
+		read_again(s, addr);
+	else if (++s->others == MAX_KEPT)
+		*s = (struct starve){ .vpn = vpn };
 }
 
 void starve_fault(u32 addr)

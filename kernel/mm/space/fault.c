@@ -44,7 +44,7 @@ static inline void map_anon(struct fault *f, struct page *page, bool writable)
 	current->fresh_va = f->addr;
 }
 
-void map_new_anon(struct fault *f, struct page *page)
+static inline void map_new(struct fault *f, struct page *page)
 {
 	struct page_id none = { 0 };
 
@@ -53,13 +53,18 @@ void map_new_anon(struct fault *f, struct page *page)
 		policy_call_insert(page, f->vma->mm, VM_IN_FAULT, none);
 }
 
+void map_new_anon(struct fault *f, struct page *page)
+{
+	map_new(f, page);
+}
+
 static int fault_file(struct fault *f)
 {
 	struct vm_area_struct *vma = f->vma;
 	struct page *page, *copy;
 	int err = vma->ops->fault(vma, f->addr, &page);
 
-	if (err == -ENOSPC && !(vma->flags & VM_SHARED))
+	if (err == -ENOMEM && !(vma->flags & VM_SHARED))
 		return fault_anon(f); /* a hole, in a region that nobody else sees */
 	if (err)
 		return -EIO;
@@ -67,7 +72,7 @@ static int fault_file(struct fault *f)
 		copy = alloc_anon(vma, 0);
 		if (copy) {
 			copy_frame(copy, page);
-			map_new_anon(f, copy);
+			map_new(f, copy);
 		}
 		page_put(page);
 		return copy ? 0 : -ENOMEM;
