@@ -31,6 +31,8 @@ TEXTS := CC EXTRA MUSL_FROM
 $(foreach v,$(TEXTS),$(if $(findstring $(NEWLINE),$($v)),$(error $v may not contain the end of a line)))
 $(foreach v,$(TEXTS),$(foreach c,$(UNSAFE),$(if $(findstring $c,$($v)),$(error $v=$($v): it may not contain $c))))
 
+$(foreach f,$(EXTRA),$(if $(wildcard $f),,$(error EXTRA=$(EXTRA): there is no file $f; a name may not hold blanks)))
+
 # --- the set-up ------------------------------------------------------------------------------------------------------
 
 GOALS := $(or $(MAKECMDGOALS),all)

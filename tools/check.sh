@@ -36,6 +36,13 @@ formatted() {
 	return 1
 }
 
+# The same of Python, and lint.
+python_is_tidy() {
+	ruff format --quiet --check tools tests && ruff check --quiet tools tests && return
+	echo "build/venv/bin/ruff format FILE mends the format, build/venv/bin/ruff check --fix FILE much of the rest"
+	return 1
+}
+
 # Runs its arguments beside others; collect NAME PID waits for it, and shows what it said.
 collect() {
 	wait "$2" || failed+=("$1")
@@ -45,7 +52,7 @@ collect() {
 before_pytest() {
 	host_tests >"$logs/host" 2>&1 & host=$!
 	formatted >"$logs/clang-format" 2>&1 & format=$!
-	{ ruff format --quiet --check tools tests && ruff check --quiet tools tests; } >"$logs/ruff" 2>&1 & ruff=$!
+	python_is_tidy >"$logs/ruff" 2>&1 & ruff=$!
 	mypy --no-error-summary >"$logs/mypy" 2>&1 & types=$!
 	echo '== host tests, format, lint and types'
 	collect host $host

@@ -149,7 +149,7 @@ install() {
 }
 
 # What pyproject.toml asks pip for.
-requirements() { sed '/^\[tool\.ruff\]/,$d' pyproject.toml; }
+requirements() { sed '/^\[tool\.ruff\]/,$d' pyproject.toml && echo "# in $PWD"; }
 
 # Has build/venv this extra, or `test`, which has them all?
 up_to_date() { requirements | cmp -s - "build/venv/$1.stamp" || requirements | cmp -s - build/venv/test.stamp; }
@@ -169,8 +169,9 @@ pip_progress() {
 python_tools() {
 	up_to_date "$1" && return
 	say "Setting up build/venv with the lab's libraries (tidemark[$1] in pyproject.toml) ..."
-	if [ ! -f build/venv/made ] || [ -f build/venv/unfinished ]; then
-		python3 -m venv --clear build/venv >&2 && : >build/venv/made || return 1
+	# Its scripts name the place where it was made: a tree that was copied or moved needs another.
+	if [ ! -f build/venv/unfinished ] && grep -qsxF "# in $PWD" build/venv/made; then :; else
+		python3 -m venv --clear build/venv >&2 && echo "# in $PWD" >build/venv/made || return 1
 	fi
 	if (set -o pipefail; build/venv/bin/python -m pip install --progress-bar off --disable-pip-version-check \
 		-e ".[$1]" 2>&1 </dev/null | pip_progress) && requirements >"build/venv/$1.stamp"; then

@@ -45,6 +45,7 @@ MAX_TYPED = 1 << 20
 MIB = 1 << 20
 DEFAULT_STORE = 128 * MIB
 DISKS = ("hda", "hdb")
+MAX_COMMAND_LINE = 1023  # bytes that the kernel takes
 MARGIN = 4 * MIB
 
 # QEMU ends with (value << 1) | 1 for a value written to isa-debug-exit: kernel/include/arch/machine.h has the values.
@@ -154,7 +155,13 @@ def command_line(s: Settings) -> str:
     words += [f"seed={s.seed}"] if s.seed else []
     words += ["exact"] if s.exact else []
     words += [s.cmdline] if s.cmdline else []
-    return " ".join(words)
+    line = " ".join(words)
+    if len(line.encode()) > MAX_COMMAND_LINE:
+        raise BadSetting(
+            f"RUN and CMDLINE are too long: the kernel's command line has {MAX_COMMAND_LINE} bytes at most, not "
+            f"{len(line.encode())}; commands may also come from standard input: echo COMMANDS | make qemu"
+        )
+    return line
 
 
 def real_disk(s: Settings) -> tuple[str, int]:
@@ -214,6 +221,8 @@ def qemu_command(
     words += exact_arguments(s) if s.exact else []
     words += disk_arguments(s)
     words += ["-serial", f"file:{os.path.abspath(console)}" if console else "mon:stdio"]
+    if not Path(os.path.abspath(s.telemetry)).parent.is_dir():
+        raise BadSetting(f"TELEMETRY={s.telemetry}: there is no such folder")
     words += ["-serial", f"file:{os.path.abspath(s.telemetry)}" if s.telemetry else "null"]
     if iso:
         words += ["-cdrom", ISO, "-boot", "d"]
