@@ -125,6 +125,8 @@ def settings_from(env: Mapping[str, str]) -> Settings:
         shlex.split(given["QEMUFLAGS"])
     except ValueError:
         raise BadSetting(f"QEMUFLAGS={given['QEMUFLAGS']}: a quote is not closed") from None
+    if not Path(os.path.abspath(given["TELEMETRY"])).parent.is_dir():
+        raise BadSetting(f"TELEMETRY={given['TELEMETRY']}: there is no such folder")
     return Settings(
         vm=given["VM"],
         mem=given["MEM"],
@@ -221,8 +223,6 @@ def qemu_command(
     words += exact_arguments(s) if s.exact else []
     words += disk_arguments(s)
     words += ["-serial", f"file:{os.path.abspath(console)}" if console else "mon:stdio"]
-    if not Path(os.path.abspath(s.telemetry)).parent.is_dir():
-        raise BadSetting(f"TELEMETRY={s.telemetry}: there is no such folder")
     words += ["-serial", f"file:{os.path.abspath(s.telemetry)}" if s.telemetry else "null"]
     if iso:
         words += ["-cdrom", ISO, "-boot", "d"]
