@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import fcntl
 import re
-import shutil
-import subprocess
 
 import pytest
+from bad_kernels import kernel_with
 from guest import Result, boot
 from tidemark import qemu
 
@@ -88,33 +86,8 @@ def test_exact_runs_with_a_guard_repeat() -> None:
 
 @pytest.fixture(scope="session")
 def odd_kernel() -> str:
-    """A kernel with the guards of tests/kernel/guards and with TEMPLATE.c as a student would use it; its path.
-
-    Built in a copy of the tree below build/, once for all of pytest's processes.
-    """
-    copy = qemu.ROOT / "build/guards"
-    copy.mkdir(exist_ok=True)
-    with (copy / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        for name in ("boot", "kernel", "tools", "labs"):
-            shutil.rmtree(copy / name, ignore_errors=True)
-            shutil.copytree(qemu.ROOT / name, copy / name)
-        for name in ("Makefile", "linker.ld"):
-            shutil.copy2(qemu.ROOT / name, copy / name)
-        if not (copy / "build").exists():  # what is the same need not be compiled again
-            shutil.copytree(qemu.ROOT / "build/kernel", copy / "build/kernel")
-            shutil.copytree(qemu.ROOT / "build/boot", copy / "build/boot")
-            shutil.copy2(qemu.ROOT / "build/flags", copy / "build/flags")
-        guards = copy / "kernel/mm/guard"
-        for path in (qemu.ROOT / "tests/kernel/guards").glob("*.c"):
-            shutil.copy2(path, guards / path.name)
-        mine = guards / "mine.c"
-        mine.write_text((guards / "TEMPLATE.c").read_text().replace("template", "mine"))
-        shutil.copystat(guards / "TEMPLATE.c", mine)
-        make = ["make", "--no-print-directory", "WERROR=1", "build/tidemark.elf"]
-        built = subprocess.run(make, cwd=copy, capture_output=True, text=True, timeout=200)
-        assert built.returncode == 0, built.stderr
-    return "build/guards/build/tidemark.elf"
+    """The kernel with the guards of tests/kernel/guards; its path."""
+    return kernel_with("guard", qemu.ROOT / "tests/kernel/guards")
 
 
 @pytest.fixture

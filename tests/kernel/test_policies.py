@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from bad_policies import bad_kernel  # noqa: F401  (a fixture)
+from bad_kernels import bad_kernel  # noqa: F401  (a fixture)
 from guest import Result, boot
 from tidemark import qemu
 

@@ -1,4 +1,4 @@
-"""The kernel with the policies of tests/kernel/policies, which break rules."""
+"""Kernels with policies or guards that break rules: tests/kernel/policies, tests/kernel/guards."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from tidemark import qemu
 from tidemark.grade.build import tree
 
 
-@pytest.fixture(scope="session")
-def bad_kernel() -> str:
-    """A kernel with the policies of tests/kernel/policies and with TEMPLATE.c as a student would use it; its path.
+def kernel_with(kind: str, sources: Path) -> str:
+    """A kernel with the files of `sources` in kernel/mm/`kind`, and with TEMPLATE.c as a student uses it; its path.
 
     Built in a copy of the tree below build/, once for all of pytest's processes.
     """
-    copy = qemu.ROOT / "build/bad"
+    copy = qemu.ROOT / f"build/bad-{kind}"
     copy.mkdir(exist_ok=True)
     with (copy / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -29,13 +28,19 @@ def bad_kernel() -> str:
             shutil.copy2(qemu.ROOT / name, copy / name)
         if not (copy / "build").exists():  # what is the same need not be compiled again
             tree.take_along_what_is_built(qemu.ROOT, copy)
-        policies = copy / "kernel/mm/policy"
-        for path in (qemu.ROOT / "tests/kernel/policies").glob("*.[ch]"):
-            shutil.copy2(path, policies / path.name)
-        mine = policies / "mine.c"
-        mine.write_text((policies / "TEMPLATE.c").read_text().replace("template", "mine"))
-        shutil.copystat(policies / "TEMPLATE.c", mine)
+        folder = copy / "kernel/mm" / kind
+        for path in sources.glob("*.[ch]"):
+            shutil.copy2(path, folder / path.name)
+        mine = folder / "mine.c"
+        mine.write_text((folder / "TEMPLATE.c").read_text().replace("template", "mine"))
+        shutil.copystat(folder / "TEMPLATE.c", mine)
         make = ["make", "--no-print-directory", "WERROR=1", "build/tidemark.elf"]
         built = subprocess.run(make, cwd=copy, capture_output=True, text=True, timeout=200)
         assert built.returncode == 0, built.stderr
-    return str(Path("build/bad/build/tidemark.elf"))
+    return str((copy / "build/tidemark.elf").relative_to(qemu.ROOT))
+
+
+@pytest.fixture(scope="session")
+def bad_kernel() -> str:
+    """The kernel with the policies of tests/kernel/policies; its path."""
+    return kernel_with("policy", qemu.ROOT / "tests/kernel/policies")
