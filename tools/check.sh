@@ -9,6 +9,8 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 export PATH=$PWD/build/venv/bin:$PATH
 unset MAKEFLAGS MAKELEVEL MFLAGS
+# Hundreds of commands are started: each would compile the modules of tools/ anew.
+unset PYTHONDONTWRITEBYTECODE
 logs=$(mktemp -d) || exit 1
 trap 'rm -rf "$logs"' EXIT
 failed=()

@@ -149,6 +149,7 @@ def test_outcomes_are_told_apart(policy: str, lines: str, outcomes: set[Outcome]
     assert points(made, policy) == 0
 
 
+@pytest.mark.soak
 def test_only_the_files_of_the_lab_are_used(tmp_path: Path) -> None:
     """A Makefile that calls out, and a workload that does nothing: neither is used, both are named."""
     called = tmp_path / "called-out"

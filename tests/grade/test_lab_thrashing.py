@@ -60,6 +60,7 @@ def answered(tried: Trial, title: str, text: str) -> Verdict:
 # --- the guard ---
 
 
+@pytest.mark.soak
 def test_token_without_bounds_is_found_by_those_it_starves(tried: Trial) -> None:
     tried.lay(changed(solution(TOKEN), " || mm_demand(mm) > (u64)vm_frames() * share / 100", ""))
     verdict = judged(tried, SCANS)

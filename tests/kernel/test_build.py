@@ -136,7 +136,7 @@ def test_run_sets_the_exit_status() -> None:
 
 
 def test_timeout_ends_the_run_and_says_so() -> None:
-    result = make("qemu", f"RUN=sleep {FOR_EVER}", "TIMEOUT=3")
+    result = make("qemu", f"RUN=sleep {FOR_EVER}", "TIMEOUT=1")
     assert "no end after" in result.stderr, f"{result.stdout}\n{result.stderr}"
     assert result.returncode != 0
 

@@ -31,7 +31,7 @@ def test_many_processes_in_step_all_get_on(policy: str, frames: int) -> None:
     all_get_on(policy, frames, IN_STEP)
 
 
-@pytest.mark.parametrize("policy", soak_but(POLICIES, "2q"))
+@pytest.mark.parametrize("policy", soak_but(POLICIES, "ws"))
 def test_others_do_not_wait_for_a_process_that_ends_in_its_turn(policy: str) -> None:
     """Killed while they starve; whoever is left gets on."""
     kill = "thrash 5 64 8 & sleep 2; kill -9 %1; thrash 3 64 2"

@@ -28,15 +28,7 @@ def replace(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new))
 
 
-@pytest.fixture(scope="module")
-def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The tree with the examples in it, built."""
-    copy = tmp_path_factory.mktemp("guides") / "tree"
-    for file in files_of(qemu.ROOT):
-        (copy / file).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(qemu.ROOT / file, copy / file)
-    take_along_what_is_built(qemu.ROOT, copy)
-
+def add_what_the_guides_say(copy: Path) -> None:
     (copy / "user/workloads/zigzag.c").write_text(blocks("add-a-workload.md")[0])
     line, function, program, demand, _ = blocks("add-a-system-call.md")
     replace(copy / "kernel/syscall/list.h", "NONE(222, unused)\n", line)
@@ -48,29 +40,33 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (copy / "kernel/mm/policy/aging.c").write_text(blocks("add-a-policy.md")[0])
     (copy / "kernel/mm/guard/elder.c").write_text(blocks("add-a-guard.md")[0])
 
-    env = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
-    make = ["make", "--no-print-directory", "WERROR=1"]
-    made = subprocess.run(make, cwd=copy, env=env, capture_output=True, text=True, timeout=200, check=False)
-    assert made.returncode == 0, made.stderr
-    return copy
 
-
-@pytest.mark.parametrize("guide", ["add-a-workload.md", "add-a-system-call.md"])
-def test_the_run_that_the_guide_adds(tree: Path, guide: str) -> None:
+def run_of(guide: str, tree: Path) -> None:
+    """The entry of runs.toml that a guide adds."""
     block = next(text for text in blocks(guide) if text.startswith("[[run]]"))
     (case,) = tomllib.loads(block)["run"]
     result = boot(case["run"], image=tree, **{name: value for name, value in case.items() if name not in OF_THE_TEST})
     result.check_exit(EXITS[case.get("exit", "ok")]).check_lines(case["expected"])
 
 
-def test_the_new_call_and_wild_pointers(tree: Path) -> None:
+@pytest.mark.soak
+def test_examples_work(tmp_path: Path) -> None:
+    """All in one tree, which takes long to build."""
+    tree = tmp_path / "tree"
+    for file in files_of(qemu.ROOT):
+        (tree / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(qemu.ROOT / file, tree / file)
+    take_along_what_is_built(qemu.ROOT, tree)
+    add_what_the_guides_say(tree)
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    make = ["make", "--no-print-directory", "WERROR=1"]
+    made = subprocess.run(make, cwd=tree, env=env, capture_output=True, text=True, timeout=200, check=False)
+    assert made.returncode == 0, made.stderr
+    run_of("add-a-workload.md", tree)
+    run_of("add-a-system-call.md", tree)
     boot("wild 222", image=tree).check_exit().check_lines(["^R wild calls=7 efault=6 failures=0$"])
-
-
-def test_the_policy_and_the_guard(tree: Path) -> None:
     show = "cat /proc/vm/policy /proc/vm/guard /proc/vm/check"
-    result = boot(
-        f"seqscan 24576 2 w; {show}", vm="aging", mem="16M", swap="sim:ssd", cmdline="guard=elder", image=tree
-    )
+    run = f"seqscan 24576 2 w; {show}"
+    result = boot(run, vm="aging", mem="16M", swap="sim:ssd", cmdline="guard=elder", image=tree)
     expected = ["corrupt=0$", "^policy: aging$", "^violations: 0$", r"^ticks: [1-9]\d*$", r"^spared: [1-9]\d*$", "^ok$"]
     result.check_exit().check_lines(expected)

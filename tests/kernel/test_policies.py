@@ -17,15 +17,15 @@ POLICIES = sorted(
 SWITCH = "/proc/sys/vm/policy"
 CHECK = "cat /proc/vm/check"
 BELADY = "refstring 1 2 3 4 1 2 5 1 2 3 4 5"
-THRASH = "thrash 6 4096 2"
-SMALL = {"mem": "16M", "swap": "sim:ssd"}
+THRASH = "thrash 6 2048 2"
+SMALL = {"mem": "8M", "swap": "sim:ssd"}
 
 # Three times as much as memory holds.
 WORKLOADS = {
-    "thrash": "thrash 6 4096 2",
-    "seqscan": "seqscan 24576 2 w",
-    "phase": "phase 24576 4096 4 4000",
-    "btree": "btree 24576 3000",
+    "thrash": THRASH,
+    "seqscan": "seqscan 12288 2 w",
+    "phase": "phase 12288 2048 4 4000",
+    "btree": "btree 12288 3000",
 }
 
 
@@ -88,7 +88,7 @@ def test_exact_runs_repeat(policy: str) -> None:
 
 def test_switching_while_it_pages_loses_nothing() -> None:
     switches = "".join(f"echo {policy}>{SWITCH};sleep .02;" for policy in ("ws", "fifo", "clock", "2q") * 2)
-    result = boot(f"thrash 6 4096 4& {switches}wait;{CHECK} {SWITCH}", vm="2q", **SMALL)
+    result = boot(f"thrash 6 2048 4& {switches}wait;{CHECK} {SWITCH}", vm="2q", **SMALL)
     expect_sound(result)
     assert not lines(result, "policy violation"), result.tail()
     names = [record["name"] for record in result.telemetry if record["ev"] == "policy"]

@@ -11,8 +11,8 @@ from guest import Result, boot
 from tidemark import qemu, summary, telemetry
 
 HZ = 500
-THRASH = "thrash 8 4096 2 3000"
-THRASH_MEM = "16M"
+THRASH = "thrash 6 2048 1 3000"
+THRASH_MEM = "8M"
 PROFILED = f"profile_hz={HZ}"
 
 
@@ -148,7 +148,7 @@ def test_mm_precedes_whatever_speaks_of_its_process(thrashing: Result) -> None:
             named[record["pid"]] = record["comm"]
         for speaks in [record] if record["ev"] == "exit" else record.get("procs", []):
             assert named.get(speaks["pid"]) == speaks["comm"], record["seq"]
-    assert sorted(named.values()).count("thrash") == 9 and named[1] == "init"
+    assert sorted(named.values()).count("thrash") == 7 and named[1] == "init"
 
 
 def test_living_spaces_have_page_directories_of_their_own() -> None:
@@ -237,7 +237,7 @@ def work_us(result: Result) -> int:
 
 def test_cost_of_samples_is_what_they_add_to_the_work() -> None:
     """Of a run that does not wait, so that samples change nothing else."""
-    run = "thrash 2 1024 200 3000"
+    run = "thrash 2 1024 80 3000"
     some, none = (boot(run, swap="none", cmdline=f"sample_ms={ms} sample_percent=100").check_exit() for ms in (10, 0))
     cost_us = records(some, "sample")[-1]["cost_us"]
     added_us = work_us(some) - work_us(none)
@@ -267,7 +267,7 @@ def test_samples_come_on_time_where_there_is_work(busy: Result) -> None:
 
 def test_faults_of_all_processes_are_the_systems() -> None:
     """Pages of programs that are loaded, locked and cleared are faults, too: the kernel's in a program's place."""
-    result = boot("thrash 4 4096 2; abi; sh -c true", vm="2q", mem="16M").check_exit()
+    result = boot("thrash 4 2048 2; abi; sh -c true", vm="2q", mem="8M").check_exit()
     last = records(result, "sample")[-1]
     everybody = [*last["procs"], *records(result, "exit")]
     assert sum(proc["minflt"] + proc["majflt"] for proc in everybody) == last["vm"]["pgfault"]

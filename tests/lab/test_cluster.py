@@ -90,6 +90,7 @@ def compared(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in [*paths, folder / "cells.csv"]}
 
 
+@pytest.mark.soak
 def test_killed_worker_loses_nothing_and_its_qemu_dies_with_it(dask: Cluster, tmp_path: Path) -> None:
     first, _ = dask.worker(), dask.worker()
     where, fate = cluster.Cluster(dask.address), {}
@@ -118,6 +119,7 @@ def is_running(pid: int) -> bool:
         return False
 
 
+@pytest.mark.soak
 def test_scheduler_that_disappears_is_told_and_what_is_done_is_kept(
     dask: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

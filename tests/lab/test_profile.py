@@ -6,6 +6,7 @@ import csv
 import json
 import shutil
 import xml.etree.ElementTree as ET
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@cache
 def rows_of(place: Path, *names: str) -> dict[tuple[str, str], dict]:
     """What --json says, by profile and function."""
     shown = tidemark("profile", *names, "--json", cwd=place)

@@ -405,7 +405,7 @@ def test_a_command_that_fails_has_been_recorded(tmp_path: Path) -> None:
 
 
 def test_a_run_that_takes_too_long_keeps_what_came(tmp_path: Path) -> None:
-    done = tidemark("trace", "record", "thrash 2 512 1000000", *QUICK, "--timeout", 5, "--out", "result", cwd=tmp_path)
+    done = tidemark("trace", "record", "thrash 2 512 1000000", *QUICK, "--timeout", 2, "--out", "result", cwd=tmp_path)
     assert done.returncode == errors.FAILED and "did not end in time" in done.stderr
     trace = Reader(tmp_path / "result" / TRACE)
     assert {row["whole"] for row in trace.spaces} == {False}

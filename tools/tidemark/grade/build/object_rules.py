@@ -15,11 +15,11 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from tidemark.errors import BAD_INPUT, LabError
+from tidemark.grade.build.workspace import compiler
 from tidemark.grade.model import Lab
 
 
@@ -53,26 +53,11 @@ FORBIDDEN = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Tools:
-    """binutils of the kernel's compiler."""
-
-    nm: str
-    objdump: str
-
-
 @cache
-def tools(tree: Path) -> Tools:
-    """Where the compiler that the tree's set-up names has them. LabError when there is no compiler."""
-    compiler = subprocess.run(["tools/setup.sh", "build"], cwd=tree, capture_output=True, text=True, check=False)
-    words = compiler.stdout.split()
-    if compiler.returncode or not words:
-        raise LabError(f"no compiler for the kernel: {compiler.stderr.strip()}", BAD_INPUT)
-
-    def find(name: str) -> str:
-        return subprocess.run([*words, f"-print-prog-name={name}"], capture_output=True, text=True).stdout.strip()
-
-    return Tools(find("nm"), find("objdump"))
+def binutils(name: str) -> str:
+    """The program nm or objdump of the kernel's compiler."""
+    found = subprocess.run([*compiler(), f"-print-prog-name={name}"], capture_output=True, text=True)
+    return found.stdout.strip()
 
 
 def listed(*command: str, tree: Path) -> list[str]:
@@ -129,14 +114,14 @@ def source_of(lab: Lab, name: str) -> str:
 
 def symbols(tree: Path, name: str) -> tuple[set[str], set[str]]:
     """(defined, undefined) global symbols of an object file."""
-    lines = [line.split() for line in listed(tools(tree).nm, "-g", name, tree=tree)]
+    lines = [line.split() for line in listed(binutils("nm"), "-g", name, tree=tree)]
     undefined = {words[-1] for words in lines if len(words) > 1 and words[-2] in "Uvw"}
     return {words[-1] for words in lines if words} - undefined, undefined
 
 
 def section_offences(tree: Path, name: str) -> list[str]:
     """Sections that the linker would treat in a way of their own."""
-    lines = (line.split() for line in listed(tools(tree).objdump, "-h", name, tree=tree))
+    lines = (line.split() for line in listed(binutils("objdump"), "-h", name, tree=tree))
     sections = [words[1] for words in lines if len(words) >= 6 and words[0].isdigit()]
     return [f"{name} has a section {section}" for section in sections if not SECTIONS.match(section)]
 
@@ -145,7 +130,7 @@ def instruction_offences(tree: Path, name: str) -> list[str]:
     """Each kind of forbidden instruction once, with the function it is in."""
     found: dict[str, str] = {}
     function = "?"
-    for line in listed(tools(tree).objdump, "-d", "--no-show-raw-insn", name, tree=tree):
+    for line in listed(binutils("objdump"), "-d", "--no-show-raw-insn", name, tree=tree):
         if line.endswith(">:"):
             function = line.split("<")[1][:-2]
         _, _, instruction = line.partition(":\t")

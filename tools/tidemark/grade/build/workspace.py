@@ -6,15 +6,29 @@ is booted, and what is seen of it then, is in tidemark.grade.witness.
 
 from __future__ import annotations
 
+import os
+import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
+from tidemark import qemu
+from tidemark.errors import BAD_INPUT, LabError
 from tidemark.grade.build.sandbox import Sandbox
 from tidemark.grade.model import Lab
 
 HOST_LIMIT_S = 120
 LINES_SHOWN = 12
+
+
+@cache
+def compiler() -> tuple[str, ...]:
+    """The kernel's compiler on this machine, as the set-up names it. LabError when there is none."""
+    found = subprocess.run(["tools/setup.sh", "build"], cwd=qemu.ROOT, capture_output=True, text=True)
+    if found.returncode or not found.stdout.split():
+        raise LabError(f"no compiler for the kernel: {found.stderr.strip()}", BAD_INPUT)
+    return tuple(found.stdout.split())
 
 
 @dataclass(frozen=True)
@@ -47,8 +61,12 @@ class Workspace:
         return not (self.release / "labs/RELEASE").exists()
 
     def make(self, *targets: str) -> HostRun:
-        """`make TARGET...` in the tree; nothing of the student's is executed by it. Not while tests run."""
-        return self.run_on_host("make", "--no-print-directory", "--silent", *targets, writable=(self.tree,))
+        """Make TARGET... in the tree; nothing of the student's is executed by it. Not while tests run.
+
+        It leaves out the Makefile's own part, the set-up: the machine that grades is set up.
+        """
+        words = ["make", "--no-print-directory", "--silent", f"-j{os.cpu_count()}", "-f", "tools/build.mk"]
+        return self.run_on_host(*words, f"CC={' '.join(compiler())}", *targets, writable=(self.tree,))
 
     def run_on_host(
         self, *command: str | Path, stdin: bytes = b"", writable: Sequence[Path] = (), limit_s: float = HOST_LIMIT_S
