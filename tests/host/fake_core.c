@@ -1,6 +1,7 @@
 /* The fake core: see host/fake_core.h. */
 #include "host/fake_core.h"
 #include "lib/assert.h"
+#include "mm/slab.h"
 #include "mm/starve.h"
 #include "mm/swap.h"
 #include <stdlib.h>
@@ -84,6 +85,39 @@ struct mm_struct *page_mm(struct page *page)
 	return page->owner;
 }
 
+/* Here PG_slab marks a page of a file, whose number is .slot. */
+bool page_is_file(const struct page *page)
+{
+	return page_test(page, PG_slab);
+}
+
+bool page_is_mapped(const struct page *page)
+{
+	return !page_is_file(page) || page->index % 2;
+}
+
+bool page_is_executable(const struct page *page)
+{
+	return page_is_file(page) && page->index % 4 == 1;
+}
+
+struct page_id page_id_of(const struct page *page)
+{
+	bool is_file = page_is_file(page);
+
+	return (struct page_id){ is_file ? 2 : 0, is_file ? page->slot : 0 };
+}
+
+u32 page_vpn(const struct page *page)
+{
+	return page->index;
+}
+
+u32 vm_slots(void)
+{
+	return 4 * max_pfn;
+}
+
 u64 vm_now(void)
 {
 	return core_now_ns;
@@ -125,6 +159,19 @@ struct mm_struct *vm_next_mm(struct mm_struct *mm)
 void *policy_mm(struct mm_struct *mm)
 {
 	return mm->policy;
+}
+
+/* Memory for what a policy keeps besides its pages; weak, for the tests of the kernel's own. */
+
+__attribute__((weak)) void *kzalloc(size_t size, gfp_t gfp)
+{
+	(void)gfp;
+	return calloc(1, size);
+}
+
+__attribute__((weak)) void kfree(const void *p)
+{
+	free((void *)p);
 }
 
 /* The core's side. */
@@ -186,12 +233,11 @@ struct page *core_select(struct vm_scan *scan)
 
 struct page *core_reclaim(u32 mask)
 {
-	struct vm_scan scan = { .zones = mask };
 	struct page *page = NULL;
 
 	for (int priority = DEF_PRIORITY; priority >= 0 && !page; priority--) {
-		scan.priority = priority;
-		scan.budget = policy_budget(mask, priority);
+		struct vm_scan scan = policy_scan(mask, priority);
+
 		page = core_select(&scan);
 	}
 	return page;

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from lab import tidemark
-from tidemark import accessed, compare, qemu, strings
+from tidemark import accessed, compare, qemu, strings, vmsim
 from tidemark.cli import app
 from tidemark.errors import BAD_INPUT, USAGE, LabError
 from tidemark.trace.record import record
@@ -45,7 +45,7 @@ def test_numbers_ranges_and_comments() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("1 2\n3 x4", "line 2: 'x4'"),
+        ("1 2\n3 y4", "line 2: 'y4'"),
         ("5-4", "'5-4'"),
         ("4294967296", "'4294967296'"),
         ("-1", "'-1'"),
@@ -55,6 +55,16 @@ def test_numbers_ranges_and_comments() -> None:
 def test_bad_text_is_refused_with_its_place(text: str, said: str) -> None:
     with pytest.raises(LabError, match=re.escape(said)):
         strings.from_text(text, "file")
+
+
+def test_mixed_string_is_of_the_process_and_of_a_file() -> None:
+    """The write makes page 3 of the file dirty; a call that finds a mapped page is no fault; 1 and f1 are two pages."""
+    string = strings.find("1 f1 r3 w3 1 f1-2 l1")
+    assert (string.nr_pages, string.nr_references) == (4, 8)
+    outcome = vmsim.run(vmsim.build("fifo"), string, 4)
+    assert (outcome.faults, outcome.minor, outcome.hits) == (4, 0, 4)
+    assert compare.bounds(string, [3])["min"] == [4]
+    assert vmsim.run(vmsim.build("fifo"), strings.find("r3 f3 f3"), 4).minor == 1
 
 
 def test_trace_that_is_cut_off_is_refused(tmp_path: Path) -> None:

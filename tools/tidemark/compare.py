@@ -45,11 +45,10 @@ def batches(string: References) -> Iterator[Batch]:
     from tidemark.trace.pages import PageTable
 
     table, start = PageTable(), 0
-    for piece in string.runs():
-        pages = table.number(np.zeros(len(piece), np.uint16), piece[:, 0].astype(np.uint64)).astype(np.int32)
-        counts = np.ascontiguousarray(piece[:, 1])
+    for names, counts in strings.names_and_counts(string.runs()):
+        pages = table.number(np.zeros(len(names), np.uint16), names).astype(np.int32)
         starts = start + np.cumsum(counts, dtype=np.int64) - counts
-        yield Batch(pages, np.ones(len(piece), np.uint8), counts, starts, counts, table.known)
+        yield Batch(pages, np.ones(len(pages), np.uint8), counts, starts, counts, table.known)
         start += int(counts.sum())
 
 

@@ -23,6 +23,11 @@ RIGHT = (0, 1, 3)
 SEPARATOR = "  "
 
 
+def page_name(page: int) -> str:
+    """The process's page 3 is 3; page 3 of the file, which the simulator calls -4, f3."""
+    return str(page) if page >= 0 else f"f{-1 - page}"
+
+
 def symbols(program: Path) -> list[tuple[int, str]]:
     """(address, name) of the program's variables, in order; none when there is no `nm`."""
     try:
@@ -84,10 +89,10 @@ def question(hook: dict[str, Any]) -> str:
 
 def answer(hook: dict[str, Any]) -> str:
     """What it looked at, and what it gave."""
-    parts = [f"{page} {'used' if used else 'unused'}" for page, used in hook.get("looked", ())]
+    parts = [f"{page_name(page)} {'used' if used else 'unused'}" for page, used in hook.get("looked", ())]
     if "gave" in hook:
         act = {"detach": " (detach)", "launder": " (launder)"}.get(hook.get("act", ""), "")
-        parts.append("nothing" if hook["gave"] is None else f"takes {hook['gave']}{act}")
+        parts.append("nothing" if hook["gave"] is None else f"takes {page_name(hook['gave'])}{act}")
     return ", ".join(parts)
 
 
@@ -102,12 +107,12 @@ def reasons(hooks: Iterable[dict[str, Any]]) -> str:
 
 def victims(row: dict[str, Any]) -> str:
     """The pages that left."""
-    return " ".join(str(hook["gave"]) for hook in row["hooks"] if hook.get("act") == "evict")
+    return " ".join(page_name(hook["gave"]) for hook in row["hooks"] if hook.get("act") == "evict")
 
 
 def marked(pages: Iterable[int | None], used: set[int]) -> str:
     """Pages in order, those with an accessed bit marked; - for an empty frame."""
-    return " ".join("-" if page is None else f"{page}*" if page in used else str(page) for page in pages)
+    return " ".join("-" if page is None else page_name(page) + "*" * (page in used) for page in pages)
 
 
 def cells(row: dict[str, Any]) -> list[str]:
@@ -117,7 +122,7 @@ def cells(row: dict[str, Any]) -> list[str]:
     number = str(row["ref"]) if row["count"] == 1 else f"{row['ref']}-{row['ref'] + row['count'] - 1}"
     return [
         number,
-        str(row["page"]),
+        page_name(row["page"]),
         row["result"],
         victims(row),
         reasons(row["hooks"]),

@@ -3,6 +3,10 @@
 A string is a sequence of runs: page, number of references in a row, and the nanoseconds of the process's virtual time
 that they take. In a trace an instruction takes one, as in an exact run. Elsewhere a reference stands for STEP_NS of
 work on its page; only policies that look at a clock notice.
+
+References write to the program's own pages, unless a letter before a page number says what else (KINDS_OF_USE): `f3`
+loads from page 3 of a mapped file, `r3` reads it by a system call. Among runs, a row of no references gives the kind of
+those after it (tools/vmsim/vmsim.h: REF_*).
 """
 
 from __future__ import annotations
@@ -25,9 +29,20 @@ RUNS_AT_ONCE = 1 << 16
 DEFAULT_REFERENCES = 200_000
 MAX_REFERENCES = 1 << 30
 MAX_PAGE = (1 << 32) - 1
+OF_FILE, BY_CALL, LOADS, FETCHES = 1, 2, 4, 8
+KINDS_OF_USE = {
+    "": 0,
+    "l": LOADS,
+    "f": OF_FILE | LOADS,
+    "F": OF_FILE,
+    "x": OF_FILE | LOADS | FETCHES,
+    "r": OF_FILE | BY_CALL | LOADS,
+    "w": OF_FILE | BY_CALL,
+}
 SYNTAX = (
-    'page numbers ("1 2 3 4 1 2 5", "1-9 3"), a file of them, a trace (.tmt), the name of a standard string, or '
-    "KIND:PAGES[,refs=N][,seed=S] with a kind of loop, random, zipf, scan, phases, correlated"
+    'page numbers ("1 2 3 4 1 2 5", "1-9 3"; with a letter, "l3" only loads; of a file, "f3" loads, "F3" stores, "x3" '
+    'fetches an instruction where it is mapped, "r3" and "w3" read and write), a file of them, a trace (.tmt), the name '
+    "of a standard string, or KIND:PAGES[,refs=N][,seed=S] with a kind of loop, random, zipf, scan, phases, correlated"
 )
 
 
@@ -50,8 +65,47 @@ class References(Protocol):
         ...
 
     def runs(self) -> Iterator[np.ndarray]:
-        """Pieces u32[n, 3]: page, references (at least 1), nanoseconds."""
+        """Pieces u32[n, 3]: page, references, nanoseconds; without references, a kind instead of a page."""
         ...
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """A string of several kinds of references: rows kind, page (u32[n, 2]), each once, for `step_ns`."""
+
+    name: str
+    uses: np.ndarray
+    step_ns: int = STEP_NS
+
+    @property
+    def nr_references(self) -> int:
+        """Length of the string."""
+        return len(self.uses)
+
+    @property
+    def nr_pages(self) -> int:
+        """Distinct pages; the process's and the file's are not the same."""
+        return len(np.unique(self.uses & (OF_FILE, MAX_PAGE), axis=0))
+
+    def runs(self) -> Iterator[np.ndarray]:
+        """See References."""
+        for at in range(0, len(self.uses), RUNS_AT_ONCE):
+            part = self.uses[at : at + RUNS_AT_ONCE]
+            piece = np.empty((2 * len(part), 3), np.uint32)
+            piece[0::2] = np.column_stack([part[:, 0], np.zeros((len(part), 2))])
+            piece[1::2] = np.column_stack([part[:, 1], np.ones(len(part)), np.full(len(part), self.step_ns)])
+            yield piece
+
+
+def names_and_counts(pieces: Iterator[np.ndarray]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """(u64[n], u32[n]) for each piece: numbers of pages, those of the file from 2^32 on; references."""
+    kind = 0
+    for piece in pieces:
+        headers = piece[:, 1] == 0
+        kinds = np.concatenate([[kind], piece[headers, 0]])[np.cumsum(headers)]
+        kind = int(kinds[-1])
+        names = piece[:, 0] + ((kinds & OF_FILE).astype(np.uint64) << np.uint64(32))
+        yield names[~headers].astype(np.uint64), np.ascontiguousarray(piece[~headers, 1])
 
 
 @dataclass(frozen=True)
@@ -186,23 +240,22 @@ STANDARD = {
 }
 
 
-def word_pages(word: str, where: str) -> np.ndarray:
-    """The pages of one word, a number or a range."""
-    match = re.fullmatch(r"(\d{1,10})(?:-(\d{1,10}))?", word)
-    first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, -1)
-    if not first <= last <= MAX_PAGE:
+def word_uses(word: str, where: str) -> np.ndarray:
+    """What one word means, a number or a range with or without a letter: rows kind, page."""
+    match = re.fullmatch(r"([A-Za-z]?)(\d{1,10})(?:-(\d{1,10}))?", word)
+    first, last = (int(match[2]), int(match[3] or match[2])) if match and match[1] in KINDS_OF_USE else (0, -1)
+    if not match or not first <= last <= MAX_PAGE:
         raise LabError(f"{where}: {word[:40]!r} is no page number or range; a string is {SYNTAX}")
-    return np.arange(first, last + 1, dtype=np.uint32)
+    pages = np.arange(first, last + 1, dtype=np.uint32)
+    return np.column_stack([np.full_like(pages, KINDS_OF_USE[match[1]]), pages])
 
 
-def from_text(text: str, where: str) -> np.ndarray:
-    """u32[n]: page numbers and ranges such as 1-5 between blanks or commas; # begins a comment. LabError says which
-    word of `where` is none.
+def uses_of(text: str, where: str) -> np.ndarray:
+    """u32[n, 2]: kinds and pages, from numbers and ranges such as 1-5 between blanks or commas; # begins a comment.
+    LabError says which word of `where` is none.
     """
-    if re.fullmatch(r"[\d\s]+", text) and (numbers := text.split()) and max(map(len, numbers)) < len(str(MAX_PAGE)):
-        return np.array(numbers, np.uint32)  # many at once
     parts = [
-        word_pages(word, f"{where}, line {number}")
+        word_uses(word, f"{where}, line {number}")
         for number, line in enumerate(text.splitlines(), 1)
         for word in re.split(r"[\s,]+", line.partition("#")[0])
         if word
@@ -210,6 +263,23 @@ def from_text(text: str, where: str) -> np.ndarray:
     if not parts:
         raise LabError(f"{where}: there is no page number in it; a string is {SYNTAX}")
     return np.concatenate(parts)
+
+
+def from_text(text: str, where: str) -> np.ndarray:
+    """u32[n]: the same for a string of page numbers only. LabError for any other."""
+    if re.fullmatch(r"[\d\s]+", text) and (numbers := text.split()) and max(map(len, numbers)) < len(str(MAX_PAGE)):
+        return np.array(numbers, np.uint32)  # many at once
+    uses = uses_of(text, where)
+    if uses[:, 0].any():
+        raise LabError(f"{where}: only page numbers will do here, no other kinds of references")
+    return np.ascontiguousarray(uses[:, 1])
+
+
+def written_out(name: str, text: str, where: str, step_ns: int) -> Given | Mixed:
+    """The string that a text spells."""
+    if re.search(r"(?m)^[^#]*[A-Za-z]", text):
+        return Mixed(name, uses_of(text, where), step_ns)
+    return Given(name, from_text(text, where), step_ns)
 
 
 def generated(text: str) -> np.ndarray:
@@ -232,10 +302,10 @@ def find(text: str, space: str = "", step_ns: int = STEP_NS) -> References:
     path = Path(text)
     if not text.strip():
         raise LabError(f"which string of references? Give {SYNTAX}", USAGE)
-    if re.fullmatch(r"[\d\s,-]+", text):
-        return Given(" ".join(text.split()), from_text(text, "the string"), step_ns)
     if text in STANDARD:
         return standard(text, step_ns)
+    if re.fullmatch(r"(\w?[\d,-]+\s*)+", text.lstrip()):
+        return written_out(" ".join(text.split()), text, "the string", step_ns)
     if re.match(r"\w+:\d", text):
         return Given(text, generated(text), step_ns)
     if not path.is_file():
@@ -244,7 +314,7 @@ def find(text: str, space: str = "", step_ns: int = STEP_NS) -> References:
         from tidemark.trace.format import Reader
 
         return Traced(Reader(path), space)
-    return Given(path.name, from_text(path.read_text("utf-8", "replace"), text), step_ns)
+    return written_out(path.name, path.read_text("utf-8", "replace"), text, step_ns)
 
 
 def standard(name: str, step_ns: int = STEP_NS) -> References:

@@ -22,6 +22,43 @@ bool page_dirty(struct page *page)
 	return page_test(page, PG_dirty);
 }
 
+bool page_is_file(const struct page *page)
+{
+	return !page_test(page, PG_anon);
+}
+
+bool page_is_mapped(const struct page *page)
+{
+	return entry_of(page)->mapped;
+}
+
+bool page_is_executable(const struct page *page)
+{
+	return entry_of(page)->text;
+}
+
+struct page_id page_id_of(const struct page *page)
+{
+	struct page_id id = { FILE_STORE, page->index };
+
+	if (!page_is_file(page)) {
+		id.index = entry_of(page)->slot;
+		id.store = id.index ? SWAP_STORE : 0;
+	}
+	return id;
+}
+
+u32 page_vpn(const struct page *page)
+{
+	return page->index;
+}
+
+/* It never fills; but ghosts of all that would be in the largest area are enough. */
+u32 vm_slots(void)
+{
+	return 4 * max_pfn;
+}
+
 void page_trap(struct page *page)
 {
 	memory_fault_first(page);

@@ -8,7 +8,8 @@
 #define USAGE                                                                                      \
 	"usage: POLICY [--frames N] [--set NAME=VALUE]... [--explain]\n"                           \
 	"Runs the policy over the references on standard input: triples of 32-bit numbers,\n"      \
-	"page, references to it, and nanoseconds they take. Prints JSON (report.c).\n"
+	"page, references to it, and nanoseconds they take. A triple of no references says\n"      \
+	"instead of a page of what kind those after it are (REF_*). Prints JSON (report.c).\n"
 
 enum { DEFAULT_FRAMES = 3, MAX_FRAMES = 1 << 24, RUNS_AT_ONCE = 1 << 13 };
 
@@ -88,16 +89,25 @@ static bool fill(size_t *used)
 	return n > 0;
 }
 
+static u32 kind_of(u32 number)
+{
+	if (number >= REF_KINDS || (number & REF_CALL && !(number & REF_FILE)))
+		refuse("kind %u: there is no such kind of reference", number);
+	return number;
+}
+
 static void run_all(void)
 {
 	size_t used = 0, whole;
+	u32 kind = 0;
 
 	while (fill(&used)) {
 		whole = used / sizeof(*runs);
 		for (size_t i = 0; i < whole; i++) {
-			if (!runs[i].count)
-				refuse("a run of no references");
-			memory_run(runs[i].page, runs[i].count, runs[i].ns);
+			if (runs[i].count)
+				memory_run(runs[i].page, runs[i].count, runs[i].ns, kind);
+			else
+				kind = kind_of(runs[i].page);
 		}
 		used %= sizeof(*runs);
 		memmove(runs, runs + whole, used);

@@ -20,7 +20,7 @@ struct counts counts;
 u64 sim_now_ns;
 u32 sim_resident;
 
-static struct entry **leaves;
+static struct entry **leaves[2]; /* of the process, and of the file */
 static struct page **free_frames; /* the last one goes first */
 static u64 tick_ns, next_tick_ns;
 
@@ -44,7 +44,8 @@ void memory_start(u32 nr_frames)
 {
 	vm_policy = seam_policy();
 	mem_map = allocate(nr_frames, sizeof(*mem_map));
-	leaves = allocate(NR_LEAVES, sizeof(*leaves));
+	for (int i = 0; i < 2; i++)
+		leaves[i] = allocate(NR_LEAVES, sizeof(*leaves[i]));
 	free_frames = allocate(nr_frames, sizeof(*free_frames));
 	max_pfn = nr_frames;
 	zones[ZONE_NORMAL] = (struct zone){ .name = "Normal",
@@ -61,13 +62,18 @@ void memory_start(u32 nr_frames)
 	seam_start();
 }
 
-struct entry *entry_of(u32 vpage)
+static inline struct entry *entry_at(u32 vpage, bool of_file)
 {
-	struct entry **leaf = &leaves[vpage >> LEAF_SHIFT];
+	struct entry **leaf = &leaves[of_file][vpage >> LEAF_SHIFT];
 
 	if (unlikely(!*leaf))
 		*leaf = allocate(LEAF_SIZE, sizeof(**leaf));
 	return &(*leaf)[vpage % LEAF_SIZE];
+}
+
+struct entry *entry_of(const struct page *page)
+{
+	return entry_at(page->index, page_is_file(page));
 }
 
 static bool faults_first(const struct page *pointer)
@@ -82,12 +88,13 @@ static struct page *untagged(struct page *pointer)
 
 void memory_fault_first(struct page *page)
 {
-	entry_of(page->index)->page = (struct page *)((uintptr_t)page | 1);
+	entry_of(page)->page = (struct page *)((uintptr_t)page | 1);
 }
 
 void memory_release(struct page *page)
 {
-	entry_of(page->index)->page = NULL;
+	entry_of(page)->page = NULL;
+	entry_of(page)->mapped = false;
 	page->owner = NULL;
 	sim_resident--;
 	free_frames[zones[ZONE_NORMAL].nr_free++] = page;
@@ -136,73 +143,111 @@ static void pass_time(u32 ns)
 
 /* References. */
 
-static void bring_in(struct entry *entry, u32 vpage)
+static void bring_in(struct entry *entry, u32 vpage, u32 kind)
 {
-	struct page_id from = { entry->slot ? SWAP_STORE : 0, entry->slot };
 	struct page *page = take_frame();
 
-	page->flags = (u32)ZONE_NORMAL << PG_zone_shift | 1u << PG_anon | 1u << PG_dirty;
-	page->owner = &sim_mm;
+	page->flags = (u32)ZONE_NORMAL << PG_zone_shift;
+	if (!(kind & REF_FILE))
+		page_set(page, PG_anon);
+	if (!(kind & REF_LOAD) || !(kind & REF_FILE || entry->slot))
+		page_set(page, PG_dirty);
+	page->owner = kind & REF_CALL ? NULL : &sim_mm;
 	page->index = vpage;
 	entry->page = page;
 	sim_resident++;
 	counts.pages += !entry->seen;
 	entry->seen = true;
-	policy_call_insert(page, &sim_mm, VM_IN_FAULT, from);
+	entry->mapped = !(kind & REF_CALL);
+	policy_call_insert(page, page->owner, kind & REF_CALL ? VM_IN_READ : VM_IN_FAULT,
+			   page_id_of(page));
 }
 
-static const char *fault(struct entry *entry, u32 vpage)
+static const char *fault(struct entry *entry, u32 vpage, u32 kind)
 {
 	const char *result = "minor";
 
 	if (entry->page) {
 		entry->page = untagged(entry->page);
+		entry->mapped = true;
 		page_clear(entry->page, PG_young);
-		page_set(entry->page, PG_dirty);
+		if (!(kind & REF_LOAD))
+			page_set(entry->page, PG_dirty);
 		counts.minor++;
 		policy_call_touch(entry->page, &sim_mm, VM_TOUCH_MINOR);
 	} else {
 		result = "fault";
 		counts.faults++;
-		bring_in(entry, vpage);
+		bring_in(entry, vpage, kind);
 	}
 	admit();
 	return result;
 }
 
-static inline const char *refer(u32 vpage)
+/* A read or write that finds the page in memory, mapped or not. */
+static const char *call_finds(struct entry *entry, u32 kind)
 {
-	struct entry *entry = entry_of(vpage);
+	struct page *page = untagged(entry->page);
+
+	if (!(kind & REF_LOAD))
+		page_set(page, PG_dirty);
+	policy_call_touch(page, &sim_mm, VM_TOUCH_IO);
+	return "hit";
+}
+
+static const char *refer_to(struct entry *entry, u32 vpage, u32 kind)
+{
+	struct page *page = entry->page;
+
+	entry->text |= !!(kind & REF_EXEC);
+	if (page && kind & REF_CALL)
+		return call_finds(entry, kind);
+	if (!page || faults_first(page) || !(entry->mapped || kind & REF_CALL))
+		return fault(entry, vpage, kind);
+	page_set(page, PG_young);
+	if (!(kind & REF_LOAD))
+		page_set(page, PG_dirty);
+	return "hit";
+}
+
+static inline const char *refer(u32 vpage, u32 kind)
+{
+	struct entry *entry = entry_at(vpage, kind & REF_FILE);
 	struct page *page = entry->page;
 
 	counts.references++;
-	if (unlikely(!page || faults_first(page)))
-		return fault(entry, vpage);
+	if (unlikely(kind || !page || faults_first(page)))
+		return refer_to(entry, vpage, kind);
 	page->flags |= 1u << PG_young | 1u << PG_dirty;
 	return "hit";
 }
 
 /* The first reference comes at the beginning of that time, the others at its end. */
-void memory_run(u32 vpage, u32 count, u32 ns)
+void memory_run(u32 vpage, u32 count, u32 ns, u32 kind)
 {
-	const char *result = refer(vpage);
+	const char *result = refer(vpage, kind);
 
 	if (unlikely(sim_now_ns + ns >= next_tick_ns))
 		pass_time(ns);
 	else
 		sim_now_ns += ns;
-	if (count > 1) {
-		refer(vpage);
+	if (count > 1 && kind & REF_CALL) {
+		while (--count)
+			refer(vpage, kind);
+	} else if (count > 1) {
+		refer(vpage, kind);
 		counts.references += count - 2;
 	}
 	if (unlikely(report_explains))
-		report_reference(vpage, count, result);
+		report_reference(vpage, count, kind, result);
 }
 
-static void forget_all(struct entry *leaf)
+static void forget_all(struct entry *leaf, bool of_file, u32 first)
 {
 	for (u32 i = 0; leaf && i < LEAF_SIZE; i++)
-		if (leaf[i].slot)
+		if (of_file && leaf[i].seen)
+			policy_call_forget((struct page_id){ FILE_STORE, first + i });
+		else if (leaf[i].slot)
 			policy_call_forget((struct page_id){ SWAP_STORE, leaf[i].slot });
 	free(leaf);
 }
@@ -212,10 +257,12 @@ void memory_end(void)
 	for (u32 pfn = 0; pfn < max_pfn; pfn++)
 		if (page_test(&mem_map[pfn], PG_owned))
 			policy_call_remove(&mem_map[pfn], VM_OUT_FREED);
-	for (u32 i = 0; i < NR_LEAVES; i++)
-		forget_all(leaves[i]);
+	for (int of_file = 0; of_file < 2; of_file++) {
+		for (u32 i = 0; i < NR_LEAVES; i++)
+			forget_all(leaves[of_file][i], of_file, i << LEAF_SHIFT);
+		free(leaves[of_file]);
+	}
 	seam_end();
 	free(mem_map);
-	free(leaves);
 	free(free_frames);
 }

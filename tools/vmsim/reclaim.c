@@ -12,7 +12,7 @@ static u32 next_slot = 1;
 
 static void finish_evict(struct page *page)
 {
-	policy_call_evicted(page, (struct page_id){ SWAP_STORE, entry_of(page->index)->slot });
+	policy_call_evicted(page, page_id_of(page));
 	memory_release(page);
 }
 
@@ -43,8 +43,10 @@ static void finish_writes(void)
 
 static void give_slot(struct page *page)
 {
-	struct entry *entry = entry_of(page->index);
+	struct entry *entry = entry_of(page);
 
+	if (page_is_file(page))
+		return;
 	if (!entry->slot) {
 		entry->slot = next_slot++;
 		page_set(page, PG_dirty);
@@ -75,12 +77,11 @@ static bool work_on(struct page *page, enum vm_act act)
 /* Frees a frame, unless the policy gives none. Returns how many pages it gave. */
 static u32 reclaim_pass(int priority)
 {
-	struct vm_scan scan = { .zones = ZONES_ALL, .priority = priority };
+	struct vm_scan scan = policy_scan(ZONES_ALL, priority);
 	struct page *page;
 	bool freed = false;
 	u32 given = 0;
 
-	scan.budget = policy_budget(ZONES_ALL, priority);
 	while (!freed && (page = seam_select(&scan))) {
 		given++;
 		freed = work_on(page, scan.act);
@@ -104,13 +105,11 @@ void reclaim_one(void)
 
 u32 reclaim_surplus(void)
 {
-	struct vm_scan scan = {
-		.mm = &sim_mm, .zones = ZONES_ALL, .trim = true, .budget = 2 * sim_resident
-	};
 	u32 n = policy_call_surplus(&sim_mm), freed = 0;
+	struct vm_scan scan = policy_trim_scan(&sim_mm, n, sim_resident);
 	struct page *page;
 
-	while (n-- && (page = seam_select(&scan)))
+	while ((page = seam_select(&scan)))
 		freed += work_on(page, scan.act);
 	finish_writes();
 	return freed;

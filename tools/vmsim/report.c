@@ -1,6 +1,8 @@
 /*
  * JSON on standard output: one object a line.
  *
+ * Pages of the file have negative numbers: -1 is its page 0.
+ *
  * With --explain, one for every reference (or run of references to one page):
  *	ref     number of the (run's first) reference, from 1
  *	page, count, result: "hit", "fault", or "minor": in memory, but it had to fault
@@ -23,6 +25,11 @@ static char *hooks_text;
 static size_t hooks_length;
 static bool asked; /* a hook's object is open */
 static u64 first_reference = 1;
+
+static long long number_of(const struct page *page)
+{
+	return page_is_file(page) ? -1 - (long long)page->index : page->index;
+}
 
 static void next_hook(const char *name)
 {
@@ -54,8 +61,8 @@ void report_looked(const struct page *page, bool used)
 		fputs(",\"looked\":[", hooks);
 	}
 	fflush(hooks);
-	fprintf(hooks, "%s[%u,%s]", hooks_text[hooks_length - 1] == '[' ? "" : ",", page->index,
-		used ? "true" : "false");
+	fprintf(hooks, "%s[%lld,%s]", hooks_text[hooks_length - 1] == '[' ? "" : ",",
+		number_of(page), used ? "true" : "false");
 }
 
 void report_gave(const struct page *page, enum vm_act act)
@@ -65,7 +72,7 @@ void report_gave(const struct page *page, enum vm_act act)
 	if (!report_explains)
 		return;
 	if (page)
-		fprintf(hooks, "],\"gave\":%u,\"act\":\"%s\"}", page->index,
+		fprintf(hooks, "],\"gave\":%lld,\"act\":\"%s\"}", number_of(page),
 			act <= VM_LAUNDER ? names[act] : "?");
 	else
 		fputs("],\"gave\":null}", hooks);
@@ -131,7 +138,7 @@ __attribute__((no_sanitize("address"))) static void print_list(const struct list
 
 		if (!page || page->count == mark) /* it does not come back to its head */
 			break;
-		printf("%s%u", separator, page->index);
+		printf("%s%lld", separator, number_of(page));
 		separator = ",";
 		page->count = mark;
 	}
@@ -179,17 +186,22 @@ static void print_show(void)
 	print_string(text, m.count);
 }
 
+static bool in_use(u32 pfn)
+{
+	return page_test(&mem_map[pfn], PG_owned) || page_test(&mem_map[pfn], PG_isolated);
+}
+
 static void print_frames(void)
 {
 	const char *separator = "";
 
 	fputs("\"frames\":[", stdout);
 	for (u32 pfn = 0; pfn < max_pfn; pfn++)
-		printf(mem_map[pfn].owner ? "%s%u" : "%snull", pfn ? "," : "", mem_map[pfn].index);
+		printf(in_use(pfn) ? "%s%lld" : "%snull", pfn ? "," : "", number_of(&mem_map[pfn]));
 	fputs("],\"used\":[", stdout);
 	for (u32 pfn = 0; pfn < max_pfn; pfn++)
-		if (mem_map[pfn].owner && page_test(&mem_map[pfn], PG_young)) {
-			printf("%s%u", separator, mem_map[pfn].index);
+		if (in_use(pfn) && page_test(&mem_map[pfn], PG_young)) {
+			printf("%s%lld", separator, number_of(&mem_map[pfn]));
 			separator = ",";
 		}
 	putchar(']');
@@ -208,10 +220,11 @@ static void print_hooks(void)
 	hooks = NULL;
 }
 
-void report_reference(u32 vpage, u32 count, const char *result)
+void report_reference(u32 vpage, u32 count, u32 kind, const char *result)
 {
-	printf("{\"ref\":%llu,\"page\":%u,\"count\":%u,\"result\":\"%s\",\"hooks\":[",
-	       (unsigned long long)first_reference, vpage, count, result);
+	printf("{\"ref\":%llu,\"page\":%lld,\"count\":%u,\"result\":\"%s\",\"hooks\":[",
+	       (unsigned long long)first_reference,
+	       kind & REF_FILE ? -1 - (long long)vpage : (long long)vpage, count, result);
 	first_reference = counts.references + 1;
 	print_hooks();
 	fputs("],", stdout);
@@ -241,7 +254,7 @@ void report_violation(const struct violation *v)
 	char number[16] = "null";
 
 	if (v->page)
-		snprintf(number, sizeof(number), "%u", v->page->index);
+		snprintf(number, sizeof(number), "%lld", number_of(v->page));
 	fflush(stdout);
 	fprintf(stderr, "policy %s broke the rule '%s' at reference %llu, hook %s: %s\n", v->name,
 		v->rule, (unsigned long long)counts.references, v->hook, v->what);

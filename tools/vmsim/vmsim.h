@@ -22,8 +22,11 @@
  * none. The policy's tick comes every tick_ms of it, then trimming, then the question whether
  * the process may run.
  *
- * Left out: clean pages (every reference writes), read-ahead, pages that are shared, locked or
- * being written when they are wanted, zones (all frames are in NORMAL), a full swap area,
+ * References are writes to anonymous pages, unless a kind is given (REF_*): what only reads leaves a page
+ * clean, if it has a copy in its store; pages of a file may be mapped, or read and written by system
+ * calls. A file's page that a call brought in belongs to no process, also when it is mapped later.
+ *
+ * Left out: read-ahead, pages that are shared, locked or being written when they are wanted, zones (all frames are in NORMAL), a full swap area,
  * background reclaim (a cap on frames never starts it), more than one process.
  */
 #ifndef VMSIM_H
@@ -44,6 +47,16 @@ struct counts {
 	u32 pages; /* distinct */
 };
 
+/* What a reference is, besides a program's write to its own page. */
+enum {
+	REF_FILE = 1, /* to a page of a file */
+	REF_CALL = 2, /* by read or write, not by an instruction: only to a file's */
+	REF_LOAD = 4, /* it changes nothing */
+	REF_EXEC = 8, /* it fetches an instruction */
+};
+#define REF_KINDS 16
+#define FILE_STORE 2u /* page_id.store of the file */
+
 extern struct mm_struct sim_mm;
 extern struct counts counts;
 extern u64 sim_now_ns;   /* machine time, and the process's own */
@@ -53,16 +66,16 @@ extern u32 sim_resident; /* frames in use */
 struct entry {
 	struct page *page; /* NULL: not in memory */
 	u32 slot;          /* in the swap area; 0: it has never left */
-	u32 seen;
+	bool seen, mapped, text;
 };
 
 /* memory.c */
 void memory_start(u32 nr_frames);
-/* `count` references to one page, which take ns together. */
-void memory_run(u32 vpage, u32 count, u32 ns);
+/* `count` references of a kind to one page, which take ns together. */
+void memory_run(u32 vpage, u32 count, u32 ns, u32 kind);
 /* The process ends: the policy is left with nothing. */
 void memory_end(void);
-struct entry *entry_of(u32 vpage);
+struct entry *entry_of(const struct page *page);
 /* The next use of the page shall be a minor fault. */
 void memory_fault_first(struct page *page);
 /* The page has left memory, its frame is free. */
@@ -86,7 +99,7 @@ extern bool report_explains;
 void report_asked(const char *name, const struct vm_scan *scan);
 void report_looked(const struct page *page, bool used);
 void report_gave(const struct page *page, enum vm_act act);
-void report_reference(u32 vpage, u32 count, const char *result);
+void report_reference(u32 vpage, u32 count, u32 kind, const char *result);
 void report_result(void);
 void report_violation(const struct violation *v);
 

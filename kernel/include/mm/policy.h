@@ -4,8 +4,8 @@
  * Ownership. Every reclaimable page has exactly one owner: the policy (it is on the policy's lists)
  * or the core. insert gives a page to the policy; select hands one to the core, which answers
  * with exactly one putback or evicted, or frees the page if its user died meanwhile (then no
- * hook is called). touch and remove are called only for pages that the policy owns. Only
- * anonymous pages are reclaimable; locked ones (mlock) are taken away by remove(VM_OUT_PINNED).
+ * hook is called). touch and remove are called only for pages that the policy owns. Locked ones
+ * (mlock) are taken away by remove(VM_OUT_PINNED).
  *
  * Hooks. All but init and exit run one at a time and never from interrupts: no sleeping, no
  * allocating, no I/O, and no hook is called from inside a hook. The core measures the time spent
@@ -13,8 +13,14 @@
  * priority 0 although there is one, a list that does not add up, a hook that takes too long) is
  * reported by name, and the core goes on with fifo. mm/seam/rules.c has all the rules.
  *
- * Swap slots are the stable identity of a page: it has one before it is evicted, and the ghost of
- * an evicted page is its page_id until forget.
+ * A page's identity is its page_id. An anonymous page gets one, a swap slot, before it is evicted
+ * for the first time; a page of a file has it from the start. The ghost of an evicted page is its
+ * page_id until forget; lib/ghost.h keeps them.
+ *
+ * Pages of files. Some are mapped, and seen as anonymous ones are: by accessed bits. Others are only
+ * read and written, by system calls, each of which is a touch(VM_TOUCH_IO). They are dropped
+ * without a write while nobody has changed them. (The kernel has no pages of files that can be
+ * replaced yet; the simulator has.)
  */
 #ifndef MM_POLICY_H
 #define MM_POLICY_H
@@ -27,52 +33,55 @@
 #include "types.h"
 
 struct page_id {
-	u32 store; /* 0: none yet; 1: the swap area */
-	u32 index; /* slot */
+	u32 store; /* 0: none yet; 1: the swap area; more: a file */
+	u32 index; /* slot, or page of the file */
 };
 
 enum vm_in {
 	VM_IN_FAULT,    /* somebody's access brought it in; that access is not a use */
 	VM_IN_PREFETCH, /* read ahead; nobody has asked for it yet */
-	VM_IN_ADOPT,    /* the policy has just been switched on and takes over the page */
+	VM_IN_CLAIM,    /* somebody asks for what was read ahead; remove(MOVED) came before */
+	VM_IN_READ, /* read or write brought it in, and that use is over: a file's, not mapped */
+	VM_IN_ADOPT, /* the policy has just been switched on and takes over the page */
 };
 
 enum vm_out {
-	VM_OUT_FREED,  /* its last user is gone */
+	VM_OUT_FREED, /* its last user is gone */
 	VM_OUT_PINNED, /* locked in memory */
 	VM_OUT_SWITCH, /* another policy takes over */
-	VM_OUT_MOVED,  /* its process ended, others share it: insert follows */
+	VM_OUT_MOVED, /* it becomes another process's, or its first: insert follows */
 };
 
 enum vm_touch {
-	VM_TOUCH_MINOR,    /* a fault found it in memory (trapped, detached or read ahead) */
-	VM_TOUCH_IO,       /* the kernel used it for its user */
+	VM_TOUCH_MINOR, /* a fault found it in memory (trapped, detached or read ahead) */
+	VM_TOUCH_IO, /* read or write found it, or the kernel used it for its user */
 	VM_TOUCH_WILLNEED, /* madvise */
 	VM_TOUCH_DONTNEED,
 };
 
 enum vm_act {
-	VM_EVICT,   /* unmap, write if dirty, free */
-	VM_DETACH,  /* unmap only; a minor fault can rescue it */
+	VM_EVICT, /* unmap, write if dirty, free */
+	VM_DETACH, /* unmap only; a minor fault can rescue it */
 	VM_LAUNDER, /* write if dirty; stays mapped */
 };
 
 enum vm_put {
-	VM_PUT_DONE,   /* detached or laundered as asked */
-	VM_PUT_USED,   /* somebody used it while it was being written */
-	VM_PUT_BUSY,   /* could not be worked on just now */
+	VM_PUT_DONE, /* detached or laundered as asked */
+	VM_PUT_USED, /* somebody used it while it was being written */
+	VM_PUT_BUSY, /* could not be worked on just now */
 	VM_PUT_NOSWAP, /* no swap slot is free */
-	VM_PUT_IOERR,  /* the write failed */
+	VM_PUT_IOERR, /* the write failed */
 };
 
-/* One reclaim pass. */
+/* One reclaim pass: a number of selects, each with a budget of its own. */
 struct vm_scan {
 	struct mm_struct *mm; /* take only from here; NULL: anywhere */
-	u32 zones;            /* bit per acceptable zone */
-	int priority;         /* 12 (calm) down to 0 (desperate), as in Linux */
-	bool trim;            /* take only what ->surplus counted */
-	u32 budget;           /* pages still to look at; spent by vm_scan_more */
-	enum vm_act act;      /* out: what to do with the page; VM_EVICT at the start */
+	u32 zones; /* bit per acceptable zone */
+	int priority; /* 12 (calm) down to 0 (desperate), as in Linux */
+	bool trim; /* take only what ->surplus counted */
+	u32 budget; /* pages this select may still look at; spent by vm_scan_more */
+	enum vm_act act; /* out: what to do with the page; VM_EVICT at the start */
+	u32 allowance, selects; /* the core's: budget of each select, how many may still come */
 };
 
 /* The zones of memory are numbered from 0: page_zone_index(page), and the bits of vm_scan.zones. */
@@ -91,8 +100,8 @@ struct vm_policy {
 	void (*mm_init)(struct mm_struct *mm);
 	void (*mm_exit)(struct mm_struct *mm);
 
-	/* The page is the policy's. mm: who faulted it in, NULL for a prefetch. from.store is 0
-	 * when it is new and not read from the store. Called by the fault handler. */
+	/* The page is the policy's. mm: who faulted it in, NULL for PREFETCH and READ. from: what
+	 * it was read from; store is 0 when it is new. Called by the fault handler. */
 	void (*insert)(struct page *page, struct mm_struct *mm, enum vm_in how,
 		       struct page_id from);
 	/* A use that the core saw. Called by the fault handler. */
@@ -102,14 +111,14 @@ struct vm_policy {
 
 	/* The next page to work on, off the lists, or NULL: none that it wants to give at this
 	 * priority, or the budget is spent. Only a page that passed vm_eligible. At priority 0
-	 * some page must be given to evict. Each page given costs at least one of the budget; with
-	 * none left select is not called. Called by reclaim. */
+	 * some page must be given to evict. Called by reclaim, until it has what it wants or
+	 * select gives NULL. */
 	struct page *(*select)(struct vm_scan *scan);
 	/* Takes back what select gave. */
 	void (*putback)(struct page *page, enum vm_put why);
 	/* What select gave has left memory; it can be read again from `to`. */
 	void (*evicted)(struct page *page, struct page_id to);
-	/* The slot is gone: drop any ghost of it. */
+	/* The slot is free, or the page of the file is gone for good: drop any ghost of it. */
 	void (*forget)(struct page_id id);
 
 	/* How many pages of mm the core shall take at once (trim scans); asked every tick_ms. */
@@ -146,6 +155,14 @@ bool page_referenced(struct page *page);
 bool page_young(struct page *page);
 /* Would an eviction have to write it? */
 bool page_dirty(struct page *page);
+/* What kind of page? A file's; and that is mapped somewhere, and as text of a program. */
+bool page_is_file(const struct page *page);
+bool page_is_mapped(const struct page *page);
+bool page_is_executable(const struct page *page);
+/* Its identity; store is 0: it has none yet. */
+struct page_id page_id_of(const struct page *page);
+/* Virtual page number of an anonymous page, page of its file of another. */
+u32 page_vpn(const struct page *page);
 /* Makes the next use a minor fault, which becomes touch(VM_TOUCH_MINOR). */
 void page_trap(struct page *page);
 /* The address space that faulted it in last, NULL: not known or gone. */
@@ -162,6 +179,8 @@ bool mm_sleeps(struct mm_struct *mm);
 /* Resident pages of a process; reclaimable frames: those in use and those free for use. */
 u32 mm_rss(struct mm_struct *mm);
 u32 vm_frames(void);
+/* Slots of the swap area: so many ghosts of anonymous pages there can be. */
+u32 vm_slots(void);
 /* The next process after mm that has an address space, NULL: that was the last; from NULL: the
  * first. In order of age. */
 struct mm_struct *vm_next_mm(struct mm_struct *mm);

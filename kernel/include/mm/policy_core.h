@@ -51,7 +51,10 @@ u32 policy_tick_ms(void);
 /* Reclaim makes passes from the calm priority down to 0; the budget of one. */
 #define DEF_PRIORITY 12
 #define SWAP_CLUSTER_MAX 32u
-u32 policy_budget(u32 zone_mask, int priority);
+/* A pass over these zones, which may take from anywhere. */
+struct vm_scan policy_scan(u32 zone_mask, int priority);
+/* A pass that takes no more than n pages of surplus from one process. */
+struct vm_scan policy_trim_scan(struct mm_struct *mm, u32 n, u32 resident);
 /* Reclaim at priority 0 freed nothing. The policy is to blame if it gave nothing (nr_given 0) although
  * a page is eligible, or if it gave pages, but none to evict. True: reclaim may try again, since
  * another policy has taken over, or this one gives a page now. */

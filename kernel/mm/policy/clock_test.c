@@ -55,7 +55,7 @@ KTEST(clock, spares_used_page_once)
 
 KTEST(clock, all_used_ends_after_two_turns)
 {
-	struct vm_scan scan = { .zones = ZONES_ALL, .priority = 0 };
+	struct vm_scan scan;
 	struct mm_struct *mm;
 
 	core_start(&clock, 100);
@@ -64,7 +64,7 @@ KTEST(clock, all_used_ends_after_two_turns)
 		core_insert(&mem_map[i], mm, VM_IN_FAULT, (struct page_id){ 0 });
 		page_set(&mem_map[i], PG_young);
 	}
-	scan.budget = policy_budget(ZONES_ALL, 0);
+	scan = policy_scan(ZONES_ALL, 0);
 	EXPECT_EQ(core_select(&scan), &mem_map[0]);
 	EXPECT_EQ(scan.budget, 200 - 101);
 	core_drop_isolated(&mem_map[0]);

@@ -10,11 +10,18 @@
 
 #include "lib/seq_file.h"
 
-enum { NR_FRAMES = 96, MAX_MMS = 6, MAX_ISOLATED = 12, NR_OPS = 30000, CHECK_EVERY = 200 };
+enum {
+	NR_FRAMES = 96,
+	MAX_MMS = 6,
+	MAX_ISOLATED = 12,
+	NR_OPS = 30000,
+	CHECK_EVERY = 200,
+	NR_FILE_PAGES = 200
+};
 
 static u32 seed;
 static struct page *isolated[MAX_ISOLATED];
-static u32 nr_isolated, nr_evicted;
+static u32 nr_isolated;
 static u32 next_slot;
 
 static u32 below(u32 n)
@@ -41,9 +48,17 @@ static void op_fault(struct page *page)
 		return;
 	page_clear(page, PG_young);
 	page_clear(page, PG_locked);
-	if (nr_evicted && below(2))
+	page_clear(page, PG_slab);
+	if (next_slot && below(2))
 		from = (struct page_id){ 1, next_slot - below(MIN(next_slot, 50u)) };
-	if (below(8)) {
+	if (!below(4)) { /* of a file */
+		page_set(page, PG_slab);
+		page->slot = 1 + below(NR_FILE_PAGES);
+		from = page_id_of(page);
+	}
+	if (page_is_file(page) && below(2)) {
+		core_insert(page, NULL, VM_IN_READ, from);
+	} else if (below(8)) {
 		core_insert(page, some_mm(), VM_IN_FAULT, from);
 	} else {
 		page_set(page, PG_locked);
@@ -55,10 +70,12 @@ static void op_use(struct page *page)
 {
 	if (!page_test(page, PG_owned))
 		return;
-	if (!page->owner) { /* read ahead: claimed by its first user */
+	if (!page->owner && page_is_file(page)) {
+		core_touch(page, VM_TOUCH_IO);
+	} else if (!page->owner) { /* read ahead: claimed by its first user */
 		page_clear(page, PG_locked);
 		core_remove(page, VM_OUT_MOVED);
-		core_insert(page, some_mm(), VM_IN_FAULT, (struct page_id){ 0 });
+		core_insert(page, some_mm(), VM_IN_CLAIM, (struct page_id){ 0 });
 	} else if (below(3)) {
 		page_set(page, PG_young);
 	} else {
@@ -90,13 +107,11 @@ static void op_free_or_pin(struct page *page)
 
 static void op_select(void)
 {
-	struct vm_scan scan = { .zones = 1 + below(ZONES_ALL) };
+	struct vm_scan scan = policy_scan(1 + below(ZONES_ALL), below(3) ? below(13) : 0);
 	struct page *page;
 
 	if (nr_isolated == MAX_ISOLATED)
 		return;
-	scan.priority = below(3) ? below(13) : 0;
-	scan.budget = policy_budget(scan.zones, scan.priority);
 	if (!below(6)) {
 		scan.mm = some_mm();
 		scan.trim = true;
@@ -122,8 +137,8 @@ static void op_answer(void)
 		core_putback(page, (enum vm_put)below(VM_PUT_IOERR + 1));
 		break;
 	case 1:
-		nr_evicted++;
-		core_evicted(page, (struct page_id){ 1, ++next_slot });
+		core_evicted(page, page_is_file(page) ? page_id_of(page)
+						      : (struct page_id){ 1, ++next_slot });
 		break;
 	default:
 		core_drop_isolated(page);
@@ -167,8 +182,11 @@ static void op_tick(void)
 
 static void op_forget(void)
 {
-	if (next_slot && vm_policy->forget)
+	if (!vm_policy->forget)
+		return;
+	if (next_slot)
 		vm_policy->forget((struct page_id){ 1, 1 + below(next_slot) });
+	vm_policy->forget((struct page_id){ 2, 1 + below(NR_FILE_PAGES) });
 }
 
 static void show(void)
@@ -222,7 +240,7 @@ static void begin(const struct vm_policy *policy)
 	core_start(policy, NR_FRAMES);
 	for (u32 pfn = 0; pfn < NR_FRAMES; pfn++)
 		core_set_zone(pfn, (enum zone_index)(pfn * MAX_ZONES / NR_FRAMES));
-	nr_isolated = nr_evicted = next_slot = 0;
+	nr_isolated = next_slot = 0;
 	core_mm_new();
 }
 

@@ -27,7 +27,7 @@ static void run(struct mm_struct *mm, u32 first, u32 n, u32 ms)
 
 static struct page *trim(struct mm_struct *mm)
 {
-	struct vm_scan scan = { .mm = mm, .zones = ZONES_ALL, .trim = true, .budget = FRAMES };
+	struct vm_scan scan = policy_trim_scan(mm, 1, FRAMES);
 
 	return core_select(&scan);
 }

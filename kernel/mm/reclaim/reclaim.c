@@ -61,11 +61,6 @@ void reclaim_write_done(struct page *page)
 	kswapd_wake_done();
 }
 
-static struct page_id id_of(const struct page *page)
-{
-	return (struct page_id){ SWAP_STORE, page->slot };
-}
-
 static void give_back(struct page *page, enum vm_put why)
 {
 	policy_call_putback(page, why);
@@ -92,7 +87,7 @@ static void finish_evict(struct page *page)
 		return;
 	} else {
 		swap_note_eviction(slot);
-		policy_call_evicted(page, id_of(page));
+		policy_call_evicted(page, page_id_of(page));
 	}
 	page_zone(page)->nr_reclaimed++;
 	nr_reclaimed++;
@@ -238,11 +233,10 @@ static struct page *take_page(struct vm_scan *scan)
 
 u32 reclaim_pass(u32 zone_mask, int priority, u32 want)
 {
-	struct vm_scan scan = { .zones = zone_mask, .priority = priority };
+	struct vm_scan scan = policy_scan(zone_mask, priority);
 	u32 taken = 0, given = 0, to_evict = 0;
 	struct page *page;
 
-	scan.budget = policy_budget(zone_mask, priority);
 	worst_priority = MIN(worst_priority, priority);
 	while (taken < want && (page = take_page(&scan))) {
 		given++;
@@ -335,14 +329,12 @@ bool direct_reclaim(u32 zone_mask)
 
 void reclaim_trim(struct mm_struct *mm, u32 n)
 {
-	struct vm_scan scan = {
-		.mm = mm, .zones = ZONES_ALL, .trim = true, .budget = 2 * mm_rss_pages(mm)
-	};
+	struct vm_scan scan = policy_trim_scan(mm, n, mm_rss_pages(mm));
 	struct page *page;
 	u32 id = mm->id;
 
 	/* Sending a page may sleep, and the process may end meanwhile. */
-	while (n-- && mm_after(id - 1) == mm && (page = take_page(&scan))) {
+	while (mm_after(id - 1) == mm && (page = take_page(&scan))) {
 		stat_count(pgtrim);
 		work_on(page, scan.act);
 	}

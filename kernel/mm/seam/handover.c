@@ -41,15 +41,13 @@ static void take_back(const struct vm_policy *old)
 
 static void hand_over(struct page *page)
 {
-	struct page_id none = { 0 };
-
 	if (page_test(page, PG_isolated))
 		page_set(page, PG_stale);
 	if (!page_test(page, PG_owned))
 		return;
 	page_clear(page, PG_owned);
 	page_zone(page)->nr_owned--;
-	policy_call_insert(page, page->owner, VM_IN_ADOPT, none);
+	policy_call_insert(page, page->owner, VM_IN_ADOPT, page_id_of(page));
 }
 
 void policy_take_over(const struct vm_policy *next, bool broken)

@@ -10,8 +10,8 @@
  *
  * A policy is untrusted code. In the kernel, when it breaks a rule, `fifo` decides from then on.
  * What the broken policy's lists held does not matter: pages are found by their flags. Its scans
- * end whatever it does: a select that looks at no page spends one of the budget all the same, and
- * with none left the policy is not asked.
+ * end whatever it does: a select looks at so many pages, and a pass is so many selects. The budget is
+ * each select's own, since a policy that launders on its way would else give one page a pass.
  *
  * vm_eligible is also where a guard is asked (mm/guard.h), before anything is isolated: a veto
  * after it would make a storm of putbacks. What select returns is not held against its wish.
@@ -26,6 +26,7 @@
 #include "mm/zone.h"
 
 #define MAX_ASKED_AGAIN 1000
+#define MAX_SELECTS (4 * SWAP_CLUSTER_MAX) /* in a pass */
 
 STATIC_ASSERT(VM_NR_ZONES == MAX_ZONES);
 
@@ -33,7 +34,6 @@ const struct vm_policy *vm_policy;
 const struct vm_guard *vm_guard;
 u32 vm_nr_isolated;
 
-static const struct page_id no_id;
 static u32 nr_selects, nr_asked_again;
 
 /* Broken rules. */
@@ -146,7 +146,7 @@ static bool available(const struct vm_scan *scan, const struct page *page)
 {
 	if (scan->mm && page->owner != scan->mm)
 		return false;
-	if (!swap_nr_free && !page_test(page, PG_swapcache))
+	if (!swap_nr_free && page_test(page, PG_anon) && !page_test(page, PG_swapcache))
 		return false;
 	return scan->zones >> page_zone_index(page) & 1 && page_test(page, PG_owned) &&
 	       !page_test(page, PG_locked);
@@ -237,7 +237,8 @@ static void check_sometimes(const struct page *selected)
 	check(selected);
 }
 
-u32 policy_budget(u32 zone_mask, int priority)
+/* How many pages a select may look at. */
+static u32 allowance(u32 zone_mask, int priority)
 {
 	u32 owned = 0;
 
@@ -249,26 +250,39 @@ u32 policy_budget(u32 zone_mask, int priority)
 	return MAX(owned >> priority, SWAP_CLUSTER_MAX);
 }
 
-/* Calls the hook, and sees to it that some of the budget is spent. */
+struct vm_scan policy_scan(u32 zone_mask, int priority)
+{
+	return (struct vm_scan){ .zones = zone_mask,
+				 .priority = priority,
+				 .allowance = allowance(zone_mask, priority),
+				 .selects = MAX_SELECTS };
+}
+
+struct vm_scan policy_trim_scan(struct mm_struct *mm, u32 n, u32 resident)
+{
+	return (struct vm_scan){
+		.mm = mm, .zones = ZONES_ALL, .trim = true, .allowance = 2 * resident, .selects = n
+	};
+}
+
 static struct page *ask_for_page(struct vm_scan *scan)
 {
-	u32 budget = scan->budget;
 	struct page *page;
 
+	scan->selects--;
+	scan->budget = scan->allowance;
 	scan->act = VM_EVICT;
 	hook_enter(&policy_timer, "select");
 	page = vm_policy->select(scan);
 	hook_leave(&policy_timer);
-	if (page && scan->budget >= budget)
-		scan->budget = budget - 1;
-	world_scanned(budget - scan->budget);
+	world_scanned(MAX(scan->allowance - MIN(scan->budget, scan->allowance), !!page));
 	return page;
 }
 
 struct page *policy_call_select(struct vm_scan *scan)
 {
 	const struct vm_policy *asked = vm_policy;
-	struct page *page = scan->budget ? ask_for_page(scan) : NULL;
+	struct page *page = scan->selects ? ask_for_page(scan) : NULL;
 	const char *error;
 
 	if (!page || vm_policy != asked) /* it took too long: the page is another policy's now */
@@ -298,7 +312,7 @@ static bool end_isolation(struct page *page)
 void policy_call_putback(struct page *page, enum vm_put why)
 {
 	if (end_isolation(page)) {
-		policy_call_insert(page, page->owner, VM_IN_ADOPT, no_id);
+		policy_call_insert(page, page->owner, VM_IN_ADOPT, page_id_of(page));
 		return;
 	}
 	own(page);
@@ -325,7 +339,7 @@ void policy_drop_isolated(struct page *page)
 /* Asked once more, it gives a page: that is put back. */
 static bool gives_now(u32 zone_mask)
 {
-	struct vm_scan scan = { .zones = zone_mask, .budget = 2 * max_pfn };
+	struct vm_scan scan = { .zones = zone_mask, .allowance = 2 * max_pfn, .selects = 1 };
 	struct page *page = policy_call_select(&scan);
 
 	if (!page)

@@ -74,7 +74,9 @@ static void start(void)
 /* Does select break this rule when it gives the page? */
 static bool breaks(const char *rule, struct page *page)
 {
-	struct vm_scan scan = { .zones = ZONES_ALL, .priority = 12, .budget = 32 };
+	struct vm_scan scan = {
+		.zones = ZONES_ALL, .priority = 12, .allowance = 32, .selects = 32
+	};
 
 	core_expects = rule;
 	given = page;
@@ -97,7 +99,9 @@ KTEST(rules, select_gives_an_eligible_page_of_its_own)
 
 KTEST(rules, page_given_twice_is_noticed)
 {
-	struct vm_scan scan = { .zones = ZONES_ALL, .priority = 12, .budget = 32 };
+	struct vm_scan scan = {
+		.zones = ZONES_ALL, .priority = 12, .allowance = 32, .selects = 32
+	};
 
 	start();
 	given = &mem_map[0];
@@ -109,9 +113,11 @@ KTEST(rules, page_given_twice_is_noticed)
 	core_stop();
 }
 
-KTEST(rules, scan_ends_though_select_spends_nothing)
+KTEST(rules, scan_ends_and_each_select_has_its_budget)
 {
-	struct vm_scan scan = { .zones = ZONES_ALL, .priority = 12, .budget = 32 };
+	struct vm_scan scan = {
+		.zones = ZONES_ALL, .priority = 12, .allowance = 32, .selects = 32
+	};
 	u32 nr = 0;
 
 	start();
@@ -121,10 +127,11 @@ KTEST(rules, scan_ends_though_select_spends_nothing)
 		policy_call_putback(given, VM_PUT_DONE);
 	EXPECT_EQ(nr, 32);
 	looks = 4;
-	scan.budget = 32;
+	scan.selects = 2;
 	for (nr = 0; nr < 1000 && policy_call_select(&scan); nr++)
 		policy_call_putback(given, VM_PUT_DONE);
-	EXPECT_EQ(nr, 8);
+	EXPECT_EQ(nr, 2);
+	EXPECT_EQ(scan.budget, 32 - 4);
 	core_stop();
 }
 
@@ -194,7 +201,7 @@ static struct page *nested_select(struct vm_scan *scan)
 KTEST(rules, hooks_do_not_nest_and_must_be_there)
 {
 	static struct vm_policy nested;
-	struct vm_scan scan = { .zones = ZONES_ALL, .budget = 32 };
+	struct vm_scan scan = policy_scan(ZONES_ALL, 0);
 
 	start();
 	nested = odd;

@@ -12,6 +12,7 @@
 #include "lib/printf.h"
 #include "mm/reclaim.h"
 #include "mm/rules.h"
+#include "mm/swap.h"
 #include "mm/vmstat.h"
 #include "mm/zone.h"
 #include "proc/task.h"
@@ -72,6 +73,40 @@ void world_switched(void)
 u64 vm_now(void)
 {
 	return clock_ns();
+}
+
+bool page_is_file(const struct page *page)
+{
+	return !page_test(page, PG_anon);
+}
+
+bool page_is_mapped(const struct page *page)
+{
+	return page->mapcount;
+}
+
+/* Text of programs lies in files, which no policy has yet. */
+bool page_is_executable(const struct page *page)
+{
+	(void)page;
+	return false;
+}
+
+struct page_id page_id_of(const struct page *page)
+{
+	bool has = page_test(page, PG_swapcache);
+
+	return (struct page_id){ has ? SWAP_STORE : 0, has ? page->slot : 0 };
+}
+
+u32 page_vpn(const struct page *page)
+{
+	return page->index;
+}
+
+u32 vm_slots(void)
+{
+	return swap_nr_slots;
 }
 
 u32 vm_frames(void)

@@ -87,7 +87,7 @@ static int fault_file(struct fault *f)
 
 /* The swapped page is in a frame: maps it, and tells the policy, while its slot and so its ghost
  * still live. */
-static void map_swapped(struct fault *f, struct page *page, u32 slot)
+static void map_swapped(struct fault *f, struct page *page, u32 slot, enum vm_in how)
 {
 	struct mm_struct *mm = f->vma->mm;
 	bool exclusive = swap_count(slot) == 1 && !page->mapcount;
@@ -100,19 +100,20 @@ static void map_swapped(struct fault *f, struct page *page, u32 slot)
 	else if (page_test(page, PG_owned))
 		policy_call_touch(page, mm, VM_TOUCH_MINOR);
 	else if (!page_test(page, PG_isolated) && !page_test(page, PG_mlocked))
-		policy_call_insert(page, mm, VM_IN_FAULT, id);
+		policy_call_insert(page, mm, how, id);
 	swap_free(slot);
 	if (exclusive && swap_nearly_full() && !page_test(page, PG_isolated))
 		swap_cache_del(page);
 }
 
-/* A page that was read ahead becomes this process's. */
-static void claim_prefetched(struct page *page)
+/* Does a page that was read ahead become this process's? */
+static enum vm_in claim_prefetched(struct page *page)
 {
 	if (!page_test(page, PG_owned) || page->owner || page->mapcount)
-		return;
+		return VM_IN_FAULT;
 	stat_count(swap_ra_hit);
 	policy_call_remove(page, VM_OUT_MOVED);
+	return VM_IN_CLAIM;
 }
 
 static int fault_swap(struct fault *f, pte_t entry)
@@ -134,8 +135,7 @@ static int fault_swap(struct fault *f, pte_t entry)
 	}
 	if (f->major)
 		swap_note_refault(f->vma->mm, slot);
-	claim_prefetched(page);
-	map_swapped(f, page, slot);
+	map_swapped(f, page, slot, claim_prefetched(page));
 	return 0;
 }
 

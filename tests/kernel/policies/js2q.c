@@ -55,7 +55,7 @@ static void js2q_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
 			struct page_id from)
 {
 	(void)mm;
-	enlist(page, how == VM_IN_FAULT && take_ghost(from));
+	enlist(page, (how == VM_IN_FAULT || how == VM_IN_CLAIM) && take_ghost(from));
 }
 
 static void js2q_remove(struct page *page, enum vm_out why)

@@ -7,7 +7,7 @@ static u64 nr_refaults, nr_forgotten_first;
 static void probe_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
 			 struct page_id from)
 {
-	if (how == VM_IN_FAULT && from.store) {
+	if ((how == VM_IN_FAULT || how == VM_IN_CLAIM) && from.store) {
 		nr_refaults++;
 		nr_forgotten_first += from.index == last_forgotten;
 	}
