@@ -41,8 +41,8 @@ KINDS_OF_USE = {
 }
 SYNTAX = (
     'page numbers ("1 2 3 4 1 2 5", "1-9 3"; with a letter, "l3" only loads; of a file, "f3" loads, "F3" stores, "x3" '
-    'fetches an instruction where it is mapped, "r3" and "w3" read and write), a file of them, a trace (.tmt), the name '
-    "of a standard string, or KIND:PAGES[,refs=N][,seed=S] with a kind of loop, random, zipf, scan, phases, correlated"
+    'fetches text where it is mapped, "r3" and "w3" read and write), a file of them, a trace (.tmt), the name of a '
+    "standard string, or KIND:PAGES[,refs=N][,seed=S] with a kind of loop, random, zipf, scan, phases, correlated"
 )
 
 

@@ -1,0 +1,32 @@
+"""CLOCK: the pages stand on a circle, and a hand goes round. It takes its accessed bit from a page that has been used,
+and takes the first page that has none (F. Corbato, A paging experiment with the Multics system, MAC-M-384, 1968)."""
+
+from __future__ import annotations
+
+RELATIVE = "fifo"
+DIFFERS = ("1 2 3 1 4 2 1", 3)
+
+
+class Model:
+    """A memory of some frames."""
+
+    def __init__(self, frames: int) -> None:
+        self.frames = frames
+        self.circle: list[int] = []  # the hand points to the first
+        self.used: set[int] = set()
+
+    def refer(self, page: int, kind: int) -> tuple[bool, list[int]]:
+        """Was it in memory? And which pages leave for it."""
+        if page in self.circle:
+            self.used.add(page)
+            return True, []
+        gone = [self.take()] if len(self.circle) == self.frames else []
+        self.circle.append(page)
+        return False, gone
+
+    def take(self) -> int:
+        """The page that leaves."""
+        while (page := self.circle.pop(0)) in self.used:
+            self.used.remove(page)
+            self.circle.append(page)
+        return page

@@ -1,0 +1,22 @@
+"""FIFO: who came first goes first."""
+
+from __future__ import annotations
+
+RELATIVE = "clock"
+DIFFERS = ("1 2 3 1 4 2 1", 3)
+
+
+class Model:
+    """A memory of some frames."""
+
+    def __init__(self, frames: int) -> None:
+        self.frames = frames
+        self.queue: list[int] = []
+
+    def refer(self, page: int, kind: int) -> tuple[bool, list[int]]:
+        """Was it in memory? And which pages leave for it."""
+        if page in self.queue:
+            return True, []
+        gone = [self.queue.pop(0)] if len(self.queue) == self.frames else []
+        self.queue.append(page)
+        return False, gone

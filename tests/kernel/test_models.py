@@ -1,0 +1,106 @@
+"""Every policy decides as a naive model of it does, reference by reference: tests/kernel/models.
+
+A model is written from the definition of its policy, by lists and sets, and knows nothing of the C file. It sees what
+the kernel sees: the reference that faults is no use, every other one sets the accessed bit of its page, and the policy
+learns of it when it asks. A model has
+
+    Model(frames)                   .refer(page, kind) -> (was it in memory?, the pages that left); kinds: strings.OF_FILE
+                                    pages of the file are negative, -1 is its page 0
+    RELATIVE, DIFFERS               the policy nearest to it, and (string, frames) on which they decide otherwise
+    PARAMETERS, STEP_NS, MIXED      optional: what to set, ns for each reference, whether pages of files come, too
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+from tidemark import strings, vmsim
+from tidemark.strings import OF_FILE, References
+
+MODELS = Path(__file__).parent / "models"
+NAMES = sorted(path.stem for path in MODELS.glob("*.py"))
+KINDS = list(strings.KINDS_OF_USE.values())
+Decision = tuple[bool, list[int]]
+
+
+def model_of(name: str) -> ModuleType:
+    """The module of a policy's model; names of policies may begin with a digit."""
+    spec = importlib.util.spec_from_file_location(f"model_{name}", MODELS / f"{name}.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def decided(policy: str, string: References, frames: int, parameters: tuple[str, ...] = ()) -> list[Decision]:
+    """What the C file decides in the simulator."""
+    rows: list[dict] = []
+    vmsim.run(vmsim.build(policy), string, frames, parameters, rows.append)
+    return [(row["result"] != "fault", [h["gave"] for h in row["hooks"] if h.get("act") == "evict"]) for row in rows]
+
+
+def uses(string: References) -> Iterator[tuple[int, int]]:
+    """(page, kind) of each reference."""
+    kind = 0
+    for piece in string.runs():
+        for page, count, _ in piece.tolist():
+            if count:
+                yield (-1 - page if kind & OF_FILE else page), kind
+            else:
+                kind = page
+
+
+def modelled(module: ModuleType, string: References, frames: int) -> list[Decision]:
+    """What the model decides."""
+    model = module.Model(frames)
+    return [model.refer(page, kind) for page, kind in uses(string)]
+
+
+def trial(seed: int, mixed: bool, step_ns: int) -> tuple[References, int]:
+    """A string of a few hundred references, and how many frames it gets."""
+    choose = random.Random(seed)
+    pages, length = choose.choice([5, 12, 40, 90]), choose.choice([60, 400])
+    kind = choose.choice(sorted(strings.KINDS))
+    made = strings.KINDS[kind](pages, length, np.random.default_rng(seed)).astype(np.uint32)
+    frames = choose.randint(3, max(3, pages * 3 // 4))
+    if not mixed:
+        return strings.Given(f"{kind}:{pages}", made, step_ns), frames
+    drawn = np.random.default_rng(seed).choice(np.array(KINDS, np.uint32), length)
+    return strings.Mixed(f"mixed {kind}:{pages}", np.column_stack([drawn, made]), step_ns), frames
+
+
+def expect_equal(name: str, module: ModuleType, string: References, frames: int) -> None:
+    """The first difference is said, with what led to it."""
+    found = decided(name, string, frames, getattr(module, "PARAMETERS", ()))
+    wanted = modelled(module, string, frames)
+    pairs = list(zip(uses(string), wanted, found))
+    first = next((at for at, (_, one, other) in enumerate(pairs) if one != other), None)
+    assert first is None, (
+        f"{name}, {frames} frames, {string.name}, reference {first}: {pairs[max(0, first - 8) : first + 1]}"
+    )
+    assert len(found) == len(wanted)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_policy_decides_as_its_model(name: str) -> None:
+    module = model_of(name)
+    for seed in range(24):
+        string, frames = trial(
+            seed, getattr(module, "MIXED", False) and seed % 2 == 1, getattr(module, "STEP_NS", 100_000)
+        )
+        expect_equal(name, module, string, frames)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_policy_is_not_its_nearest_relative(name: str) -> None:
+    module = model_of(name)
+    text, frames = module.DIFFERS
+    string = strings.find(text, step_ns=getattr(module, "STEP_NS", 100_000))
+    expect_equal(name, module, string, frames)
+    assert decided(name, string, frames, getattr(module, "PARAMETERS", ())) != decided(module.RELATIVE, string, frames)
