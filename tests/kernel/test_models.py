@@ -4,7 +4,7 @@ A model is written from the definition of its policy, by lists and sets, and kno
 the kernel sees: the reference that faults is no use, every other one sets the accessed bit of its page, and the policy
 learns of it when it asks. A model has
 
-    Model(frames)                   .refer(page, kind) -> (was it in memory?, the pages that left); kinds: strings.OF_FILE
+    Model(frames)                   .refer(page, kind) -> (in memory?, the pages that left); kinds: strings.OF_FILE ...
                                     pages of the file are negative, -1 is its page 0
     RELATIVE, DIFFERS               the policy nearest to it, and (string, frames) on which they decide otherwise
     PARAMETERS, STEP_NS, MIXED      optional: what to set, ns for each reference, whether pages of files come, too
