@@ -92,7 +92,7 @@ void kernel_main(void)
 	load_initramfs();
 	swap_on(swapdisk_open());
 	kswapd_init();
-	admission_init();
+	kvmd_init();
 	telemetry_start();
 	sample_init();
 	profile_init();

@@ -149,7 +149,7 @@ build/host/registry.c: tools/registry.awk FORCE
 	$Q$(call if_new,awk -v kind=policy -f $< $(POLICY_SRC))
 
 # What all of them are linked with; the rules of the seams are the kernel's own.
-SEAM_SRC := $(patsubst %,kernel/mm/seam/%.c,rules hooks handover timer ghost)
+SEAM_SRC := $(patsubst %,kernel/mm/seam/%.c,rules hooks guard_hooks handover timer ghost)
 HOST_OBJ := $(patsubst %.c,build/host/%.o,$(wildcard tests/host/*.c) $(SEAM_SRC) kernel/lib/mix64.c)
 
 $(HOST_OBJ) $(HOST_POLICIES): build/host/%.o: %.c build/flags

@@ -17,6 +17,7 @@
 #include "drivers/block.h"
 #include "lib/list.h"
 #include "lib/param.h"
+#include "lib/printf.h"
 #include "lib/seq_file.h"
 #include "lib/string.h"
 #include "mm/guard_core.h"
@@ -46,7 +47,7 @@ struct shown {
 	struct seq_file m;
 	u32 nr;
 	struct {
-		char name[24];
+		char name[32];
 		u64 value;
 	} numbers[32];
 };
@@ -203,7 +204,11 @@ static void note_number(struct seq_file *m, const char *name, u64 value)
 
 	if (s->nr == ARRAY_SIZE(s->numbers))
 		return;
-	strlcpy(s->numbers[s->nr].name, name, sizeof(s->numbers[s->nr].name));
+	if (s == &by_guard && vm_nr_guards > 1) /* two guards may use the same name */
+		snprintf(s->numbers[s->nr].name, sizeof(s->numbers[s->nr].name), "%s.%s",
+			 vm_guards[vm_guard_asked]->name, name);
+	else
+		strlcpy(s->numbers[s->nr].name, name, sizeof(s->numbers[s->nr].name));
 	s->numbers[s->nr++].value = value;
 }
 
@@ -222,7 +227,7 @@ static void send_lists(void)
 
 static void send_guard(void)
 {
-	if (!vm_guard)
+	if (!vm_nr_guards)
 		return;
 	telemetry_open("guard", '{');
 	PART_GUARD(EMIT);

@@ -123,7 +123,7 @@
 	M(int, parent,   LEVEL,   "",   q->parent, "pid of its parent in the tree; 0: it is the root")
 
 #define PART_GUARD(M) \
-	M(text, name, FACT,    "",   vm_guard->name, "name of the guard") \
+	M(text, name, FACT,    "",   guard_name(), "name of the guard; several with commas between them") \
 	M(u64,  us,   COUNTER, "µs", cycles_to_ns(guard_timer.cycles) / 1000, "time inside its hooks")
 
 #define PART_PROCS(M) \

@@ -272,6 +272,21 @@ void sched_for_each_queued(void (*fn)(const struct queued_task *q))
 	irq_restore(flags);
 }
 
+struct task_struct *sched_queued(bool last)
+{
+	unsigned long flags = irq_save();
+	struct task_struct *found = NULL;
+
+	for (struct rb_node *node = fair_rq.leftmost; node && (last || !found);
+	     node = rb_next(node)) {
+		struct task_struct *t = task_of(rb_entry(node, struct sched_entity, node));
+
+		found = t->mm ? t : found;
+	}
+	irq_restore(flags);
+	return found;
+}
+
 static void show_entity(struct seq_file *m, struct sched_entity *se, char mark)
 {
 	struct task_struct *t = task_of(se);

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tidemark import qemu
 
-SEAM = ("rules", "hooks", "handover", "timer", "ghost")
+SEAM = ("rules", "hooks", "guard_hooks", "handover", "timer", "ghost")
 SOURCES = sorted(
     str(path.relative_to(qemu.ROOT))
     for path in [

@@ -316,7 +316,7 @@ MEMBERS: dict[str, Member] = {
     "sample.rq.parent": Member("int", "LEVEL", "", "pid of its parent in the tree; 0: it is the root"),
     "sample.lists": Member("counts", "PART", "", "what the policy shows in `/proc/vm/policy` ([policies.md](policies.md))"),
     "sample.guard": Member("object", "OPTIONAL", "", "the guard, and what it shows in `/proc/vm/guard`; missing when there is none"),
-    "sample.guard.name": Member("text", "FACT", "", "name of the guard"),
+    "sample.guard.name": Member("text", "FACT", "", "name of the guard; several with commas between them"),
     "sample.guard.us": Member("u64", "COUNTER", "µs", "time inside its hooks"),
     "sample.procs": Member("objects", "PART", "", "the processes"),
     "sample.procs.pid": Member("int", "FACT", "", "number"),

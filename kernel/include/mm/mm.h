@@ -86,7 +86,7 @@ struct mm_struct {
 	struct task_struct *task; /* whose address space it is */
 	struct mm_counters count;
 	u64 policy[POLICY_MM_SIZE / 8]; /* the policy's own data; policy_mm() */
-	u64 guard[GUARD_MM_SIZE / 8];   /* the guard's; guard_mm() */
+	u64 guard[MAX_GUARDS][GUARD_MM_SIZE / 8]; /* the guards'; guard_mm() */
 };
 
 extern struct list_head mm_list; /* every user address space */

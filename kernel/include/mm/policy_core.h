@@ -83,9 +83,15 @@ u32 policy_violations(void);
 void seam_init(void);
 
 /* Admission (mm/seam/admission.c). */
-void policy_admit_current(void); /* sleeps until may_run */
+bool admission_asks(void); /* can the policy or a guard hold processes back? */
+bool admission_grants(struct mm_struct *mm); /* may it run now? */
+void policy_admit_current(void); /* sleeps until it may */
 void admission_recheck(void); /* asks again for those that run and those that wait */
-void admission_init(void);
 u32 admission_nr_waiting(void);
+
+/* The thread that ticks (mm/seam/kvmd.c). */
+void kvmd_init(void);
+/* Somebody is held back: from now on the policy's tick comes, even if the machine is idle. */
+void kvmd_must_tick(void);
 
 #endif

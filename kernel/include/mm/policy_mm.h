@@ -4,9 +4,10 @@
 
 struct mm_struct;
 
-/* Bytes. */
+/* Bytes; of each guard. */
 #define POLICY_MM_SIZE 64
 #define GUARD_MM_SIZE 32
+#define MAX_GUARDS 4 /* at the same time */
 
 void *policy_mm(struct mm_struct *mm);
 void *guard_mm(struct mm_struct *mm);

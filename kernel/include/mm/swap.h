@@ -58,6 +58,9 @@ void swap_cache_release(struct page *page);
  */
 struct page *swap_in(u32 slot, struct vm_area_struct *vma, bool *major);
 
+/* Starts reading a slot and its neighbours that nobody has asked for, if there is memory to spare. */
+void swap_prefetch(u32 slot);
+
 /* Writes are collected and sent as one request while their slots follow one another. */
 void swap_write(struct page *page);
 void swap_write_flush(void);

@@ -67,6 +67,8 @@ struct queued_task {
 };
 /* In order of vruntime, with interrupts off. */
 void sched_for_each_queued(void (*fn)(const struct queued_task *q));
+/* Of those that wait in the run queue the first or the last that runs a program; NULL: none does. */
+struct task_struct *sched_queued(bool last);
 /* The run queue in order of vruntime, for gdb and /proc/sched. */
 void sched_show(struct seq_file *m);
 

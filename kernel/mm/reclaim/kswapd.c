@@ -12,6 +12,8 @@
  * When even priority 0 gets nothing it goes back to sleep: the tasks that need memory then
  * reclaim, or kill, for themselves. It also finishes the pages whose writes have ended.
  */
+#include "mm/guard_core.h"
+#include "mm/policy_core.h"
 #include "mm/reclaim.h"
 #include "mm/vmstat.h"
 #include "mm/zone.h"
@@ -68,6 +70,7 @@ static void balance(void)
 	int priority = DEF_PRIORITY;
 	u32 mask;
 
+	guard_call_pressure(false);
 	while (priority >= 0 && (mask = unbalanced_zones())) {
 		if (!reclaim_pass(mask, priority, SWAP_CLUSTER_MAX))
 			priority--;

@@ -18,6 +18,7 @@
 #include "drivers/block.h"
 #include "lib/assert.h"
 #include "../space/internal.h"
+#include "mm/guard_core.h"
 #include "mm/oom.h"
 #include "mm/policy_core.h"
 #include "mm/rmap.h"
@@ -321,6 +322,7 @@ bool direct_reclaim(u32 zone_mask)
 	bool some;
 
 	stat_count(allocstall);
+	guard_call_pressure(true);
 	reclaim_begin();
 	some = reclaim_some(zone_mask, SWAP_CLUSTER_MAX);
 	reclaim_end();

@@ -212,10 +212,10 @@ static void read_cluster(struct bio *bio, struct page *target, u32 cluster)
 	block_submit(swap_bdev, bio);
 }
 
-/* log2 of the pages to read at once. */
+/* log2 of the pages to read at once; without a region: as in one without advice. */
 static u32 read_ahead(const struct vm_area_struct *vma)
 {
-	return vma->flags & VM_RAND_READ || swap_bdev->synchronous ? 0 : page_cluster;
+	return (vma && vma->flags & VM_RAND_READ) || swap_bdev->synchronous ? 0 : page_cluster;
 }
 
 struct page *swap_in(u32 slot, struct vm_area_struct *vma, bool *major)
@@ -237,6 +237,17 @@ struct page *swap_in(u32 slot, struct vm_area_struct *vma, bool *major)
 	bio = bio_get(slot, false, read_end);
 	read_cluster(bio, page, read_ahead(vma));
 	return page;
+}
+
+void swap_prefetch(u32 slot)
+{
+	struct page *page = add_neighbour(slot);
+	struct bio *bio;
+
+	if (!page)
+		return;
+	bio = bio_get(slot, false, read_end);
+	read_cluster(bio, page, read_ahead(NULL));
 }
 
 /* A major fault on a page that was evicted not long ago: a larger memory would have kept it. */

@@ -1,114 +1,107 @@
 /*
  * Admission: Denning's rule that a process runs only while its working set fits.
  *
- * The policy says, in may_run, which processes may run now. It is asked at the end of a page fault
- * and, for everybody, after each of its ticks. A process that may not is held back on its way
- * to user mode (WORK_ADMIT), where it holds no lock and no page is being read for it, and waits
- * until the answer changes; a fatal signal ends the wait. Its pages stay with the policy. The
- * policy must see to it that everybody's turn comes.
- *
- * kvmd is the thread that calls the policy's tick, trims surplus pages and asks again.
+ * The policy says, in may_run, which processes may run now, and so may the guards; all must agree. They
+ * are asked at the end of a page fault and, for everybody, after each tick. A process that may not
+ * is held back on its way to user mode (WORK_ADMIT), where it holds no lock and no page is being
+ * read for it, and waits until the answer changes; a fatal signal ends the wait. Its pages stay
+ * with the policy. The policy and the guards must see to it that everybody's turn comes: when for a
+ * minute somebody has been held back and no program has run, whoever says no has broken a rule.
  */
+#include "mm/guard_core.h"
 #include "mm/mm.h"
 #include "mm/policy_core.h"
-#include "mm/reclaim.h"
+#include "mm/rules.h"
 #include "mm/vmstat.h"
 #include "proc/task.h"
-#include "sched/timer.h"
+#include "sched/sched.h"
 #include "sched/wait.h"
 
-static void start_tick_timer(void);
+#define NOBODY_RUNS_NS 60000000000ull
 
 static WAIT_QUEUE(admission_wait);
-static WAIT_QUEUE(kvmd_wait);
 static u32 nr_waiting;
-static bool tick_due; /* irq */
-static struct timer tick_timer;
+static u64 idle_since_ns, ran_ns; /* since when nobody has run, by what programs have run in all */
 
 u32 admission_nr_waiting(void)
 {
 	return nr_waiting;
 }
 
+bool admission_asks(void)
+{
+	return vm_policy->may_run || (vm_nr_guards && guards_hold());
+}
+
+bool admission_grants(struct mm_struct *mm)
+{
+	return policy_call_may_run(mm) && (!vm_nr_guards || guard_call_may_run(mm));
+}
+
 void policy_admit_current(void)
 {
 	struct mm_struct *mm = current->mm;
 
-	if (policy_call_may_run(mm))
+	if (admission_grants(mm))
 		return;
 	stat_count(admission_wait);
 	current->in_admit = true;
 	if (nr_waiting++ == 0)
-		start_tick_timer();
-	wait_event_interruptible(&admission_wait, policy_call_may_run(mm));
+		kvmd_must_tick();
+	wait_event_interruptible(&admission_wait, admission_grants(mm));
 	nr_waiting--;
 	current->in_admit = false;
+}
+
+static u64 programs_ran_ns(void)
+{
+	struct mm_struct *mm;
+	u64 sum = 0;
+
+	for_each_mm(mm)
+		sum += mm_vtime(mm);
+	return sum;
+}
+
+static void blame_who_holds(struct mm_struct *mm)
+{
+	const struct hook_timer *t = policy_call_may_run(mm) ? &guard_timer : &policy_timer;
+
+	if (admission_grants(mm)) /* it sees the blame coming */
+		return;
+	rule_broken(t, "may_run", "may_run", NULL,
+		    "somebody is held back, and for a minute nobody has run");
+}
+
+/* Those held back are the only ones that could run: is that so for too long? */
+static void notice_standstill(void)
+{
+	u64 now = vm_now(), ran = nr_waiting ? programs_ran_ns() : 0;
+	struct mm_struct *mm;
+
+	if (!nr_waiting || ran != ran_ns) {
+		idle_since_ns = now;
+		ran_ns = ran;
+	} else if (now - idle_since_ns > NOBODY_RUNS_NS) {
+		idle_since_ns = now;
+		for_each_mm(mm)
+			if (mm->task && mm->task->in_admit) {
+				blame_who_holds(mm);
+				break;
+			}
+	}
 }
 
 void admission_recheck(void)
 {
 	struct mm_struct *mm;
 
+	notice_standstill();
 	if (nr_waiting)
 		wake_up(&admission_wait);
-	if (!vm_policy->may_run)
+	if (!admission_asks())
 		return;
 	for_each_mm(mm)
-		if (mm->task && !policy_call_may_run(mm))
+		if (mm->task && !admission_grants(mm))
 			task_set_work(mm->task, WORK_ADMIT);
-}
-
-/* While somebody is held back the tick must come, even if the machine is idle. */
-static void start_tick_timer(void)
-{
-	u64 at = clock_ns() + policy_tick_ms() * 1000000ull;
-
-	if (tick_timer.armed) /* who is held back again and again must not put it off */
-		at = MIN(at, tick_timer.expires_ns);
-	timer_stop(&tick_timer);
-	tick_timer.deferrable = !nr_waiting;
-	timer_start(&tick_timer, at);
-}
-
-static void tick_fire(struct timer *t)
-{
-	(void)t;
-	tick_due = true;
-	wake_up(&kvmd_wait);
-}
-
-static void trim_all(void)
-{
-	struct mm_struct *mm;
-	u32 id = 0;
-
-	/* Trimming may sleep, and processes may end meanwhile: go on by number. */
-	while (vm_policy->surplus && (mm = mm_after(id))) {
-		u32 n = policy_call_surplus(mm);
-
-		id = mm->id;
-		if (n)
-			reclaim_trim(mm, n);
-	}
-}
-
-static void kvmd(void *arg)
-{
-	(void)arg;
-	current->flags |= TF_RECLAIM;
-	for (;;) {
-		start_tick_timer();
-		wait_event_interruptible(&kvmd_wait, tick_due);
-		tick_due = false;
-		while (policy_call_tick())
-			cond_resched();
-		trim_all();
-		admission_recheck();
-	}
-}
-
-void admission_init(void)
-{
-	timer_setup(&tick_timer, tick_fire, true);
-	kthread_create("kvmd", -20, kvmd, NULL);
 }

@@ -1,8 +1,9 @@
 /*
- * Which guard there is (mm/guard.h): guard= at boot; and what it may ask besides what a policy may.
+ * Which guards there are (mm/guard.h): guard= at boot, several with commas; and what they may ask besides
+ * what a policy may.
  *
- * `none` is no guard at all: vm_guard is NULL and nothing is called. How the hooks are called, and
- * what happens to a guard that breaks a rule: mm/seam/rules.c, mm/seam/world.c.
+ * `none` is no guard at all: nothing is called. How the hooks are called: mm/seam/guard_hooks.c; what
+ * happens to a guard that breaks a rule: mm/seam/world.c.
  */
 #include "mm/guard_core.h"
 
@@ -10,18 +11,48 @@
 #include "lib/string.h"
 #include "mm/mm.h"
 #include "proc/task.h"
+#include "sched/sched.h"
 
 #define NONE "none"
 
+static char names[100]; /* of those chosen */
+
+static const struct vm_guard *find(const char *name, size_t length)
+{
+	for (u32 i = 0; guard_at(i); i++)
+		if (strlen(guard_at(i)->name) == length &&
+		    !strncmp(guard_at(i)->name, name, length))
+			return guard_at(i);
+	return NULL;
+}
+
+static bool is_chosen(const struct vm_guard *guard)
+{
+	for (u32 i = 0; i < vm_nr_guards; i++)
+		if (vm_guards[i] == guard)
+			return true;
+	return false;
+}
+
 static const char *choose(const char *text)
 {
-	vm_guard = NULL;
+	vm_nr_guards = 0;
 	if (!strcmp(text, NONE))
 		return NULL;
-	for (u32 i = 0; guard_at(i); i++)
-		if (!strcmp(guard_at(i)->name, text))
-			vm_guard = guard_at(i);
-	return vm_guard ? NULL : "no such guard";
+	for (const char *end; *text; text = *end ? end + 1 : end) {
+		const struct vm_guard *guard;
+
+		end = strchr(text, ',') ?: text + strlen(text);
+		guard = find(text, end - text);
+		if (!guard)
+			return "no such guard";
+		if (is_chosen(guard))
+			return "a guard is named twice";
+		if (vm_nr_guards == MAX_GUARDS)
+			return "too many guards";
+		vm_guards[vm_nr_guards++] = guard;
+	}
+	return NULL;
 }
 
 static void list_guards(char *buf, size_t size)
@@ -35,7 +66,14 @@ static void list_guards(char *buf, size_t size)
 
 const char *guard_name(void)
 {
-	return vm_guard ? vm_guard->name : NONE;
+	names[0] = '\0';
+	for (u32 i = 0; i < vm_nr_guards; i++) {
+		if (!vm_guards[i])
+			continue;
+		strlcat(names, names[0] ? "," : "", sizeof(names));
+		strlcat(names, vm_guards[i]->name, sizeof(names));
+	}
+	return names[0] ? names : NONE;
 }
 
 static void show_guard(char *buf, size_t size)
@@ -61,9 +99,16 @@ u64 vm_idle(void)
 	return sched_idle_ns();
 }
 
+struct mm_struct *vm_queued(bool last)
+{
+	struct task_struct *task = sched_queued(last);
+
+	return task ? task->mm : NULL;
+}
+
 void *guard_mm(struct mm_struct *mm)
 {
-	return mm->guard;
+	return mm->guard[vm_guard_asked];
 }
 
 void guard_register_params(void)
@@ -77,18 +122,22 @@ void guard_init(void)
 {
 	for (u32 i = 0; guard_at(i); i++)
 		guard_require_hooks(guard_at(i));
-	if (vm_guard)
-		printk("guard: %s, %s\n", vm_guard->name, vm_guard->summary);
+	for (u32 i = 0; i < vm_nr_guards; i++)
+		printk("guard: %s, %s\n", vm_guards[i]->name, vm_guards[i]->summary);
 }
 
 void guard_show(struct seq_file *m)
 {
 	seq_printf(m, "guard: %s\n", guard_name());
-	if (!vm_guard)
-		return;
-	seq_printf(m, "summary: %s\n", vm_guard->summary);
-	for (const struct vm_param *p = vm_guard->params; p && p->name; p++)
-		seq_printf(m, "%s: %u%s%s\n", p->name, *p->value, p->unit ? " " : "",
-			   p->unit ?: "");
+	for (u32 i = 0; i < vm_nr_guards; i++) {
+		const struct vm_guard *guard = vm_guards[i];
+
+		if (!guard)
+			continue;
+		seq_printf(m, "summary: %s\n", guard->summary);
+		for (const struct vm_param *p = guard->params; p && p->name; p++)
+			seq_printf(m, "%s: %u%s%s\n", p->name, *p->value, p->unit ? " " : "",
+				   p->unit ?: "");
+	}
 	guard_call_show(m);
 }

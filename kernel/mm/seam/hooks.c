@@ -1,4 +1,4 @@
-/* The hooks of policies and guards that give or take no page; those that do: rules.c. */
+/* The hooks of policies that give or take no page; those that do: rules.c. Guards: guard_hooks.c. */
 #include "mm/rules.h"
 
 #define DEFAULT_TICK_MS 100
@@ -8,6 +8,7 @@ static u32 nr_ticks;
 
 void policy_call_forget(struct page_id id)
 {
+	guard_call_forget(id);
 	if (!vm_policy->forget)
 		return;
 	hook_enter(&policy_timer, "forget");
@@ -89,34 +90,4 @@ void policy_call_show(struct seq_file *m)
 	vm_policy->show(m);
 	hook_leave(&policy_timer);
 	policy_timer.cycles = before;
-}
-
-void guard_call_show(struct seq_file *m)
-{
-	u64 before = guard_timer.cycles;
-
-	if (!vm_guard || !vm_guard->show)
-		return;
-	hook_enter(&guard_timer, "show");
-	vm_guard->show(m);
-	hook_leave(&guard_timer);
-	guard_timer.cycles = before;
-}
-
-void guard_call_mm_exit(struct mm_struct *mm)
-{
-	if (!vm_guard || !vm_guard->mm_exit)
-		return;
-	hook_enter(&guard_timer, "mm_exit");
-	vm_guard->mm_exit(mm);
-	hook_leave(&guard_timer);
-}
-
-void guard_call_fault(struct mm_struct *mm)
-{
-	if (!vm_guard || !vm_guard->fault)
-		return;
-	hook_enter(&guard_timer, "fault");
-	vm_guard->fault(mm);
-	hook_leave(&guard_timer);
 }

@@ -31,7 +31,8 @@
 STATIC_ASSERT(VM_NR_ZONES == MAX_ZONES);
 
 const struct vm_policy *vm_policy;
-const struct vm_guard *vm_guard;
+const struct vm_guard *vm_guards[MAX_GUARDS];
+u32 vm_nr_guards, vm_guard_asked;
 u32 vm_nr_isolated;
 
 static u32 nr_selects, nr_asked_again;
@@ -40,7 +41,7 @@ static u32 nr_selects, nr_asked_again;
 
 const char *rules_name(const struct hook_timer *t)
 {
-	return t == &policy_timer ? vm_policy->name : vm_guard->name;
+	return t == &policy_timer ? vm_policy->name : vm_guards[vm_guard_asked]->name;
 }
 
 void rule_broken(const struct hook_timer *t, const char *rule, const char *hook,
@@ -87,8 +88,9 @@ void policy_require_hooks(const struct vm_policy *p)
 
 void guard_require_hooks(const struct vm_guard *g)
 {
-	if (!g->spare)
-		hooks_are_missing("guard", g->name, "spare is missing");
+	if (!g->spare && !g->may_run && !g->pressure && !g->tick)
+		hooks_are_missing("guard", g->name,
+				  "one of spare, may_run, pressure, tick must be there");
 }
 
 /* Ownership. */
@@ -156,19 +158,24 @@ static bool available(const struct vm_scan *scan, const struct page *page)
 static __attribute__((noinline)) bool guard_call_spare(const struct vm_scan *scan,
 						       const struct page *page)
 {
-	bool spares;
+	bool spares = false;
 
 	if (!scan->priority || scan->trim)
 		return false;
-	hook_enter(&guard_timer, "spare");
-	spares = vm_guard->spare((struct page *)page, page->owner, scan);
-	policy_timer.since += hook_leave(&guard_timer); /* that was not the policy's time */
+	for (u32 i = 0; i < vm_nr_guards && !spares; i++) {
+		if (!vm_guards[i] || !vm_guards[i]->spare)
+			continue;
+		vm_guard_asked = i;
+		hook_enter(&guard_timer, "spare");
+		spares = vm_guards[i]->spare((struct page *)page, page->owner, scan);
+		policy_timer.since += hook_leave(&guard_timer); /* not the policy's time */
+	}
 	return spares;
 }
 
 bool vm_eligible(const struct vm_scan *scan, const struct page *page)
 {
-	return available(scan, page) && !(vm_guard && guard_call_spare(scan, page)) &&
+	return available(scan, page) && !(vm_nr_guards && guard_call_spare(scan, page)) &&
 	       !starve_keeps(page);
 }
 
@@ -324,6 +331,7 @@ void policy_call_putback(struct page *page, enum vm_put why)
 void policy_call_evicted(struct page *page, struct page_id to)
 {
 	nr_asked_again = 0;
+	guard_call_evicted(page, page->owner, to);
 	if (end_isolation(page) || !vm_policy->evicted)
 		return;
 	hook_enter(&policy_timer, "evicted");

@@ -48,7 +48,8 @@ void world_violation(const struct violation *v)
 		return;
 	}
 	printk("guard %s is switched off\n", v->name);
-	vm_guard = NULL;
+	vm_guards[vm_guard_asked] = NULL;
+	admission_recheck();
 }
 
 void world_stop(const struct violation *v)

@@ -252,7 +252,7 @@ void do_page_fault(struct pt_regs *regs, u32 addr, u32 fault)
 	if (addr < TASK_SIZE && current->mm && (fault & FAULT_USER || has_fixup(regs)))
 		err = handle_mm_fault(current->mm, addr, fault);
 	if (likely(!err)) {
-		if (vm_policy->may_run && !policy_call_may_run(current->mm))
+		if (admission_asks() && !admission_grants(current->mm))
 			task_set_work(current, WORK_ADMIT);
 		return;
 	}

@@ -1,0 +1,171 @@
+/*
+ * The hooks of guards (mm/guard.h), each called for all that are chosen; and what a guard may do to
+ * pages. spare is in rules.c, with the question it is part of.
+ *
+ * A guard may break a rule in its hook and be switched off there: its place is empty afterwards.
+ */
+#include "lib/string.h"
+#include "mm/rules.h"
+
+#define DEFAULT_TICK_MS 100
+
+static u64 due_ns[MAX_GUARDS]; /* of their ticks */
+static bool when_idle[MAX_GUARDS]; /* also if nothing runs */
+
+/* The guard in the first place from *i on that has one, which is asked now; *i: the place after it. NULL:
+ * there are no more. */
+static const struct vm_guard *next_guard(u32 *i)
+{
+	while (*i < vm_nr_guards && !vm_guards[*i])
+		++*i;
+	if (*i == vm_nr_guards)
+		return NULL;
+	vm_guard_asked = *i;
+	return vm_guards[(*i)++];
+}
+
+void guard_call_mm_exit(struct mm_struct *mm)
+{
+	const struct vm_guard *g;
+
+	for (u32 i = 0; (g = next_guard(&i));) {
+		if (!g->mm_exit)
+			continue;
+		hook_enter(&guard_timer, "mm_exit");
+		g->mm_exit(mm);
+		hook_leave(&guard_timer);
+	}
+}
+
+void guard_call_fault(struct mm_struct *mm)
+{
+	const struct vm_guard *g;
+
+	for (u32 i = 0; (g = next_guard(&i));) {
+		if (!g->fault)
+			continue;
+		hook_enter(&guard_timer, "fault");
+		g->fault(mm);
+		hook_leave(&guard_timer);
+	}
+}
+
+bool guard_call_may_run(struct mm_struct *mm)
+{
+	const struct vm_guard *g;
+	bool may = true;
+
+	for (u32 i = 0; may && (g = next_guard(&i));) {
+		if (!g->may_run)
+			continue;
+		hook_enter(&guard_timer, "may_run");
+		may = g->may_run(mm);
+		hook_leave(&guard_timer);
+	}
+	return may;
+}
+
+bool guards_hold(void)
+{
+	for (u32 i = 0; i < vm_nr_guards; i++)
+		if (vm_guards[i] && vm_guards[i]->may_run)
+			return true;
+	return false;
+}
+
+void guard_call_pressure(bool min)
+{
+	const struct vm_guard *g;
+
+	for (u32 i = 0; (g = next_guard(&i));) {
+		if (!g->pressure)
+			continue;
+		hook_enter(&guard_timer, "pressure");
+		g->pressure(min);
+		hook_leave(&guard_timer);
+	}
+}
+
+void guard_call_evicted(struct page *page, struct mm_struct *owner, struct page_id to)
+{
+	const struct vm_guard *g;
+
+	for (u32 i = 0; (g = next_guard(&i));) {
+		if (!g->evicted)
+			continue;
+		hook_enter(&guard_timer, "evicted");
+		g->evicted(page, owner, to);
+		hook_leave(&guard_timer);
+	}
+}
+
+void guard_call_forget(struct page_id id)
+{
+	const struct vm_guard *g;
+
+	for (u32 i = 0; (g = next_guard(&i));) {
+		if (!g->forget)
+			continue;
+		hook_enter(&guard_timer, "forget");
+		g->forget(id);
+		hook_leave(&guard_timer);
+	}
+}
+
+u64 guard_call_ticks(u64 now, bool *idle)
+{
+	const struct vm_guard *g;
+	u64 next = 0;
+
+	*idle = false;
+	for (u32 i = 0; (g = next_guard(&i));) {
+		u32 at = i - 1;
+
+		if (!g->tick)
+			continue;
+		if (due_ns[at] <= now) {
+			hook_enter(&guard_timer, "tick");
+			when_idle[at] = g->tick();
+			hook_leave(&guard_timer);
+			due_ns[at] = now + (g->tick_ms ?: DEFAULT_TICK_MS) * 1000000ull;
+		}
+		*idle |= when_idle[at];
+		next = next ? MIN(next, due_ns[at]) : due_ns[at];
+	}
+	return next;
+}
+
+void guard_call_show(struct seq_file *m)
+{
+	u64 before = guard_timer.cycles;
+	const struct vm_guard *g;
+
+	for (u32 i = 0; (g = next_guard(&i));) {
+		if (!g->show)
+			continue;
+		hook_enter(&guard_timer, "show");
+		g->show(m);
+		hook_leave(&guard_timer);
+	}
+	guard_timer.cycles = before;
+}
+
+/* What a guard may do. */
+
+struct page *vm_next_page(struct mm_struct *mm, struct page *page)
+{
+	for (u32 pfn = page ? page - mem_map + 1 : 0; pfn < max_pfn; pfn++)
+		if (page_test(pfn_page(pfn), PG_owned) && pfn_page(pfn)->owner == mm)
+			return pfn_page(pfn);
+	return NULL;
+}
+
+void vm_hint(struct page *page, enum vm_touch touch)
+{
+	u64 before = policy_timer.cycles;
+
+	if (policy_timer.running || !page_test(page, PG_owned))
+		return;
+	policy_call_touch(page, page->owner, touch);
+	guard_timer.since += policy_timer.cycles - before; /* that was not the guard's time */
+}

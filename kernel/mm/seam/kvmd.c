@@ -1,0 +1,123 @@
+/*
+ * kvmd: the thread that calls the ticks of the policy and of the guards, trims surplus pages, reads what
+ * guards want to have in memory, and asks again who may run.
+ *
+ * Ticks come while anything runs. An idle machine is not woken for them, unless somebody is held back
+ * or a guard has said that it has something to do.
+ */
+#include "mm/guard_core.h"
+#include "mm/mm.h"
+#include "mm/policy_core.h"
+#include "mm/reclaim.h"
+#include "mm/swap.h"
+#include "proc/task.h"
+#include "sched/timer.h"
+#include "sched/wait.h"
+
+#define MAX_PREFETCHES 32 /* after one tick */
+
+static WAIT_QUEUE(kvmd_wait);
+static bool policy_due, guards_due; /* irq */
+static struct timer policy_tick, guard_tick;
+static u32 prefetches[MAX_PREFETCHES]; /* slots */
+static u32 nr_prefetches;
+
+static void policy_fire(struct timer *t)
+{
+	(void)t;
+	policy_due = true;
+	wake_up(&kvmd_wait);
+}
+
+static void guards_fire(struct timer *t)
+{
+	(void)t;
+	guards_due = true;
+	wake_up(&kvmd_wait);
+}
+
+void kvmd_must_tick(void)
+{
+	u64 at = vm_now() + policy_tick_ms() * 1000000ull;
+
+	if (policy_tick.armed) /* who is held back again and again must not put it off */
+		at = MIN(at, policy_tick.expires_ns);
+	timer_stop(&policy_tick);
+	policy_tick.deferrable = !admission_nr_waiting();
+	timer_start(&policy_tick, at);
+}
+
+static void trim_all(void)
+{
+	struct mm_struct *mm;
+	u32 id = 0;
+
+	/* Trimming may sleep, and processes may end meanwhile: go on by number. */
+	while (vm_policy->surplus && (mm = mm_after(id))) {
+		u32 n = policy_call_surplus(mm);
+
+		id = mm->id;
+		if (n)
+			reclaim_trim(mm, n);
+	}
+}
+
+bool vm_prefetch(struct page_id id)
+{
+	if (nr_prefetches == MAX_PREFETCHES)
+		return false;
+	if (id.store == SWAP_STORE)
+		prefetches[nr_prefetches++] = id.index;
+	return true;
+}
+
+static void tick_guards(void)
+{
+	bool idle;
+	u64 next = guard_call_ticks(vm_now(), &idle);
+
+	for (u32 i = 0; i < nr_prefetches; i++)
+		swap_prefetch(prefetches[i]);
+	nr_prefetches = 0;
+	guard_tick.deferrable = !idle;
+	if (next)
+		timer_start(&guard_tick, next);
+}
+
+static void tick_policy(void)
+{
+	while (policy_call_tick())
+		cond_resched();
+	trim_all();
+}
+
+static void kvmd(void *arg)
+{
+	(void)arg;
+	current->flags |= TF_RECLAIM;
+	kvmd_must_tick();
+	tick_guards();
+	for (;;) {
+		bool policys;
+
+		wait_event_interruptible(&kvmd_wait, policy_due || guards_due);
+		policys = policy_due;
+		policy_due = false;
+		if (guards_due) {
+			guards_due = false;
+			tick_guards();
+		}
+		if (policys)
+			tick_policy();
+		admission_recheck();
+		if (policys)
+			kvmd_must_tick();
+	}
+}
+
+void kvmd_init(void)
+{
+	timer_setup(&policy_tick, policy_fire, true);
+	timer_setup(&guard_tick, guards_fire, true);
+	kthread_create("kvmd", -20, kvmd, NULL);
+}
