@@ -135,6 +135,12 @@ bool mm_sleeps(struct mm_struct *mm)
 	return false;
 }
 
+/* Nothing is read ahead here. */
+void vm_prepage(struct mm_struct *mm)
+{
+	(void)mm;
+}
+
 u32 mm_rss(struct mm_struct *mm)
 {
 	u32 n = 0;

@@ -78,7 +78,7 @@ struct mm_struct *vm_queued(bool last);
 /* The page after `page` that the policy owns and mm faulted in last, in no special order; from
  * NULL: the first; NULL: that was the last. */
 struct page *vm_next_page(struct mm_struct *mm, struct page *page);
-/* Tells the policy of a use, or of DONTNEED, in a page's name; only from tick and pressure. */
+/* Tells the policy of a use, or of DONTNEED, in a page's name; not from spare, evicted, forget. */
 void vm_hint(struct page *page, enum vm_touch touch);
 /* The page shall be read, with its neighbours in the store, when this hook is over, if there is memory
  * to spare; only from tick. False: no more of them now. */

@@ -181,6 +181,9 @@ u32 mm_rss(struct mm_struct *mm);
 u32 vm_frames(void);
 /* Slots of the swap area: so many ghosts of anonymous pages there can be. */
 u32 vm_slots(void);
+/* Pages of mm that are in the swap area shall be read when this hook is over, as far as there is memory
+ * without evicting others; only from tick. They come as PREFETCH. */
+void vm_prepage(struct mm_struct *mm);
 /* The next process after mm that has an address space, NULL: that was the last; from NULL: the
  * first. In order of age. */
 struct mm_struct *vm_next_mm(struct mm_struct *mm);

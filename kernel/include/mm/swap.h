@@ -58,8 +58,11 @@ void swap_cache_release(struct page *page);
  */
 struct page *swap_in(u32 slot, struct vm_area_struct *vma, bool *major);
 
-/* Starts reading a slot and its neighbours that nobody has asked for, if there is memory to spare. */
-void swap_prefetch(u32 slot);
+/* Starts reading a slot and its neighbours that nobody has asked for; false: there is no memory to
+ * spare, or nothing to read. */
+bool swap_prefetch(u32 slot);
+/* The same for what a process has in the swap area, as far as memory goes (mm/reclaim/prepage.c). */
+void swap_prepage(struct mm_struct *mm);
 
 /* Writes are collected and sent as one request while their slots follow one another. */
 void swap_write(struct page *page);

@@ -59,12 +59,21 @@ static struct mm_struct *next_in_turn(void)
 	return first;
 }
 
+/* The policy may take first what is not needed now. */
+static void demote(struct mm_struct *mm)
+{
+	for (struct page *page = vm_next_page(mm, NULL); page; page = vm_next_page(mm, page))
+		vm_hint(page, VM_TOUCH_DONTNEED);
+}
+
 static void give_turn(u64 now)
 {
 	runs = next_in_turn();
 	since_ns = now;
-	if (runs)
-		data(runs)->taken = ++nr_turns;
+	if (!runs)
+		return;
+	data(runs)->taken = ++nr_turns;
+	for_each_process(mm) if (mm != runs && data(mm)->takes_part) demote(mm);
 }
 
 static bool all_fit(void)
@@ -111,6 +120,8 @@ static bool serialize_tick(void)
 		stop();
 	else if (runs && (mm_sleeps(runs) || now - since_ns > turn_ms * 1000000ull))
 		give_turn(now);
+	if (runs && mm_rss(runs) < mm_demand(runs))
+		vm_prepage(runs);
 	return runs;
 }
 

@@ -239,15 +239,16 @@ struct page *swap_in(u32 slot, struct vm_area_struct *vma, bool *major)
 	return page;
 }
 
-void swap_prefetch(u32 slot)
+bool swap_prefetch(u32 slot)
 {
 	struct page *page = add_neighbour(slot);
 	struct bio *bio;
 
 	if (!page)
-		return;
+		return false;
 	bio = bio_get(slot, false, read_end);
 	read_cluster(bio, page, read_ahead(NULL));
+	return true;
 }
 
 /* A major fault on a page that was evicted not long ago: a larger memory would have kept it. */

@@ -21,6 +21,7 @@ static bool policy_due, guards_due; /* irq */
 static struct timer policy_tick, guard_tick;
 static u32 prefetches[MAX_PREFETCHES]; /* slots */
 static u32 nr_prefetches;
+static u32 prepaged; /* id of an address space; 0: none */
 
 static void policy_fire(struct timer *t)
 {
@@ -71,14 +72,31 @@ bool vm_prefetch(struct page_id id)
 	return true;
 }
 
+void vm_prepage(struct mm_struct *mm)
+{
+	prepaged = mm->id;
+}
+
+/* What was asked for in the hooks before. */
+static void read_ahead(void)
+{
+	u32 id = prepaged, nr = nr_prefetches;
+
+	nr_prefetches = prepaged = 0;
+	current->flags &= ~TF_RECLAIM;
+	for (u32 i = 0; i < nr; i++)
+		swap_prefetch(prefetches[i]);
+	current->flags |= TF_RECLAIM;
+	if (id && mm_after(id - 1) && mm_after(id - 1)->id == id)
+		swap_prepage(mm_after(id - 1));
+}
+
 static void tick_guards(void)
 {
 	bool idle;
 	u64 next = guard_call_ticks(vm_now(), &idle);
 
-	for (u32 i = 0; i < nr_prefetches; i++)
-		swap_prefetch(prefetches[i]);
-	nr_prefetches = 0;
+	read_ahead();
 	guard_tick.deferrable = !idle;
 	if (next)
 		timer_start(&guard_tick, next);
@@ -88,6 +106,7 @@ static void tick_policy(void)
 {
 	while (policy_call_tick())
 		cond_resched();
+	read_ahead();
 	trim_all();
 }
 
