@@ -23,6 +23,7 @@ struct seq_file;
 #define SWAP_STORE 1u /* page_id.store */
 
 extern u32 page_cluster; /* reads ahead 2^page_cluster slots */
+#define MAX_CLUSTER 5
 extern u32 swap_nr_slots, swap_nr_free;
 
 extern struct block_device *swap_bdev; /* NULL: there is no swap area */
@@ -58,9 +59,9 @@ void swap_cache_release(struct page *page);
  */
 struct page *swap_in(u32 slot, struct vm_area_struct *vma, bool *major);
 
-/* Starts reading a slot and its neighbours that nobody has asked for; false: there is no memory to
+/* Starts reading a slot and its neighbours in a group of 2^cluster that nobody has asked for; false: there is no memory to
  * spare, or nothing to read. */
-bool swap_prefetch(u32 slot);
+bool swap_prefetch(u32 slot, u32 cluster);
 /* The same for what a process has in the swap area, as far as memory goes (mm/reclaim/prepage.c). */
 void swap_prepage(struct mm_struct *mm);
 

@@ -84,10 +84,16 @@ static bool all_fit(void)
 	return demand <= vm_frames();
 }
 
+/* Who is left has room: what they lack is read in one go. */
 static void stop(void)
 {
 	runs = NULL;
-	for_each_process(mm) * data(mm) = (struct serialize_mm){ .taken = data(mm)->taken };
+	for_each_process(mm)
+	{
+		if (data(mm)->takes_part)
+			vm_prepage(mm);
+		*data(mm) = (struct serialize_mm){ .taken = data(mm)->taken };
+	}
 }
 
 /* Did it thrash in the window that ends now? */

@@ -28,7 +28,7 @@
 #define NR_BIOS 32
 
 u32 page_cluster = 3;
-PARAM_U32("vm.page_cluster", page_cluster, 0, 5, "log2 pages", "read-ahead from swap");
+PARAM_U32("vm.page_cluster", page_cluster, 0, MAX_CLUSTER, "log2 pages", "read-ahead from swap");
 
 static struct bio bios[NR_BIOS];
 static LIST_HEAD(free_bios); /* irq */
@@ -196,7 +196,7 @@ static void read_cluster(struct bio *bio, struct page *target, u32 cluster)
 {
 	u32 size = 1u << cluster, slot = target->slot;
 	u32 first = ALIGN_DOWN(slot, size), lo = slot, hi = slot + 1;
-	struct page *before[1u << 5], *page;
+	struct page *before[1u << MAX_CLUSTER], *page;
 
 	while (lo > first && (page = add_neighbour(lo - 1)))
 		before[slot - lo--] = page;
@@ -212,10 +212,10 @@ static void read_cluster(struct bio *bio, struct page *target, u32 cluster)
 	block_submit(swap_bdev, bio);
 }
 
-/* log2 of the pages to read at once; without a region: as in one without advice. */
+/* log2 of the pages to read at once. */
 static u32 read_ahead(const struct vm_area_struct *vma)
 {
-	return (vma && vma->flags & VM_RAND_READ) || swap_bdev->synchronous ? 0 : page_cluster;
+	return vma->flags & VM_RAND_READ || swap_bdev->synchronous ? 0 : page_cluster;
 }
 
 struct page *swap_in(u32 slot, struct vm_area_struct *vma, bool *major)
@@ -239,7 +239,7 @@ struct page *swap_in(u32 slot, struct vm_area_struct *vma, bool *major)
 	return page;
 }
 
-bool swap_prefetch(u32 slot)
+bool swap_prefetch(u32 slot, u32 cluster)
 {
 	struct page *page = add_neighbour(slot);
 	struct bio *bio;
@@ -247,7 +247,7 @@ bool swap_prefetch(u32 slot)
 	if (!page)
 		return false;
 	bio = bio_get(slot, false, read_end);
-	read_cluster(bio, page, read_ahead(NULL));
+	read_cluster(bio, page, swap_bdev->synchronous ? 0 : cluster);
 	return true;
 }
 

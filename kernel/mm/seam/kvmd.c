@@ -15,13 +15,15 @@
 #include "sched/wait.h"
 
 #define MAX_PREFETCHES 32 /* after one tick */
+#define MAX_PREPAGED 8
 
 static WAIT_QUEUE(kvmd_wait);
 static bool policy_due, guards_due; /* irq */
 static struct timer policy_tick, guard_tick;
 static u32 prefetches[MAX_PREFETCHES]; /* slots */
 static u32 nr_prefetches;
-static u32 prepaged; /* id of an address space; 0: none */
+static u32 prepaged[MAX_PREPAGED]; /* ids of address spaces */
+static u32 nr_prepaged;
 
 static void policy_fire(struct timer *t)
 {
@@ -74,21 +76,27 @@ bool vm_prefetch(struct page_id id)
 
 void vm_prepage(struct mm_struct *mm)
 {
-	prepaged = mm->id;
+	if (nr_prepaged < MAX_PREPAGED)
+		prepaged[nr_prepaged++] = mm->id;
 }
 
 /* What was asked for in the hooks before. */
 static void read_ahead(void)
 {
-	u32 id = prepaged, nr = nr_prefetches;
+	u32 nr = nr_prefetches;
 
-	nr_prefetches = prepaged = 0;
+	nr_prefetches = 0;
 	current->flags &= ~TF_RECLAIM;
 	for (u32 i = 0; i < nr; i++)
-		swap_prefetch(prefetches[i]);
+		swap_prefetch(prefetches[i], page_cluster);
 	current->flags |= TF_RECLAIM;
-	if (id && mm_after(id - 1) && mm_after(id - 1)->id == id)
-		swap_prepage(mm_after(id - 1));
+	for (u32 i = 0; i < nr_prepaged; i++) {
+		struct mm_struct *mm = mm_after(prepaged[i] - 1);
+
+		if (mm && mm->id == prepaged[i]) /* it has not ended meanwhile */
+			swap_prepage(mm);
+	}
+	nr_prepaged = 0;
 }
 
 static void tick_guards(void)
