@@ -14,6 +14,8 @@
  *		processes or more had to read pages
  *	turn    one process that wants to run is chosen, the others wait: first come first served. It ends
  *		when the process ends or sleeps of its own will, or after turn_ms
+ *	reading what a process lacks is read for it at the beginning of its turn (vm_prepage), in order of
+ *		slots, and spared; when it has all it needs, the same for the next one
  *	ends    nobody is left to wait, or memory holds all that those who are left demand
  *
  * Left out: it does not see which processes belong together. A pipe from one that waits to one that runs
@@ -110,6 +112,17 @@ static bool thrashes(u64 now)
 	return faulting > 1 && 2 * (vm_idle() - idle_ns) > now - window_ns;
 }
 
+/* For who runs; and while that one computes the disk works for who comes next, if there is room for both. */
+static void read_ahead(void)
+{
+	struct mm_struct *next = next_in_turn();
+
+	if (mm_rss(runs) < mm_demand(runs))
+		vm_prepage(runs);
+	else if (next && next != runs && mm_demand(runs) + mm_demand(next) <= vm_frames())
+		vm_prepage(next);
+}
+
 static bool serialize_tick(void)
 {
 	u64 now = vm_now();
@@ -126,8 +139,8 @@ static bool serialize_tick(void)
 		stop();
 	else if (runs && (mm_sleeps(runs) || now - since_ns > turn_ms * 1000000ull))
 		give_turn(now);
-	if (runs && mm_rss(runs) < mm_demand(runs))
-		vm_prepage(runs);
+	if (runs)
+		read_ahead();
 	return runs;
 }
 
@@ -140,6 +153,13 @@ static void serialize_fault(struct mm_struct *mm)
 static bool serialize_may_run(struct mm_struct *mm)
 {
 	return !runs || mm == runs || !data(mm)->takes_part;
+}
+
+/* Its own, and what has been read ahead for it and is nobody's yet. */
+static bool serialize_spare(struct page *page, struct mm_struct *owner, const struct vm_scan *scan)
+{
+	(void)page, (void)scan;
+	return runs && (owner == runs || !owner);
 }
 
 static void serialize_mm_exit(struct mm_struct *mm)
@@ -163,6 +183,7 @@ static const struct vm_guard serialize = {
 	.params = serialize_params,
 	.mm_exit = serialize_mm_exit,
 	.fault = serialize_fault,
+	.spare = serialize_spare,
 	.may_run = serialize_may_run,
 	.tick = serialize_tick,
 	.show = serialize_show,
