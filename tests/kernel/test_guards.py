@@ -7,6 +7,8 @@ import re
 import pytest
 from bad_kernels import kernel_with
 from guest import Result, boot
+from soak import soak_but
+from test_policies import POLICIES
 from tidemark import qemu
 
 CHECK = "cat /proc/vm/check"
@@ -81,6 +83,41 @@ def test_exact_runs_with_a_guard_repeat() -> None:
     assert first.raw_telemetry == second.raw_telemetry
 
 
+# --- guards that stop processes, several at once ---
+
+
+@pytest.mark.parametrize("guard", ["serialize", "loadctl"])
+def test_who_runs_alone_gets_on(guard: str) -> None:
+    run = "thrash 6 2048 3 3000"
+    none, held = (boot(f"{run}; {CHECK}", **SMALL, cmdline=f"guard={name}") for name in ("none", guard))
+    expect_sound(none)
+    expect_sound(held)
+    assert turnaround_s(held) < 0.6 * turnaround_s(none)
+    assert max(sample["held"] for sample in samples(held)) > 1
+
+
+def test_guards_together_keep_their_own_data() -> None:
+    result = boot(f"{THRASH}; {CHECK} /proc/vm/guard", **FAST, cmdline="guard=loadctl,token,serialize")
+    expect_sound(result)
+    result.check_lines(["^guard: loadctl,token,serialize$", "^summary: ", "^summary: ", "^summary: "])
+    last = samples(result)[-1]["guard"]
+    assert last["name"] == "loadctl,token,serialize"
+    assert {"loadctl.suspended", "token.given", "serialize.turns"} <= last.keys()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("token,nosuch", "no such guard"),
+        ("token,token", "named twice"),
+        ("token,", "no such guard"),
+        (",token", "no such guard"),
+    ],
+)
+def test_bad_lists_of_guards_are_refused(text: str, said: str) -> None:
+    boot("true", cmdline=f"guard={text}").check_exit(qemu.REFUSED).check_lines([said])
+
+
 # --- guards that do wrong: tests/kernel/guards, and the template, in a kernel of their own ---
 
 
@@ -136,3 +173,22 @@ FATAL = {
 def test_what_cannot_go_on_ends_in_a_panic_that_names_the_guard(guard: str) -> None:
     result = boot("thrash 6 2048 2", **FAST, cmdline=f"guard={guard}").check_exit(qemu.PANICKED)
     result.check_lines([f"^panic: .*{re.escape(FATAL[guard])}", f"^guard: {guard}, in its hook spare", "^backtrace:"])
+
+
+@pytest.mark.usefixtures("odd")
+def test_guard_that_lets_nobody_run_is_switched_off_it_alone() -> None:
+    result = boot(f"thrash 2 512 2; {CHECK} /proc/vm/guard", **FAST, cmdline="guard=never,token")
+    expect_sound(result)
+    result.check_lines(
+        ["guard=never rule=may_run: .*nobody has run", "^guard never is switched off$", "^guard: token$"]
+    )
+
+
+@pytest.mark.usefixtures("odd")
+@pytest.mark.parametrize("policy", soak_but(POLICIES, "2q", "ws"))
+def test_hints_and_prefetches_lose_nothing(policy: str) -> None:
+    result = boot(f"thrash 6 2048 2; {CHECK}", **FAST | {"vm": policy}, cmdline="guard=hinter")
+    expect_sound(result)
+    shown = samples(result)[-1]["guard"]
+    assert all(shown[name] > 0 for name in ("hints", "evicted", "forgotten", "queued", "low")), shown
+    assert shown["queued"] < 1 << 31 and samples(result)[-1]["vm"]["swap_ra"] > 0

@@ -39,7 +39,7 @@ static const char *choose(const char *text)
 	vm_nr_guards = 0;
 	if (!strcmp(text, NONE))
 		return NULL;
-	for (const char *end; *text; text = *end ? end + 1 : end) {
+	for (const char *end = ","; *end; text = end + 1) {
 		const struct vm_guard *guard;
 
 		end = strchr(text, ',') ?: text + strlen(text);
