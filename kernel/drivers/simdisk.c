@@ -31,7 +31,7 @@
 #include "mm/page.h"
 #include "sched/timer.h"
 
-#define SIZE_MIN (1u << 20)
+#define SIZE_MIN (64u << 10)
 
 struct disk_model {
 	u32 seek, rotation, transfer, latency; /* us; transfer per page */
@@ -78,7 +78,7 @@ static const char *set_key(const char *name, const char *value)
 {
 	if (!strcmp(name, "size"))
 		return parse_size(value, &model.size) || model.size < SIZE_MIN
-			       ? "size is not a size of 1M or more"
+			       ? "size is not a size of 64K or more"
 			       : NULL;
 	for (u32 i = 0; i < ARRAY_SIZE(keys); i++)
 		if (!strcmp(name, keys[i].name))

@@ -1,0 +1,103 @@
+"""Every policy and every guard where there is least room: three frames, parameters at the ends of their ranges, hardly
+any swap area, much memory, switches in the middle, and all policies under all guards.
+
+`make check` runs what is quick for each; all combinations are in `make soak`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from dataclasses import dataclass
+
+import pytest
+from guest import Result, boot
+from soak import soak_but
+from test_policies import CHECK, POLICIES, SWITCH, WORKLOADS, expect_sound
+from tidemark import qemu
+
+GUARDS = sorted(
+    path.stem for path in qemu.ROOT.glob("kernel/mm/guard/*.c") if not path.stem.endswith(("_test", "TEMPLATE"))
+)
+FAST = {"mem": "8M", "swap": "sim:ssd"}
+THRASH = "thrash 6 2048 2"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One of a policy's or guard's, with the ends of its range."""
+
+    owner: str
+    name: str
+    least: int
+    most: int
+
+
+def parameters(kind: str, name: str) -> list[Parameter]:
+    """Those that a file registers: { "name", &variable, least, most, ... }."""
+    text = (qemu.ROOT / f"kernel/mm/{kind}/{name}.c").read_text()
+    found = re.findall(r'\{\s*"(\w+)",\s*&\w+,\s*(\d+),\s*(\d+),', text)
+    return [Parameter(name, parameter, int(least), int(most)) for parameter, least, most in found]
+
+
+def ends(kind: str, names: list[str]) -> list[tuple[str, str]]:
+    """(name, what to set): all parameters at their least, and at their most."""
+    found = []
+    for name in names:
+        known = parameters(kind, name)
+        for end in ("least", "most"):
+            text = " ".join(f"{one.owner}.{one.name}={getattr(one, end)}" for one in known)
+            found += [(name, text)] if known else []
+    return found
+
+
+def expect_no_violation(result: Result) -> None:
+    expect_sound(result)
+    assert "violation" not in result.console, result.tail()
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_three_frames_are_enough(policy: str) -> None:
+    expect_no_violation(boot(f"refstring 1 2 3 4 1 2 5 1 2 3 4 5 7 7 1; thrash 1 64 3; {CHECK}", vm=policy, frames=3))
+
+
+@pytest.mark.parametrize(("policy", "text"), ends("policy", POLICIES))
+def test_policies_at_the_ends_of_their_parameters(policy: str, text: str) -> None:
+    expect_no_violation(boot(f"{THRASH}; {CHECK}", vm=policy, cmdline=text, timeout=200, **FAST))
+
+
+@pytest.mark.parametrize(("guard", "text"), ends("guard", GUARDS))
+def test_guards_at_the_ends_of_their_parameters(guard: str, text: str) -> None:
+    expect_no_violation(boot(f"{THRASH}; {CHECK}", vm="2q", cmdline=f"guard={guard} {text}", timeout=200, **FAST))
+
+
+@pytest.mark.parametrize("policy", soak_but(POLICIES, "2q"))
+def test_swap_of_64_KiB(policy: str) -> None:
+    """It fills at once: whoever cannot be kept is killed, and the others are well."""
+    run = f"thrash 2 1024 2; thrash 8 2048 2; echo ended; {CHECK}"
+    result = boot(run, vm=policy, mem="8M", swap="sim:ssd,size=64K", timeout=200).check_exit()
+    result.check_lines([r"^R thrash nproc=2 .*corrupt=0", "^ended$", "^ok$"])
+    assert "violation" not in result.console, result.tail()
+
+
+@pytest.mark.parametrize("policy", soak_but(POLICIES, "2q"))
+def test_two_GiB(policy: str) -> None:
+    expect_no_violation(boot(f"seqscan 65536 1 w; {CHECK}", vm=policy, mem="2G", swap="none", timeout=200))
+
+
+@pytest.mark.soak
+def test_switching_between_all_of_them() -> None:
+    """Each to each, under load."""
+    pairs = itertools.permutations(POLICIES, 2)
+    script = [f"echo {a} >{SWITCH}; sleep 0.02; echo {b} >{SWITCH}; sleep 0.02" for a, b in pairs]
+    for first in range(0, len(script), 8):
+        part = "; ".join(script[first : first + 8])
+        expect_no_violation(boot(f"thrash 6 2048 20 1000 & {part}; wait; {CHECK}", vm="fifo", timeout=300, **FAST))
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("guard", GUARDS)
+@pytest.mark.parametrize("policy", POLICIES)
+def test_every_policy_under_every_guard(policy: str, guard: str) -> None:
+    runs = "; ".join(WORKLOADS.values())
+    expect_no_violation(boot(f"{runs}; {CHECK}", vm=policy, cmdline=f"guard={guard}", timeout=300, **FAST))
