@@ -61,12 +61,12 @@ def test_three_frames_are_enough(policy: str) -> None:
     expect_no_violation(boot(f"refstring 1 2 3 4 1 2 5 1 2 3 4 5 7 7 1; thrash 1 64 3; {CHECK}", vm=policy, frames=3))
 
 
-@pytest.mark.parametrize(("policy", "text"), ends("policy", POLICIES))
+@pytest.mark.parametrize(("policy", "text"), soak_but(ends("policy", POLICIES), *ends("policy", ["ws"])))
 def test_policies_at_the_ends_of_their_parameters(policy: str, text: str) -> None:
     expect_no_violation(boot(f"{THRASH}; {CHECK}", vm=policy, cmdline=text, timeout=200, **FAST))
 
 
-@pytest.mark.parametrize(("guard", "text"), ends("guard", GUARDS))
+@pytest.mark.parametrize(("guard", "text"), soak_but(ends("guard", GUARDS), *ends("guard", ["serialize"])))
 def test_guards_at_the_ends_of_their_parameters(guard: str, text: str) -> None:
     expect_no_violation(boot(f"{THRASH}; {CHECK}", vm="2q", cmdline=f"guard={guard} {text}", timeout=200, **FAST))
 

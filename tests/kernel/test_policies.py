@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 import pytest
 from bad_kernels import bad_kernel  # noqa: F401  (a fixture)
 from guest import Result, boot
+from soak import soak_but
 from tidemark import qemu
 
 POLICIES = sorted(
@@ -29,6 +31,10 @@ WORKLOADS = {
 }
 
 
+USUAL = ("2q", "ws")  # what `make check` tries on everything; `make soak` tries all
+BOTH = tuple(itertools.product(USUAL, WORKLOADS))
+
+
 def lines(result: Result, pattern: str) -> list[str]:
     return [line for line in result.console.splitlines() if re.search(pattern, line)]
 
@@ -43,8 +49,10 @@ def expect_sound(result: Result, checks: int = 1) -> None:
 # --- the policies of the kernel ---
 
 
-@pytest.mark.parametrize("policy", POLICIES)
-@pytest.mark.parametrize("workload", WORKLOADS)
+@pytest.mark.parametrize(
+    ("policy", "workload"),
+    soak_but(itertools.product(POLICIES, WORKLOADS), *((policy, "thrash") for policy in POLICIES), *BOTH),
+)
 def test_data_survive_paging(policy: str, workload: str) -> None:
     result = boot(f"{WORKLOADS[workload]}; {CHECK}", vm=policy, **SMALL)
     expect_sound(result)
@@ -52,7 +60,7 @@ def test_data_survive_paging(policy: str, workload: str) -> None:
     assert [record for record in result.telemetry if record["ev"] == "sample"][-1]["vm"]["pswpin"] > 0
 
 
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("policy", soak_but(POLICIES, *USUAL))
 def test_data_survive_in_all_zones(policy: str) -> None:
     """16 MiB each of DMA and NORMAL, 32 MiB of HIGHMEM; kernel memory must come from the first two."""
     result = boot(
@@ -66,7 +74,7 @@ def test_data_survive_in_all_zones(policy: str) -> None:
     assert sum(reclaimed) > 3000, reclaimed
 
 
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("policy", soak_but(POLICIES, *USUAL))
 def test_few_frames_and_many_processes(policy: str) -> None:
     """Most pages are being read or written at any moment; no policy is to be blamed for having nothing to give."""
     result = boot(f"thrash 12 512 2; {CHECK}", vm=policy, frames=40, mem="32M", swap="sim:ssd")
@@ -79,7 +87,7 @@ def test_fifo_has_beladys_anomaly(frames: int, faults: int) -> None:
     boot(BELADY, vm="fifo", frames=frames).check_exit().check_lines([rf"^faults: {faults}$"])
 
 
-@pytest.mark.parametrize("policy", ["2q", "ws"])
+@pytest.mark.parametrize("policy", soak_but(POLICIES, *USUAL))
 def test_exact_runs_repeat(policy: str) -> None:
     first, second = (boot(f"{THRASH}; {CHECK}", vm=policy, **SMALL).check_exit() for _ in range(2))
     assert first.console == second.console

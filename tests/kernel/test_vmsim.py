@@ -26,6 +26,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fixed import FixedSizes
+from soak import soak_but
 from tidemark import compare, explain, qemu, strings, vmsim
 from tidemark.commands import sim
 from tidemark.errors import FAILED
@@ -187,7 +188,7 @@ def guest_programs() -> None:
 
 
 @pytest.mark.usefixtures("guest_programs")
-@pytest.mark.parametrize("policy", vmsim.policies())
+@pytest.mark.parametrize("policy", soak_but(vmsim.policies(), "clock", "2q", "ws"))
 def test_refstring_meets_the_same_decisions_in_the_kernel(policy: str, tmp_path: Path) -> None:
     pages = [*PREFIX, *chain(*localities(1, 6, 100))]
     console = in_kernel(policy, "settle", image(tmp_path, " ".join(map(str, pages))), FRAMES)
@@ -217,7 +218,7 @@ def check_with_ticks(policy: str, program: Path, folder: Path, kernel: Path = qe
 
 
 @pytest.mark.usefixtures("guest_programs")
-@pytest.mark.parametrize("policy", vmsim.policies())
+@pytest.mark.parametrize("policy", soak_but(vmsim.policies(), "clock", "ws"))
 def test_ticks_and_trimming_are_the_same_in_the_kernel(policy: str, tmp_path: Path) -> None:
     counts = check_with_ticks(policy, vmsim.build(policy), tmp_path)
     assert counts["evictions"] > 100
@@ -282,7 +283,7 @@ def test_fifo_and_clock_count_what_a_naive_program_does(frames: int) -> None:
     assert vmsim.run(vmsim.build("clock"), string, frames).faults == naive_clock(pages, frames)
 
 
-@pytest.mark.parametrize("policy", vmsim.policies())
+@pytest.mark.parametrize("policy", soak_but(vmsim.policies(), "2q", "ws"))
 @pytest.mark.parametrize("frames", [1, 17, 400])
 def test_fast_build_decides_as_the_checked_one(policy: str, frames: int) -> None:
     string = strings.find("phases:300,refs=4000")

@@ -10,4 +10,8 @@ import pytest
 
 def soak_but(cases: Iterable[Any], *kept: Any) -> list[Any]:
     """Cases for parametrize, of which `make check` runs only those `kept`."""
-    return [case if case in kept else pytest.param(case, marks=pytest.mark.soak) for case in cases]
+    soak = pytest.mark.soak
+    return [
+        case if case in kept else pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=soak)
+        for case in cases
+    ]
