@@ -29,10 +29,10 @@
  * becomes the newest of T2, and the next one is looked at. So T2 is in the order in which uses were
  * seen, not made, and T1 holds pages which have been used again but not yet been asked. That is
  * what CAR (car.c) makes of ARC on purpose. What the core sees itself (touch: minor faults, read,
- * write) moves its page at once, as in the paper. Two more things differ, since a frame is made free
- * before the policy hears which page comes: p adapts after the victim was chosen, and the paper's
- * rule for a tie (|T1| = p and the page is in B2: take it from T1) is left out. Quotients are rounded
- * down.
+ * write) moves its page at once, as in the paper. Two more things differ, since a frame is made
+ * free before the policy hears which page comes: p adapts after the victim was chosen, and the
+ * paper's rule for a tie (|T1| = p and the page is in B2: take it from T1) is left out. Quotients
+ * are rounded down.
  *
  * N. Megiddo, D. Modha, "ARC: A self-tuning, low overhead replacement cache", FAST 2003, fig. 4.
  */

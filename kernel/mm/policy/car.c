@@ -15,7 +15,8 @@
  *	                                from T1, and pages that come back as ghosts
  *
  *	event                        what happens                               c = vm_frames()
- *	a frame is needed            |T1| >= max(1, p): hand of T1, else hand of T2, until a page leaves
+ *	a frame is needed            |T1| >= max(1, p): hand of T1, else hand of T2, until a page
+ *	                             leaves
  *	page is used                 its bit is set
  *	fault, ghost in B1           p += max(1, |B2| / |B1|), at most c;  behind the hand of T2
  *	fault, ghost in B2           p -= max(1, |B1| / |B2|), at least 0; behind the hand of T2
@@ -27,9 +28,10 @@
  *
  * What accessed bits change: nothing, the paper has them. It even takes the victim before it looks
  * for the ghost of the page that comes, as the kernel must. Where CAR and ARC differ here: CAR
- * takes from T1 already when |T1| = p; and a use that the core sees (minor fault, read, write) sets a bit
- * here as any other use does, while ARC moves the page at once. Left out: CART, the paper's second
- * algorithm, which does not count a second use soon after the first. Quotients are rounded down.
+ * takes from T1 already when |T1| = p; and a use that the core sees (minor fault, read, write)
+ * sets a bit here as any other use does, while ARC moves the page at once. Left out: CART, the
+ * paper's second algorithm, which does not count a second use soon after the first. Quotients are
+ * rounded down.
  *
  * S. Bansal, D. Modha, "CAR: Clock with adaptive replacement", FAST 2004, fig. 2.
  */

@@ -19,12 +19,12 @@
  *	   HANDcold o             o HANDtest
  *	             '--o--o--o--'      The hands move from old to new.
  *
- *	HANDcold   frees a frame. At a cold page: without bit it leaves, as a ghost if it is in test;
- *	           with bit, in test: hot, to the newest; with bit, test over: to the newest, a
- *	           new test begins.
- *	HANDhot    runs when there are more than m - mc hot pages. Hot with bit: bit off, passed; hot
- *	           without: cold, test over. It ends the tests of the cold pages it passes.
- *	HANDtest   runs when there are more than m ghosts, and ends tests until one of them has gone.
+ *	HANDcold   frees a frame. At a cold page: without bit it leaves, as a ghost if it is in
+ *	           test; with bit, in test: hot, to the newest; with bit, test over: to the newest,
+ *	           a new test begins.
+ *	HANDhot    runs when there are more than m - mc hot pages. Hot with bit: bit off, passed;
+ *	           hot without: cold, test over. It ends the tests of the cold pages it passes.
+ *	HANDtest   runs when there are more than m ghosts, and ends tests until one has gone.
  *	fault      on a ghost: hot, newest, then HANDhot; on another page: cold, in test, newest.
  *	mc         cold pages wanted: one more for a use during a test, one fewer for a test that
  *	           ends without; from 1 to m - 1.
@@ -42,8 +42,8 @@
  * core works on a page in test, a ghost that is named by the frame keeps its place. In a fault, a
  * hand makes MAX_STEPS at most, and goes on at the next.
  *
- * S. Jiang, F. Chen, X. Zhang, "CLOCK-Pro: An effective improvement of the CLOCK replacement", USENIX
- * ATC 2005, sections 3 and 4.
+ * S. Jiang, F. Chen, X. Zhang, "CLOCK-Pro: An effective improvement of the CLOCK replacement",
+ * USENIX ATC 2005, sections 3 and 4.
  */
 #include "mm/ghost.h"
 #include "mm/policy.h"
