@@ -1,7 +1,7 @@
 """The labs `clock`, `twoq` and `workingset`: what the grader says of policies with one mistake each.
 
 All mistakes are policies of their own names in one kernel, so that it is built once. They are pieces of the reference
-solutions with something else in their place; js2q is another good design.
+solutions with something else in their place; js2q (tests/kernel/policies) is another good design.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def named(source: str, name: str) -> str:
 def tried(tmp_path_factory: pytest.TempPathFactory) -> Machine:
     """A machine whose kernel has all of them, and js2q."""
     made = trial("clock", tmp_path_factory.mktemp("policies")).machine
-    sources = MISTAKES | {"js2q": (qemu.ROOT / POLICIES / "js2q.c").read_text()}
+    sources = MISTAKES | {"js2q": (qemu.ROOT / "tests/kernel/policies/js2q.c").read_text()}
     for name, source in sources.items():
         (made.tree / POLICIES / f"{name}.c").write_text(named(source, name))
     built = made.make(*grading.KERNEL)
