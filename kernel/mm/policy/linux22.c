@@ -22,13 +22,14 @@
  *
  * What differs. In Linux a page that swap_out unmaps stays in the swap cache until shrink_mmap
  * finds it there, and a use can rescue it: here it goes at once. There the number of processes
- * tried is limited by the priority, here the number of pages. Where in its address space a
- * file is mapped the seam does not say: such pages follow the others, in order of the file. A page that
+ * tried is limited by the priority, here the number of pages. Where in its address space a file
+ * is mapped the seam does not say: such pages follow the others, in order of the file. A page that
  * several processes share belongs to the one that brought it in. At priority 0, when the budget is
  * spent, the first page is taken that was passed because of its use.
  *
- * Linux 2.2.14, mm/vmscan.c (swap_out) and mm/filemap.c (shrink_mmap). S. Jiang and X. Zhang, "TPF: a dynamic
- * system thrashing protection facility", Software: Practice and Experience 32(3), 2002, section 2.2.
+ * Linux 2.2.14, mm/vmscan.c (swap_out) and mm/filemap.c (shrink_mmap). S. Jiang and X. Zhang,
+ * "TPF: a dynamic system thrashing protection facility", Software: Practice and Experience 32(3),
+ * 2002, section 2.2.
  */
 #include "lib/rbtree.h"
 #include "mm/policy.h"
