@@ -1,5 +1,5 @@
-"""Linux 2.4 before 2.4.10: active pages have ages, 2 at first, 3 more (64 at most) for a look that finds them used, half
-for one that does not; at 0 they become inactive. Dirty inactive pages are written in batches, clean ones taken, those
+"""Linux 2.4 before 2.4.10: active pages have ages: 2 at first, 3 more (64 at most) after a look that finds them used,
+half after another; at 0 they become inactive. Dirty inactive pages are written in batches, clean ones taken, those
 used meanwhile become active again (R. van Riel, Page replacement in Linux 2.4 memory management, FREENIX 2001). The
 kernel asks up to thirteen times, and says each time how many pages may be looked at; at the end of each of these passes
 what was written is clean, in the order of the places in the swap area."""

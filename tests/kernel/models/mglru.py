@@ -1,5 +1,5 @@
-"""MGLRU: generations of anonymous and of file pages. What a fault brings in belongs to the youngest, what a call reads to
-the oldest; a walk moves used pages to the youngest and begins a new one; eviction takes the first of the oldest, and
+"""MGLRU: generations of anonymous and of file pages. What a fault brings in belongs to the youngest, what a call reads
+to the oldest; a walk moves used pages to the youngest and begins a new one; eviction takes the first of the oldest, and
 leaves the two youngest alone (Linux 6.1, Documentation/mm/multigen_lru.rst and mm/vmscan.c). Pages that calls used
 twice are spared for one generation. A walk goes on by 16 pages each time a page is wanted, and further when it is due.
 The kernel asks up to thirteen times, and says each time how many pages may be looked at."""
