@@ -28,8 +28,9 @@
  * due. In Linux a PID controller compares how many pages of each tier and kind come back after
  * their eviction, and so decides which tiers are protected and which kind gives when both are
  * equally old. It is left out: all tiers but 0 are protected, and files give first, as with
- * swappiness 1. Left out, too: memory cgroups, Bloom filters, min_ttl_ms. At priority 0, if half of
- * the budget was in vain, any eligible page goes.
+ * swappiness 1. There a dirty page of a file is moved to the next generation, too, and left to the
+ * threads that write back. Left out, too: memory cgroups, Bloom filters, min_ttl_ms. At priority 0,
+ * if half of the budget was in vain, any eligible page goes.
  *
  * Linux 6.1 (Yu Zhao, 2022), mm/vmscan.c, include/linux/mm_inline.h,
  * Documentation/mm/multigen_lru.rst.
