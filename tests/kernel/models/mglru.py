@@ -1,0 +1,131 @@
+"""MGLRU: generations of anonymous and of file pages. What a fault brings in belongs to the youngest, what a call reads
+to the oldest; a walk moves used pages to the youngest and begins a new one; eviction takes the first of the oldest, and
+leaves the two youngest alone (Linux 6.1, Documentation/mm/multigen_lru.rst and mm/vmscan.c). Pages that calls used
+twice are spared for one generation. A walk goes on by 16 pages each time a page is wanted, and further when it is due.
+The kernel asks up to thirteen times, and says each time how many pages may be looked at."""
+
+from __future__ import annotations
+
+from tidemark.strings import BY_CALL, OF_FILE
+
+RELATIVE = "2q"
+DIFFERS = ("1 2 3 1 4 2 1", 3)
+MIXED = True
+ANON, FILES = 0, 1
+
+
+class Model:
+    """A memory of some frames."""
+
+    def __init__(self, frames: int) -> None:
+        self.frames = frames
+        self.order: list[tuple[int, int]] = []  # (page, its generation): first come, first in its generation
+        self.to_walk: list[int] = []  # those first that a walk has not yet reached
+        self.left = 0
+        self.walking = False
+        self.calls: dict[int, int] = {}
+        self.used: set[int] = set()
+        self.youngest = 3
+        self.oldest = [0, 0]  # generations of ANON, FILES
+        self.looks = 0
+
+    def refer(self, page: int, kind: int) -> tuple[bool, list[int]]:
+        """Was it in memory? And which pages leave for it."""
+        called = bool(kind & BY_CALL)
+        if page in self.calls:
+            if called:
+                self.calls[page] += 1
+            else:
+                self.used.add(page)
+            return True, []
+        gone = [self.take()] if len(self.order) == self.frames else []
+        self.calls[page] = int(called)
+        self.order.append((page, self.oldest[FILES] if kind & OF_FILE and called else self.youngest))
+        self.to_walk.append(page)
+        return False, gone
+
+    def take(self) -> int:
+        """The page that leaves."""
+        for priority in range(12, -1, -1):
+            self.looks = max(self.frames >> priority, 32) if priority else 2 * max(self.frames, 32)
+            page = self.found(0 if priority else self.frames)
+            if page is None and priority == 0:
+                page = self.to_walk[0]
+            if page is not None:
+                self.order = [entry for entry in self.order if entry[0] != page]
+                self.to_walk.remove(page)
+                self.left = min(self.left, len(self.to_walk))
+                self.used.discard(page)
+                del self.calls[page]
+                return page
+        raise AssertionError("no page leaves")
+
+    def found(self, reserve: int) -> int | None:
+        """The page that may go, with more looks left than the reserve."""
+        self.drop_empty()
+        if self.time_to_walk():
+            self.begin()
+        if self.walking:
+            self.walk(16)
+        while self.looks > reserve:
+            self.drop_empty()
+            anon_first = self.oldest[ANON] < self.oldest[FILES]
+            for kind in (ANON, FILES) if anon_first else (FILES, ANON):
+                if self.members(kind, self.oldest[kind]) and self.youngest - self.oldest[kind] >= 2:
+                    break
+            else:
+                self.begin()
+                self.walk(self.looks - reserve)
+                continue
+            self.looks -= 1
+            page = self.members(kind, self.oldest[kind])[0]
+            if self.calls[page] >= 2:
+                self.move(page, self.oldest[kind] + 1)
+            elif page in self.used:
+                self.used.remove(page)
+                self.move(page, self.youngest)
+            else:
+                return page
+        return None
+
+    def members(self, kind: int, generation: int) -> list[int]:
+        """First come, first."""
+        return [page for page, its in self.order if its == generation and (page < 0) == (kind == FILES)]
+
+    def move(self, page: int, generation: int) -> None:
+        """To the end of another generation."""
+        self.order = [entry for entry in self.order if entry[0] != page] + [(page, generation)]
+        self.calls[page] = 0
+
+    def drop_empty(self) -> None:
+        """Old generations without pages end, but for two."""
+        for kind in (ANON, FILES):
+            while self.youngest - self.oldest[kind] >= 2 and not self.members(kind, self.oldest[kind]):
+                self.oldest[kind] += 1
+        self.oldest[ANON] = min(self.oldest)
+
+    def time_to_walk(self) -> bool:
+        """Three generations are left, and the pages are not spread evenly over them."""
+        young = sum(its == self.youngest for _, its in self.order)
+        old = sum(its == self.youngest - 2 for _, its in self.order)
+        return self.youngest - self.oldest[ANON] <= 2 and (young * 2 > len(self.order) or old * 4 < len(self.order))
+
+    def begin(self) -> None:
+        """A walk, unless one is on its way."""
+        if not self.walking:
+            self.left = len(self.to_walk)
+        self.walking = True
+
+    def walk(self, pages: int) -> None:
+        """So many more; at the end a generation begins."""
+        while self.left and pages and self.looks:
+            self.left, pages, self.looks = self.left - 1, pages - 1, self.looks - 1
+            page = self.to_walk.pop(0)
+            self.to_walk.append(page)
+            if page in self.used:
+                self.used.remove(page)
+                if dict(self.order)[page] != self.youngest:
+                    self.move(page, self.youngest)
+        if not self.left:
+            self.walking = False
+            self.youngest += 1
