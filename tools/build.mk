@@ -140,7 +140,7 @@ HOST_LD := $(if $(filter i686-%,$(HOST_CC)),$(HOST_LD_CROSS))
 # This one tests every policy, and the template, so all of them are linked with it.
 ALL_POLICIES := build/host/kernel/mm/policy/policies_test
 POLICY_SRC := $(filter-out %_test.c %_ktest.c,$(sort $(wildcard kernel/mm/policy/*.c)))
-HOST_POLICIES := $(patsubst %.c,build/host/%.o,$(POLICY_SRC) kernel/lib/seq_file.c)
+HOST_POLICIES := $(patsubst %.c,build/host/%.o,$(POLICY_SRC) $(patsubst %,kernel/lib/%.c,seq_file rbtree))
 $(ALL_POLICIES): WITH = build/host/registry.c $(HOST_POLICIES)
 $(ALL_POLICIES): build/host/registry.c $(HOST_POLICIES)
 
