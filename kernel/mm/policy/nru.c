@@ -196,7 +196,7 @@ static struct nru_page *since(u32 class, u64 arrival)
 	return found;
 }
 
-/* A call does a piece of one class, from class 0 up: pages fall into classes that have been done. */
+/* A call does a piece of one class, from class 0 up: pages fall into classes that are done. */
 static bool nru_tick(void)
 {
 	struct nru_page *p = since(tick_class, tick_arrival);
