@@ -66,16 +66,19 @@ static inline u32 bag_draw(struct bag *bag, u32 seed)
 	return ((mix64(bag->drawn + ((u64)seed << 32)) >> 32) * bag->nr >> 32) + 1;
 }
 
-/* How many there are, or -1 when a number does not lead to its node. */
-static inline int bag_check(struct bag *bag)
+/* How many have their own numbers, from this place down. */
+static inline u32 bag_count(const struct bag *bag, const struct bag_node *node, u32 number)
 {
-	for (u32 i = 1; i <= bag->nr; i++) {
-		struct bag_node *node = *bag_place(bag, i);
+	if (number > bag->nr || !node || node->number != number)
+		return 0;
+	return 1 + bag_count(bag, node->child[0], 2 * number) +
+	       bag_count(bag, node->child[1], 2 * number + 1);
+}
 
-		if (!node || node->number != i)
-			return -1;
-	}
-	return bag->nr;
+/* How many there are, or -1 when one is not where its number says. */
+static inline int bag_check(const struct bag *bag)
+{
+	return bag_count(bag, bag->root, 1) == bag->nr ? (int)bag->nr : -1;
 }
 
 #endif
