@@ -12,21 +12,20 @@
  *	  3            yes            yes    the last to go
  *
  * That class 1 comes before class 2 is the policy's belief: a use lately says more than a write
- * saved. Within its class the page goes that came first. (Textbooks take one at random; the first
- * is the other usual choice, and it does not depend on luck.) What NRU lacks is a memory: what was
- * used before the last tick is as old as what was never used, and when memory is small and all
- * is used between two ticks, it is FIFO that saves writes.
+ * saved. Within its class the page goes that came first. (Textbooks take one at random, or the
+ * first; the first does not depend on luck.) What NRU lacks is a memory: what was used before the
+ * last tick is as old as what was never used. When all is used between two ticks, it is FIFO.
  *
  * Nobody tells the policy when a page changes its class, and to look at all pages for each frame
- * would be too slow. But between two ticks a page can only rise: a bit may be set, not cleared.
- * So each page is kept in the class that it was last seen in, and the real one is never
- * lower. If the first page of the lowest class has risen, it is moved up, and the next one is
- * looked at; the first that has not risen is the right one. A page rises three times between
- * ticks at most, so looking costs little however many pages there are. A class is a tree in the
- * order of arrival, since pages do not rise in the order in which they came. Only the tick looks
- * at every page, in pieces.
+ * would be too slow. But between two ticks a page can only rise: a bit may be set, not cleared. So
+ * each page is kept in the class that it was last seen in, and the real one is never lower. If the
+ * first page of the lowest class has risen, it is moved up, and the next one is looked at; the
+ * first that has not risen is the right one. A page rises three times between ticks at most, so
+ * looking costs little however many pages there are. (A select that has moved very many goes on
+ * without moving.) A class is a tree in the order of arrival, since pages do not rise in the order
+ * in which they came. Only the tick looks at every page, in pieces.
  *
- * The use that brings a page in does not count. A page that this scan may not have counts as having
+ * The use that brings a page in does not count. A page that a scan may not have counts as having
  * come just now, so that the next one does not meet it first.
  *
  * A. Tanenbaum, "Modern Operating Systems", 4th edition, Pearson 2015, section 3.4.2.
@@ -37,6 +36,7 @@
 enum { DIRTY = 1, USED = 2, NR_CLASSES = 4 };
 
 #define PIECE 1024 /* pages that one call of tick may look at */
+#define MAX_MOVES 32768 /* of pages in a select; a hook must not take long */
 
 struct nru_page {
 	struct rb_node node;
@@ -45,6 +45,15 @@ struct nru_page {
 	bool used; /* a use since the tick, of which the core told */
 };
 POLICY_PAGE_FITS(struct nru_page);
+
+/* What one select has found. */
+struct search {
+	struct vm_scan *scan;
+	u64 end;   /* pages that came since then have been put off */
+	u32 moves; /* how many it may still make */
+	struct nru_page *best;
+	u32 class; /* of the best one */
+};
 
 static struct rb_root classes[NR_CLASSES]; /* in order of arrival */
 static u32 length[NR_CLASSES];
@@ -59,8 +68,7 @@ static struct nru_page *nru_data(struct page *page)
 
 static u32 class_of(struct page *page)
 {
-	return (nru_data(page)->used || page_young(page) ? USED : 0) +
-	       (page_dirty(page) ? DIRTY : 0);
+	return USED * (nru_data(page)->used || page_young(page)) + DIRTY * page_dirty(page);
 }
 
 static void enlist(struct nru_page *p, u32 class)
@@ -139,39 +147,73 @@ static void nru_remove(struct page *page, enum vm_out why)
 	delist(nru_data(page));
 }
 
-/* The first of a class that came before `end`; NULL: there is none. */
-static struct nru_page *first_of(u32 class, u64 end)
+static struct nru_page *entry(struct rb_node *node)
 {
-	struct rb_node *node = rb_first(&classes[class]);
-	struct nru_page *p = node ? rb_entry(node, struct nru_page, node) : NULL;
+	return node ? rb_entry(node, struct nru_page, node) : NULL;
+}
 
-	return p && p->arrival < end ? p : NULL;
+static void put_off(struct nru_page *p)
+{
+	delist(p);
+	p->arrival = next_arrival++;
+	enlist(p, p->class);
+}
+
+/* True: nothing that comes later can be better than the best one now. */
+static bool consider(struct search *s, struct nru_page *p)
+{
+	u32 listed = p->class, class;
+
+	if (!vm_eligible(s->scan, policy_page_of(p))) {
+		if (s->moves) {
+			s->moves--;
+			put_off(p);
+		}
+		return false;
+	}
+	class = class_of(policy_page_of(p));
+	if (class > listed && s->moves) {
+		s->moves--;
+		nr_risen++;
+		move(p, class);
+		return false;
+	}
+	if (!s->best || class < s->class || (class == s->class && p->arrival < s->best->arrival)) {
+		s->best = p;
+		s->class = class;
+	}
+	return class <= listed;
+}
+
+/* True: that was all. */
+static bool search_class(struct search *s, u32 class)
+{
+	struct nru_page *next, *p = entry(rb_first(&classes[class]));
+
+	for (; p && p->arrival < s->end; p = next) {
+		next = entry(rb_next(&p->node));
+		if (!vm_scan_more(s->scan)) {
+			if (s->scan->priority)
+				s->best = NULL; /* a better one may come */
+			return true;
+		}
+		if (consider(s, p))
+			return true;
+	}
+	return s->best && s->class <= class;
 }
 
 static struct page *nru_select(struct vm_scan *scan)
 {
-	u64 end = next_arrival; /* those that are put off have been met */
-	struct nru_page *p;
+	struct search s = { .scan = scan, .end = next_arrival, .moves = MAX_MOVES };
 
 	for (u32 i = 0; i < NR_CLASSES; i++)
-		while ((p = first_of(i, end)) && vm_scan_more(scan)) {
-			u32 now;
-
-			if (!vm_eligible(scan, policy_page_of(p))) {
-				delist(p);
-				p->arrival = next_arrival++;
-				enlist(p, i);
-				continue;
-			}
-			now = class_of(policy_page_of(p));
-			if (now <= i) {
-				delist(p);
-				return policy_page_of(p);
-			}
-			nr_risen++;
-			move(p, now);
-		}
-	return NULL;
+		if (search_class(&s, i))
+			break;
+	if (!s.best)
+		return NULL;
+	delist(s.best);
+	return policy_page_of(s.best);
 }
 
 static void nru_putback(struct page *page, enum vm_put why)
@@ -202,11 +244,11 @@ static bool nru_tick(void)
 	struct nru_page *p = since(tick_class, tick_arrival);
 
 	for (u32 left = PIECE; p && left; left--) {
-		struct rb_node *next = rb_next(&p->node);
+		struct nru_page *next = entry(rb_next(&p->node));
 
 		tick_arrival = p->arrival + 1;
 		forget_use(p);
-		p = next ? rb_entry(next, struct nru_page, node) : NULL;
+		p = next;
 	}
 	if (p)
 		return true;
