@@ -25,8 +25,8 @@
  * without moving.) A class is a tree in the order of arrival, since pages do not rise in the order
  * in which they came. Only the tick looks at every page, in pieces.
  *
- * The use that brings a page in does not count. A page that a scan may not have counts as having
- * come just now, so that the next one does not meet it first.
+ * The use that brings a page in does not count. A page that a scan may not have, such as one that
+ * is still being read, counts as come and used just now, so that the next one does not meet it.
  *
  * A. Tanenbaum, "Modern Operating Systems", 4th edition, Pearson 2015, section 3.4.2.
  */
@@ -156,7 +156,8 @@ static void put_off(struct nru_page *p)
 {
 	delist(p);
 	p->arrival = next_arrival++;
-	enlist(p, p->class);
+	p->used = true;
+	enlist(p, p->class | USED);
 }
 
 /* True: nothing that comes later can be better than the best one now. */
