@@ -1,0 +1,177 @@
+/*
+ * Sampled LRU: of a few pages drawn at random, the one goes that has been unused for longest.
+ *
+ * Least recently used is the classic belief: what was used lately will be used again soon. A list
+ * in the order of use would have to be changed at every use, of which the kernel learns nothing,
+ * and to search all pages for the oldest takes too long. But one need not find the oldest page, an
+ * old one will do. So draw some pages and take the oldest of them. With five, the page that goes is
+ * among the older half 31 times out of 32, and among the oldest tenth two times out of five; and
+ * what it costs hardly depends on how much memory there is.
+ *
+ *	drawn            A      B      C      D      E
+ *	accessed bit     0      1      0      0      1      B and E: used lately, seen now
+ *	last seen, ms   310    now    120    450    now     C goes
+ *
+ * A cache that is told of every use (Redis, for instance) notes the time of each. Here a page is
+ * known to have been used when its accessed bit is found set: when it is drawn, at no other time.
+ * Then the bit is cleared and the time is noted. So a time is not that of the last use, but of the
+ * last draw that saw one since the draw before; when a page comes, that is noted as well. A page
+ * may be taken for younger than it is, by the time between two draws of it, but never for older.
+ * The more pages have to go, the more are drawn, and the shorter that time is: the times are good
+ * when they are needed, and nothing is done when they are not. No tick looks at all pages.
+ *
+ * (The other thing that goes by this name keeps all pages in order and moves those to the tail
+ * that a tick found used. Each tick then costs time for all of memory, and between two ticks it
+ * is FIFO. aging.c and ws.c work like that.)
+ *
+ * lru.sample: how many are drawn. 1 is random.c; the more, the closer to LRU. Of equals the one
+ * goes that was drawn first. A page may be drawn twice. Left out: the next best of a sample are not
+ * kept for the next time, as the paper proposes and Redis does since its version 3.0.
+ *
+ * After DRAWS of which none gave a page that the scan may have, it goes on by number from the last.
+ *
+ * K. Psounis and B. Prabhakar, "A randomized web-cache replacement scheme", INFOCOM 2001, for any
+ * rule of choice among those drawn; Redis (maxmemory-samples) is the best known LRU of this kind.
+ */
+#include "lib/bag.h"
+#include "mm/policy.h"
+
+#define DRAWS 32u
+#define LONG_AGO_MS (1u << 30)
+
+struct lru_page {
+	struct bag_node node;
+	u32 seen_ms; /* machine time; 49 days, and it begins anew */
+};
+POLICY_PAGE_FITS(struct lru_page);
+
+static u32 sample = 5, seed = 1;
+static struct bag pages;
+static u64 nr_drawn, nr_used, nr_in_vain;
+
+static const struct vm_param lru_params[] = {
+	{ "sample", &sample, 1, DRAWS, "pages", "how many are drawn, of which the oldest goes" },
+	{ "seed", &seed, 0, UINT32_MAX, NULL, "other draws for each" },
+	{ 0 },
+};
+
+static struct lru_page *lru_data(struct page *page)
+{
+	return policy_page(page);
+}
+
+static u32 now_ms(void)
+{
+	return vm_now() / 1000000;
+}
+
+static int lru_init(void)
+{
+	pages = (struct bag){ 0 };
+	nr_drawn = nr_used = nr_in_vain = 0;
+	return 0;
+}
+
+static void lru_insert(struct page *page, struct mm_struct *mm, enum vm_in how, struct page_id from)
+{
+	(void)mm, (void)how, (void)from;
+	lru_data(page)->seen_ms = now_ms();
+	bag_add(&pages, &lru_data(page)->node);
+}
+
+static void lru_touch(struct page *page, struct mm_struct *mm, enum vm_touch how)
+{
+	(void)mm;
+	lru_data(page)->seen_ms = now_ms();
+	if (how == VM_TOUCH_DONTNEED) {
+		page_referenced(page);
+		lru_data(page)->seen_ms -= LONG_AGO_MS;
+	}
+}
+
+static void lru_remove(struct page *page, enum vm_out why)
+{
+	(void)why;
+	bag_remove(&pages, &lru_data(page)->node);
+}
+
+static struct lru_page *numbered(u32 number)
+{
+	return container_of(*bag_place(&pages, number), struct lru_page, node);
+}
+
+/* Looks at its bit. For how long was it not seen in use? */
+static u32 age(struct lru_page *p, u32 now)
+{
+	if (page_referenced(policy_page_of(p))) {
+		p->seen_ms = now;
+		nr_used++;
+	}
+	return now - p->seen_ms;
+}
+
+static struct page *lru_select(struct vm_scan *scan)
+{
+	u32 now = now_ms(), number = 0, candidates = 0, most = 0;
+	struct lru_page *oldest = NULL;
+
+	for (u32 tries = 0; pages.nr && candidates < sample; tries++) {
+		struct lru_page *p;
+		u32 unseen;
+
+		if ((tries >= DRAWS && oldest) || !vm_scan_more(scan))
+			break;
+		number = tries < DRAWS ? bag_draw(&pages, seed) : number % pages.nr + 1;
+		p = numbered(number);
+		if (!vm_eligible(scan, policy_page_of(p))) {
+			nr_in_vain++;
+			continue;
+		}
+		candidates++;
+		unseen = age(p, now);
+		if (!oldest || unseen > most) {
+			oldest = p;
+			most = unseen;
+		}
+	}
+	nr_drawn += candidates;
+	if (!oldest)
+		return NULL;
+	bag_remove(&pages, &oldest->node);
+	return policy_page_of(oldest);
+}
+
+static void lru_putback(struct page *page, enum vm_put why)
+{
+	if (why == VM_PUT_USED)
+		lru_data(page)->seen_ms = now_ms();
+	bag_add(&pages, &lru_data(page)->node);
+}
+
+static int lru_check(void)
+{
+	return bag_check(&pages);
+}
+
+static void lru_show(struct seq_file *m)
+{
+	show_u64(m, "pages", pages.nr);
+	show_u64(m, "drawn", nr_drawn);
+	show_u64(m, "drawn_used", nr_used);
+	show_u64(m, "drawn_in_vain", nr_in_vain);
+}
+
+static const struct vm_policy lru = {
+	.name = "lru",
+	.summary = "the page unused for longest, of a few drawn at random",
+	.params = lru_params,
+	.init = lru_init,
+	.insert = lru_insert,
+	.touch = lru_touch,
+	.remove = lru_remove,
+	.select = lru_select,
+	.putback = lru_putback,
+	.check = lru_check,
+	.show = lru_show,
+};
+VM_POLICY(lru);

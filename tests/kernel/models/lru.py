@@ -1,0 +1,76 @@
+"""Sampled LRU: five pages are drawn, and the one goes that was not seen in use for longest (K. Psounis and B.
+Prabhakar, A randomized web-cache replacement scheme, INFOCOM 2001; Redis). A page is seen when it comes, and when it is
+drawn and its accessed bit, which is then cleared, says that it was used.
+
+The draws are those of the policy: SplitMix64 over a counter, scaled to the number of pages; and the pages have numbers,
+of which the last fills the gap that a page leaves.
+"""
+
+from __future__ import annotations
+
+from tidemark.strings import BY_CALL
+
+RELATIVE = "random"
+DIFFERS = ("1-6 1-6 1-6", 4)
+MIXED = True
+STEP_NS = 300_000
+SAMPLE, SEED = 5, 1
+STEP = 0x9E3779B97F4A7C15
+WORD = (1 << 64) - 1
+
+
+def mix64(z: int) -> int:
+    """The mixing function of SplitMix64 (Steele, Lea, Flood, 2014)."""
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & WORD
+    z = (z ^ z >> 27) * 0x94D049BB133111EB & WORD
+    return z ^ z >> 31
+
+
+class Model:
+    """A memory of some frames."""
+
+    def __init__(self, frames: int, sample: int = SAMPLE) -> None:
+        self.frames, self.sample = frames, sample
+        self.pages: list[int] = []
+        self.seen: dict[int, int] = {}  # ms
+        self.used: set[int] = set()
+        self.mapped: set[int] = set()
+        self.now = 0
+        self.counter = 0
+
+    def refer(self, page: int, kind: int) -> tuple[bool, list[int]]:
+        """Was it in memory? And which pages leave for it."""
+        hit, gone = page in self.pages, []
+        if not hit:
+            if len(self.pages) == self.frames:
+                gone = [self.take()]
+            self.pages.append(page)
+            self.seen[page] = self.now // 1_000_000
+        elif kind & BY_CALL:  # the kernel is told at once
+            self.seen[page] = self.now // 1_000_000
+        elif page not in self.mapped:  # and by the fault that maps it, after which the bit is clear
+            self.seen[page] = self.now // 1_000_000
+            self.used.discard(page)
+        else:
+            self.used.add(page)
+        if not kind & BY_CALL:
+            self.mapped.add(page)
+        self.now += STEP_NS
+        return hit, gone
+
+    def draw(self) -> int:
+        """One of the pages."""
+        self.counter = self.counter + STEP & WORD
+        return self.pages[(mix64(self.counter + (SEED << 32) & WORD) >> 32) * len(self.pages) >> 32]
+
+    def take(self) -> int:
+        """The page that leaves."""
+        drawn = [self.draw() for _ in range(self.sample)]
+        for page in self.used.intersection(drawn):
+            self.seen[page] = self.now // 1_000_000
+        self.used.difference_update(drawn)
+        gone = min(drawn, key=lambda page: self.seen[page])  # the first of them
+        self.pages[self.pages.index(gone)] = self.pages[-1]
+        self.pages.pop()
+        self.mapped.discard(gone)
+        return gone
