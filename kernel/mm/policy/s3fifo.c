@@ -1,9 +1,11 @@
 /*
- * S3-FIFO, with one bit: new pages prove themselves in a small queue before they get into a large one.
+ * S3-FIFO, with one bit: new pages prove themselves in a small queue before they get into a
+ * large one.
  *
  * Most pages that come are used once, or in one short burst. LRU and CLOCK keep each of them for
- * a whole turn through memory. S3-FIFO lets a new page into a small queue of a tenth of the memory,
- * and what has not been used when it gets to the end of it leaves: quick demotion. Three FIFO queues:
+ * a whole turn through memory. S3-FIFO lets a new page into a small queue of a tenth of the
+ * memory, and what has not been used when it gets to the end of it leaves: quick demotion. Three
+ * FIFO queues:
  *
  *	            new                      again, while it has a ghost
  *	             v                                   v
@@ -12,28 +14,32 @@
  *	      v                         v                        |
  *	   evicted, ghost            evicted     (used: from its end to its head)
  *
- * Ghosts are as many as pages in main. While small has its tenth or more, the next page is sought at its
- * end, else at the end of main. So the first pages fill small, until pages must leave, and then it
- * shrinks to its tenth. One frame is wanted at a time: the search ends with the first page that leaves,
- * also when that is one of main, which the promoted ones have made too long.
+ * Ghosts are as many as pages in main. While small has its tenth or more, the next page is
+ * sought at its end, else at the end of main. So the first pages fill small, until pages must
+ * leave, and then it shrinks to its tenth. One frame is wanted at a time: the search ends with
+ * the first page that leaves, also when that is one of main, which the promoted ones have made
+ * too long.
  *
- * The bits. In the paper each page counts its uses up to 3, a page needs two uses in small to get into
- * main, and main gives a page as many turns more as it has uses. The hardware keeps one bit, so here
- * one use is enough and main is a plain CLOCK. What changes: a page used once more soon after it
- * came, in the same burst, goes to main although nobody needs it later (clock2q has a remedy), and
- * in main a page used often has no advantage over one used once. Uses that the core saw (touch)
- * could be counted, but then pages that are read would have an advantage over those that are mapped.
- * Looking late loses nothing: the bit says at the end of a queue whether it was used in that queue.
+ * The bits. In the paper each page counts its uses up to 3, a page needs two uses in small to
+ * get into main, and main gives a page as many turns more as it has uses. The hardware keeps one
+ * bit, so here one use is enough and main is a plain CLOCK. What changes: a page used once more
+ * soon after it came, in the same burst, goes to main although nobody needs it later (clock2q
+ * has a remedy), and in main a page used often has no advantage over one used once. Uses that
+ * the core saw (touch) could be counted, but then pages that are read would have an advantage
+ * over those that are mapped. Looking late loses nothing: the bit says at the end of a queue
+ * whether it was used in that queue.
  *
  * Sizes are shares of vm_frames(), asked at each select; a queue that is too long after a change
  * shrinks as pages leave. There are places for as many ghosts as there could ever be frames.
  *
- * Not in the paper: what the scan may not have goes to the head of its queue; when small has only such
- * pages main is asked; and at priority 0, after a look at every page, the oldest that the scan may
- * have goes, used or not. DONTNEED puts a page to the end of small.
+ * Not in the paper: what the scan may not have goes to the head of its queue; when small has
+ * only such pages main is asked; and at priority 0, after a look at every page, the oldest that
+ * the scan may have goes, used or not. DONTNEED puts a page to the end of small. A page that was
+ * only read ahead leaves no ghost, and one whose ghost is still there goes to main when it is
+ * claimed.
  *
- * J. Yang, Y. Zhang, Z. Qiu, Y. Yue and K. Rashmi, "FIFO queues are all you need for cache eviction",
- * SOSP 2023: algorithm 1.
+ * J. Yang, Y. Zhang, Z. Qiu, Y. Yue and K. Rashmi, "FIFO queues are all you need for cache
+ * eviction", SOSP 2023: algorithm 1.
  */
 #include "mm/ghost.h"
 #include "mm/policy.h"
@@ -42,8 +48,9 @@ enum s3_queue { SMALL, MAIN, NR_QUEUES };
 
 struct s3_page {
 	struct list_head node;
-	enum s3_queue queue;
-	u32 used; /* by a use that the core saw */
+	u8 queue;
+	bool used;    /* by a use that the core saw */
+	bool claimed; /* somebody has asked for it, it is not only read ahead */
 };
 POLICY_PAGE_FITS(struct s3_page);
 
@@ -93,12 +100,6 @@ static bool was_used(struct page *page)
 	return page_referenced(page) || s3_data(page)->used;
 }
 
-static void drop_ghost(struct ghost *ghost)
-{
-	if (ghost)
-		ghost_drop(&ghosts, ghost);
-}
-
 static int s3_init(void)
 {
 	for (int q = 0; q < NR_QUEUES; q++) {
@@ -115,14 +116,21 @@ static void s3_exit(void)
 	ghosts_exit(&ghosts);
 }
 
+/* What is read ahead is not asked for yet: its ghost waits for the claim. */
 static void s3_insert(struct page *page, struct mm_struct *mm, enum vm_in how, struct page_id from)
 {
-	struct ghost *ghost = ghost_find(&ghosts, from);
+	struct ghost *ghost = ghost_find(&ghosts, how == VM_IN_CLAIM ? page_id_of(page) : from);
+	bool claimed = how != VM_IN_PREFETCH;
 
-	(void)mm, (void)how;
-	nr_ghost_hits += !!ghost;
-	drop_ghost(ghost);
-	enlist(page, ghost ? MAIN : SMALL);
+	(void)mm;
+	if (ghost && claimed) {
+		nr_ghost_hits++;
+		ghost_drop(&ghosts, ghost);
+		enlist(page, MAIN);
+	} else {
+		enlist(page, SMALL);
+	}
+	s3_data(page)->claimed = claimed;
 }
 
 static void s3_touch(struct page *page, struct mm_struct *mm, enum vm_touch how)
@@ -173,7 +181,7 @@ static struct page *victim(struct vm_scan *scan)
 	while (nr[SMALL] + nr[MAIN]) {
 		bool from_small = nr[SMALL] >= share && skipped < nr[SMALL];
 		struct page *page = oldest(from_small || !nr[MAIN] ? SMALL : MAIN);
-		enum s3_queue q = s3_data(page)->queue;
+		u8 q = s3_data(page)->queue;
 
 		if (!scan->priority && scan->budget <= nr[SMALL] + nr[MAIN])
 			return any_eligible(scan);
@@ -211,7 +219,7 @@ static void s3_evicted(struct page *page, struct page_id to)
 	u32 frames = vm_frames(), limit = MIN(frames - MIN(small_share(), frames), max_pfn);
 	struct ghost *ghost;
 
-	if (s3_data(page)->queue != SMALL || !limit)
+	if (s3_data(page)->queue != SMALL || !s3_data(page)->claimed || !limit)
 		return;
 	for (int i = 0; i < 2 && ghosts.nr >= limit; i++) /* two, if the limit has sunk */
 		ghost_drop(&ghosts, list_last_entry(&ghost_queue, struct ghost, node));
@@ -222,7 +230,10 @@ static void s3_evicted(struct page *page, struct page_id to)
 
 static void s3_forget(struct page_id id)
 {
-	drop_ghost(ghost_find(&ghosts, id));
+	struct ghost *ghost = ghost_find(&ghosts, id);
+
+	if (ghost)
+		ghost_drop(&ghosts, ghost);
 }
 
 static int s3_check(void)

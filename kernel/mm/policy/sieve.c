@@ -1,9 +1,10 @@
 /*
  * SIEVE: CLOCK whose spared pages stay where they are.
  *
- * FIFO with second chance (CLOCK) puts a page that was used behind the newest one. So old pages that
- * are used and new pages that nobody will use again mix, and the hand meets the new ones only
- * after a whole turn. SIEVE leaves a spared page in its place in the queue and only moves the hand:
+ * FIFO with second chance (CLOCK) puts a page that was used behind the newest one. So old pages
+ * that are used and new pages that nobody will use again mix, and the hand meets the new ones
+ * only after a whole turn. SIEVE leaves a spared page in its place in the queue and only moves
+ * the hand:
  *
  *	newest [ g f e d c b a ] oldest		the hand goes from the oldest to the newest
  *	             ^ hand
@@ -12,19 +13,20 @@
  *	not visited: the page is taken, the hand goes on
  *	past the newest one the hand begins anew with the oldest one
  *
- * New pages enter at the newest end, ahead of the hand: what lies behind it has survived a look and
- * is sifted, what lies ahead is new and goes quickly if nobody uses it. This is the quick demotion of
- * pages that are used once, without a second queue.
+ * New pages enter at the newest end, ahead of the hand: what lies behind it has survived a look
+ * and is sifted, what lies ahead is new and goes quickly if nobody uses it. This is the quick
+ * demotion of pages that are used once, without a second queue.
  *
- * The mark of the paper is one bit that each hit sets and only the hand reads. An accessed bit is
- * just that, so in a kernel SIEVE is exact; uses that the core saw (touch) set a bit of our own beside it.
- * The queue has no size of its own: how many frames there are, and when that changes, it need not know.
+ * The mark of the paper is one bit that each hit sets and only the hand reads. An accessed bit
+ * is just that, so in a kernel SIEVE is exact; uses that the core saw (touch) set a bit of our
+ * own beside it. The queue has no size of its own: how many frames there are, and when that
+ * changes, it need not know.
  *
- * Not in the paper: a page that the scan may not have is passed, as a visited one is, but keeps its
- * mark; one that is not needed any longer (DONTNEED) is put where the hand stands.
+ * Not in the paper: a page that the scan may not have is passed, as a visited one is, but keeps
+ * its mark; one that is not needed any longer (DONTNEED) is put where the hand stands.
  *
- * Y. Zhang, J. Yang, Y. Yue, Y. Vigfusson and K. Rashmi, "SIEVE is simpler than LRU: an efficient
- * turn-key eviction algorithm for web caches", NSDI 2024.
+ * Y. Zhang, J. Yang, Y. Yue, Y. Vigfusson and K. Rashmi, "SIEVE is simpler than LRU: an
+ * efficient turn-key eviction algorithm for web caches", NSDI 2024.
  */
 #include "mm/policy.h"
 
