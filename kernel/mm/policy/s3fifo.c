@@ -14,11 +14,11 @@
  *	      v                         v                        |
  *	   evicted, ghost            evicted     (used: from its end to its head)
  *
- * Ghosts are as many as pages in main. While small has its tenth or more, the next page is
- * sought at its end, else at the end of main. So the first pages fill small, until pages must
- * leave, and then it shrinks to its tenth. One frame is wanted at a time: the search ends with
- * the first page that leaves, also when that is one of main, which the promoted ones have made
- * too long.
+ * Ghosts are as many as main's frames, and 8 at least. While small has its tenth or more, the
+ * next page is sought at its end, else at the end of main. So the first pages fill small, until
+ * pages must leave, and then it shrinks to its tenth. One frame is wanted at a time: the search
+ * ends with the first page that leaves, also when that is one of main, which the promoted ones
+ * have made too long.
  *
  * The bits. In the paper each page counts its uses up to 3, a page needs two uses in small to
  * get into main, and main gives a page as many turns more as it has uses. The hardware keeps one
@@ -53,6 +53,8 @@ struct s3_page {
 	bool claimed; /* somebody has asked for it, it is not only read ahead */
 };
 POLICY_PAGE_FITS(struct s3_page);
+
+#define MIN_GHOSTS 8u /* for an instruction that needs several pages, with 3 frames */
 
 static u32 small_percent = 10;
 
@@ -108,7 +110,7 @@ static int s3_init(void)
 	}
 	INIT_LIST_HEAD(&ghost_queue);
 	nr_promoted = nr_reinserted = nr_ghost_hits = 0;
-	return ghosts_init(&ghosts, max_pfn);
+	return ghosts_init(&ghosts, MAX(max_pfn, MIN_GHOSTS));
 }
 
 static void s3_exit(void)
@@ -216,10 +218,11 @@ static void s3_putback(struct page *page, enum vm_put why)
 
 static void s3_evicted(struct page *page, struct page_id to)
 {
-	u32 frames = vm_frames(), limit = MIN(frames - MIN(small_share(), frames), max_pfn);
+	u32 frames = vm_frames(), main_share = frames - MIN(small_share(), frames);
+	u32 limit = MIN(MAX(main_share, MIN_GHOSTS), ghosts.capacity);
 	struct ghost *ghost;
 
-	if (s3_data(page)->queue != SMALL || !s3_data(page)->claimed || !limit)
+	if (s3_data(page)->queue == MAIN || !s3_data(page)->claimed)
 		return;
 	for (int i = 0; i < 2 && ghosts.nr >= limit; i++) /* two, if the limit has sunk */
 		ghost_drop(&ghosts, list_last_entry(&ghost_queue, struct ghost, node));

@@ -54,7 +54,7 @@ class Model:
                     self.main.append(page)
                     self.uses[page] = 0
                     continue
-                self.ghosts = [*self.ghosts, page][-(self.frames - self.share) :]
+                self.ghosts = [*self.ghosts, page][-max(self.frames - self.share, 8) :]
             else:
                 page = self.main.pop(0)
                 if self.uses[page]:
