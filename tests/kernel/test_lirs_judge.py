@@ -1,4 +1,4 @@
-"""The model of LIRS that sees each use at once, with one HIR frame at least, hits and misses as libcachesim's LIRS does.
+"""The model of LIRS that sees each use at once hits and misses as libcachesim's LIRS does, with one HIR frame at least.
 
 Each string ends with the first use of a page that is in Q alone: version 0.3.5 then makes an LIR page HIR and evicts
 the page that was just hit, which LIRS does not."""

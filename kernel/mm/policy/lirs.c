@@ -2,40 +2,38 @@
  * LIRS, low inter-reference recency set: pages are ranked by the time between their last two
  * uses.
  *
- * LRU asks how long ago a page was used. A scan, or a loop that is longer than memory, fills LRU
+ * LRU asks how long ago a page was used. A scan, or a loop that is longer than memory, fills it
  * with pages that were used just now and will not be needed soon. LIRS asks how many other pages
- * were used between the last two uses of a page. Pages for which these are few are LIR; they
- * have all the frames but 1 %. The others are HIR; they pass through those few frames, and
- * nothing else does.
+ * were used between the last two uses of a page. Where these are few the page is LIR; LIR pages
+ * have all frames but 1 %. The others are HIR; they pass through those few frames.
  *
  * The stack S holds LIR pages, HIR pages and ghosts, the one used last on top. Its bottom is
  * always an LIR page: what lies below the lowest of them is cut off (pruning). So a HIR page or
  * a ghost that is used while it is in S came back sooner than the lowest LIR page has, and they
- * change places. The queue Q holds the HIR pages in memory; the one at its front leaves, as a
- * ghost if it is in S.
+ * change places. The queue Q holds the HIR pages in memory; the one at its front leaves.
  *
- *	used            in S, of Q        of Q only          ghost in S        new
- *	becomes         LIR, top of S     top of S, end of Q LIR, top of S     HIR, top of S, end of Q
- *	and the lowest LIR page becomes HIR, to the end of Q, when LIR has more than its frames
+ *	used: of Q, and in S	LIR, top of S			too many LIR pages: the lowest
+ *	      of Q only		top of S, end of Q		becomes HIR, to the end of Q
+ *	      its ghost in S	LIR, top of S
+ *	      new		top of S, end of Q		evicted: a ghost, if it is in S
  *
  * S needs no list of everything. A page and a ghost keep the time when they were put on top (a
  * count), and those are in S whose time is later than that of the lowest LIR page. So only LIR
- * pages are in a list, pruning is a comparison, and it costs nothing.
+ * pages are in a list, and pruning is a comparison, which costs nothing.
  *
  * The bits. LIRS sees each hit; a kernel sees a bit, and only when it looks. It looks at the
- * page at the front of Q, before it leaves, and at the one at the bottom of S: once for each
- * page that comes, and when LIR has too many pages until it meets an unused one. A used page is
- * then treated as if it was used just now. What changes: S is turned like a CLOCK, not ordered
- * by each use; its bottom lies as deep as the last look at it, so S holds more than it should,
- * and pages become LIR more easily. An LIR page that is too many waits for the next select, as
- * many looks may be needed to find one. And the few frames of Q give a page little time: a burst
- * of uses right after it came makes it LIR (correlated references). CLOCK-Pro is its authors'
- * remedy for kernels.
+ * page at the front of Q before it leaves, and at the one at the bottom of S: once for each page
+ * that comes, and when LIR has too many pages until it meets an unused one. Then the page is
+ * treated as if it was used just now. What changes: S is turned like a CLOCK, not ordered by
+ * each use; its bottom is as old as the last look at it, so S reaches deeper than it should, and
+ * pages become LIR more easily. An LIR page too many waits for the next select, as many looks
+ * may be needed to find it. And in the few frames of Q a burst of uses right after a page came
+ * makes it LIR. CLOCK-Pro is the authors' own answer for kernels.
  *
  * Sizes: HIR has hir_percent of vm_frames(), asked at each insert and select, and 2 frames at
- * least, as in the authors' program; LIR has the rest. Ghosts are as many as frames at most, the
- * oldest goes; the paper bounds S by nothing. There are places for as many as there could ever
- * be frames.
+ * least, as in the authors' program; LIR has the rest. Ghosts are as many as frames at most (the
+ * paper has no bound), the oldest goes; there are places for as many as there could ever be
+ * frames.
  *
  * Not in the paper: what the scan may not have goes to the end of Q; when Q has only such pages,
  * the lowest LIR page becomes HIR; and at priority 0, after a look at every page, the first that
@@ -61,7 +59,7 @@ POLICY_PAGE_FITS(struct lirs_page);
 
 static u32 hir_percent = 1;
 
-static LIST_HEAD(stack);       /* S: its LIR pages, the top first */
+static LIST_HEAD(stack);       /* S: its LIR pages, the bottom first */
 static LIST_HEAD(queue);       /* Q, the front first */
 static LIST_HEAD(ghost_queue); /* newest first */
 static struct ghosts ghosts;
@@ -83,7 +81,7 @@ static u32 lir_share(void)
 
 static struct lirs_page *bottom(void)
 {
-	return list_last_entry(&stack, struct lirs_page, node);
+	return list_first_entry(&stack, struct lirs_page, node);
 }
 
 /* Is what was put on top then still in S? Times may wrap around. */
@@ -95,7 +93,7 @@ static bool in_stack(u32 time)
 static void enlist_lir(struct lirs_page *p)
 {
 	p->lir = true;
-	list_add(&p->node, &stack);
+	list_add_tail(&p->node, &stack);
 	nr_lir++;
 }
 
@@ -142,17 +140,20 @@ static bool turn_stack(void)
 	if (!was_used(p))
 		return false;
 	p->time = ++now;
-	list_move(&p->node, &stack);
+	list_move_tail(&p->node, &stack);
 	nr_turned++;
 	return true;
 }
 
-static void lower_stack(void)
+/* It is the next to leave when Q has nothing for this scan. */
+static void lower_stack(bool next)
 {
 	struct lirs_page *p = bottom();
 
 	delist(p);
 	enlist_hir(p);
+	if (next)
+		list_move(&p->node, &queue);
 	nr_to_hir++;
 }
 
@@ -220,17 +221,11 @@ static void lirs_remove(struct page *page, enum vm_out why)
 	delist(lirs_data(page));
 }
 
-/* The first that the scan may have, whatever it is. */
-static struct lirs_page *any_eligible(struct vm_scan *scan)
+static struct lirs_page *first_eligible(struct vm_scan *scan, struct list_head *list)
 {
 	struct lirs_page *p;
 
-	list_for_each_entry(p, &queue, node)
-		if (!vm_scan_more(scan))
-			return NULL;
-		else if (vm_eligible(scan, policy_page_of(p)))
-			return p;
-	list_for_each_entry_reverse(p, &stack, node)
+	list_for_each_entry(p, list, node)
 		if (!vm_scan_more(scan))
 			return NULL;
 		else if (vm_eligible(scan, policy_page_of(p)))
@@ -241,20 +236,20 @@ static struct lirs_page *any_eligible(struct vm_scan *scan)
 /* The page that leaves, still in its list. */
 static struct lirs_page *victim(struct vm_scan *scan)
 {
-	u32 share = lir_share(), skipped = 0; /* pages of Q, since it got the last one */
+	u32 share = lir_share(), skipped = 0; /* pages of Q */
 
 	while (nr_lir + nr_hir) {
 		struct lirs_page *p = list_first_entry(&queue, struct lirs_page, node);
 
-		if (!scan->priority && scan->budget <= nr_lir + nr_hir)
-			return any_eligible(scan);
+		if (!scan->priority && scan->budget <= nr_lir + nr_hir) {
+			p = first_eligible(scan, &queue);
+			return p ? p : first_eligible(scan, &stack);
+		}
 		if (!vm_scan_more(scan))
 			return NULL;
 		if (nr_lir && (nr_lir > share || skipped >= nr_hir)) {
-			if (turn_stack())
-				continue;
-			lower_stack();
-			skipped = 0;
+			if (!turn_stack())
+				lower_stack(nr_lir <= share);
 		} else if (!vm_eligible(scan, policy_page_of(p))) {
 			skipped++;
 			list_move_tail(&p->node, &queue);
