@@ -183,29 +183,12 @@ static void c2q_remove(struct page *page, enum vm_out why)
 	delist(page);
 }
 
-/* The oldest that the scan may have, whatever it is. */
-static struct page *any_eligible(struct vm_scan *scan)
-{
-	struct c2q_page *p;
-
-	for (int q = 0; q < NR_QUEUES; q++)
-		list_for_each_entry_reverse(p, &queue[q], node) {
-			if (!vm_scan_more(scan))
-				return NULL;
-			if (vm_eligible(scan, policy_page_of(p)))
-				return policy_page_of(p);
-		}
-	return NULL;
-}
-
 /* Whose end comes next; of small so many were skipped. */
 static enum c2q_queue next_queue(u32 share, u32 skipped)
 {
-	bool from_small = nr_small() >= share && skipped < nr_small();
-
-	if (nr[MAIN] && !from_small)
+	if (nr[MAIN] && (nr_small() < share || skipped >= nr_small()))
 		return MAIN;
-	return nr[SMALL] ? SMALL : WINDOW;
+	return !nr[WINDOW] || skipped < nr[SMALL] ? SMALL : WINDOW;
 }
 
 /* The page that leaves, still in its queue. */
@@ -214,17 +197,16 @@ static struct page *victim(struct vm_scan *scan)
 	u32 share = small_share(), skipped = 0;
 
 	while (nr_small() + nr[MAIN]) {
-		enum c2q_queue q = next_queue(share, skipped);
+		bool any = !scan->priority && scan->budget <= nr_small() + nr[MAIN];
+		enum c2q_queue q = next_queue(any ? 0 : share, skipped);
 		struct page *page = oldest(q);
 
-		if (!scan->priority && scan->budget <= nr_small() + nr[MAIN])
-			return any_eligible(scan);
 		if (!vm_scan_more(scan))
 			return NULL;
 		if (!vm_eligible(scan, page)) {
 			skipped += q != MAIN;
 			list_move(&c2q_data(page)->node, &queue[q]);
-		} else if (q != WINDOW && was_used(page)) {
+		} else if (!any && q != WINDOW && was_used(page)) {
 			(q == SMALL ? nr_promoted++ : nr_reinserted++);
 			move(page, MAIN);
 		} else {

@@ -160,39 +160,23 @@ static struct page *oldest(enum s3_queue q)
 	return policy_page_of(list_last_entry(&queue[q], struct s3_page, node));
 }
 
-/* The oldest that the scan may have, whatever it is. */
-static struct page *any_eligible(struct vm_scan *scan)
-{
-	struct s3_page *p;
-
-	for (int q = 0; q < NR_QUEUES; q++)
-		list_for_each_entry_reverse(p, &queue[q], node) {
-			if (!vm_scan_more(scan))
-				return NULL;
-			if (vm_eligible(scan, policy_page_of(p)))
-				return policy_page_of(p);
-		}
-	return NULL;
-}
-
 /* The page that leaves, still in its queue. */
 static struct page *victim(struct vm_scan *scan)
 {
 	u32 share = small_share(), skipped = 0; /* pages of small */
 
 	while (nr[SMALL] + nr[MAIN]) {
-		bool from_small = nr[SMALL] >= share && skipped < nr[SMALL];
-		struct page *page = oldest(from_small || !nr[MAIN] ? SMALL : MAIN);
-		u8 q = s3_data(page)->queue;
+		bool any = !scan->priority && scan->budget <= nr[SMALL] + nr[MAIN];
+		bool from_small = (any || nr[SMALL] >= share) && skipped < nr[SMALL];
+		enum s3_queue q = from_small || !nr[MAIN] ? SMALL : MAIN;
+		struct page *page = oldest(q);
 
-		if (!scan->priority && scan->budget <= nr[SMALL] + nr[MAIN])
-			return any_eligible(scan);
 		if (!vm_scan_more(scan))
 			return NULL;
 		if (!vm_eligible(scan, page)) {
 			skipped += q == SMALL;
 			list_move(&s3_data(page)->node, &queue[q]);
-		} else if (was_used(page)) {
+		} else if (!any && was_used(page)) {
 			(q == SMALL ? nr_promoted++ : nr_reinserted++);
 			move(page, MAIN);
 		} else {
