@@ -1,0 +1,345 @@
+/*
+ * LIRS, low inter-reference recency set: pages are ranked by the time between their last two
+ * uses.
+ *
+ * LRU asks how long ago a page was used. A scan, or a loop that is longer than memory, fills it
+ * with pages that were used just now and will not be needed soon. LIRS asks how many other pages
+ * were used between the last two uses of a page. Where these are few the page is LIR; LIR pages
+ * have all frames but 1 %. The others are HIR; they pass through those few frames.
+ *
+ * The stack S holds LIR pages, HIR pages and ghosts, the one used last on top. Its bottom is
+ * always an LIR page: what lies below the lowest of them is cut off (pruning). So a HIR page or
+ * a ghost that is used while it is in S came back sooner than the lowest LIR page has, and they
+ * change places. The queue Q holds the HIR pages in memory; the one at its front leaves.
+ *
+ *	used: of Q, and in S	LIR, top of S			too many LIR pages: the lowest
+ *	      of Q only		top of S, end of Q		becomes HIR, to the end of Q
+ *	      its ghost in S	LIR, top of S
+ *	      new		top of S, end of Q		evicted: a ghost, if it is in S
+ *
+ * S needs no list of everything. A page and a ghost keep the time when they were put on top (a
+ * count), and those are in S whose time is later than that of the lowest LIR page. So only LIR
+ * pages are in a list, and pruning is a comparison, which costs nothing.
+ *
+ * The bits. LIRS sees each hit; a kernel sees a bit, and only when it looks. It looks at the
+ * page at the front of Q before it leaves, and at the one at the bottom of S: once for each page
+ * that comes, and when LIR has too many pages until it meets an unused one. Then the page is
+ * treated as if it was used just now. What changes: S is turned like a CLOCK, not ordered by
+ * each use; its bottom is as old as the last look at it, so S reaches deeper than it should, and
+ * pages become LIR more easily. An LIR page too many waits for the next select, as many looks
+ * may be needed to find it. And in the few frames of Q a burst of uses right after a page came
+ * makes it LIR. CLOCK-Pro is the authors' own answer for kernels.
+ *
+ * Sizes: HIR has hir_percent of vm_frames(), asked at each insert and select, and 2 frames at
+ * least, as in the authors' program; LIR has the rest. Ghosts are as many as frames at most (the
+ * paper has no bound), the oldest goes; there are places for as many as there could ever be
+ * frames.
+ *
+ * Not in the paper: what the scan may not have goes to the end of Q; when Q has only such pages,
+ * the lowest LIR page becomes HIR; and at priority 0, after a look at every page, the first that
+ * the scan may have goes, used or not. DONTNEED puts a page to the front of Q. What is only read
+ * ahead waits in Q, leaves no ghost, and has its first use when it is claimed.
+ *
+ * S. Jiang and X. Zhang, "LIRS: an efficient low inter-reference recency set replacement policy
+ * to improve buffer cache performance", SIGMETRICS 2002.
+ */
+#include "mm/ghost.h"
+#include "mm/policy.h"
+
+#define MIN_HIR 2u
+
+struct lirs_page {
+	struct list_head node;
+	u32 time; /* when it was put on top of S */
+	bool lir;
+	bool used;    /* by a use that the core saw */
+	bool claimed; /* somebody has asked for it, it is not only read ahead */
+};
+POLICY_PAGE_FITS(struct lirs_page);
+
+static u32 hir_percent = 1;
+
+static LIST_HEAD(stack);       /* S: its LIR pages, the bottom first */
+static LIST_HEAD(queue);       /* Q, the front first */
+static LIST_HEAD(ghost_queue); /* newest first */
+static struct ghosts ghosts;
+static u32 nr_lir, nr_hir, now;
+static u64 nr_to_lir, nr_to_hir, nr_turned, nr_ghost_hits;
+
+static struct lirs_page *lirs_data(struct page *page)
+{
+	return policy_page(page);
+}
+
+/* How many pages may be LIR. */
+static u32 lir_share(void)
+{
+	u32 frames = vm_frames(), hir = MAX(frames * (u64)hir_percent / 100, MIN_HIR);
+
+	return frames > hir ? frames - hir : 1;
+}
+
+static struct lirs_page *bottom(void)
+{
+	return list_first_entry(&stack, struct lirs_page, node);
+}
+
+/* Is what was put on top then still in S? Times may wrap around. */
+static bool in_stack(u32 time)
+{
+	return nr_lir && (s32)(time - bottom()->time) > 0;
+}
+
+static void enlist_lir(struct lirs_page *p)
+{
+	p->lir = true;
+	list_add_tail(&p->node, &stack);
+	nr_lir++;
+}
+
+static void enlist_hir(struct lirs_page *p)
+{
+	p->lir = false;
+	list_add_tail(&p->node, &queue);
+	nr_hir++;
+}
+
+static void delist(struct lirs_page *p)
+{
+	list_del(&p->node);
+	p->lir ? nr_lir-- : nr_hir--;
+}
+
+static bool was_used(struct lirs_page *p)
+{
+	bool was = page_referenced(policy_page_of(p)) || p->used;
+
+	p->used = false;
+	return was;
+}
+
+/* It was used while it was in Q. */
+static void hit_hir(struct lirs_page *p)
+{
+	bool promoted = in_stack(p->time);
+
+	delist(p);
+	p->time = ++now;
+	if (promoted)
+		enlist_lir(p);
+	else
+		enlist_hir(p);
+	nr_to_lir += promoted;
+}
+
+/* Puts the lowest LIR page on top if it was used. */
+static bool turn_stack(void)
+{
+	struct lirs_page *p = bottom();
+
+	if (!was_used(p))
+		return false;
+	p->time = ++now;
+	list_move_tail(&p->node, &stack);
+	nr_turned++;
+	return true;
+}
+
+/* It is the next to leave when Q has nothing for this scan. */
+static void lower_stack(bool next)
+{
+	struct lirs_page *p = bottom();
+
+	delist(p);
+	enlist_hir(p);
+	if (next)
+		list_move(&p->node, &queue);
+	nr_to_hir++;
+}
+
+static int lirs_init(void)
+{
+	INIT_LIST_HEAD(&stack);
+	INIT_LIST_HEAD(&queue);
+	INIT_LIST_HEAD(&ghost_queue);
+	nr_lir = nr_hir = now = 0;
+	nr_to_lir = nr_to_hir = nr_turned = nr_ghost_hits = 0;
+	return ghosts_init(&ghosts, max_pfn);
+}
+
+static void lirs_exit(void)
+{
+	ghosts_exit(&ghosts);
+}
+
+/* Did it leave lately enough to be in S still? */
+static bool ghost_hit(struct page_id id)
+{
+	struct ghost *ghost = ghost_find(&ghosts, id);
+	bool hit = ghost && in_stack(ghost->data);
+
+	if (ghost)
+		ghost_drop(&ghosts, ghost);
+	nr_ghost_hits += hit;
+	return hit;
+}
+
+static void lirs_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
+			struct page_id from)
+{
+	struct lirs_page *p = lirs_data(page);
+	bool full = nr_lir >= lir_share();
+
+	(void)mm;
+	if (full)
+		turn_stack();
+	p->claimed = how != VM_IN_PREFETCH;
+	if (p->claimed && (ghost_hit(how == VM_IN_CLAIM ? page_id_of(page) : from) || !full))
+		enlist_lir(p);
+	else
+		enlist_hir(p);
+	p->time = ++now;
+}
+
+static void lirs_touch(struct page *page, struct mm_struct *mm, enum vm_touch how)
+{
+	struct lirs_page *p = lirs_data(page);
+
+	(void)mm;
+	p->used = how != VM_TOUCH_DONTNEED;
+	if (p->used)
+		return;
+	page_referenced(page);
+	delist(p);
+	enlist_hir(p);
+	list_move(&p->node, &queue);
+}
+
+static void lirs_remove(struct page *page, enum vm_out why)
+{
+	(void)why;
+	delist(lirs_data(page));
+}
+
+static struct lirs_page *first_eligible(struct vm_scan *scan, struct list_head *list)
+{
+	struct lirs_page *p;
+
+	list_for_each_entry(p, list, node)
+		if (!vm_scan_more(scan))
+			return NULL;
+		else if (vm_eligible(scan, policy_page_of(p)))
+			return p;
+	return NULL;
+}
+
+/* The page that leaves, still in its list. */
+static struct lirs_page *victim(struct vm_scan *scan)
+{
+	u32 share = lir_share(), skipped = 0; /* pages of Q */
+
+	while (nr_lir + nr_hir) {
+		struct lirs_page *p = list_first_entry(&queue, struct lirs_page, node);
+
+		if (!scan->priority && scan->budget <= nr_lir + nr_hir) {
+			p = first_eligible(scan, &queue);
+			return p ? p : first_eligible(scan, &stack);
+		}
+		if (!vm_scan_more(scan))
+			return NULL;
+		if (nr_lir && (nr_lir > share || skipped >= nr_hir)) {
+			if (!turn_stack())
+				lower_stack(nr_lir <= share);
+		} else if (!vm_eligible(scan, policy_page_of(p))) {
+			skipped++;
+			list_move_tail(&p->node, &queue);
+		} else if (was_used(p)) {
+			hit_hir(p);
+		} else {
+			return p;
+		}
+	}
+	return NULL;
+}
+
+static struct page *lirs_select(struct vm_scan *scan)
+{
+	struct lirs_page *p = victim(scan);
+
+	if (!p)
+		return NULL;
+	delist(p);
+	return policy_page_of(p);
+}
+
+static void lirs_putback(struct page *page, enum vm_put why)
+{
+	lirs_data(page)->used = why == VM_PUT_USED;
+	enlist_hir(lirs_data(page));
+}
+
+static void lirs_evicted(struct page *page, struct page_id to)
+{
+	u32 limit = MIN(MAX(vm_frames(), 1u), ghosts.capacity);
+	struct lirs_page *p = lirs_data(page);
+	struct ghost *ghost;
+
+	if (!p->claimed || !in_stack(p->time))
+		return;
+	for (int i = 0; i < 2 && ghosts.nr >= limit; i++) /* two, if the limit has sunk */
+		ghost_drop(&ghosts, list_last_entry(&ghost_queue, struct ghost, node));
+	ghost = ghost_add(&ghosts, to);
+	if (!ghost)
+		return;
+	ghost->data = p->time;
+	list_add(&ghost->node, &ghost_queue);
+}
+
+static void lirs_forget(struct page_id id)
+{
+	struct ghost *ghost = ghost_find(&ghosts, id);
+
+	if (ghost)
+		ghost_drop(&ghosts, ghost);
+}
+
+static int lirs_check(void)
+{
+	if (vm_list_length(&stack) != (int)nr_lir || vm_list_length(&queue) != (int)nr_hir)
+		return -1;
+	return nr_lir + nr_hir;
+}
+
+static void lirs_show(struct seq_file *m)
+{
+	show_u64(m, "lir", nr_lir);
+	show_u64(m, "hir", nr_hir);
+	show_u64(m, "ghosts", ghosts.nr);
+	show_u64(m, "to_lir", nr_to_lir);
+	show_u64(m, "to_hir", nr_to_hir);
+	show_u64(m, "turned", nr_turned);
+	show_u64(m, "ghost_hits", nr_ghost_hits);
+}
+
+static const struct vm_param params[] = {
+	{ "hir_percent", &hir_percent, 1, 50, "%", "share of the frames for HIR pages" },
+	{ 0 },
+};
+
+static const struct vm_policy lirs = {
+	.name = "lirs",
+	.summary = "LIRS: by the time between the last two uses",
+	.params = params,
+	.init = lirs_init,
+	.exit = lirs_exit,
+	.insert = lirs_insert,
+	.touch = lirs_touch,
+	.remove = lirs_remove,
+	.select = lirs_select,
+	.putback = lirs_putback,
+	.evicted = lirs_evicted,
+	.forget = lirs_forget,
+	.check = lirs_check,
+	.show = lirs_show,
+};
+VM_POLICY(lirs);
