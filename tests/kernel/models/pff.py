@@ -1,0 +1,74 @@
+"""PFF: a fault that comes more than T after the one before makes the process lose what it has not used since it last
+lost something; after any other it only grows (W. Chu, H. Opderbeck, The page fault frequency replacement algorithm, 1972).
+
+The pages leave at the first tick after the late fault. When no frame is free, the hand of a clock gives one, which
+asks for uses by itself: that one observer has seen a use does not hide it from the other. A page that has just come
+in counts as used when its process shrinks, not for the hand.
+"""
+
+from __future__ import annotations
+
+RELATIVE = "clock"
+DIFFERS = ("1-6 1 2 1 2 1 2 1 2 1 2 1 2 7 1 2 1 2 1 2 3 4 5 8 9 6 7 1 2", 8)
+STEP_NS = 1_000_000
+INTERVAL, TICK = 3, 10  # steps
+PARAMETERS = (f"interval_ms={INTERVAL}",)
+
+
+class Model:
+    """A memory of some frames."""
+
+    def __init__(self, frames: int) -> None:
+        self.frames = frames
+        self.now = 0
+        self.came: list[int] = []  # pages in memory, in the order in which they came
+        self.circle: list[int] = []  # the same; the hand points to the first
+        self.used_for_set: set[int] = set()
+        self.used_for_hand: set[int] = set()
+        self.last_fault = 0
+        self.late = False
+
+    def refer(self, page: int, kind: int) -> tuple[bool, list[int]]:
+        """Was it in memory? And which pages leave for it, and at the tick that may follow."""
+        found = page in self.came
+        gone = [] if found else self.fault(page)
+        if found:
+            self.used_for_hand.add(page)
+        self.used_for_set.add(page)
+        self.now += 1
+        if self.now % TICK == 0 and self.late:
+            gone += self.shrink()
+        return found, gone
+
+    def fault(self, page: int) -> list[int]:
+        """Brings a page in."""
+        gone = [self.take()] if len(self.came) == self.frames else []
+        self.late |= self.now - self.last_fault > INTERVAL
+        self.last_fault = self.now
+        self.came.append(page)
+        self.circle.append(page)
+        return gone
+
+    def take(self) -> int:
+        """The page that the hand gives."""
+        while (page := self.circle[0]) in self.used_for_hand:
+            self.used_for_hand.remove(page)
+            self.circle.append(self.circle.pop(0))
+        self.drop(page)
+        return page
+
+    def drop(self, page: int) -> None:
+        """It leaves."""
+        self.came.remove(page)
+        self.circle.remove(page)
+        self.used_for_set.discard(page)
+
+    def shrink(self) -> list[int]:
+        """The pages that have not been used leave."""
+        gone = [page for page in self.came if page not in self.used_for_set]
+        for page in gone:
+            self.drop(page)
+            self.used_for_hand.discard(page)
+        self.used_for_set = set()
+        self.late = False
+        return gone
