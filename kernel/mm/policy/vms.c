@@ -36,6 +36,8 @@
  */
 #include "mm/policy.h"
 
+#define FIRST_PASS 12 /* its priority */
+
 enum vms_place { RESIDENT, FREE, MODIFIED };
 
 struct vms_page {
@@ -156,7 +158,7 @@ static bool shorten(struct mm_struct *mm)
 
 	if (nr_resident <= MAX(limit, min_pages))
 		return false;
-	if (vms_mm(mm)->nr <= limit / nr_sets)
+	if (vms_mm(mm)->nr <= MAX(limit / nr_sets, min_pages))
 		mm = largest_set();
 	if (vms_mm(mm)->nr <= min_pages)
 		return false;
@@ -227,12 +229,14 @@ static struct page *first_of(struct list_head *list, u32 length, struct vm_scan 
 	return NULL;
 }
 
-/* Both lists are empty, or not for this scan. */
+/* Both lists are empty, or not for this scan. The first pass waits for what is being written. */
 static struct page *first_of_sets(struct vm_scan *scan)
 {
 	struct mm_struct *largest = largest_set();
 	struct page *page = NULL;
 
+	if (scan->priority == FIRST_PASS)
+		return NULL;
 	nr_emergency++;
 	if (largest)
 		page = first_of(&vms_mm(largest)->set, vms_mm(largest)->nr, scan);

@@ -1,5 +1,6 @@
 """PFF: a fault that comes more than T after the one before makes the process lose what it has not used since it last
-lost something; after any other it only grows (W. Chu, H. Opderbeck, The page fault frequency replacement algorithm, 1972).
+lost something; after any other it only grows (W. Chu, H. Opderbeck, The page fault frequency replacement algorithm,
+AFIPS FJCC 1972).
 
 The pages leave at the first tick after the late fault. When no frame is free, the hand of a clock gives one, which
 asks for uses by itself: that one observer has seen a use does not hide it from the other. A page that has just come

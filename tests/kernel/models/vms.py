@@ -1,7 +1,7 @@
 """VAX/VMS: a resident set, first in, first out, with a limit; what leaves it goes to the modified list, if it must be
-written, else to the free list, and comes back from there by a fault without a read. The modified list is written when it is
-too long, down to half its limit; frames are taken from the head of the free list, else of the modified list, else of the
-set (H. Levy, P. Lipman, Virtual memory management in the VAX/VMS operating system, IEEE Computer 15(3), 1982).
+written, else to the free list, and comes back from there by a fault without a read. The modified list is written when
+it is too long, down to half its limit; frames are taken from the head of the free list, else of the modified list, else
+of the set (H. Levy, P. Lipman, Virtual memory management in the VAX/VMS operating system, IEEE Computer 15(3), 1982).
 
 At most CLUSTER pages are written for one that goes. They come onto the free list when that has gone, in the order of
 their places in the swap area.

@@ -3,7 +3,8 @@ old dirty ones in their place, and goes on (R. Carr, J. Hennessy, WSCLOCK, SOSP 
 
 What the paper leaves open: at most BATCH writes are begun for one page that goes. A whole turn without an old page: a
 clean one goes, and after a whole turn without one of them, any that was not used. Writes end when a page has been found
-or LOOKS pages have been passed in vain; the pages then come in behind the hand, in the order of their places in the swap area.
+or LOOKS pages have been passed in vain; the pages then come in behind the hand, in the order of their places in the
+swap area.
 """
 
 from __future__ import annotations
