@@ -37,7 +37,7 @@ def add_what_the_guides_say(copy: Path) -> None:
     (copy / "user/resident.c").write_text(program)
     replace(copy / "user/conformance/wild.c", '\t{ "set_thread_area"', demand + '\t{ "set_thread_area"')
 
-    (copy / "kernel/mm/policy/aging.c").write_text(blocks("add-a-policy.md")[0])
+    (copy / "kernel/mm/policy/myaging.c").write_text(blocks("add-a-policy.md")[0])
     (copy / "kernel/mm/guard/elder.c").write_text(blocks("add-a-guard.md")[0])
 
 
@@ -67,6 +67,6 @@ def test_examples_work(tmp_path: Path) -> None:
     boot("wild 222", image=tree).check_exit().check_lines(["^R wild calls=7 efault=6 failures=0$"])
     show = "cat /proc/vm/policy /proc/vm/guard /proc/vm/check"
     run = f"seqscan 24576 2 w; {show}"
-    result = boot(run, vm="aging", mem="16M", swap="sim:ssd", cmdline="guard=elder", image=tree)
-    expected = ["corrupt=0$", "^policy: aging$", "^violations: 0$", r"^ticks: [1-9]\d*$", r"^spared: [1-9]\d*$", "^ok$"]
+    result = boot(run, vm="myaging", mem="16M", swap="sim:ssd", cmdline="guard=elder", image=tree)
+    expected = ["corrupt=0$", "^policy: myaging$", "^violations: 0$", r"^ticks: [1-9]\d*$", r"^spared: [1-9]\d*$", "^ok$"]
     result.check_exit().check_lines(expected)

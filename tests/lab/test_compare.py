@@ -63,7 +63,7 @@ def test_mixed_string_is_of_the_process_and_of_a_file() -> None:
     assert (string.nr_pages, string.nr_references) == (4, 8)
     outcome = vmsim.run(vmsim.build("fifo"), string, 4)
     assert (outcome.faults, outcome.minor, outcome.hits) == (4, 0, 4)
-    assert compare.bounds(string, [3])["min"] == [4]
+    assert compare.bounds(string, [3])[compare.MIN] == [4]
     assert vmsim.run(vmsim.build("fifo"), strings.find("r3 f3 f3"), 4).minor == 1
 
 
@@ -122,9 +122,9 @@ def test_explain_as_json_has_a_line_for_each_reference(tmp_path: Path) -> None:
 def test_regret_is_what_was_missed_beyond_min() -> None:
     """Belady's string: MIN misses 7 and 6 times, LRU 10 and 8, FIFO 9 and 10."""
     cells = {(cell.policy, cell.frames): cell for cell in compare.compare(["ws"], ["belady"])}
-    assert [cells[policy, 3].misses for policy in ("min", "lru", "fifo")] == [7, 10, 9]
-    assert [cells[policy, 4].misses for policy in ("min", "lru", "fifo")] == [6, 8, 10]
-    assert cells["fifo", 4].regret == pytest.approx(4 / 6) and cells["min", 4].regret == 0
+    assert [cells[policy, 3].misses for policy in ("MIN", "LRU", "fifo")] == [7, 10, 9]
+    assert [cells[policy, 4].misses for policy in ("MIN", "LRU", "fifo")] == [6, 8, 10]
+    assert cells["fifo", 4].regret == pytest.approx(4 / 6) and cells["MIN", 4].regret == 0
 
 
 def test_compare_writes_every_cell(tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_compare_writes_every_cell(tmp_path: Path) -> None:
     assert result.returncode == 0, result.stderr
     cells = json.loads(result.stdout)["cells"]
     assert len(cells) == (2 + 3) * 6 == len((tmp_path / "c.csv").read_text().splitlines()) - 1
-    assert {cell["policy"] for cell in cells} == {"ws", "fifo", "clock", "2q", "lru", "min"}
+    assert {cell["policy"] for cell in cells} == {"ws", "fifo", "clock", "2q", "LRU", "MIN"}
 
 
 @pytest.mark.parametrize(
@@ -151,8 +151,8 @@ def test_compare_explains_bad_arguments(words: list[str], said: str) -> None:
 
 def test_program_in_qemu_is_a_standard_string() -> None:
     cells = {(cell.policy, cell.frames): cell for cell in compare.compare(["ws"], ["btree"])}
-    assert cells["min", 32].references > 100_000
-    assert all(cell.misses >= cells["min", cell.frames].misses for cell in cells.values())
+    assert cells["MIN", 32].references > 100_000
+    assert all(cell.misses >= cells["MIN", cell.frames].misses for cell in cells.values())
 
 
 def test_accessed_bits_show_all_pages_while_memory_suffices(tmp_path: Path) -> None:

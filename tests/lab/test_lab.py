@@ -211,7 +211,7 @@ def test_a_run_that_goes_wrong_is_a_result_and_a_failure(tmp_path: Path, args: t
 
 @pytest.mark.parametrize("command", [("run",), ("run", "--real"), ("trace", "record")], ids=" ".join)
 def test_what_the_kernel_refuses_leaves_no_folder(tmp_path: Path, command: tuple) -> None:
-    done = tidemark(*command, "true", "--vm", "lru", "--out", "result", cwd=tmp_path)
+    done = tidemark(*command, "true", "--vm", "nosuch", "--out", "result", cwd=tmp_path)
     assert done.returncode == errors.USAGE and "no such policy; valid: 2q" in done.stderr, done.stderr
     assert not (tmp_path / "result/meta.json").exists() and not list(tmp_path.glob("result/*"))
 

@@ -24,7 +24,7 @@ from tidemark.errors import USAGE, LabError
 from tidemark.strings import References
 
 REFERENCE_POLICIES = ("fifo", "clock", "2q")
-LRU, MIN = "lru", "min"
+LRU, MIN = "LRU", "MIN"
 
 
 @dataclass(frozen=True)
