@@ -306,7 +306,7 @@ def test_string_shorter_than_the_window_is_told(capsys: pytest.CaptureFixture) -
 def test_nobody_beats_min(policy: str) -> None:
     string = strings.find("correlated:200,refs=5000")
     frames = [1, 2, 5, 20, 100, 199, 200]
-    least = compare.bounds(string, frames)["min"]
+    least = compare.bounds(string, frames)[compare.MIN]
     misses = [vmsim.run(vmsim.build(policy), string, size).faults for size in frames]
     assert all(count >= low for count, low in zip(misses, least))
 
