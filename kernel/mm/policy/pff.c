@@ -11,9 +11,9 @@
  *	at most T              grows by a page
  *	more than T            loses the pages that were not used; all bits are cleared
  *
- * So only faults count, and of those only the ones that bring a page in: to claim what was read
- * ahead, or to find a page in memory, is not one. A process that does not fault keeps what it has,
- * also when it needs it no longer, and one that goes from phase to phase grows in between.
+ * Only faults that bring a page in count: to claim what was read ahead, or to find a page in
+ * memory, is not one. A process that does not fault keeps what it has, also when it needs it no
+ * longer, and one that goes from phase to phase grows in between.
  *
  * Not as in the paper: the pages are looked through at the first tick after the late fault, not in
  * it, as hooks of faults must be short, and leave then (->surplus). Bits are cleared only when a
@@ -71,11 +71,6 @@ static struct pff_mm *pff_mm(struct mm_struct *mm)
 
 #define for_each_pff(mm) for (struct mm_struct *mm = vm_next_mm(NULL); mm; mm = vm_next_mm(mm))
 
-static u32 vtime_us(struct mm_struct *mm)
-{
-	return mm_vtime(mm) / 1000;
-}
-
 static int pff_init(void)
 {
 	INIT_LIST_HEAD(&circle);
@@ -88,7 +83,7 @@ static int pff_init(void)
 static void pff_mm_init(struct mm_struct *mm)
 {
 	INIT_LIST_HEAD(&pff_mm(mm)->set);
-	pff_mm(mm)->fault_us = vtime_us(mm);
+	pff_mm(mm)->fault_us = mm_vtime(mm) / 1000;
 }
 
 /* Puts the page on the circle, behind the hand. */
@@ -148,7 +143,7 @@ static void look(struct page *page)
 static void note_fault(struct mm_struct *mm)
 {
 	struct pff_mm *m = pff_mm(mm);
-	u32 now_us = vtime_us(mm);
+	u32 now_us = mm_vtime(mm) / 1000;
 
 	if (now_us - m->fault_us > interval_ms * 1000) {
 		m->shrink = true;

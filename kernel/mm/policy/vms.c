@@ -101,8 +101,6 @@ static void vms_mm_init(struct mm_struct *mm)
 	INIT_LIST_HEAD(&vms_mm(mm)->set);
 }
 
-/* The lists. */
-
 static void delist(struct page *page)
 {
 	struct vms_page *p = vms_data(page);
@@ -187,8 +185,6 @@ static void enlist(struct page *page)
 		shelve(page);
 }
 
-/* Pages come and go. */
-
 static void vms_insert(struct page *page, struct mm_struct *mm, enum vm_in how, struct page_id from)
 {
 	(void)mm, (void)how, (void)from;
@@ -214,8 +210,6 @@ static void vms_remove(struct page *page, enum vm_out why)
 	(void)why;
 	delist(page);
 }
-
-/* The choice. */
 
 static struct page *first_of(struct list_head *list, u32 length, struct vm_scan *scan)
 {

@@ -1,0 +1,63 @@
+/* PFF: which faults count, and whose pages leave. With one process it is compared with a model. */
+#include "pff.c"
+
+#include "../../lib/seq_file.c"
+#include "host/fake_core.h"
+
+#define MS 1000000ull
+
+static struct mm_struct *begin(u32 nr_pages)
+{
+	struct mm_struct *mm;
+
+	core_start(&pff, 16);
+	mm = core_mm_new();
+	for (u32 i = 0; i < nr_pages; i++)
+		core_insert(&mem_map[i], mm, VM_IN_FAULT, (struct page_id){ 0 });
+	return mm;
+}
+
+/* At first all count as used: they have just come. */
+static void late_fault(struct page *page, struct mm_struct *mm)
+{
+	mm->vtime_ns += 2 * interval_ms * MS;
+	core_insert(page, mm, VM_IN_FAULT, (struct page_id){ 0 });
+	pff_tick();
+}
+
+KTEST(pff, late_fault_makes_unused_pages_leave)
+{
+	struct mm_struct *mm = begin(4), *other = core_mm_new();
+	struct vm_scan scan;
+
+	core_insert(&mem_map[10], other, VM_IN_FAULT, (struct page_id){ 0 });
+	late_fault(&mem_map[4], mm);
+	EXPECT_EQ(pff_surplus(mm), 0);
+	page_set(&mem_map[2], PG_young);
+	late_fault(&mem_map[5], mm);
+	EXPECT_EQ(pff_surplus(mm), 4); /* 0, 1, 3 and 4 */
+	EXPECT_EQ(pff_surplus(other), 0);
+	page_set(&mem_map[1], PG_young); /* used in time */
+	scan = policy_trim_scan(mm, 4, 6);
+	EXPECT_EQ(core_select(&scan), &mem_map[0]);
+	EXPECT_EQ(core_select(&scan), &mem_map[3]);
+	EXPECT_EQ(pff_surplus(mm), 1);
+	core_drop_isolated(&mem_map[0]);
+	core_drop_isolated(&mem_map[3]);
+	core_stop();
+}
+
+KTEST(pff, early_fault_and_claim_make_nobody_shrink)
+{
+	struct mm_struct *mm = begin(4);
+
+	late_fault(&mem_map[4], mm);
+	core_insert(&mem_map[5], mm, VM_IN_FAULT, (struct page_id){ 0 });
+	pff_tick();
+	EXPECT_EQ(pff_surplus(mm), 0);
+	mm->vtime_ns += 2 * interval_ms * MS;
+	core_insert(&mem_map[6], mm, VM_IN_CLAIM, (struct page_id){ 0 });
+	pff_tick();
+	EXPECT_EQ(pff_surplus(mm), 0);
+	core_stop();
+}
