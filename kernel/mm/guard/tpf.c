@@ -34,9 +34,9 @@
  * When it does not help. pf_high is a rate. A disk that reads 80 pages a second gives each of ten
  * processes eight, so nobody faults often, and the more processes there are the less is seen:
  * `too_few` counts the windows in which the processor was idle, and fewer than two were on the
- * list. And there is no longest turn: one that wants more than all memory faults for ever and
- * stays protected, as the paper says in 5.2; then load control must help. Guard `token` has
- * answers to both.
+ * list. With tpf.pf_high=3 it sees them and does as well as `token`. And there is no longest turn:
+ * one that wants more than all memory faults for ever and stays protected, as the paper says in
+ * 5.2; then load control must help.
  */
 #include "mm/guard.h"
 
