@@ -1,6 +1,6 @@
 /*
- * The guard seam: thrashing protection laid over any policy. This header and lib/ are all that a
- * guard includes.
+ * The guard seam: thrashing protection laid over any policy. This header, mm/ghost.h and lib/ are
+ * all that a guard includes.
  *
  * A policy says which page goes next. A guard lies over any policy and never chooses a page itself. It
  * has four ways to act, and uses one or more of them:
@@ -37,6 +37,8 @@ struct vm_guard {
 	u32 tick_ms; /* how often tick is called; 0: every 100 ms */
 	const struct vm_param *params; /* shown as NAME.param; ends with a nameless one */
 
+	/* At boot, if it has been chosen; may allocate. 0, or -errno: then it is switched off. */
+	int (*init)(void);
 	/* An address space ends. Called before its memory is freed. */
 	void (*mm_exit)(struct mm_struct *mm);
 	/* mm needs a page that must be read from the store. Called by the fault handler, before
@@ -73,6 +75,9 @@ u32 mm_demand(struct mm_struct *mm);
 u32 mm_pid(struct mm_struct *mm);
 /* Machine time in which nobody could run, ns since boot. */
 u64 vm_idle(void);
+/* So many frames can be taken until only `times` high watermarks are free, or the cap is
+ * reached. */
+u32 vm_free(u32 times);
 /* Of those that wait for the processor, who comes first or last; NULL: nobody waits. */
 struct mm_struct *vm_queued(bool last);
 /* The page after `page` that the policy owns and mm faulted in last, in no special order; from

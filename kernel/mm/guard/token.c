@@ -27,6 +27,9 @@
  * serves each of many processes only a few times a second. No timer is needed: a machine that
  * thrashes has faults.
  *
+ * The swap token's time-out is turn_ms. Linux 2.6.9 (mm/thrash.c) lets a process keep it for 300 s,
+ * and so does token.turn_ms=300000. Here it is a minute: the work is smaller, and others wait.
+ *
  * Left out: a page shared by several processes is that of the one who faulted it in last. Pages
  * read ahead for the holder are nobody's until they are used. The others are not stopped, so their
  * faults still stand before the holder's in the disk's queue.

@@ -10,6 +10,8 @@
 #include "lib/printf.h"
 #include "lib/string.h"
 #include "mm/mm.h"
+#include "mm/reclaim.h"
+#include "mm/zone.h"
 #include "proc/task.h"
 #include "sched/sched.h"
 
@@ -99,6 +101,20 @@ u64 vm_idle(void)
 	return sched_idle_ns();
 }
 
+u32 vm_free(u32 times)
+{
+	u32 n = 0;
+
+	for (int i = 0; i < MAX_ZONES; i++) {
+		u32 keep = times * zones[i].watermark[WMARK_HIGH];
+
+		n += zones[i].nr_free > keep ? zones[i].nr_free - keep : 0;
+	}
+	if (!frames_cap)
+		return n;
+	return MIN(n, frames_cap > frames_used ? frames_cap - frames_used : 0);
+}
+
 struct mm_struct *vm_queued(bool last)
 {
 	struct task_struct *task = sched_queued(last);
@@ -118,12 +134,24 @@ void guard_register_params(void)
 			param_register(guard_at(i)->name, guard_at(i)->params);
 }
 
+static void start(u32 i)
+{
+	int err = vm_guards[i]->init ? vm_guards[i]->init() : 0;
+
+	if (!err) {
+		printk("guard: %s, %s\n", vm_guards[i]->name, vm_guards[i]->summary);
+		return;
+	}
+	printk("guard: %s cannot begin (error %d)\n", vm_guards[i]->name, -err);
+	vm_guards[i] = NULL;
+}
+
 void guard_init(void)
 {
 	for (u32 i = 0; guard_at(i); i++)
 		guard_require_hooks(guard_at(i));
 	for (u32 i = 0; i < vm_nr_guards; i++)
-		printk("guard: %s, %s\n", vm_guards[i]->name, vm_guards[i]->summary);
+		start(i);
 }
 
 void guard_show(struct seq_file *m)
