@@ -75,6 +75,7 @@ struct twoq_lists {
 
 static struct twoq_zone {
 	struct twoq_lists kind[NR_KINDS];
+	u32 nr;        /* pages */
 	u32 nr_looked; /* pages looked at lately: the zone's share of the pressure */
 	u64 turn;      /* what anonymous pages have saved up; see next_kind */
 } zone[VM_NR_ZONES];
@@ -87,9 +88,14 @@ static struct twoq_page *twoq_data(struct page *page)
 	return policy_page(page);
 }
 
+static struct twoq_zone *zone_of(struct page *page)
+{
+	return &zone[page_zone_index(page)];
+}
+
 static struct twoq_lists *lists_of(struct page *page)
 {
-	return &zone[page_zone_index(page)].kind[twoq_data(page)->kind];
+	return &zone_of(page)->kind[twoq_data(page)->kind];
 }
 
 static void enlist(struct page *page, enum twoq_list list)
@@ -99,18 +105,24 @@ static void enlist(struct page *page, enum twoq_list list)
 	twoq_data(page)->list = list;
 	list_add(&twoq_data(page)->node, &l->list[list]);
 	l->nr[list]++;
+	zone_of(page)->nr++;
 }
 
 static void delist(struct page *page)
 {
 	list_del(&twoq_data(page)->node);
 	lists_of(page)->nr[twoq_data(page)->list]--;
+	zone_of(page)->nr--;
 }
 
-static void move(struct page *page, enum twoq_list to)
+static void move(struct twoq_lists *l, struct page *page, enum twoq_list to)
 {
-	delist(page);
-	enlist(page, to);
+	struct twoq_page *p = twoq_data(page);
+
+	l->nr[p->list]--;
+	l->nr[to]++;
+	p->list = to;
+	list_move(&p->node, &l->list[to]);
 }
 
 /* Old looks count less: they are halved as soon as they are many. */
@@ -120,20 +132,18 @@ static void halve(struct twoq_lists *l)
 	l->rotated /= 2;
 }
 
-static void count(struct page *page, bool in_use)
+static void count(struct twoq_lists *l, bool in_use)
 {
-	struct twoq_lists *l = lists_of(page);
-
 	l->scanned++;
 	l->rotated += in_use;
 	if (l->scanned >= MOST_SCANNED)
 		halve(l);
 }
 
-static void activate(struct page *page)
+static void activate(struct twoq_lists *l, struct page *page)
 {
 	nr_activated++;
-	move(page, ACTIVE);
+	move(l, page, ACTIVE);
 }
 
 static void mark_page_accessed(struct page *page)
@@ -142,8 +152,8 @@ static void mark_page_accessed(struct page *page)
 
 	if (p->list == INACTIVE && p->referenced) {
 		p->referenced = false;
-		count(page, true);
-		activate(page);
+		count(lists_of(page), true);
+		activate(lists_of(page), page);
 	} else {
 		p->referenced = true;
 	}
@@ -187,19 +197,20 @@ static void twoq_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
 	p->young = asked_for && mm;
 	p->referenced = asked_for && !mm; /* by a read: mark_page_accessed */
 	enlist(page, p->kind == ANON && !from.store ? ACTIVE : INACTIVE);
-	count(page, p->list == ACTIVE);
+	count(lists_of(page), p->list == ACTIVE);
 }
 
 /* To the tail of the inactive list, unused. (In Linux a dirty page waits until it is written.) */
 static void deactivate(struct page *page)
 {
 	struct twoq_page *p = twoq_data(page);
+	struct twoq_lists *l = lists_of(page);
 
 	page_referenced(page);
 	p->referenced = p->young = false;
-	count(page, false);
-	move(page, INACTIVE);
-	list_move_tail(&p->node, &lists_of(page)->list[INACTIVE]);
+	count(l, false);
+	move(l, page, INACTIVE);
+	list_move_tail(&p->node, &l->list[INACTIVE]);
 }
 
 static void twoq_touch(struct page *page, struct mm_struct *mm, enum vm_touch how)
@@ -224,66 +235,59 @@ static struct page *oldest(struct twoq_lists *l, enum twoq_list list)
 	return policy_page_of(list_last_entry(&l->list[list], struct twoq_page, node));
 }
 
-static u32 held(const struct twoq_zone *z)
-{
-	u32 n = 0;
-
-	for (int k = 0; k < NR_KINDS; k++)
-		n += z->kind[k].nr[INACTIVE] + z->kind[k].nr[ACTIVE];
-	return n;
-}
-
 /* Looks at a page, which clears what it sees. Old pressure counts less: whenever a zone has been
  * looked at four times over, all forget half. */
 static bool was_used(struct page *page)
 {
 	struct twoq_page *p = twoq_data(page);
-	struct twoq_zone *z = &zone[page_zone_index(page)];
+	struct twoq_zone *z = zone_of(page);
 	bool used = page_referenced(page) || p->young;
 
 	p->young = false;
-	if (++z->nr_looked >= 4 * held(z) + CLUSTER)
+	if (++z->nr_looked >= 4 * z->nr + CLUSTER)
 		for (int i = 0; i < VM_NR_ZONES; i++)
 			zone[i].nr_looked /= 2;
 	return used;
+}
+
+static bool is_too_long(const struct twoq_lists *l)
+{
+	return l->nr[ACTIVE] > l->nr[INACTIVE] * l->ratio;
 }
 
 /* Linux scans lists in proportion to their lengths, so for one inactive page so many active ones,
  * while these are too many. */
 static void shrink_active(struct twoq_lists *l, struct vm_scan *scan)
 {
-	u32 n = 1 + l->nr[ACTIVE] / (l->nr[INACTIVE] + 1);
+	u32 n = MIN(1 + l->nr[ACTIVE] / (l->nr[INACTIVE] + 1), CLUSTER);
 
-	for (n = MIN(n, CLUSTER); n && l->nr[ACTIVE] > l->nr[INACTIVE] * l->ratio; n--) {
+	for (; n && is_too_long(l) && vm_scan_more(scan); n--) {
 		struct page *page = oldest(l, ACTIVE);
-		bool used;
+		bool used = was_used(page);
 
-		if (!vm_scan_more(scan))
-			return;
-		used = was_used(page);
-		count(page, used);
-		if (used && page_is_file(page) && page_is_executable(page)) {
-			move(page, ACTIVE);
+		count(l, used);
+		if (used && twoq_data(page)->kind == FILES && page_is_executable(page)) {
+			move(l, page, ACTIVE);
 		} else {
 			nr_deactivated++;
-			move(page, INACTIVE);
+			move(l, page, INACTIVE);
 		}
 	}
 }
 
 /* Does the page stay when its turn to go has come? If so it is moved. */
-static bool page_check_references(struct page *page)
+static bool page_check_references(struct twoq_lists *l, struct page *page)
 {
 	struct twoq_page *p = twoq_data(page);
 	bool file = p->kind == FILES, referenced = p->referenced, used = was_used(page);
 	bool activates = used && (!file || referenced);
 
-	count(page, activates);
+	count(l, activates);
 	p->referenced = used && file; /* also of one that becomes active */
 	if (activates)
-		activate(page);
+		activate(l, page);
 	else if (used || (file && referenced && page_dirty(page)))
-		move(page, INACTIVE);
+		move(l, page, INACTIVE);
 	else
 		return false;
 	return true;
@@ -295,10 +299,10 @@ static struct page *shrink_inactive(struct twoq_lists *l, const struct vm_scan *
 	struct page *page = oldest(l, INACTIVE);
 
 	if (!vm_eligible(scan, page)) {
-		move(page, INACTIVE);
+		move(l, page, INACTIVE);
 		return NULL;
 	}
-	if (page_check_references(page))
+	if (page_check_references(l, page))
 		return NULL;
 	delist(page);
 	return page;
@@ -340,8 +344,8 @@ static struct twoq_zone *next_zone(const struct vm_scan *scan)
 	for (int i = 0; i < VM_NR_ZONES; i++) {
 		struct twoq_zone *z = &zone[i];
 
-		if (scan->zones >> i & 1 && held(z) &&
-		    (!best || (u64)z->nr_looked * held(best) < (u64)best->nr_looked * held(z)))
+		if (scan->zones >> i & 1 && z->nr &&
+		    (!best || (u64)z->nr_looked * best->nr < (u64)best->nr_looked * z->nr))
 			best = z;
 	}
 	return best;
@@ -357,7 +361,7 @@ static struct page *take_any(struct twoq_lists *l, enum twoq_list list, struct v
 			delist(page);
 			return page;
 		}
-		move(page, list);
+		move(l, page, list);
 	}
 	return NULL;
 }
@@ -385,7 +389,8 @@ static struct page *twoq_select(struct vm_scan *scan)
 		struct twoq_lists *l;
 
 		for (int k = 0; k < NR_KINDS; k++)
-			shrink_active(&z->kind[k], scan);
+			if (is_too_long(&z->kind[k]))
+				shrink_active(&z->kind[k], scan);
 		l = next_kind(z);
 		if (l)
 			page = shrink_inactive(l, scan);
