@@ -1,5 +1,5 @@
 /*
- * Use-once, as Linux 2.4 and early 2.6 had it: two lists per zone, and a referenced flag.
+ * Use-once, as Linux had it from 2.4.10 to 2.6.27: two lists, and a referenced flag.
  *
  * A page that is used once should not push out pages that are used again and again. So a new page
  * goes to the inactive list, from whose tail pages are evicted, and must prove itself there

@@ -1,8 +1,8 @@
 /*
- * 2Q: a page that is used once must not push out pages that are used again and again.
+ * Use-once: a page that is used once must not push out pages that are used again and again.
  *
  * To build: two lists. A new page goes to the inactive one, from whose tail pages are evicted, and
- * must be seen in use there twice to get to the active one, which is protected, as in Linux 2.6:
+ * must be seen in use there twice to get to the active one, which is protected, as in Linux from 2.4.10 on:
  *
  *	inactive, unreferenced  --used-->  inactive, referenced  --used-->  active
  *	active, referenced  --not used-->  active, unreferenced  --not used-->  inactive
