@@ -434,7 +434,7 @@ static void twoq_show(struct seq_file *m)
 
 	for (int i = 0; i < VM_NR_ZONES; i++)
 		for (int k = 0; k < NR_KINDS; k++)
-			for (int l = ACTIVE; l >= INACTIVE; l--)
+			for (int l = 0; l < NR_LISTS; l++)
 				show_u64(m, names[i][k][l], zone[i].kind[k].nr[l]);
 	show_u64(m, "activated", nr_activated);
 	show_u64(m, "deactivated", nr_deactivated);
