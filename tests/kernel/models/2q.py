@@ -25,10 +25,6 @@ class Page:
         self.referenced = self.dirty = self.mapped = self.text = False
 
 
-class OutOfBudget(Exception):
-    """The pass has looked at as many pages as it may."""
-
-
 class Model:
     """A memory of some frames."""
 
@@ -53,11 +49,14 @@ class Model:
             page.bit = True
         elif resident:
             page.mapped = page.bit = True
-        gone = [] if resident or len(sum(self.inactive + self.active, [])) < self.frames else [self.reclaim()]
+        gone = [] if resident or self.held() < self.frames else [self.reclaim()]
         if not resident:
             self.bring_in(number, kind)
         page.dirty |= not kind & LOADS
         return resident, gone
+
+    def held(self) -> int:
+        return sum(len(one) for one in self.inactive + self.active)
 
     def bring_in(self, number: int, kind: int) -> None:
         page = self.pages[number]
@@ -87,13 +86,13 @@ class Model:
 
     def reclaim(self) -> int:
         """The page that leaves: passes become more and more urgent until one gives a page."""
-        held = len(sum(self.inactive + self.active, []))
+        held = self.held()
         for priority in range(12, 0, -1):
             self.budget = max(held >> priority, 32)
-            try:
-                return self.leaves(self.one_pass())
-            except OutOfBudget:
-                pass
+            while self.spend():
+                number = self.look()
+                if number is not None:
+                    return self.leaves(number)
         lists = [self.inactive[FILES], self.inactive[ANON], self.active[FILES], self.active[ANON]]
         return self.leaves(next(one for one in lists if one).pop(0))
 
@@ -102,31 +101,25 @@ class Model:
         self.pages[number].bit = False
         return number
 
-    def spend(self) -> None:
-        if not self.budget:
-            raise OutOfBudget
+    def spend(self) -> bool:
+        """One page of what a pass may look at; False: there is none left."""
         self.budget -= 1
+        return self.budget >= 0
 
-    def one_pass(self) -> int:
-        while True:
-            self.spend()
-            for kind in ANON, FILES:
-                try:
-                    self.shrink_active(kind)
-                except OutOfBudget:
-                    pass
-            kind = self.get_scan_count()
-            number = self.inactive[kind].pop(0) if self.inactive[kind] else None
-            if number is not None and self.may_go(number):
-                return number
+    def look(self) -> int | None:
+        """Looks at one inactive page, after its share of the active ones. The page, if it may go."""
+        for kind in ANON, FILES:
+            self.shrink_active(kind)
+        kind = self.get_scan_count()
+        number = self.inactive[kind].pop(0) if self.inactive[kind] else None
+        return number if number is not None and self.may_go(number) else None
 
     def shrink_active(self, kind: int) -> None:
         """Its share of the scan, while the active list is the longer one."""
         active, inactive = self.active[kind], self.inactive[kind]
         for _ in range(min(1 + len(active) // (len(inactive) + 1), 32)):
-            if len(active) <= len(inactive):
+            if len(active) <= len(inactive) or not self.spend():
                 return
-            self.spend()
             number = active.pop(0)
             page = self.pages[number]
             used, page.bit = page.bit, False

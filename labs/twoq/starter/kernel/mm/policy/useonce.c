@@ -72,7 +72,7 @@ static int useonce_init(void)
 }
 
 static void useonce_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
-			struct page_id from)
+			   struct page_id from)
 {
 	(void)mm, (void)how, (void)from;
 	enlist(page, INACTIVE);
