@@ -163,7 +163,7 @@ def test_lists_of_2q_are_as_long_as_its_show_says(paging: Session) -> None:
     assert "policy 2q, kernel/mm/policy/2q.c" in answer and int(inactive["0"]) > 0
     for zone in "012":
         for index, truth in (("0", inactive[zone]), ("1", lengths[zone])):
-            name = f"zone[{zone}].list[{index}]"
+            name = f"zone[{zone}].kind[0].list[{index}]"
             assert (
                 f"{name}: {truth}\n" in answer
                 if truth != "0"

@@ -208,3 +208,16 @@ def test_file_at_its_path_of_an_older_release_is_taken_and_told(tmp_path: Path, 
 def test_file_at_its_old_path_and_its_new_one_is_refused(tmp_path: Path) -> None:
     with pytest.raises(LabError, match=f"there are two files {FILE}: keep the one that is meant"):
         archive.read(tar(tmp_path / "ada.tgz", (OLD, CODE), (FILE, CODE)), MOVED)
+
+
+def test_old_path_at_which_the_release_has_another_file(tmp_path: Path) -> None:
+    """The whole tree of today has both; a submission made from an older release has the old one."""
+    old, new = "kernel/mm/policy/2q.c", "kernel/mm/policy/useonce.c"
+    lab = replace(LAB, folder=tmp_path / "labs/twoq", files=(new,), was={old: new})
+    (tmp_path / old).parent.mkdir(parents=True)
+    (tmp_path / old).touch()
+    both = tar(tmp_path / "ada.tgz", (old, b"another"), (new, CODE))
+    assert archive.read(both, lab) == {new: CODE} and archive.notes(both, lab, {}) == ()
+    older = tar(tmp_path / "bob.tgz", (old, b'\t.name = "2q",\n\t.summary = "2q",\n'))
+    assert archive.read(older, lab) == {new: b'\t.name = "useonce",\n\t.summary = "2q",\n'}
+    assert archive.moved(older, lab) == (old,)

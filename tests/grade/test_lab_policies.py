@@ -31,7 +31,7 @@ from trials import changed, trial
 pytestmark = pytest.mark.graded
 
 POLICIES = Path("kernel/mm/policy")
-FIFO, CLOCK, TWOQ, WS = (solution(f"{POLICIES}/{name}.c") for name in ("fifo", "clock", "2q", "ws"))
+FIFO, CLOCK, TWOQ, WS = (solution(f"{POLICIES}/{name}.c") for name in ("fifo", "clock", "useonce", "ws"))
 SPARED = "\t\t\tnr_turned++;\n\t\t\tlist_move_tail(&p->node, &circle);\n"
 ACTIVATES = "p->list == INACTIVE && p->referenced"
 OVERFLOW = "while (!page && !scan->trim && scan->budget && (victim = choose_victim())) {"
@@ -82,7 +82,7 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Machine:
         (made.tree / POLICIES / f"{name}.c").write_text(named(source, name))
     built = made.make(*grading.KERNEL)
     assert built.status == 0, built.err
-    objects = (f"build/{POLICIES}/{name}.o" for name in (*sources, "fifo", "clock", "2q", "ws"))
+    objects = (f"build/{POLICIES}/{name}.o" for name in (*sources, "fifo", "clock", "useonce", "ws"))
     return replace(made, objects=tuple(objects))
 
 

@@ -88,15 +88,18 @@ def test_solution_gets_full_marks(name: str, tmp_path: Path) -> None:
     [
         ("buddy", "kernel/mm/buddy.c", "the smallest block that fits is halved"),
         ("paging", "kernel/mm/anon.c", "a first write takes one frame, cleared for it"),
+        ("twoq", "kernel/mm/policy/2q.c", "a scan pushes out nothing but itself"),
     ],
 )
 def test_solution_of_an_older_release_is_taken(name: str, old: str, title: str, tmp_path: Path) -> None:
-    """Its files lie at their old paths, and include what they included there."""
+    """Its files lie at their old paths, include what they included there, and are policies of their old names."""
     assignment = lab.load(qemu.ROOT, name)
     handed_in = submission(tmp_path / "handed-in", name)
     (handed_in / old).parent.mkdir(parents=True, exist_ok=True)
     source = (handed_in / assignment.was[old]).rename(handed_in / old)
-    source.write_text("".join(f'#include "{header}"\n' for header in OLD_INCLUDES[old]) + source.read_text())
+    names = (f'.name = "{Path(path).stem}"' for path in (assignment.was[old], old))
+    text = source.read_text().replace(*names)
+    source.write_text("".join(f'#include "{header}"\n' for header in OLD_INCLUDES.get(old, ())) + text)
     remarks = archive.notes(handed_in, assignment, {})
     unpacked = archive.unpack(handed_in, assignment, tmp_path / "unpacked")
     one = replace(assignment, tests=tuple(test for test in assignment.tests if test.title == title))

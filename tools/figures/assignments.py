@@ -22,8 +22,8 @@ from tidemark.grade.witness.machine import Machine
 from tidemark.grade.witness.playback import pages_of
 from tidemark.report.figure import BLACK, BLUE, OF_POLICY, ORANGE, STYLE, VERMILION, Look, canvas, heading, legend
 
-LABELS = {"fifo": "FIFO", "clock": "CLOCK", "2q": "2Q", "lru": "LRU", "min": "MIN"}
-LOOKS = {name: Look(OF_POLICY[name]) for name in ("fifo", "clock", "2q")}
+LABELS = {"fifo": "FIFO", "clock": "CLOCK", "useonce": "2Q", "lru": "LRU", "min": "MIN"}
+LOOKS = {"fifo": Look(OF_POLICY["fifo"]), "clock": Look(OF_POLICY["clock"]), "useonce": Look(BLUE)}
 LOOKS |= {"lru": Look(ORANGE, "--"), "min": Look(BLACK, ":")}
 TAU_MS = (2, 8)
 WINDOW = 500_000  # instructions
@@ -110,7 +110,7 @@ def main() -> None:
     zipf, sizes = "zipf:300,refs=6000", list(range(10, 301, 10))
     curves(labs / "clock/curve.svg", ("fifo", "clock"), {BELADY: list(range(1, 7)), zipf: sizes})
     strings_of_2q = {"scan:300,refs=6000": sizes[:20], "correlated:300,refs=6000": sizes[:20]}
-    curves(labs / "twoq/curve.svg", ("fifo", "clock", "2q"), strings_of_2q)
+    curves(labs / "twoq/curve.svg", ("fifo", "clock", "useonce"), strings_of_2q)
     with tempfile.TemporaryDirectory() as folder:
         made = machine(Path(folder))
         in_memory(labs / "workingset/in-memory.svg", made)

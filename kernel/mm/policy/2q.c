@@ -1,44 +1,87 @@
 /*
- * 2Q as Linux 2.6 has it: two lists per zone, and a referenced flag.
+ * 2Q as Linux 3.0 has it: an active and an inactive list for each kind of page in each zone.
  *
- * A page that is used once should not push out pages that are used again and again. So a new page
- * goes to the inactive list, from whose tail pages are evicted, and must prove itself there
- * to get to the active list, which is protected:
+ * A page of a file that is read once should not push out pages used again and again: it must
+ * prove itself. A program's own (anonymous) pages are dear to write, and most are used again. So
+ * each kind has two lists and rules of its own. Pages leave at the tail of an inactive list.
+ * *Referenced* is a flag of the page; *used* is what the accessed bits say when somebody looks,
+ * and looking clears them.
  *
- *	inactive, unreferenced  --used-->  inactive, referenced  --used-->  active
- *	active, referenced  --not used-->  active, unreferenced  --not used-->  inactive
+ *	event                       anonymous         of a file
+ *	new                         active            inactive
+ *	read back from swap         inactive          -
+ *	read or write finds it      it becomes referenced; an inactive one that was so already
+ *	                            becomes active and unreferenced (mark_page_accessed)
+ *	tail of inactive, used      active            referenced, and round once more;
+ *	                                              active if it was referenced before
+ *	tail of inactive, not used  evicted           evicted, but round once more if it was
+ *	                                              referenced and is dirty
+ *	tail of active              inactive, used    the same, but round again if it is
+ *	                            or not            used and the text of a program
  *
- * (mark_page_accessed in Linux's mm/reclaim/swap.c; figure 1.1 of McMenamin's report.) "Used" is what the
- * accessed bit says when a scan comes by, or a minor fault. The active list is scanned only while
- * the inactive one is the shorter of the two (inactive_is_low for small memories). Zones share
- * the pressure in proportion to their sizes.
+ * An active list gives pages up only while it is too long: pages of files, longer than the
+ * inactive one; anonymous ones, longer than `ratio` times that (1 in a zone below 1 GiB, else the
+ * root of ten times its size in GiB).
  *
- * It is global: whose page it is plays no role. So it can hold on to pages of a phase that is
- * over, and when many processes cycle over more than memory holds, each takes the other's pages.
+ * Which kind gives a page (get_scan_count)? Both inactive lists are scanned, in proportion to
+ * their lengths, times swappiness for anonymous pages and 200 - swappiness for files, times how
+ * many pages were scanned lately for each one in use (scanned / rotated): the kind that keeps
+ * being found in use is left alone.
  *
- * Left out: the split into file and anonymous lists (files never leave memory here), refault
- * detection, memory cgroups.
+ * The access that faults. In Linux a page counts as used once a fault has mapped it; here that
+ * access leaves no bit, and `young` stands for it. It matters: a page read back from swap becomes
+ * active when it is first looked at. So the active list is always fed, and gives up the pages of
+ * a phase that is over.
+ *
+ * It is global: whose page it is plays no role. When many processes cycle over more than memory
+ * holds, each takes the other's pages.
+ *
+ * Source: Linux 3.0 (2011), mm/vmscan.c (shrink_active_list, page_check_references,
+ * get_scan_count) and mm/swap.c (mark_page_accessed, lru_deactivate_fn); A. McMenamin's report of
+ * that year measures it. Other versions differ: before 2.6.29 a fault called mark_page_accessed,
+ * too; from 3.3 on text becomes active at its first use, and so does a page of a file that
+ * several mappings used. (Johnson and Shasha's 2Q of 1994 is another algorithm; useonce.c is the
+ * older Linux with one kind of page.)
+ *
+ * Otherwise than there: Linux works on 32 pages of a list at a time, here it is one, and an
+ * active list is looked at as often as its length asks for. A page that was read ahead goes to
+ * the head of its list when it is claimed. At priority 0 uses do not count. Left out: memory
+ * cgroups, lumpy reclaim, and scanning anonymous pages alone when next to no file is left (how
+ * much is free is not known here).
  */
 #include "mm/policy.h"
 
+enum twoq_kind { ANON, FILES, NR_KINDS };
 enum twoq_list { INACTIVE, ACTIVE, NR_LISTS };
 
 struct twoq_page {
 	struct list_head node;
-	enum twoq_list list;
-	u32 referenced;
+	enum twoq_kind kind : 8;
+	enum twoq_list list : 8;
+	bool referenced;
+	bool young; /* mapped by a fault since the last look */
 };
 POLICY_PAGE_FITS(struct twoq_page);
 
-#define ACTIVE_BATCH 32
+#define CLUSTER 32u          /* most active pages looked at for one inactive one */
+#define MOST_SCANNED 1000000 /* scanned is halved here at the latest: products fit 32 bits */
 
-static struct twoq_zone {
+struct twoq_lists {
 	struct list_head list[NR_LISTS]; /* newest first */
 	u32 nr[NR_LISTS];
+	u32 ratio;            /* how many active pages for an inactive one */
+	u32 scanned, rotated; /* pages looked at lately; those of them in use */
+};
+
+static struct twoq_zone {
+	struct twoq_lists kind[NR_KINDS];
+	u32 nr;        /* pages */
 	u32 nr_looked; /* pages looked at lately: the zone's share of the pressure */
+	u64 turn;      /* what anonymous pages have saved up; see next_kind */
 } zone[VM_NR_ZONES];
 
 static u64 nr_activated, nr_deactivated;
+static u32 swappiness = 60;
 
 static struct twoq_page *twoq_data(struct page *page)
 {
@@ -50,25 +93,57 @@ static struct twoq_zone *zone_of(struct page *page)
 	return &zone[page_zone_index(page)];
 }
 
+static struct twoq_lists *lists_of(struct page *page)
+{
+	return &zone_of(page)->kind[twoq_data(page)->kind];
+}
+
 static void enlist(struct page *page, enum twoq_list list)
 {
-	struct twoq_zone *z = zone_of(page);
+	struct twoq_lists *l = lists_of(page);
 
 	twoq_data(page)->list = list;
-	list_add(&twoq_data(page)->node, &z->list[list]);
-	z->nr[list]++;
+	list_add(&twoq_data(page)->node, &l->list[list]);
+	l->nr[list]++;
+	zone_of(page)->nr++;
 }
 
 static void delist(struct page *page)
 {
 	list_del(&twoq_data(page)->node);
-	zone_of(page)->nr[twoq_data(page)->list]--;
+	lists_of(page)->nr[twoq_data(page)->list]--;
+	zone_of(page)->nr--;
 }
 
-static void move(struct page *page, enum twoq_list to)
+static void move(struct twoq_lists *l, struct page *page, enum twoq_list to)
 {
-	delist(page);
-	enlist(page, to);
+	struct twoq_page *p = twoq_data(page);
+
+	l->nr[p->list]--;
+	l->nr[to]++;
+	p->list = to;
+	list_move(&p->node, &l->list[to]);
+}
+
+/* Old looks count less: they are halved as soon as they are many. */
+static void halve(struct twoq_lists *l)
+{
+	l->scanned /= 2;
+	l->rotated /= 2;
+}
+
+static void count(struct twoq_lists *l, bool in_use)
+{
+	l->scanned++;
+	l->rotated += in_use;
+	if (l->scanned >= MOST_SCANNED)
+		halve(l);
+}
+
+static void activate(struct twoq_lists *l, struct page *page)
+{
+	nr_activated++;
+	move(l, page, ACTIVE);
 }
 
 static void mark_page_accessed(struct page *page)
@@ -77,35 +152,76 @@ static void mark_page_accessed(struct page *page)
 
 	if (p->list == INACTIVE && p->referenced) {
 		p->referenced = false;
-		nr_activated++;
-		move(page, ACTIVE);
+		count(lists_of(page), true);
+		activate(lists_of(page), page);
 	} else {
 		p->referenced = true;
 	}
 }
 
+/* How many active anonymous pages a zone may have for an inactive one. */
+static u32 ratio_of(u32 nr_pages)
+{
+	u32 gib = nr_pages >> 18, root = 0;
+
+	while ((root + 1) * (root + 1) <= 10 * gib)
+		root++;
+	return MAX(root, 1u);
+}
+
 static int twoq_init(void)
 {
-	for (int i = 0; i < VM_NR_ZONES; i++)
-		for (int l = 0; l < NR_LISTS; l++)
-			INIT_LIST_HEAD(&zone[i].list[l]);
+	u32 nr_pages[VM_NR_ZONES] = { 0 };
+
+	for (u32 pfn = 0; pfn < max_pfn; pfn++)
+		nr_pages[page_zone_index(pfn_page(pfn))]++;
+	for (int i = 0; i < VM_NR_ZONES; i++) {
+		zone[i] = (struct twoq_zone){ 0 };
+		for (int k = 0; k < NR_KINDS; k++) {
+			zone[i].kind[k].ratio = k == ANON ? ratio_of(nr_pages[i]) : 1;
+			for (int l = 0; l < NR_LISTS; l++)
+				INIT_LIST_HEAD(&zone[i].kind[k].list[l]);
+		}
+	}
+	nr_activated = nr_deactivated = 0;
 	return 0;
 }
 
 static void twoq_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
 			struct page_id from)
 {
-	(void)mm, (void)how, (void)from;
-	enlist(page, INACTIVE);
+	struct twoq_page *p = twoq_data(page);
+	bool asked_for = how == VM_IN_FAULT || how == VM_IN_CLAIM || how == VM_IN_READ;
+
+	p->kind = page_is_file(page) ? FILES : ANON;
+	p->young = asked_for && mm;
+	p->referenced = asked_for && !mm; /* by a read: mark_page_accessed */
+	enlist(page, p->kind == ANON && !from.store ? ACTIVE : INACTIVE);
+	count(lists_of(page), p->list == ACTIVE);
+}
+
+/* To the tail of the inactive list, unused. (In Linux a dirty page waits until it is written.) */
+static void deactivate(struct page *page)
+{
+	struct twoq_page *p = twoq_data(page);
+	struct twoq_lists *l = lists_of(page);
+
+	page_referenced(page);
+	p->referenced = p->young = false;
+	count(l, false);
+	move(l, page, INACTIVE);
+	list_move_tail(&p->node, &l->list[INACTIVE]);
 }
 
 static void twoq_touch(struct page *page, struct mm_struct *mm, enum vm_touch how)
 {
 	(void)mm;
-	if (how == VM_TOUCH_DONTNEED)
-		twoq_data(page)->referenced = false;
-	else
+	if (how == VM_TOUCH_MINOR)
+		twoq_data(page)->young = true;
+	else if (how == VM_TOUCH_IO)
 		mark_page_accessed(page);
+	else if (how == VM_TOUCH_DONTNEED)
+		deactivate(page);
 }
 
 static void twoq_remove(struct page *page, enum vm_out why)
@@ -114,114 +230,179 @@ static void twoq_remove(struct page *page, enum vm_out why)
 	delist(page);
 }
 
-static struct page *oldest(struct twoq_zone *z, enum twoq_list list)
+static struct page *oldest(struct twoq_lists *l, enum twoq_list list)
 {
-	if (list_empty(&z->list[list]))
-		return NULL;
-	return policy_page_of(list_last_entry(&z->list[list], struct twoq_page, node));
+	return policy_page_of(list_last_entry(&l->list[list], struct twoq_page, node));
 }
 
-/* Old pressure counts less: whenever a zone has been looked at four times over, all forget half. */
-static void count_look(struct twoq_zone *z)
+/* Looks at a page, which clears what it sees. Old pressure counts less: whenever a zone has been
+ * looked at four times over, all forget half. */
+static bool was_used(struct page *page)
 {
-	if (++z->nr_looked < 4 * (z->nr[INACTIVE] + z->nr[ACTIVE]) + ACTIVE_BATCH)
-		return;
-	for (int i = 0; i < VM_NR_ZONES; i++)
-		zone[i].nr_looked /= 2;
+	struct twoq_page *p = twoq_data(page);
+	struct twoq_zone *z = zone_of(page);
+	bool used = page_referenced(page) || p->young;
+
+	p->young = false;
+	if (++z->nr_looked >= 4 * z->nr + CLUSTER)
+		for (int i = 0; i < VM_NR_ZONES; i++)
+			zone[i].nr_looked /= 2;
+	return used;
 }
 
-/* Moves unused pages from the active to the inactive list, while that is the shorter one; at
- * priority 0 all of them. */
-static void shrink_active(struct twoq_zone *z, struct vm_scan *scan)
+static bool is_too_long(const struct twoq_lists *l)
 {
-	bool all = !scan->priority;
+	return l->nr[ACTIVE] > l->nr[INACTIVE] * l->ratio;
+}
 
-	for (u32 n = all ? z->nr[ACTIVE] : ACTIVE_BATCH;
-	     n && (all || z->nr[INACTIVE] < z->nr[ACTIVE]); n--) {
-		struct page *page = oldest(z, ACTIVE);
-		struct twoq_page *p = twoq_data(page);
-		bool used;
+/* Linux scans lists in proportion to their lengths, so for one inactive page so many active ones,
+ * while these are too many. */
+static void shrink_active(struct twoq_lists *l, struct vm_scan *scan)
+{
+	u32 n = MIN(1 + l->nr[ACTIVE] / (l->nr[INACTIVE] + 1), CLUSTER);
 
-		if (!vm_scan_more(scan))
-			return;
-		count_look(z);
-		used = page_referenced(page) || p->referenced;
-		p->referenced = false;
-		if (used && scan->priority > 0) {
-			list_move(&p->node, &z->list[ACTIVE]);
+	for (; n && is_too_long(l) && vm_scan_more(scan); n--) {
+		struct page *page = oldest(l, ACTIVE);
+		bool used = was_used(page);
+
+		count(l, used);
+		if (used && twoq_data(page)->kind == FILES && page_is_executable(page)) {
+			move(l, page, ACTIVE);
 		} else {
 			nr_deactivated++;
-			move(page, INACTIVE);
+			move(l, page, INACTIVE);
 		}
 	}
 }
 
-/* At priority 0 looks at every page once, used or not. */
-static struct page *shrink_inactive(struct twoq_zone *z, struct vm_scan *scan)
+/* Does the page stay when its turn to go has come? If so it is moved. */
+static bool page_check_references(struct twoq_lists *l, struct page *page)
 {
-	u32 left = z->nr[INACTIVE];
+	struct twoq_page *p = twoq_data(page);
+	bool file = p->kind == FILES, referenced = p->referenced, used = was_used(page);
+	bool activates = used && (!file || referenced);
 
-	while (z->nr[INACTIVE] && (scan->priority || left--) && vm_scan_more(scan)) {
-		struct page *page = oldest(z, INACTIVE);
+	count(l, activates);
+	p->referenced = used && file; /* also of one that becomes active */
+	if (activates)
+		activate(l, page);
+	else if (used || (file && referenced && page_dirty(page)))
+		move(l, page, INACTIVE);
+	else
+		return false;
+	return true;
+}
 
-		count_look(z);
-		if (!vm_eligible(scan, page)) {
-			move(page, INACTIVE);
-		} else if (scan->priority && page_referenced(page)) {
-			move(page, INACTIVE);
-			mark_page_accessed(page);
-		} else {
-			delist(page);
-			return page;
-		}
+/* Looks at the oldest inactive page; NULL: it stays. */
+static struct page *shrink_inactive(struct twoq_lists *l, const struct vm_scan *scan)
+{
+	struct page *page = oldest(l, INACTIVE);
+
+	if (!vm_eligible(scan, page)) {
+		move(l, page, INACTIVE);
+		return NULL;
 	}
-	return NULL;
+	if (page_check_references(l, page))
+		return NULL;
+	delist(page);
+	return page;
+}
+
+static u64 weight(const struct twoq_lists *l, u32 priority)
+{
+	return (u64)l->nr[INACTIVE] * ((priority + 1) * (l->scanned + 1) / (l->rotated + 1));
+}
+
+/* Which kind is looked at next. At each look anonymous pages save up their weight, until it pays
+ * for the weight of both. */
+static struct twoq_lists *next_kind(struct twoq_zone *z)
+{
+	struct twoq_lists *anon = &z->kind[ANON], *files = &z->kind[FILES];
+	u64 mine, both;
+
+	for (int k = 0; k < NR_KINDS; k++)
+		if (z->kind[k].scanned > (z->kind[k].nr[INACTIVE] + z->kind[k].nr[ACTIVE]) / 4)
+			halve(&z->kind[k]);
+	if (!files->nr[INACTIVE])
+		return anon->nr[INACTIVE] ? anon : NULL;
+	if (!anon->nr[INACTIVE])
+		return files;
+	mine = weight(anon, swappiness);
+	both = mine + weight(files, 200 - swappiness);
+	z->turn = MIN(z->turn, both) + mine;
+	if (z->turn < both)
+		return files;
+	z->turn -= both;
+	return anon;
 }
 
 /* Of the zones of the scan, the one that has been looked at least for its size. */
-static struct twoq_zone *next_zone(const struct vm_scan *scan, u32 tried)
+static struct twoq_zone *next_zone(const struct vm_scan *scan)
 {
 	struct twoq_zone *best = NULL;
-	u64 least = 0;
 
 	for (int i = 0; i < VM_NR_ZONES; i++) {
 		struct twoq_zone *z = &zone[i];
-		u32 size = z->nr[INACTIVE] + z->nr[ACTIVE];
-		u64 pressure;
 
-		if (!size || !((scan->zones & ~tried) >> i & 1))
-			continue;
-		pressure = ((u64)z->nr_looked << 8) / size;
-		if (!best || pressure < least) {
+		if (scan->zones >> i & 1 && z->nr &&
+		    (!best || (u64)z->nr_looked * best->nr < (u64)best->nr_looked * z->nr))
 			best = z;
-			least = pressure;
-		}
 	}
 	return best;
 }
 
-static struct page *twoq_select(struct vm_scan *scan)
+/* At priority 0: the oldest eligible page, used or not. */
+static struct page *take_any(struct twoq_lists *l, enum twoq_list list, struct vm_scan *scan)
 {
-	struct twoq_zone *z;
-	u32 tried = 0;
+	for (u32 n = l->nr[list]; n && vm_scan_more(scan); n--) {
+		struct page *page = oldest(l, list);
 
-	while ((z = next_zone(scan, tried))) {
-		struct page *page;
-
-		shrink_active(z, scan);
-		page = shrink_inactive(z, scan);
-		if (page)
+		if (vm_eligible(scan, page)) {
+			delist(page);
 			return page;
-		if (!z->nr[ACTIVE] || !vm_scan_more(scan))
-			tried |= 1u << (z - zone);
+		}
+		move(l, page, list);
 	}
 	return NULL;
 }
 
+static struct page *take_from_anywhere(struct vm_scan *scan)
+{
+	struct page *page = NULL;
+
+	for (int list = INACTIVE; list < NR_LISTS; list++)
+		for (int kind = NR_KINDS - 1; kind >= 0; kind--)
+			for (int i = 0; i < VM_NR_ZONES && !page; i++)
+				if (scan->zones >> i & 1)
+					page = take_any(&zone[i].kind[kind], list, scan);
+	return page;
+}
+
+static struct page *twoq_select(struct vm_scan *scan)
+{
+	struct twoq_zone *z = next_zone(scan);
+	struct page *page = NULL;
+
+	if (!scan->priority)
+		return take_from_anywhere(scan);
+	while (z && !page && vm_scan_more(scan)) {
+		struct twoq_lists *l;
+
+		for (int k = 0; k < NR_KINDS; k++)
+			if (is_too_long(&z->kind[k]))
+				shrink_active(&z->kind[k], scan);
+		l = next_kind(z);
+		if (l)
+			page = shrink_inactive(l, scan);
+	}
+	return page;
+}
+
 static void twoq_putback(struct page *page, enum vm_put why)
 {
-	twoq_data(page)->referenced = false;
-	enlist(page, why == VM_PUT_USED ? ACTIVE : INACTIVE);
+	if (why == VM_PUT_USED)
+		twoq_data(page)->young = true;
+	enlist(page, why == VM_PUT_NOSWAP ? ACTIVE : INACTIVE);
 }
 
 static int twoq_check(void)
@@ -229,33 +410,46 @@ static int twoq_check(void)
 	int n = 0;
 
 	for (int i = 0; i < VM_NR_ZONES; i++)
-		for (int l = 0; l < NR_LISTS; l++) {
-			if (vm_list_length(&zone[i].list[l]) != (int)zone[i].nr[l])
-				return -1;
-			n += zone[i].nr[l];
-		}
+		for (int k = 0; k < NR_KINDS; k++)
+			for (int l = 0; l < NR_LISTS; l++) {
+				struct twoq_lists *lists = &zone[i].kind[k];
+
+				if (vm_list_length(&lists->list[l]) != (int)lists->nr[l])
+					return -1;
+				n += lists->nr[l];
+			}
 	return n;
 }
 
 static void twoq_show(struct seq_file *m)
 {
-	static const char *const names[VM_NR_ZONES][NR_LISTS] = {
-		{ "zone0_inactive", "zone0_active" },
-		{ "zone1_inactive", "zone1_active" },
-		{ "zone2_inactive", "zone2_active" },
+	static const char *const names[VM_NR_ZONES][NR_KINDS][NR_LISTS] = {
+		{ { "zone0_inactive", "zone0_active" },
+		  { "zone0_inactive_file", "zone0_active_file" } },
+		{ { "zone1_inactive", "zone1_active" },
+		  { "zone1_inactive_file", "zone1_active_file" } },
+		{ { "zone2_inactive", "zone2_active" },
+		  { "zone2_inactive_file", "zone2_active_file" } },
 	};
 
-	for (int i = 0; i < VM_NR_ZONES; i++) {
-		show_u64(m, names[i][ACTIVE], zone[i].nr[ACTIVE]);
-		show_u64(m, names[i][INACTIVE], zone[i].nr[INACTIVE]);
-	}
+	for (int i = 0; i < VM_NR_ZONES; i++)
+		for (int k = 0; k < NR_KINDS; k++)
+			for (int l = 0; l < NR_LISTS; l++)
+				show_u64(m, names[i][k][l], zone[i].kind[k].nr[l]);
 	show_u64(m, "activated", nr_activated);
 	show_u64(m, "deactivated", nr_deactivated);
 }
 
+static const struct vm_param twoq_params[] = {
+	{ "swappiness", &swappiness, 0, 100, NULL,
+	  "weight of anonymous pages; files: 200 less it" },
+	{ 0 },
+};
+
 static const struct vm_policy twoq = {
 	.name = "2q",
 	.summary = "Linux's active and inactive lists, global",
+	.params = twoq_params,
 	.init = twoq_init,
 	.insert = twoq_insert,
 	.touch = twoq_touch,

@@ -1,158 +1,152 @@
-/* 2Q: the states of mark_page_accessed, resistance to scans, zones. */
+/* 2Q: the states of both kinds of pages, the shares of a scan, zones. */
 #include "2q.c"
 
 #include "../../lib/seq_file.c"
 #include "host/fake_core.h"
 
-static void start(u32 nr_frames, u32 nr_pages)
-{
-	struct mm_struct *mm;
+static struct mm_struct *mm;
 
+static void start(u32 nr_frames)
+{
 	core_start(&twoq, nr_frames);
 	mm = core_mm_new();
-	for (u32 i = 0; i < nr_pages; i++)
-		core_insert(&mem_map[i], mm, VM_IN_FAULT, (struct page_id){ 0 });
 }
 
-static bool in_state(struct page *page, enum twoq_list list, bool referenced)
+static void insert(u32 pfn, enum vm_in how, u32 store)
 {
-	return twoq_data(page)->list == list && twoq_data(page)->referenced == referenced;
+	core_insert(&mem_map[pfn], how == VM_IN_READ ? NULL : mm, how,
+		    (struct page_id){ store, pfn + 1 });
 }
 
-KTEST(2q, page_proves_itself_step_by_step)
+/* How the host's core makes a page a file's. */
+static void insert_file(u32 pfn, enum vm_in how)
 {
-	struct page *page;
+	page_set(&mem_map[pfn], PG_slab);
+	mem_map[pfn].slot = pfn + 1;
+	insert(pfn, how, page_id_of(&mem_map[pfn]).store);
+}
 
-	start(1, 1);
-	page = &mem_map[0];
-	EXPECT(in_state(page, INACTIVE, false));
-	core_touch(page, VM_TOUCH_MINOR);
-	EXPECT(in_state(page, INACTIVE, true));
-	core_touch(page, VM_TOUCH_IO);
-	EXPECT(in_state(page, ACTIVE, false));
-	core_touch(page, VM_TOUCH_MINOR);
-	EXPECT(in_state(page, ACTIVE, true));
-	core_touch(page, VM_TOUCH_MINOR);
-	EXPECT(in_state(page, ACTIVE, true));
-	core_touch(page, VM_TOUCH_DONTNEED);
-	EXPECT(in_state(page, ACTIVE, false));
+static bool in_state(u32 pfn, enum twoq_list list, bool referenced)
+{
+	struct twoq_page *p = twoq_data(&mem_map[pfn]);
+
+	return p->list == list && p->referenced == referenced;
+}
+
+KTEST(2q, new_anonymous_page_is_active_and_one_from_swap_is_not)
+{
+	start(2);
+	insert(0, VM_IN_FAULT, 0);
+	insert(1, VM_IN_FAULT, 1);
+	EXPECT(in_state(0, ACTIVE, false));
+	EXPECT(in_state(1, INACTIVE, false));
 	core_stop();
 }
 
-KTEST(2q, scan_sees_use_and_activates_at_the_second)
+KTEST(2q, page_of_a_file_proves_itself_step_by_step)
 {
-	struct page *page;
+	start(2);
+	insert_file(0, VM_IN_READ);
+	EXPECT(in_state(0, INACTIVE, true));
+	core_touch(&mem_map[0], VM_TOUCH_IO);
+	EXPECT(in_state(0, ACTIVE, false));
+	core_touch(&mem_map[0], VM_TOUCH_IO);
+	EXPECT(in_state(0, ACTIVE, true));
+	core_touch(&mem_map[0], VM_TOUCH_DONTNEED);
+	EXPECT(in_state(0, INACTIVE, false));
+	insert_file(1, VM_IN_FAULT);
+	core_touch(&mem_map[1], VM_TOUCH_MINOR);
+	EXPECT(in_state(1, INACTIVE, false));
+	core_stop();
+}
 
-	start(2, 2);
-	page = &mem_map[0];
-	page_set(page, PG_young);
+KTEST(2q, fault_is_a_use_when_the_page_is_first_looked_at)
+{
+	start(2);
+	insert(0, VM_IN_FAULT, 1);
+	insert(1, VM_IN_PREFETCH, 1);
 	EXPECT_EQ(core_reclaim(ZONES_ALL), &mem_map[1]);
-	EXPECT(in_state(page, INACTIVE, true));
-	core_putback(&mem_map[1], VM_PUT_NOSWAP);
-	page_set(page, PG_young);
-	EXPECT_EQ(core_reclaim(ZONES_ALL), &mem_map[1]);
-	EXPECT(in_state(page, ACTIVE, false));
+	EXPECT(in_state(0, ACTIVE, false));
+	EXPECT_EQ(nr_activated, 1);
+	EXPECT_EQ(core_reclaim(ZONES_ALL), &mem_map[0]);
+	core_drop_isolated(&mem_map[0]);
 	core_drop_isolated(&mem_map[1]);
 	core_stop();
 }
 
-KTEST(2q, unused_active_page_goes_down_and_out)
+KTEST(2q, active_list_gives_up_its_tail_used_or_not)
 {
-	start(4, 4);
+	start(4);
 	for (u32 i = 0; i < 4; i++) {
-		core_touch(&mem_map[i], VM_TOUCH_MINOR);
-		core_touch(&mem_map[i], VM_TOUCH_MINOR);
-		EXPECT(in_state(&mem_map[i], ACTIVE, false));
+		insert(i, VM_IN_FAULT, 0);
+		page_set(&mem_map[i], PG_young);
 	}
-	page_set(&mem_map[0], PG_young);
-	EXPECT_EQ(core_reclaim(ZONES_ALL), &mem_map[1]);
-	EXPECT(in_state(&mem_map[0], ACTIVE, false));
-	EXPECT(in_state(&mem_map[2], INACTIVE, false));
-	core_drop_isolated(&mem_map[1]);
+	EXPECT_EQ(core_reclaim(ZONES_ALL), &mem_map[0]);
+	EXPECT(in_state(1, INACTIVE, false));
+	EXPECT(in_state(3, ACTIVE, false));
+	core_drop_isolated(&mem_map[0]);
 	core_stop();
 }
 
-KTEST(2q, page_rescued_while_written_is_active)
+KTEST(2q, kind_that_is_in_use_is_left_alone)
 {
-	struct page *page;
+	u32 taken[NR_KINDS] = { 0 };
 
-	start(2, 2);
-	page = core_reclaim(ZONES_ALL);
-	core_putback(page, VM_PUT_USED);
-	EXPECT(in_state(page, ACTIVE, false));
-	core_stop();
-}
-
-enum { HOT = 16, FRAMES = 64, ROUNDS = 40, COLD = 100 };
-
-/* Each round uses the hot pages twice and then COLD others once. */
-static u32 scan_string(u8 *refs)
-{
-	u32 n = 0;
-
-	for (int round = 0; round < ROUNDS; round++)
-		for (u32 cold = 0; cold < COLD; cold++) {
-			refs[n++] = HOT + (round * COLD + cold) % (256 - HOT);
-			refs[n++] = cold % HOT;
-		}
-	return n;
-}
-
-KTEST(2q, pages_used_once_do_not_push_out_hot_ones)
-{
-	static u8 refs[2 * ROUNDS * COLD];
-	u32 n = scan_string(refs);
-	u32 faults = core_play(&twoq, FRAMES, refs, n, 10);
-
-	/* Every cold reference faults (they recur after 240 others); a hot page only at first. */
-	EXPECT_EQ(faults, ROUNDS * COLD + HOT);
-}
-
-KTEST(2q, takes_only_from_the_zones_asked)
-{
-	struct page *page;
-	struct mm_struct *mm;
-
-	core_start(&twoq, 300);
-	mm = core_mm_new();
-	for (u32 i = 0; i < 300; i++) {
-		core_set_zone(i, i / 100);
-		core_insert(&mem_map[i], mm, VM_IN_FAULT, (struct page_id){ 0 });
+	start(200);
+	for (u32 i = 0; i < 200; i++) {
+		if (i < 100)
+			insert(i, VM_IN_PREFETCH, 1);
+		else
+			insert_file(i, VM_IN_PREFETCH);
 	}
-	for (u32 i = 0; i < 100; i++) {
-		page = core_reclaim(1u << ZONE_DMA);
-		EXPECT(page && page < &mem_map[100]);
+	for (u32 i = 0; i < 50; i++) {
+		struct page *page = core_reclaim(ZONES_ALL);
+
+		taken[page_is_file(page) ? FILES : ANON]++;
 		core_drop_isolated(page);
 	}
-	EXPECT(!core_reclaim(1u << ZONE_DMA));
-	for (u32 i = 0; i < 100; i++) {
-		page = core_reclaim(ZONES_LOWMEM);
-		EXPECT(page && page < &mem_map[200]);
+	EXPECT(taken[ANON] > 10 && taken[ANON] < 20); /* 60 of 200 */
+	zone[ZONE_NORMAL].kind[FILES].rotated = zone[ZONE_NORMAL].kind[FILES].scanned;
+	taken[ANON] = 0;
+	for (u32 i = 0; i < 20; i++) {
+		struct page *page = core_reclaim(ZONES_ALL);
+
+		taken[ANON] += !page_is_file(page);
 		core_drop_isolated(page);
 	}
-	EXPECT_EQ(core_owned(ZONES_ALL), 100);
+	EXPECT(taken[ANON] > 10);
 	core_stop();
 }
 
 KTEST(2q, zones_share_the_pressure_by_size)
 {
 	u32 taken[2] = { 0 };
-	struct mm_struct *mm;
 
-	core_start(&twoq, 400);
-	for (u32 i = 0; i < MAX_ZONES; i++)
-		zone[i].nr_looked = 0;
-	mm = core_mm_new();
+	start(400);
 	for (u32 i = 0; i < 400; i++) {
 		core_set_zone(i, i < 100 ? ZONE_DMA : ZONE_NORMAL);
-		core_insert(&mem_map[i], mm, VM_IN_FAULT, (struct page_id){ 0 });
+		insert(i, VM_IN_PREFETCH, 1);
 	}
 	for (u32 i = 0; i < 200; i++) {
 		struct page *page = core_reclaim(ZONES_ALL);
 
 		taken[page >= &mem_map[100]]++;
-		core_putback(page, VM_PUT_NOSWAP);
+		core_putback(page, VM_PUT_BUSY);
 	}
 	EXPECT(taken[0] > 30 && taken[0] < 70);
+	for (u32 i = 0; i < 100; i++) {
+		struct page *page = core_reclaim(1u << ZONE_DMA);
+
+		EXPECT(page && page < &mem_map[100]);
+		core_drop_isolated(page);
+	}
+	EXPECT(!core_reclaim(1u << ZONE_DMA));
 	core_stop();
+}
+
+KTEST(2q, ratio_grows_with_the_zone)
+{
+	EXPECT_EQ(ratio_of(1 << 17), 1);
+	EXPECT_EQ(ratio_of(1 << 18), 3);
+	EXPECT_EQ(ratio_of(1 << 19), 4);
 }

@@ -15,7 +15,7 @@ from .pt import frame_of
 from .tasks import mm_title
 
 SHOWN = 8
-EMPTY_TOGETHER = 8
+EMPTY_TOGETHER = 12
 MOST = 1 << 20
 
 
@@ -71,10 +71,10 @@ class Lists(Command):
 
     (gdb) tm-lists 1
     policy 2q, kernel/mm/policy/2q.c
-    zone[0].list[0]: 3131
-         0  frame 0x00d6f  pid 10 (thrash) page 0xb6fed  P RW US A  list=INACTIVE referenced=0
+    zone[0].kind[0].list[0]: 3131
+         0  frame 0x00d6f  pid 10 (thrash) page 0xb6fed  P RW US A  kind=ANON list=INACTIVE referenced=0 young=0
        ...
-      3130  frame 0x00db6  pid 9 (thrash) page 0xb6c6e  P RW US D  list=INACTIVE referenced=1"""
+      3130  frame 0x00db6  pid 9 (thrash) page 0xb6c6e  P RW US D  kind=ANON list=INACTIVE referenced=0 young=1"""
 
     name = "tm-lists"
     arguments = "COUNT"

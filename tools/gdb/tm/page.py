@@ -204,7 +204,7 @@ class Page(Command):
     use         anonymous, page 0xb6fa2; faulted in by pid 9 (thrash)
     flags       uptodate anon owned young
     references  1, of them 1 from entries that map it
-    policy      2q list=INACTIVE referenced=0
+    policy      2q kind=ANON list=INACTIVE referenced=0 young=0
     mapped by   pid 9 (thrash) at 0xb6fa2000: present, P RW US D"""
 
     name = "tm-page"

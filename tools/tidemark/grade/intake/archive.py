@@ -18,6 +18,7 @@ import hashlib
 import io
 import lzma
 import os
+import re
 import stat
 import tarfile
 import zipfile
@@ -34,6 +35,7 @@ MOST_UNPACKED = 512 << 20
 MOST_MEMBERS = 100_000
 MOST_FILE = 1 << 20
 MOST_NOTES = 8  # about files that were not used
+POLICIES = "kernel/mm/policy/"
 Opener = Callable[[Path], io.BufferedIOBase]
 TARS: dict[str, Opener] = {
     ".tar": lambda path: io.BufferedReader(io.FileIO(path)),
@@ -68,11 +70,30 @@ def read(submission: Path, lab: Lab) -> dict[str, bytes]:
     """The lab's files in a submission, by name; those that are not in it are left out. LabError when there are none, or
     there is a choice, or it cannot be read."""
     try:
-        return chosen(list(found_in(submission, lab)) or bare(submission, lab), lab)
+        older = older_paths(submission, lab)
+        found = list(found_in(submission, replace(lab, was=older))) or bare(submission, lab)
+        return {name: named_as_here(data, name, older) for name, data in chosen(found, lab).items()}
     except LabError as error:
         raise LabError(f"{submission.name}: {error}") from None
     except OSError as error:
         raise LabError(f"{submission.name} cannot be read: {error.strerror}") from None
+
+
+def older_paths(submission: Path, lab: Lab) -> dict[str, str]:
+    """The lab's `was`, without those paths at which this release has another file, if the submission has the lab's
+    where it lies now: then it is the other one."""
+    here = {each.file for each in found_in(submission, replace(lab, was={}))}
+    root = lab.folder.resolve().parent.parent
+    return {old: new for old, new in lab.was.items() if new not in here or not (root / old).exists()}
+
+
+def named_as_here(data: bytes, file: str, older: Mapping[str, str]) -> bytes:
+    """A policy is found by its name, which is that of its file: if it had another one at an older path, this is its
+    name now."""
+    for old in (old for old, new in older.items() if new == file and file.startswith(POLICIES)):
+        name, now = (PurePosixPath(path).stem.encode() for path in (old, file))
+        data = re.sub(rb'(\.name\s*=\s*)"%s"' % re.escape(name), rb'\1"%s"' % now, data)
+    return data
 
 
 def unpack(submission: Path, lab: Lab, into: Path) -> Path:
@@ -108,7 +129,8 @@ def strays(submission: Path, lab: Lab, released: Mapping[str, str]) -> tuple[str
 def moved(submission: Path, lab: Lab) -> tuple[str, ...]:
     """Paths of older releases at which a submission has files of the lab."""
     try:
-        return tuple(each.file for each in found_in(submission, replace(lab, files=tuple(lab.was), was={})))
+        older = older_paths(submission, lab)
+        return tuple(each.file for each in found_in(submission, replace(lab, files=tuple(older), was={})))
     except (LabError, OSError):  # read has told
         return ()
 

@@ -1,8 +1,8 @@
 /*
- * 2Q: a page that is used once must not push out pages that are used again and again.
+ * Use-once: a page that is used once must not push out pages that are used again and again.
  *
  * To build: two lists. A new page goes to the inactive one, from whose tail pages are evicted, and
- * must be seen in use there twice to get to the active one, which is protected, as in Linux 2.6:
+ * must be seen in use there twice to get to the active one, which is protected, as in Linux from 2.4.10 on:
  *
  *	inactive, unreferenced  --used-->  inactive, referenced  --used-->  active
  *	active, referenced  --not used-->  active, unreferenced  --not used-->  inactive
@@ -21,49 +21,49 @@
  */
 #include "mm/policy.h"
 
-enum twoq_list { INACTIVE, ACTIVE, NR_LISTS };
+enum useonce_list { INACTIVE, ACTIVE, NR_LISTS };
 
-struct twoq_page {
+struct useonce_page {
 	struct list_head node;
-	enum twoq_list list;
+	enum useonce_list list;
 	u32 referenced;
 };
-POLICY_PAGE_FITS(struct twoq_page);
+POLICY_PAGE_FITS(struct useonce_page);
 
 #define LOOK_BATCH 32
 
-static struct twoq_zone {
+static struct useonce_zone {
 	struct list_head list[NR_LISTS]; /* newest first */
 	u32 nr[NR_LISTS];
 	u32 nr_looked; /* pages looked at lately: the zone's share of the pressure */
 } zone[VM_NR_ZONES];
 
-static struct twoq_page *twoq_data(struct page *page)
+static struct useonce_page *useonce_data(struct page *page)
 {
 	return policy_page(page);
 }
 
-static struct twoq_zone *zone_of(struct page *page)
+static struct useonce_zone *zone_of(struct page *page)
 {
 	return &zone[page_zone_index(page)];
 }
 
-static void enlist(struct page *page, enum twoq_list list)
+static void enlist(struct page *page, enum useonce_list list)
 {
-	struct twoq_zone *z = zone_of(page);
+	struct useonce_zone *z = zone_of(page);
 
-	twoq_data(page)->list = list;
-	list_add(&twoq_data(page)->node, &z->list[list]);
+	useonce_data(page)->list = list;
+	list_add(&useonce_data(page)->node, &z->list[list]);
 	z->nr[list]++;
 }
 
 static void delist(struct page *page)
 {
-	list_del(&twoq_data(page)->node);
-	zone_of(page)->nr[twoq_data(page)->list]--;
+	list_del(&useonce_data(page)->node);
+	zone_of(page)->nr[useonce_data(page)->list]--;
 }
 
-static int twoq_init(void)
+static int useonce_init(void)
 {
 	for (int i = 0; i < VM_NR_ZONES; i++)
 		for (int l = 0; l < NR_LISTS; l++)
@@ -71,35 +71,35 @@ static int twoq_init(void)
 	return 0;
 }
 
-static void twoq_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
-			struct page_id from)
+static void useonce_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
+			   struct page_id from)
 {
 	(void)mm, (void)how, (void)from;
 	enlist(page, INACTIVE);
 }
 
 /* A use that the kernel saw, or madvise: DONTNEED is the contrary of a use. */
-static void twoq_touch(struct page *page, struct mm_struct *mm, enum vm_touch how)
+static void useonce_touch(struct page *page, struct mm_struct *mm, enum vm_touch how)
 {
 	(void)page, (void)mm, (void)how;
 }
 
-static void twoq_remove(struct page *page, enum vm_out why)
+static void useonce_remove(struct page *page, enum vm_out why)
 {
 	(void)why;
 	delist(page);
 }
 
 /* The one that has been on the list longest, or NULL. */
-static struct page *oldest(struct twoq_zone *z, enum twoq_list list)
+static struct page *oldest(struct useonce_zone *z, enum useonce_list list)
 {
 	if (list_empty(&z->list[list]))
 		return NULL;
-	return policy_page_of(list_last_entry(&z->list[list], struct twoq_page, node));
+	return policy_page_of(list_last_entry(&z->list[list], struct useonce_page, node));
 }
 
 /* Old pressure counts less: whenever a zone has been looked at four times over, all forget half. */
-static void count_look(struct twoq_zone *z)
+static void count_look(struct useonce_zone *z)
 {
 	if (++z->nr_looked < 4 * (z->nr[INACTIVE] + z->nr[ACTIVE]) + LOOK_BATCH)
 		return;
@@ -108,7 +108,7 @@ static void count_look(struct twoq_zone *z)
 }
 
 /* The first page from the tail of the inactive list that the scan may have. */
-static struct page *shrink_inactive(struct twoq_zone *z, struct vm_scan *scan)
+static struct page *shrink_inactive(struct useonce_zone *z, struct vm_scan *scan)
 {
 	u32 left = z->nr[INACTIVE];
 
@@ -125,13 +125,13 @@ static struct page *shrink_inactive(struct twoq_zone *z, struct vm_scan *scan)
 }
 
 /* Of the zones of the scan, the one that has been looked at least for its size. */
-static struct twoq_zone *next_zone(const struct vm_scan *scan, u32 tried)
+static struct useonce_zone *next_zone(const struct vm_scan *scan, u32 tried)
 {
-	struct twoq_zone *best = NULL;
+	struct useonce_zone *best = NULL;
 	u64 least = 0;
 
 	for (int i = 0; i < VM_NR_ZONES; i++) {
-		struct twoq_zone *z = &zone[i];
+		struct useonce_zone *z = &zone[i];
 		u32 size = z->nr[INACTIVE] + z->nr[ACTIVE];
 		u64 pressure;
 
@@ -146,9 +146,9 @@ static struct twoq_zone *next_zone(const struct vm_scan *scan, u32 tried)
 	return best;
 }
 
-static struct page *twoq_select(struct vm_scan *scan)
+static struct page *useonce_select(struct vm_scan *scan)
 {
-	struct twoq_zone *z;
+	struct useonce_zone *z;
 	u32 tried = 0;
 
 	while ((z = next_zone(scan, tried))) {
@@ -162,13 +162,13 @@ static struct page *twoq_select(struct vm_scan *scan)
 }
 
 /* You chose it, but it stays: USED when somebody used it while it was written. */
-static void twoq_putback(struct page *page, enum vm_put why)
+static void useonce_putback(struct page *page, enum vm_put why)
 {
 	(void)why;
 	enlist(page, INACTIVE);
 }
 
-static int twoq_check(void)
+static int useonce_check(void)
 {
 	int n = 0;
 
@@ -181,7 +181,7 @@ static int twoq_check(void)
 	return n;
 }
 
-static void twoq_show(struct seq_file *m)
+static void useonce_show(struct seq_file *m)
 {
 	static const char *const names[VM_NR_ZONES][NR_LISTS] = {
 		{ "zone0_inactive", "zone0_active" },
@@ -195,16 +195,16 @@ static void twoq_show(struct seq_file *m)
 	}
 }
 
-static const struct vm_policy twoq = {
-	.name = "2q",
+static const struct vm_policy useonce = {
+	.name = "useonce",
 	.summary = "active and inactive lists, global",
-	.init = twoq_init,
-	.insert = twoq_insert,
-	.touch = twoq_touch,
-	.remove = twoq_remove,
-	.select = twoq_select,
-	.putback = twoq_putback,
-	.check = twoq_check,
-	.show = twoq_show,
+	.init = useonce_init,
+	.insert = useonce_insert,
+	.touch = useonce_touch,
+	.remove = useonce_remove,
+	.select = useonce_select,
+	.putback = useonce_putback,
+	.check = useonce_check,
+	.show = useonce_show,
 };
-VM_POLICY(twoq);
+VM_POLICY(useonce);
