@@ -21,19 +21,17 @@
  * count), and those are in S whose time is later than that of the lowest LIR page. So only LIR
  * pages are in a list, and pruning is a comparison, which costs nothing.
  *
- * The bits. LIRS sees each hit; a kernel sees a bit, and only when it looks. It looks at the
- * page at the front of Q before it leaves, and at the one at the bottom of S: once for each page
- * that comes, and when LIR has too many pages until it meets an unused one. Then the page is
- * treated as if it was used just now. What changes: S is turned like a CLOCK, not ordered by
- * each use; its bottom is as old as the last look at it, so S reaches deeper than it should, and
- * pages become LIR more easily. An LIR page too many waits for the next select, as many looks
- * may be needed to find it. And in the few frames of Q a burst of uses right after a page came
- * makes it LIR. CLOCK-Pro is the authors' own answer for kernels.
+ * The bits. LIRS sees each hit; a kernel sees a bit, and only when it looks: at the front of Q
+ * before a page leaves, and at the bottom of S, once for each page that comes and, when LIR has
+ * too many pages, until it meets an unused one. Then the page counts as used just now. What
+ * changes: S is turned like a CLOCK, not ordered by each use; its bottom is as old as the last
+ * look at it, so S reaches too deep, and pages become LIR more easily. An LIR page too many waits
+ * for the next select, as many looks may be needed to find it. And in the few frames of Q a burst
+ * of uses right after a page came makes it LIR. CLOCK-Pro is the authors' answer for kernels.
  *
  * Sizes: HIR has hir_percent of vm_frames(), asked at each insert and select, and 2 frames at
  * least, as in the authors' program; LIR has the rest. Ghosts are as many as frames at most (the
- * paper has no bound), the oldest goes; there are places for as many as there could ever be
- * frames.
+ * paper has no bound), the oldest goes; there are places for as many as there ever are frames.
  *
  * Not in the paper: what the scan may not have goes to the end of Q; when Q has only such pages,
  * the lowest LIR page becomes HIR; and at priority 0, after a look at every page, the first that
@@ -64,7 +62,7 @@ static LIST_HEAD(queue);       /* Q, the front first */
 static LIST_HEAD(ghost_queue); /* newest first */
 static struct ghosts ghosts;
 static u32 nr_lir, nr_hir, now;
-static u64 nr_to_lir, nr_to_hir, nr_turned, nr_ghost_hits;
+static u64 nr_turned, nr_lowered; /* LIR pages */
 
 static struct lirs_page *lirs_data(struct page *page)
 {
@@ -118,6 +116,13 @@ static bool was_used(struct lirs_page *p)
 	return was;
 }
 
+static void to_end(struct lirs_page *p)
+{
+	if (p->lir)
+		p->time = ++now;
+	list_move_tail(&p->node, p->lir ? &stack : &queue);
+}
+
 /* It was used while it was in Q. */
 static void hit_hir(struct lirs_page *p)
 {
@@ -129,7 +134,6 @@ static void hit_hir(struct lirs_page *p)
 		enlist_lir(p);
 	else
 		enlist_hir(p);
-	nr_to_lir += promoted;
 }
 
 /* Puts the lowest LIR page on top if it was used. */
@@ -139,13 +143,12 @@ static bool turn_stack(void)
 
 	if (!was_used(p))
 		return false;
-	p->time = ++now;
-	list_move_tail(&p->node, &stack);
+	to_end(p);
 	nr_turned++;
 	return true;
 }
 
-/* It is the next to leave when Q has nothing for this scan. */
+/* The lowest LIR page is HIR now, and the next to leave when Q has nothing for this scan. */
 static void lower_stack(bool next)
 {
 	struct lirs_page *p = bottom();
@@ -154,7 +157,7 @@ static void lower_stack(bool next)
 	enlist_hir(p);
 	if (next)
 		list_move(&p->node, &queue);
-	nr_to_hir++;
+	nr_lowered++;
 }
 
 static int lirs_init(void)
@@ -163,7 +166,7 @@ static int lirs_init(void)
 	INIT_LIST_HEAD(&queue);
 	INIT_LIST_HEAD(&ghost_queue);
 	nr_lir = nr_hir = now = 0;
-	nr_to_lir = nr_to_hir = nr_turned = nr_ghost_hits = 0;
+	nr_turned = nr_lowered = 0;
 	return ghosts_init(&ghosts, max_pfn);
 }
 
@@ -172,15 +175,14 @@ static void lirs_exit(void)
 	ghosts_exit(&ghosts);
 }
 
-/* Did it leave lately enough to be in S still? */
-static bool ghost_hit(struct page_id id)
+/* Drops the ghost; was there one, and in S? */
+static bool take_ghost(struct page_id id)
 {
 	struct ghost *ghost = ghost_find(&ghosts, id);
 	bool hit = ghost && in_stack(ghost->data);
 
 	if (ghost)
 		ghost_drop(&ghosts, ghost);
-	nr_ghost_hits += hit;
 	return hit;
 }
 
@@ -194,7 +196,7 @@ static void lirs_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
 	if (full)
 		turn_stack();
 	p->claimed = how != VM_IN_PREFETCH;
-	if (p->claimed && (ghost_hit(how == VM_IN_CLAIM ? page_id_of(page) : from) || !full))
+	if (p->claimed && (take_ghost(how == VM_IN_CLAIM ? page_id_of(page) : from) || !full))
 		enlist_lir(p);
 	else
 		enlist_hir(p);
@@ -221,39 +223,29 @@ static void lirs_remove(struct page *page, enum vm_out why)
 	delist(lirs_data(page));
 }
 
-static struct lirs_page *first_eligible(struct vm_scan *scan, struct list_head *list)
-{
-	struct lirs_page *p;
-
-	list_for_each_entry(p, list, node)
-		if (!vm_scan_more(scan))
-			return NULL;
-		else if (vm_eligible(scan, policy_page_of(p)))
-			return p;
-	return NULL;
-}
-
-/* The page that leaves, still in its list. */
+/* The page that leaves, still in its list. The last looks at priority 0 are at each page once. */
 static struct lirs_page *victim(struct vm_scan *scan)
 {
-	u32 share = lir_share(), skipped = 0; /* pages of Q */
+	u32 share = lir_share(), nr = nr_lir + nr_hir, skipped = 0; /* pages of Q */
 
-	while (nr_lir + nr_hir) {
-		struct lirs_page *p = list_first_entry(&queue, struct lirs_page, node);
+	while (nr) {
+		bool any = !scan->priority && scan->budget <= nr;
+		struct lirs_page *p;
+		bool of_stack;
 
-		if (!scan->priority && scan->budget <= nr_lir + nr_hir) {
-			p = first_eligible(scan, &queue);
-			return p ? p : first_eligible(scan, &stack);
-		}
+		if (scan->budget == nr)
+			skipped = 0;
+		of_stack = nr_lir && (skipped >= nr_hir || (nr_lir > share && !any));
+		p = list_first_entry(of_stack ? &stack : &queue, struct lirs_page, node);
 		if (!vm_scan_more(scan))
 			return NULL;
-		if (nr_lir && (nr_lir > share || skipped >= nr_hir)) {
+		if (of_stack && !any) {
 			if (!turn_stack())
 				lower_stack(nr_lir <= share);
 		} else if (!vm_eligible(scan, policy_page_of(p))) {
-			skipped++;
-			list_move_tail(&p->node, &queue);
-		} else if (was_used(p)) {
+			skipped += !of_stack;
+			to_end(p);
+		} else if (!any && was_used(p)) {
 			hit_hir(p);
 		} else {
 			return p;
@@ -289,18 +281,13 @@ static void lirs_evicted(struct page *page, struct page_id to)
 	for (int i = 0; i < 2 && ghosts.nr >= limit; i++) /* two, if the limit has sunk */
 		ghost_drop(&ghosts, list_last_entry(&ghost_queue, struct ghost, node));
 	ghost = ghost_add(&ghosts, to);
-	if (!ghost)
-		return;
 	ghost->data = p->time;
 	list_add(&ghost->node, &ghost_queue);
 }
 
 static void lirs_forget(struct page_id id)
 {
-	struct ghost *ghost = ghost_find(&ghosts, id);
-
-	if (ghost)
-		ghost_drop(&ghosts, ghost);
+	take_ghost(id);
 }
 
 static int lirs_check(void)
@@ -315,10 +302,8 @@ static void lirs_show(struct seq_file *m)
 	show_u64(m, "lir", nr_lir);
 	show_u64(m, "hir", nr_hir);
 	show_u64(m, "ghosts", ghosts.nr);
-	show_u64(m, "to_lir", nr_to_lir);
-	show_u64(m, "to_hir", nr_to_hir);
 	show_u64(m, "turned", nr_turned);
-	show_u64(m, "ghost_hits", nr_ghost_hits);
+	show_u64(m, "lowered", nr_lowered);
 }
 
 static const struct vm_param params[] = {
