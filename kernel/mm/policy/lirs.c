@@ -2,15 +2,15 @@
  * LIRS, low inter-reference recency set: pages are ranked by the time between their last two
  * uses.
  *
- * LRU asks how long ago a page was used. A scan, or a loop that is longer than memory, fills it
- * with pages that were used just now and will not be needed soon. LIRS asks how many other pages
- * were used between the last two uses of a page. Where these are few the page is LIR; LIR pages
- * have all frames but 1 %. The others are HIR; they pass through those few frames.
+ * LRU asks how long ago a page was used; a scan, or a loop longer than memory, fills it with pages
+ * that will not be needed soon. LIRS asks how many other pages were used between the last two uses
+ * of a page. Where these are few the page is LIR; LIR pages have all frames but 1 %. The others are
+ * HIR; they pass through those few frames.
  *
- * The stack S holds LIR pages, HIR pages and ghosts, the one used last on top. Its bottom is
- * always an LIR page: what lies below the lowest of them is cut off (pruning). So a HIR page or
- * a ghost that is used while it is in S came back sooner than the lowest LIR page has, and they
- * change places. The queue Q holds the HIR pages in memory; the one at its front leaves.
+ * The stack S holds LIR pages, HIR pages and ghosts, the one used last on top. Its bottom is always
+ * an LIR page: what lies below is cut off (pruning). So a HIR page or a ghost that is used while it
+ * is in S came back sooner than the lowest LIR page has, and they change places. The queue Q holds
+ * the HIR pages in memory; the one at its front leaves.
  *
  *	used: of Q, and in S	LIR, top of S			too many LIR pages: the lowest
  *	      of Q only		top of S, end of Q		becomes HIR, to the end of Q
@@ -18,8 +18,8 @@
  *	      new		top of S, end of Q		evicted: a ghost, if it is in S
  *
  * S needs no list of everything. A page and a ghost keep the time when they were put on top (a
- * count), and those are in S whose time is later than that of the lowest LIR page. So only LIR
- * pages are in a list, and pruning is a comparison, which costs nothing.
+ * count), and those later than the lowest LIR page are in S. So only LIR pages are in a list, and
+ * pruning is a comparison, which costs nothing.
  *
  * The bits. LIRS sees each hit; a kernel sees a bit, and only when it looks: at the front of Q
  * before a page leaves, and at the bottom of S, once for each page that comes and, when LIR has
@@ -88,18 +88,11 @@ static bool in_stack(u32 time)
 	return nr_lir && (s32)(time - bottom()->time) > 0;
 }
 
-static void enlist_lir(struct lirs_page *p)
+static void enlist(struct lirs_page *p, bool lir)
 {
-	p->lir = true;
-	list_add_tail(&p->node, &stack);
-	nr_lir++;
-}
-
-static void enlist_hir(struct lirs_page *p)
-{
-	p->lir = false;
-	list_add_tail(&p->node, &queue);
-	nr_hir++;
+	p->lir = lir;
+	list_add_tail(&p->node, lir ? &stack : &queue);
+	lir ? nr_lir++ : nr_hir++;
 }
 
 static void delist(struct lirs_page *p)
@@ -130,10 +123,7 @@ static void hit_hir(struct lirs_page *p)
 
 	delist(p);
 	p->time = ++now;
-	if (promoted)
-		enlist_lir(p);
-	else
-		enlist_hir(p);
+	enlist(p, promoted);
 }
 
 /* Puts the lowest LIR page on top if it was used. */
@@ -154,7 +144,7 @@ static void lower_stack(bool next)
 	struct lirs_page *p = bottom();
 
 	delist(p);
-	enlist_hir(p);
+	enlist(p, false);
 	if (next)
 		list_move(&p->node, &queue);
 	nr_lowered++;
@@ -196,10 +186,8 @@ static void lirs_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
 	if (full)
 		turn_stack();
 	p->claimed = how != VM_IN_PREFETCH;
-	if (p->claimed && (take_ghost(how == VM_IN_CLAIM ? page_id_of(page) : from) || !full))
-		enlist_lir(p);
-	else
-		enlist_hir(p);
+	enlist(p,
+	       p->claimed && (take_ghost(how == VM_IN_CLAIM ? page_id_of(page) : from) || !full));
 	p->time = ++now;
 }
 
@@ -213,7 +201,7 @@ static void lirs_touch(struct page *page, struct mm_struct *mm, enum vm_touch ho
 		return;
 	page_referenced(page);
 	delist(p);
-	enlist_hir(p);
+	enlist(p, false);
 	list_move(&p->node, &queue);
 }
 
@@ -258,16 +246,15 @@ static struct page *lirs_select(struct vm_scan *scan)
 {
 	struct lirs_page *p = victim(scan);
 
-	if (!p)
-		return NULL;
-	delist(p);
-	return policy_page_of(p);
+	if (p)
+		delist(p);
+	return p ? policy_page_of(p) : NULL;
 }
 
 static void lirs_putback(struct page *page, enum vm_put why)
 {
 	lirs_data(page)->used = why == VM_PUT_USED;
-	enlist_hir(lirs_data(page));
+	enlist(lirs_data(page), false);
 }
 
 static void lirs_evicted(struct page *page, struct page_id to)
