@@ -24,19 +24,19 @@
  * The bits. LIRS sees each hit; a kernel sees a bit, and only when it looks: at the front of Q
  * before a page leaves, and at the bottom of S, once for each page that comes and, when LIR has
  * too many pages, until it meets an unused one. Then the page counts as used just now. What
- * changes: S is turned like a CLOCK, not ordered by each use; its bottom is as old as the last
- * look at it, so S reaches too deep, and pages become LIR more easily. An LIR page too many waits
- * for the next select, as many looks may be needed to find it. And in the few frames of Q a burst
- * of uses right after a page came makes it LIR. CLOCK-Pro is the authors' answer for kernels.
+ * changes: S is turned like a CLOCK, and its bottom is as old as the last look at it, so S reaches
+ * too deep and pages become LIR more easily. An LIR page too many waits for the next select. And
+ * in the few frames of Q a burst of uses right after a page came makes it LIR: CLOCK-Pro is the
+ * authors' answer for kernels.
  *
  * Sizes: HIR has hir_percent of vm_frames(), asked at each insert and select, and 2 frames at
- * least, as in the authors' program; LIR has the rest. Ghosts are as many as frames at most (the
- * paper has no bound), the oldest goes; there are places for as many as there ever are frames.
+ * least, as in the authors' program. There are as many ghosts as frames at most (the paper has no
+ * bound), the oldest goes first, and places for as many as there ever are frames.
  *
  * Not in the paper: what the scan may not have goes to the end of Q; when Q has only such pages,
- * the lowest LIR page becomes HIR; and at priority 0, after a look at every page, the first that
- * the scan may have goes, used or not. DONTNEED puts a page to the front of Q. What is only read
- * ahead waits in Q, leaves no ghost, and has its first use when it is claimed.
+ * the lowest LIR page is lowered; at priority 0, after a look at every page, any that the scan may
+ * have goes. DONTNEED puts a page to the front of Q. What is only read ahead waits in Q, leaves no
+ * ghost, and has its first use when it is claimed.
  *
  * S. Jiang and X. Zhang, "LIRS: an efficient low inter-reference recency set replacement policy
  * to improve buffer cache performance", SIGMETRICS 2002.
@@ -62,7 +62,7 @@ static LIST_HEAD(queue);       /* Q, the front first */
 static LIST_HEAD(ghost_queue); /* newest first */
 static struct ghosts ghosts;
 static u32 nr_lir, nr_hir, now;
-static u64 nr_turned, nr_lowered; /* LIR pages */
+static u64 nr_lowered; /* LIR pages that became HIR */
 
 static struct lirs_page *lirs_data(struct page *page)
 {
@@ -134,7 +134,6 @@ static bool turn_stack(void)
 	if (!was_used(p))
 		return false;
 	to_end(p);
-	nr_turned++;
 	return true;
 }
 
@@ -155,8 +154,7 @@ static int lirs_init(void)
 	INIT_LIST_HEAD(&stack);
 	INIT_LIST_HEAD(&queue);
 	INIT_LIST_HEAD(&ghost_queue);
-	nr_lir = nr_hir = now = 0;
-	nr_turned = nr_lowered = 0;
+	nr_lowered = nr_lir = nr_hir = now = 0;
 	return ghosts_init(&ghosts, max_pfn);
 }
 
@@ -180,14 +178,15 @@ static void lirs_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
 			struct page_id from)
 {
 	struct lirs_page *p = lirs_data(page);
-	bool full = nr_lir >= lir_share();
+	bool lir = nr_lir < lir_share();
 
 	(void)mm;
-	if (full)
+	if (!lir)
 		turn_stack();
 	p->claimed = how != VM_IN_PREFETCH;
-	enlist(p,
-	       p->claimed && (take_ghost(how == VM_IN_CLAIM ? page_id_of(page) : from) || !full));
+	if (p->claimed)
+		lir |= take_ghost(how == VM_IN_CLAIM ? page_id_of(page) : from);
+	enlist(p, lir && p->claimed);
 	p->time = ++now;
 }
 
@@ -289,7 +288,6 @@ static void lirs_show(struct seq_file *m)
 	show_u64(m, "lir", nr_lir);
 	show_u64(m, "hir", nr_hir);
 	show_u64(m, "ghosts", ghosts.nr);
-	show_u64(m, "turned", nr_turned);
 	show_u64(m, "lowered", nr_lowered);
 }
 
