@@ -2,15 +2,15 @@
  * LIRS, low inter-reference recency set: pages are ranked by the time between their last two
  * uses.
  *
- * LRU asks how long ago a page was used. A scan, or a loop that is longer than memory, fills it
- * with pages that were used just now and will not be needed soon. LIRS asks how many other pages
- * were used between the last two uses of a page. Where these are few the page is LIR; LIR pages
- * have all frames but 1 %. The others are HIR; they pass through those few frames.
+ * LRU asks how long ago a page was used; a scan, or a loop longer than memory, fills it with pages
+ * that will not be needed soon. LIRS asks how many other pages were used between the last two uses
+ * of a page. Where these are few the page is LIR; LIR pages have all frames but 1 %. The others are
+ * HIR; they pass through those few frames.
  *
- * The stack S holds LIR pages, HIR pages and ghosts, the one used last on top. Its bottom is
- * always an LIR page: what lies below the lowest of them is cut off (pruning). So a HIR page or
- * a ghost that is used while it is in S came back sooner than the lowest LIR page has, and they
- * change places. The queue Q holds the HIR pages in memory; the one at its front leaves.
+ * The stack S holds LIR pages, HIR pages and ghosts, the one used last on top. Its bottom is always
+ * an LIR page: what lies below is cut off (pruning). So a HIR page or a ghost that is used while it
+ * is in S came back sooner than the lowest LIR page has, and they change places. The queue Q holds
+ * the HIR pages in memory; the one at its front leaves.
  *
  *	used: of Q, and in S	LIR, top of S			too many LIR pages: the lowest
  *	      of Q only		top of S, end of Q		becomes HIR, to the end of Q
@@ -18,27 +18,25 @@
  *	      new		top of S, end of Q		evicted: a ghost, if it is in S
  *
  * S needs no list of everything. A page and a ghost keep the time when they were put on top (a
- * count), and those are in S whose time is later than that of the lowest LIR page. So only LIR
- * pages are in a list, and pruning is a comparison, which costs nothing.
+ * count), and those later than the lowest LIR page are in S. So only LIR pages are in a list, and
+ * pruning is a comparison, which costs nothing.
  *
- * The bits. LIRS sees each hit; a kernel sees a bit, and only when it looks. It looks at the
- * page at the front of Q before it leaves, and at the one at the bottom of S: once for each page
- * that comes, and when LIR has too many pages until it meets an unused one. Then the page is
- * treated as if it was used just now. What changes: S is turned like a CLOCK, not ordered by
- * each use; its bottom is as old as the last look at it, so S reaches deeper than it should, and
- * pages become LIR more easily. An LIR page too many waits for the next select, as many looks
- * may be needed to find it. And in the few frames of Q a burst of uses right after a page came
- * makes it LIR. CLOCK-Pro is the authors' own answer for kernels.
+ * The bits. LIRS sees each hit; a kernel sees a bit, and only when it looks: at the front of Q
+ * before a page leaves, and at the bottom of S, once for each page that comes and, when LIR has
+ * too many pages, until it meets an unused one. Then the page counts as used just now. What
+ * changes: S is turned like a CLOCK, and its bottom is as old as the last look at it, so S reaches
+ * too deep and pages become LIR more easily. An LIR page too many waits for the next select. And
+ * in the few frames of Q a burst of uses right after a page came makes it LIR: CLOCK-Pro is the
+ * authors' answer for kernels.
  *
  * Sizes: HIR has hir_percent of vm_frames(), asked at each insert and select, and 2 frames at
- * least, as in the authors' program; LIR has the rest. Ghosts are as many as frames at most (the
- * paper has no bound), the oldest goes; there are places for as many as there could ever be
- * frames.
+ * least, as in the authors' program. There are as many ghosts as frames at most (the paper has no
+ * bound), the oldest goes first, and places for as many as there ever are frames.
  *
  * Not in the paper: what the scan may not have goes to the end of Q; when Q has only such pages,
- * the lowest LIR page becomes HIR; and at priority 0, after a look at every page, the first that
- * the scan may have goes, used or not. DONTNEED puts a page to the front of Q. What is only read
- * ahead waits in Q, leaves no ghost, and has its first use when it is claimed.
+ * the lowest LIR page is lowered; at priority 0, after a look at every page, any that the scan may
+ * have goes. DONTNEED puts a page to the front of Q. What is only read ahead waits in Q, leaves no
+ * ghost, and has its first use when it is claimed.
  *
  * S. Jiang and X. Zhang, "LIRS: an efficient low inter-reference recency set replacement policy
  * to improve buffer cache performance", SIGMETRICS 2002.
@@ -64,7 +62,7 @@ static LIST_HEAD(queue);       /* Q, the front first */
 static LIST_HEAD(ghost_queue); /* newest first */
 static struct ghosts ghosts;
 static u32 nr_lir, nr_hir, now;
-static u64 nr_to_lir, nr_to_hir, nr_turned, nr_ghost_hits;
+static u64 nr_lowered; /* LIR pages that became HIR */
 
 static struct lirs_page *lirs_data(struct page *page)
 {
@@ -90,18 +88,11 @@ static bool in_stack(u32 time)
 	return nr_lir && (s32)(time - bottom()->time) > 0;
 }
 
-static void enlist_lir(struct lirs_page *p)
+static void enlist(struct lirs_page *p, bool lir)
 {
-	p->lir = true;
-	list_add_tail(&p->node, &stack);
-	nr_lir++;
-}
-
-static void enlist_hir(struct lirs_page *p)
-{
-	p->lir = false;
-	list_add_tail(&p->node, &queue);
-	nr_hir++;
+	p->lir = lir;
+	list_add_tail(&p->node, lir ? &stack : &queue);
+	lir ? nr_lir++ : nr_hir++;
 }
 
 static void delist(struct lirs_page *p)
@@ -118,6 +109,13 @@ static bool was_used(struct lirs_page *p)
 	return was;
 }
 
+static void to_end(struct lirs_page *p)
+{
+	if (p->lir)
+		p->time = ++now;
+	list_move_tail(&p->node, p->lir ? &stack : &queue);
+}
+
 /* It was used while it was in Q. */
 static void hit_hir(struct lirs_page *p)
 {
@@ -125,11 +123,7 @@ static void hit_hir(struct lirs_page *p)
 
 	delist(p);
 	p->time = ++now;
-	if (promoted)
-		enlist_lir(p);
-	else
-		enlist_hir(p);
-	nr_to_lir += promoted;
+	enlist(p, promoted);
 }
 
 /* Puts the lowest LIR page on top if it was used. */
@@ -139,22 +133,20 @@ static bool turn_stack(void)
 
 	if (!was_used(p))
 		return false;
-	p->time = ++now;
-	list_move_tail(&p->node, &stack);
-	nr_turned++;
+	to_end(p);
 	return true;
 }
 
-/* It is the next to leave when Q has nothing for this scan. */
+/* The lowest LIR page is HIR now, and the next to leave when Q has nothing for this scan. */
 static void lower_stack(bool next)
 {
 	struct lirs_page *p = bottom();
 
 	delist(p);
-	enlist_hir(p);
+	enlist(p, false);
 	if (next)
 		list_move(&p->node, &queue);
-	nr_to_hir++;
+	nr_lowered++;
 }
 
 static int lirs_init(void)
@@ -162,8 +154,7 @@ static int lirs_init(void)
 	INIT_LIST_HEAD(&stack);
 	INIT_LIST_HEAD(&queue);
 	INIT_LIST_HEAD(&ghost_queue);
-	nr_lir = nr_hir = now = 0;
-	nr_to_lir = nr_to_hir = nr_turned = nr_ghost_hits = 0;
+	nr_lowered = nr_lir = nr_hir = now = 0;
 	return ghosts_init(&ghosts, max_pfn);
 }
 
@@ -172,15 +163,14 @@ static void lirs_exit(void)
 	ghosts_exit(&ghosts);
 }
 
-/* Did it leave lately enough to be in S still? */
-static bool ghost_hit(struct page_id id)
+/* Drops the ghost; was there one, and in S? */
+static bool take_ghost(struct page_id id)
 {
 	struct ghost *ghost = ghost_find(&ghosts, id);
 	bool hit = ghost && in_stack(ghost->data);
 
 	if (ghost)
 		ghost_drop(&ghosts, ghost);
-	nr_ghost_hits += hit;
 	return hit;
 }
 
@@ -188,16 +178,15 @@ static void lirs_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
 			struct page_id from)
 {
 	struct lirs_page *p = lirs_data(page);
-	bool full = nr_lir >= lir_share();
+	bool lir = nr_lir < lir_share();
 
 	(void)mm;
-	if (full)
+	if (!lir)
 		turn_stack();
 	p->claimed = how != VM_IN_PREFETCH;
-	if (p->claimed && (ghost_hit(how == VM_IN_CLAIM ? page_id_of(page) : from) || !full))
-		enlist_lir(p);
-	else
-		enlist_hir(p);
+	if (p->claimed)
+		lir |= take_ghost(how == VM_IN_CLAIM ? page_id_of(page) : from);
+	enlist(p, lir && p->claimed);
 	p->time = ++now;
 }
 
@@ -211,7 +200,7 @@ static void lirs_touch(struct page *page, struct mm_struct *mm, enum vm_touch ho
 		return;
 	page_referenced(page);
 	delist(p);
-	enlist_hir(p);
+	enlist(p, false);
 	list_move(&p->node, &queue);
 }
 
@@ -221,39 +210,29 @@ static void lirs_remove(struct page *page, enum vm_out why)
 	delist(lirs_data(page));
 }
 
-static struct lirs_page *first_eligible(struct vm_scan *scan, struct list_head *list)
-{
-	struct lirs_page *p;
-
-	list_for_each_entry(p, list, node)
-		if (!vm_scan_more(scan))
-			return NULL;
-		else if (vm_eligible(scan, policy_page_of(p)))
-			return p;
-	return NULL;
-}
-
-/* The page that leaves, still in its list. */
+/* The page that leaves, still in its list. The last looks at priority 0 are at each page once. */
 static struct lirs_page *victim(struct vm_scan *scan)
 {
-	u32 share = lir_share(), skipped = 0; /* pages of Q */
+	u32 share = lir_share(), nr = nr_lir + nr_hir, skipped = 0; /* pages of Q */
 
-	while (nr_lir + nr_hir) {
-		struct lirs_page *p = list_first_entry(&queue, struct lirs_page, node);
+	while (nr) {
+		bool any = !scan->priority && scan->budget <= nr;
+		struct lirs_page *p;
+		bool of_stack;
 
-		if (!scan->priority && scan->budget <= nr_lir + nr_hir) {
-			p = first_eligible(scan, &queue);
-			return p ? p : first_eligible(scan, &stack);
-		}
+		if (scan->budget == nr)
+			skipped = 0;
+		of_stack = nr_lir && (skipped >= nr_hir || (nr_lir > share && !any));
+		p = list_first_entry(of_stack ? &stack : &queue, struct lirs_page, node);
 		if (!vm_scan_more(scan))
 			return NULL;
-		if (nr_lir && (nr_lir > share || skipped >= nr_hir)) {
+		if (of_stack && !any) {
 			if (!turn_stack())
 				lower_stack(nr_lir <= share);
 		} else if (!vm_eligible(scan, policy_page_of(p))) {
-			skipped++;
-			list_move_tail(&p->node, &queue);
-		} else if (was_used(p)) {
+			skipped += !of_stack;
+			to_end(p);
+		} else if (!any && was_used(p)) {
 			hit_hir(p);
 		} else {
 			return p;
@@ -266,16 +245,15 @@ static struct page *lirs_select(struct vm_scan *scan)
 {
 	struct lirs_page *p = victim(scan);
 
-	if (!p)
-		return NULL;
-	delist(p);
-	return policy_page_of(p);
+	if (p)
+		delist(p);
+	return p ? policy_page_of(p) : NULL;
 }
 
 static void lirs_putback(struct page *page, enum vm_put why)
 {
 	lirs_data(page)->used = why == VM_PUT_USED;
-	enlist_hir(lirs_data(page));
+	enlist(lirs_data(page), false);
 }
 
 static void lirs_evicted(struct page *page, struct page_id to)
@@ -289,18 +267,13 @@ static void lirs_evicted(struct page *page, struct page_id to)
 	for (int i = 0; i < 2 && ghosts.nr >= limit; i++) /* two, if the limit has sunk */
 		ghost_drop(&ghosts, list_last_entry(&ghost_queue, struct ghost, node));
 	ghost = ghost_add(&ghosts, to);
-	if (!ghost)
-		return;
 	ghost->data = p->time;
 	list_add(&ghost->node, &ghost_queue);
 }
 
 static void lirs_forget(struct page_id id)
 {
-	struct ghost *ghost = ghost_find(&ghosts, id);
-
-	if (ghost)
-		ghost_drop(&ghosts, ghost);
+	take_ghost(id);
 }
 
 static int lirs_check(void)
@@ -315,10 +288,7 @@ static void lirs_show(struct seq_file *m)
 	show_u64(m, "lir", nr_lir);
 	show_u64(m, "hir", nr_hir);
 	show_u64(m, "ghosts", ghosts.nr);
-	show_u64(m, "to_lir", nr_to_lir);
-	show_u64(m, "to_hir", nr_to_hir);
-	show_u64(m, "turned", nr_turned);
-	show_u64(m, "ghost_hits", nr_ghost_hits);
+	show_u64(m, "lowered", nr_lowered);
 }
 
 static const struct vm_param params[] = {
