@@ -10,7 +10,7 @@
  *
  * Three counters tell why little may happen: `calm` faults found no distress, at `alone` ones
  * nobody was in the queue, `lowest` is the lowest priority that was seen. The queue of a machine
- * that thrashes is empty most of the time, and a policy that gives pages readily never comes to 3:
+ * that thrashes is often empty, and a policy that gives pages readily never comes to 3:
  * NAME.below=13 makes the guard act always.
  */
 #ifndef MM_GUARD_MC7_H
