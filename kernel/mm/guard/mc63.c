@@ -1,0 +1,73 @@
+/*
+ * mc63: CLOCK pressure on the largest process.
+ *
+ * Problem. When a program moves to another phase, the pages of the old one are of no use any more,
+ * but were used recently and often. LRU keeps them, and 2Q, which protects what was used often,
+ * even more so. The largest process has most of them.
+ *
+ * Idea. While memory is short, the hands of the clock pass over the pages of the largest process
+ * once more: a page that was used loses its accessed bit, and must be used again before the policy
+ * looks, or goes.
+ *
+ * Source: A. McMenamin, Applying Working Set Heuristics to the Linux Kernel, MSc report, Birkbeck,
+ * 2011, section 6.3 (speedhands): in kswapd's balance_pgdat (mm/vmscan.c, Linux 3.0), when a zone
+ * is below LOW, the process whose file has most pages in memory is found, and PG_referenced is
+ * cleared on all of them, PAGEGRAB at a time. Variants:
+ *
+ *	6.3	LOW, PAGEGRAB 256, and dirty pages are written (here: guard=mc62,mc63)
+ *	6.3.1	MIN		min=1
+ *	6.3.2	PAGEGRAB 512, no writing
+ *	6.3.3	PAGEGRAB 16
+ *
+ * What he found: no gain at 96 MB, a loss at 48 MB.
+ *
+ * Here: the size is the pages in memory. Pressure at LOW comes once when kswapd begins, as in his
+ * 6.5, not for every zone and priority. A call looks at pagegrab pages and the next goes on there,
+ * where his loop went on to the end: so a small pagegrab is less pressure, not only shorter locks.
+ * His flag was that of the list, and left the accessed bits of mapped pages alone; here the
+ * accessed bit is all that every policy sees. His pages were those of files, clean and dropped for
+ * nothing; these must be written first.
+ */
+#include "mc.h"
+
+static u32 pagegrab = 256, only_min;
+
+static const struct vm_param mc63_params[] = {
+	{ "pagegrab", &pagegrab, 1, 4096, NULL, "pages looked at in a call" },
+	{ "min", &only_min, 0, 1, NULL, "1: only when free memory is below min" },
+	{ 0 },
+};
+
+static u64 nr_calls, nr_looked, nr_marked_down;
+
+static void press(struct page *page)
+{
+	nr_looked++;
+	nr_marked_down += page_referenced(page);
+}
+
+static void mc63_pressure(bool min)
+{
+	struct mm_struct *second, *biggest = mc_biggest(mm_rss, &second);
+
+	if (!biggest || (only_min && !min))
+		return;
+	nr_calls++;
+	mc_walk(biggest, pagegrab, press);
+}
+
+static void mc63_show(struct seq_file *m)
+{
+	show_u64(m, "calls", nr_calls);
+	show_u64(m, "looked", nr_looked);
+	show_u64(m, "marked_down", nr_marked_down);
+}
+
+static const struct vm_guard mc63 = {
+	.name = "mc63",
+	.summary = "CLOCK pressure on the largest process",
+	.params = mc63_params,
+	.pressure = mc63_pressure,
+	.show = mc63_show,
+};
+VM_GUARD(mc63);

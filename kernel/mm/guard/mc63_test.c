@@ -1,0 +1,96 @@
+/*
+ * CLOCK pressure on the largest: whose bits it takes, when, and how many in a call.
+ */
+#include "mc63.c"
+
+#include "../../lib/seq_file.c"
+#include "../policy/clock.c"
+#include "host/fake_core.h"
+
+#define NR 3
+#define FRAMES 100
+
+static u64 data[NR][GUARD_MM_SIZE / 8];
+static struct mm_struct *process[NR];
+
+void *guard_mm(struct mm_struct *mm)
+{
+	u32 i = 0;
+
+	while (process[i] != mm)
+		i++;
+	return data[i];
+}
+
+/* Three processes with 20, 50 and 30 pages, one after the other in memory, all used. */
+static void start(void)
+{
+	static const u32 rss[NR] = { 20, 50, 30 };
+
+	core_start(&clock, FRAMES);
+	memset(data, 0, sizeof(data));
+	for (u32 i = 0, pfn = 0; i < NR; i++) {
+		process[i] = core_mm_new();
+		for (u32 end = pfn + rss[i]; pfn < end; pfn++) {
+			core_insert(&mem_map[pfn], process[i], VM_IN_FAULT, (struct page_id){ 0 });
+			page_set(&mem_map[pfn], PG_young);
+		}
+	}
+	pagegrab = 256;
+	only_min = 0;
+}
+
+static u32 nr_young(u32 from, u32 to)
+{
+	u32 n = 0;
+
+	for (u32 pfn = from; pfn < to; pfn++)
+		n += page_test(&mem_map[pfn], PG_young);
+	return n;
+}
+
+KTEST(mc63, takes_the_bits_of_the_largest_and_of_nobody_else)
+{
+	start();
+	mc63.pressure(false);
+	EXPECT_EQ(nr_young(0, 20), 20);
+	EXPECT_EQ(nr_young(20, 70), 0);
+	EXPECT_EQ(nr_young(70, 100), 30);
+	core_stop();
+}
+
+KTEST(mc63, so_many_in_a_call_and_goes_on_there)
+{
+	start();
+	pagegrab = 16;
+	for (u32 left = 50; left >= 16; left -= 16) {
+		EXPECT_EQ(nr_young(20, 70), left);
+		mc63.pressure(false);
+	}
+	EXPECT_EQ(nr_young(20, 70), 2);
+	mc63.pressure(false);
+	EXPECT_EQ(nr_young(20, 70), 0);
+	page_set(&mem_map[20], PG_young);
+	mc63.pressure(false);
+	EXPECT_EQ(nr_young(20, 70), 0);
+	EXPECT_EQ(nr_young(0, 100), 50);
+	core_stop();
+}
+
+KTEST(mc63, only_at_min_when_told_so)
+{
+	start();
+	only_min = 1;
+	mc63.pressure(false);
+	EXPECT_EQ(nr_young(0, 100), 100);
+	mc63.pressure(true);
+	EXPECT_EQ(nr_young(0, 100), 50);
+	core_stop();
+}
+
+KTEST(mc63, nobody_is_pressed_when_there_is_nobody)
+{
+	core_start(&clock, FRAMES);
+	mc63.pressure(true);
+	core_stop();
+}

@@ -1,0 +1,53 @@
+/*
+ * mc72: the pages of the process that runs next are promoted.
+ *
+ * Problem. Denning: no process should run unless its working set is in memory. When several run
+ * without, each finds pages missing, sleeps, and the next one does too.
+ *
+ * Idea. Let the scheduler tell the pager who runs next: while memory is short, mark the pages of
+ * the leftmost process of the run queue as used, so that they are there when it runs.
+ *
+ * Source: A. McMenamin, Applying Working Set Heuristics to the Linux Kernel, MSc report, Birkbeck,
+ * 2011, section 7.2: in CFS's pick_next_entity (kernel/sched_fair.c, Linux 3.0), when the last
+ * scan had a priority below 4, mark_page_accessed on all pages of the leftmost's file, PAGEGRAB
+ * (16) at a time:
+ *
+ *	inactive  -->  inactive, referenced  -->  active  -->  active, referenced
+ *
+ * What he found: no difference. Who runs next uses its pages by itself in a moment.
+ *
+ * Here: mark_page_accessed is a use that the policy is told of (VM_TOUCH_MINOR; clock and fifo do
+ * not listen). A call marks 16 pages and the next goes on there; his loop went on to the end of
+ * the file. When and why it acts: mc7.h.
+ */
+#include "mc7.h"
+
+static u32 pagegrab = 16, below = 4;
+
+static const struct vm_param mc72_params[] = {
+	{ "pagegrab", &pagegrab, 1, 4096, NULL, "pages in a call" },
+	{ "below", &below, 0, 13, NULL, "acts when the priority of the last scan is below this" },
+	{ 0 },
+};
+
+static void work(struct page *page)
+{
+	nr_pages++;
+	vm_hint(page, VM_TOUCH_MINOR);
+}
+
+static void mc72_fault(struct mm_struct *mm)
+{
+	(void)mm;
+	mc_fault(false, below, pagegrab, work);
+}
+
+static const struct vm_guard mc72 = {
+	.name = "mc72",
+	.summary = "promotes the pages of who runs next",
+	.params = mc72_params,
+	.fault = mc72_fault,
+	.spare = mc_spare,
+	.show = mc_show,
+};
+VM_GUARD(mc72);

@@ -1,0 +1,52 @@
+/*
+ * mc74: the pages of the process that runs last are activated.
+ *
+ * Problem. Marking pages as used (mc73) also counts for those that are active already, and an
+ * inactive page needs two uses to be safe.
+ *
+ * Idea. Only lift pages from the inactive list to the active one, and at once, with the flag they
+ * have:
+ *
+ *	inactive  -->  active		inactive, referenced  -->  active, referenced
+ *
+ * Source: A. McMenamin, Applying Working Set Heuristics to the Linux Kernel, MSc report, Birkbeck,
+ * 2011, section 7.4 (figure 7.4): as mc73, with activate_page on pages that are not active,
+ * PAGEGRAB 256. What he found: as good as without when there is memory, much worse when there is
+ * little, which he put down to the lock of the zone. There is no such lock here.
+ *
+ * Here: which list a page is on only the policy knows. Two uses told one after the other do under
+ * 2q just what activate_page does to an inactive page, whether referenced or not; an active page
+ * becomes referenced, which it did not in his.
+ */
+#include "mc7.h"
+
+static u32 pagegrab = 256, below = 4;
+
+static const struct vm_param mc74_params[] = {
+	{ "pagegrab", &pagegrab, 1, 4096, NULL, "pages in a call" },
+	{ "below", &below, 0, 13, NULL, "acts when the priority of the last scan is below this" },
+	{ 0 },
+};
+
+static void work(struct page *page)
+{
+	nr_pages++;
+	vm_hint(page, VM_TOUCH_MINOR);
+	vm_hint(page, VM_TOUCH_MINOR);
+}
+
+static void mc74_fault(struct mm_struct *mm)
+{
+	(void)mm;
+	mc_fault(true, below, pagegrab, work);
+}
+
+static const struct vm_guard mc74 = {
+	.name = "mc74",
+	.summary = "activates the pages of who runs last",
+	.params = mc74_params,
+	.fault = mc74_fault,
+	.spare = mc_spare,
+	.show = mc_show,
+};
+VM_GUARD(mc74);

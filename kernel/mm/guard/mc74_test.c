@@ -1,0 +1,91 @@
+/*
+ * The rightmost's pages activated: whose, when, and that the hints do to 2q's pages what
+ * activate_page does to Linux's (figure 7.4 of the report).
+ */
+#include "mc74.c"
+
+#include "../../lib/seq_file.c"
+#include "../policy/2q.c"
+#include "host/fake_core.h"
+
+#define NR 2
+#define EACH 40
+
+static u64 data[NR][GUARD_MM_SIZE / 8];
+static struct mm_struct *process[NR];
+static bool queue_empty;
+
+void *guard_mm(struct mm_struct *mm)
+{
+	return data[mm == process[1]];
+}
+
+struct mm_struct *vm_queued(bool last)
+{
+	return queue_empty ? NULL : process[last];
+}
+
+/* Two processes with 40 pages each, inactive; of both, every second page is referenced. The last scan
+ * was of this priority. */
+static void start(int priority)
+{
+	struct vm_scan scan = { .zones = ZONES_ALL, .priority = priority };
+
+	core_start(&twoq, NR * EACH);
+	memset(data, 0, sizeof(data));
+	for (u32 pfn = 0; pfn < NR * EACH; pfn++) {
+		if (pfn % EACH == 0)
+			process[pfn / EACH] = core_mm_new();
+		core_insert(&mem_map[pfn], process[pfn / EACH], VM_IN_FAULT, (struct page_id){ 0 });
+		twoq_data(&mem_map[pfn])->referenced = pfn % 2;
+	}
+	queue_empty = false;
+	pagegrab = 256;
+	EXPECT(!mc74.spare(&mem_map[0], process[0], &scan));
+}
+
+static u32 nr_active(u32 i)
+{
+	u32 n = 0;
+
+	for (u32 pfn = i * EACH; pfn < (i + 1) * EACH; pfn++)
+		n += twoq_data(&mem_map[pfn])->list == ACTIVE;
+	return n;
+}
+
+KTEST(mc74, activates_the_pages_of_the_last_with_the_flag_they_have)
+{
+	start(3);
+	mc74.fault(process[0]);
+	EXPECT_EQ(nr_active(0), 0);
+	EXPECT_EQ(nr_active(1), EACH);
+	for (u32 pfn = 0; pfn < NR * EACH; pfn++)
+		EXPECT_EQ(twoq_data(&mem_map[pfn])->referenced, pfn % 2);
+	core_stop();
+}
+
+KTEST(mc74, so_many_at_a_fault_and_goes_on_there)
+{
+	start(0);
+	pagegrab = 16;
+	for (u32 done = 16; done < EACH; done += 16) {
+		mc74.fault(process[0]);
+		EXPECT_EQ(nr_active(1), done);
+	}
+	mc74.fault(process[0]);
+	EXPECT_EQ(nr_active(1), EACH);
+	core_stop();
+}
+
+KTEST(mc74, does_nothing_while_calm_or_with_nobody_in_the_queue)
+{
+	start(4);
+	mc74.fault(process[0]);
+	EXPECT_EQ(nr_active(1), 0);
+	core_stop();
+	start(3);
+	queue_empty = true;
+	mc74.fault(process[0]);
+	EXPECT_EQ(nr_active(0) + nr_active(1), 0);
+	core_stop();
+}

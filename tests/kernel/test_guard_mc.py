@@ -1,0 +1,29 @@
+"""The guards after McMenamin's patches: each acts on a small machine that thrashes, and breaks nothing."""
+
+from __future__ import annotations
+
+import pytest
+from guest import boot
+
+RUN = "thrash 6 2048 2 3000; cat /proc/vm/check"
+# In the order of his report: the counter that says that it acted, and what makes it act.
+GUARDS = {
+    "mc62": ("dirty", ""),
+    "mc63": ("marked_down", ""),
+    "mc64": ("pushed", ""),
+    "mc72": ("acted", "mc72.below=13"),
+    "mc73": ("acted", "mc73.below=13"),
+    "mc74": ("acted", "mc74.below=13"),
+    "mc741": ("acted", "mc741.below=13"),
+    "mc75": ("acted", "mc75.below=13"),
+}
+
+
+@pytest.mark.parametrize("guard", GUARDS)
+def test_it_acts_and_breaks_nothing(guard: str) -> None:
+    counter, parameter = GUARDS[guard]
+    result = boot(RUN, vm="2q", mem="8M", swap="sim:ssd", cmdline=f"guard={guard} {parameter}").check_exit()
+    result.check_lines([r"^R .*corrupt=0$", "^ok$"])
+    assert "violation" not in result.console
+    counters = [record for record in result.telemetry if record["ev"] == "sample"][-1]["guard"]
+    assert counters["name"] == guard and counters[counter] > 0
