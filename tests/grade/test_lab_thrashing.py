@@ -76,9 +76,9 @@ MISTAKES = {
     "lacks_a_hook": ("\t.spare = token_spare,\n", "\t.spare = 0 ? token_spare : NULL,\n"),
 }
 SAID = {
-    "goes_by_another_name": (Outcome.NO_BOOT, "guard=token: no such guard; valid: none|mine"),
+    "goes_by_another_name": (Outcome.NO_BOOT, "guard=token: no such guard; valid: none|"),
     "reads_more_at_a_time": (Outcome.BROKE_RULE, "token_fault() in kernel/mm/guard/token.c writes to page_cluster"),
-    "lacks_a_hook": (Outcome.NO_BOOT, "guard=token rule=hooks: spare is missing"),
+    "lacks_a_hook": (Outcome.NO_BOOT, "guard=token rule=hooks: one of spare, may_run, pressure, tick must be there"),
 }
 
 

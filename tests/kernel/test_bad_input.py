@@ -34,7 +34,7 @@ def test_unknown_parameter_is_refused_with_the_list() -> None:
         ({"vm": "nosuch"}, "vm=nosuch.*2q.*clock.*fifo.*ws"),
         ({"swap": "sim:floppy"}, "swap=sim:floppy.*sim:hdd.*sim:ssd"),
         ({"swap": "sim:hdd,spin=1"}, "swap=sim:hdd,spin=1.*seek.*rotation"),
-        ({"swap": "sim:hdd,size=4K"}, "swap=sim:hdd,size=4K.*1M"),
+        ({"swap": "sim:hdd,size=4K"}, "swap=sim:hdd,size=4K.*64K"),
         ({"swap": "tape"}, "swap=tape.*none.*sim:hdd"),
         ({"frames": 2}, "frames=2.*3"),
         ({"cmdline": "ws.tau_ms=0"}, r"ws\.tau_ms=0.*1\.\.60000"),

@@ -29,7 +29,7 @@ def faults_of_the_sleeper(guard: str, sleep_s: int) -> tuple[int, Result]:
 def test_idle_time_is_used_to_read_back() -> None:
     without, _ = faults_of_the_sleeper("none", 10)
     with_it, result = faults_of_the_sleeper("prefetch", 10)
-    assert without > 50 and with_it == 0
+    assert without > 50 and with_it < without / 20
     last = shown(result)[-1]
     assert last["asked"] > 500 and last["remembered"] == 0 and last["stopped"] == 0
 

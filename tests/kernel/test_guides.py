@@ -68,5 +68,12 @@ def test_examples_work(tmp_path: Path) -> None:
     show = "cat /proc/vm/policy /proc/vm/guard /proc/vm/check"
     run = f"seqscan 24576 2 w; {show}"
     result = boot(run, vm="myaging", mem="16M", swap="sim:ssd", cmdline="guard=elder", image=tree)
-    expected = ["corrupt=0$", "^policy: myaging$", "^violations: 0$", r"^ticks: [1-9]\d*$", r"^spared: [1-9]\d*$", "^ok$"]
+    expected = [
+        "corrupt=0$",
+        "^policy: myaging$",
+        "^violations: 0$",
+        r"^ticks: [1-9]\d*$",
+        r"^spared: [1-9]\d*$",
+        "^ok$",
+    ]
     result.check_exit().check_lines(expected)

@@ -76,7 +76,7 @@ def make(*targets: str, folder: Path = qemu.ROOT) -> None:
 @pytest.fixture(scope="session")
 def student() -> Path:
     """A copy of the tree below build/ as a student has it, with a kernel and simulators: of `foo`, made by `make
-    new-policy`, `vms`, which asks for all that a policy may, and those of tests/kernel/policies, which break rules.
+    new-policy`, `asksall`, which asks for all that a policy may, and those of tests/kernel/policies, which break rules.
     """
     copy = qemu.ROOT / "build/student"
     copy.mkdir(exist_ok=True)
@@ -100,7 +100,9 @@ def student() -> Path:
         os.utime(policies / "foo.c", (template.stat().st_mtime,) * 2)
         for path in [*(qemu.ROOT / "tests/kernel/policies").glob("*.[ch]"), *(OURS / "policy").glob("*.c")]:
             shutil.copy2(path, policies / path.name)
-        simulators = [f"build/vmsim/{name}" for name in ("foo", "vms", "vms.fast", "trims", "stuck.fast", *BROKEN)]
+        simulators = [
+            f"build/vmsim/{name}" for name in ("foo", "asksall", "asksall.fast", "trims", "stuck.fast", *BROKEN)
+        ]
         make("WERROR=1", "build/tidemark.elf", *simulators, folder=copy)
         made_by.write(this_run)
     return copy
@@ -227,11 +229,11 @@ def test_ticks_and_trimming_are_the_same_in_the_kernel(policy: str, tmp_path: Pa
 
 
 @pytest.mark.usefixtures("guest_programs")
-@pytest.mark.parametrize("policy", ["foo", "vms", "trims"])
+@pytest.mark.parametrize("policy", ["foo", "asksall", "trims"])
 def test_students_policy_meets_the_same_decisions_in_the_kernel(policy: str, student: Path, tmp_path: Path) -> None:
     """The unchanged template, a policy that detaches, launders and traps, and one that has surplus without a tick."""
     counts = check_with_ticks(policy, student / "build/vmsim" / policy, tmp_path, student)
-    assert (counts["minor"] > 0) == (policy == "vms")
+    assert (counts["minor"] > 0) == (policy == "asksall")
     assert (counts["trimmed"] > 0) == (policy == "trims")
 
 
@@ -447,7 +449,7 @@ def test_list_of_a_process_is_found_in_its_address_space() -> None:
 
 
 def test_detached_and_laundered_pages_are_told(student: Path) -> None:
-    program = student / "build/vmsim/vms"
+    program = student / "build/vmsim/asksall"
     rows, _ = simulated(program, strings.find("1-7 5 4 3 2"), 6, "spare=3")
     table = explain.table(explain.named(rows, program))
     assert "takes 1 (launder)" in table and "takes 2 (detach)" in table

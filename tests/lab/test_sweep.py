@@ -319,7 +319,10 @@ def test_dry_run_lists_the_cells_and_makes_nothing(tmp_path: Path) -> None:
 
 
 REFUSED = {
-    TRUE + 'vm = ["2q", "nosuch"]\n': ("'nosuch' is not in the image, which has: 2q, clock, fifo, useonce, ws", BAD_INPUT),
+    TRUE + 'vm = ["2q", "nosuch"]\n': (
+        "'nosuch' is not in the image, which has: 2q, clock, fifo, useonce, ws",
+        BAD_INPUT,
+    ),
     TRUE + 'cmdline = ["", "nosuch=1"]\n': ("unknown parameter nosuch", BAD_INPUT),
     TRUE.replace("sim:ram", "sim:nosuch"): ("swap=sim:nosuch", BAD_INPUT),
 }

@@ -39,8 +39,8 @@ enum { DIRTY = 1, USED = 2, NR_CLASSES = 4 };
 #define MAX_MOVES 32768 /* of pages in a select; a hook must not take long */
 
 struct nru_page {
-	struct rb_node node;
 	u64 arrival;
+	struct rb_node node;
 	u8 class; /* that it was last seen in */
 	bool used; /* a use since the tick, of which the core told */
 };

@@ -9,7 +9,7 @@ from __future__ import annotations
 from tidemark.strings import BY_CALL, OF_FILE
 
 RELATIVE = "2q"
-DIFFERS = ("1 2 3 1 4 2 1", 3)
+DIFFERS = ("4 1 3 5 4 4 3 4 3 5 2 5 2 3 2 1", 3)
 MIXED = True
 ANON, FILES = 0, 1
 

@@ -6,56 +6,57 @@
  */
 #include "mm/policy.h"
 
-struct vms_page {
+struct asksall_page {
 	struct list_head node;
 	u32 laundered, waits;
 	enum vm_act asked;
 };
-POLICY_PAGE_FITS(struct vms_page);
+POLICY_PAGE_FITS(struct asksall_page);
 
 static LIST_HEAD(resident); /* oldest first */
 static LIST_HEAD(waiting);
 static u32 nr_waiting, spare = 4;
 static bool writing; /* the pass is over, so that the write is too in the next one */
 
-static const struct vm_param vms_params[] = {
+static const struct vm_param asksall_params[] = {
 	{ "spare", &spare, 1, 1000, "pages", "how many wait before one goes" },
 	{ 0 },
 };
 
-static struct vms_page *vms_data(struct page *page)
+static struct asksall_page *asksall_data(struct page *page)
 {
 	return policy_page(page);
 }
 
 static void enlist(struct page *page, bool waits)
 {
-	vms_data(page)->waits = waits;
+	asksall_data(page)->waits = waits;
 	nr_waiting += waits;
-	list_add_tail(&vms_data(page)->node, waits ? &waiting : &resident);
+	list_add_tail(&asksall_data(page)->node, waits ? &waiting : &resident);
 }
 
 static void delist(struct page *page)
 {
-	list_del(&vms_data(page)->node);
-	nr_waiting -= vms_data(page)->waits;
+	list_del(&asksall_data(page)->node);
+	nr_waiting -= asksall_data(page)->waits;
 }
 
-static void vms_insert(struct page *page, struct mm_struct *mm, enum vm_in how, struct page_id from)
+static void asksall_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
+			   struct page_id from)
 {
 	(void)mm, (void)how, (void)from;
 	enlist(page, false);
 }
 
-static void vms_touch(struct page *page, struct mm_struct *mm, enum vm_touch how)
+static void asksall_touch(struct page *page, struct mm_struct *mm, enum vm_touch how)
 {
 	(void)mm, (void)how;
-	vms_data(page)->laundered = false;
+	asksall_data(page)->laundered = false;
 	delist(page);
 	enlist(page, false);
 }
 
-static void vms_remove(struct page *page, enum vm_out why)
+static void asksall_remove(struct page *page, enum vm_out why)
 {
 	(void)why;
 	delist(page);
@@ -64,7 +65,7 @@ static void vms_remove(struct page *page, enum vm_out why)
 /* The oldest of a list that the scan may take. */
 static struct page *oldest(struct list_head *list, struct vm_scan *scan)
 {
-	struct vms_page *p;
+	struct asksall_page *p;
 
 	list_for_each_entry(p, list, node) {
 		if (!vm_scan_more(scan))
@@ -77,13 +78,13 @@ static struct page *oldest(struct list_head *list, struct vm_scan *scan)
 
 static void trap_next(struct page *page)
 {
-	struct list_head *next = vms_data(page)->node.next;
+	struct list_head *next = asksall_data(page)->node.next;
 
 	if (next != &resident)
 		page_trap(policy_page_of(next));
 }
 
-static struct page *vms_select(struct vm_scan *scan)
+static struct page *asksall_select(struct vm_scan *scan)
 {
 	struct page *page = NULL;
 
@@ -97,41 +98,41 @@ static struct page *vms_select(struct vm_scan *scan)
 		page = oldest(&waiting, scan);
 	if (!page)
 		return NULL;
-	if (!vms_data(page)->waits && !vms_data(page)->laundered) {
+	if (!asksall_data(page)->waits && !asksall_data(page)->laundered) {
 		scan->act = VM_LAUNDER;
-		vms_data(page)->laundered = writing = true;
+		asksall_data(page)->laundered = writing = true;
 		trap_next(page);
-	} else if (!vms_data(page)->waits) {
+	} else if (!asksall_data(page)->waits) {
 		scan->act = VM_DETACH;
 	}
-	vms_data(page)->asked = scan->act;
+	asksall_data(page)->asked = scan->act;
 	delist(page);
 	return page;
 }
 
-static void vms_putback(struct page *page, enum vm_put why)
+static void asksall_putback(struct page *page, enum vm_put why)
 {
-	enlist(page, why == VM_PUT_DONE && vms_data(page)->asked == VM_DETACH);
-	if (vms_data(page)->asked == VM_LAUNDER)
-		list_move(&vms_data(page)->node, &resident);
+	enlist(page, why == VM_PUT_DONE && asksall_data(page)->asked == VM_DETACH);
+	if (asksall_data(page)->asked == VM_LAUNDER)
+		list_move(&asksall_data(page)->node, &resident);
 }
 
-static int vms_check(void)
+static int asksall_check(void)
 {
 	int waits = vm_list_length(&waiting), others = vm_list_length(&resident);
 
 	return waits == (int)nr_waiting && others >= 0 ? waits + others : -1;
 }
 
-static const struct vm_policy vms = {
-	.name = "vms",
+static const struct vm_policy asksall = {
+	.name = "asksall",
 	.summary = "first in, first out, with a list of pages that wait",
-	.params = vms_params,
-	.insert = vms_insert,
-	.touch = vms_touch,
-	.remove = vms_remove,
-	.select = vms_select,
-	.putback = vms_putback,
-	.check = vms_check,
+	.params = asksall_params,
+	.insert = asksall_insert,
+	.touch = asksall_touch,
+	.remove = asksall_remove,
+	.select = asksall_select,
+	.putback = asksall_putback,
+	.check = asksall_check,
 };
-VM_POLICY(vms);
+VM_POLICY(asksall);
