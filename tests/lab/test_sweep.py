@@ -320,7 +320,7 @@ def test_dry_run_lists_the_cells_and_makes_nothing(tmp_path: Path) -> None:
 
 REFUSED = {
     TRUE + 'vm = ["2q", "nosuch"]\n': (
-        "'nosuch' is not in the image, which has: 2q, clock, fifo, useonce, ws",
+        "'nosuch' is not in the image, which has: 2q, ",
         BAD_INPUT,
     ),
     TRUE + 'cmdline = ["", "nosuch=1"]\n': ("unknown parameter nosuch", BAD_INPUT),
