@@ -7,6 +7,9 @@
  * lock. Files never leave memory here, so it is the pages that the policy owns and the process
  * faulted in. And a hook may not take long: a call looks at so many pages, and the next call goes
  * on where it stopped.
+ *
+ * He acted in kswapd only. Pressure also comes when who needs memory reclaims it: that is the
+ * nearest to his test of the MIN watermark.
  */
 #ifndef MM_GUARD_MC_H
 #define MM_GUARD_MC_H

@@ -10,9 +10,9 @@
  * looks, or goes.
  *
  * Source: A. McMenamin, Applying Working Set Heuristics to the Linux Kernel, MSc report, Birkbeck,
- * 2011, section 6.3 (speedhands): in kswapd's balance_pgdat (mm/vmscan.c, Linux 3.0), when a zone
- * is below LOW, the process whose file has most pages in memory is found, and PG_referenced is
- * cleared on all of them, PAGEGRAB at a time. Variants:
+ * 2011, section 6.3 (speedhands): in kswapd's balance_pgdat (mm/vmscan.c, Linux of August 2011),
+ * when a zone is below LOW, the process whose file has most pages in memory is found, and
+ * PG_referenced is cleared on all of them, PAGEGRAB at a time. Variants:
  *
  *	6.3	LOW, PAGEGRAB 256, and dirty pages are written (here: guard=mc62,mc63)
  *	6.3.1	MIN		min=1

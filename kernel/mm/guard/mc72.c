@@ -8,9 +8,9 @@
  * the leftmost process of the run queue as used, so that they are there when it runs.
  *
  * Source: A. McMenamin, Applying Working Set Heuristics to the Linux Kernel, MSc report, Birkbeck,
- * 2011, section 7.2: in CFS's pick_next_entity (kernel/sched_fair.c, Linux 3.0), when the last
- * scan had a priority below 4, mark_page_accessed on all pages of the leftmost's file, PAGEGRAB
- * (16) at a time:
+ * 2011, section 7.2: in CFS's pick_next_entity (kernel/sched_fair.c, Linux of August 2011), when
+ * the last scan had a priority below 4, mark_page_accessed on all pages of the leftmost's file,
+ * PAGEGRAB (16) at a time:
  *
  *	inactive  -->  inactive, referenced  -->  active  -->  active, referenced
  *

@@ -25,8 +25,8 @@ struct mm_struct *vm_queued(bool last)
 	return queue_empty ? NULL : process[last];
 }
 
-/* Two processes with 40 pages each, inactive; of both, every second page is referenced. The last scan
- * was of this priority. */
+/* Two processes with 40 pages each, inactive; of both, every second page is referenced. The last
+ * scan was of this priority. */
 static void start(int priority)
 {
 	struct vm_scan scan = { .zones = ZONES_ALL, .priority = priority };
