@@ -5,7 +5,7 @@
 #include "mc74.c"
 
 #include "../../lib/seq_file.c"
-#include "../policy/2q.c"
+#include "../policy/useonce.c"
 #include "host/fake_core.h"
 
 #define NR 2
@@ -31,13 +31,13 @@ static void start(int priority)
 {
 	struct vm_scan scan = { .zones = ZONES_ALL, .priority = priority };
 
-	core_start(&twoq, NR * EACH);
+	core_start(&useonce, NR * EACH);
 	memset(data, 0, sizeof(data));
 	for (u32 pfn = 0; pfn < NR * EACH; pfn++) {
 		if (pfn % EACH == 0)
 			process[pfn / EACH] = core_mm_new();
 		core_insert(&mem_map[pfn], process[pfn / EACH], VM_IN_FAULT, (struct page_id){ 0 });
-		twoq_data(&mem_map[pfn])->referenced = pfn % 2;
+		useonce_data(&mem_map[pfn])->referenced = pfn % 2;
 	}
 	queue_empty = false;
 	pagegrab = 256;
@@ -49,7 +49,7 @@ static u32 nr_active(u32 i)
 	u32 n = 0;
 
 	for (u32 pfn = i * EACH; pfn < (i + 1) * EACH; pfn++)
-		n += twoq_data(&mem_map[pfn])->list == ACTIVE;
+		n += useonce_data(&mem_map[pfn])->list == ACTIVE;
 	return n;
 }
 
@@ -60,7 +60,7 @@ KTEST(mc74, activates_the_pages_of_the_last_with_the_flag_they_have)
 	EXPECT_EQ(nr_active(0), 0);
 	EXPECT_EQ(nr_active(1), EACH);
 	for (u32 pfn = 0; pfn < NR * EACH; pfn++)
-		EXPECT_EQ(twoq_data(&mem_map[pfn])->referenced, pfn % 2);
+		EXPECT_EQ(useonce_data(&mem_map[pfn])->referenced, pfn % 2);
 	core_stop();
 }
 
