@@ -89,18 +89,19 @@ static void suggest(unsigned long long memory_kb, unsigned long long swap_kb)
 static void print_banner(void)
 {
 	unsigned long long memory_kb = 0, swap_kb = 0;
-	char text[2048];
+	char text[2048], *on;
 
 	printf("Tidemark");
-	if (read_file("/proc/sys/vm/policy", text, sizeof(text)) > 0)
-		printf(", policy %.*s", (int)strcspn(text, "\n"), text);
+	if (read_file("/proc/sys/vm/policy", text, sizeof(text)) > 0 && (on = strchr(text, '[')))
+		printf(", policy %.*s", (int)strcspn(on + 1, "]"), on + 1);
 	if (read_file("/proc/meminfo", text, sizeof(text)) > 0) {
 		memory_kb = file_value(text, "MemTotal");
 		swap_kb = file_value(text, "SwapTotal");
 		printf(", memory %llu kB, swap %llu kB", memory_kb, swap_kb);
 	}
 	suggest(memory_kb, swap_kb);
-	printf("\n\nhelp: the shell's own commands. ls /bin: the programs, each answers --help.\n"
+	printf("\n\ncat /proc/sys/vm/policy: the policies that there are; echo NAME >... switches.\n"
+	       "help: the shell's own commands. ls /bin: the programs, each answers --help.\n"
 	       "poweroff: the end.\n");
 	fflush(stdout);
 }

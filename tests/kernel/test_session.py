@@ -32,7 +32,7 @@ def test_commands_are_shown_and_run_in_order() -> None:
 def test_no_commands_at_all_end_well() -> None:
     result = make("qemu")
     assert result.returncode == 0, result.stderr
-    assert "Tidemark, policy [2q]" in result.stdout and result.stdout.endswith("power off\n")
+    assert "Tidemark, policy 2q, memory" in result.stdout and result.stdout.endswith("power off\n")
 
 
 def test_closed_input_is_no_commands() -> None:
