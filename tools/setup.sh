@@ -170,6 +170,7 @@ python_tools() {
 	up_to_date "$1" && return
 	say "Setting up build/venv with the lab's libraries (tidemark[$1] in pyproject.toml) ..."
 	# Its scripts name the place where it was made: a tree that was copied or moved needs another.
+	[ ! -L build/venv ] || rm build/venv # a link to another tree's, which must not be cleared
 	if [ ! -f build/venv/unfinished ] && grep -qsxF "# in $PWD" build/venv/made; then :; else
 		python3 -m venv --clear build/venv >&2 && echo "# in $PWD" >build/venv/made || return 1
 	fi

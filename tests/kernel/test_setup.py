@@ -122,6 +122,17 @@ def test_pip_that_was_killed_while_it_wrote_begins_anew(lab: Machine) -> None:
     assert not (lab.tree / "build/venv/unfinished").exists()
 
 
+def test_libraries_of_another_tree_are_not_cleared(lab: Machine, tmp_path: Path) -> None:
+    """Where build/venv is a link, the link goes, and a folder of its own is made."""
+    (tmp_path / "others").mkdir()
+    (tmp_path / "others/pyvenv.cfg").touch()
+    (lab.tree / "build").mkdir()
+    (lab.tree / "build/venv").symlink_to(tmp_path / "others")
+    result = lab.setup("lab")
+    assert result.returncode == 0, result.stderr
+    assert (tmp_path / "others/pyvenv.cfg").exists() and not (lab.tree / "build/venv").is_symlink()
+
+
 def test_doctor_is_content_where_the_tests_run() -> None:
     result = subprocess.run([qemu.ROOT / "tools/setup.sh", "--doctor"], capture_output=True, text=True, timeout=60)
     assert result.returncode == 0, result.stdout
