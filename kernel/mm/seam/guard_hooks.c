@@ -4,7 +4,6 @@
  *
  * A guard may break a rule in its hook and be switched off there: its place is empty afterwards.
  */
-#include "lib/string.h"
 #include "mm/rules.h"
 
 #define DEFAULT_TICK_MS 100
@@ -24,30 +23,23 @@ static const struct vm_guard *next_guard(u32 *i)
 	return vm_guards[(*i)++];
 }
 
+/* Calls this hook of every guard that has it. */
+#define call_all(hook, ...)                                                                        \
+	for (u32 i = 0; next_guard(&i);)                                                           \
+		if (vm_guards[vm_guard_asked]->hook) {                                             \
+			hook_enter(&guard_timer, #hook);                                           \
+			vm_guards[vm_guard_asked]->hook(__VA_ARGS__);                              \
+			hook_leave(&guard_timer);                                                  \
+		}
+
 void guard_call_mm_exit(struct mm_struct *mm)
 {
-	const struct vm_guard *g;
-
-	for (u32 i = 0; (g = next_guard(&i));) {
-		if (!g->mm_exit)
-			continue;
-		hook_enter(&guard_timer, "mm_exit");
-		g->mm_exit(mm);
-		hook_leave(&guard_timer);
-	}
+	call_all(mm_exit, mm);
 }
 
 void guard_call_fault(struct mm_struct *mm)
 {
-	const struct vm_guard *g;
-
-	for (u32 i = 0; (g = next_guard(&i));) {
-		if (!g->fault)
-			continue;
-		hook_enter(&guard_timer, "fault");
-		g->fault(mm);
-		hook_leave(&guard_timer);
-	}
+	call_all(fault, mm);
 }
 
 bool guard_call_may_run(struct mm_struct *mm)
@@ -75,41 +67,17 @@ bool guards_hold(void)
 
 void guard_call_pressure(bool min)
 {
-	const struct vm_guard *g;
-
-	for (u32 i = 0; (g = next_guard(&i));) {
-		if (!g->pressure)
-			continue;
-		hook_enter(&guard_timer, "pressure");
-		g->pressure(min);
-		hook_leave(&guard_timer);
-	}
+	call_all(pressure, min);
 }
 
 void guard_call_evicted(struct page *page, struct mm_struct *owner, struct page_id to)
 {
-	const struct vm_guard *g;
-
-	for (u32 i = 0; (g = next_guard(&i));) {
-		if (!g->evicted)
-			continue;
-		hook_enter(&guard_timer, "evicted");
-		g->evicted(page, owner, to);
-		hook_leave(&guard_timer);
-	}
+	call_all(evicted, page, owner, to);
 }
 
 void guard_call_forget(struct page_id id)
 {
-	const struct vm_guard *g;
-
-	for (u32 i = 0; (g = next_guard(&i));) {
-		if (!g->forget)
-			continue;
-		hook_enter(&guard_timer, "forget");
-		g->forget(id);
-		hook_leave(&guard_timer);
-	}
+	call_all(forget, id);
 }
 
 u64 guard_call_ticks(u64 now, bool *idle)
@@ -138,15 +106,7 @@ u64 guard_call_ticks(u64 now, bool *idle)
 void guard_call_show(struct seq_file *m)
 {
 	u64 before = guard_timer.cycles;
-	const struct vm_guard *g;
-
-	for (u32 i = 0; (g = next_guard(&i));) {
-		if (!g->show)
-			continue;
-		hook_enter(&guard_timer, "show");
-		g->show(m);
-		hook_leave(&guard_timer);
-	}
+	call_all(show, m);
 	guard_timer.cycles = before;
 }
 
