@@ -92,6 +92,11 @@ def test_bad_setting_is_explained(setting: str, said: str, tmp_path: Path) -> No
     assert not called.exists()
 
 
+def test_unknown_target_is_told_where_the_list_is() -> None:
+    result = make("nosuch")
+    assert result.returncode != 0 and "no target nosuch; `make help`" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("command", "printed"),
     [

@@ -52,12 +52,13 @@ def test_none_is_no_guard() -> None:
 
 
 @pytest.mark.parametrize("policy", ["2q", pytest.param("clock", marks=pytest.mark.soak)])
-def test_token_beats_none(policy: str) -> None:
-    none, token = (
-        boot(f"{THRASH}; {CHECK}", **SMALL | {"vm": policy}, cmdline=f"guard={g}") for g in ("none", "token")
+def test_token_beats_none_and_repeats(policy: str) -> None:
+    none, token, again = (
+        boot(f"{THRASH}; {CHECK}", **SMALL | {"vm": policy}, cmdline=f"guard={g}") for g in ("none", "token", "token")
     )
     expect_sound(none)
     expect_sound(token)
+    assert again.raw_telemetry == token.raw_telemetry
     assert turnaround_s(token) < 0.7 * turnaround_s(none)
     assert samples(token)[-1]["vm"]["pgmajfault"] < 0.7 * samples(none)[-1]["vm"]["pgmajfault"]
 
@@ -78,22 +79,19 @@ def test_token_is_seen_and_tuned() -> None:
     assert len({sample["guard"]["holder"] for sample in samples(result)}) > 2
 
 
-def test_exact_runs_with_a_guard_repeat() -> None:
-    first, second = (boot(THRASH, **SMALL, cmdline="guard=token").check_exit() for _ in range(2))
-    assert first.raw_telemetry == second.raw_telemetry
-
-
 # --- guards that stop processes, several at once ---
 
 
-@pytest.mark.parametrize("guard", ["serialize", "loadctl"])
-def test_who_runs_alone_gets_on(guard: str) -> None:
-    run = "thrash 6 2048 3 3000"
-    none, held = (boot(f"{run}; {CHECK}", **SMALL, cmdline=f"guard={name}") for name in ("none", guard))
+def test_who_runs_alone_gets_on() -> None:
+    run = "thrash 6 2048 2 3000"
+    none, *others = (
+        boot(f"{run}; {CHECK}", **SMALL, cmdline=f"guard={name}") for name in ("none", "serialize", "loadctl")
+    )
     expect_sound(none)
-    expect_sound(held)
-    assert turnaround_s(held) < 0.6 * turnaround_s(none)
-    assert max(sample["held"] for sample in samples(held)) > 1
+    for held in others:
+        expect_sound(held)
+        assert turnaround_s(held) < 0.6 * turnaround_s(none)
+        assert max(sample["held"] for sample in samples(held)) > 1
 
 
 def test_guards_together_keep_their_own_data() -> None:
@@ -146,8 +144,8 @@ def test_guard_in_one_file_is_enough() -> None:
 )
 def test_guard_that_spares_everything_stops_nothing(policy: str) -> None:
     """Neither many processes under a cap of frames, nor kswapd and direct reclaim, nor the policy's own trimming."""
-    capped = boot(f"thrash 12 512 2; {CHECK}", **FAST | {"vm": policy, "mem": "32M"}, frames=40, cmdline="guard=all")
-    for result in (capped, boot(f"thrash 6 2048 2; {CHECK}", **FAST | {"vm": policy}, cmdline="guard=all")):
+    capped = boot(f"thrash 6 512 1; {CHECK}", **FAST | {"vm": policy}, frames=40, cmdline="guard=all")
+    for result in (capped, boot(f"thrash 6 2048 1; {CHECK}", **FAST | {"vm": policy}, cmdline="guard=all")):
         expect_sound(result)
         assert "violation" not in result.console and samples(result)[-1]["guard"].keys() == {"name", "us", "spared"}
         assert samples(result)[-1]["guard"]["spared"] > 1000 and samples(result)[-1]["vm"]["oom_kill"] == 0

@@ -7,7 +7,7 @@ import re
 
 import pytest
 from bad_kernels import bad_kernel  # noqa: F401  (a fixture)
-from guest import Result, boot
+from guest import Guest, Result, boot
 from soak import soak_but
 from tidemark import qemu
 
@@ -49,10 +49,19 @@ def expect_sound(result: Result, checks: int = 1) -> None:
 # --- the policies of the kernel ---
 
 
-@pytest.mark.parametrize(
-    ("policy", "workload"),
-    soak_but(itertools.product(POLICIES, WORKLOADS), *((policy, "thrash") for policy in POLICIES), *BOTH),
-)
+def test_data_survive_paging_under_each_in_turn() -> None:
+    """In one machine; each takes over the pages of the one before."""
+    read_back = 0
+    with Guest(vm="clock", **SMALL) as guest:
+        for policy in POLICIES:
+            said = guest.sh(f"echo {policy} >{SWITCH}; thrash 3 2048 1; {CHECK}; cat {SWITCH} /proc/vmstat")
+            assert "corrupt=0" in said and re.search(r"(?m)^ok$", said) and f"[{policy}]" in said, said
+            pages_in = int(re.search(r"pswpin (\d+)", said)[1])
+            assert pages_in > read_back, said
+            read_back = pages_in
+
+
+@pytest.mark.parametrize(("policy", "workload"), soak_but(itertools.product(POLICIES, WORKLOADS), *BOTH))
 def test_data_survive_paging(policy: str, workload: str) -> None:
     result = boot(f"{WORKLOADS[workload]}; {CHECK}", vm=policy, **SMALL)
     expect_sound(result)

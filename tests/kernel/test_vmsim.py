@@ -304,7 +304,7 @@ def test_string_shorter_than_the_window_is_told(capsys: pytest.CaptureFixture) -
     assert capsys.readouterr().err == ""
 
 
-@pytest.mark.parametrize("policy", vmsim.policies())
+@pytest.mark.parametrize("policy", soak_but(vmsim.policies(), "fifo", "2q", "ws"))
 def test_nobody_beats_min(policy: str) -> None:
     string = strings.find("correlated:200,refs=5000")
     frames = [1, 2, 5, 20, 100, 199, 200]

@@ -15,6 +15,7 @@ from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
+from lab import tidemark
 from processes import wait_for_guest
 from tidemark import cluster, plan, qemu, results, runner, sweep
 from tidemark.commands import sweep as command_line
@@ -30,9 +31,7 @@ def command(folder: Path, text: str, *options: str, **kwargs: object) -> subproc
     """`tidemark sweep` of a plan with this text, into folder/out; its output is text."""
     path = folder / "plan.toml"
     path.write_text(text)
-    words = [sys.executable, "-m", "tidemark.cli", "sweep", str(path), "--out", str(folder / "out"), *options]
-    env = os.environ | {"PYTHONPATH": str(qemu.ROOT / "tools")}
-    return subprocess.run(words, capture_output=True, text=True, env=env | kwargs.pop("env", {}), timeout=120)
+    return tidemark("sweep", path, "--out", folder / "out", *options, cwd=qemu.ROOT, **kwargs)
 
 
 def carry_out(

@@ -6,13 +6,13 @@ import asyncio
 import json
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pexpect
 import pytest
+from lab import tidemark
 from scenes import END, START, numbered, sample, written
 from tidemark import cli, qemu, results
 from tidemark.errors import BAD_INPUT, INTERRUPTED, LabError
@@ -55,6 +55,8 @@ def acted(app: Watch, act: Callable, size: tuple[int, int] = (80, 24)) -> Watch:
     async def play() -> None:
         async with app.run_test(size=size) as pilot:
             await pilot.pause()
+            while not app._exit and "quit" not in seen(app):  # the last line is drawn last
+                await pilot.pause(0.01)
             await act(pilot)
 
     asyncio.run(play())
@@ -184,16 +186,9 @@ def test_ctrl_c_leaves_as_an_interrupt() -> None:
     assert acted(Watch(Script(SCENE), Player()), press).return_value == INTERRUPTED
 
 
-def ran(*words: str, cwd: Path) -> subprocess.CompletedProcess:
-    """`tidemark watch` without a terminal."""
-    return subprocess.run(
-        [*COMMAND, *words], cwd=cwd, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL
-    )
-
-
 def test_once_and_json_print_a_moment(tmp_path: Path) -> None:
     path = str(written(tmp_path / "t.ndjson", [*SCENE, {**END}]))
-    page = ran(path, "--once", "--at", "2.05", cwd=tmp_path)
+    page = tidemark("watch", path, "--once", "--at", "2.05", cwd=tmp_path)
     assert page.returncode == 0 and "2.000 s   policy 2q" in page.stdout and "THRASHING" in page.stdout
     assert json.loads(CliRunner().invoke(cli.app, ["watch", path, "--json"]).stdout) == SCENE[-1]
 
@@ -220,7 +215,7 @@ def test_what_cannot_be_watched_is_said(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_without_a_terminal_it_ends_with_a_message(tmp_path: Path) -> None:
-    done = ran(str(written(tmp_path / "t.ndjson", SCENE)), cwd=tmp_path)
+    done = tidemark("watch", str(written(tmp_path / "t.ndjson", SCENE)), cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "") and "the view needs a terminal; --once" in done.stderr
 
 

@@ -2,25 +2,48 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
-from tidemark import qemu
+from tidemark import cli, qemu
 
 LIMIT_S = 240
+
+# Starting Python and loading modules is most of what a short command costs: a server that has loaded them forks.
+server = multiprocessing.get_context("forkserver")
+server.set_forkserver_preload(["tidemark.cli", "tidemark.report.folder", "tidemark.curves.analyse", "tidemark.compare"])
+
+
+def command_line(words: list[str], cwd: Path, env: dict[str, str], files: tuple[str, str]) -> None:
+    """In a process of its own: the command, with files for its standard output and error."""
+    os.chdir(cwd)
+    os.environ.clear()
+    os.environ.update(env)
+    for fd, file in enumerate((os.devnull, *files)):
+        os.dup2(os.open(file, os.O_RDWR), fd)
+    sys.stdin, sys.stdout, sys.stderr = (os.fdopen(fd, "w" if fd else "r", closefd=False) for fd in range(3))
+    sys.argv = ["tidemark", *words]
+    cli.main()
 
 
 def tidemark(*args: object, cwd: Path, env: dict[str, str] | None = None) -> subprocess.CompletedProcess:
     """Run the command in `cwd`; its status and texts."""
-    command = [sys.executable, "-m", "tidemark.cli", *map(str, args)]
+    words = [*map(str, args)]
     env = {**os.environ, "COLUMNS": "100", **(env or {})}
-    return subprocess.run(
-        command, cwd=cwd, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT_S
-    )
+    with tempfile.NamedTemporaryFile("r") as out, tempfile.NamedTemporaryFile("r") as err:
+        process = server.Process(target=command_line, args=(words, cwd, env, (out.name, err.name)))
+        process.start()
+        process.join(LIMIT_S)
+        if process.exitcode is None:
+            process.kill()
+            raise subprocess.TimeoutExpired(words, LIMIT_S)
+        return subprocess.CompletedProcess(words, process.exitcode, out.read(), err.read())
 
 
 def tidemark_in_background(*args: object, cwd: Path) -> subprocess.Popen:
