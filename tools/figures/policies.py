@@ -1,0 +1,309 @@
+#!/usr/bin/env python3
+"""Draw docs/figures/policies/NAME.svg, and fill the tables of the field guide, docs/guide/policies.
+
+Each policy's own file runs in the simulator. The picture is its reference map on one and the same short string, so that
+the pictures can be laid side by side. The tables count misses on long strings, beside LRU and MIN (computed). Names
+given as arguments choose the policies; none: all, and then the table of all. With --pictures no table is made.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from common import ROOT, publish, table
+from tidemark import compare, strings, vmsim
+from tidemark.strings import Given, References
+
+PLACE = ROOT / "docs/figures/policies"
+LRU, MIN = compare.LRU, compare.MIN
+
+# --- the short string, and what a policy does on it ---
+
+FRAMES, STEP_NS = 16, 5_000_000
+HIT, MINOR, FIRST, AGAIN = "hit", "minor", "first", "again"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the short string: what it is called, and its references."""
+
+    title: str
+    pages: list[int]
+
+
+def parts() -> list[Part]:
+    """The short string: ten hot pages; a scan between uses of them; a loop of one page more than there are frames;
+    14 other pages; the first ten again.
+    """
+    draw = random.Random(1).random
+    some = lambda pages, count: [int(pages * draw() ** 1.4) for _ in range(count)]  # noqa: E731
+    scan = [page for pair in zip(some(10, 32), range(10, 42)) for page in pair]
+    return [
+        Part("ten hot pages", some(10, 50)),
+        Part("a scan between uses", scan),
+        Part("a loop of 17", list(range(42, 59)) * 6),
+        Part("14 other pages", [60 + page for page in some(14, 70)]),
+        Part("the first ten", some(10, 50)),
+    ]
+
+
+def short_string() -> list[int]:
+    """All of it."""
+    return [page for part in parts() for page in part.pages]
+
+
+@dataclass(frozen=True)
+class Map:
+    """What happened at each reference (HIT, MINOR, FIRST or AGAIN), and when pages were in memory: (page, from, to)."""
+
+    events: list[str]
+    stays: list[tuple[int, int, int]]
+
+
+def stays_of(resident: Sequence[set[int]]) -> list[tuple[int, int, int]]:
+    """(page, first reference, reference after the last) of each stay, given what is in memory after each reference."""
+    since: dict[int, int] = {}
+    found = []
+    for at, pages in enumerate([*resident, set()]):
+        for page in sorted(set(since) - pages):
+            found.append((page, since.pop(page), at))
+        for page in pages - set(since):
+            since[page] = at
+    return found
+
+
+def events_of(pages: Sequence[int], results: Sequence[str]) -> list[str]:
+    """The simulator's results, with faults told apart: is it the page's first, or was it in memory before?"""
+    first = {page: at for at, page in reversed(list(enumerate(pages)))}
+    return [
+        result if result != "fault" else FIRST if first[page] == at else AGAIN
+        for at, (page, result) in enumerate(zip(pages, results))
+    ]
+
+
+def followed(policy: str) -> Map:
+    """Run the short string, and look at the frames after each reference."""
+    rows: list[dict[str, Any]] = []
+    pages = short_string()
+    given = Given("short", np.array(pages, np.uint32), STEP_NS)
+    vmsim.run(vmsim.build(policy, fast=True), given, FRAMES, explained=rows.append)
+    resident = [{page for page in row["frames"] if page is not None} for row in rows]
+    return Map(events_of(pages, [row["result"] for row in rows]), stays_of(resident))
+
+
+def ideal(pages: Sequence[int], frames: int, worth: Callable[[int, int], int]) -> list[bool]:
+    """Was each reference a hit, when the page goes that `worth(page, now)` makes least?"""
+    memory: set[int] = set()
+    hits = []
+    for at, page in enumerate(pages):
+        hits.append(page in memory)
+        if page not in memory and len(memory) == frames:
+            memory.remove(min(sorted(memory), key=lambda one: worth(one, at)))
+        memory.add(page)
+    return hits
+
+
+def yardsticks(pages: Sequence[int], frames: int) -> dict[str, list[bool]]:
+    """Hits of LRU, and of MIN, which takes the page that is needed last or never again."""
+    last = lambda page, at: max(i for i in range(at) if pages[i] == page)  # noqa: E731
+    following = lambda page, at: -next((i for i in range(at, len(pages)) if pages[i] == page), len(pages))  # noqa: E731
+    return {LRU: ideal(pages, frames, last), MIN: ideal(pages, frames, following)}
+
+
+# --- its picture ---
+
+LEFT, TOP, STEP, ROW, LINE, TOTALS = 62, 40, 2, 4, 15, 56
+COLOURS = {HIT: "#0072b2", MINOR: "#009e73", FIRST: "#e69f00", AGAIN: "#d55e00"}
+WORDS = {
+    HIT: "hit",
+    MINOR: "fault, but still in memory",
+    FIRST: "miss: its first use",
+    AGAIN: "miss: it had been evicted",
+}
+STYLE = """
+  text { font: 11px "DejaVu Sans", sans-serif; fill: #222 } .small { font-size: 10px; fill: #555 }
+  .own { font-weight: bold } .right { text-anchor: end } .middle { text-anchor: middle }
+  path { fill: none } .stay { stroke: #cfe2f1; stroke-width: 4 } .edge { stroke: #8a8a8a; stroke-dasharray: 2 2 }
+"""
+
+
+def x_of(reference: float) -> str:
+    """Where a reference stands, in pixels."""
+    return f"{LEFT + STEP * reference:.1f}".removesuffix(".0")
+
+
+def y_of(page: int) -> int:
+    """The middle of a page's line; page 0 is the lowest."""
+    return TOP + ROW * (max(short_string()) - page) + ROW // 2
+
+
+def text(x: float | str, y: float, words: object, kind: str = "") -> str:
+    """A text; `kind`: classes of the style."""
+    attribute = f' class="{kind}"' if kind else ""
+    return f'<text x="{x}" y="{y}"{attribute}>{escape(str(words))}</text>'
+
+
+def marks(kind: str, pages: Sequence[int], events: Sequence[str]) -> str:
+    """All references of a kind; misses are wider, so that they are seen."""
+    wide = 0 if kind == HIT else 0.5
+    at = [(x_of(i - wide), y_of(page)) for i, (page, event) in enumerate(zip(pages, events)) if event == kind]
+    d = "".join(f"M{x} {y}h{STEP * (1 + 2 * wide):.1f}" for x, y in at)
+    return f'<path style="stroke:{COLOURS[kind]};stroke-width:{ROW if wide else ROW - 1}" d="{d}"/>' if at else ""
+
+
+def legend(kinds: Iterable[str]) -> Iterator[str]:
+    """What the colours mean, in one line."""
+    x = LEFT
+    for name, colour in [("in memory", "#cfe2f1"), *((WORDS[kind], COLOURS[kind]) for kind in kinds)]:
+        yield f'<rect x="{x}" y="6" width="10" height="8" style="fill:{colour}"/>'
+        yield text(x + 14, 14, name)
+        x += 34 + 6 * len(name)
+
+
+def counted(name: str, hits: Sequence[bool], y: float, kind: str) -> Iterator[str]:
+    """A line of the table below the map: hits in each part, and of all."""
+    yield text(LEFT - 6, y, name, f"right {kind}")
+    start = 0
+    for part in parts():
+        end = start + len(part.pages)
+        yield text(x_of((start + end) / 2), y, sum(hits[start:end]), f"middle {kind}")
+        start = end
+    yield text(float(x_of(start)) + TOTALS - 4, y, sum(hits), f"right {kind}")
+
+
+def edges(bottom: int) -> Iterator[str]:
+    """The parts' names and the lines between them."""
+    start = 0
+    for part in parts():
+        if start:
+            yield f'<path class="edge" d="M{x_of(start)} {TOP - 14}V{bottom}"/>'
+        yield text(x_of(start + len(part.pages) / 2), TOP - 6, part.title, "small middle")
+        start += len(part.pages)
+
+
+def drawn(policy: str) -> str:
+    """The picture of a policy, as SVG."""
+    pages, found = short_string(), followed(policy)
+    bottom = y_of(0) + ROW // 2
+    width, height = int(float(x_of(len(pages)))) + TOTALS, bottom + 5 * LINE - 4
+    kinds = [kind for kind in WORDS if kind in found.events]
+    hits = {policy: [event in (HIT, MINOR) for event in found.events], **yardsticks(pages, FRAMES)}
+    stays = "".join(f"M{x_of(start)} {y_of(page)}H{x_of(end)}" for page, start, end in found.stays)
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">',
+        f"<title>{policy}: which pages are in memory at which reference, {FRAMES} frames</title>",
+        f"<style>{STYLE}</style>",
+        f'<rect width="{width}" height="{height}" style="fill:white"/>',
+        *legend(kinds),
+        f'<path class="stay" d="{stays}"/>',
+        *(marks(kind, pages, found.events) for kind in kinds),
+        *edges(bottom + 4 * LINE),
+        *(text(LEFT - 6, y_of(page) + 4, page, "small right") for page in range(0, max(pages) + 1, 10)),
+        text(6, y_of(35) + 4, "page", "small"),
+        text(LEFT - 6, bottom + LINE, "hits of", "small right"),
+        *(
+            line
+            for nr, (name, row) in enumerate(hits.items())
+            for line in counted(name, row, bottom + LINE * (nr + 2), "own" if name == policy else "")
+        ),
+        text(width - 4, bottom + LINE, "all", "small right"),
+        "</svg>",
+    ]
+    return "\n".join(line for line in lines if line) + "\n"
+
+
+# --- the tables: misses on long strings ---
+
+LONG = {"loop": 100, "scan": 110, "zipf": 200, "phases": 150, "correlated": 200, "dead": 100}
+
+
+def dead_pages() -> Given:
+    """Forty pages are hot while a thousand others pass, one after two uses of hot ones; then eighty others are used
+    round and round, and the forty never again. They should leave, and all eighty fit.
+    """
+    draw = random.Random(1).random
+    first = [page for nr in range(1000) for page in (int(40 * draw()), int(40 * draw()), 1000 + nr)]
+    return Given("dead", np.array(first + list(range(100, 180)) * 100, np.uint32))
+
+
+def long_strings() -> list[References]:
+    """Those of LONG; but for the last they are of the standard set."""
+    return [dead_pages() if name == "dead" else strings.standard(name) for name in LONG]
+
+
+def misses(policies: Sequence[str]) -> dict[tuple[str, str], int]:
+    """(string, policy) to misses, with LRU and MIN."""
+    programs = {policy: vmsim.build(policy, fast=True) for policy in policies}
+    cells = [cell for string in long_strings() for cell in compare.cells_of(string, [LONG[string.name]], programs, {})]
+    return {(cell.string, cell.policy): cell.misses for cell in cells}
+
+
+def beside(count: int, yardstick: int) -> str:
+    """By how much a count is larger, in percent."""
+    return f"{100 * count / yardstick - 100:+.0f} %".replace("-", "−").replace("+0 %", "0 %").replace("−0 %", "0 %")
+
+
+def own_table(policy: str, counts: dict[tuple[str, str], int]) -> str:
+    """A policy's misses beside those of LRU and MIN."""
+    rows = []
+    for string, frames in LONG.items():
+        own, *others = (counts[string, who] for who in (policy, LRU, MIN))
+        rows.append((f"`{string}`", frames, *(f"{n:,}" for n in (own, *others)), beside(own, others[0])))
+    return table(["string", "frames", f"`{policy}`", LRU, MIN, f"`{policy}` to LRU"], rows)
+
+
+def table_of_all(policies: Sequence[str], counts: dict[tuple[str, str], int]) -> str:
+    """Every policy's misses; hits on the short string; the least of each column but MIN's is bold."""
+    pages = short_string()
+    short = {who: sum(hits) for who, hits in yardsticks(pages, FRAMES).items()}
+    short |= {policy: sum(event in (HIT, MINOR) for event in followed(policy).events) for policy in policies}
+    least = {string: min(counts[string, policy] for policy in policies) for string in LONG}
+    rows = []
+    for who in (MIN, LRU, *policies):
+        cells = [
+            f"**{n:,}**" if n == least[s] and who in policies else f"{n:,}" for s in LONG for n in (counts[s, who],)
+        ]
+        rows.append((f"[`{who}`]({who}.md)" if who in policies else who, *cells, short[who]))
+    return table(["misses", *(f"`{name}`, {frames}" for name, frames in LONG.items()), "hits, short"], rows)
+
+
+def write_strings(folder: Path) -> None:
+    """short.txt and dead.txt, for `make sim TRACE=`."""
+    for name, pages in (("short", short_string()), ("dead", dead_pages().pages)):
+        (folder / f"{name}.txt").write_text(" ".join(map(str, pages)) + "\n")
+
+
+def main() -> None:
+    there = [name for name in vmsim.policies() if (ROOT / f"docs/guide/policies/{name}.md").exists()]
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help="policies with a page; all, if none is named")
+    parser.add_argument("--pictures", action="store_true", help="make no tables")
+    parser.add_argument("--strings", type=Path, metavar="FOLDER", help="write the strings there, and nothing else")
+    args = parser.parse_args()
+    if args.strings:
+        return write_strings(args.strings)
+    PLACE.mkdir(exist_ok=True)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for name, picture in zip(args.names or there, pool.map(drawn, args.names or there)):
+            (PLACE / f"{name}.svg").write_text(picture)
+    if args.pictures:
+        return None
+    counts = misses(args.names or there)
+    for name in args.names or there:
+        publish(f"policy-{name}", own_table(name, counts))
+    if not args.names:
+        publish("policies", table_of_all(there, counts))
+    return None
+
+
+if __name__ == "__main__":
+    main()
