@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+"""Draw docs/figures/policies/ for the guards' pages of the field guide, and fill their table, from runs of the machine.
+
+The same work without a guard and with one: who has how much memory when, and how long it takes. Several jitters make
+the table, since where memory is short small shifts grow large; the pictures show the first. Arguments: which to do.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from statistics import median
+
+from common import Outcome, in_parallel, measure, publish, table
+from policies import PLACE, STYLE, text
+
+JOB = {"command": "thrash 8 4096 6 3000", "mem": "16M"}
+IDLE = {"command": "sh -c 'hog 6000 14 & sleep 2; hog 10000 1; wait'", "mem": "16M"}
+MACHINE = {"vm": "2q", "swap": "sim:hdd"}
+JITTERS = 3
+CHOSEN = {
+    "token": "holder",
+    "serialize": "runs",
+    "tpf": "protected",
+}  # what a sample calls the process that is preferred
+GUARDS = {"token": "token", "serialize": "serialize", "loadctl": "loadctl", "tpf": "tpf tpf.pf_high=3"}
+PRESSES = ["mc62", "mc63", "mc64", *(f"{name} {name}.below=13" for name in ("mc72", "mc73", "mc74", "mc741", "mc75"))]
+IN_TABLE = ["none", "token", "serialize", "loadctl", "tpf", GUARDS["tpf"], *PRESSES]
+FREE = "free"
+SMALL_PAGES = 500  # a process with no more than these is no part of the work
+
+
+def run(job: Mapping[str, str], guard: str, jitter: int = 0) -> Outcome:
+    """One run, with its telemetry."""
+    cmdline = f"guard={guard} jitter={jitter}"
+    return measure(job["command"], telemetry=True, mem=job["mem"], cmdline=cmdline, timeout=1200, **MACHINE)
+
+
+# --- who has how much memory when ---
+
+LEFT, WIDTH, ROW, HEAD, GAP, POINTS = 34, 660, 16, 22, 30, 220
+
+
+@dataclass(frozen=True)
+class Life:
+    """A row: (microseconds, pages, is it preferred) of each sample. Of a process the resident pages, its end and its
+    major faults.
+    """
+
+    name: str
+    seen: list[tuple[int, int, bool]]
+    end_us: int
+    faults: int
+
+
+def lives(found: Outcome, guard: str) -> list[Life]:
+    """The processes that are the work, in order of pid."""
+    ends = {one["pid"]: one for one in found.records("exit") if one["max_rss"] > SMALL_PAGES}
+    seen: dict[int, list[tuple[int, int, bool]]] = {pid: [] for pid in ends}
+    key = CHOSEN.get(guard.split()[0], "")
+    for sample in found.records("sample"):
+        preferred = sample.get("guard", {}).get(key, 0)
+        for one in sample["procs"]:
+            if one["pid"] in seen:
+                seen[one["pid"]].append((sample["t_us"], one["rss"], one["pid"] == preferred))
+    return [Life(str(pid), seen[pid], ends[pid]["t_us"], ends[pid]["majflt"]) for pid in sorted(ends)]
+
+
+def free_memory(found: Outcome, end_us: int) -> Life:
+    """The pages that are free."""
+    return Life(FREE, [(one["t_us"], sum(one["free"]), False) for one in found.records("sample")], end_us, 0)
+
+
+def rows_of(found: Outcome, guard: str) -> list[Life]:
+    """The processes; with two or fewer, free memory below them."""
+    every = lives(found, guard)
+    return every if len(every) > 2 else [*every, free_memory(found, max(life.end_us for life in every))]
+
+
+def heights(life: Life, total_us: int, most: int) -> list[tuple[float, bool]]:
+    """What the last sample before each of POINTS moments said: a share of the row, and is it preferred?"""
+    found = []
+    for at in range(POINTS):
+        now = total_us * (at + 1) / POINTS
+        last = next((one for one in reversed(life.seen) if one[0] <= now), (0, 0, False))
+        found.append((0.0 if now > life.end_us else last[1] / most, last[2]))
+    return found
+
+
+def area(values: Sequence[float], bottom: float) -> str:
+    """The path of a row's area, in steps; equal neighbours are one step."""
+    step, path = WIDTH / POINTS, ""
+    for at, value in enumerate(values):
+        if at == 0 or value != values[at - 1]:
+            path += f"H{LEFT + at * step:.0f}V{bottom - (ROW - 3) * value:.1f}"
+    return f"M{LEFT} {bottom}{path}H{LEFT + WIDTH}V{bottom}z"
+
+
+def panel(title: str, found: Outcome, guard: str, y: int) -> Iterator[str]:
+    """One run: a row for each process, a title, and the time below."""
+    every = rows_of(found, guard)
+    total_us, most = max(life.end_us for life in every), max(pages for life in every for _, pages, _ in life.seen)
+    faults = sum(life.faults for life in every)
+    yield text(LEFT, y + 12, f"{title}: {total_us / 1e6:.1f} s, {faults:,} faults that read", "own")
+    for nr, life in enumerate(every):
+        bottom = y + HEAD + ROW * (nr + 1)
+        row = heights(life, total_us, most)
+        end = LEFT + WIDTH * life.end_us / total_us
+        yield f'<path class="has" d="{area([value for value, _ in row], bottom)}"/>'
+        if any(preferred for _, preferred in row):
+            yield f'<path class="preferred" d="{area([v if preferred else 0 for v, preferred in row], bottom)}"/>'
+        if life.name != FREE:
+            yield f'<path class="ends" d="M{end:.1f} {bottom - ROW + 2}V{bottom}"/>'
+        yield text(LEFT - 6, bottom - 3, life.name, "small right")
+    bottom = y + HEAD + ROW * len(every)
+    yield f'<path class="axis" d="M{LEFT} {bottom}H{LEFT + WIDTH}"/>'
+    yield text(LEFT, bottom + 13, "0 s", "small")
+    yield text(LEFT + WIDTH, bottom + 13, f"{total_us / 1e6:.1f} s", "small right")
+
+
+def svg(title: str, height: int, style: str, lines: Sequence[str]) -> str:
+    """A picture as wide as those of the policies."""
+    width = LEFT + WIDTH + 40
+    return "\n".join([
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">',
+        f"<title>{escape(title)}</title>",
+        f"<style>{STYLE}{style}</style>",
+        f'<rect width="{width}" height="{height}" style="fill:white"/>',
+        *lines,
+        "</svg>",
+    ]) + "\n"  # fmt: skip
+
+
+ROWS_STYLE = """  .has { fill: #9cc7e4 } .preferred { fill: #0072b2 } .ends { stroke: #d55e00; stroke-width: 2 }
+  .axis { stroke: #8a8a8a }
+"""
+
+
+def rows_picture(job: Mapping[str, str], guard: str) -> str:
+    """The work without the guard and with it, one above the other, each on its own time."""
+    without, with_it = in_parallel(lambda one: run(job, one), ["none", guard])
+    height = HEAD + ROW * len(rows_of(without, "none")) + GAP
+    words = [
+        "pages in memory of each process",
+        *(["the one that is preferred"] if guard.split()[0] in CHOSEN else []),
+        "its end",
+    ]
+    colours = ["#9cc7e4", *(["#0072b2"] if len(words) == 3 else []), "#d55e00"]
+    legend = []
+    for nr, (word, colour) in enumerate(zip(words, colours)):
+        legend.append(f'<rect x="{LEFT + 230 * nr}" y="6" width="10" height="8" style="fill:{colour}"/>')
+        legend.append(text(LEFT + 14 + 230 * nr, 14, word))
+    lines = [
+        *legend,
+        *panel("2q, no guard", without, "none", 22),
+        *panel(f"2q, guard={guard}", with_it, guard, 22 + height),
+    ]
+    return svg(f"{job['command']} with and without guard={guard}", 22 + 2 * height, ROWS_STYLE, lines)
+
+
+# --- how long it takes ---
+
+
+def measured(guard: str) -> tuple[list[float], list[int]]:
+    """(s from the start to the last end, major faults) of each jitter."""
+    runs = [run(JOB, guard, jitter) for jitter in range(JITTERS)]
+    return [one.total_s for one in runs], [one.major_faults for one in runs]
+
+
+def of_all(found: Mapping[str, tuple[list[float], list[int]]]) -> str:
+    """The table: median and range."""
+    rows = [
+        (f"`guard={guard}`", f"{median(times):.1f}", f"{min(times):.1f} to {max(times):.1f}", f"{median(faults):,.0f}")
+        for guard, (times, faults) in found.items()
+    ]
+    given = f'`make qemu RUN="{JOB["command"]}" MEM={JOB["mem"]} VM=2q CMDLINE="guard=... jitter=N"`'
+    return f"{given}, N from 0 to {JITTERS - 1}.\n\n{table(['guard', 'median s', 'range s', 'faults that read'], rows)}"
+
+
+def bars(found: Mapping[str, tuple[list[float], list[int]]]) -> str:
+    """The picture of mc62 to mc75: seconds, a mark for each run, a bar for the median."""
+    longest, left = max(max(times) for times, _ in found.values()), 130
+    scale = (LEFT + WIDTH - left) / longest
+    lines = [text(left, 14, "seconds until all have ended; bar: median, marks: each run", "small")]
+    for nr, (guard, (times, _)) in enumerate(found.items()):
+        y = 22 + 20 * nr
+        fill = "#8a8a8a" if guard == "none" else "#9cc7e4"
+        lines.append(text(left - 6, y + 12, "no guard" if guard == "none" else guard.split()[0], "right"))
+        lines.append(f'<rect x="{left}" y="{y}" width="{scale * median(times):.1f}" height="15" style="fill:{fill}"/>')
+        lines += [f'<path class="run" d="M{left + scale * one:.1f} {y + 1}v13"/>' for one in times]
+        lines.append(text(f"{left + 6}", y + 12, f"{median(times):.0f} s"))
+    return svg(
+        "mc62 to mc75: how long the work takes",
+        30 + 20 * len(found),
+        "  .run { stroke: #d55e00; stroke-width: 2 }\n",
+        lines,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument(
+        "names", nargs="*", choices=[[], *GUARDS, "prefetch", "table"], help="which; all, if none is named"
+    )
+    names = parser.parse_args().names or [*GUARDS, "prefetch", "table"]
+    for name in names:
+        if name != "table":
+            picture = rows_picture(IDLE, name) if name == "prefetch" else rows_picture(JOB, GUARDS[name])
+            (PLACE / f"{name}.svg").write_text(picture)
+    if "table" in names:
+        found = dict(zip(IN_TABLE, in_parallel(measured, IN_TABLE)))
+        (PLACE / "mc.svg").write_text(bars({guard: found[guard] for guard in ("none", *PRESSES)}))
+        publish("guards-guide", of_all(found))
+
+
+if __name__ == "__main__":
+    main()
