@@ -16,10 +16,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
-from common import ROOT, publish, table
+from common import ROOT, in_parallel, measure, publish, table
 from tidemark import compare, strings, vmsim
 from tidemark.strings import Given, References
 
@@ -276,6 +277,30 @@ def table_of_all(policies: Sequence[str], counts: dict[tuple[str, str], int]) ->
     return table(["misses", *(f"`{name}`, {frames}" for name, frames in LONG.items()), "hits, short"], rows)
 
 
+# --- the whole machine: too many processes ---
+
+JOB, MACHINE = "thrash 8 4096 10", {"mem": "16M", "swap": "sim:hdd"}
+JITTERS = 3
+
+
+def on_machine(policy: str) -> list[tuple[float, int]]:
+    """(virtual s, major faults) of JOB with each jitter."""
+    runs = [measure(JOB, vm=policy, cmdline=f"jitter={n}", timeout=1200, **MACHINE) for n in range(JITTERS)]
+    return [(run.total_s, run.major_faults) for run in runs]
+
+
+def machine_table(policies: Sequence[str]) -> str:
+    """How long the work takes, fastest first."""
+    found = sorted(zip(policies, in_parallel(on_machine, policies)), key=lambda one: median(one[1]))
+    rows = []
+    for policy, runs in found:
+        times, faults = zip(*runs)
+        spread = f"{min(times):.1f} to {max(times):.1f}"
+        rows.append((f"[`{policy}`]({policy}.md)", f"{median(times):.1f}", spread, f"{median(faults):,.0f}"))
+    given = f'`make qemu RUN="{JOB}" MEM=16M VM=... CMDLINE=jitter=N`, N from 0 to {JITTERS - 1}.'
+    return f"{given}\n\n{table(['policy', 'median s', 'range s', 'faults that read'], rows)}"
+
+
 def write_strings(folder: Path) -> None:
     """short.txt and dead.txt, for `make sim TRACE=`."""
     for name, pages in (("short", short_string()), ("dead", dead_pages().pages)):
@@ -288,9 +313,14 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="policies with a page; all, if none is named")
     parser.add_argument("--pictures", action="store_true", help="make no tables")
     parser.add_argument("--strings", type=Path, metavar="FOLDER", help="write the strings there, and nothing else")
+    parser.add_argument(
+        "--machine", action="store_true", help="the table of the whole machine, and nothing else (minutes)"
+    )
     args = parser.parse_args()
     if args.strings:
         return write_strings(args.strings)
+    if args.machine:
+        return publish("policies-machine", machine_table(there))
     PLACE.mkdir(exist_ok=True)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for name, picture in zip(args.names or there, pool.map(drawn, args.names or there)):
