@@ -46,7 +46,11 @@ def parts() -> list[Part]:
     14 other pages; the first ten again.
     """
     draw = random.Random(1).random
-    some = lambda pages, count: [int(pages * draw() ** 1.4) for _ in range(count)]  # noqa: E731
+
+    def some(pages: int, count: int) -> list[int]:
+        """Pages at random, those with low numbers more often."""
+        return [int(pages * draw() ** 1.4) for _ in range(count)]
+
     scan = [page for pair in zip(some(10, 32), range(10, 42)) for page in pair]
     return [
         Part("ten hot pages", some(10, 50)),
@@ -115,9 +119,14 @@ def ideal(pages: Sequence[int], frames: int, worth: Callable[[int, int], int]) -
 
 def yardsticks(pages: Sequence[int], frames: int) -> dict[str, list[bool]]:
     """Hits of LRU, and of MIN, which takes the page that is needed last or never again."""
-    last = lambda page, at: max(i for i in range(at) if pages[i] == page)  # noqa: E731
-    following = lambda page, at: -next((i for i in range(at, len(pages)) if pages[i] == page), len(pages))  # noqa: E731
-    return {LRU: ideal(pages, frames, last), MIN: ideal(pages, frames, following)}
+
+    def last(page: int, at: int) -> int:
+        return max(i for i in range(at) if pages[i] == page)
+
+    def soonest(page: int, at: int) -> int:
+        return -next((i for i in range(at, len(pages)) if pages[i] == page), len(pages))
+
+    return {LRU: ideal(pages, frames, last), MIN: ideal(pages, frames, soonest)}
 
 
 # --- its picture ---
