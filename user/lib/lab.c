@@ -95,8 +95,8 @@ static int lab_compare(const void *a, const void *b)
 
 void lab_spread(const char *name, uint64_t *ns, int nr, uint32_t divisor, const char *unit)
 {
-	static const char *const labels[] = { "min", "med", "p90", "max" };
-	int at[] = { 0, nr / 2, nr * 9 / 10, nr - 1 };
+	static const char *const labels[] = { "min", "med", "p90", "p99", "max" };
+	int at[] = { 0, nr / 2, nr * 9 / 10, nr * 99 / 100, nr - 1 };
 
 	qsort(ns, nr, sizeof(*ns), lab_compare);
 	printf("R %-24s n=%d", name, nr);

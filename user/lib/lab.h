@@ -38,6 +38,13 @@ static inline volatile uint32_t *lab_at(void *base, uint32_t page, uint32_t word
 	return (volatile uint32_t *)base + (size_t)page * WORDS_PER_PAGE + word;
 }
 
+/* A program's own work between two references: so many empty turns of a loop. */
+static inline void lab_work(uint32_t turns)
+{
+	for (volatile uint32_t turn = 0; turn < turns; turn++)
+		;
+}
+
 /* The clock of the machine, from its start. */
 uint64_t lab_now_ns(void);
 unsigned long long lab_us(uint64_t ns);
@@ -65,8 +72,8 @@ void *lab_map(uint32_t nr_pages);
 uint64_t *lab_times(int nr);
 
 /*
- * The spread of @nr times in ns, each of @divisor operations, as "R name n= min= med= p90= max=
- * unit". Sorts them.
+ * The spread of @nr times in ns, each of @divisor operations, as "R name n= min= med= p90= p99=
+ * max= unit". Sorts them.
  */
 void lab_spread(const char *name, uint64_t *ns, int nr, uint32_t divisor, const char *unit);
 
