@@ -134,6 +134,14 @@ def test_every_target_is_in_the_reference() -> None:
     assert targets <= set(re.findall(r"`make ([\w-]+)", text_of(ROOT / "docs/reference/commands.md")))
 
 
+def test_every_program_is_in_the_reference() -> None:
+    """Those of /bin: a file, or a folder with a main.c."""
+    files = [path for folder in ("", "workloads", "conformance") for path in (ROOT / "user" / folder).glob("*.c")]
+    programs = {path.stem for path in files} | {path.parent.name for path in ROOT.glob("user/*/main.c")}
+    table = text_of(ROOT / "docs/reference/commands.md").partition("\n## Programs\n")[2]
+    assert programs <= set(re.findall(r"`(\w+)`", table))
+
+
 def test_every_parameter_is_in_the_reference() -> None:
     sources = [path for path in (ROOT / "kernel").rglob("*.c") if not path.stem.endswith(("_test", "_ktest"))]
     declared = {name for path in sources for name in re.findall(r'^PARAM_\w+\("([^"]+)"', path.read_text(), re.M)}
