@@ -28,6 +28,8 @@ WORKLOADS = {
     "seqscan": "seqscan 12288 2 w",
     "phase": "phase 12288 2048 4 4000",
     "btree": "btree 12288 3000",
+    "cow": "cow 4 4096 3000",
+    "grow": "grow 10240 2",
 }
 
 

@@ -8,6 +8,7 @@ interactive process, which wakes every second, or every five. Five jitters each:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from statistics import mean, median
 
 from common import Outcome, host, in_parallel, measure, publish, table
@@ -62,7 +63,7 @@ def digits(value: float) -> str:
     return f"{float(f'{value:.3g}') if value < 100 else round(value):,}"
 
 
-def spread(values: list[float]) -> str:
+def spread(values: Sequence[float]) -> str:
     """Median and range."""
     return f"{digits(median(values))} ({digits(min(values))} to {digits(max(values))})"
 
@@ -80,8 +81,8 @@ def main() -> None:
     titles = ("policy", "guard", f"overload factor, at least {together:.1f}", "worst turnaround / mean", *beside)
     run = (
         f'`make qemu RUN="{JOB.format(n=N)}" MEM=16M VM=... CMDLINE=guard=...`, and `RUN="{BESIDE}"`; one alone takes '
-        f"{batch.alone_s / N:.3f} s. The least possible factor is {together:.2f}, or {by_turns:.2f} where the disk and the "
-        "processor take turns"
+        f"{batch.alone_s / N:.3f} s. The least possible factor is {together:.2f}, or {by_turns:.2f} where the disk and "
+        "the processor take turns"
     )
     publish("overload", f"{run}; {host()}.\n\n{table(titles, rows, text_columns=2)}")
 
