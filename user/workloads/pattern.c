@@ -103,6 +103,7 @@ static const struct law *find_law(const char *name)
 
 /* --- the run --- */
 
+/* Writes by pairs: of a scan's references, every second is to a hot page. */
 static uint32_t run(const struct law *law, void *array, uint32_t refs)
 {
 	uint32_t corrupt = 0;

@@ -39,7 +39,10 @@ static void fill(void)
 		put_record(record);
 }
 
-/* Returns how many words were not as they had been written. */
+/*
+ * Returns how many words were not as they had been written. The record decides which pages of the
+ * index are read; the low bits of lab_word would be those of the record's number.
+ */
 static uint32_t serve(uint32_t key, bool update)
 {
 	uint32_t record = key % nr_records, part_pages = nr_index / PARTS, corrupt = 0;
