@@ -16,7 +16,7 @@ from tidemark import bound
 
 N, SET_KIB, JITTERS = 10, 4096, 5
 JOB, MACHINE = f"thrash {{n}} {SET_KIB} 6 3000", {"mem": "16M", "swap": "sim:hdd"}
-BESIDE, SLEEPS_MS = "interactive 512 {sleep_ms} " + JOB.format(n=N), (1000, 5000)
+BESIDE, SLEEPS_MS = f"interactive 512 MS {JOB.format(n=N)}", (1000, 5000)
 COMBINATIONS = [
     *((policy, "none") for policy in ("fifo", "clock", "2q", "ws")),
     *(("2q", guard) for guard in ("token", "loadctl", "serialize")),
@@ -53,7 +53,7 @@ def measured(case: Case) -> list[float]:
     ends = job_ends(run)
     found = [run.number(r" total_us=(\d+)") / 1e6, max(ends) / mean(ends)]
     for sleep_ms in SLEEPS_MS:
-        beside = run_of(case, BESIDE.format(sleep_ms=sleep_ms))
+        beside = run_of(case, BESIDE.replace("MS", str(sleep_ms)))
         found += [beside.number(rf"^R interactive_wake .* {key}=([\d.]+)") / 1000 for key in ("med", "max")]
     return found
 
@@ -78,13 +78,13 @@ def main() -> None:
         rows.append((*combination, *map(spread, ([total / batch.alone_s for total in totals], *others))))
     together, by_turns = least.together_s / batch.alone_s, least.by_turns_s / batch.alone_s
     beside = [f"wakes every {ms // 1000} s: {which} ms" for ms in SLEEPS_MS for which in ("median", "worst")]
-    titles = ("policy", "guard", f"overload factor, at least {together:.1f}", "worst turnaround / mean", *beside)
-    run = (
-        f'`make qemu RUN="{JOB.format(n=N)}" MEM=16M VM=... CMDLINE=guard=...`, and `RUN="{BESIDE}"`; one alone takes '
-        f"{batch.alone_s / N:.3f} s. The least possible factor is {together:.2f}, or {by_turns:.2f} where the disk and "
-        "the processor take turns"
+    titles = ("policy", "guard", f"overload factor, least possible {together:.1f}", "worst turnaround / mean", *beside)
+    commands = f'`make qemu RUN="{JOB.format(n=N)}" MEM=16M VM=... CMDLINE=guard=...`, and `RUN="{BESIDE}"`'
+    times = (
+        f"one alone takes {batch.alone_s / N:.3f} s. The least possible factor is {together:.2f}, or {by_turns:.2f} "
+        "where the disk and the processor take turns"
     )
-    publish("overload", f"{run}; {host()}.\n\n{table(titles, rows, text_columns=2)}")
+    publish("overload", f"{commands}; {times}; {host()}.\n\n{table(titles, rows, text_columns=2)}")
 
 
 if __name__ == "__main__":

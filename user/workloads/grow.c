@@ -25,7 +25,7 @@ static volatile uint32_t *word_at(uint32_t page)
 	return lab_at(blocks[page / BLOCK_PAGES], page % BLOCK_PAGES, 0);
 }
 
-/* Half of the looks go anywhere, a quarter to the younger half, an eighth to its younger half ... */
+/* Half of the looks go anywhere, a quarter to the younger half, an eighth to its younger half. */
 static uint32_t older_page(uint32_t nr_pages)
 {
 	uint32_t x = lab_random(&random_state), reach = nr_pages >> (__builtin_ctz(x | 1u << 16));
