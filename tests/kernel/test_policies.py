@@ -22,7 +22,7 @@ BELADY = "refstring 1 2 3 4 1 2 5 1 2 3 4 5"
 THRASH = "thrash 6 2048 2"
 SMALL = {"mem": "8M", "swap": "sim:ssd"}
 
-# Three times as much as memory holds.
+# More than memory holds, some three times as much.
 WORKLOADS = {
     "thrash": THRASH,
     "seqscan": "seqscan 12288 2 w",
