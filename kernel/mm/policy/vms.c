@@ -25,8 +25,9 @@
  * Limits. In VMS each user has one, and memory must be large enough for them, or whole processes
  * are swapped out. Here all sets may have resident_percent of memory together. When they have more,
  * the process that faults gives its oldest page, if it has more than an even share, else the one
- * that has most. So one alone may have everything. A process keeps min_pages, as an instruction may
- * need several at a time. When both lists are empty, the largest set's oldest page goes.
+ * that has most. So one alone may have everything. A process keeps min_pages: an instruction may need
+ * six at a time (its own bytes, what it reads and what it writes, each across the end of a page), and
+ * with fewer it would never be done. When both lists are empty, the largest set's oldest page goes.
  *
  * Pages of no process (read ahead, or only read and written) are in no set, but on the lists, from
  * where a claim takes them. Left out: the swapper, and clusters of pages that are read together.
@@ -65,7 +66,7 @@ static const struct vm_param vms_params[] = {
 	{ "resident_percent", &resident_percent, 1, 99, "%", "memory that resident sets may have" },
 	{ "modified_percent", &modified_percent, 1, 50, "%", "memory that waits to be written" },
 	{ "cluster", &cluster, 1, 100, NULL, "pages laundered for one that is evicted" },
-	{ "min_pages", &min_pages, 1, 1000, NULL, "what a resident set keeps" },
+	{ "min_pages", &min_pages, 6, 1000, NULL, "what a resident set keeps" },
 	{ 0 },
 };
 
