@@ -21,6 +21,7 @@ GUARDS = sorted(
 )
 FAST = {"mem": "8M", "swap": "sim:ssd"}
 THRASH = "thrash 6 2048 2"
+SWITCHES = 12  # in one boot: so many fit into run=
 
 
 @dataclass(frozen=True)
@@ -56,12 +57,20 @@ def expect_no_violation(result: Result) -> None:
     assert "violation" not in result.console, result.tail()
 
 
-@pytest.mark.parametrize("policy", POLICIES)
-def test_three_frames_are_enough(policy: str) -> None:
-    expect_no_violation(boot(f"refstring 1 2 3 4 1 2 5 1 2 3 4 5 7 7 1; thrash 1 64 3; {CHECK}", vm=policy, frames=3))
+# The policy and the guard: every policy with none, and every guard over 2q.
+ALL = [*((policy, "none") for policy in POLICIES), *(("2q", guard) for guard in GUARDS)]
+ONE_OF_EACH = [("2q", "none"), ("2q", "token")]
 
 
-@pytest.mark.parametrize(("policy", "text"), soak_but(ends("policy", POLICIES), *ends("policy", ["ws"])))
+@pytest.mark.parametrize(("policy", "guard"), soak_but(ALL, *ALL[: len(POLICIES)], ("2q", "token")))
+def test_three_frames_are_enough(policy: str, guard: str) -> None:
+    run = f"refstring 1 2 3 4 1 2 5 1 2 3 4 5 7 7 1; thrash 1 64 3; {CHECK}"
+    expect_no_violation(boot(run, vm=policy, frames=3, cmdline=f"guard={guard}"))
+
+
+@pytest.mark.parametrize(
+    ("policy", "text"), soak_but(ends("policy", POLICIES), *ends("policy", ["ws"]), *ends("policy", ["vms"])[:1])
+)
 def test_policies_at_the_ends_of_their_parameters(policy: str, text: str) -> None:
     expect_no_violation(boot(f"{THRASH}; {CHECK}", vm=policy, cmdline=text, timeout=200, **FAST))
 
@@ -71,28 +80,60 @@ def test_guards_at_the_ends_of_their_parameters(guard: str, text: str) -> None:
     expect_no_violation(boot(f"{THRASH}; {CHECK}", vm="2q", cmdline=f"guard={guard} {text}", timeout=200, **FAST))
 
 
-@pytest.mark.parametrize("policy", soak_but(POLICIES, "2q"))
-def test_swap_of_64_KiB(policy: str) -> None:
+@pytest.mark.parametrize(("policy", "guard"), soak_but(ALL, *ONE_OF_EACH))
+def test_swap_of_64_KiB(policy: str, guard: str) -> None:
     """It fills at once: whoever cannot be kept is killed, and the others are well."""
     run = f"thrash 2 1024 2; thrash 8 2048 2; echo ended; {CHECK}"
-    result = boot(run, vm=policy, mem="8M", swap="sim:ssd,size=64K", timeout=200).check_exit()
+    result = boot(run, vm=policy, mem="8M", swap="sim:ssd,size=64K", cmdline=f"guard={guard}", timeout=200).check_exit()
     result.check_lines([r"^R thrash nproc=2 .*corrupt=0", "^ended$", "^ok$"])
     assert "violation" not in result.console, result.tail()
 
 
-@pytest.mark.parametrize("policy", soak_but(POLICIES, "2q"))
-def test_two_GiB(policy: str) -> None:
-    expect_no_violation(boot(f"seqscan 65536 1 w; {CHECK}", vm=policy, mem="2G", swap="none", timeout=200))
+@pytest.mark.parametrize(("policy", "guard"), soak_but(ALL, ("2q", "none")))
+def test_two_GiB(policy: str, guard: str) -> None:
+    run = f"seqscan 65536 1 w; {CHECK}"
+    expect_no_violation(boot(run, vm=policy, mem="2G", swap="none", cmdline=f"guard={guard}", timeout=200))
+
+
+def each_after_each(names: list[str]) -> list[str]:
+    """A walk in which every name follows every other one once: an Euler circuit, found by Hierholzer's way."""
+    left = {name: [other for other in names if other != name] for name in names}
+    path, circuit = [names[0]], []
+    while path:
+        if left[path[-1]]:
+            path.append(left[path[-1]].pop())
+        else:
+            circuit.append(path.pop())
+    return circuit
+
+
+WALK = each_after_each(POLICIES)
+PARTS = [WALK[at : at + SWITCHES + 1] for at in range(0, len(WALK) - 1, SWITCHES)]
+
+
+def expect_switches(names: list[str], guard: str = "none") -> None:
+    """From each to the next, under load."""
+    script = "".join(f"echo {name}>$s;sleep .02;" for name in names[1:])
+    run = f"s={SWITCH};thrash 6 2048 20 1000&{script}wait;{CHECK}"
+    result = boot(run, vm=names[0], cmdline=f"guard={guard}", timeout=300, **FAST)
+    expect_no_violation(result)
+    assert [record["name"] for record in result.telemetry if record["ev"] == "policy"] == names[1:], result.tail()
+
+
+def test_walk_has_every_pair_once() -> None:
+    pairs = [(a, b) for part in PARTS for a, b in itertools.pairwise(part)]
+    assert sorted(pairs) == sorted(itertools.permutations(POLICIES, 2))
 
 
 @pytest.mark.soak
-def test_switching_between_all_of_them() -> None:
-    """Each to each, under load."""
-    pairs = itertools.permutations(POLICIES, 2)
-    script = [f"echo {a} >{SWITCH}; sleep 0.02; echo {b} >{SWITCH}; sleep 0.02" for a, b in pairs]
-    for first in range(0, len(script), 8):
-        part = "; ".join(script[first : first + 8])
-        expect_no_violation(boot(f"thrash 6 2048 20 1000 & {part}; wait; {CHECK}", vm="fifo", timeout=300, **FAST))
+@pytest.mark.parametrize("part", range(len(PARTS)))
+def test_switching_between_all_of_them(part: int) -> None:
+    expect_switches(PARTS[part])
+
+
+@pytest.mark.parametrize("guard", soak_but(GUARDS, "tpf"))
+def test_switching_under_a_guard(guard: str) -> None:
+    expect_switches(PARTS[GUARDS.index(guard)], guard)
 
 
 @pytest.mark.soak

@@ -9,9 +9,11 @@
 #include "host/fake_core.h"
 
 #include "lib/seq_file.h"
+#include <stdlib.h>
 
 enum {
 	NR_FRAMES = 96,
+	FEWEST_FRAMES = 3,
 	MAX_MMS = 6,
 	MAX_ISOLATED = 12,
 	NR_OPS = 30000,
@@ -20,6 +22,7 @@ enum {
 };
 
 static u32 seed;
+static u32 nr_frames;
 static struct page *isolated[MAX_ISOLATED];
 static u32 nr_isolated;
 static u32 next_slot;
@@ -157,7 +160,7 @@ static void op_process(void)
 	heir = some_mm();
 	if (core_nr_mm() == 1 || heir == mm)
 		return;
-	for (u32 pfn = 0; pfn < NR_FRAMES; pfn++)
+	for (u32 pfn = 0; pfn < nr_frames; pfn++)
 		if (mem_map[pfn].owner == mm && page_test(&mem_map[pfn], PG_mlocked))
 			mem_map[pfn].owner = heir;
 	core_mm_end(mm, below(2) ? heir : NULL);
@@ -202,7 +205,7 @@ static void show(void)
 
 static void random_op(void)
 {
-	struct page *page = &mem_map[below(NR_FRAMES)];
+	struct page *page = &mem_map[below(nr_frames)];
 
 	switch (below(32)) {
 	case 0 ... 11:
@@ -235,13 +238,19 @@ static void random_op(void)
 	}
 }
 
-static void begin(const struct vm_policy *policy)
+static void begin_with(const struct vm_policy *policy, u32 frames)
 {
-	core_start(policy, NR_FRAMES);
-	for (u32 pfn = 0; pfn < NR_FRAMES; pfn++)
-		core_set_zone(pfn, (enum zone_index)(pfn * MAX_ZONES / NR_FRAMES));
+	nr_frames = frames;
+	core_start(policy, frames);
+	for (u32 pfn = 0; pfn < frames; pfn++)
+		core_set_zone(pfn, (enum zone_index)(pfn * MAX_ZONES / frames));
 	nr_isolated = next_slot = 0;
 	core_mm_new();
+}
+
+static void begin(const struct vm_policy *policy)
+{
+	begin_with(policy, NR_FRAMES);
 }
 
 static void end(void)
@@ -278,6 +287,39 @@ KTEST(policies, keep_the_rules_under_random_use)
 	}
 }
 
+enum param_end { LEAST, MOST, BEFORE };
+
+/* All parameters of a policy at their least, at their most, or at what they were before. */
+static void set_params(const struct vm_param *params, enum param_end to)
+{
+	static u32 before[16];
+
+	for (u32 i = 0; params && params[i].name; i++) {
+		if (to == LEAST)
+			before[i] = *params[i].value;
+		*params[i].value = to == LEAST  ? params[i].min
+				   : to == MOST ? params[i].max
+						: before[i];
+	}
+}
+
+KTEST(policies, keep_the_rules_at_the_ends_of_their_parameters_and_with_3_frames)
+{
+	u32 first = ktap_seed_noted();
+
+	for (u32 i = 0; policy_at(i); i++)
+		for (enum param_end to = LEAST; to <= BEFORE; to++) {
+			set_params(policy_at(i)->params, to);
+			for (u32 few = 0; few < 2; few++) {
+				seed = first;
+				begin_with(policy_at(i), few ? FEWEST_FRAMES : NR_FRAMES);
+				random_ops(NR_OPS / 10);
+				end();
+			}
+		}
+}
+
+/* In the middle of what there is: pages that the core holds come back to another policy. */
 KTEST(policies, conserve_pages_when_switched)
 {
 	u32 nr = 0, owned;
@@ -287,8 +329,8 @@ KTEST(policies, conserve_pages_when_switched)
 		nr++;
 	begin(policy_at(0));
 	for (int i = 0; i < 60 && random_ops(500); i++) {
-		while (nr_isolated)
-			core_putback(isolated[--nr_isolated], VM_PUT_DONE);
+		if (vm_policy->tick) /* perhaps not to its end */
+			vm_policy->tick();
 		owned = core_owned(ZONES_ALL);
 		core_switch(policy_at(below(nr)));
 		EXPECT_EQ(core_owned(ZONES_ALL), owned);
@@ -342,4 +384,92 @@ KTEST(policies, find_the_only_eligible_page)
 				core_drop_isolated(only);
 			end();
 		}
+}
+
+/* A page of this identity is read, and leaves memory with that which it has then. */
+static void pass_through(struct page_id from, struct page_id to)
+{
+	struct page *page = &mem_map[0];
+
+	while (page < mem_map + nr_frames && !holds_nothing(page))
+		page++;
+	if (page == mem_map + nr_frames) {
+		page = core_reclaim(ZONES_ALL);
+		EXPECT(page);
+		if (!page)
+			return;
+		core_evicted(page, to);
+	}
+	page_clear(page, PG_young);
+	core_insert(page, core_mm(0), VM_IN_FAULT, from);
+}
+
+/*
+ * No ghost is ever forgotten until the end. First every slot has one, and pages leave for slots that
+ * have one; then pages of files, of which there can be more than of slots, push the old ones out.
+ */
+KTEST(policies, remember_no_more_than_they_have_room_for)
+{
+	seed = ktap_seed_noted();
+	for (u32 i = 0; policy_at(i); i++) {
+		u32 slots, files = 20000;
+
+		begin(policy_at(i));
+		slots = vm_slots();
+		for (u32 n = 1; n <= slots; n++)
+			pass_through((struct page_id){ 0 }, (struct page_id){ 1, n });
+		for (u32 n = 0; n < 10 * slots; n++)
+			pass_through((struct page_id){ 1, 1 + below(slots) },
+				     (struct page_id){ 1, 1 + below(slots) });
+		for (u32 n = 1; n <= files && !core_nr_errors; n++)
+			pass_through((struct page_id){ 2, n - below(MIN(n, 400u)) },
+				     (struct page_id){ 2, n });
+		core_expect_count();
+		for (u32 n = 1; vm_policy->forget && n <= files; n++)
+			vm_policy->forget((struct page_id){ 1 + n % 2, n });
+		for (u32 n = 1; vm_policy->forget && n <= files; n++)
+			vm_policy->forget((struct page_id){ 2 - n % 2, n });
+		random_ops(1000);
+		end();
+	}
+}
+
+/* How many processes a policy sees begin and end; PROCESSES=n in the environment: so many. */
+static u32 nr_processes(void)
+{
+	const char *n = getenv("PROCESSES");
+
+	return n ? strtoul(n, NULL, 0) : 20000;
+}
+
+/* Each has a page, and another stays that had the one before: what an address space leaves behind
+ * would be found by the sanitizer, since its memory is freed. */
+KTEST(policies, keep_nothing_of_processes_that_have_ended)
+{
+	for (u32 i = 0; policy_at(i); i++) {
+		struct mm_struct *last;
+
+		begin_with(policy_at(i), 4);
+		last = core_mm(0);
+		for (u32 n = nr_processes(); n; n--) {
+			struct mm_struct *mm = core_mm_new();
+
+			core_insert(&mem_map[n % 4], mm, VM_IN_FAULT, (struct page_id){ 0 });
+			page_set(&mem_map[n % 4], PG_young);
+			core_now_ns += 1000000;
+			mm->vtime_ns += 1000000;
+			if (n % 64 == 0) {
+				struct page *page = core_reclaim(ZONES_ALL);
+
+				for (u32 k = 0; vm_policy->tick && vm_policy->tick() && k < 100;)
+					k++;
+				if (page)
+					core_putback(page, VM_PUT_BUSY);
+			}
+			core_mm_end(last, NULL);
+			last = mm;
+		}
+		core_expect_count();
+		end();
+	}
 }
