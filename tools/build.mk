@@ -137,22 +137,27 @@ HOST_LIBC := /usr/i686-linux-gnu/lib
 HOST_LD_CROSS := -Wl,-dynamic-linker,$(HOST_LIBC)/ld-linux.so.2 -Wl,-rpath,$(HOST_LIBC) -Wl,--disable-new-dtags
 HOST_LD := $(if $(filter i686-%,$(HOST_CC)),$(HOST_LD_CROSS))
 
-# This one tests every policy, and the template, so all of them are linked with it.
-ALL_POLICIES := build/host/kernel/mm/policy/policies_test
+# These two test every policy and every guard, and the templates, so all of them are linked with them.
 POLICY_SRC := $(filter-out %_test.c %_ktest.c,$(sort $(wildcard kernel/mm/policy/*.c)))
+GUARD_SRC := $(filter-out %_test.c %_ktest.c,$(sort $(wildcard kernel/mm/guard/*.c)))
 HOST_POLICIES := $(patsubst %.c,build/host/%.o,$(POLICY_SRC) $(patsubst %,kernel/lib/%.c,seq_file rbtree))
-$(ALL_POLICIES): WITH = build/host/registry.c $(HOST_POLICIES)
-$(ALL_POLICIES): build/host/registry.c $(HOST_POLICIES)
+HOST_GUARDS := $(patsubst %.c,build/host/%.o,$(GUARD_SRC) kernel/lib/seq_file.c)
+build/host/kernel/mm/policy/policies_test: WITH = build/host/policies.c $(HOST_POLICIES)
+build/host/kernel/mm/policy/policies_test: build/host/policies.c $(HOST_POLICIES)
+build/host/kernel/mm/guard/guards_test: WITH = build/host/guards.c $(HOST_GUARDS)
+build/host/kernel/mm/guard/guards_test: build/host/guards.c $(HOST_GUARDS)
 
-build/host/registry.c: tools/registry.awk FORCE
+build/host/policies.c: SRC = -v kind=policy -f tools/registry.awk $(POLICY_SRC)
+build/host/guards.c: SRC = -v kind=guard -f tools/registry.awk $(GUARD_SRC)
+build/host/policies.c build/host/guards.c: tools/registry.awk FORCE
 	@mkdir -p $(@D)
-	$Q$(call if_new,awk -v kind=policy -f $< $(POLICY_SRC))
+	$Q$(call if_new,awk $(SRC))
 
 # What all of them are linked with; the rules of the seams are the kernel's own.
 SEAM_SRC := $(patsubst %,kernel/mm/seam/%.c,rules hooks guard_hooks handover timer ghost)
 HOST_OBJ := $(patsubst %.c,build/host/%.o,$(wildcard tests/host/*.c) $(SEAM_SRC) kernel/lib/mix64.c)
 
-$(HOST_OBJ) $(HOST_POLICIES): build/host/%.o: %.c build/flags
+$(sort $(HOST_OBJ) $(HOST_POLICIES) $(HOST_GUARDS)): build/host/%.o: %.c build/flags
 	@mkdir -p $(@D)
 	$Q$(HOST_CC) $(HOST_FLAGS) $(VM_FILE) -MMD -MP -c -o $@ $<
 
@@ -174,4 +179,4 @@ check-base: grade-base $(HOST_TESTS) $(patsubst %.c,build/%.o,$(wildcard kernel/
 
 FORCE:
 .PHONY: all iso grade-base check-base FORCE
--include $(KERNEL_OBJ:.o=.d) $(patsubst %.c,build/obj/%.d,$(USER_FILES)) $(HOST_TESTS:=.d) $(HOST_OBJ:.o=.d) $(HOST_POLICIES:.o=.d)
+-include $(KERNEL_OBJ:.o=.d) $(patsubst %.c,build/obj/%.d,$(USER_FILES)) $(HOST_TESTS:=.d) $(HOST_OBJ:.o=.d) $(HOST_POLICIES:.o=.d) $(HOST_GUARDS:.o=.d)

@@ -7,7 +7,9 @@ any swap area, much memory, switches in the middle, and all policies under all g
 from __future__ import annotations
 
 import itertools
+import os
 import re
+import subprocess
 from dataclasses import dataclass
 
 import pytest
@@ -142,3 +144,12 @@ def test_switching_under_a_guard(guard: str) -> None:
 def test_every_policy_under_every_guard(policy: str, guard: str) -> None:
     runs = "; ".join(WORKLOADS.values())
     expect_no_violation(boot(f"{runs}; {CHECK}", vm=policy, cmdline=f"guard={guard}", timeout=300, **FAST))
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("program", ["policy/policies_test", "guard/guards_test"])
+def test_a_million_processes_begin_and_end(program: str) -> None:
+    """The host tests of all policies and of all guards, with a million for each of them."""
+    command = [qemu.ROOT / "build/host/kernel/mm" / program]
+    done = subprocess.run(command, env={**os.environ, "PROCESSES": "1000000"}, capture_output=True, text=True)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]

@@ -15,6 +15,7 @@
 
 struct mm_struct {
 	u64 policy[POLICY_MM_SIZE / 8];
+	u64 guard[GUARD_MM_SIZE / 8]; /* of the guard that is tested */
 	struct list_head all;
 	u64 vtime_ns;
 };
