@@ -15,7 +15,9 @@
  * Read as a number, a counter says first how long ago the last use was, and then how regular the
  * uses before it were. Two things separate it from LRU. Of two pages used in the same interval it
  * does not know which one came later. And it has a horizon: after eight ticks without a use all
- * counters are 0, however old the last use is. Of equals the page goes that came first.
+ * counters are 0, however old the last use is. Of equals the page goes that came first. So the
+ * interval must suit the program: with many times memory used in each it is FIFO behind pages that
+ * were popular before the last tick. The book has 20 ms: after 160 a page is not important.
  *
  * With aging.lfu=1 the accessed bit is added instead, and nothing is shifted: NFU, not frequently
  * used, which is LFU as far as accessed bits allow. It counts ticks with a use in them, not uses,
@@ -221,6 +223,7 @@ static void aging_show(struct seq_file *m)
 static const struct vm_policy aging = {
 	.name = "aging",
 	.summary = "shift counters: the page used least lately goes",
+	.tick_ms = 20,
 	.params = aging_params,
 	.init = aging_init,
 	.insert = aging_insert,

@@ -1,5 +1,5 @@
 /*
- * Use-once, as Linux had it from 2.4.10 to 2.6.27: two lists, and a referenced flag.
+ * Use-once, which Linux has from 2.4.10 on: two lists, and a referenced flag.
  *
  * A page that is used once should not push out pages that are used again and again. So a new page
  * goes to the inactive list, from whose tail pages are evicted, and must prove itself there
@@ -10,15 +10,16 @@
  *
  * (mark_page_accessed in Linux's mm/swap.c; figure 1.1 of McMenamin's report.) "Used" is what the
  * accessed bit says when a scan comes by, or a minor fault. The active list is scanned only while
- * the inactive one is the shorter of the two (inactive_is_low for small memories). Zones share
- * the pressure in proportion to their sizes.
+ * the inactive one is the shorter of the two. Zones share the pressure in proportion to their sizes.
  *
  * It is global: whose page it is plays no role. So it can hold on to pages of a phase that is
  * over, and when many processes cycle over more than memory holds, each takes the other's pages.
  *
  * All pages are treated by the rules that Linux has for pages of files, anonymous ones too. 2q.c is
  * Linux 3.0 with both kinds. While the inactive list is the longer one nothing leaves the
- * active one, and its pages may be dead.
+ * active one, and its pages may be dead. (That rule is Linux's from 2.6.31 on, inactive_file_is_low;
+ * before it active pages were looked at whenever inactive ones were: in 2.4 so many that the active
+ * list stayed at two thirds of all.)
  */
 #include "mm/policy.h"
 
