@@ -7,6 +7,7 @@
  */
 #include "../policy/fifo.c"
 #include "host/fake_core.h"
+#include "lib/string.h"
 #include <stdlib.h>
 
 enum { NR_FRAMES = 24, MAX_MMS = 6, NR_SLOTS = 4 * NR_FRAMES, NR_OPS = 20000, MINUTE = 60 };
@@ -215,6 +216,21 @@ KTEST(guards, keep_the_rules_at_the_ends_of_their_parameters)
 		random_ops(i, NR_OPS / 4);
 		for (u32 k = 0; params && params[k].name; k++)
 			*params[k].value = before[k];
+	}
+}
+
+KTEST(guards, say_what_they_are_each_in_words_of_its_own)
+{
+	for (u32 i = 0; guard_at(i); i++) {
+		const struct vm_param *p = guard_at(i)->params;
+
+		EXPECT(guard_at(i)->summary && *guard_at(i)->summary);
+		for (u32 k = 0; k < i; k++) {
+			EXPECT(strcmp(guard_at(i)->name, guard_at(k)->name));
+			EXPECT(strcmp(guard_at(i)->summary, guard_at(k)->summary));
+		}
+		for (; p && p->name; p++)
+			EXPECT(p->help && *p->help && p->min <= *p->value && *p->value <= p->max);
 	}
 }
 

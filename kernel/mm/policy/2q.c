@@ -448,7 +448,7 @@ static const struct vm_param twoq_params[] = {
 
 static const struct vm_policy twoq = {
 	.name = "2q",
-	.summary = "Linux's active and inactive lists, global",
+	.summary = "Linux 3.0: active and inactive lists, for programs' pages and for files",
 	.params = twoq_params,
 	.init = twoq_init,
 	.insert = twoq_insert,

@@ -50,7 +50,8 @@ static struct bag pages;
 static u64 nr_drawn, nr_used, nr_in_vain;
 
 static const struct vm_param lru_params[] = {
-	{ "sample", &sample, 1, DRAWS, "pages", "how many are drawn, of which the oldest goes" },
+	{ "sample", &sample, 1, DRAWS, "pages",
+	  "how many are drawn; the one unused for longest goes" },
 	{ "seed", &seed, 0, UINT32_MAX, NULL, "other draws for each" },
 	{ 0 },
 };

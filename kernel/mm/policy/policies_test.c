@@ -9,6 +9,7 @@
 #include "host/fake_core.h"
 
 #include "lib/seq_file.h"
+#include "lib/string.h"
 #include <stdlib.h>
 
 enum {
@@ -317,6 +318,21 @@ KTEST(policies, keep_the_rules_at_the_ends_of_their_parameters_and_with_3_frames
 				end();
 			}
 		}
+}
+
+KTEST(policies, say_what_they_are_each_in_words_of_its_own)
+{
+	for (u32 i = 0; policy_at(i); i++) {
+		const struct vm_param *p = policy_at(i)->params;
+
+		EXPECT(policy_at(i)->summary && *policy_at(i)->summary);
+		for (u32 k = 0; k < i; k++) {
+			EXPECT(strcmp(policy_at(i)->name, policy_at(k)->name));
+			EXPECT(strcmp(policy_at(i)->summary, policy_at(k)->summary));
+		}
+		for (; p && p->name; p++)
+			EXPECT(p->help && *p->help && p->min <= *p->value && *p->value <= p->max);
+	}
 }
 
 /* In the middle of what there is: pages that the core holds come back to another policy. */

@@ -257,7 +257,7 @@ static void useonce_show(struct seq_file *m)
 
 static const struct vm_policy useonce = {
 	.name = "useonce",
-	.summary = "active and inactive lists, two uses to get active, global",
+	.summary = "use-once: an active and an inactive list, two uses to get active",
 	.init = useonce_init,
 	.insert = useonce_insert,
 	.touch = useonce_touch,
