@@ -38,7 +38,7 @@
 enum list { ACTIVE, DIRTY, CLEAN, NR_LISTS };
 enum { AGE_START = 2, AGE_ADVANCE = 3, AGE_MAX = 64 };
 
-#define LAUNDER_BATCH 32
+#define LAUNDER_BATCH 32 /* MAX_LAUNDER with 16 to 32 MiB: 4 << page_cluster */
 #define PRESSURE_SHIFT 6 /* an average over 64 seconds */
 
 struct linux24_page {

@@ -18,10 +18,10 @@
  *
  * Kinds. Pages of files and anonymous ones have a min_seq each, and one max_seq, so that
  * generations of both can be compared: the kind whose oldest generation is older gives. A page that
- * a fault brought in begins in the youngest generation, one that was only read, or read ahead, in
- * the oldest: it has yet to show that it is used again. Uses by system calls are counted: after N
- * of them a page is in tier log2(N), rounded up. Pages of tier 1 and above, used at least twice,
- * are not evicted, but moved to the next generation, where their count begins anew.
+ * a fault brought in begins in the youngest generation, with those that it read ahead; one that a
+ * system call read, in the oldest: it has yet to show that it is used again. Uses by system calls
+ * are counted: after N of them a page is in tier log2(N), rounded up. Pages of tier 1 and above, used
+ * at least twice, are not evicted, but moved to the next generation, where their count begins anew.
  *
  * What differs. Linux walks through page tables, and around each page that eviction finds used;
  * here the walk goes round a list of all pages, in pieces: a few in each select, more when it is
@@ -131,12 +131,10 @@ static void disown(struct page *page)
 static void mglru_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
 			 struct page_id from)
 {
-	bool cold = how == VM_IN_READ || how == VM_IN_PREFETCH;
-
 	(void)mm, (void)from;
 	mglru_data(page)->used = false;
 	mglru_data(page)->refs = how == VM_IN_READ;
-	own(page, cold ? min_seq[page_is_file(page) ? FILES : ANON] : max_seq);
+	own(page, how == VM_IN_READ ? min_seq[FILES] : max_seq);
 }
 
 static void mglru_touch(struct page *page, struct mm_struct *mm, enum vm_touch how)
