@@ -70,7 +70,7 @@ static u32 share(u32 percent)
 	return (u64)vm_frames() * percent / 100;
 }
 
-/* As many ghosts as kout may ever ask for. */
+/* As many ghosts as kout may ever ask for, and one more until the oldest has gone. */
 static int js2q_init(void)
 {
 	for (int i = 0; i < NR_LISTS; i++) {
@@ -79,7 +79,7 @@ static int js2q_init(void)
 	}
 	INIT_LIST_HEAD(&a1out);
 	nr_ghost_hits = nr_spared = 0;
-	return ghosts_init(&ghosts, max_pfn);
+	return ghosts_init(&ghosts, max_pfn + 1);
 }
 
 static void js2q_exit(void)

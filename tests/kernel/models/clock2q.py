@@ -14,11 +14,11 @@ MIXED = True
 class Model:
     """A memory of some frames."""
 
-    def __init__(self, frames: int, *, as_library: bool = False) -> None:
+    def __init__(self, frames: int, *, as_library: bool = False, ghost_percent: int = 50) -> None:
         self.frames, self.as_library = frames, as_library
         self.share = max(1, frames // 10)
         self.window = -(-self.share // 2)
-        self.nr_ghosts = max(8, frames * 9 // 10 if as_library else frames // 2)
+        self.nr_ghosts = max(8, frames * 9 // 10 if as_library else frames * ghost_percent // 100)
         self.small: list[int] = []  # oldest first
         self.main: list[int] = []
         self.ghosts: list[int] = []

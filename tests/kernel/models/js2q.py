@@ -19,8 +19,8 @@ KIN, KOUT = 4, 2  # one in so many frames
 class Model:
     """A memory of some frames."""
 
-    def __init__(self, frames: int, sees_all: bool = False) -> None:
-        self.frames, self.sees_all = frames, sees_all
+    def __init__(self, frames: int, sees_all: bool = False, kout: int = KOUT) -> None:
+        self.frames, self.sees_all, self.kout = frames, sees_all, kout
         self.a1in: list[int] = []  # the newest is the first, as in the paper, here and below
         self.a1out: list[int] = []
         self.am: list[int] = []
@@ -61,7 +61,7 @@ class Model:
         if len(self.a1in) > self.frames // KIN or not self.am:
             page = self.a1in.pop()
             self.a1out.insert(0, page)
-            del self.a1out[self.frames // KOUT :]
+            del self.a1out[self.frames // self.kout :]
         else:
             while (page := self.am.pop()) in self.used:
                 self.used.remove(page)

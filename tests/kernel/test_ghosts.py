@@ -1,0 +1,21 @@
+"""With as many ghosts as there are frames, for which the tables have just room, policies decide as their models do."""
+
+from __future__ import annotations
+
+from functools import partial
+from types import ModuleType
+
+import pytest
+from test_models import expect_equal, model_of, trial
+
+
+@pytest.mark.parametrize(
+    ("policy", "parameter", "options"),
+    [("js2q", "kout=100", {"kout": 1}), ("clock2q", "ghost_percent=100", {"ghost_percent": 100})],
+)
+def test_oldest_ghost_goes_when_the_table_is_full(policy: str, parameter: str, options: dict[str, int]) -> None:
+    module = ModuleType("full")
+    module.Model = partial(model_of(policy).Model, **options)  # type: ignore[attr-defined]
+    module.PARAMETERS = (f"{policy}.{parameter}",)  # type: ignore[attr-defined]
+    for seed in range(30):
+        expect_equal(policy, module, *trial(seed, seed % 2 == 1, 100_000))
