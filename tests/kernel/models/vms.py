@@ -12,8 +12,8 @@ from __future__ import annotations
 from tidemark.strings import LOADS
 
 RELATIVE = "fifo"
-DIFFERS = ("1-6 1 7 1 8 2 1 9 1 3 1 l4 l1 10 1 5 1 11 12 1", 6)
-PERCENT, MODIFIED_PERCENT, CLUSTER, MINIMUM = 50, 20, 3, 2
+DIFFERS = ("1-12 1 13 1 14 2 1 15 1 3 1 l4 l1 16 1 5 1 17 18 1", 12)
+PERCENT, MODIFIED_PERCENT, CLUSTER, MINIMUM = 50, 20, 3, 6
 PARAMETERS = (
     f"resident_percent={PERCENT}",
     f"modified_percent={MODIFIED_PERCENT}",
