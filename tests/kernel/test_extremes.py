@@ -1,5 +1,6 @@
 """Every policy and every guard where there is least room: three frames, parameters at the ends of their ranges, hardly
-any swap area, much memory, switches in the middle, and all policies under all guards.
+any swap area, much memory, switches in the middle, and all policies under all guards. What can be tried without a
+machine is in kernel/mm/policy/policies_test.c and kernel/mm/guard/guards_test.c.
 
 `make check` runs what is quick for each; all combinations are in `make soak`.
 """
@@ -25,6 +26,10 @@ FAST = {"mem": "8M", "swap": "sim:ssd"}
 THRASH = "thrash 6 2048 2"
 SWITCHES = 12  # in one boot: so many fit into run=
 
+# The policy and the guard: every policy with none, and every guard over 2q.
+ALL = [*((policy, "none") for policy in POLICIES), *(("2q", guard) for guard in GUARDS)]
+ONE_OF_EACH = [("2q", "none"), ("2q", "token")]
+
 
 @dataclass(frozen=True)
 class Parameter:
@@ -36,18 +41,18 @@ class Parameter:
     most: int
 
 
-def parameters(kind: str, name: str) -> list[Parameter]:
-    """Those that a file registers: { "name", &variable, least, most, ... }."""
-    text = (qemu.ROOT / f"kernel/mm/{kind}/{name}.c").read_text()
-    found = re.findall(r'\{\s*"(\w+)",\s*&\w+,\s*(\d+),\s*(\d+),', text)
-    return [Parameter(name, parameter, int(least), int(most)) for parameter, least, most in found]
+def parameters(owner: str) -> list[Parameter]:
+    """Those of a policy or guard, from the list of all that the kernel knows."""
+    text = (qemu.ROOT / "docs/reference/parameters.md").read_text()
+    found = re.findall(rf"^{owner}\.(\w+)=\S*\t(\d+)\.\.(\d+)", text, re.MULTILINE)
+    return [Parameter(owner, name, int(least), int(most)) for name, least, most in found]
 
 
-def ends(kind: str, names: list[str]) -> list[tuple[str, str]]:
+def ends(names: list[str]) -> list[tuple[str, str]]:
     """(name, what to set): all parameters at their least, and at their most."""
     found = []
     for name in names:
-        known = parameters(kind, name)
+        known = parameters(name)
         for end in ("least", "most"):
             text = " ".join(f"{one.owner}.{one.name}={getattr(one, end)}" for one in known)
             found += [(name, text)] if known else []
@@ -59,25 +64,18 @@ def expect_no_violation(result: Result) -> None:
     assert "violation" not in result.console, result.tail()
 
 
-# The policy and the guard: every policy with none, and every guard over 2q.
-ALL = [*((policy, "none") for policy in POLICIES), *(("2q", guard) for guard in GUARDS)]
-ONE_OF_EACH = [("2q", "none"), ("2q", "token")]
-
-
 @pytest.mark.parametrize(("policy", "guard"), soak_but(ALL, *ALL[: len(POLICIES)], ("2q", "token")))
 def test_three_frames_are_enough(policy: str, guard: str) -> None:
     run = f"refstring 1 2 3 4 1 2 5 1 2 3 4 5 7 7 1; thrash 1 64 3; {CHECK}"
     expect_no_violation(boot(run, vm=policy, frames=3, cmdline=f"guard={guard}"))
 
 
-@pytest.mark.parametrize(
-    ("policy", "text"), soak_but(ends("policy", POLICIES), *ends("policy", ["ws"]), *ends("policy", ["vms"])[:1])
-)
+@pytest.mark.parametrize(("policy", "text"), soak_but(ends(POLICIES), *ends(["ws"]), *ends(["vms"])[:1]))
 def test_policies_at_the_ends_of_their_parameters(policy: str, text: str) -> None:
     expect_no_violation(boot(f"{THRASH}; {CHECK}", vm=policy, cmdline=text, timeout=200, **FAST))
 
 
-@pytest.mark.parametrize(("guard", "text"), soak_but(ends("guard", GUARDS), *ends("guard", ["serialize"])))
+@pytest.mark.parametrize(("guard", "text"), soak_but(ends(GUARDS), *ends(["serialize"])))
 def test_guards_at_the_ends_of_their_parameters(guard: str, text: str) -> None:
     expect_no_violation(boot(f"{THRASH}; {CHECK}", vm="2q", cmdline=f"guard={guard} {text}", timeout=200, **FAST))
 
