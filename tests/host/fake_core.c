@@ -1,6 +1,7 @@
 /* The fake core: see host/fake_core.h. */
 #include "host/fake_core.h"
 #include "lib/assert.h"
+#include "lib/future.h"
 #include "mm/slab.h"
 #include "mm/starve.h"
 #include "mm/swap.h"
@@ -153,6 +154,15 @@ u32 mm_rss(struct mm_struct *mm)
 u32 vm_frames(void)
 {
 	return core_frames;
+}
+
+/* A future of which nobody has anything. */
+void *vm_future(void)
+{
+	static struct future_file none;
+
+	none = (struct future_file){ .magic = FUTURE_MAGIC };
+	return &none;
 }
 
 struct mm_struct *vm_next_mm(struct mm_struct *mm)

@@ -9,12 +9,13 @@ import pytest
 from bad_kernels import bad_kernel  # noqa: F401  (a fixture)
 from guest import Guest, Result, boot
 from soak import soak_but
-from tidemark import qemu
+from tidemark import qemu, vmsim
 
 POLICIES = sorted(
     path.stem
     for path in qemu.ROOT.glob("kernel/mm/policy/*.c")
     if not path.stem.endswith(("_test", "_ktest", "TEMPLATE"))
+    and path.stem not in vmsim.WITH_FUTURE  # they do not start without the run's own: test_min.py, lab/test_min.py
 )
 SWITCH = "/proc/sys/vm/policy"
 CHECK = "cat /proc/vm/check"

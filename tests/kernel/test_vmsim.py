@@ -27,6 +27,7 @@ import numpy as np
 import pytest
 from fixed import FixedSizes
 from soak import soak_but
+from test_policies import POLICIES
 from tidemark import compare, explain, qemu, strings, vmsim
 from tidemark.commands import sim
 from tidemark.errors import FAILED
@@ -190,7 +191,7 @@ def guest_programs() -> None:
 
 
 @pytest.mark.usefixtures("guest_programs")
-@pytest.mark.parametrize("policy", soak_but(vmsim.policies(), "clock", "2q", "ws"))
+@pytest.mark.parametrize("policy", soak_but(POLICIES, "clock", "2q", "ws"))
 def test_refstring_meets_the_same_decisions_in_the_kernel(policy: str, tmp_path: Path) -> None:
     pages = [*PREFIX, *chain(*localities(1, 6, 100))]
     console = in_kernel(policy, "settle", image(tmp_path, " ".join(map(str, pages))), FRAMES)
@@ -220,7 +221,7 @@ def check_with_ticks(policy: str, program: Path, folder: Path, kernel: Path = qe
 
 
 @pytest.mark.usefixtures("guest_programs")
-@pytest.mark.parametrize("policy", soak_but(vmsim.policies(), "clock", "ws"))
+@pytest.mark.parametrize("policy", soak_but(POLICIES, "clock", "ws"))
 def test_ticks_and_trimming_are_the_same_in_the_kernel(policy: str, tmp_path: Path) -> None:
     counts = check_with_ticks(policy, vmsim.build(policy), tmp_path)
     assert counts["evictions"] > 100

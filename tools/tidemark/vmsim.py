@@ -12,19 +12,21 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Callable, Iterable
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
-from tidemark import qemu
+from tidemark import future, qemu
 from tidemark.errors import FAILED, NO_TOOL, USAGE, LabError
 from tidemark.strings import References
 
 POLICIES = Path("kernel/mm/policy")
 NOT_POLICIES = ("TEMPLATE", "_test", "_ktest")
+WITH_FUTURE = ("min", "vmin")  # they are told the whole string beforehand
 MIN_FRAMES, MAX_FRAMES = 1, 1 << 24
 VIOLATION = 1
 
@@ -106,6 +108,29 @@ def command_line(program: Path, frames: int, parameters: Iterable[str] = (), exp
     return command + (["--explain"] if explain else [])
 
 
+def future_of(string: References) -> future.Space:
+    """The future of the simulator's one process. LabError for a string with a file's pages, which it has not."""
+    runs = np.concatenate([*string.runs(), np.zeros((0, 3), np.uint32)])
+    if not runs[:, 1].all():
+        raise LabError(f"{string.name}: only a program's own pages have a future here, no other kinds", USAGE)
+    vpns, refs = np.unique(runs[:, 0], return_inverse=True)
+    times = np.cumsum(runs[:, 2], dtype=np.uint64) - runs[:, 2]
+    changes = future.without_repetitions(refs)
+    return future.Space(vpns, refs[changes].astype(np.uint32), times[changes])
+
+
+@contextlib.contextmanager
+def told(program: Path, string: References) -> Iterator[list[str]]:
+    """What to add to the command line so that a policy that needs the future has it."""
+    if program.name.partition(".")[0] not in WITH_FUTURE:
+        yield []
+        return
+    with tempfile.NamedTemporaryFile(prefix="tidemark-") as file:
+        file.write(future.encode([future_of(string)]))
+        file.flush()
+        yield ["--future", file.name]
+
+
 def run(
     program: Path, string: References, frames: int, parameters: Iterable[str] = (), explained: Row | None = None
 ) -> Outcome:
@@ -115,7 +140,12 @@ def run(
     import threading
 
     command = command_line(program, frames, parameters, explained is not None)
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with (
+        told(program, string) as more,
+        subprocess.Popen(
+            command + more, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as process,
+    ):
         assert process.stdout and process.stderr  # they are pipes
         said: list[bytes] = []
         stderr = process.stderr

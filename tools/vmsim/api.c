@@ -103,6 +103,11 @@ u32 vm_frames(void)
 	return max_pfn;
 }
 
+void *vm_future(void)
+{
+	return sim_future;
+}
+
 struct mm_struct *vm_next_mm(struct mm_struct *mm)
 {
 	return mm ? NULL : &sim_mm;

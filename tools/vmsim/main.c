@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #define USAGE                                                                                      \
-	"usage: POLICY [--frames N] [--set NAME=VALUE]... [--explain]\n"                           \
+	"usage: POLICY [--frames N] [--set NAME=VALUE]... [--future FILE] [--explain]\n"           \
 	"Runs the policy over the references on standard input: triples of 32-bit numbers,\n"      \
 	"page, references to it, and nanoseconds they take. A triple of no references says\n"      \
 	"instead of a page of what kind those after it are (REF_*). Prints JSON (report.c).\n"
@@ -18,6 +18,7 @@ struct run {
 };
 
 static struct run runs[RUNS_AT_ONCE];
+void *sim_future;
 
 static void __noreturn __printf(1, 2) refuse(const char *fmt, ...)
 {
@@ -61,6 +62,22 @@ static void set_parameter(const char *text)
 	refuse("--set %s: policy %s has no such parameter", text, policy->name);
 }
 
+static void *read_file(const char *name)
+{
+	FILE *file = name ? fopen(name, "rb") : NULL;
+	long size = 0;
+	char *all;
+
+	if (!file || fseek(file, 0, SEEK_END) || (size = ftell(file)) < 0)
+		refuse("--future %s: %m", name ?: "");
+	rewind(file);
+	all = malloc(size + 1);
+	if (!all || fread(all, 1, size, file) != (size_t)size)
+		refuse("--future %s: cannot be read", name);
+	fclose(file);
+	return all;
+}
+
 static u32 parse_options(int argc, char **argv)
 {
 	u32 nr_frames = DEFAULT_FRAMES;
@@ -72,6 +89,8 @@ static u32 parse_options(int argc, char **argv)
 			nr_frames = option_number("frames", argv[++i], 1, MAX_FRAMES);
 		else if (!strcmp(argv[i], "--set"))
 			set_parameter(argv[++i]);
+		else if (!strcmp(argv[i], "--future"))
+			sim_future = read_file(argv[++i]);
 		else
 			refuse("%s", USAGE);
 	}

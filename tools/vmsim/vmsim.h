@@ -59,6 +59,7 @@ enum {
 
 extern struct mm_struct sim_mm;
 extern struct counts counts;
+extern void *sim_future; /* --future: lib/future.h */
 extern u64 sim_now_ns;   /* machine time, and the process's own */
 extern u32 sim_resident; /* frames in use */
 

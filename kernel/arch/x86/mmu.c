@@ -133,18 +133,19 @@ static pte_t *kernel_table(u32 va)
 }
 
 /* boot.S has mapped all that can be low memory, and the first 4 MiB twice. */
-void mmu_init(u32 lowmem_end)
+void mmu_init(u32 lowmem_end, u32 start, u32 end)
 {
-	u32 va;
+	u32 va, pa;
 
 	ASSERT(lowmem_end <= LOWMEM_MAX);
 	lowmem_pfns = lowmem_end >> PAGE_SHIFT;
 	for (va = VMALLOC_START; va < VMALLOC_END; va += LARGE_PAGE)
 		kernel_table(va);
 	kmap_table = kernel_table(FIXMAP_START);
-	for (va = KERNEL_BASE + ALIGN_UP(lowmem_end, LARGE_PAGE); va < VMALLOC_START;
-	     va += LARGE_PAGE)
-		kernel_pgd[va / LARGE_PAGE].v = 0;
+	for (pa = ALIGN_UP(lowmem_end, LARGE_PAGE); pa < VMALLOC_START - KERNEL_BASE;
+	     pa += LARGE_PAGE)
+		if (pa >= end || pa + LARGE_PAGE <= start)
+			kernel_pgd[(KERNEL_BASE + pa) / LARGE_PAGE].v = 0;
 	kernel_pgd[0].v = 0;
 	write_cr4(read_cr4() ^ CR4_PGE);
 	write_cr4(read_cr4() ^ CR4_PGE);

@@ -101,8 +101,8 @@ void kernel_unmap_page(u32 va);
 void *kmap_pfn(u32 pfn);
 void kunmap(void *addr);
 
-/* Builds the direct map up to lowmem_end (bytes), the vmalloc and kmap page tables. */
-void mmu_init(u32 lowmem_end);
+/* Builds the direct map up to lowmem_end and of [start, end) (bytes), the vmalloc and kmap page tables. */
+void mmu_init(u32 lowmem_end, u32 start, u32 end);
 
 void clear_page(void *page); /* one frame of zeros */
 void copy_page(void *to, const void *from);

@@ -89,6 +89,8 @@ struct mm_struct {
 	u64 guard[MAX_GUARDS][GUARD_MM_SIZE / 8]; /* the guards'; guard_mm() */
 };
 
+STATIC_ASSERT(offsetof(struct mm_struct, pgd) == 0); /* tools/plugin/trace.c reads it */
+
 extern struct list_head mm_list; /* every user address space */
 #define for_each_mm(m) list_for_each_entry(m, &mm_list, all)
 

@@ -71,6 +71,8 @@ struct page {
 };
 
 STATIC_ASSERT(sizeof(struct page) == 64);
+/* tools/plugin/trace.c reads them */
+STATIC_ASSERT(offsetof(struct page, index) == 24 && offsetof(struct page, owner) == 32);
 
 extern struct page *mem_map; /* indexed by frame number */
 extern u32 max_pfn; /* frames 0 .. max_pfn - 1 have a struct page */

@@ -188,6 +188,9 @@ void vm_prepage(struct mm_struct *mm);
  * first. In order of age. */
 struct mm_struct *vm_next_mm(struct mm_struct *mm);
 
+/* What is to come, if the machine was started with it (lib/future.h); NULL: it was not. */
+void *vm_future(void);
+
 /* A policy's own data in a page and in an address space: all zero before insert and mm_init. */
 #define POLICY_PAGE_FITS(type) STATIC_ASSERT(sizeof(type) <= sizeof(((struct page *)0)->policy))
 #define POLICY_MM_FITS(type) STATIC_ASSERT(sizeof(type) <= POLICY_MM_SIZE)

@@ -2,10 +2,11 @@
  * Memory at boot.
  *
  * The loader's map says which physical memory exists. mem= says how much of it, from 0 up, the
- * allocator manages; what lies above is the store of the modelled disk. Until the buddy
- * allocator works, memory is taken by moving a pointer up from the end of the kernel image,
- * around the initramfs, and is never given back: mem_map, page tables, little else. Then every
- * usable frame that nobody took is freed into its zone.
+ * allocator manages; what lies above is the store of the modelled disk, and above it the future, if
+ * the lab has put one there (lib/future.h). Until the buddy allocator works, memory is taken by
+ * moving a pointer up from the end of the kernel image, around the initramfs, and is never given
+ * back: mem_map, page tables, little else. Then every usable frame that nobody took is freed into
+ * its zone.
  */
 #include "mm/bootmem.h"
 
@@ -13,6 +14,7 @@
 #include "drivers/simdisk.h"
 #include "drivers/swapdisk.h"
 #include "lib/assert.h"
+#include "lib/future.h"
 #include "lib/param.h"
 #include "lib/printf.h"
 #include "lib/string.h"
@@ -35,10 +37,13 @@ u32 max_pfn;
 
 static u64 mem_limit;               /* mem=; then: end of managed memory */
 static u64 lowmem_limit = LOWMEM_MAX; /* lowmem=; then: border to HIGHMEM */
+static u64 future_at;               /* future=; 0: there is none */
 static u32 bump;      /* next free physical byte */
 
 PARAM_SIZE("mem", mem_limit, MEM_MIN, MEM_MAX, "memory that the kernel manages", AT_BOOT);
 PARAM_SIZE("lowmem", lowmem_limit, 4 * MIB, LOWMEM_MAX, "border between NORMAL and HIGHMEM",
+	   AT_BOOT);
+PARAM_SIZE("future", future_at, 4 * MIB, LOWMEM_MAX, "where the lab has put the future, for vm=min",
 	   AT_BOOT);
 
 static u64 ram_end(void)
@@ -83,6 +88,24 @@ static void settle_limits(void)
 	lowmem_limit = MIN(lowmem_limit, mem_limit) & ~(4 * MIB - 1) ?: mem_limit;
 }
 
+/* The future lies above all that is managed, and the store ends before it. */
+static struct mem_range future_range(void)
+{
+	const struct future_file *file = phys_to_virt(future_at);
+
+	if (!future_at)
+		return (struct mem_range){ 0 };
+	if (future_at < mem_limit || !in_ram(future_at, future_at + sizeof(*file)) ||
+	    file->magic != FUTURE_MAGIC || future_at + file->bytes > MIN(ram_end(), LOWMEM_MAX))
+		panic("future=%llu: no future lies there; `tidemark min` puts one", future_at);
+	return (struct mem_range){ future_at, future_at + file->bytes };
+}
+
+void *vm_future(void)
+{
+	return future_at ? phys_to_virt(future_at) : NULL;
+}
+
 void bootmem_store_range(u64 *start, u64 *end)
 {
 	*start = ALIGN_UP(mem_limit, (u64)PAGE_SIZE);
@@ -92,6 +115,8 @@ void bootmem_store_range(u64 *start, u64 *end)
 			*end = MIN(*end, boot_info.ram[i].end & ~(u64)(PAGE_SIZE - 1));
 	if (simdisk_size())
 		*end = MIN(*end, *start + simdisk_size());
+	if (future_at)
+		*end = MIN(*end, future_at & ~(u64)(PAGE_SIZE - 1));
 }
 
 static void zone_define(enum zone_index i, const char *name, u64 start, u64 end)
@@ -174,11 +199,14 @@ static void swap_tables_init(void)
 
 void mm_init(void)
 {
+	struct mem_range future;
+
 	if (!boot_info.nr_ram)
 		panic("the boot loader gave no memory map");
 	settle_limits();
 	bump = virt_to_phys(__kernel_end);
-	mmu_init(lowmem_limit);
+	future = future_range();
+	mmu_init(lowmem_limit, future.start, future.end);
 	max_pfn = mem_limit >> PAGE_SHIFT;
 	mem_map = boot_alloc(max_pfn * sizeof(struct page), 64);
 	zone_define(ZONE_DMA, "DMA", 0, MIN(DMA_LIMIT, lowmem_limit));

@@ -1,0 +1,97 @@
+"""The future of a run, as the policies min and vmin take it: a file that lies in the guest's memory.
+
+kernel/include/lib/future.h says what is in it and how it is used. For each address space, in order of creation, the
+string of its references to pages that a policy has, without immediate repetitions; with each reference the number of
+the next one to the same page, and the space's virtual time.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+MAGIC = 0x31465554
+NEVER = (1 << 32) - 1
+HEADER, SPACE = struct.Struct("<5I"), struct.Struct("<10I")
+SUM = 3  # the word of the header that makes the sum of all words 0
+REF_BYTES = 12  # of a reference, and of a page
+TIME_SHIFT = 10
+
+
+@dataclass(frozen=True)
+class Space:
+    """One address space: page numbers u32[pages] by page, pages u32[n] in order of reference, and when: instructions
+    that it had begun by then, u64[n]. A page that was given back and used anew is another page with the same number.
+    """
+
+    vpns: np.ndarray
+    refs: np.ndarray
+    times: np.ndarray
+
+
+def next_uses(refs: np.ndarray) -> np.ndarray:
+    """u32[n]: for each reference the place of the next one to the same page, or NEVER."""
+    order = np.argsort(refs, kind="stable")
+    following = np.full(len(refs), NEVER, np.uint32)
+    same = refs[order[:-1]] == refs[order[1:]]
+    following[order[:-1][same]] = order[1:][same]
+    return following
+
+
+def first_uses(refs: np.ndarray, nr_pages: int) -> np.ndarray:
+    """u32[pages]: the place of the first reference to each page, or NEVER."""
+    first = np.full(nr_pages, NEVER, np.uint32)
+    pages, places = np.unique(refs, return_index=True)
+    first[pages] = places
+    return first
+
+
+def gaps(space: Space) -> np.ndarray:
+    """f64[n]: for how long the page is not used after each reference, inf where it is the last one. A page is in use
+    until the next reference, in the guest's unit of time (instructions >> TIME_SHIFT).
+    """
+    times, following = space.times >> np.uint64(TIME_SHIFT), next_uses(space.refs)
+    away = np.full(len(following), np.inf)
+    used = np.flatnonzero(following != NEVER)
+    away[used] = times[following[used]] - times[used + 1]
+    return away
+
+
+def vmin(space: Space, tau_us: float) -> tuple[int, float]:
+    """(faults, mean number of pages) of VMIN: a page goes after a reference if its next use is more than `tau_us` away
+    (B. Prieve, R. Fabry, "VMIN: an optimal variable-space page replacement algorithm", CACM 19(5), 1976). The mean is
+    over the space's virtual time from the first reference to the last.
+    """
+    away = gaps(space)
+    kept = away <= int(tau_us * 1000) >> TIME_SHIFT
+    lasted = np.diff(space.times >> np.uint64(TIME_SHIFT)).sum()
+    return len(space.refs) - int(kept.sum()), 1 + float(away[kept].sum()) / max(float(lasted), 1)
+
+
+def size(spaces: Sequence[Space]) -> int:
+    """Bytes of the file."""
+    return HEADER.size + sum(SPACE.size + REF_BYTES * (len(one.refs) + len(one.vpns)) for one in spaces)
+
+
+def encode(spaces: Sequence[Space], main: int = 0) -> bytes:
+    """The file; the policies show what they have counted for the space number `main`."""
+    at = HEADER.size + SPACE.size * len(spaces)
+    heads, tables = [HEADER.pack(MAGIC, size(spaces), len(spaces), 0, main)], []
+    for one in spaces:
+        refs = np.column_stack([one.refs, next_uses(one.refs), one.times >> np.uint64(TIME_SHIFT)]).astype("<u4")
+        nothing = np.zeros(len(one.vpns), np.uint32)
+        pages = np.column_stack([one.vpns, first_uses(one.refs, len(one.vpns)), nothing]).astype("<u4")
+        heads.append(SPACE.pack(at, at + refs.nbytes, len(refs), len(pages), *6 * [0]))
+        tables += [refs.tobytes(), pages.tobytes()]
+        at += refs.nbytes + pages.nbytes
+    words = np.frombuffer(b"".join(heads + tables), "<u4").copy()
+    words[SUM] = -int(words.sum(dtype=np.uint64)) % (1 << 32)
+    return words.tobytes()
+
+
+def without_repetitions(refs: np.ndarray) -> np.ndarray:
+    """bool[n]: is the reference to another page than the one before?"""
+    return np.concatenate([[True], refs[1:] != refs[:-1]]) if len(refs) else np.zeros(0, bool)
