@@ -25,11 +25,14 @@ from tidemark.trace.format import Reader, TraceError
 from tidemark.trace.pack import (
     BEGIN,
     BIRTH,
+    CAME,
     CODE,
     DEATH,
     END,
     FETCHES,
+    OF,
     SPACE,
+    SPACES,
     STREAM_VERSION,
     TAIL,
     WORD,
@@ -95,6 +98,20 @@ def merged(runs: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
 
 
 # The stream.
+
+
+def test_what_the_policy_is_told_stands_between_the_runs() -> None:
+    """Also between two that would else be one; and a page directory's next life is another space."""
+    words = [tagged(SPACES, 7), tagged(SPACE, 7), access(9), tagged(OF, 7), tagged(CAME, 0x1000009), access(9)]
+    words += [tagged(DEATH, 7), tagged(SPACES, 7)]
+    sink = Sink()
+    packer = Packer(sink)
+    packer.feed(stream(*words))
+    packer.finish()
+    assert sink.runs == [(0, 9, LOAD, 1, 0), (0, 9, LOAD, 1, 0)]
+    first, again = (7 << 12, 0), (7 << 12, 1)
+    assert packer.notes == [(0, SPACES, first, 7), (1, CAME, first, 0x1000009), (2, SPACES, again, 7)]
+    assert packer.spaces.numbers == {first: 0}
 
 
 def test_fetches_come_before_the_access_and_runs_are_merged() -> None:

@@ -110,7 +110,7 @@ static bool is_cores_field(uint32_t address)
 	if (!page_size)
 		return false;
 	if (!mem_map)
-		mem_map = evidence_read_word(mem_map_pointer);
+		mem_map = read_word(mem_map_pointer);
 	return address >= mem_map && (address - mem_map) / page_size < evidence_border() &&
 	       !within(&policy, (address - mem_map) % page_size);
 }
@@ -146,7 +146,7 @@ static void on_violation(unsigned int cpu, void *data)
 {
 	(void)cpu;
 	(void)data;
-	put_breach(RULE_OF_SEAM, violation, evidence_read_word(read_register(EAX) + 8));
+	put_breach(RULE_OF_SEAM, violation, read_word(read_register(EAX) + 8));
 }
 
 void breach_translate(struct qemu_plugin_insn *insn, uint32_t pc)

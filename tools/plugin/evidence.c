@@ -129,19 +129,10 @@ static void on_reference(unsigned int cpu, uint32_t info, uint64_t address, void
 
 /* --- frames that the kernel clears and copies --- */
 
-uint32_t evidence_read_word(uint32_t address)
-{
-	uint32_t word;
-
-	if (cpu_memory_rw_debug(qemu_get_cpu(0), address, &word, sizeof(word), false))
-		fail("the guest's memory at %#x cannot be read", address);
-	return word;
-}
-
 /* An entry of a table, which lies in the direct map: a physical address. */
 static uint32_t read_entry(uint32_t table, uint32_t index)
 {
-	uint32_t entry = evidence_read_word(table + index % 1024 * 4);
+	uint32_t entry = read_word(table + index % 1024 * 4);
 
 	if (!(entry & PRESENT) || entry & LARGE)
 		fail("the kernel copies a page at an address that is not mapped");

@@ -13,8 +13,6 @@ enum kind { REF, STORE, READ, WRITE, ZERO, COPY, SWITCH, BIRTH, EXIT, BREACH, BU
 
 /* Adds a record of the address space in use; @rule is for BREACH. Ends a run of references. */
 void evidence_put(enum kind kind, uint8_t rule, uint32_t a, uint32_t b);
-/* A word of the kernel's memory. */
-uint32_t evidence_read_word(uint32_t address);
 /* Where the store begins: the first frame above those of the kernel. */
 uint32_t evidence_border(void);
 

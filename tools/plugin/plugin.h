@@ -83,8 +83,10 @@ enum { PLUGIN_FAILED = 70, PLUGIN_OVER_BUDGET };
 __attribute__((noreturn, format(printf, 1, 2))) void fail(const char *fmt, ...);
 
 /* A register of the CPU by its number in instructions; only in a callback with CB_R_REGS. */
-enum { EAX, EDX = 2 };
+enum { EAX, ECX, EDX, ESP = 4 };
 uint32_t read_register(int number);
+/* A word of the guest's memory, at an address that is mapped now. */
+uint32_t read_word(uint32_t address);
 
 /* The page directory in use; 0 until the kernel, in its own half, loads one for the first time. */
 extern uint32_t current_cr3;

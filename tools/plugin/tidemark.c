@@ -54,6 +54,18 @@ uint32_t read_register(int number)
 	return value;
 }
 
+uint32_t read_word(uint32_t address)
+{
+	uint32_t word;
+
+	if (!cpu_memory_rw_debug)
+		fail("this QEMU does not export cpu_memory_rw_debug; one built with "
+		     "--enable-modules does");
+	if (cpu_memory_rw_debug(qemu_get_cpu(0), address, &word, sizeof(word), false))
+		fail("the guest's memory at %#x cannot be read", address);
+	return word;
+}
+
 /* QEMU reads this variable before it calls the plugin. */
 __attribute__((constructor)) static void choose_api(void)
 {

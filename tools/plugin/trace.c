@@ -28,6 +28,15 @@
  *   BIRTH   0          the kernel writes an "mm" event into its telemetry
  *   DEATH   cr3 >> 12  this page directory is freed; the next one there is another address space
  *   END     n          the last word: there were n (modulo 2^26) before it
+ *   SPACES  cr3 >> 12  the policy has been told of a new address space
+ *   OF      cr3 >> 12  of which address space the next word is
+ *   CAME    page       a page has become the policy's: new << 24 | how << 20 | page, new: it was read
+ *                      from nowhere, how: enum vm_in
+ *   LOCKED  page       mlock takes it away
+ *
+ * The last four tell what a policy knows of, which is more than `tidemark trace` wants: they come
+ * with the options mm_init=, insert=, remove= and pin=, addresses of the kernel's
+ * policy_call_mm_init, policy_call_insert, policy_call_remove and page_pin.
  *
  * The n-th BIRTH is the n-th "mm" event, which has the name; the reader puts them together.
  *
@@ -47,16 +56,33 @@
 #include <unistd.h>
 
 enum { STREAM_VERSION = 1, NR_WORDS = 1 << 16 };
-enum { TAG_BEGIN, TAG_CODE, TAG_FETCHES, TAG_TAIL, TAG_SPACE, TAG_BIRTH, TAG_DEATH, TAG_END };
+enum {
+	TAG_BEGIN,
+	TAG_CODE,
+	TAG_FETCHES,
+	TAG_TAIL,
+	TAG_SPACE,
+	TAG_BIRTH,
+	TAG_DEATH,
+	TAG_END,
+	TAG_SPACES,
+	TAG_OF,
+	TAG_CAME,
+	TAG_LOCKED
+};
 #define VALUE_BITS 26
 #define MAX_VALUE ((1u << VALUE_BITS) - 1)
 #define STORE (1u << 11)
 #define MAX_FETCHES (STORE - 1)
+#define NEW (1u << 24) /* of TAG_CAME */
+#define HOW_SHIFT 20
+enum { PAGE_INDEX = 24, PAGE_OWNER = 32, MM_PGD = 0 }; /* offsets: mm/page.h, mm/mm.h */
+enum { OUT_PINNED = 1 }; /* enum vm_out */
 #define LONGEST_ACCESS 64 /* bytes; longer ones are several for QEMU */
 
 static int out = -1;
 static const char *out_name;
-static uint64_t birth, death;
+static uint64_t birth, death, mm_init, insert, remove_page, pin;
 static bool data_only;
 
 static uint32_t words[NR_WORDS];
@@ -177,6 +203,63 @@ static void on_death(unsigned int cpu, void *data)
 	put_tag(TAG_DEATH, (read_register(EAX) - KERNEL_BASE) / PAGE_SIZE);
 }
 
+static uint32_t cr3_of(uint32_t mm)
+{
+	return (read_word(mm + MM_PGD) - KERNEL_BASE) / PAGE_SIZE;
+}
+
+/* policy_call_mm_init(mm) */
+static void on_mm_init(unsigned int cpu, void *data)
+{
+	(void)cpu;
+	(void)data;
+	settle();
+	put_tag(TAG_SPACES, cr3_of(read_register(EAX)));
+}
+
+/* policy_call_insert(page, mm, how, from): from, a struct, is on the stack, store first. */
+static void on_insert(unsigned int cpu, void *data)
+{
+	uint32_t page = read_register(EAX), mm = read_register(EDX), how = read_register(ECX);
+	uint32_t store = read_word(read_register(ESP) + sizeof(uint32_t));
+
+	(void)cpu;
+	(void)data;
+	if (!mm)
+		return;
+	settle();
+	put_tag(TAG_OF, cr3_of(mm));
+	put_tag(TAG_CAME, (store ? 0 : NEW) | how << HOW_SHIFT | read_word(page + PAGE_INDEX));
+}
+
+static void put_locked(uint32_t page)
+{
+	uint32_t mm = read_word(page + PAGE_OWNER);
+
+	if (!mm)
+		return;
+	settle();
+	put_tag(TAG_OF, cr3_of(mm));
+	put_tag(TAG_LOCKED, read_word(page + PAGE_INDEX));
+}
+
+/* policy_call_remove(page, why) */
+static void on_remove(unsigned int cpu, void *data)
+{
+	(void)cpu;
+	(void)data;
+	if (read_register(EDX) == OUT_PINNED)
+		put_locked(read_register(EAX));
+}
+
+/* page_pin(page), which for a page that the policy has calls the other one, and may be inlined. */
+static void on_pin(unsigned int cpu, void *data)
+{
+	(void)cpu;
+	(void)data;
+	put_locked(read_register(EAX));
+}
+
 static void switch_space(uint32_t cr3)
 {
 	settle();
@@ -185,10 +268,17 @@ static void switch_space(uint32_t cr3)
 
 static void translate_kernel(struct qemu_plugin_insn *insn, uint64_t pc)
 {
+	exec_callback *called = pc == death         ? on_death
+				: pc == mm_init     ? on_mm_init
+				: pc == insert      ? on_insert
+				: pc == remove_page ? on_remove
+				: pc == pin         ? on_pin
+						    : NULL;
+
 	if (pc == birth)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_birth, CB_NO_REGS, NULL);
-	if (pc == death)
-		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_death, CB_R_REGS, NULL);
+	if (called)
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, called, CB_R_REGS, NULL);
 }
 
 static void translate_user(struct qemu_plugin_insn *insn, uint64_t pc, uintptr_t *page)
@@ -231,6 +321,14 @@ static bool option(const char *name, const char *value)
 		birth = strtoull(value, NULL, 0);
 	else if (!strcmp(name, "death"))
 		death = strtoull(value, NULL, 0);
+	else if (!strcmp(name, "mm_init"))
+		mm_init = strtoull(value, NULL, 0);
+	else if (!strcmp(name, "insert"))
+		insert = strtoull(value, NULL, 0);
+	else if (!strcmp(name, "remove"))
+		remove_page = strtoull(value, NULL, 0);
+	else if (!strcmp(name, "pin"))
+		pin = strtoull(value, NULL, 0);
 	else if (!strcmp(name, "kinds") && (!strcmp(value, "all") || !strcmp(value, "data")))
 		data_only = value[0] == 'd';
 	else

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from tidemark.trace import INSTRUCTION, LOAD, MAX_COUNT, MAX_SPACES, PAGE_SHIFT
 
 STREAM_VERSION = 1
 WORD = np.dtype("<u4")
-BEGIN, CODE, FETCHES, TAIL, SPACE, BIRTH, DEATH, END = range(8)
+BEGIN, CODE, FETCHES, TAIL, SPACE, BIRTH, DEATH, END, SPACES, OF, CAME, LOCKED = range(12)
 NO_TAG = -1
 TAGGED = 3 << 30
 TAG_SHIFT, TAGS, MAX_VALUE = 26, 15, (1 << 26) - 1
@@ -37,6 +37,17 @@ COUNT = 3
 
 class StreamError(LabError):
     """A stream that the plugin did not write so; says what is wrong where."""
+
+
+class Note(NamedTuple):
+    """What the policy was told: SPACES (a new address space), CAME or LOCKED (a page; `value` as in the stream). `at`:
+    how many runs there were before; `key`: which address space, in `Spaces.numbers`.
+    """
+
+    at: int
+    tag: int
+    key: tuple[int, int]
+    value: int
 
 
 class Sink(Protocol):
@@ -121,7 +132,7 @@ class Spaces:
     def __init__(self) -> None:
         self._births = 0
         self._deaths: dict[int, list[int]] = {}  # by cr3: how many births there had been at each
-        self._numbers: dict[tuple[int, int], int] = {}  # (cr3, life)
+        self.numbers: dict[tuple[int, int], int] = {}  # (cr3, life)
 
     def birth(self) -> None:
         """The kernel has written an `mm` event."""
@@ -131,10 +142,13 @@ class Spaces:
         """The page directory is no more; the next one at its place is another."""
         self._deaths.setdefault(cr3, []).append(self._births)
 
+    def key(self, cr3: int) -> tuple[int, int]:
+        """The page directory, and in which of its lives it is."""
+        return cr3, len(self._deaths.get(cr3, ()))
+
     def number(self, cr3: int) -> int:
         """The number of the space that the page directory is now. StreamError when there are too many."""
-        key = cr3, len(self._deaths.get(cr3, ()))
-        number = self._numbers.setdefault(key, len(self._numbers))
+        number = self.numbers.setdefault(self.key(cr3), len(self.numbers))
         if number >= MAX_SPACES:
             raise StreamError(f"a trace holds at most {MAX_SPACES} address spaces; record a shorter run")
         return number
@@ -152,7 +166,7 @@ class Spaces:
             lives = self._deaths.get(event["cr3"], [])
             named[event["cr3"], bisect_right(lives, births)] = event
         rows = []
-        for (cr3, life), number in self._numbers.items():
+        for (cr3, life), number in self.numbers.items():
             row = {"space": number, "name": f"cr3 {cr3:#x}", "cr3": cr3, "whole": whole}
             if found := named.get((cr3, life)):
                 row |= {"name": found["comm"], "pid": found["pid"], "since_us": found["t_us"]}
@@ -161,13 +175,17 @@ class Spaces:
 
 
 class Packer:
-    """Takes the stream in pieces of any size, and gives runs to a sink. `words` counts those taken."""
+    """Takes the stream in pieces of any size, and gives runs to a sink. `words` counts those taken; `notes` are there
+    if the plugin was asked for them."""
 
     def __init__(self, sink: Sink, fetches_too: bool = True) -> None:
         """`fetches_too`: are fetches references of their own? Otherwise they only advance virtual time."""
         self.spaces = Spaces()
         self.words = 0
         self.ended = False
+        self.notes: list[Note] = []
+        self._runs = 0
+        self._of = 0
         self._sink, self._fetches_too = sink, fetches_too
         self._rest = b""
         self._cr3 = 0
@@ -188,9 +206,16 @@ class Packer:
         """Give the last run away. `whole`: StreamError when the stream has not come to its end."""
         if whole and (not self.ended or self._rest):
             raise StreamError(f"the plugin's stream was cut off after {self.words:,} words: it has no end record")
+        self._append(self._close_run(0))
+
+    def _close_run(self, filled: int) -> int:
+        """End the open run, if there is one; returns how many are filled then."""
+        if not self._state[1 + COUNT]:
+            return filled
         for column, value in zip(self._columns, self._state[1:], strict=True):
-            column[0] = value
-        self._append(int(self._columns[COUNT][0] > 0))
+            column[filled] = value
+        self._state[1 + COUNT] = 0
+        return filled + 1
 
     def _batch(self, words: np.ndarray) -> None:
         at = filled = 0
@@ -203,7 +228,12 @@ class Packer:
             if self.ended:
                 raise StreamError(f"the plugin's stream goes on after its end record, at word {self.words + at:,}")
             if word >= TAGGED and (word >> TAG_SHIFT & TAGS) not in (CODE, FETCHES, TAIL):
-                self._note(word >> TAG_SHIFT & TAGS, word & MAX_VALUE, self.words + at)
+                tag, value = word >> TAG_SHIFT & TAGS, word & MAX_VALUE
+                if tag in (SPACES, OF, CAME, LOCKED):
+                    filled = self._close_run(filled)
+                    self._policys(tag, value, self._runs + filled)
+                else:
+                    self._note(tag, value, self.words + at)
                 at += 1
                 continue
             space = self.spaces.number(self._cr3)
@@ -224,6 +254,14 @@ class Packer:
         elif tag != BEGIN or at:
             raise StreamError(f"the plugin's stream is damaged at word {at:,}: tag {tag}, value {value:#x}")
 
+    def _policys(self, tag: int, value: int, at: int) -> None:
+        """A word about what the policy was told, after so many runs."""
+        if tag == OF:
+            self._of = value << PAGE_SHIFT
+        else:
+            self.notes.append(Note(at, tag, self.spaces.key(value << PAGE_SHIFT if tag == SPACES else self._of), value))
+
     def _append(self, filled: int) -> None:
+        self._runs += filled
         if filled:
             self._sink.append(*(column[:filled] for column in self._columns))

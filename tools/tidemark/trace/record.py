@@ -23,11 +23,17 @@ from typing import Any
 from tidemark import experiment, plugin, qemu, results, telemetry
 from tidemark.errors import FAILED, NO_TOOL, USAGE, LabError
 from tidemark.trace.format import SUFFIX, Reader, Writer
-from tidemark.trace.pack import Packer, example
+from tidemark.trace.pack import Note, Packer, example
 
 TRACE = "trace" + SUFFIX
 KINDS = ("all", "data")
 BIRTH, DEATH = "telemetry_mm", "pgd_destroy"
+NOTED = {
+    "mm_init": "policy_call_mm_init",
+    "insert": "policy_call_insert",
+    "remove": "policy_call_remove",
+    "pin": "page_pin",
+}
 PIPE_BYTES = 1 << 20
 POLL_MS = 100
 
@@ -36,12 +42,16 @@ Progress = Callable[[list[dict[str, Any]], int], None]
 
 @dataclass(frozen=True)
 class Recording:
-    """A run's result and its trace's file; `totals` and `spaces` are those of the trace's Reader."""
+    """A run's result and its trace's file; `totals` and `spaces` are those of the trace's Reader. `notes`: what the
+    policy was told, if that was wanted; `numbers`: the spaces' numbers by the notes' keys.
+    """
 
     result: results.Result
     trace: Path
     totals: dict[str, Any]
     spaces: list[dict[str, Any]]
+    notes: list[Note]
+    numbers: dict[tuple[int, int], int]
 
 
 class Reception(threading.Thread):
@@ -87,6 +97,12 @@ class Reception(threading.Thread):
                 yield data
             elif self._over.is_set():  # QEMU has never opened it
                 return
+
+    @property
+    def packer(self) -> Packer:
+        """What has packed the stream, after keep."""
+        assert self._packer  # else keep has raised
+        return self._packer
 
     def stop(self) -> None:
         """Wait for the rest, when QEMU has ended."""
@@ -174,12 +190,18 @@ def silent(records: list[dict[str, Any]], words: int) -> None:
 
 
 def record(
-    settings: qemu.Settings, folder: Path, out: Path | None = None, kinds: str = "all", progress: Progress = silent
+    settings: qemu.Settings,
+    folder: Path,
+    out: Path | None = None,
+    kinds: str = "all",
+    progress: Progress = silent,
+    notes: bool = False,
 ) -> Recording:
     """Run `settings` into the result `folder` as tidemark.experiment does, and record every reference on the way.
 
     The trace is `out`, or trace.tmt in the folder. `kinds` is "all", or "data" for loads and stores only. `progress`
     is given the telemetry's new records, and how many words the plugin has written: about one for each load or store.
+    `notes`: also what the policy is told.
 
     A command that fails, or takes longer than the time limit, is a result as in experiment.run. LabError, and no trace,
     when the guest panics or hangs, QEMU dies, or something cannot be written. KeyboardInterrupt keeps what came, and is
@@ -196,8 +218,10 @@ def record(
         warm_up(Path(scratch))
         pipe = Path(scratch, "pipe")
         os.mkfifo(pipe)
-        flags = plugin.flags("trace", out=pipe, kinds=kinds, birth=hex(birth), death=hex(death))
+        noted = zip(NOTED, map(hex, plugin.addresses(settings.image, *NOTED.values()))) if notes else ()
+        flags = plugin.flags("trace", out=pipe, kinds=kinds, birth=hex(birth), death=hex(death), **dict(noted))
         with_plugin = replace(settings, qemu_flags=settings.qemu_flags + flags)
-        result = carry_out(with_plugin, folder, Reception(pipe, trace, meta, kinds == "all"), progress)
-    reader = Reader(trace)
-    return Recording(result, trace, reader.totals, reader.spaces)
+        reception = Reception(pipe, trace, meta, kinds == "all")
+        result = carry_out(with_plugin, folder, reception, progress)
+    reader, packer = Reader(trace), reception.packer
+    return Recording(result, trace, reader.totals, reader.spaces, packer.notes, packer.spaces.numbers)

@@ -1,0 +1,171 @@
+"""Which references of a recording were to pages that the policy had: the strings that a replacement policy works on.
+
+A policy has pages that can be replaced, not those of files, and not those that are locked. The plugin notes when a page
+becomes the policy's (CAME) and when it is locked. From a page's first coming until it is locked, or comes anew because
+the process gave it back, it is one page, and every reference to it is one of the string; that it left and was read
+again in between is no matter. Its coming is a reference of its own, because the kernel may be the one who used it
+first: what a program starts with on its stack.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tidemark.errors import LabError
+from tidemark.future import REF_BYTES, Space, without_repetitions
+from tidemark.jit import Int, compiled
+from tidemark.trace.format import Reader
+from tidemark.trace.pack import CAME, LOCKED, SPACES
+from tidemark.trace.pages import PageTable
+from tidemark.trace.record import Recording
+
+Array = np.ndarray
+Columns = tuple[Array, Array, Array]
+MIB = 1 << 20
+NEW, HOW_SHIFT, VPN = 1 << 24, 20, (1 << 20) - 1
+IN_FAULT, IN_CLAIM, IN_ADOPT = 0, 2, 4  # enum vm_in; a claim is of a page that was read ahead
+BORN, TAKEN, RETURNED, GONE = range(4)  # new with a reference, new without, new only if it was not there, locked
+NONE = -1
+
+
+def how(value: int) -> int:
+    """IN_FAULT, ... of a page that came."""
+    return value >> HOW_SHIFT & 7
+
+
+def faults(recording: Recording, number: int) -> tuple[int, int]:
+    """(faults, those for which the page was read) of the address space with this number in order of creation."""
+    key = [note.key for note in recording.notes if note.tag == SPACES][number]
+    came = [note.value for note in recording.notes if note.tag == CAME and note.key == key]
+    read = sum(how(value) == IN_FAULT and not value & NEW for value in came)
+    return sum(how(value) in (IN_FAULT, IN_CLAIM) for value in came), read
+
+
+def meaning(tag: int, value: int) -> int:
+    """BORN ... GONE, of a note about a page."""
+    if tag == LOCKED:
+        return GONE
+    if how(value) == IN_ADOPT:
+        return TAKEN
+    return BORN if value & NEW else RETURNED
+
+
+@compiled
+def _follow(
+    start: Int,
+    columns: tuple[Array, Array, Array],
+    notes: tuple[Array, Array, Array, Array],
+    state: Array,
+    living: Array,
+    now: Array,
+    births: Array,
+    out: tuple[Array, Array, Array],
+) -> Int:
+    """Fill `out` (space, page, time) with the string of these runs, of which the first is number `start`; returns how
+    many. `state`: next note, pages so far; `living`: by the table's number the page that it is now; `births`: the
+    table's number of each page.
+    """
+    spaces, ids, insns = columns
+    note_at, note_id, note_space, note_means = notes
+    out_spaces, out_pages, out_times = out
+    n, note, pages = 0, state[0], state[1]
+    for i in range(len(ids)):
+        while note < len(note_at) and note_at[note] <= start + i:
+            which, means = note_id[note], note_means[note]
+            fresh = means == BORN or (means != GONE and living[which] == NONE)
+            if means == GONE:
+                living[which] = NONE
+            elif fresh:
+                living[which] = pages
+                births[pages] = which
+                pages += 1
+            if fresh and means != TAKEN:
+                space = note_space[note]
+                out_spaces[n], out_pages[n], out_times[n] = space, living[which], now[space]
+                n += 1
+            note += 1
+        now[spaces[i]] += insns[i]
+        if living[ids[i]] != NONE:
+            out_spaces[n], out_pages[n], out_times[n] = spaces[i], living[ids[i]], now[spaces[i]]
+            n += 1
+    state[0], state[1] = note, pages
+    return n
+
+
+class Follower:
+    """Takes a recording's runs. `pieces` are what came of them: columns space, page, time."""
+
+    def __init__(self, recording: Recording) -> None:
+        notes = [note for note in recording.notes if note.tag != SPACES and note.key in recording.numbers]
+        self.table = PageTable()
+        spaces = np.array([recording.numbers[note.key] for note in notes], np.uint16)
+        vpns = np.array([note.value & VPN for note in notes], np.uint64)
+        at = np.array([note.at for note in notes], np.int64)
+        means = np.array([meaning(note.tag, note.value) for note in notes], np.uint8)
+        self._notes = at, self.table.number(spaces, vpns), spaces, means
+        self._state = np.zeros(2, np.int64)
+        self._living = np.full(recording.totals["pages"] + len(notes) + 1, NONE, np.int32)
+        self._now = np.zeros(1 << 16, np.uint64)
+        self._births = np.zeros(len(notes) + 1, np.uint32)
+        self._runs = 0
+
+    def string_of(self, columns: tuple[Array, ...]) -> tuple[Array, Array, Array]:
+        """What is to be appended for these runs, columns of Reader.runs: space, page, time."""
+        spaces, pages, _, _, insns = columns
+        most = len(spaces) + len(self._notes[0])
+        out = np.empty(most, np.uint16), np.empty(most, np.uint32), np.empty(most, np.uint64)
+        runs = spaces, self.table.number(spaces, pages), insns
+        state = self._state, self._living, self._now, self._births
+        n = _follow(self._runs, runs, self._notes, *state, out)
+        self._runs += len(spaces)
+        return out[0][:n], out[1][:n], out[2][:n]
+
+    def vpns(self) -> np.ndarray:
+        """u64[pages]: the virtual page number of each page."""
+        return self.table.pages[self._births[: int(self._state[1])]]
+
+
+def changes(spaces: Array, pages: Array) -> Array:
+    """bool[n]: is this reference to another page than the one before of the same space?"""
+    keep = np.zeros(len(spaces), bool)
+    for space in np.unique(spaces):
+        here = np.flatnonzero(spaces == space)
+        keep[here] = without_repetitions(pages[here])
+    return keep
+
+
+def collected(recording: Recording, most: int) -> tuple[Follower, list[Columns], int]:
+    """The whole string in pieces, and its length; when that is above `most`, not all of the pieces."""
+    follower, length = Follower(recording), 0
+    pieces: list[Columns] = []
+    for columns in Reader(recording.trace).runs():
+        string = follower.string_of(columns)
+        keep = changes(string[0], string[1])
+        length += int(keep.sum())
+        if length <= most:
+            pieces.append((string[0][keep], string[1][keep], string[2][keep]))
+    return follower, pieces, length
+
+
+def spaces_of(recording: Recording, room: int) -> list[Space]:
+    """The string of each address space, in order of creation. LabError when their future takes more than `room`
+    bytes.
+    """
+    follower, pieces, length = collected(recording, room // REF_BYTES)
+    vpns = follower.vpns()
+    need = (length + len(vpns)) * REF_BYTES
+    if need > room:
+        raise LabError(
+            f"the run refers to {length:,} pages in turn, and its future takes {need / MIB:,.0f} MiB; beside the "
+            f"guest's memory and its store there is room for {room / MIB:,.0f} MiB. Give a shorter run"
+        )
+    spaces, pages, times = (np.concatenate([piece[column] for piece in pieces]) for column in range(3))
+    heres = (spaces == recording.numbers.get(note.key, NONE) for note in recording.notes if note.tag == SPACES)
+    return [one_space(vpns, pages[here], times[here]) for here in heres]
+
+
+def one_space(vpns: Array, pages: Array, times: Array) -> Space:
+    """A space's references, its pages numbered anew."""
+    keep = without_repetitions(pages)
+    used, refs = np.unique(pages[keep], return_inverse=True)
+    return Space(vpns[used].astype(np.uint32), refs.astype(np.uint32), times[keep])
