@@ -119,7 +119,7 @@ build/initramfs.cpio: $(USER_PROG) $(EXTRA) tools/mkinitramfs.py build/programs
 iso: build/tidemark.iso
 build/tidemark.iso: build/tidemark.elf build/initramfs.cpio tools/mkiso.py boot/grub.cfg FORCE
 	$(call say,ISO,$@)
-	@python3 tools/mkiso.py $@ $(POLICIES)
+	@python3 tools/mkiso.py $@ $(filter-out min vmin,$(POLICIES)) # those need a future, which GRUB does not load
 
 build/plugin/tidemark.so: $(wildcard tools/plugin/*.[ch])
 	@mkdir -p $(@D)

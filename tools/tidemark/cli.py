@@ -28,6 +28,7 @@ from tidemark.commands import (
     trace,
     watch,
 )
+from tidemark.commands.min import min_
 
 EXTRAS = {
     "matplotlib": "figures",
@@ -51,6 +52,7 @@ app = typer.Typer(
 )
 app.command()(run.run)
 app.command()(rerun.rerun)
+app.command("min")(min_)
 app.command()(sweep.sweep)
 app.command()(curves.curves)
 app.command()(report.report)

@@ -18,6 +18,10 @@ def check_repeatable(result: results.Result, image: dict[str, Any]) -> None:
         )
     if not meta["settings"]["exact"]:
         raise LabError(f"{result.folder} is a realistic run: only exact runs repeat", USAGE)
+    if "future=" in meta["settings"]["cmdline"]:
+        raise LabError(
+            f"{result.folder} ran with its future in memory, which is gone: `tidemark min` makes it again", USAGE
+        )
     results.check_files(result)
     if meta["image"]["sha256"] != image["sha256"]:
         raise LabError(

@@ -1,0 +1,114 @@
+"""tidemark min: a run again, under a policy that knows its future."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tidemark import image, repeat, results
+from tidemark.commands import options
+from tidemark.errors import FAILED, LabError
+from tidemark.live import LiveLine
+
+if TYPE_CHECKING:
+    from tidemark.foresight import Outcome
+
+
+def rows(outcome: Outcome, vm: str) -> list[tuple[str, str, str]]:
+    """Lines of the table: who, faults, those of them that read."""
+    if outcome.alone:
+        counted = [(vm, outcome.original), (f"{outcome.policy}, in the kernel", outcome.kernel)]
+        counted += [(f"{outcome.policy}, on paper", outcome.paper)] if outcome.paper else []
+        counted += [("LRU, on paper", outcome.lru)] if outcome.lru else []
+    else:
+        counted = [(vm, outcome.whole_original), (f"{outcome.policy}, in the kernel", outcome.whole_kernel)]
+    return [(who, f"{count.faults:,}", f"{count.read:,}") for who, count in counted]
+
+
+def show(outcome: Outcome, vm: str) -> None:
+    """A title, a line for each policy, and what the numbers are."""
+    frames = f", {outcome.frames} frames" if outcome.frames else ""
+    window = f", tau {outcome.tau_us / 1000:g} ms" if outcome.tau_us else ""
+    if outcome.alone:
+        print(f"{outcome.program}: {outcome.pages:,} pages, {outcome.references:,} references{frames}{window}")
+        table = [("", "faults", "read"), *rows(outcome, vm)]
+    else:
+        print(f"the whole run, several processes{frames}{window}")
+        table = [("", "major faults", "pages read"), *rows(outcome, vm)]
+    widths = [max(len(row[column]) for row in table) for column in range(3)]
+    for row in table:
+        print(f"  {row[0]:<{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]:>{widths[2]}}")
+    if outcome.mean_pages is not None:
+        print(f"on paper it keeps {outcome.mean_pages:,.1f} pages in the mean")
+    if not outcome.alone:
+        print(
+            f"{outcome.policy} goes by the next use in each process's own virtual time: this is no bound, "
+            "and what others have more is no regret"
+        )
+
+
+def verdict(outcome: Outcome) -> str:
+    """What is wrong with it, or nothing."""
+    if outcome.lost:
+        return (
+            f"{outcome.lost:,} faults were not foreseen, and this is not {outcome.policy.upper()}: which pages the run "
+            "refers to depends on which are in memory (does it read the clock?)"
+        )
+    if outcome.paper and not outcome.tau_us and outcome.paper != outcome.kernel:
+        return "the kernel's MIN has not the faults of MIN on paper"
+    return ""
+
+
+def min_(
+    folder: Annotated[Path, typer.Argument(metavar="RESULT", help="The folder of an exact run.")],
+    vmin: Annotated[
+        float | None,
+        typer.Option("--vmin", metavar="MS", min=1, help="Instead VMIN with this tau, and without a cap on frames."),
+    ] = None,
+    out: options.Out = None,
+    image_: options.Image = options.DEFAULT.image,
+    json_: options.AsJson = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Repeat an exact run under Belady's MIN: the page goes whose next use is farthest away.
+
+    Example:  tidemark run phase 2048 512 4 4000 --frames 150 -o phase; tidemark min phase
+
+    The run is recorded, then made again with its own future in memory, into a new result; min.json in it has the
+    numbers. With one process and --frames they are the least possible, and compared with MIN on paper. With several
+    processes the policy goes by each one's own virtual time, and its numbers are no bound. --vmin: a page goes right
+    after a use if the next one is more than so many milliseconds of its process's time away. Nothing is read ahead.
+    """
+    from tidemark.foresight import foresee
+
+    first = results.load(folder)
+    repeat.check_repeatable(first, image.describe(image_))
+    settings = replace(first.settings(), image=image_.resolve())
+    place = out or results.new_folder(replace(settings, vm="vmin" if vmin else "min"), Path("results"))
+    if place.exists() and any(place.iterdir()):
+        raise LabError(f"{place} is there already; give another --out")
+    what = [""]
+    with LiveLine(quiet) as line:
+
+        def live(records: list[dict[str, Any]], words: int) -> None:
+            line(records, f"   {what[0]}")
+
+        try:
+            outcome = foresee(
+                first, settings, place, round((vmin or 0) * 1000), live, lambda text: what.__setitem__(0, text)
+            )
+        except KeyboardInterrupt:
+            print(f"tidemark: stopped while {what[0]}", file=sys.stderr)
+            raise
+    if json_:
+        print(json.dumps(asdict(outcome), indent=2))
+    else:
+        show(outcome, settings.vm)
+        print(f"{place}")
+    if wrong := verdict(outcome):
+        raise LabError(wrong, FAILED)
