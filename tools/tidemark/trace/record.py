@@ -172,8 +172,9 @@ def carry_out(settings: qemu.Settings, folder: Path, reception: Reception, progr
             finally:
                 reception.stop()
         except KeyboardInterrupt:
-            reception.keep(mm_events(results.load(folder)), whole=False)
-            unless_kept.pop_all()
+            if reception.words:  # else there may be no folder yet
+                reception.keep(mm_events(results.load(folder)), whole=False)
+                unless_kept.pop_all()
             raise
         except LabError:
             if reception.error:
