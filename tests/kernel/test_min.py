@@ -1,4 +1,4 @@
-"""MIN and VMIN in the simulator, against counts from their definitions. In the kernel: tests/lab/test_min.py."""
+"""MIN and VMIN in the simulator, against counts from their definitions. In the kernel: tests/lab/test_foresight.py."""
 
 from __future__ import annotations
 

@@ -15,7 +15,8 @@ POLICIES = sorted(
     path.stem
     for path in qemu.ROOT.glob("kernel/mm/policy/*.c")
     if not path.stem.endswith(("_test", "_ktest", "TEMPLATE"))
-    and path.stem not in vmsim.WITH_FUTURE  # they do not start without the run's own: test_min.py, lab/test_min.py
+    and path.stem
+    not in vmsim.WITH_FUTURE  # they do not start without the run's own: test_min.py, lab/test_foresight.py
 )
 SWITCH = "/proc/sys/vm/policy"
 CHECK = "cat /proc/vm/check"
