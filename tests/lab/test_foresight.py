@@ -17,13 +17,15 @@ QUICK = qemu.Settings(mem="16M", swap="sim:ssd")
 BELADY = "refstring 1 2 3 4 1 2 5 1 2 3 4 5"
 BOOK = "refstring 7 0 1 2 0 3 0 4 2 3 0 3 2 1 2 0 1 7 0 1"
 
-# command, frames: scans, a locality that moves, a tree.
+# command, frames: scans, a locality that moves, a tree, Zipf's law, memory that is freed and taken again.
 ALONE = (
     ("seqscan 800 3 w", 60),
     ("seqscan 800 3", 150),
     ("phase 1024 256 3 1500", 80),
     ("phase 1024 256 3 1500", 20),
     ("btree 1024 1000", 100),
+    ("pattern zipf 1024 3000", 60),
+    ("grow 400 3", 60),
     ("refstring --repeat 40 1-20", 12),
 )
 
@@ -43,7 +45,7 @@ def test_kernels_min_is_beladys(command: str, frames: int, tmp_path: Path) -> No
     found = seen_again(command, frames, tmp_path)
     assert found.alone and found.lost == 0
     assert found.kernel == found.paper
-    assert found.pages < found.kernel.faults < found.original.faults
+    assert found.pages <= found.kernel.faults < found.original.faults
     assert found.kernel.read == found.kernel.faults - found.pages
     assert json.loads((tmp_path / "min/min.json").read_text())["kernel"]["faults"] == found.kernel.faults
 

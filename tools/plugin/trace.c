@@ -33,10 +33,12 @@
  *   CAME    page       a page has become the policy's: new << 24 | how << 20 | page, new: it was read
  *                      from nowhere, how: enum vm_in
  *   LOCKED  page       mlock takes it away
+ *   FROM    page       first page of the range that the next word ends
+ *   FREED   page       the process has no longer anything in the range up to before this page
  *
- * The last four tell what a policy knows of, which is more than `tidemark trace` wants: they come
- * with the options mm_init=, insert=, remove= and pin=, addresses of the kernel's
- * policy_call_mm_init, policy_call_insert, policy_call_remove and page_pin.
+ * The last six tell what a policy knows of, which is more than `tidemark trace` wants: they come
+ * with the options mm_init=, insert=, remove=, pin= and zap=, addresses of the kernel's
+ * policy_call_mm_init, policy_call_insert, policy_call_remove, page_pin and zap_range.
  *
  * The n-th BIRTH is the n-th "mm" event, which has the name; the reader puts them together.
  *
@@ -68,7 +70,9 @@ enum {
 	TAG_SPACES,
 	TAG_OF,
 	TAG_CAME,
-	TAG_LOCKED
+	TAG_LOCKED,
+	TAG_FROM,
+	TAG_FREED
 };
 #define VALUE_BITS 26
 #define MAX_VALUE ((1u << VALUE_BITS) - 1)
@@ -82,7 +86,7 @@ enum { OUT_PINNED = 1 }; /* enum vm_out */
 
 static int out = -1;
 static const char *out_name;
-static uint64_t birth, death, mm_init, insert, remove_page, pin;
+static uint64_t birth, death, mm_init, insert, remove_page, pin, zap;
 static bool data_only;
 
 static uint32_t words[NR_WORDS];
@@ -260,6 +264,19 @@ static void on_pin(unsigned int cpu, void *data)
 	put_locked(read_register(EAX));
 }
 
+/* zap_range(vma, start, end); a vma begins with its mm. */
+static void on_zap(unsigned int cpu, void *data)
+{
+	uint32_t mm = read_word(read_register(EAX));
+
+	(void)cpu;
+	(void)data;
+	settle();
+	put_tag(TAG_OF, cr3_of(mm));
+	put_tag(TAG_FROM, read_register(EDX) / PAGE_SIZE);
+	put_tag(TAG_FREED, read_register(ECX) / PAGE_SIZE);
+}
+
 static void switch_space(uint32_t cr3)
 {
 	settle();
@@ -273,6 +290,7 @@ static void translate_kernel(struct qemu_plugin_insn *insn, uint64_t pc)
 				: pc == insert      ? on_insert
 				: pc == remove_page ? on_remove
 				: pc == pin         ? on_pin
+				: pc == zap         ? on_zap
 						    : NULL;
 
 	if (pc == birth)
@@ -327,6 +345,8 @@ static bool option(const char *name, const char *value)
 		insert = strtoull(value, NULL, 0);
 	else if (!strcmp(name, "remove"))
 		remove_page = strtoull(value, NULL, 0);
+	else if (!strcmp(name, "zap"))
+		zap = strtoull(value, NULL, 0);
 	else if (!strcmp(name, "pin"))
 		pin = strtoull(value, NULL, 0);
 	else if (!strcmp(name, "kinds") && (!strcmp(value, "all") || !strcmp(value, "data")))

@@ -57,7 +57,7 @@ def verdict(outcome: Outcome) -> str:
     if outcome.lost:
         return (
             f"{outcome.lost:,} faults were not foreseen, and this is not {outcome.policy.upper()}: which pages the run "
-            "refers to depends on which are in memory (does it read the clock?)"
+            "refers to depends on which are in memory (does it read the clock, or share pages after a fork?)"
         )
     if outcome.paper and not outcome.tau_us and outcome.paper != outcome.kernel:
         return "the kernel's MIN has not the faults of MIN on paper"

@@ -1,13 +1,15 @@
 """Which references of a recording were to pages that the policy had: the strings that a replacement policy works on.
 
 A policy has pages that can be replaced, not those of files, and not those that are locked. The plugin notes when a page
-becomes the policy's (CAME) and when it is locked. From a page's first coming until it is locked, or comes anew because
-the process gave it back, it is one page, and every reference to it is one of the string; that it left and was read
-again in between is no matter. Its coming is a reference of its own, because the kernel may be the one who used it
-first: what a program starts with on its stack.
+becomes the policy's (CAME), when it is locked, and what the process frees. From a page's first coming until then it is
+one page, and every reference to it is one of the string; that it left and was read again in between is no matter. Its
+coming is a reference of its own, because the kernel may be the one who used it first: what a program starts with on its
+stack.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -15,7 +17,7 @@ from tidemark.errors import LabError
 from tidemark.future import REF_BYTES, Space, without_repetitions
 from tidemark.jit import Int, compiled
 from tidemark.trace.format import Reader
-from tidemark.trace.pack import CAME, LOCKED, SPACES
+from tidemark.trace.pack import CAME, FREED, FREED_SHIFT, LOCKED, SPACES, Note
 from tidemark.trace.pages import PageTable
 from tidemark.trace.record import Recording
 
@@ -92,11 +94,26 @@ def _follow(
     return n
 
 
+def each_page(notes: list[Note]) -> Iterator[Note]:
+    """The notes about pages; those of ranges are made one for each page in it that had come."""
+    come: dict[tuple[int, int], set[int]] = {}
+    for note in notes:
+        if note.tag in (CAME, LOCKED):
+            come.setdefault(note.key, set()).add(note.value & VPN)
+            yield note
+        elif note.tag == FREED:
+            first, end = note.value >> FREED_SHIFT, note.value & VPN
+            there = come.get(note.key, set())
+            gone = {vpn for vpn in there if first <= vpn < end}
+            there -= gone
+            yield from (note._replace(tag=LOCKED, value=vpn) for vpn in sorted(gone))
+
+
 class Follower:
     """Takes a recording's runs. `pieces` are what came of them: columns space, page, time."""
 
     def __init__(self, recording: Recording) -> None:
-        notes = [note for note in recording.notes if note.tag != SPACES and note.key in recording.numbers]
+        notes = [note for note in each_page(recording.notes) if note.key in recording.numbers]
         self.table = PageTable()
         spaces = np.array([recording.numbers[note.key] for note in notes], np.uint16)
         vpns = np.array([note.value & VPN for note in notes], np.uint64)

@@ -24,7 +24,8 @@ from tidemark.trace import INSTRUCTION, LOAD, MAX_COUNT, MAX_SPACES, PAGE_SHIFT
 
 STREAM_VERSION = 1
 WORD = np.dtype("<u4")
-BEGIN, CODE, FETCHES, TAIL, SPACE, BIRTH, DEATH, END, SPACES, OF, CAME, LOCKED = range(12)
+BEGIN, CODE, FETCHES, TAIL, SPACE, BIRTH, DEATH, END, SPACES, OF, CAME, LOCKED, FROM, FREED = range(14)
+FREED_SHIFT = 20
 NO_TAG = -1
 TAGGED = 3 << 30
 TAG_SHIFT, TAGS, MAX_VALUE = 26, 15, (1 << 26) - 1
@@ -40,7 +41,8 @@ class StreamError(LabError):
 
 
 class Note(NamedTuple):
-    """What the policy was told: SPACES (a new address space), CAME or LOCKED (a page; `value` as in the stream). `at`:
+    """What the policy was told: SPACES (a new address space), CAME or LOCKED (a page; `value` as in the stream),
+    FREED (pages; `value` is the first << FREED_SHIFT | the one after the last). `at`:
     how many runs there were before; `key`: which address space, in `Spaces.numbers`.
     """
 
@@ -185,7 +187,7 @@ class Packer:
         self.ended = False
         self.notes: list[Note] = []
         self._runs = 0
-        self._of = 0
+        self._of = self._from = 0
         self._sink, self._fetches_too = sink, fetches_too
         self._rest = b""
         self._cr3 = 0
@@ -229,7 +231,7 @@ class Packer:
                 raise StreamError(f"the plugin's stream goes on after its end record, at word {self.words + at:,}")
             if word >= TAGGED and (word >> TAG_SHIFT & TAGS) not in (CODE, FETCHES, TAIL):
                 tag, value = word >> TAG_SHIFT & TAGS, word & MAX_VALUE
-                if tag in (SPACES, OF, CAME, LOCKED):
+                if tag >= SPACES and tag <= FREED:
                     filled = self._close_run(filled)
                     self._policys(tag, value, self._runs + filled)
                 else:
@@ -258,7 +260,10 @@ class Packer:
         """A word about what the policy was told, after so many runs."""
         if tag == OF:
             self._of = value << PAGE_SHIFT
+        elif tag == FROM:
+            self._from = value
         else:
+            value |= self._from << FREED_SHIFT if tag == FREED else 0
             self.notes.append(Note(at, tag, self.spaces.key(value << PAGE_SHIFT if tag == SPACES else self._of), value))
 
     def _append(self, filled: int) -> None:

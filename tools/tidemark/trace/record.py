@@ -33,6 +33,7 @@ NOTED = {
     "insert": "policy_call_insert",
     "remove": "policy_call_remove",
     "pin": "page_pin",
+    "zap": "zap_range",
 }
 PIPE_BYTES = 1 << 20
 POLL_MS = 100
