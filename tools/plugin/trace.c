@@ -30,8 +30,8 @@
  *   END     n          the last word: there were n (modulo 2^26) before it
  *   SPACES  cr3 >> 12  the policy has been told of a new address space
  *   OF      cr3 >> 12  of which address space the next word is
- *   CAME    page       a page has become the policy's: new << 24 | how << 20 | page, new: it was read
- *                      from nowhere, how: enum vm_in
+ *   CAME    page       a page has become the policy's: new << 24 | how << 20 | page; new: it was
+ *                      read from nowhere, how: enum vm_in
  *   LOCKED  page       mlock takes it away
  *   FROM    page       first page of the range that the next word ends
  *   FREED   page       the process has no longer anything in the range up to before this page

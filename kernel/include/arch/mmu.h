@@ -101,7 +101,8 @@ void kernel_unmap_page(u32 va);
 void *kmap_pfn(u32 pfn);
 void kunmap(void *addr);
 
-/* Builds the direct map up to lowmem_end and of [start, end) (bytes), the vmalloc and kmap page tables. */
+/* Builds the direct map, up to lowmem_end and of [start, end) (bytes), and the page tables of
+ * vmalloc and kmap. */
 void mmu_init(u32 lowmem_end, u32 start, u32 end);
 
 void clear_page(void *page); /* one frame of zeros */

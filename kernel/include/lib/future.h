@@ -1,31 +1,31 @@
 /*
- * The future of a run: which pages each process will refer to, in order. The lab records it and puts it
- * into memory (tools/tidemark/future.py writes what is read here); the policies min and vmin look
- * ahead in it.
+ * The future of a run: which pages each process will refer to, in order. The lab records it and
+ * puts it into memory (tools/tidemark/future.py writes what is read here); the policies min and
+ * vmin look ahead in it.
  *
- * Of each address space, in order of creation, there is the string of its references to pages that a
- * policy has, without immediate repetitions; with each reference the next one to the same page.
+ * Of each address space, in order of creation, there is the string of its references to pages that
+ * a policy has, without immediate repetitions; with each reference the next one to the same page.
  *
- *	refs    A  B  A  C  B  A  ...        pages  A: not in memory, next 5
+ *	refs    A  B  A  C  B  A  ...        pages  A: in memory, next 5
  *	next    2  4  5  -  -  -                    B: in memory, next 4
  *	        ^at      ^ahead                     C: not in memory, next 3
  *
- * When a process runs, nobody tells us where in its string it is. But a fault does: it stands at its
- * first reference to a page that is not in memory, since it cannot have passed that one. `ahead` is
- * this place. It is exact while the process waits for a page, or asks for a frame; a process that was
- * interrupted is before it, and surely not before `at`, its last fault. A fault on another page than
- * the one expected is
+ * When a process runs, nobody tells us where in its string it is. But a fault does: it stands at
+ * its first reference to a page that is not in memory, since it cannot have passed that one.
+ * `ahead` is this place. It is exact while the process waits for a page, or asks for a frame; a
+ * process that was interrupted is before it, and surely not before `at`, its last fault. A fault on
+ * another page than the one expected is
  *
  *	early   a reference between at and ahead: it was interrupted, and lost that page meanwhile
  *	lost    anything else: the process does not do what it did when it was recorded. It is then
  *	        taken to be at the next reference to the page.
  *
- * In passing a reference, its page's `next` becomes that of the reference; in going back, the reference
- * itself. So each page has its next use at hand: the first one not before ahead.
+ * In passing a reference, its page's `next` becomes that of the reference; in going back, the
+ * reference itself. So each page has its next use at hand: the first one not before ahead.
  *
  * A page that was given back and used anew is another page, with the same number. The references
- * begin with the one that brings the page in. Nothing is allocated: places and states are kept in the
- * file itself.
+ * begin with the one that brings the page in. Nothing is allocated: places and states are kept in
+ * the file itself.
  */
 #ifndef LIB_FUTURE_H
 #define LIB_FUTURE_H

@@ -1,9 +1,9 @@
 /*
  * What min and vmin have in common: they hold pages together with what the future says of them.
  *
- * Each page has a place in its process's future, if it is found there when it comes. The rest is asked
- * of lib/future.h. All pages are looked at for the farthest one, whatever budget the scan gives: what
- * knowing everything costs is of no interest.
+ * Each page has a place in its process's future, if it is found there when it comes. The rest is
+ * asked of lib/future.h. All pages are looked at for the farthest one, whatever budget the scan
+ * gives: what knowing everything costs is of no interest.
  */
 #ifndef MM_POLICY_MIN_H
 #define MM_POLICY_MIN_H
@@ -57,7 +57,7 @@ static inline int min_init(void)
 	return 0;
 }
 
-/* Spaces are counted from the first program on: switched on later, it is lost at once, and says so. */
+/* Spaces are counted from the first program on: switched on later, it is lost at once. */
 static inline void min_mm_init(struct mm_struct *mm)
 {
 	struct min_mm *d = policy_mm(mm);

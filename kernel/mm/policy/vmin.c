@@ -2,24 +2,25 @@
  * VMIN: a page is given back right after a reference if its next use is more than tau away.
  *
  * The best that a policy of variable space can do: for every mean number of pages it has the fewest
- * faults, as MIN has for every fixed number (B. Prieve and R. Fabry, "VMIN: an optimal variable-space
- * page replacement algorithm", CACM 19(5), 1976). To keep a page until its next use costs memory for
- * that time, to drop it costs a fault; tau is where the one becomes dearer than the other. A working
- * set with the same window has the same faults: it keeps a page for tau after its last use before it
- * finds that it was for nothing, and that is what VMIN saves. Like MIN it takes the run's own future.
+ * faults, as MIN has for every fixed number (B. Prieve and R. Fabry, "VMIN: an optimal
+ * variable-space page replacement algorithm", CACM 19(5), 1976). To keep a page until its next use
+ * costs memory for that time, to drop it costs a fault; tau is where the one becomes dearer than
+ * the other. A working set with the same window has the same faults: it keeps a page for tau after
+ * its last use before it finds that it was for nothing, and that is what VMIN saves. Like MIN it
+ * takes the run's own future.
  *
  *	references        A    B    A    C    B    A      tau: 2 steps
  *	next use, steps   2    3    3    -    -    -
  *	in memory         A    A B  A    C    B    A      A is kept once, B goes at once
  *
- * Time is the process's own, in instructions of its program. A page counts as in use until another one
- * of the string is referred to.
+ * Time is the process's own, in instructions of its program. A page counts as in use until another
+ * one of the string is referred to.
  *
- * What is different from the paper: pages go at ticks, every millisecond, not at references. Between
- * two faults the process's place is known by how long it has run since the last one; a reference is
- * taken as over when the next one must have been made for some microseconds. So pages stay longer, by the
- * time between two ticks, and some that are used again within it are spared a fault. When memory is short, the page whose
- * next use is farthest away goes, as with min.
+ * What is different from the paper: pages go at ticks, every millisecond, not at references.
+ * Between two faults the process's place is known by how long it has run since the last one; a
+ * reference is taken as over when the next one must have been made for some microseconds. So pages
+ * stay longer, by the time between two ticks, and some that are used again within it are spared a
+ * fault. When memory is short, the page whose next use is farthest away goes, as with min.
  */
 #include "min.h"
 
