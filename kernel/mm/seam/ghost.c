@@ -1,8 +1,8 @@
 /*
  * The table of ghosts: mm/ghost.h. Chained hashing in places that are allocated in chunks of a page.
  *
- * Slots that follow one another shall be far apart: they are multiplied by 2^32 over the golden ratio
- * (D. Knuth, The Art of Computer Programming, volume 3, 6.4). Stores are told apart by another odd number.
+ * Slots are numbered from 0, so that with a place for each of them nearly every one has a bucket of its
+ * own. Other stores begin elsewhere.
  */
 #include "mm/ghost.h"
 
@@ -23,9 +23,7 @@ static struct ghost *place(const struct ghosts *g, u32 i)
 
 static struct ghost **bucket_of(const struct ghosts *g, struct page_id id)
 {
-	u32 hash = (id.index + id.store * 0x85EBCA6Bu) * 0x9E3779B1u;
-
-	return &place(g, (u64)hash * g->capacity >> 32)->bucket;
+	return &place(g, (id.index + id.store * 0x9E3779B1u) % g->capacity)->bucket;
 }
 
 int ghosts_init(struct ghosts *g, u32 capacity)
