@@ -46,8 +46,9 @@ struct serialize_mm {
 GUARD_MM_FITS(struct serialize_mm);
 
 static struct mm_struct *runs; /* whose turn it is; NULL: all may run */
+static u32 nr_asked; /* for room, one tick after the other */
 static u64 since_ns, window_ns, idle_ns;
-static bool reads;   /* in this turn: who runs had to read a page */
+static bool reads; /* in this turn: who runs had to read a page */
 static bool stalled; /* in this window: somebody had to free the memory that it needed */
 static u32 nr_turns;
 static u64 nr_begun;
@@ -156,12 +157,13 @@ static bool thrashes(u64 now)
 }
 
 /* Reads what mm lacks. Reading and writing by turns moves the disk's arm each time: so room is made first,
- * for many pages at once. */
+ * for many pages at once; but where none can be had, every fourth tick what fits is read. */
 static void bring_in(struct mm_struct *mm)
 {
 	u32 want = MIN(lack(mm), MIN(AT_ONCE, vm_frames() / 8));
 
-	if (vm_free(1) < want)
+	nr_asked = vm_free(1) < want ? nr_asked + 1 : 0;
+	if (nr_asked % 4)
 		vm_make_room(want);
 	else
 		vm_prepage(mm);
