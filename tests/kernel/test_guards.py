@@ -94,6 +94,18 @@ def test_who_runs_alone_gets_on() -> None:
         assert max(sample["held"] for sample in samples(held)) > 1
 
 
+def test_serialize_is_at_most_three_times_a_batch_system() -> None:
+    alone, ten = (
+        boot(f"thrash {n} 4096 6 3000", mem="16M", swap="sim:hdd", cmdline="guard=serialize", vm="2q") for n in (1, 10)
+    )
+    assert turnaround_s(ten) < 3 * 10 * turnaround_s(alone)
+
+
+def test_serialize_reads_back_at_once_what_fits_again() -> None:
+    result = boot("thrash 10 2048 6 3000", mem="16M", swap="sim:hdd", cmdline="guard=serialize", vm="2q")
+    assert turnaround_s(result) < 2
+
+
 def test_guards_together_keep_their_own_data() -> None:
     result = boot(f"{THRASH}; {CHECK} /proc/vm/guard", **FAST, cmdline="guard=loadctl,token,serialize")
     expect_sound(result)

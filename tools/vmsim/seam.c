@@ -6,7 +6,7 @@
 #include "mm/starve.h"
 #include <unistd.h>
 
-const u32 world_check_every = 1;
+const u32 world_check_every = CHECK_EVERY;
 u32 swap_nr_free = UINT32_MAX; /* it is never full */
 struct mm_struct *starved_mm; /* nobody is */
 

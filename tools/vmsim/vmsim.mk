@@ -1,12 +1,12 @@
 # Policies on the host. build/vmsim/NAME is kernel/mm/policy/NAME.c itself, linked with the core that plays the kernel and
-# run under the sanitizers; build/vmsim/NAME.fast is the same for speed. Both are 32-bit programs like the host tests, so
-# that struct page is the kernel's.
+# run under the sanitizers; build/vmsim/NAME.fast is the same for speed, and counts the policy's pages only now and then, and
+# at the end. Both are 32-bit programs like the host tests, so that struct page is the kernel's.
 
 VMSIM_SRC := $(wildcard tools/vmsim/*.c) $(SEAM_SRC) kernel/lib/seq_file.c kernel/lib/rbtree.c kernel/lib/mix64.c kernel/lib/parse.c
 VMSIM_FLAGS = -std=gnu11 -g -Wall -Wextra $(STRICT) -fno-pie -no-pie -Itests/host/portable -Itests/host/include \
 	-Ikernel/include
-VMSIM_fast = -O2
-VMSIM_checked = -O1 -fsanitize=address$(comma)undefined -fno-sanitize-recover=all
+VMSIM_fast = -O2 -DCHECK_EVERY=65536
+VMSIM_checked = -O1 -DCHECK_EVERY=1 -fsanitize=address$(comma)undefined -fno-sanitize-recover=all
 vmsim_objects = $(VMSIM_SRC:%.c=build/vmsim/$1/%.o)
 
 define vmsim_kind

@@ -88,6 +88,8 @@ void vm_hint(struct page *page, enum vm_touch touch);
 /* The page shall be read, with its neighbours in the store, when this hook is over, if there is memory
  * to spare; only from tick. False: no more of them now. */
 bool vm_prefetch(struct page_id id);
+/* So many frames shall be made free, beyond the high watermark, in one go: not from what is spared. */
+void vm_make_room(u32 nr);
 
 /* A guard's own data in an address space, got by guard_mm: all zero at first. */
 #define GUARD_MM_FITS(type) STATIC_ASSERT(sizeof(type) <= GUARD_MM_SIZE)

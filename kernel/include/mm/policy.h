@@ -206,18 +206,22 @@ static inline struct page *policy_page_of(void *data)
 	return container_of(data, struct page, policy);
 }
 
-/* Length of a list of pages, for check; < 0 when it has no end or its links disagree. */
+/* Length of a list of pages, for check; < 0 when its links disagree. That finds a list without an
+ * end, too: where it comes back to an entry, that entry has two predecessors. */
 static inline int vm_list_length(const struct list_head *list)
 {
 	const struct list_head *at = list;
-	u32 n = 0;
+	int n = -1;
 
-	while (at->next != list) {
-		if (at->next->prev != at || ++n > max_pfn)
+	do {
+		const struct list_head *next = at->next;
+
+		if (next->prev != at)
 			return -1;
-		at = at->next;
-	}
-	return list->prev == at ? (int)n : -1;
+		at = next;
+		n++;
+	} while (at != list);
+	return n;
 }
 
 #endif

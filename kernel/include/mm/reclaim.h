@@ -11,6 +11,8 @@
 /* Wakes kswapd: a zone is below low; a write has ended. Any context. */
 void kswapd_wake(void);
 void kswapd_wake_done(void);
+/* Lets it free so many frames beyond the high watermark, once. */
+void kswapd_make_room(u32 nr);
 /* Frees memory in the zones of the mask for the calling task; true: progress was made. Sleeps. */
 bool direct_reclaim(u32 zone_mask);
 /* Takes up to n surplus pages of one process. */

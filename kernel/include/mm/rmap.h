@@ -36,8 +36,16 @@ struct rmap_entry {
 	pte_t *pte;
 };
 
-/* The entry of mm that maps the anonymous page (present or trapped), or NULL. */
-pte_t *rmap_entry(const struct page *page, struct mm_struct *mm);
+/* The entry of mm that maps the anonymous page (present or trapped), or NULL. Inline, since every
+ * look at an accessed bit asks for it. */
+static inline pte_t *rmap_entry(const struct page *page, struct mm_struct *mm)
+{
+	pte_t *pte = pte_lookup(mm->pgd, page->index << PAGE_SHIFT);
+
+	if (!pte || !(pte_present(*pte) || pte_noaccess(*pte)) || pte_pfn(*pte) != page_pfn(page))
+		return NULL;
+	return pte;
+}
 
 /* Calls fn for every entry that maps the page (present or trapped); fn may change the entry. */
 void rmap_walk(struct page *page, void (*fn)(struct rmap_entry *e, void *arg), void *arg);

@@ -11,17 +11,23 @@
  * 2), for processes that were named; here all that fault are meant while the machine thrashes.
  *
  *	begins  in a window of window_ms the processor was idle for more than half of the time, and two
- *		processes or more had to read pages
- *	turn    one process that wants to run is chosen, the others wait: first come first served. It ends
- *		when the process ends or sleeps of its own will, or after turn_ms
- *	reading what a process lacks is read for it at the beginning of its turn (vm_prepage), in order of
- *		slots, and spared; when it has all it needs, the same for the next one
+ *		processes or more had to read pages, or to wait until others' pages were written
+ *	turn    one process that wants to run is chosen, the others wait. It ends when the process ends or
+ *		sleeps of its own will, or after turn_ms. Who has had fewer whole turns comes first, and of
+ *		equals who lacks the fewest pages: those who are in memory end, and make room for the others
+ *		without a write
+ *	reading when a process reads a page back in its turn, all that it lacks is read for it (vm_prepage), in
+ *		order of slots, and spared. When it has all it needs, the same for the next one
+ *	room    a page in, a page out, and the disk does nothing but move its arm: before pages are read,
+ *		room is made for many of them at once (vm_make_room)
  *	ends    nobody is left to wait, or memory holds all that those who are left demand
  *
  * Left out: it does not see which processes belong together. A pipe from one that waits to one that runs
  * makes the reader sleep, and its turn ends.
  */
 #include "mm/guard.h"
+
+#define AT_ONCE 256 /* pages: reading them takes a disk as long as moving its arm twice */
 
 static u32 window_ms = 250, turn_ms = 2000;
 
@@ -34,13 +40,16 @@ static const struct vm_param serialize_params[] = {
 /* Kept with every process. */
 struct serialize_mm {
 	u32 faults; /* in this window */
-	u32 taken;  /* number of its last turn; 0: it had none */
+	u32 ran_ms; /* in its turns; one that came late begins with what who ran then had had */
 	bool takes_part; /* it faulted since it began: only those wait */
 };
 GUARD_MM_FITS(struct serialize_mm);
 
 static struct mm_struct *runs; /* whose turn it is; NULL: all may run */
+static u32 nr_asked; /* for room, one tick after the other */
 static u64 since_ns, window_ns, idle_ns;
+static bool reads; /* in this turn: who runs had to read a page */
+static bool stalled; /* in this window: somebody had to free the memory that it needed */
 static u32 nr_turns;
 static u64 nr_begun;
 
@@ -51,14 +60,39 @@ static struct serialize_mm *data(struct mm_struct *mm)
 
 #define for_each_process(mm) for (struct mm_struct *mm = vm_next_mm(NULL); mm; mm = vm_next_mm(mm))
 
-/* Of those that take part and want to run, who waits longest; NULL: nobody. */
+static bool wants_turn(struct mm_struct *mm)
+{
+	return data(mm)->takes_part && !mm_sleeps(mm);
+}
+
+static u32 lack(struct mm_struct *mm)
+{
+	return mm_demand(mm) - MIN(mm_demand(mm), mm_rss(mm));
+}
+
+/* Who has had fewer whole turns; of equals, who lacks less. */
+static bool goes_before(struct mm_struct *a, struct mm_struct *b)
+{
+	u32 turns_a = data(a)->ran_ms / turn_ms, turns_b = data(b)->ran_ms / turn_ms;
+
+	return turns_a == turns_b ? lack(a) < lack(b) : turns_a < turns_b;
+}
+
+/* Whose turn comes after the one of who runs; NULL: nobody's. */
 static struct mm_struct *next_in_turn(void)
 {
-	struct mm_struct *first = NULL;
+	struct mm_struct *next = NULL;
 
-	for_each_process(mm) if (data(mm)->takes_part && !mm_sleeps(mm) &&
-				 (!first || data(mm)->taken < data(first)->taken)) first = mm;
-	return first;
+	for_each_process(mm) if (mm != runs && wants_turn(mm) && (!next || goes_before(mm, next)))
+		next = mm;
+	return next;
+}
+
+static void join(struct mm_struct *mm)
+{
+	if (!data(mm)->takes_part && runs)
+		data(mm)->ran_ms = data(runs)->ran_ms;
+	data(mm)->takes_part = true;
 }
 
 /* The policy may take first what is not needed now. */
@@ -70,11 +104,17 @@ static void demote(struct mm_struct *mm)
 
 static void give_turn(u64 now)
 {
-	runs = next_in_turn();
+	struct mm_struct *next = next_in_turn();
+
+	if (runs)
+		data(runs)->ran_ms += (now - since_ns) / 1000000;
+	if (next || (runs && !wants_turn(runs)))
+		runs = next;
 	since_ns = now;
+	reads = false;
 	if (!runs)
 		return;
-	data(runs)->taken = ++nr_turns;
+	nr_turns++;
 	for_each_process(mm) if (mm != runs && data(mm)->takes_part) demote(mm);
 }
 
@@ -94,7 +134,7 @@ static void stop(void)
 	{
 		if (data(mm)->takes_part)
 			vm_prepage(mm);
-		*data(mm) = (struct serialize_mm){ .taken = data(mm)->taken };
+		*data(mm) = (struct serialize_mm){ 0 };
 	}
 }
 
@@ -105,11 +145,28 @@ static bool thrashes(u64 now)
 
 	for_each_process(mm)
 	{
-		faulting += data(mm)->faults > 0;
-		data(mm)->takes_part |= data(mm)->faults > 0;
+		bool waits = data(mm)->faults || (stalled && !mm_sleeps(mm));
+
+		faulting += waits;
+		if (waits)
+			join(mm);
 		data(mm)->faults = 0;
 	}
+	stalled = false;
 	return faulting > 1 && 2 * (vm_idle() - idle_ns) > now - window_ns;
+}
+
+/* Reads what mm lacks. Reading and writing by turns moves the disk's arm each time: so room is made first,
+ * for many pages at once; but where none can be had, every fourth tick what fits is read. */
+static void bring_in(struct mm_struct *mm)
+{
+	u32 want = MIN(lack(mm), MIN(AT_ONCE, vm_frames() / 8));
+
+	nr_asked = vm_free(1) < want ? nr_asked + 1 : 0;
+	if (nr_asked % 4)
+		vm_make_room(want);
+	else
+		vm_prepage(mm);
 }
 
 /* For who runs; and while that one computes the disk works for who comes next, if there is room for both. */
@@ -117,10 +174,20 @@ static void read_ahead(void)
 {
 	struct mm_struct *next = next_in_turn();
 
-	if (mm_rss(runs) < mm_demand(runs))
-		vm_prepage(runs);
-	else if (next && next != runs && mm_demand(runs) + mm_demand(next) <= vm_frames())
-		vm_prepage(next);
+	if (lack(runs) && reads)
+		bring_in(runs);
+	else if (next && mm_demand(runs) + mm_demand(next) <= vm_frames())
+		bring_in(next);
+}
+
+static void begin(u64 now)
+{
+	if (all_fit()) { /* it only reads back what had to go before */
+		stop();
+		return;
+	}
+	nr_begun++;
+	give_turn(now);
 }
 
 static bool serialize_tick(void)
@@ -128,10 +195,8 @@ static bool serialize_tick(void)
 	u64 now = vm_now();
 
 	if (now - window_ns >= window_ms * 1000000ull) {
-		if (thrashes(now) && !runs && !all_fit()) {
-			nr_begun++;
-			give_turn(now);
-		}
+		if (thrashes(now) && !runs)
+			begin(now);
 		window_ns = now;
 		idle_ns = vm_idle();
 	}
@@ -147,7 +212,14 @@ static bool serialize_tick(void)
 static void serialize_fault(struct mm_struct *mm)
 {
 	data(mm)->faults++;
-	data(mm)->takes_part |= runs != NULL;
+	if (runs)
+		join(mm);
+	reads |= mm == runs;
+}
+
+static void serialize_pressure(bool min)
+{
+	stalled |= min;
 }
 
 static bool serialize_may_run(struct mm_struct *mm)
@@ -185,6 +257,7 @@ static const struct vm_guard serialize = {
 	.fault = serialize_fault,
 	.spare = serialize_spare,
 	.may_run = serialize_may_run,
+	.pressure = serialize_pressure,
 	.tick = serialize_tick,
 	.show = serialize_show,
 };

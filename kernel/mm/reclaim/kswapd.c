@@ -24,6 +24,7 @@
 
 static WAIT_QUEUE(kswapd_wait);
 static bool below_low, write_done; /* irq: why it was woken */
+static u32 room; /* so many frames more shall be free this time */
 
 void kswapd_wake(void)
 {
@@ -40,10 +41,16 @@ void kswapd_wake_done(void)
 	wake_up(&kswapd_wait);
 }
 
-/* Frames free in the zones of the mask, and what they should keep. */
-static bool zones_low(u32 mask, u32 writing)
+void kswapd_make_room(u32 nr)
 {
-	u32 have = writing, want = 0, owned = 0;
+	room = MAX(room, nr);
+	kswapd_wake();
+}
+
+/* Frames free in the zones of the mask, and what they should keep. */
+static bool zones_low(u32 mask, u32 writing, u32 want)
+{
+	u32 have = writing, owned = 0;
 
 	for (int i = 0; i < MAX_ZONES; i++) {
 		if (!(mask >> i & 1))
@@ -60,9 +67,9 @@ static u32 unbalanced_zones(void)
 {
 	u32 writing = reclaim_nr_writing();
 
-	if (zones_low(ZONES_ALL, writing))
+	if (zones_low(ZONES_ALL, writing, room))
 		return ZONES_ALL;
-	return zones_low(ZONES_LOWMEM, writing) ? ZONES_LOWMEM : 0;
+	return zones_low(ZONES_LOWMEM, writing, 0) ? ZONES_LOWMEM : 0;
 }
 
 static void balance(void)
@@ -72,15 +79,17 @@ static void balance(void)
 
 	guard_call_pressure(false);
 	while (priority >= 0 && (mask = unbalanced_zones())) {
-		if (!reclaim_pass(mask, priority, SWAP_CLUSTER_MAX))
-			priority--;
-		else
+		if (!reclaim_pass(mask, priority, SWAP_CLUSTER_MAX)) {
+			if (--priority == 0) /* that would take from those who are spared */
+				room = 0;
+		} else
 			priority = DEF_PRIORITY;
 		if (reclaim_nr_writing() >= MAX_WRITING || (priority < 6 && reclaim_nr_writing()))
 			reclaim_wait_write();
 		reclaim_finish_writes();
 		cond_resched();
 	}
+	room = 0;
 }
 
 static void kswapd(void *arg)

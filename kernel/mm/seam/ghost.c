@@ -1,8 +1,12 @@
-/* The table of ghosts: mm/ghost.h. Chained hashing in places that are allocated in chunks of a page. */
+/*
+ * The table of ghosts: mm/ghost.h. Chained hashing in places that are allocated in chunks of a page.
+ *
+ * Slots are numbered from 0, so that with a place for each of them nearly every one has a bucket of its
+ * own. Other stores begin elsewhere.
+ */
 #include "mm/ghost.h"
 
 #include "errno.h"
-#include "lib/mix64.h"
 #include "mm/slab.h"
 
 #define PER_CHUNK (PAGE_SIZE / sizeof(struct ghost))
@@ -19,9 +23,7 @@ static struct ghost *place(const struct ghosts *g, u32 i)
 
 static struct ghost **bucket_of(const struct ghosts *g, struct page_id id)
 {
-	u64 hash = mix64((u64)id.store << 32 | id.index);
-
-	return &place(g, (hash >> 32) * g->capacity >> 32)->bucket;
+	return &place(g, (id.index + id.store * 0x9E3779B1u) % g->capacity)->bucket;
 }
 
 int ghosts_init(struct ghosts *g, u32 capacity)
@@ -65,13 +67,14 @@ struct ghost *ghost_find(const struct ghosts *g, struct page_id id)
 
 struct ghost *ghost_add(struct ghosts *g, struct page_id id)
 {
-	struct ghost *ghost = ghost_find(g, id), **bucket = bucket_of(g, id);
+	struct ghost *ghost = ghost_find(g, id), **bucket;
 
 	if (ghost)
 		ghost_drop(g, ghost);
 	ghost = g->free;
 	if (!ghost)
 		return NULL;
+	bucket = bucket_of(g, id);
 	g->free = ghost->next;
 	g->nr++;
 	INIT_LIST_HEAD(&ghost->node);

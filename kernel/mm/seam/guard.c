@@ -115,6 +115,11 @@ u32 vm_free(u32 times)
 	return MIN(n, frames_cap > frames_used ? frames_cap - frames_used : 0);
 }
 
+void vm_make_room(u32 nr)
+{
+	kswapd_make_room(nr);
+}
+
 struct mm_struct *vm_queued(bool last)
 {
 	struct task_struct *task = sched_queued(last);

@@ -68,15 +68,6 @@ void page_add_anon(struct page *page, struct mm_struct *mm, u32 addr)
 	mm_count_anon(mm, 1);
 }
 
-pte_t *rmap_entry(const struct page *page, struct mm_struct *mm)
-{
-	pte_t *pte = pte_lookup(mm->pgd, page->index << PAGE_SHIFT);
-
-	if (!pte || !(pte_present(*pte) || pte_noaccess(*pte)) || pte_pfn(*pte) != page_pfn(page))
-		return NULL;
-	return pte;
-}
-
 static bool visit(struct page *page, struct mm_struct *mm,
 		  void (*fn)(struct rmap_entry *e, void *arg), void *arg)
 {

@@ -33,20 +33,41 @@ void swallow_faulting_use(void)
 	tlb_flush_page(current->mm->pgd, addr);
 }
 
-static void clear_young(struct rmap_entry *e, void *arg)
+/* The entry of a page that has but one, its owner's, as nearly every page; NULL: ask rmap_walk. */
+static pte_t *only_entry(const struct page *page)
 {
-	if (!pte_present(*e->pte) || !pte_young(*e->pte))
-		return;
-	*e->pte = pte_mkold(*e->pte);
-	tlb_flush_page(e->mm->pgd, e->addr);
-	*(bool *)arg = true;
+	return page->mapcount == 1 && page->owner ? rmap_entry(page, page->owner) : NULL;
 }
 
-bool page_referenced(struct page *page)
+static bool test_and_clear_young(struct mm_struct *mm, u32 addr, pte_t *pte)
+{
+	if (!pte_present(*pte) || !pte_young(*pte))
+		return false;
+	*pte = pte_mkold(*pte);
+	tlb_flush_page(mm->pgd, addr);
+	return true;
+}
+
+static void clear_young(struct rmap_entry *e, void *arg)
+{
+	if (test_and_clear_young(e->mm, e->addr, e->pte))
+		*(bool *)arg = true;
+}
+
+static bool walk_and_clear(struct page *page)
 {
 	bool seen = false;
 
 	rmap_walk(page, clear_young, &seen);
+	return seen;
+}
+
+bool page_referenced(struct page *page)
+{
+	pte_t *only = only_entry(page);
+	bool seen = only ? test_and_clear_young(page->owner, page->index << PAGE_SHIFT, only)
+			 : walk_and_clear(page);
+
 	if (seen)
 		page_set(page, PG_sampled);
 	return page_test_and_clear(page, PG_young) || seen;

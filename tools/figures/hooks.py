@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""What a policy's decisions cost: the share of its hooks in the guest's instructions, for every policy of the tree.
+
+The kernel measures the time in hooks, with the clock; in an exact run a nanosecond is an instruction. QEMU's plugin,
+which knows nothing of hooks, counts the instructions of each function, and all: those of the functions of the policy's
+own file must be fewer than those in hooks, from which the policy also asks for accessed bits.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+from common import ROOT, in_parallel, publish, table
+from pictures import tidemark
+from tidemark import profile, qemu, results, vmsim
+
+RUN, MEM = "seqscan 38912 5", "42176K"
+
+
+def own_functions(policy: str) -> set[str]:
+    """The names of the functions in a policy's file, without those that only show something."""
+    symbols = subprocess.run(["nm", f"build/kernel/mm/policy/{policy}.o"], cwd=ROOT, capture_output=True, text=True)
+    names = {name.partition(".")[0] for name in re.findall(r" [tT] (\S+)$", symbols.stdout, re.MULTILINE)}
+    return {name for name in names if not name.endswith("_show")}
+
+
+def thousands(count: float) -> str:
+    """Instructions, in thousands."""
+    return f"{count / 1e3:,.0f}"
+
+
+def row(policy: str) -> list[object]:
+    """One policy's line of the table."""
+    with tempfile.TemporaryDirectory(prefix="tidemark-figures-") as scratch:
+        folder = Path(scratch, policy)
+        tidemark("profile", "--exact", "--vm", policy, "--mem", MEM, "-q", "-o", str(folder), "--", *RUN.split())
+        counts = profile.merged(profile.read_counts(folder / profile.COUNTS))
+        last = results.load(folder).telemetry().samples[-1]
+    own = own_functions(policy)
+    checks = sum(count for name, count in counts.items() if name in own and name.endswith("_check"))
+    every, hooks = sum(counts.values()), 1000 * last["policy_us"]
+    samples = 1000 * last["cost_us"]
+    shares = (f"{100 * hooks / every:.1f}", f"{100 * hooks / (every - samples):.1f}")
+    of_file = sum(count for name, count in counts.items() if name in own)
+    faults = f"{last['vm']['pgfault']:,}"
+    scanned = f"{last['vm']['pgscan_kswapd'] + last['vm']['pgscan_direct']:,}"
+    return [f"`{policy}`", faults, scanned, thousands(hooks), thousands(of_file), thousands(checks), *shares]
+
+
+def main() -> None:
+    titles = [
+        "policy",
+        "faults",
+        "pages looked at",
+        "thousand instructions in hooks",
+        "of them in its own functions",
+        "of these, its check",
+        "hooks, % of all",
+        "% without samples",
+    ]
+    how = f'`make qemu MEM={MEM} RUN="{RUN}" VM=...`, `SWAP={qemu.Settings().swap}`'
+    rows = in_parallel(row, vmsim.policies())
+    publish("hooks", f"{how}; all: what the guest executed, counted by QEMU's plugin.\n\n{table(titles, rows)}")
+
+
+if __name__ == "__main__":
+    main()
