@@ -113,6 +113,7 @@ KTEST(ws_lists, page_that_is_not_needed_leaves_at_once)
 	defaults(FRAMES);
 	mm = core_mm_new();
 	fault_in(mm, 0, 10);
+	page_set(&mem_map[5], PG_young);
 	core_touch(&mem_map[5], VM_TOUCH_DONTNEED);
 	EXPECT_EQ(ws_surplus(mm), 1);
 	expect_goes(5);
@@ -218,6 +219,7 @@ KTEST(ws_lists, large_working_set_is_seen_piece_by_piece)
 	mm = core_mm_new();
 	fault_in(mm, 0, LARGE);
 	run(mm, LOOKS / 2, LARGE - LOOKS / 2, 250);
+	EXPECT(!page_test(&mem_map[LOOKS - 1], PG_young) && page_test(&mem_map[LOOKS], PG_young));
 	EXPECT_EQ(ws_surplus(mm), LOOKS / 2);
 	EXPECT_EQ(ws_mm(mm)->size, LARGE - LOOKS / 2);
 	run(mm, LOOKS, LARGE - LOOKS, 1);
