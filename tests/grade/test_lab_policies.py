@@ -34,8 +34,7 @@ POLICIES = Path("kernel/mm/policy")
 FIFO, CLOCK, TWOQ, WS = (solution(f"{POLICIES}/{name}.c") for name in ("fifo", "clock", "useonce", "ws"))
 SPARED = "\t\t\tnr_turned++;\n\t\t\tlist_move_tail(&p->node, &circle);\n"
 ACTIVATES = "p->list == INACTIVE && p->referenced"
-OVERFLOW = "while (!page && !scan->trim && scan->budget && (victim = choose_victim())) {"
-LATE = "\tif (late && patience_over(late) && make_room(ws_mm(late)->claim))\n\t\tactivate(late);\n"
+LATE = "\tmm = longest(true);\n"
 
 MISTAKES = {
     "fifo_in_clock": FIFO,
@@ -55,14 +54,12 @@ MISTAKES = {
         TWOQ, "\tbool all = !scan->priority;\n", "\tbool all = !scan->priority;\n\n\tif (!all)\n\t\treturn;\n"
     ),
     "fifo_in_2q": FIFO,
-    "never_trims": changed(WS, "\tif (!strict)\n\t\treturn 0;\n", "\tif (strict < 2)\n\t\treturn 0;\n"),
-    "machine_time": changed(WS, "return mm_vtime(mm) / 1000;", "return mm_rss(mm) * 0 + vm_now() / 1000;"),
-    "twice_tau": WS.replace("tau_ms * 1000", "tau_ms * 2000"),
-    "half_tau": WS.replace("tau_ms * 1000", "tau_ms * 500"),
-    "no_admission": changed(
-        WS, OVERFLOW, "while (!page && nr_admitted > scan->budget && (victim = choose_victim())) {"
-    ),
-    "no_patience": changed(WS, LATE, "\t(void)make_room;\n\t(void)late;\n"),
+    "never_trims": changed(WS, "return strict ? ", "return strict > 1 ? "),
+    "machine_time": changed(WS, "return mm_vtime(mm) >> 10;", "return mm_rss(mm) * 0 + (vm_now() >> 10);"),
+    "twice_tau": WS.replace("tau_ms * PER_MS", "tau_ms * 2 * PER_MS"),
+    "half_tau": WS.replace("tau_ms * PER_MS", "tau_ms * PER_MS / 2"),
+    "no_admission": changed(WS, "strict = 1, admit = 1;", "strict = 1, admit;"),
+    "no_patience": changed(WS, LATE, "\tmm = NULL;\n"),
     "keeps_it": changed(CLOCK, "\t\t\tlist_del(&p->node);\n\t\t\treturn page;", "\t\t\treturn page;"),
     "wild": changed(CLOCK, "\t\t\tnr_turned++;\n", "\t\t\tnr_turned += *(u32 *)NULL;\n"),
 }

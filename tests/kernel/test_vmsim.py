@@ -446,7 +446,7 @@ def test_lists_inside_one_variable_get_the_names_that_show_gives() -> None:
 def test_list_of_a_process_is_found_in_its_address_space() -> None:
     program = vmsim.build("ws")
     rows, _ = simulated(program, strings.find("1 2 3 1 4"), 3)
-    assert explain.named(rows, program)[-1]["lists"] == {"mm": [2, 3, 4]}
+    assert explain.named(rows, program)[-1]["lists"] == {"mm": [3, 1, 4]}
 
 
 def test_detached_and_laundered_pages_are_told(student: Path) -> None:

@@ -5,7 +5,7 @@
 struct mm_struct;
 
 /* Bytes; of each guard. */
-#define POLICY_MM_SIZE 64
+#define POLICY_MM_SIZE 96
 #define GUARD_MM_SIZE 32
 #define MAX_GUARDS 4 /* at the same time */
 

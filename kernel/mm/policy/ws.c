@@ -6,60 +6,83 @@
  * time (time in user mode). A process runs only while its working set is in memory; if the
  * working sets of all that run do not fit, one of them must wait.
  *
- * Each process has a list of its pages with the virtual time of their last use. A tick scans the
- * accessed bits of every process that ran since the last one, so "used" has the tick's resolution;
- * used pages move to the list's tail, and the pages older than tau gather at its head: they
- * have left the working set. With strict release the core takes them at once (->surplus),
- * otherwise when a frame is needed.
+ * A page in memory is on one of these lists, least recently used first:
+ *
+ *	set      the working set of its process
+ *	left     what has left it. With strict release the core takes these pages at once (->surplus),
+ *	         otherwise when a frame is needed
+ *	nobodys  read ahead, or by read and write: in no working set. They go before anybody must wait
+ *	         for room, and when they are many
+ *	shared   (after fork) used though their owner did not run, so by another process: they stay
+ *	         when their owner must wait, and have the machine's time
+ *
+ * A tick reads the accessed bits of processes that ran since the last one, so "used" has its
+ * resolution. It looks at LOOKS pages at most, those not used for longest; the others get their
+ * turn when these have left or moved on. So of a working set larger than that a page may be
+ * kept longer than tau. None goes earlier.
  *
  * A process is active or waiting. An active one that sleeps, and not for a page, is idle: it claims
  * nothing until it runs again. The claim of any other is its working-set size, but for the first
  * tau after it was activated not less than what it claimed before: the pages must first come
- * back. The claims of the active processes are kept within memory:
+ * back. Until they are there it is loading. The claims of the active are kept within memory:
  *
- *	overflow  no page has left any working set, but a frame is needed: an active process starts
+ *	overflow  a frame is needed, and no page has left any working set: an active process starts
  *	          waiting, and its pages go. First one that is idle, then the one activated last.
- *	admission a waiting process starts when its claim fits beside the others', when nobody else
- *	          is active, or when it claims next to nothing: a shell must answer.
- *	patience  who has waited for patience_ms goes next, and takes the place of the process that has
- *	          been active longest, once that has been active for patience_ms too. So nobody
- *	          starves, a process that waits for one that is held back (a pipe between them)
- *	          gets on, and each has the time to bring its pages in and to use them.
+ *	admission a waiting process starts when its claim fits beside the others', or when nobody else
+ *	          is active; first the one that has most in memory. One loads at a time, and when
+ *	          frames are free what it lacks is read ahead of its faults. Who claims next to
+ *	          nothing never waits: a shell must answer.
+ *	patience  who has waited for patience_ms goes next, and takes the place of those that have been
+ *	          active for as long. So nobody starves, and one that is waited for (a pipe) gets on.
  *
  * A process alone that is larger than memory gives up its own oldest page: least recently used.
+ * With admit=0 nobody waits, and the largest gives: replacement alone.
  */
 #include "mm/policy.h"
 
+#define PER_MS 977 /* times are in 1,024 ns: that needs no division */
 #define SMALL 64 /* one part in so many of the frames is next to nothing */
+#define MANY 8 /* one part in so many is much to read ahead */
+#define WORTH 16 /* so much must be free that it is worth a seek to read ahead */
+#define LOOKS 2048u /* 1 ms */
+
+enum where { SET, LEFT, NOBODYS, SHARED };
 
 struct ws_page {
 	struct list_head node;
-	u32 used_us; /* low bits of the virtual time of its last use */
+	u32 used; /* low bits of the time of its last use, by the clock of its list */
+	u8 where;
 };
 POLICY_PAGE_FITS(struct ws_page);
 
+struct ws_list {
+	struct list_head pages;
+	u32 nr;
+};
+
 struct ws_mm {
-	struct list_head pages; /* least recently used first */
-	u32 nr; /* length of pages */
-	u32 size;               /* working-set size at the last tick, pages */
+	struct ws_list set, left;
+	u32 size; /* of the working set at the last tick, pages */
 	u32 claim;
-	u32 active_us;          /* virtual time at activation */
-	u32 last_us;            /* virtual time at the last tick */
+	u32 active_at; /* virtual time at activation */
+	u32 ran_until; /* virtual time at the last tick */
 	bool idle; /* asleep at the last tick, and had not run since the one before */
 	bool waiting;
 	u64 since; /* machine time at which it became active, or started to wait */
 };
 POLICY_MM_FITS(struct ws_mm);
 
-static u32 tau_ms = 200, patience_ms = 30000, strict = 1;
-static LIST_HEAD(unclaimed); /* read ahead, nobody's yet: oldest first */
-static u32 nr_unclaimed;
+static u32 tau_ms = 200, patience_ms = 30000, strict = 1, admit = 1;
+static struct ws_list nobodys = { LIST_HEAD_INIT(nobodys.pages), 0 };
+static struct ws_list shared = { LIST_HEAD_INIT(shared.pages), 0 };
+static u32 nr_pages;      /* on all lists */
 static u64 nr_suspended, nr_admitted;
 
 static const struct vm_param ws_params[] = {
 	{ "tau_ms", &tau_ms, 1, 60000, "ms", "window of the working set, process virtual time" },
 	{ "patience_ms", &patience_ms, 100, 600000, "ms", "turn of the active while others wait" },
 	{ "strict", &strict, 0, 1, NULL, "1: take pages as they leave; 0: when frames are needed" },
+	{ "admit", &admit, 0, 1, NULL, "1: who does not fit waits; 0: replacement alone" },
 	{ 0 },
 };
 
@@ -73,64 +96,75 @@ static struct ws_mm *ws_mm(struct mm_struct *mm)
 	return policy_mm(mm);
 }
 
-static u32 vtime_us(struct mm_struct *mm)
+static u32 vtime(struct mm_struct *mm)
 {
-	return mm_vtime(mm) / 1000;
+	return mm_vtime(mm) >> 10;
 }
 
 #define for_each_ws(mm) for (struct mm_struct *mm = vm_next_mm(NULL); mm; mm = vm_next_mm(mm))
 
-static bool outside(const struct ws_page *p, u32 now_us)
+static struct ws_list *list_of(struct page *page)
 {
-	return now_us - p->used_us > tau_ms * 1000;
+	struct ws_page *p = ws_data(page);
+
+	if (p->where > LEFT)
+		return p->where == SHARED ? &shared : &nobodys;
+	return p->where == SET ? &ws_mm(page_mm(page))->set : &ws_mm(page_mm(page))->left;
 }
 
-static void enlist(struct page *page)
+/* As used just now. A page without a process is nobody's. */
+static void enlist(struct page *page, enum where where)
 {
 	struct mm_struct *mm = page_mm(page);
+	struct ws_page *p = ws_data(page);
 
-	if (!mm) {
-		list_add_tail(&ws_data(page)->node, &unclaimed);
-		nr_unclaimed++;
-		return;
-	}
-	ws_data(page)->used_us = vtime_us(mm);
-	list_add_tail(&ws_data(page)->node, &ws_mm(mm)->pages);
-	ws_mm(mm)->nr++;
+	p->where = mm ? where : NOBODYS;
+	p->used = p->where <= LEFT ? vtime(mm) : vm_now() >> 10;
+	list_add_tail(&p->node, &list_of(page)->pages);
+	list_of(page)->nr++;
+	nr_pages++;
 }
 
 static void delist(struct page *page)
 {
-	struct mm_struct *mm = page_mm(page);
-
 	list_del(&ws_data(page)->node);
-	if (mm)
-		ws_mm(mm)->nr--;
-	else
-		nr_unclaimed--;
+	list_of(page)->nr--;
+	nr_pages--;
+}
+
+static void move(struct page *page, enum where where)
+{
+	delist(page);
+	enlist(page, where);
+}
+
+static bool outside(const struct ws_page *p, u32 now)
+{
+	return now - p->used > tau_ms * PER_MS;
 }
 
 static void ws_mm_init(struct mm_struct *mm)
 {
-	struct ws_mm *w = ws_mm(mm);
-
-	INIT_LIST_HEAD(&w->pages);
-	w->since = vm_now();
+	INIT_LIST_HEAD(&ws_mm(mm)->set.pages);
+	INIT_LIST_HEAD(&ws_mm(mm)->left.pages);
+	ws_mm(mm)->since = vm_now();
 }
 
 static void ws_insert(struct page *page, struct mm_struct *mm, enum vm_in how, struct page_id from)
 {
 	(void)mm, (void)how, (void)from;
-	enlist(page);
+	enlist(page, SET);
 }
 
 static void ws_touch(struct page *page, struct mm_struct *mm, enum vm_touch how)
 {
 	(void)mm;
-	if (how == VM_TOUCH_DONTNEED || !page_mm(page))
-		return;
-	delist(page);
-	enlist(page);
+	if (how != VM_TOUCH_DONTNEED) {
+		move(page, SET);
+	} else if (ws_data(page)->where == SET) {
+		page_referenced(page); /* what was before counts no more */
+		move(page, LEFT);
+	}
 }
 
 static void ws_remove(struct page *page, enum vm_out why)
@@ -139,13 +173,21 @@ static void ws_remove(struct page *page, enum vm_out why)
 	delist(page);
 }
 
+static void ws_putback(struct page *page, enum vm_put why)
+{
+	(void)why;
+	enlist(page, SET);
+}
+
+/* Who runs. */
+
 static u32 active_claims(void)
 {
 	u32 sum = 0;
 
 	for_each_ws(mm)
 		if (!ws_mm(mm)->waiting && !ws_mm(mm)->idle)
-			sum += ws_mm(mm)->claim;
+			sum += MAX(ws_mm(mm)->claim, ws_mm(mm)->set.nr);
 	return sum;
 }
 
@@ -156,16 +198,17 @@ static void suspend(struct mm_struct *mm)
 
 	w->waiting = true;
 	w->since = vm_now();
-	w->claim = MAX(w->claim, w->nr);
+	w->claim = MAX(w->claim, w->set.nr);
 	nr_suspended++;
 }
 
 static void activate(struct mm_struct *mm)
 {
-	ws_mm(mm)->waiting = false;
-	ws_mm(mm)->idle = false;
-	ws_mm(mm)->since = vm_now();
-	ws_mm(mm)->active_us = vtime_us(mm);
+	struct ws_mm *w = ws_mm(mm);
+
+	w->waiting = w->idle = false;
+	w->since = vm_now();
+	w->active_at = vtime(mm);
 	nr_admitted++;
 }
 
@@ -178,80 +221,145 @@ static struct mm_struct *choose_victim(void)
 	for_each_ws(mm) {
 		struct ws_mm *w = ws_mm(mm), *v = victim ? ws_mm(victim) : NULL;
 
-		if (w->waiting || !w->nr)
+		if (w->waiting || !(w->set.nr + w->left.nr))
 			continue;
 		active++;
 		if (!v || w->idle > v->idle || (w->idle == v->idle && w->since >= v->since))
 			victim = mm;
 	}
-	return active > 1 ? victim : NULL;
+	return active > 1 && admit ? victim : NULL;
 }
 
-/* The first page of a list that the scan may take and, if it must be, has left the working set. */
-static struct page *take(struct list_head *pages, struct vm_scan *scan, bool any, u32 now_us)
+/* Who has not yet got back what it had when it was stopped; NULL: nobody. */
+static struct mm_struct *who_loads(void)
 {
-	struct ws_page *p;
+	for_each_ws(mm) {
+		struct ws_mm *w = ws_mm(mm);
 
-	list_for_each_entry(p, pages, node) {
-		if ((!any && !outside(p, now_us)) || !vm_scan_more(scan))
-			return NULL;
-		if (vm_eligible(scan, policy_page_of(p)))
-			return policy_page_of(p);
+		if (!w->waiting && !w->idle && w->set.nr < w->claim &&
+		    vtime(mm) - w->active_at <= tau_ms * PER_MS)
+			return mm;
 	}
 	return NULL;
 }
 
-static struct page *take_outside(struct vm_scan *scan)
+static bool fits(struct mm_struct *mm)
 {
-	struct page *page;
+	u32 others = active_claims();
 
+	return !admit || !others || others + ws_mm(mm)->claim <= vm_frames();
+}
+
+/* Of those that wait, want to run and fit, who has most in memory, then who waits longest. */
+static struct mm_struct *next_in(void)
+{
+	struct mm_struct *next = NULL;
+
+	if (who_loads())
+		return NULL;
 	for_each_ws(mm) {
-		if (scan->mm && scan->mm != mm)
+		struct ws_mm *w = ws_mm(mm), *n = next ? ws_mm(next) : NULL;
+
+		if (!w->waiting || mm_sleeps(mm) || !fits(mm))
 			continue;
-		page = take(&ws_mm(mm)->pages, scan, false, vtime_us(mm));
-		if (page)
-			return page;
+		if (!n || w->set.nr > n->set.nr || (w->set.nr == n->set.nr && w->since < n->since))
+			next = mm;
+	}
+	return next;
+}
+
+static bool ws_may_run(struct mm_struct *mm)
+{
+	struct ws_mm *w = ws_mm(mm);
+
+	if (w->waiting && (w->claim <= vm_frames() / SMALL || mm == next_in()))
+		activate(mm);
+	return !w->waiting;
+}
+
+/* Which page goes. */
+
+/* It has been used after all; by another process, if its own has not run. */
+static void keep(struct page *page)
+{
+	struct mm_struct *mm = page_mm(page);
+	struct ws_mm *w = mm ? ws_mm(mm) : NULL;
+	bool others = w && (w->idle || w->waiting) && vtime(mm) == w->ran_until;
+
+	move(page, others ? SHARED : SET);
+}
+
+/* The first that the scan may take and, but at priority 0, nobody has used since the last look. */
+static struct page *take(struct ws_list *l, struct vm_scan *scan)
+{
+	struct ws_page *p, *next;
+	u32 left = l->nr;
+
+	list_for_each_entry_safe(p, next, &l->pages, node) {
+		struct page *page = policy_page_of(p);
+
+		if (!left-- || !vm_scan_more(scan))
+			return NULL;
+		if (vm_eligible(scan, page)) {
+			if (!page_referenced(page) || (!scan->priority && !scan->trim))
+				return page;
+			keep(page);
+		} else if (scan->trim) {
+			return NULL; /* another time: without swap space none would be */
+		}
 	}
 	return NULL;
 }
 
-static struct page *take_waiting(struct vm_scan *scan)
+static struct page *take_old_shared(struct vm_scan *scan)
 {
-	struct page *page;
+	struct ws_page *first = list_first_entry(&shared.pages, struct ws_page, node);
+
+	return shared.nr && outside(first, vm_now() >> 10) ? take(&shared, scan) : NULL;
+}
+
+/* What has left a working set or is of a process that waits, or (any) of any process. */
+static struct page *take_owned(struct vm_scan *scan, bool any)
+{
+	struct page *page = NULL;
 
 	for_each_ws(mm) {
-		page = ws_mm(mm)->waiting ? take(&ws_mm(mm)->pages, scan, true, 0) : NULL;
-		if (page)
-			return page;
+		page = page ?: take(&ws_mm(mm)->left, scan);
+		if (!page && (any || ws_mm(mm)->waiting))
+			page = take(&ws_mm(mm)->set, scan);
 	}
-	return NULL;
+	return page;
 }
 
 /* Nobody can be stopped: the least recently used page of the active one that has the most. */
 static struct page *take_oldest(struct vm_scan *scan)
 {
-	struct mm_struct *largest = NULL;
+	struct ws_list *most = &shared;
 
 	for_each_ws(mm)
-		if (!ws_mm(mm)->waiting && (!largest || ws_mm(mm)->nr > ws_mm(largest)->nr))
-			largest = mm;
-	return largest ? take(&ws_mm(largest)->pages, scan, true, 0) : NULL;
+		if (!ws_mm(mm)->waiting && ws_mm(mm)->set.nr > most->nr)
+			most = &ws_mm(mm)->set;
+	return take(most, scan);
 }
 
+/* At priority 0 some page must go, whosever it is. */
 static struct page *find_page(struct vm_scan *scan)
 {
-	struct page *page = NULL;
 	struct mm_struct *victim;
+	struct page *page;
 
-	if (!scan->trim)
-		page = take(&unclaimed, scan, true, 0) ?: take_waiting(scan);
-	if (!page)
-		page = take_outside(scan);
-	while (!page && !scan->trim && scan->budget && (victim = choose_victim())) {
+	if (scan->trim)
+		return take(&ws_mm(scan->mm)->left, scan);
+	if (!scan->priority)
+		return take(&nobodys, scan) ?: take(&shared, scan) ?: take_owned(scan, true);
+	page = take_owned(scan, false) ?: take_old_shared(scan);
+	if (!page && (nobodys.nr > vm_frames() / MANY || choose_victim()))
+		page = take(&nobodys, scan);
+	while (!page && scan->budget && (victim = choose_victim())) {
 		suspend(victim);
-		page = take(&ws_mm(victim)->pages, scan, true, 0);
+		page = take_owned(scan, false);
 	}
-	return page || scan->trim ? page : take_oldest(scan);
+	return page ?: take_oldest(scan);
 }
 
 static struct page *ws_select(struct vm_scan *scan)
@@ -263,124 +371,92 @@ static struct page *ws_select(struct vm_scan *scan)
 	return page;
 }
 
-static void ws_putback(struct page *page, enum vm_put why)
+/* The tick. */
+
+static void look(struct ws_list *l, u32 now, u32 looks)
 {
-	(void)why;
-	enlist(page);
+	u32 left = MIN(l->nr, looks);
+	struct ws_page *p, *next;
+
+	list_for_each_entry_safe(p, next, &l->pages, node) {
+		if (!left--)
+			return;
+		if (page_referenced(policy_page_of(p)))
+			move(policy_page_of(p), SET);
+		else if (p->where == LEFT || outside(p, now))
+			move(policy_page_of(p), LEFT);
+	}
 }
 
-/* Marks what was used and counts the working set. */
-static void measure(struct mm_struct *mm)
+static void measure(struct mm_struct *mm, u32 looks)
 {
 	struct ws_mm *w = ws_mm(mm);
-	u32 now_us = vtime_us(mm), left = w->nr, size = 0;
-	struct list_head *next = w->pages.next;
-	bool ran = now_us != w->last_us;
+	u32 now = vtime(mm);
+	bool ran = now != w->ran_until;
 
 	w->idle = !ran && mm_sleeps(mm);
-	w->last_us = now_us;
+	w->ran_until = now;
 	if (!ran)
 		return;
-	for (; left; left--) {
-		struct ws_page *p = list_entry(next, struct ws_page, node);
-
-		next = next->next;
-		if (page_referenced(policy_page_of(p))) {
-			p->used_us = now_us;
-			list_move_tail(&p->node, &w->pages);
-		}
-		size += !outside(p, now_us);
-	}
-	w->size = size;
-	if (size > w->claim || now_us - w->active_us > tau_ms * 1000)
-		w->claim = size;
+	look(&w->left, now, looks / 2);
+	look(&w->set, now, looks);
+	w->size = w->set.nr;
+	if (w->size > w->claim || now - w->active_at > tau_ms * PER_MS)
+		w->claim = w->size;
 }
 
-static bool patience_over(struct mm_struct *mm)
-{
-	return vm_now() - ws_mm(mm)->since > patience_ms * 1000000ull;
-}
-
-/* The process that has waited, or been active, the longest; NULL: there is none. */
+/* Who has waited, or been active, for longer than patience, and the longest; NULL: nobody. */
 static struct mm_struct *longest(bool waiting)
 {
 	struct mm_struct *first = NULL;
+	u64 most = patience_ms * 1000000ull;
 
 	for_each_ws(mm) {
-		if (ws_mm(mm)->waiting != waiting || (!waiting && ws_mm(mm)->idle))
-			continue;
-		if (!first || ws_mm(mm)->since < ws_mm(first)->since)
+		struct ws_mm *w = ws_mm(mm);
+
+		if (w->waiting == waiting && (waiting || !w->idle) && vm_now() - w->since > most) {
 			first = mm;
+			most = vm_now() - w->since;
+		}
 	}
 	return first;
 }
 
-/* Stops those who have been active for longer than patience, until claim fits; false: no room. */
-static bool make_room(u32 claim)
-{
-	struct mm_struct *old;
-
-	while (active_claims() + claim > vm_frames() && (old = longest(false))) {
-		if (!patience_over(old))
-			return false;
-		suspend(old);
-	}
-	return true;
-}
-
 static bool ws_tick(void)
 {
-	struct mm_struct *late;
+	struct mm_struct *mm, *old;
+	u32 nr = 1;
 
 	for_each_ws(mm)
-		measure(mm);
-	late = longest(true);
-	if (late && patience_over(late) && make_room(ws_mm(late)->claim))
-		activate(late);
+		nr += vtime(mm) != ws_mm(mm)->ran_until;
+	for_each_ws(mm)
+		measure(mm, 2 * LOOKS / nr); /* those that ran share them */
+	mm = longest(true);
+	while (mm && !fits(mm) && (old = longest(false)))
+		suspend(old);
+	if (mm && fits(mm))
+		activate(mm);
+	while ((mm = next_in()))
+		activate(mm);
+	mm = who_loads();
+	if (mm && nr_pages + vm_frames() / WORTH < vm_frames())
+		vm_prepage(mm);
 	return false;
-}
-
-static bool ws_may_run(struct mm_struct *mm)
-{
-	struct ws_mm *w = ws_mm(mm);
-	u32 others;
-
-	if (!w->waiting)
-		return true;
-	others = active_claims();
-	if (w->claim > vm_frames() / SMALL && others && others + w->claim > vm_frames())
-		return false;
-	activate(mm);
-	return true;
 }
 
 static u32 ws_surplus(struct mm_struct *mm)
 {
-	u32 now_us = vtime_us(mm), n = 0;
-	struct ws_page *p;
-
-	if (!strict)
-		return 0;
-	list_for_each_entry(p, &ws_mm(mm)->pages, node) {
-		if (!outside(p, now_us))
-			break;
-		n++;
-	}
-	return n;
+	return strict ? ws_mm(mm)->left.nr : 0;
 }
 
 static int ws_check(void)
 {
-	int sum = nr_unclaimed;
+	int sum = vm_list_length(&nobodys.pages) + vm_list_length(&shared.pages);
 
-	if (vm_list_length(&unclaimed) != (int)nr_unclaimed)
-		return -1;
-	for_each_ws(mm) {
-		if (vm_list_length(&ws_mm(mm)->pages) != (int)ws_mm(mm)->nr)
-			return -1;
-		sum += ws_mm(mm)->nr;
-	}
-	return sum;
+	for_each_ws(mm)
+		sum += vm_list_length(&ws_mm(mm)->set.pages) +
+		       vm_list_length(&ws_mm(mm)->left.pages);
+	return sum == (int)nr_pages ? sum : -1;
 }
 
 static void ws_show(struct seq_file *m)
@@ -399,6 +475,8 @@ static void ws_show(struct seq_file *m)
 	show_u64(m, "waiting", waiting);
 	show_u64(m, "suspended", nr_suspended);
 	show_u64(m, "admitted", nr_admitted);
+	show_u64(m, "nobodys", nobodys.nr);
+	show_u64(m, "shared", shared.nr);
 }
 
 static const struct vm_policy ws = {

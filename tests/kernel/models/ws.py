@@ -1,0 +1,95 @@
+"""The working set of one process (P. Denning, The working set model for program behavior, CACM 11(5), 1968).
+
+A tick every 50 ms sees what was used since the last one; what was not used for tau then leaves. When a frame is needed
+the page not used for longest goes, if it has not been used since the last look. Pages that read and write brought in
+are nobody's: they go first when they are more than an eighth of memory. LOOKS pages are looked at, then it begins anew.
+"""
+
+from __future__ import annotations
+
+from tidemark.strings import BY_CALL
+
+MS = 1_000_000
+TAU_MS, TICK_NS, LOOKS = 135, 50 * MS, 32
+RELATIVE = "clock"
+DIFFERS = ("1 2 3" + " 3" * 30 + " 4 1", 3)
+PARAMETERS = (f"tau_ms={TAU_MS}",)
+STEP_NS = 10 * MS
+MIXED = True
+
+
+class Model:
+    """A memory of some frames; both lists begin with the page not used for longest."""
+
+    def __init__(self, frames: int) -> None:
+        self.frames = frames
+        self.now, self.next_tick = 0, TICK_NS
+        self.own: list[int] = []
+        self.nobodys: list[int] = []
+        self.last_use: dict[int, int] = {}
+        self.used: set[int] = set()  # since the last look
+        self.mapped: set[int] = set()
+
+    def refer(self, page: int, kind: int) -> tuple[bool, list[int]]:
+        """Was it in memory? And which pages leave for it, or at the tick after it."""
+        by_call = bool(kind & BY_CALL)
+        found, gone = page in self.own + self.nobodys, []
+        if not found:
+            if len(self.own + self.nobodys) == self.frames:
+                gone.append(self.take())
+            (self.nobodys if by_call else self.own).append(page)
+            self.last_use[page] = self.now
+        elif by_call or page not in self.mapped:
+            self.renew(page)
+            if not by_call:
+                self.used.discard(page)
+        else:
+            self.used.add(page)
+        if not by_call:
+            self.mapped.add(page)
+        self.now += STEP_NS
+        while self.next_tick <= self.now:
+            gone += self.tick(self.next_tick)
+            self.next_tick += TICK_NS
+        return found, gone
+
+    def list_of(self, page: int) -> list[int]:
+        """Where it is."""
+        return self.own if page in self.own else self.nobodys
+
+    def renew(self, page: int) -> None:
+        """It has been used just now."""
+        pages = self.list_of(page)
+        pages.remove(page)
+        pages.append(page)
+        self.last_use[page] = self.now
+
+    def leave(self, page: int) -> int:
+        """The page leaves memory."""
+        self.list_of(page).remove(page)
+        self.mapped.discard(page)
+        self.used.discard(page)
+        return page
+
+    def candidates(self) -> list[int]:
+        """Whom to look at for a frame, in order."""
+        many = len(self.nobodys) > self.frames // 8
+        return (self.nobodys if many else []) + self.own
+
+    def take(self) -> int:
+        """The page that leaves for another."""
+        while True:
+            for page in self.candidates()[:LOOKS]:
+                if page not in self.used:
+                    return self.leave(page)
+                self.used.remove(page)
+                self.renew(page)
+
+    def tick(self, now: int) -> list[int]:
+        """Reads the accessed bits; what leaves."""
+        for page in [page for page in self.own if page in self.used]:
+            self.used.remove(page)
+            self.own.remove(page)
+            self.own.append(page)
+            self.last_use[page] = now
+        return [self.leave(page) for page in self.own[:] if now - self.last_use[page] > TAU_MS * MS]
