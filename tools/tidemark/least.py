@@ -1,0 +1,97 @@
+"""The least faults of a sweep's commands: MIN (see tidemark.curves.belady) on the recorded references of each.
+
+Only of a command that is one process. Of several, the order of their references depends on the policy itself, and MIN
+of one such order is no bound for another.
+
+A command is recorded once, loads and stores, in the memory of its ideal cell; what it refers to depends neither on
+policy nor on memory. Of the trace only `min/ID.json` stays in the sweep's folder:
+
+    image    SHA-256 of the image
+    pages    distinct pages
+    faults   those of MIN with 1, 2, ... pages frames; the last is the number of pages, each of which comes in once
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from tidemark import results, strings
+from tidemark.errors import LabError
+from tidemark.files import write_json
+from tidemark.plan import IDEAL, Cell
+from tidemark.sweep import DONE, Sweep
+from tidemark.telemetry import TelemetryError
+
+FOLDER = "min"
+SLOWER = 20
+
+Say = Callable[[str], None]
+
+
+def path(folder: Path, cell_id: str) -> Path:
+    """Where the faults of MIN stand for a cell of the sweep in `folder`."""
+    return folder / FOLDER / f"{cell_id}.json"
+
+
+def known(folder: Path, cell_id: str) -> list[int]:
+    """Faults of MIN with 1, 2, ... frames; empty when nothing is known of the cell."""
+    try:
+        faults = json.loads(path(folder, cell_id).read_text())["faults"]
+        return [int(one) for one in faults]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+
+
+def wanted(sweep: Sweep) -> list[Cell]:
+    """The ideal cells of one process whose least faults are not known of this image."""
+    return [cell for cell in sweep.plan.cells if IDEAL in cell.variables and lacking(sweep, cell)]
+
+
+def lacking(sweep: Sweep, cell: Cell) -> bool:
+    """Has the cell run well, as one process, and is there nothing of MIN for it?"""
+    if sweep.cells[cell.id].state != DONE:
+        return False
+    try:
+        image = json.loads(path(sweep.folder, cell.id).read_text())["image"]
+    except (OSError, ValueError, KeyError, TypeError):
+        image = ""
+    if image == sweep.image["sha256"]:
+        return False
+    try:
+        return len(results.load(sweep.place(cell.id)).telemetry().exits) == 1
+    except (LabError, TelemetryError):
+        return False
+
+
+def find(sweep: Sweep, image: Path, say: Say) -> None:
+    """Record what is `wanted`, with the image in that folder. What cannot be recorded is told."""
+    for cell in wanted(sweep):
+        say(f"the least faults of {cell.settings.run}: it is recorded")
+        try:
+            faults = recorded(cell, image)
+        except LabError as error:
+            say(f"nothing of MIN for {cell.settings.run}: {error}")
+            continue
+        place = path(sweep.folder, cell.id)
+        place.parent.mkdir(exist_ok=True)
+        write_json(place, {"image": sweep.image["sha256"], "pages": len(faults), "faults": faults})
+
+
+def recorded(cell: Cell, image: Path) -> list[int]:
+    """Faults of MIN with 1, 2, ... frames, of a run with QEMU's plugin. LabError when it cannot be recorded."""
+    from tidemark.compare import batches, misses_by_size
+    from tidemark.curves.belady import MinDistances
+    from tidemark.trace.record import record
+
+    settings = replace(cell.settings, image=image, timeout=SLOWER * cell.settings.timeout)
+    with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
+        made = record(settings, Path(folder, "run"), kinds="data")
+        string, optimal = strings.find(str(made.trace)), MinDistances()
+        for batch in batches(string):
+            optimal.feed(batch)
+    capacities = optimal.capacities()
+    return misses_by_size(capacities, range(1, len(capacities)))
