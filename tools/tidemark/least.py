@@ -21,7 +21,7 @@ from pathlib import Path
 
 from tidemark import results, strings
 from tidemark.errors import LabError
-from tidemark.files import write_json
+from tidemark.files import write_atomically
 from tidemark.plan import IDEAL, Cell
 from tidemark.sweep import DONE, Sweep
 from tidemark.telemetry import TelemetryError
@@ -78,7 +78,7 @@ def find(sweep: Sweep, image: Path, say: Say) -> None:
             continue
         place = path(sweep.folder, cell.id)
         place.parent.mkdir(exist_ok=True)
-        write_json(place, {"image": sweep.image["sha256"], "pages": len(faults), "faults": faults})
+        write_atomically(place, json.dumps({"image": sweep.image["sha256"], "pages": len(faults), "faults": faults}))
 
 
 def recorded(cell: Cell, image: Path) -> list[int]:

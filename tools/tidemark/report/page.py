@@ -12,12 +12,14 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape as escaped
 from importlib import resources
+from itertools import repeat
 from string import Template
 from typing import Any
 
-from tidemark.report.text import as_text, printable
+from tidemark.report import maps
+from tidemark.report.arena import Group
+from tidemark.report.text import as_text, escape
 
 ASSETS = resources.files("tidemark.report") / "assets"
 STYLES = ("uPlot.min.css", "page.css")
@@ -44,11 +46,7 @@ class Section:
     tables: list[tuple[str, Mapping[str, Sequence[Any]]]] = field(default_factory=list)
     charts: list[dict[str, Any]] = field(default_factory=list)
     figures: list[Shown] = field(default_factory=list)
-
-
-def escape(text: str) -> str:
-    """Any text as HTML, also within quotes."""
-    return escaped(printable(text))
+    arena: Group | None = None
 
 
 def asset(name: str) -> str:
@@ -86,23 +84,32 @@ def cell_html(value: object) -> str:
     return f"<td{kind}>{escape(text)}</td>"
 
 
-def table_html(title: str, table: Mapping[str, Sequence[Any]]) -> str:
-    """A table with its header row."""
+def table_html(title: str, table: Mapping[str, Sequence[Any]], ids: Iterable[str] = ()) -> str:
+    """A table with its header row; `ids`: names of its rows, for links to them."""
     head = "".join(f"<th>{escape(name).replace('_', '_<wbr>')}</th>" for name in table)
-    rows = "".join(f"<tr>{''.join(map(cell_html, row))}</tr>\n" for row in zip(*table.values()))
+    marks = (f' id="{escape(one)}"' for one in ids) if ids else repeat("")
+    rows = "".join(f"<tr{mark}>{''.join(map(cell_html, row))}</tr>\n" for mark, row in zip(marks, zip(*table.values())))
     caption = f"<caption>{escape(title)}</caption>" if title else ""
     return f"<div class=wide><table>{caption}<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>"
 
 
+def files_html(names: Iterable[str]) -> str:
+    """The files of figures, as links that work in the report's folder."""
+
+    def links(stem: str) -> str:
+        return ", ".join(f'<a href="{stem}.{kind}">{kind.upper()}</a>' for kind in ("png", "svg", "csv"))
+
+    stems = [escape(f"figures/{name}") for name in names]
+    return " ".join(f"<span class=files>{stem}: {links(stem)}</span>" for stem in stems)
+
+
 def figure_html(figure: Shown) -> str:
-    """A figure with its caption and the names of its files, as links that work in the report's folder."""
+    """A figure with its caption and the names of its files."""
     data = base64.b64encode(figure.svg).decode()
-    stem = escape(f"figures/{figure.name}")
-    files = ", ".join(f'<a href="{stem}.{kind}">{kind.upper()}</a>' for kind in ("png", "svg", "csv"))
     return (
         f'<figure id="{escape(figure.name)}"><h3>{escape(figure.title)}</h3>'
         f'<img alt="{escape(figure.title)}" src="data:image/svg+xml;base64,{data}">'
-        f"<figcaption>{escape(figure.caption)} <span class=files>{stem}: {files}</span></figcaption></figure>"
+        f"<figcaption>{escape(figure.caption)} {files_html([figure.name])}</figcaption></figure>"
     )
 
 
@@ -111,9 +118,12 @@ def section_html(section: Section, anchor: str, first_chart: int) -> str:
     boxes = "".join(f'<div class=chart data-chart="{first_chart + at}"></div>' for at in range(len(section.charts)))
     parts = [f'<section id="{anchor}"><h2>{escape(section.title)}</h2>']
     parts += [f"<p>{escape(section.text)}</p>"] if section.text else []
+    if section.arena:
+        parts += [maps.html(section.arena, files_html([one.name for one in section.figures]))]
+        parts += [table_html("Every number, and what makes it", maps.details(section.arena), maps.ids(section.arena))]
     parts += [table_html(title, table) for title, table in section.tables]
     parts += [f"<div class=charts>{boxes}</div>"] if boxes else []
-    parts += [figure_html(figure) for figure in section.figures]
+    parts += [figure_html(figure) for figure in section.figures if not section.arena]
     return "\n".join([*parts, "</section>"])
 
 
