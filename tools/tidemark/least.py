@@ -4,11 +4,7 @@ Only of a command that is one process. Of several, the order of their references
 of one such order is no bound for another.
 
 A command is recorded once, loads and stores, in the memory of its ideal cell; what it refers to depends neither on
-policy nor on memory. Of the trace only `min/ID.json` stays in the sweep's folder:
-
-    image    SHA-256 of the image
-    pages    distinct pages
-    faults   those of MIN with 1, 2, ... pages frames; the last is the number of pages, each of which comes in once
+policy nor on memory. Of the trace only sweep.least_path stays in the sweep's folder.
 """
 
 from __future__ import annotations
@@ -23,27 +19,12 @@ from tidemark import results, strings
 from tidemark.errors import LabError
 from tidemark.files import write_atomically
 from tidemark.plan import IDEAL, Cell
-from tidemark.sweep import DONE, Sweep
+from tidemark.sweep import DONE, Sweep, least_path
 from tidemark.telemetry import TelemetryError
 
-FOLDER = "min"
 SLOWER = 20
 
 Say = Callable[[str], None]
-
-
-def path(folder: Path, cell_id: str) -> Path:
-    """Where the faults of MIN stand for a cell of the sweep in `folder`."""
-    return folder / FOLDER / f"{cell_id}.json"
-
-
-def known(folder: Path, cell_id: str) -> list[int]:
-    """Faults of MIN with 1, 2, ... frames; empty when nothing is known of the cell."""
-    try:
-        faults = json.loads(path(folder, cell_id).read_text())["faults"]
-        return [int(one) for one in faults]
-    except (OSError, ValueError, KeyError, TypeError):
-        return []
 
 
 def wanted(sweep: Sweep) -> list[Cell]:
@@ -56,7 +37,7 @@ def lacking(sweep: Sweep, cell: Cell) -> bool:
     if sweep.cells[cell.id].state != DONE:
         return False
     try:
-        image = json.loads(path(sweep.folder, cell.id).read_text())["image"]
+        image = json.loads(least_path(sweep.folder, cell.id).read_text())["image"]
     except (OSError, ValueError, KeyError, TypeError):
         image = ""
     if image == sweep.image["sha256"]:
@@ -76,9 +57,9 @@ def find(sweep: Sweep, image: Path, say: Say) -> None:
         except LabError as error:
             say(f"nothing of MIN for {cell.settings.run}: {error}")
             continue
-        place = path(sweep.folder, cell.id)
+        place = least_path(sweep.folder, cell.id)
         place.parent.mkdir(exist_ok=True)
-        write_atomically(place, json.dumps({"image": sweep.image["sha256"], "pages": len(faults), "faults": faults}))
+        write_atomically(place, json.dumps({"image": sweep.image["sha256"], "faults": faults}))
 
 
 def recorded(cell: Cell, image: Path) -> list[int]:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tidemark import least
+from tidemark import sweep
 from tidemark.plan import IDEAL
 from tidemark.report.cells import Cell
 
@@ -27,7 +27,7 @@ def measured(folder: Path, cells: Sequence[Cell]) -> list[Cell]:
     min_faults, faults_over_min  only of commands of one process
     """
     ideals = {cell.factors.get("run", ""): cell for cell in cells if IDEAL in cell.factors and cell.numbers}
-    faults = {run: least.known(folder, cell.name) for run, cell in ideals.items()}
+    faults = {run: sweep.least_faults(folder, cell.name) for run, cell in ideals.items()}
     return [
         replace(cell, numbers=cell.numbers | over(cell, ideals[run], faults[run]))
         if (run := cell.factors.get("run", "")) in ideals and cell.numbers and IDEAL not in cell.factors
