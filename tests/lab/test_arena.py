@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from lab import tidemark
-from tidemark import summary, sweep
+from tidemark import plan, summary, sweep
 from tidemark.plan import IDEAL
 from tidemark.report import arena, heatmap, maps, sources, yardstick
 from tidemark.report.cells import Cell, axes
@@ -83,6 +83,16 @@ def test_time_is_over_the_ideal_cells_and_faults_over_mins(tmp_path: Path) -> No
 
 def test_ideal_cells_are_in_no_curve() -> None:
     assert axes([cell("2q", 2.0), ideal()]) == []
+
+
+def test_ideal_cells_run_first(tmp_path: Path) -> None:
+    missing = sweep.Sweep(plan.parse(PLAN), tmp_path, {"sha256": "0"}).missing()
+    assert [IDEAL in one.variables for one in missing] == [True] * 2 + [False] * 12
+
+
+def test_cells_without_numbers_are_one_note_for_each_reason() -> None:
+    found = sources.Sources([], [Cell(name, {}, {}, why) for name, why in zip("abcde", ("x", "x", "y", "x", ""))])
+    assert found.notes == ["a, b and 1 more: x", "c: y"]
 
 
 # --- the maps

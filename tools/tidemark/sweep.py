@@ -35,7 +35,7 @@ from typing import Any
 from tidemark import estimate, qemu, results, summary, telemetry
 from tidemark.errors import USAGE, LabError
 from tidemark.files import write_atomically, write_csv, write_json
-from tidemark.plan import VARIABLES, Cell, Plan
+from tidemark.plan import IDEAL, VARIABLES, Cell, Plan
 
 SCHEMA = 1
 ABOUT, PLAN, TABLE, CELLS, OLD, PARTIAL, LOCK = (
@@ -202,9 +202,9 @@ class Sweep:
         return sum(one.state == state for one in self.cells.values())
 
     def missing(self) -> list[Cell]:
-        """The cells that are to run, those first that are expected to take longest."""
+        """The cells that are to run: ideal ones, by which others are measured, then what will probably take longest."""
         cells = [cell for cell in self.plan.cells if self.cells[cell.id].state == MISSING]
-        return sorted(cells, key=lambda cell: estimate.weight(cell.variables))
+        return sorted(cells, key=lambda cell: (IDEAL not in cell.variables, estimate.weight(cell.variables)))
 
     def known(self) -> list[tuple[dict[str, Any], float]]:
         """Variables and host seconds of the cells that ended by themselves."""

@@ -11,8 +11,9 @@ from typing import Any
 from tidemark.report.arena import PERCENT_STEPS, RATIO_STEPS, Group, Map, band, number
 from tidemark.report.figure import of_rows
 from tidemark.report.plots import ARENA
-from tidemark.report.text import escape
+from tidemark.report.text import escape, short
 
+HEADING = 36
 LEVEL = ", level with the best"
 
 
@@ -61,7 +62,7 @@ def spot_html(group: Group, shown: Map, row: str, column: str) -> str:
 
 def map_html(group: Group, shown: Map) -> str:
     """One map."""
-    head = "".join(f"<th scope=col><span>{escape(column)}</span></th>" for column in group.columns)
+    head = "".join(f"<th scope=col><span>{escape(short(column, HEADING))}</span></th>" for column in group.columns)
     rows = "".join(
         f"<tr><th scope=row>{escape(row)}</th>"
         + "".join(spot_html(group, shown, row, column) for column in group.columns)

@@ -58,9 +58,18 @@ class Sources:
 
     @property
     def notes(self) -> list[str]:
-        """One sentence for each run that did not end well."""
+        """One sentence for each run that did not end well; one for all cells with the same reason."""
         of_runs = [f"{run.label}: {run.note}" for run in self.runs if run.note]
-        return of_runs + [f"{cell.name}: {cell.why}" for cell in self.cells if cell.why]
+        names: dict[str, list[str]] = {}
+        for cell in self.cells:
+            if cell.why:
+                names.setdefault(cell.why, []).append(cell.name)
+        return of_runs + [f"{', '.join(some[:2])}{more(some[2:])}: {why}" for why, some in names.items()]
+
+
+def more(names: Sequence[str]) -> str:
+    """` and 7 more`; nothing for none."""
+    return f" and {len(names)} more" if names else ""
 
 
 def how_it_ended(meta: dict[str, Any]) -> str:
