@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -67,8 +68,9 @@ def test_time_is_over_the_ideal_cells_and_faults_over_mins(tmp_path: Path) -> No
     place.parent.mkdir()
     place.write_text('{"faults": [90, 40, 20, 10]}')
     numbers = {"turnaround_s": 5.0, "free_pages": 3.0, "pages_in": 36.0}
+    faults = replace(ideal(), numbers={"turnaround_s": 2.0, "faults": 12})
     cells = [
-        ideal(),
+        faults,
         Cell("x", {"run": "a"}, numbers),
         Cell("x", {"run": "a", "frames": "2"}, numbers),
         Cell("x", {"run": "other"}, numbers),
@@ -76,6 +78,7 @@ def test_time_is_over_the_ideal_cells_and_faults_over_mins(tmp_path: Path) -> No
     ]
     found = [one.numbers for one in yardstick.measured(tmp_path, cells)]
     assert found[1]["time_over_ideal"] == 2.5 and found[1]["ideal_s"] == 2
+    assert found[1]["faults_over_ideal"] == 4
     assert found[1]["min_faults"] == 20 and found[1]["faults_over_min"] == 2  # 4 first touches and 36 read
     assert found[2]["min_faults"] == 40 and found[2]["faults_over_min"] == 1
     assert found[0] == cells[0].numbers and found[3] == numbers and found[4] == {}
@@ -117,7 +120,7 @@ def test_middle_is_the_median_and_overlapping_bands_are_level() -> None:
 def test_place_without_a_number_says_why() -> None:
     failed = Cell("x", cell("y", 0).factors, {}, "out of memory")
     several = Cell("x", cell("z", 0).factors, {"time_over_ideal": 2.0, "policy_violations": 1})
-    group = policies(cell("x", 1), failed, several, cell("x", 1, run="b"))
+    group = policies(cell("x", 1), failed, several, cell("x", 1, run="b"), cell("z", 1, run="b"))
     faults, time, _ = group.maps
     assert time.spots["y", "a"].why == "out of memory" and time.step("y", "a") is None
     assert group.rows == ["x", "z", "y"]
@@ -130,6 +133,23 @@ def test_guards_are_a_group_of_their_own_beside_none() -> None:
         ("arena", "policy", ["ws", "2q"]),
         ("arena-guards-2q", "guard", ["token", "none"]),
     ]
+
+
+def test_command_of_one_contestant_is_no_column() -> None:
+    cells = [cell("2q", 4), cell("ws", 2), cell("2q", 5, run="b", guard="none"), cell("2q", 3, run="b", guard="token")]
+    policies, guards = arena.groups([ideal("a"), ideal("b"), *cells])
+    assert policies.columns == ["a"] and guards.columns == ["b"]
+    assert [one.columns for one in arena.groups([ideal(), cell("mine", 4)])] == [["a"]]
+
+
+def test_same_run_twice_counts_once() -> None:
+    group = policies(cell("x", 1), cell("x", 1, guard="none"), cell("x", 2, 1), cell("y", 3))
+    assert group.maps[1].spots["x", "a"].values == (1, 2)
+
+
+def test_where_no_command_has_a_min_faults_are_over_the_ideals() -> None:
+    several = Cell("x", cell("y", 0).factors, {"time_over_ideal": 2.0, "faults_over_ideal": 3.0})
+    assert policies(several).maps[0].line.column == "faults_over_ideal"
 
 
 def test_values_of_a_parameter_are_rows() -> None:
@@ -149,10 +169,10 @@ def test_numbers_take_four_characters(value: float | None, text: str) -> None:
 
 
 def test_every_number_leads_to_its_command_as_text() -> None:
-    group = policies(cell("x", 1), cell("y", 9), cell("x", 1, run="b"))
+    group = policies(cell("x", 1), cell("y", 9), cell("z", 5), cell("x", 1, run="b"), cell("z", 2, run="b"))
     page = maps.html(group, "")
     links = re.findall(r'href="#([\w-]+)"', page)
-    assert set(links) == set(maps.ids(group)) and len(links) == 3 * 2 * 2
+    assert set(links) == set(maps.ids(group)) and len(links) == 3 * 3 * 2
     details = maps.details(group)
     at = maps.ids(group).index(maps.anchor(group, "y", "a"))
     assert details["made by"][at] == "tidemark run a --vm y <&>" and "level" not in details["time over ideal"][at]
@@ -194,7 +214,7 @@ def test_report_of_a_small_arena_has_its_maps(swept: Path) -> None:
     done = tidemark("report", "sweep", "-o", "report", cwd=swept)
     assert done.returncode == 0, done.stderr
     page = (swept / "report/report.html").read_text()
-    assert page.count('class="wide map"') == 6 and "Arena: Guards over 2q" in page and "Curves" not in page
+    assert page.count('class="wide map"') == 6 and "Arena: guards over 2q" in page and "Curves" not in page
     with (swept / "report/figures/arena.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [(row["policy"], row["runs"]) for row in rows[:2]] == [(row["policy"], "2") for row in rows[:2]]

@@ -19,7 +19,7 @@ from tidemark.report.arena import Group
 from tidemark.report.cells import Cell
 
 PLACE = ROOT / "docs/figures"
-TITLES = ("", "faults over MIN's", "time over ideal", "cost, %", "level with the best: in faults", "in time")
+LEVEL = ("level with the best: in faults", "in time")
 
 
 def means(cells: list[Cell], name: str, geometric: bool = True) -> list[float]:
@@ -44,19 +44,17 @@ def spread(values: list[float]) -> str:
 def row(group: Group, name: str, cells: list[Cell]) -> list[object]:
     """One contestant."""
     level = [sum(one.level(name, column) for column in group.columns) for one in group.maps[:2]]
-    numbers = (means(cells, "faults_over_min"), means(cells, "time_over_ideal"), means(cells, "hooks_percent", False))
+    numbers = [means(cells, one.line.column, one.line.unit != "%") for one in group.maps]
     return [name, *map(spread, numbers), *level]
 
 
-def numbers(group: Group, cells: list[Cell]) -> str:
+def numbers(group: Group) -> str:
     """The table of a group."""
-    of_row: dict[str, list[Cell]] = {}
-    for cell in cells:
-        guard, policy = cell.factors.get("guard", "none"), cell.factors["vm"]
-        name = guard if group.of == "guard" else policy
-        if "ideal" not in cell.factors and (policy == "2q" if group.of == "guard" else guard == "none"):
-            of_row.setdefault(name, []).append(cell)
-    return table((group.of, *TITLES[1:]), [row(group, name, of_row[name]) for name in group.rows])
+    titles = (group.of, *(one.line.axis for one in group.maps), *LEVEL)
+    runs = {
+        name: [cell for (row, _), some in group.runs.items() if row == name for cell in some] for name in group.rows
+    }
+    return table(titles, [row(group, name, runs[name]) for name in group.rows])
 
 
 def main() -> None:
@@ -74,7 +72,7 @@ def main() -> None:
     publish(
         "arena",
         f"`tidemark sweep arena`: {runs:,} runs, of {len(groups[0].columns)} commands; {host()}.\n\n"
-        + "\n\n".join(numbers(group, cells) for group in groups),
+        + "\n\n".join(numbers(group) for group in groups),
     )
 
 

@@ -4,14 +4,15 @@ A map has a row for each contestant and a column for each command; a spot is the
 nothing but jitter or seed, with the least and the greatest. Its step, 0 to 6, says how many times the best of its
 column that is (of the cost: how large it is), and is its colour. Two spots are not told apart when their bands overlap;
 `level` are those that are not told apart from the best. All maps of a group have the same rows in the same order: by
-the geometric mean, over the commands, of time over that of the best.
+the geometric mean, over the commands, of time over that of the best. Where no command has a MIN, as with several
+processes, the first map has faults over those of the ideal cell instead.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 
 from tidemark.plan import IDEAL
@@ -20,7 +21,7 @@ from tidemark.report.plots import ARENA, Line
 
 GUARD, NONE = "guard", "none"
 RATIO_STEPS = (1.1, 1.25, 1.5, 2, 4, 10)
-PERCENT_STEPS = (1, 2, 5, 10, 20, 40)
+PERCENT_STEPS = (5, 10, 20, 30, 45, 60)
 NO_TIME = 1e9
 # Numbers below that, with so many digits behind the point, of so much.
 WRITTEN = (
@@ -28,6 +29,8 @@ WRITTEN = (
     (99.5e6, 1, "M", 1e6),
 )  # fmt: skip
 NOT_THE_CONTESTANT = {"workload", "processes", "run", "timeout", "exact", "cmdline", IDEAL, *REPETITION}
+
+Runs = dict[tuple[str, str], list[Cell]]
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,9 @@ class Map:
 
 @dataclass
 class Group:
-    """Contestants of one kind. `name` begins the names of files, `of` is the heading of the rows."""
+    """Contestants of one kind. `name` begins the names of files, `of` is the heading of the rows; `runs` by row and
+    column.
+    """
 
     name: str
     title: str
@@ -81,6 +86,7 @@ class Group:
     rows: list[str] = field(default_factory=list)
     columns: list[str] = field(default_factory=list)
     maps: list[Map] = field(default_factory=list)
+    runs: Runs = field(default_factory=dict)
 
 
 def number(value: float | None) -> str:
@@ -105,7 +111,7 @@ def band(spot: Spot) -> str:
 def contestant(cell: Cell) -> tuple[tuple[str, str], ...]:
     """What makes a cell's row: all its settings but the command and what tells repetitions apart."""
     kept = {name: value for name, value in cell.factors.items() if name not in NOT_THE_CONTESTANT}
-    return tuple(sorted((kept | {GUARD: kept.get(GUARD, NONE)}).items()))
+    return tuple(sorted(kept.items()))
 
 
 def labels(keys: Sequence[tuple[tuple[str, str], ...]], first: str) -> dict[tuple[tuple[str, str], ...], str]:
@@ -130,7 +136,7 @@ def why(runs: Sequence[Cell], name: str) -> str:
     return next(iter(told), "")
 
 
-def mapped(line: Line, runs: dict[tuple[str, str], list[Cell]]) -> Map:
+def mapped(line: Line, runs: Runs) -> Map:
     """The map of one quantity."""
     return Map(
         line,
@@ -159,32 +165,46 @@ def in_order(rows: Iterable[str], time: Map, columns: Sequence[str]) -> list[str
     return sorted(rows, key=slowness)
 
 
-def group(name: str, title: str, of: str, first: str, cells: Sequence[Cell]) -> Group:
-    """The maps of these cells; `first` is the setting that names a row."""
-    columns = list(dict.fromkeys(cell.factors.get("run", cell.factors.get("workload", "?")) for cell in cells))
-    named = labels(list(dict.fromkeys(map(contestant, cells))), first)
-    runs: dict[tuple[str, str], list[Cell]] = {(row, at): [] for row in named.values() for at in columns}
+def run_of(cell: Cell) -> str:
+    """The command line of a cell."""
+    return cell.factors.get("run", "?")
+
+
+def shared(cells: Sequence[Cell]) -> list[Cell]:
+    """The cells whose command several contestants have run; all of them when there is none."""
+    by_run: dict[str, set[tuple[tuple[str, str], ...]]] = {}
     for cell in cells:
-        runs[named[contestant(cell)], cell.factors.get("run", cell.factors.get("workload", "?"))].append(cell)
-    maps = [mapped(line, runs) for line in ARENA.lines]
-    rows = in_order(named.values(), maps[1], columns)
-    return Group(name, title, of, rows, columns, maps)
+        by_run.setdefault(run_of(cell), set()).add(contestant(cell))
+    return [cell for cell in cells if len(by_run[run_of(cell)]) > 1] or list(cells)
+
+
+def group(name: str, title: str, of: str, first: str, cells: Sequence[Cell]) -> Group:
+    """The maps of these cells; `first` is the setting that names a row. Of two runs that are the same one counts."""
+    columns = list(dict.fromkeys(map(run_of, cells)))
+    named = labels(list(dict.fromkeys(map(contestant, cells))), first)
+    distinct = {(named[contestant(c)], run_of(c), *(c.factors.get(one) for one in REPETITION)): c for c in cells}
+    runs: Runs = {(row, column): [] for row in named.values() for column in columns}
+    for (row, column, *_), cell in distinct.items():
+        runs[str(row), str(column)].append(cell)
+    bounded = any("faults_over_min" in cell.numbers for cell in cells)
+    left_out = "faults_over_ideal" if bounded else "faults_over_min"
+    maps = [mapped(line, runs) for line in ARENA.lines if line.column != left_out]
+    return Group(name, title, of, in_order(named.values(), maps[1], columns), columns, maps, runs)
 
 
 def groups(cells: Sequence[Cell]) -> list[Group]:
-    """The arenas that the cells allow: of policies, and of guards over each policy that has several. Only of commands
-    that have an ideal cell."""
-    ideal = {cell.factors.get("run") for cell in cells if IDEAL in cell.factors}
-    inside = [cell for cell in cells if IDEAL not in cell.factors and cell.factors.get("run") in ideal]
-    plain = [cell for cell in inside if cell.factors.get(GUARD, NONE) == NONE]
-    found = [group("arena", "Policies", "policy", POLICY, plain)] if len({*map(contestant, plain)}) > 1 else []
-    for policy in dict.fromkeys(cell.factors.get(POLICY, "?") for cell in inside):
-        some = [cell for cell in inside if cell.factors.get(POLICY, "?") == policy]
-        if any(cell.factors.get(GUARD, NONE) != NONE for cell in some):
-            found.append(group(f"arena-guards-{policy}", f"Guards over {policy}", "guard", GUARD, with_guard(some)))
+    """The arenas that the cells allow: of policies, and of guards over each policy that has some. Only of commands that
+    have an ideal cell."""
+    ideal = {run_of(cell) for cell in cells if IDEAL in cell.factors}
+    inside = [with_guard(cell) for cell in cells if IDEAL not in cell.factors and run_of(cell) in ideal]
+    plain = [cell for cell in inside if cell.factors[GUARD] == NONE]
+    found = [group("arena", "policies", "policy", POLICY, shared(plain))] if plain else []
+    for policy in dict.fromkeys(cell.factors.get(POLICY, "?") for cell in inside if cell.factors[GUARD] != NONE):
+        some = shared([cell for cell in inside if cell.factors.get(POLICY, "?") == policy])
+        found.append(group(f"arena-guards-{policy}", f"guards over {policy}", "guard", GUARD, some))
     return found
 
 
-def with_guard(cells: Iterable[Cell]) -> list[Cell]:
-    """The cells with a guard in their settings, also where there is none."""
-    return [Cell(c.name, {GUARD: NONE} | c.factors, c.numbers, c.why, c.again) for c in cells]
+def with_guard(cell: Cell) -> Cell:
+    """The same with a guard in its settings, also where there is none."""
+    return replace(cell, factors={GUARD: NONE} | cell.factors)

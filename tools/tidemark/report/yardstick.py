@@ -24,6 +24,7 @@ def measured(folder: Path, cells: Sequence[Cell]) -> list[Cell]:
     """The cells of the sweep in `folder`; those whose command has an ideal cell with more numbers:
 
     ideal_s, time_over_ideal     turnaround of the command in the ideal cell, and how many times that it took
+    faults_over_ideal            faults of the ideal cell and pages read, over the former: 1 if no page comes in twice
     min_faults, faults_over_min  only of commands of one process
     """
     ideals = {cell.factors.get("run", ""): cell for cell in cells if IDEAL in cell.factors and cell.numbers}
@@ -42,6 +43,8 @@ def over(cell: Cell, ideal: Cell, min_faults: Sequence[int]) -> dict[str, float]
     if ideal.numbers.get("turnaround_s") and "turnaround_s" in cell.numbers:
         found["ideal_s"] = ideal.numbers["turnaround_s"]
         found["time_over_ideal"] = cell.numbers["turnaround_s"] / ideal.numbers["turnaround_s"]
+    if ideal.numbers.get("faults") and "pages_in" in cell.numbers:
+        found["faults_over_ideal"] = 1 + cell.numbers["pages_in"] / ideal.numbers["faults"]
     frames = int(min(cell.numbers.get("free_pages", 0), float(cell.factors.get("frames") or "inf")))
     if min_faults and frames and "pages_in" in cell.numbers:
         pages = len(min_faults)
