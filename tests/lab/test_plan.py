@@ -46,6 +46,7 @@ BAD_PLANS = {
     'workload = "thrash {procs} 1 1"': "{procs} is nothing to fill in",
     f'workload = "true"\nseed = {list(range(1000))}\nframes = {list(range(100, 1100))}': "are 1,000,000 cells",
     'workload = "true"\npart = 5': "a part is a table of a list",
+    'workload = "true"\npart = []': "a part is a table of a list",
     'workload = "true"\n[[part]]\ntimeout = 5': "unknown key timeout",
     'workload = "true"\n[[part]]\nvm = 2': "it is text, in quotes",
     'workload = "true"\nideal = 256': "it is text, in quotes",
@@ -163,6 +164,7 @@ def test_each_command_has_one_ideal_cell_in_the_memory_that_the_plan_names() -> 
         ({"vm": ["mine"]}, {"mine"}, {"a 1", "b 1", "b 2"}, {None}),
         ({"guard": ["mine"]}, {"2q"}, {"a 1", "b 1", "b 2"}, {"mine"}),
         ({"workload": ["c"]}, {"2q", "ws"}, {"c"}, {None, "none", "token"}),
+        ({"workload": ["c"], "vm": ["mine"]}, {"mine"}, {"c"}, {None}),
     ],
 )
 def test_axis_from_outside_keeps_the_parts_that_name_it(axes: dict, policies: set, runs: set, guards: set) -> None:

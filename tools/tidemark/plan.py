@@ -20,8 +20,8 @@ The report draws its curves against whatever has several numbers.
 
 Several products make one plan when each is a table [[part]], which has what stands above it, and its own keys. A cell
 of two parts runs once. `ideal = "256M"` adds a run of each command in so much memory that nothing has to go: what the
-report measures the others by (tidemark.report.yardstick). An axis can be given from outside, in the place of the
-plan's: then only those parts stay that name it, if any does.
+report measures the others by (tidemark.report.yardstick). Axes can be given from outside, in the place of the
+plan's: then only those parts stay that name most of them.
 
 What is not named has the value that `tidemark run` gives it. A cell's name shows its main variables and ends in a hash
 of everything that makes the run, but not of its timeout: so a cell keeps its name, and its result, while the rest of
@@ -145,15 +145,21 @@ def check_keys(table: Mapping[str, object], keys: Sequence[str]) -> None:
 
 
 def parts_of(table: dict[str, Any], axes: Axes) -> list[dict[str, Any]]:
-    """The tables of the parts, each with what is common to all; one without parts is its only one."""
+    """The tables of the parts, each with what is common to all; one without parts is its only one. Of several those
+    that name most of `axes`.
+    """
     parts = table.pop(PARTS, [{}])
-    if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+    if not isinstance(parts, list) or not parts or not all(isinstance(part, dict) for part in parts):
         raise LabError("a part is a table of a list: [[part]], and under it NAME = VALUE")
     for part in parts:
         check_keys(part, OF_A_PART)
-    naming = [part for part in parts if set(axes) & {*part, *dict(flat(parameters_in(part)))}]
+    named = [len(set(axes) & {*part, *dict(flat(parameters_in(part)))}) for part in parts]
     common = dict(flat(parameters_in(table)))
-    return [{**table, **part, PARAMETERS: common | dict(flat(parameters_in(part)))} for part in (naming or parts)]
+    return [
+        {**table, **part, PARAMETERS: common | dict(flat(parameters_in(part)))}
+        for part, count in zip(parts, named)
+        if count == max(named)
+    ]
 
 
 def parameters_in(table: Mapping[str, Any]) -> dict[str, Any]:
