@@ -132,7 +132,7 @@ def why(runs: Sequence[Cell], name: str) -> str:
     told = [run.why for run in runs if run.why]
     told += ["a rule was broken, and the policy replaced" for run in runs if run.numbers.get("policy_violations")]
     if not told and not any(name in run.numbers for run in runs):
-        told = ["several processes, or not recorded: no MIN" if name == "faults_over_min" else "no ideal cell"]
+        told = ["no MIN: several processes, or not recorded" if name == "faults_over_min" else "no ideal cell"]
     return next(iter(told), "")
 
 

@@ -14,7 +14,7 @@ from tidemark.report.plots import ARENA
 from tidemark.report.text import escape, short
 
 HEADING = 36
-LEVEL = ", level with the best"
+LEVEL = ", level"
 
 
 def places(group: Group) -> Iterator[tuple[str, str]]:

@@ -13,7 +13,6 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
-from itertools import repeat
 from string import Template
 from typing import Any
 
@@ -76,21 +75,36 @@ def shown(value: object) -> str:
     return f"{value:,.4g}"
 
 
-def cell_html(value: object) -> str:
-    """A table's cell; numbers are set right, long texts are broken."""
+def cell_html(value: object, label: str = "") -> str:
+    """A table's cell; numbers are set right, long texts are broken. `label` stands before it on a narrow screen."""
     numeric = isinstance(value, (int, float)) and not isinstance(value, bool)
     text = shown(value)
     kind = " class=number" if numeric else " class=long" if len(text) > LONG_CHARACTERS else ""
-    return f"<td{kind}>{escape(text)}</td>"
+    said = f' data-label="{escape(label)}"' if label else ""
+    return f"<td{kind}{said}>{escape(text)}</td>"
 
 
-def table_html(title: str, table: Mapping[str, Sequence[Any]], ids: Iterable[str] = ()) -> str:
-    """A table with its header row; `ids`: names of its rows, for links to them."""
-    head = "".join(f"<th>{escape(name).replace('_', '_<wbr>')}</th>" for name in table)
-    marks = (f' id="{escape(one)}"' for one in ids) if ids else repeat("")
-    rows = "".join(f"<tr{mark}>{''.join(map(cell_html, row))}</tr>\n" for mark, row in zip(marks, zip(*table.values())))
+def head_html(names: Iterable[str]) -> str:
+    """The header row of a table."""
+    cells = "".join(f"<th>{escape(name).replace('_', '_<wbr>')}</th>" for name in names)
+    return f"<thead><tr>{cells}</tr></thead>"
+
+
+def table_html(title: str, table: Mapping[str, Sequence[Any]]) -> str:
+    """A table with its header row."""
+    rows = "".join(f"<tr>{''.join(map(cell_html, row))}</tr>\n" for row in zip(*table.values()))
     caption = f"<caption>{escape(title)}</caption>" if title else ""
-    return f"<div class=wide><table>{caption}<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>"
+    return f"<div class=wide><table>{caption}{head_html(table)}\n<tbody>\n{rows}</tbody></table></div>"
+
+
+def details_html(title: str, table: Mapping[str, Sequence[Any]], ids: Iterable[str]) -> str:
+    """The same for rows that links lead to, by `ids`; on a narrow screen a row is a list of its cells."""
+    rows = "".join(
+        f'<tr id="{escape(mark)}">{"".join(map(cell_html, row, table))}</tr>\n'
+        for mark, row in zip(ids, zip(*table.values()))
+    )
+    caption = f"<caption>{escape(title)}</caption>"
+    return f'<div class="wide details"><table>{caption}{head_html(table)}\n<tbody>\n{rows}</tbody></table></div>'
 
 
 def files_html(names: Iterable[str]) -> str:
@@ -120,7 +134,7 @@ def section_html(section: Section, anchor: str, first_chart: int) -> str:
     parts += [f"<p>{escape(section.text)}</p>"] if section.text else []
     if section.arena:
         parts += [maps.html(section.arena, files_html([one.name for one in section.figures]))]
-        parts += [table_html("Every number, and what makes it", maps.details(section.arena), maps.ids(section.arena))]
+        parts += [details_html("Every number, and what makes it", maps.details(section.arena), maps.ids(section.arena))]
     parts += [table_html(title, table) for title, table in section.tables]
     parts += [f"<div class=charts>{boxes}</div>"] if boxes else []
     parts += [figure_html(figure) for figure in section.figures if not section.arena]
