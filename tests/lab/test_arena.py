@@ -124,7 +124,8 @@ def test_place_without_a_number_says_why() -> None:
     faults, time, _ = group.maps
     assert time.spots["y", "a"].why == "out of memory" and time.step("y", "a") is None
     assert group.rows == ["x", "z", "y"]
-    assert "replaced" in time.spots["z", "a"].why and "it has not been run" in faults.spots["y", "b"].why
+    assert time.spots["z", "a"].shown == "2.00!" and "replaced" in arena.band(time.spots["z", "a"])
+    assert "it has not been run" in faults.spots["y", "b"].why
 
 
 def test_guards_are_a_group_of_their_own_beside_none() -> None:

@@ -193,9 +193,11 @@ def sweep(
         [parameters]                              # any parameter of the kernel, at the end
         "ws.tau_ms" = [50, 500]
 
-    and, as for `tidemark run`: swap, frames, seed, cmdline, and one timeout. The folder gets cells.csv, one row for
-    each cell, and cells/ID/, a result for each. Run the same command again to go on after Ctrl-C, or with a longer
-    plan: only what is missing runs. Cells of another image are set aside in old/. Exit status 1: a cell failed.
+    and, as for `tidemark run`: swap, frames, seed, cmdline, and one timeout. Tables [[part]] are several
+    products in one plan; ideal = "256M" measures each command by a run in so much memory. The folder gets
+    cells.csv, one row for each cell, and cells/ID/, a result for each. Run the same command again to go on
+    after Ctrl-C, or with a longer plan: only what is missing runs. Cells of another image are set aside in
+    old/. Exit status 1: a cell failed.
     """
     from tidemark import cluster as clusters
     from tidemark import least

@@ -46,6 +46,11 @@ class Spot:
         """The median; None without values."""
         return median(self.values) if self.values else None
 
+    @property
+    def shown(self) -> str:
+        """The median in a few characters; with a ! when there is something to say."""
+        return number(self.middle) + ("!" if self.values and self.why else "")
+
 
 @dataclass(frozen=True)
 class Map:
@@ -100,12 +105,12 @@ def number(value: float | None) -> str:
 
 
 def band(spot: Spot) -> str:
-    """`median (least..greatest)`, or why there is none."""
+    """`median (least..greatest)`; with what there is to say, which is why there is none, or not all runs count."""
     if not spot.values:
         return spot.why or "–"
-    least, greatest = spot.values[0], spot.values[-1]
-    shown = number(spot.middle)
-    return shown if number(least) == number(greatest) else f"{shown} ({number(least)}..{number(greatest)})"
+    middle, least, greatest = map(number, (spot.middle, spot.values[0], spot.values[-1]))
+    shown = middle if least == greatest else f"{middle} ({least}..{greatest})"
+    return shown + (f"! {spot.why}" if spot.why else "")
 
 
 def contestant(cell: Cell) -> tuple[tuple[str, str], ...]:

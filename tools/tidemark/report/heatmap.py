@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.patches import Rectangle
 
-from tidemark.report.arena import Group, Map, number
+from tidemark.report.arena import Group, Map
 from tidemark.report.figure import BLACK, ORANGE, WIDTH_IN, Figure, Table, of_rows
 from tidemark.report.plots import ARENA
 from tidemark.report.text import short
@@ -51,7 +51,7 @@ def squares(axes: Axes, shown: Map, rows: Sequence[str], columns: Sequence[str])
             if shown.line.unit != "%" and shown.level(row, column):
                 axes.add_patch(Rectangle((x - 0.44, y - 0.4), 0.88, 0.8, fill=False, edgecolor=ORANGE, linewidth=0.9))
             ink = "white" if step is not None and step >= FIRST_DARK else BLACK
-            text = number(shown.spots[row, column].middle)
+            text = shown.spots[row, column].shown
             axes.text(x, y, text, ha="center", va="center_baseline", fontsize=5.5, color=ink)
     axes.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5))
     axes.set_xticks(range(len(columns)), [short(one, COMMAND_CHARACTERS) for one in columns], rotation=90, fontsize=6)

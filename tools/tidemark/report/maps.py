@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tidemark.report.arena import PERCENT_STEPS, RATIO_STEPS, Group, Map, band, number
+from tidemark.report.arena import PERCENT_STEPS, RATIO_STEPS, Group, Map, band
 from tidemark.report.figure import of_rows
 from tidemark.report.plots import ARENA
 from tidemark.report.text import escape, short
@@ -57,7 +57,7 @@ def spot_html(group: Group, shown: Map, row: str, column: str) -> str:
     level = " level" if shown.line.unit != "%" and shown.level(row, column) else ""
     kind = f' class="step-{step}{level}"' if step is not None else ""
     title = escape(f"{told(shown, row, column)}; {spot.again}")
-    return f'<td{kind}><a href="#{anchor(group, row, column)}" title="{title}">{number(spot.middle)}</a></td>'
+    return f'<td{kind}><a href="#{anchor(group, row, column)}" title="{title}">{spot.shown}</a></td>'
 
 
 def map_html(group: Group, shown: Map) -> str:
