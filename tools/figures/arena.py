@@ -71,8 +71,7 @@ def main() -> None:
     runs = sum("ideal" not in cell.factors for cell in cells)
     publish(
         "arena",
-        f"`tidemark sweep arena`: {runs:,} runs; {host()}.\n\n"
-        + "\n\n".join(numbers(group) for group in groups),
+        f"`tidemark sweep arena`: {runs:,} runs; {host()}.\n\n" + "\n\n".join(numbers(group) for group in groups),
     )
 
 
