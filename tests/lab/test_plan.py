@@ -105,6 +105,16 @@ def test_plans_in_the_tree_have_five_jitters(name: str, runs: int, cells: int) -
     assert {one.variables["jitter"] for one in found} == set(range(5))
 
 
+def test_bare_word_is_a_plan_of_the_tree_also_beside_a_folder_of_that_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("arena").mkdir()
+    assert plan.place(Path("arena")) == plan.SHIPPED / "arena.toml" != plan.place(Path("nope"))
+    Path("tau").write_text("")
+    assert plan.place(Path("tau")) == Path("tau")
+
+
 def test_every_plan_in_the_tree_repeats_its_runs() -> None:
     for path in plan.SHIPPED.glob("*.toml"):
         cells = [one for one in plan.read(path).cells if plan.IDEAL not in one.variables]

@@ -59,16 +59,16 @@ def numbers(group: Group) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--done", type=Path, help="a sweep that is there already")
-    folder = parser.parse_args().done or ROOT / "build/arena"
+    parser.add_argument("--done", type=Path, nargs="+", help="sweeps that are there; of the same run the last counts")
+    folders = parser.parse_args().done or [ROOT / "build/arena"]
     if not parser.parse_args().done:
-        tidemark("sweep", "arena", "-o", str(folder))
-    tidemark("report", str(folder), "-o", str(ROOT / "build/arena-report"))
-    cells = sources.gather([folder]).cells
+        tidemark("sweep", "arena", "-o", str(folders[0]))
+    tidemark("report", *map(str, folders), "-o", str(ROOT / "build/arena-report"))
+    cells = sources.gather(folders).cells
     groups = arena.groups(cells)
     for group in groups:
         shutil.copy(ROOT / f"build/arena-report/figures/{group.name}.svg", PLACE / f"{group.name}.svg")
-    runs = sum("ideal" not in cell.factors for cell in cells)
+    runs = sum(len(some) for group in groups for some in group.runs.values())
     publish(
         "arena",
         f"`tidemark sweep arena`: {runs:,} runs; {host()}.\n\n" + "\n\n".join(numbers(group) for group in groups),

@@ -96,7 +96,7 @@ class Plan:
 def place(name: Path) -> Path:
     """The file that `name` means: itself, or, of a bare word, a plan of this tree, such as `arena`."""
     shipped = SHIPPED / f"{name}.toml"
-    return shipped if not name.exists() and name.name == str(name) and shipped.exists() else name
+    return shipped if not name.is_file() and name.name == str(name) and shipped.exists() else name
 
 
 def read(path: Path, most_cells: int = MOST_CELLS, axes: Axes | None = None) -> Plan:
