@@ -127,7 +127,7 @@ def test_arena_has_every_policy_and_every_guard() -> None:
         set(re.search(rf"^{name}=\w+\t(\S+)\t", reference, re.MULTILINE)[1].split("|")) for name in ("vm", "guard")
     )
     cells = plan.read(plan.place(Path("arena"))).cells
-    assert {one.settings.vm for one in cells} == policies
+    assert {one.settings.vm for one in cells} == policies - {"min", "vmin"}  # these two need a recorded future
     assert {one.variables.get("guard", "none") for one in cells} == guards
 
 
