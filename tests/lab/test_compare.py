@@ -127,6 +127,14 @@ def test_regret_is_what_was_missed_beyond_min() -> None:
     assert cells["fifo", 4].regret == pytest.approx(4 / 6) and cells["MIN", 4].regret == 0
 
 
+def test_compare_takes_a_string_of_ones_own(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text(BELADY)
+    cells = {(cell.policy, cell.frames): cell for cell in compare.compare(["ws"], [], others=[f"{tmp_path}/mine.txt"])}
+    assert [cells[policy, 4].misses for policy in ("MIN", "LRU", "fifo")] == [6, 8, 10]
+    assert {cell.string for cell in cells.values()} == {"mine.txt"}
+    assert "no such file" in str(refusal("compare", "--vm", "ws", "--trace", str(tmp_path / "nope.tmt")))
+
+
 def test_compare_writes_every_cell(tmp_path: Path) -> None:
     command = ["compare", "--vm", "ws", "--string", "belady", "--string", "loop", "--set", "ws.tau_ms=50"]
     result = tidemark(*command, "--csv", "c.csv", "--json", cwd=tmp_path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,11 @@ BAD_PLANS = {
     'workload = "thrash {processes} 1 1"': "no processes = [...]",
     'workload = "thrash {procs} 1 1"': "{procs} is nothing to fill in",
     f'workload = "true"\nseed = {list(range(1000))}\nframes = {list(range(100, 1100))}': "are 1,000,000 cells",
+    'workload = "true"\npart = 5': "a part is a table of a list",
+    'workload = "true"\npart = []': "a part is a table of a list",
+    'workload = "true"\n[[part]]\ntimeout = 5': "unknown key timeout",
+    'workload = "true"\n[[part]]\nvm = 2': "it is text, in quotes",
+    'workload = "true"\nideal = 256': "it is text, in quotes",
 }
 
 
@@ -94,9 +100,109 @@ def test_probes_hold_every_value_of_every_kernel_parameter() -> None:
 
 @pytest.mark.parametrize("name, runs, cells", [("thrashing", 10, 100), ("memory", 1, 80), ("tau", 1, 45)])
 def test_plans_in_the_tree_have_five_jitters(name: str, runs: int, cells: int) -> None:
-    found = plan.read(qemu.ROOT / f"tools/tidemark/plans/{name}.toml").cells
+    found = plan.read(plan.place(Path(name))).cells
     assert len(found) == cells and len({one.settings.run for one in found}) == runs
     assert {one.variables["jitter"] for one in found} == set(range(5))
+
+
+def test_bare_word_is_a_plan_of_the_tree_also_beside_a_folder_of_that_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("arena").mkdir()
+    assert plan.place(Path("arena")) == plan.SHIPPED / "arena.toml" != plan.place(Path("nope"))
+    Path("tau").write_text("")
+    assert plan.place(Path("tau")) == Path("tau")
+
+
+def test_every_plan_in_the_tree_repeats_its_runs() -> None:
+    for path in plan.SHIPPED.glob("*.toml"):
+        cells = [one for one in plan.read(path).cells if plan.IDEAL not in one.variables]
+        assert len({one.variables["jitter"] for one in cells}) >= 3, path
+
+
+def test_arena_has_every_policy_and_every_guard() -> None:
+    reference = (qemu.ROOT / "docs/reference/parameters.md").read_text()
+    policies, guards = (
+        set(re.search(rf"^{name}=\w+\t(\S+)\t", reference, re.MULTILINE)[1].split("|")) for name in ("vm", "guard")
+    )
+    cells = plan.read(plan.place(Path("arena"))).cells
+    assert {one.settings.vm for one in cells} == policies - {"min", "vmin"}  # these two need a recorded future
+    assert {one.variables.get("guard", "none") for one in cells} == guards
+
+
+PARTS = """
+workload = ["a 1", "b {seed}"]
+seed = [1, 2]
+vm = "2q"
+jitters = 2
+ideal = "99M"
+[parameters]
+"ws.tau_ms" = 7
+[[part]]
+vm = ["2q", "ws"]
+[[part]]
+[part.parameters]
+guard = ["none", "token"]
+"""
+
+
+def test_parts_are_products_of_their_own_with_what_is_common() -> None:
+    text = PARTS.replace('["a 1", "b {seed}"]', '"b {seed}"')
+    cells = [one for one in plan.parse(text).cells if plan.IDEAL not in one.variables]
+    found = {(one.settings.vm, one.variables.get("guard"), one.settings.cmdline) for one in cells}
+    assert len(cells) == 16 and found == {
+        *((vm, None, f"jitter={nr} ws.tau_ms=7") for vm in ("2q", "ws") for nr in (0, 1)),
+        *(("2q", guard, f"jitter={nr} ws.tau_ms=7 guard={guard}") for guard in ("none", "token") for nr in (0, 1)),
+    }
+
+
+def test_cell_of_two_parts_runs_once() -> None:
+    text = 'workload = "a"\n[[part]]\nvm = ["2q", "ws"]\n[[part]]\nvm = ["ws", "clock"]'
+    assert [one.settings.vm for one in plan.parse(text).cells] == ["2q", "ws", "clock"]
+
+
+def test_each_command_has_one_ideal_cell_in_the_memory_that_the_plan_names() -> None:
+    cells = [one for one in plan.parse(PARTS).cells if plan.IDEAL in one.variables]
+    assert {one.settings.run for one in cells} == {"a 1", "b 1", "b 2"}
+    assert all(one.settings.mem == "99M" and one.settings.vm == "2q" and not one.settings.cmdline for one in cells)
+
+
+@pytest.mark.parametrize(
+    ("axes", "policies", "runs", "guards"),
+    [
+        ({"vm": ["mine"]}, {"mine"}, {"a 1", "b 1", "b 2"}, {None}),
+        ({"guard": ["mine"]}, {"2q"}, {"a 1", "b 1", "b 2"}, {"mine"}),
+        ({"workload": ["c"]}, {"2q", "ws"}, {"c"}, {None, "none", "token"}),
+        ({"workload": ["c"], "vm": ["mine"]}, {"mine"}, {"c"}, {None}),
+    ],
+)
+def test_axis_from_outside_keeps_the_parts_that_name_it(axes: dict, policies: set, runs: set, guards: set) -> None:
+    parsed = plan.parse(PARTS, axes=axes)
+    cells = [one for one in parsed.cells if plan.IDEAL not in one.variables]
+    assert {one.settings.vm for one in cells} == policies and {one.settings.run for one in cells} == runs
+    assert {one.variables.get("guard") for one in cells} == guards
+    assert plan.parse(parsed.text).text == parsed.text  # the copy in the sweep's folder can be read
+
+
+@pytest.mark.parametrize(
+    ("name", "texts", "values"),
+    [
+        ("vm", ["2q,ws"], ["2q", "ws"]),
+        ("ws.tau_ms", ["10,100"], [10, 100]),
+        ("swap", ["sim:hdd,seek=1", "sim:ssd"], ["sim:hdd,seek=1", "sim:ssd"]),
+        ("workload", ["true 1,2"], ["true 1,2"]),
+        ("jitter", ["0", "1,2"], [0, 1, 2]),
+    ],
+)
+def test_axis_in_words(name: str, texts: list[str], values: list) -> None:
+    assert plan.axis(name, texts) == values
+
+
+@pytest.mark.parametrize(("name", "text"), [("jitter", "x"), ("run", "a"), ("vm", "a,a"), ("timeout", "5")])
+def test_bad_axis_is_refused(name: str, text: str) -> None:
+    with pytest.raises(LabError):
+        plan.axis(name, [text])
 
 
 def test_jitters_are_cells_of_their_own_on_the_kernels_command_line() -> None:

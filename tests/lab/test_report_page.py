@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import sync_playwright
 from tidemark import results
+from tidemark.plan import IDEAL
 from tidemark.report import charts, folder, page, plots, sources
+from tidemark.report.cells import Cell
 
 HOSTILE = "</script><script>document.title='hit'</script><img src=x onerror=\"document.title='hit'\">&amp;"
 PROCESSES, SAMPLES = 2, 3500
@@ -185,3 +187,39 @@ def channels(colour: str) -> list[int]:
 def test_json_cannot_end_its_element() -> None:
     text = page.json_for_html([HOSTILE, "<!--"])
     assert "<" not in text and ">" not in text and json.loads(text) == [HOSTILE, "<!--"]
+
+
+@pytest.fixture(scope="module")
+def arena(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of an arena of four policies and nine commands, made up; one cell failed."""
+    cells = []
+    for nr, run in enumerate(f"{word} 24576 4096 10" for word in ("scan", "phase", HOSTILE, *"abcdef")):
+        cells.append(Cell("i", {"run": run, "vm": "2q", "mem": "99M", IDEAL: "yes"}, {"turnaround_s": 1}))
+        for at, vm in enumerate(("2q", "ws", "clockpro", "linux24")):
+            factors = {"run": run, "workload": run, "vm": vm, "mem": "16M"}
+            numbers = {"time_over_ideal": 1e3 * (at + 1) + nr, "faults_over_min": 1 + at / 4, "hooks_percent": 9.0 * at}
+            failed = (nr, at) == (2, 3)
+            cells.append(Cell("c", factors, {} if failed else numbers, "panic" * failed, f"tidemark run {run}"))
+    out = tmp_path_factory.mktemp("arena")
+    folder.write(sources.Sources([], cells), out)
+    return out / "report.html"
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_maps_of_the_arena_fit_the_screen(browser: object, arena: Path, width: int) -> None:
+    shown = opened(browser, arena, viewport={"width": width, "height": 800})
+    assert shown.complaints == [] and shown.value("document.title") != "hit"
+    assert shown.value("document.documentElement.scrollWidth") <= width
+    measured = "m => [m.getBoundingClientRect().top, m.scrollWidth - m.clientWidth]"
+    boxes = shown.value(f"[...document.querySelectorAll('.map')].map({measured})")
+    assert len(boxes) == 3 and all(hidden <= 0 for _, hidden in boxes)
+    assert (boxes[0][0] == boxes[1][0]) == (width > 1000)  # faults and time stand side by side where there is room
+
+
+def test_number_of_the_arena_leads_to_its_command(browser: object, arena: Path) -> None:
+    shown = opened(browser, arena)
+    shown.page.locator(".map").nth(1).locator("tbody tr").nth(1).locator("a").first.click()
+    line = shown.value("document.querySelector('tr:target').textContent")
+    assert "tidemark run scan" in line and "ws" in line and "2.0k" in line
+    colours = "[...document.querySelectorAll('.map td[class]')].map(d => getComputedStyle(d).backgroundColor)"
+    assert len(set(shown.value(colours))) >= 4

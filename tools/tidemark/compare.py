@@ -111,9 +111,11 @@ def compare(
     names: Sequence[str],
     parameters: Sequence[str] = (),
     progress: Callable[[int, int], None] = lambda done, total: None,
+    others: Sequence[str] = (),
 ) -> list[Cell]:
-    """All cells: the policies `wanted` and the reference ones, LRU and MIN, on the standard strings `names`. LabError
-    when a policy does not compile or a string is not known, BrokenRule when one breaks a rule.
+    """All cells: the policies `wanted` and the reference ones, LRU and MIN, on the standard strings `names` and on
+    `others`, what strings.find takes, in quarters of their pages. LabError when a policy does not compile or a string
+    is not known, BrokenRule when one breaks a rule.
     """
     unknown = [name for name in names if name not in strings.STANDARD]
     if unknown:
@@ -122,9 +124,11 @@ def compare(
     by_policy = parameters_of(parameters, policies)
     programs = {policy: vmsim.build(policy, fast=True) for policy in policies}
     cells: list[Cell] = []
-    for done, name in enumerate(names):
-        progress(done, len(names))
-        cells += cells_of(strings.standard(name), strings.STANDARD[name].frames, programs, by_policy)
+    for done, name in enumerate([*names, *others]):
+        progress(done, len(names) + len(others))
+        string = strings.standard(name) if done < len(names) else strings.find(name)
+        sizes = strings.STANDARD[name].frames if done < len(names) else vmsim.some_frames(string.nr_pages)[1:-1:2]
+        cells += cells_of(string, sizes, programs, by_policy)
     return cells
 
 

@@ -18,6 +18,11 @@ of the cells is that of the file: the variable that is named last changes fastes
 and, in a table [parameters] at the end, a value or a list for any parameter of the kernel: `"ws.tau_ms" = [10, 100]`.
 The report draws its curves against whatever has several numbers.
 
+Several products make one plan when each is a table [[part]], which has what stands above it, and its own keys. A cell
+of two parts runs once. `ideal = "256M"` adds a run of each command in so much memory that nothing has to go: what the
+report measures the others by (tidemark.report.yardstick). Axes can be given from outside, in the place of the
+plan's: then only those parts stay that name most of them.
+
 What is not named has the value that `tidemark run` gives it. A cell's name shows its main variables and ends in a hash
 of everything that makes the run, but not of its timeout: so a cell keeps its name, and its result, while the rest of
 the plan changes.
@@ -31,7 +36,7 @@ import json
 import math
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,15 +51,21 @@ else:
 
 VARIABLES = ("workload", "processes", "vm", "mem", "swap", "frames", "seed", "jitter", "cmdline")
 PARAMETERS = "parameters"
-KEYS = (*VARIABLES, "jitters", "timeout", PARAMETERS)
+PARTS, IDEAL = "part", "ideal"
+KEYS = (*VARIABLES, "jitters", "timeout", IDEAL, PARTS, PARAMETERS)
+OF_A_PART = (*VARIABLES, "jitters", PARAMETERS)
 LEAST = {"processes": 1, "frames": 3, "seed": 0, "jitter": 0, "jitters": 1}
 OF_SETTINGS = ("vm", "mem", "swap", "frames", "seed")
 FILLED_IN = ("processes", "seed")
+# A value of these may have commas.
+WHOLE = ("workload", "swap", "cmdline")
+SHIPPED = Path(__file__).parent / "plans"
 MOST_CELLS = 10_000
 MOST_U32 = (1 << 32) - 1
 DEFAULT = qemu.Settings()
 
 Value = str | int
+Axes = Mapping[str, list[Value]]
 
 
 @dataclass(frozen=True)
@@ -82,11 +93,17 @@ class Plan:
         return [settings(one | {"workload": "true"}, timeout=60) for one in chosen]
 
 
-def read(path: Path, most_cells: int = MOST_CELLS) -> Plan:
-    """The plan in a file. LabError names the file and what is wrong in it."""
+def place(name: Path) -> Path:
+    """The file that `name` means: itself, or, of a bare word, a plan of this tree, such as `arena`."""
+    shipped = SHIPPED / f"{name}.toml"
+    return shipped if not name.is_file() and name.name == str(name) and shipped.exists() else name
+
+
+def read(path: Path, most_cells: int = MOST_CELLS, axes: Axes | None = None) -> Plan:
+    """The plan in a file, with `axes` in the place of its own. LabError names the file and what is wrong in it."""
     try:
         text = path.read_text(encoding="utf-8")
-        return parse(text, most_cells)
+        return parse(text, most_cells, axes)
     except (OSError, UnicodeDecodeError) as error:
         raise LabError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     except tomllib.TOMLDecodeError as error:
@@ -95,41 +112,105 @@ def read(path: Path, most_cells: int = MOST_CELLS) -> Plan:
         raise LabError(f"{path}: {error}") from None
 
 
-def parse(text: str, most_cells: int = MOST_CELLS) -> Plan:
+def parse(text: str, most_cells: int = MOST_CELLS, axes: Axes | None = None) -> Plan:
     """The plan in a text. LabError, BadSetting or TOMLDecodeError say what is wrong."""
     table = tomllib.loads(text)
-    unknown = [key for key in table if key not in KEYS]
-    if unknown:
-        raise LabError(f"unknown key {', '.join(unknown)}; there are: {', '.join(KEYS)}")
-    if "workload" not in table:
-        raise LabError('it has no workload, the command line to run: workload = "thrash {processes} 8192 10"')
+    check_keys(table, KEYS)
     timeout = checked_timeout(table.pop("timeout", DEFAULT.timeout))
-    lists = lists_of(table)
-    lists |= {name: [getattr(DEFAULT, name)] for name in ("vm", "mem", "swap") if name not in lists}
-    check_count(lists, most_cells)
-    check_workloads(lists)
-    products = (dict(zip(lists, values)) for values in itertools.product(*lists.values()))
-    cells = [cell(variables, timeout) for variables in products]
-    check_distinct(cells)
-    return Plan(text, lists, cells)
+    ideal = table.pop(IDEAL, "")
+    products = [lists_of(part, axes or {}) for part in parts_of(table, axes or {})]
+    check_count(products, most_cells)
+    cells: dict[str, Cell] = {}
+    for lists in products:
+        check_workloads(lists)
+        every = [cell(dict(zip(lists, values)), timeout) for values in itertools.product(*lists.values())]
+        check_distinct(every)
+        cells |= {one.id: one for one in every}
+    if ideal:
+        check_value("mem", ideal)
+        cells |= {one.id: one for one in ideals(list(cells.values()), ideal, timeout)}
+    return Plan("".join([text, *map(remark, (axes or {}).items())]), union(products), list(cells.values()))
 
 
-def lists_of(table: dict[str, Any]) -> dict[str, list[Value]]:
+def remark(axis: tuple[str, list[Value]]) -> str:
+    """A comment for the copy of a plan: which axis was given from outside."""
+    return f"\n# with {axis[0]} = {json.dumps(axis[1])}"
+
+
+def check_keys(table: Mapping[str, object], keys: Sequence[str]) -> None:
+    """LabError for a key that is none."""
+    unknown = [key for key in table if key not in keys]
+    if unknown:
+        raise LabError(f"unknown key {', '.join(unknown)}; there are: {', '.join(keys)}")
+
+
+def parts_of(table: dict[str, Any], axes: Axes) -> list[dict[str, Any]]:
+    """The tables of the parts, each with what is common to all; one without parts is its only one. Of several those
+    that name most of `axes`.
+    """
+    parts = table.pop(PARTS, [{}])
+    if not isinstance(parts, list) or not parts or not all(isinstance(part, dict) for part in parts):
+        raise LabError("a part is a table of a list: [[part]], and under it NAME = VALUE")
+    for part in parts:
+        check_keys(part, OF_A_PART)
+    named = [len(set(axes) & {*part, *dict(flat(parameters_in(part)))}) for part in parts]
+    common = dict(flat(parameters_in(table)))
+    return [
+        {**table, **part, PARAMETERS: common | dict(flat(parameters_in(part)))}
+        for part, count in zip(parts, named)
+        if count == max(named)
+    ]
+
+
+def parameters_in(table: Mapping[str, Any]) -> dict[str, Any]:
+    """The table [parameters] of a plan or a part."""
+    given = table.get(PARAMETERS, {})
+    if not isinstance(given, dict):
+        raise LabError('parameters is a table: [parameters], and under it "NAME" = VALUE')
+    return given
+
+
+def lists_of(table: dict[str, Any], axes: Axes) -> dict[str, list[Value]]:
     """The values of each variable and of each kernel parameter, checked."""
-    given, nr_jitters = table.pop(PARAMETERS, {}), table.pop("jitters", None)
+    given, nr_jitters = table.pop(PARAMETERS), table.pop("jitters", None)
     lists = {name: checked_list(name, value) for name, value in table.items()}
     if nr_jitters is not None:
         check_value("jitters", nr_jitters)
         if "jitter" in lists:
             raise LabError("it has both jitter and jitters: give one")
         lists["jitter"] = list(range(nr_jitters))
-    if not isinstance(given, dict):
-        raise LabError('parameters is a table: [parameters], and under it "NAME" = VALUE')
-    for name, value in flat(given):
-        if name in KEYS or name == "run" or not re.fullmatch(r"[\w.]+", name):
-            raise LabError(f"{name} under [parameters] is no parameter of its own: it is a key of the plan, or no name")
+    for name, value in given.items():
+        check_parameter(name)
         lists[name] = checked_list(name, value)
-    return lists
+    lists |= axes
+    if "workload" not in lists:
+        raise LabError('it has no workload, the command line to run: workload = "thrash {processes} 8192 10"')
+    return lists | {name: [getattr(DEFAULT, name)] for name in ("vm", "mem", "swap") if name not in lists}
+
+
+def check_parameter(name: str) -> None:
+    """LabError for a name that is no kernel parameter's, or one that the plan has a key for."""
+    if name in KEYS or name == "run" or not re.fullmatch(r"[\w.]+", name):
+        raise LabError(f"{name} under [parameters] is no parameter of its own: it is a key of the plan, or no name")
+
+
+def axis(name: str, texts: Sequence[str]) -> list[Value]:
+    """The values of an axis that is given in words; LabError when they are none. Each text is a list with commas, but
+    of a name in WHOLE one value."""
+    words = [word for text in texts for word in ([text] if name in WHOLE else text.split(","))]
+    if name not in VARIABLES:
+        check_parameter(name)
+    number = name in LEAST or name not in VARIABLES
+    return checked_list(name, [int(word) if number and re.fullmatch(r"\d+", word) else word for word in words])
+
+
+def union(products: Iterable[dict[str, list[Value]]]) -> dict[str, list[Value]]:
+    """Every value that a variable has in any of them."""
+    together: dict[str, list[Value]] = {}
+    for lists in products:
+        for name, values in lists.items():
+            together[name] = list(dict.fromkeys([*together.get(name, ()), *values]))
+    return together
 
 
 def flat(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -178,11 +259,14 @@ def check_value(name: str, value: object) -> None:
         raise LabError(f"{shown}: it is one line of printable text")
 
 
-def check_count(lists: dict[str, list[Value]], most: int) -> None:
-    """LabError when the product is larger than anybody wants by accident."""
-    count = math.prod(map(len, lists.values()))
+def check_count(products: Sequence[dict[str, list[Value]]], most: int) -> None:
+    """LabError when the products are larger than anybody wants by accident."""
+    count = sum(math.prod(map(len, lists.values())) for lists in products)
     if count > most:
-        factors = " × ".join(f"{len(values)} {name}" for name, values in lists.items() if len(values) > 1)
+        factors = " and ".join(
+            " × ".join(f"{len(values)} {name}" for name, values in lists.items() if len(values) > 1)
+            for lists in products
+        )
         raise LabError(f"{factors} are {count:,} cells, more than {most:,}; --max-cells {count} allows them")
 
 
@@ -207,7 +291,8 @@ def settings(variables: dict[str, Value], timeout: float) -> qemu.Settings:
     for name in FILLED_IN:
         run = run.replace(f"{{{name}}}", str(variables.get(name, "")))
     given: dict[str, Any] = {name: str(variables[name]) for name in OF_SETTINGS if name in variables}
-    more = {name: value for name, value in variables.items() if name == parameters.JITTER or name not in VARIABLES}
+    own = (*VARIABLES, IDEAL)
+    more = {name: value for name, value in variables.items() if name == parameters.JITTER or name not in own}
     cmdline = str(variables.get("cmdline", ""))
     twice = [name for name in more if name in parameters.split(cmdline)[0]]
     if twice:
@@ -230,6 +315,13 @@ def cell(variables: dict[str, Value], timeout: float) -> Cell:
     words = [s.run.split()[0], variables.get("processes", ""), s.vm, s.mem, *marks]
     shown = "-".join(re.sub(r"[^\w.]+", "-", str(word)).strip("-.") for word in words if word != "")
     return Cell(f"{shown[:60]}-{hashlib.sha256(made_of.encode()).hexdigest()[:8]}", variables, s)
+
+
+def ideals(cells: Sequence[Cell], mem: str, timeout: float) -> list[Cell]:
+    """A run of each command of these cells in a memory of `mem`, under what `tidemark run` gives it otherwise."""
+    kept = ("workload", *FILLED_IN, "cmdline")
+    same = ({name: value for name, value in one.variables.items() if name in kept} for one in cells)
+    return [cell(one | {"vm": DEFAULT.vm, "mem": mem, "swap": DEFAULT.swap, IDEAL: "yes"}, timeout) for one in same]
 
 
 def check_distinct(cells: list[Cell]) -> None:

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from statistics import mean
 from typing import Any
 
-from tidemark.records import Exit
+from tidemark.records import Exit, Sample
 from tidemark.results import Result
 from tidemark.telemetry import Telemetry, TelemetryError
 
-SHARES = ("utilisation", "user", "policy")
+SHARES = ("utilisation", "user", "policy", "hooks")
 ACCOUNTS = ("user", "kernel", "ready", "pagewait", "admit", "sleep")
 
 
@@ -34,8 +34,17 @@ def process(record: Exit) -> dict[str, Any]:
     }
 
 
+def hooks(last: Sample) -> int:
+    """Microseconds in the hooks of the policy and of guards."""
+    guard: Mapping[str, Any] = last.get("guard", {})
+    return int(last["policy_us"] + guard.get("us", 0))
+
+
 def system(telemetry: Telemetry) -> dict[str, float]:
-    """The system over the whole run, from its last sample: seconds, shares of 1, counts. Empty without samples."""
+    """The system over the whole run, from its last sample: seconds, shares of 1, counts. Empty without samples.
+
+    `hooks` is the share of the processor's work that policy and guards took; the other shares are of all time.
+    """
     if not telemetry.samples:
         return {}
     last = telemetry.samples[-1]
@@ -47,6 +56,7 @@ def system(telemetry: Telemetry) -> dict[str, float]:
         "utilisation": 1 - last["idle_us"] / total_us,
         "user": user_us / total_us,
         "policy": last["policy_us"] / total_us,
+        "hooks": hooks(last) / max(total_us - last["idle_us"], 1),
         "faults": vm["pgfault"],
         "major_faults": vm["pgmajfault"],
         "refaults": vm["workingset_refault"],
@@ -73,9 +83,12 @@ def measured(data: Telemetry) -> dict[str, float]:
     turnaround_s     of the command: the longest of its processes', creation to end (it waits for its children)
     mean_turnaround_s, throughput_per_s   of the jobs: all processes but the command itself, if it has children;
                      throughput is jobs that ended with status 0 over the command's turnaround
+    free_pages       at boot: more than that no policy can use
     the rest         system, shares as percent
     """
     numbers = in_percent(system(data))
+    if "free" in data.start:
+        numbers["free_pages"] = data.start["free"]
     if data.exits:
         command = max(data.exits, key=lambda record: record["turnaround_us"])
         jobs = [record for record in data.exits if record is not command] or [command]

@@ -4,6 +4,8 @@
     plan.toml    the plan, as it was given last
     cells.csv    a row for each cell of the plan, in its order
     cells/ID/    a result's folder for each cell that has ended, well or not
+    min/ID.json  for an ideal cell of one process: its image, and the faults of MIN with 1, 2, ... frames; the last
+                 number is that of the pages, each of which comes in once (tidemark.least makes it)
     old/         cells that are no longer wanted, as ID-IMAGE: of another image, or plan, or run again
 
 A folder in cells/ appears at once, when its run has ended: what is there is whole. Whatever ends a sweep, the next one
@@ -33,12 +35,13 @@ from typing import Any
 from tidemark import estimate, qemu, results, summary, telemetry
 from tidemark.errors import USAGE, LabError
 from tidemark.files import write_atomically, write_csv, write_json
-from tidemark.plan import VARIABLES, Cell, Plan
+from tidemark.plan import IDEAL, VARIABLES, Cell, Plan
 
 SCHEMA = 1
 ABOUT, PLAN, TABLE, CELLS, OLD, PARTIAL, LOCK = (
     "sweep.json", "plan.toml", "cells.csv", "cells", "old", "partial", "lock",
 )  # fmt: skip
+LEAST = "min"
 COLUMNS = ("id", *VARIABLES, "state", "exit", "reason")
 DONE, FAILED, MISSING = "done", "failed", "missing"
 
@@ -51,6 +54,19 @@ class Standing:
     row: dict[str, object] = field(default_factory=dict)
     wall_s: float = 0.0
     again: str = ""
+
+
+def least_path(folder: Path, cell_id: str) -> Path:
+    """Where the faults of MIN stand for a cell of the sweep in `folder`."""
+    return folder / LEAST / f"{cell_id}.json"
+
+
+def least_faults(folder: Path, cell_id: str) -> list[int]:
+    """Faults of MIN with 1, 2, ... frames; empty when nothing is known of the cell."""
+    try:
+        return [int(one) for one in json.loads(least_path(folder, cell_id).read_text())["faults"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
 
 
 def check_place(folder: Path) -> None:
@@ -186,9 +202,9 @@ class Sweep:
         return sum(one.state == state for one in self.cells.values())
 
     def missing(self) -> list[Cell]:
-        """The cells that are to run, those first that are expected to take longest."""
+        """The cells that are to run: ideal ones, by which others are measured, then what will probably take longest."""
         cells = [cell for cell in self.plan.cells if self.cells[cell.id].state == MISSING]
-        return sorted(cells, key=lambda cell: estimate.weight(cell.variables))
+        return sorted(cells, key=lambda cell: (IDEAL not in cell.variables, estimate.weight(cell.variables)))
 
     def known(self) -> list[tuple[dict[str, Any], float]]:
         """Variables and host seconds of the cells that ended by themselves."""

@@ -58,19 +58,20 @@ def show(cells: list[Cell]) -> None:
     regrets.add_section()
     regrets.add_row("median", "", *(f"{median[policy]:.0%}" for policy in others))
     console.print(regrets)
-    for name in dict.fromkeys(cell.string for cell in cells):
+    for name in dict.fromkeys(cell.string for cell in cells if cell.string in strings.STANDARD):
         print(f"{name}: {strings.STANDARD[name].asks}")
 
 
 def compared(
-    vm: list[str], names: list[str], parameters: list[str], quiet: bool
+    vm: list[str], names: list[str], traces: list[str], parameters: list[str], quiet: bool
 ) -> tuple[list[dict[str, Any]], dict[str, Any], Show]:
     """Rows for a table, all as JSON, and what prints it: policies on strings."""
     from tidemark import compare, strings
     from tidemark.commands.trace import progress_bar
 
     with progress_bar("compare", quiet) as progress:
-        cells = compare.compare(vm, names or list(strings.STANDARD), parameters, progress)
+        standard = names or ([] if traces else list(strings.STANDARD))
+        cells = compare.compare(vm, standard, parameters, progress, traces)
     rows = [asdict(cell) for cell in cells]
     return rows, {"cells": rows, "median_regret": compare.median_regret(cells)}, lambda: show(cells)
 
@@ -106,6 +107,9 @@ def compare(
     strings_: Annotated[
         list[str] | None, typer.Option("--string", help="Only this standard string; may be given again.")
     ] = None,
+    trace: Annotated[
+        list[Path] | None, typer.Option("--trace", help="A trace, or a file of page numbers; may be given again.")
+    ] = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="VM.NAME=VALUE", help="A parameter, such as ws.tau_ms=500")
     ] = None,
@@ -126,8 +130,9 @@ def compare(
     tidemark trace record thrash 4 2560 20 3000 --mem 10M --swap sim:ssd -o run; tidemark compare --accessed run
 
     Regret is what a policy missed beyond MIN, relative to it. The simulator runs the policies' own C files; the
-    string btree is recorded in QEMU the first time. --accessed says how many pages each process referenced between two
-    samples, as QEMU's plugin saw it, and of how many the accessed bit was found set.
+    string btree is recorded in QEMU the first time. --trace takes a string of your own. --accessed says how
+    many pages each process referenced between two samples, as QEMU's plugin saw it, and of how many the
+    accessed bit was found set.
     """
     from tidemark.files import write_csv
 
@@ -136,7 +141,7 @@ def compare(
     if accessed:
         rows, told, show_it = compared_with_bits(accessed, quiet)
     else:
-        rows, told, show_it = compared(vm or [], strings_ or [], set_ or [], quiet)
+        rows, told, show_it = compared(vm or [], strings_ or [], list(map(str, trace or [])), set_ or [], quiet)
     if csv_:
         write_csv(csv_, rows)
     if json_:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tidemark.commands import options
-from tidemark.errors import FAILED, LabError
+from tidemark.errors import FAILED, USAGE, LabError
 from tidemark.plan import MOST_CELLS
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class Bar:
         shown = console.is_terminal and not quiet
         self.bar = Progress(*columns, console=console, transient=True, disable=not shown)
         self.task = self.bar.add_task("", total=total, text="")
+        self.told = shown or quiet
 
     def __enter__(self) -> Bar:
         self.bar.start()
@@ -42,6 +44,9 @@ class Bar:
         """Show how far it is."""
         if now.news:
             self.bar.console.print(f"tidemark: {now.news}", markup=False)
+        if not self.told and now.left_s is not None:
+            say(described(now).rstrip(","))
+            self.told = True
         self.bar.update(self.task, completed=now.done + now.failed, text=described(now))
 
 
@@ -95,6 +100,25 @@ def report(sweep: Sweep, ran: int, as_json: bool) -> None:
         )
 
 
+def given_axes(vm: list[str], run: list[str], axis: list[str]) -> dict[str, list[str | int]]:
+    """The axes of --vm, --run and --axis. LabError when one is none."""
+    from tidemark import plan
+
+    texts: dict[str, list[str]] = {}
+    for text in [*(f"vm={one}" for one in vm), *(f"workload={one}" for one in run), *axis]:
+        name, sign, values = text.partition("=")
+        if not sign:
+            raise LabError(f"--axis {text}: give NAME=VALUE,VALUE", USAGE)
+        texts.setdefault(name.strip(), []).append(values)
+    return {name: plan.axis(name, values) for name, values in texts.items()}
+
+
+def folder_for(plan: Path, axes: dict[str, list[str | int]]) -> Path:
+    """Where a sweep goes that names no place: results/PLAN, with what was given from outside."""
+    given = "".join(f"-{value}" for values in axes.values() for value in values)
+    return Path("results", plan.stem + re.sub(r"[^\w.]+", "-", given)[:60])
+
+
 def carry_out(sweep: Sweep, parcel: cluster.Parcel, address: str, jobs: int | None, quiet: bool, dry: bool) -> int:
     """Run what is missing; the number of cells that ended. `dry`: only check that the image takes the plan."""
     from tidemark import cluster as clusters
@@ -126,7 +150,21 @@ def carry_out(sweep: Sweep, parcel: cluster.Parcel, address: str, jobs: int | No
 
 
 def sweep(
-    plan: Annotated[Path, typer.Argument(metavar="PLAN", help="A TOML file, see above.")],
+    plan: Annotated[
+        Path, typer.Argument(metavar="PLAN", help="A TOML file, see above, or arena, memory, tau, thrashing.")
+    ],
+    vm: Annotated[
+        list[str] | None, typer.Option("--vm", help="This policy, in place of the plan's; may be given again.")
+    ] = None,
+    run: Annotated[
+        list[str] | None, typer.Option("--run", help="This command line, in place of the plan's workloads.")
+    ] = None,
+    axis: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--axis", metavar="NAME=V,V", help="Any axis, in place of the plan's: ws.tau_ms=10,100, jitter=0,1,2."
+        ),
+    ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The sweep's folder (default: results/PLAN).")] = None,
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", min=1, help="Runs at a time (default: the cores).")
@@ -141,7 +179,9 @@ def sweep(
 ) -> None:
     """Run every combination of a plan's values once, in parallel, and gather them in a table.
 
-    Example:  tidemark sweep tools/tidemark/plans/thrashing.toml -o results/thrashing
+    Example:  tidemark sweep thrashing -o results/thrashing
+
+    tidemark sweep arena --vm mine; tidemark report results/arena results/arena-mine
 
     A plan is a TOML file; each variable is a value or a list, and the cells are the product:
 
@@ -153,16 +193,20 @@ def sweep(
         [parameters]                              # any parameter of the kernel, at the end
         "ws.tau_ms" = [50, 500]
 
-    and, as for `tidemark run`: swap, frames, seed, cmdline, and one timeout. The folder gets cells.csv, one row for
-    each cell, and cells/ID/, a result for each. Run the same command again to go on after Ctrl-C, or with a longer
-    plan: only what is missing runs. Cells of another image are set aside in old/. Exit status 1: a cell failed.
+    and, as for `tidemark run`: swap, frames, seed, cmdline, and one timeout. Tables [[part]] are several
+    products in one plan; ideal = "256M" measures each command by a run in so much memory. The folder gets
+    cells.csv, one row for each cell, and cells/ID/, a result for each. Run the same command again to go on
+    after Ctrl-C, or with a longer plan: only what is missing runs. Cells of another image are set aside in
+    old/. Exit status 1: a cell failed.
     """
     from tidemark import cluster as clusters
+    from tidemark import least
     from tidemark import plan as plans
     from tidemark import sweep as sweeps
 
-    chosen = plans.read(plan, max_cells)
-    folder = out or Path("results", plan.stem)
+    axes = given_axes(vm or [], run or [], axis or [])
+    chosen = plans.read(plans.place(plan), max_cells, axes)
+    folder = out or folder_for(plan, axes)
     sweeps.check_place(folder)
     parcel = clusters.pack(image.resolve())
     if dry_run:
@@ -175,4 +219,5 @@ def sweep(
         for note in found.notes:
             say(note)
         ran = carry_out(found, parcel, cluster, jobs, quiet, dry=False)
+        least.find(found, image.resolve(), say)
     report(found, ran, json_)

@@ -12,22 +12,25 @@ from dataclasses import dataclass
 from statistics import median
 
 from tidemark import qemu
+from tidemark.plan import IDEAL
 
 PROCESSES, MEMORY, POLICY = "processes", "mem", "vm"
 REPETITION = ("seed", "jitter")
-NO_AXIS = (*REPETITION, POLICY, "timeout", "exact")
+NO_AXIS = (*REPETITION, POLICY, IDEAL, "timeout", "exact")
 MIB = 1 << 20
 
 
 @dataclass(frozen=True)
 class Cell:
     """One run of a sweep, or a lone run seen as one. `factors` are its settings as text, with what the plan named;
-    `numbers` is empty, and `why` says the reason, for one that cannot be used in curves."""
+    `numbers` is empty, and `why` says the reason, for one that cannot be used in curves. `again` is the command that
+    makes it."""
 
     name: str
     factors: dict[str, str]
     numbers: dict[str, float]
     why: str = ""
+    again: str = ""
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,7 @@ def panels(cells: Sequence[Cell], x: str) -> list[Panel]:
     groups: dict[tuple[tuple[str, str], ...], dict[str, list[tuple[float, Cell]]]] = {}
     for cell in cells:
         at = position(cell, x)
-        if at is not None and cell.numbers:
+        if at is not None and cell.numbers and IDEAL not in cell.factors:
             lines = groups.setdefault(kept_apart(cell, x), {})
             lines.setdefault(cell.factors.get(POLICY, "?"), []).append((at, cell))
     drawn = {
@@ -81,7 +84,8 @@ def axes(cells: Sequence[Cell]) -> list[str]:
     names = dict.fromkeys(
         [PROCESSES, MEMORY, *(name for cell in cells for name in cell.factors if name not in NO_AXIS)]
     )
-    numbers = {name: {position(cell, name) for cell in cells if cell.numbers} - {None} for name in names}
+    used = [cell for cell in cells if cell.numbers and IDEAL not in cell.factors]
+    numbers = {name: {position(cell, name) for cell in used} - {None} for name in names}
     return [name for name in names if len(numbers[name]) > 1]
 
 

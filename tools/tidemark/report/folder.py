@@ -13,7 +13,7 @@ from typing import Any
 
 from tidemark import files, summary
 from tidemark.errors import NO_SPACE, LabError
-from tidemark.report import bars, charts, curves, figure, timelines
+from tidemark.report import arena, bars, charts, curves, figure, heatmap, timelines
 from tidemark.report.figure import Figure, Table, of_rows
 from tidemark.report.page import Section, Shown, page
 from tidemark.report.sources import Progress, Run, Sources
@@ -108,13 +108,19 @@ class Parts:
         return [(title, table)]
 
     def add_sweep(self, sources: Sources) -> None:
-        """The curves and the table of the cells."""
+        """The arena, the curves and the table of the cells."""
+        groups = arena.groups(sources.cells)
+        for group in groups:
+            self.sections.append(
+                Section(f"Arena: {group.title}", figures=self.save(heatmap.figures(group)), arena=group)
+            )
         figures, fits, spreads = curves.of_cells(sources.cells)
         section = Section("Curves", figures=self.save(figures))
         section.tables = self.table("fits", "Turnaround: T = k / M^p + c, M in MiB, T in s", fits)
         for x, spread in spreads.items():
             section.tables += self.table(f"spread-{file_stem(x)}", f"Against {x}: median (least..greatest)", spread)
-        self.sections.append(section)
+        if figures or not groups:
+            self.sections.append(section)
         every = cell_table(sources)
         self.table("cells", "", every)
         if "workload" in every:

@@ -12,12 +12,13 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape as escaped
 from importlib import resources
 from string import Template
 from typing import Any
 
-from tidemark.report.text import as_text, printable
+from tidemark.report import maps
+from tidemark.report.arena import Group
+from tidemark.report.text import as_text, escape
 
 ASSETS = resources.files("tidemark.report") / "assets"
 STYLES = ("uPlot.min.css", "page.css")
@@ -44,11 +45,7 @@ class Section:
     tables: list[tuple[str, Mapping[str, Sequence[Any]]]] = field(default_factory=list)
     charts: list[dict[str, Any]] = field(default_factory=list)
     figures: list[Shown] = field(default_factory=list)
-
-
-def escape(text: str) -> str:
-    """Any text as HTML, also within quotes."""
-    return escaped(printable(text))
+    arena: Group | None = None
 
 
 def asset(name: str) -> str:
@@ -78,31 +75,55 @@ def shown(value: object) -> str:
     return f"{value:,.4g}"
 
 
-def cell_html(value: object) -> str:
-    """A table's cell; numbers are set right, long texts are broken."""
+def cell_html(value: object, label: str = "") -> str:
+    """A table's cell; numbers are set right, long texts are broken. `label` stands before it on a narrow screen."""
     numeric = isinstance(value, (int, float)) and not isinstance(value, bool)
     text = shown(value)
     kind = " class=number" if numeric else " class=long" if len(text) > LONG_CHARACTERS else ""
-    return f"<td{kind}>{escape(text)}</td>"
+    said = f' data-label="{escape(label)}"' if label else ""
+    return f"<td{kind}{said}>{escape(text)}</td>"
+
+
+def head_html(names: Iterable[str]) -> str:
+    """The header row of a table."""
+    cells = "".join(f"<th>{escape(name).replace('_', '_<wbr>')}</th>" for name in names)
+    return f"<thead><tr>{cells}</tr></thead>"
 
 
 def table_html(title: str, table: Mapping[str, Sequence[Any]]) -> str:
     """A table with its header row."""
-    head = "".join(f"<th>{escape(name).replace('_', '_<wbr>')}</th>" for name in table)
     rows = "".join(f"<tr>{''.join(map(cell_html, row))}</tr>\n" for row in zip(*table.values()))
     caption = f"<caption>{escape(title)}</caption>" if title else ""
-    return f"<div class=wide><table>{caption}<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>"
+    return f"<div class=wide><table>{caption}{head_html(table)}\n<tbody>\n{rows}</tbody></table></div>"
+
+
+def details_html(title: str, table: Mapping[str, Sequence[Any]], ids: Iterable[str]) -> str:
+    """The same for rows that links lead to, by `ids`; on a narrow screen a row is a list of its cells."""
+    rows = "".join(
+        f'<tr id="{escape(mark)}">{"".join(map(cell_html, row, table))}</tr>\n'
+        for mark, row in zip(ids, zip(*table.values()))
+    )
+    caption = f"<caption>{escape(title)}</caption>"
+    return f'<div class="wide details"><table>{caption}{head_html(table)}\n<tbody>\n{rows}</tbody></table></div>'
+
+
+def files_html(names: Iterable[str]) -> str:
+    """The files of figures, as links that work in the report's folder."""
+
+    def links(stem: str) -> str:
+        return ", ".join(f'<a href="{stem}.{kind}">{kind.upper()}</a>' for kind in ("png", "svg", "csv"))
+
+    stems = [escape(f"figures/{name}") for name in names]
+    return " ".join(f"<span class=files>{stem}: {links(stem)}</span>" for stem in stems)
 
 
 def figure_html(figure: Shown) -> str:
-    """A figure with its caption and the names of its files, as links that work in the report's folder."""
+    """A figure with its caption and the names of its files."""
     data = base64.b64encode(figure.svg).decode()
-    stem = escape(f"figures/{figure.name}")
-    files = ", ".join(f'<a href="{stem}.{kind}">{kind.upper()}</a>' for kind in ("png", "svg", "csv"))
     return (
         f'<figure id="{escape(figure.name)}"><h3>{escape(figure.title)}</h3>'
         f'<img alt="{escape(figure.title)}" src="data:image/svg+xml;base64,{data}">'
-        f"<figcaption>{escape(figure.caption)} <span class=files>{stem}: {files}</span></figcaption></figure>"
+        f"<figcaption>{escape(figure.caption)} {files_html([figure.name])}</figcaption></figure>"
     )
 
 
@@ -111,9 +132,12 @@ def section_html(section: Section, anchor: str, first_chart: int) -> str:
     boxes = "".join(f'<div class=chart data-chart="{first_chart + at}"></div>' for at in range(len(section.charts)))
     parts = [f'<section id="{anchor}"><h2>{escape(section.title)}</h2>']
     parts += [f"<p>{escape(section.text)}</p>"] if section.text else []
+    if section.arena:
+        parts += [maps.html(section.arena, files_html([one.name for one in section.figures]))]
+        parts += [details_html("Every number, and what makes it", maps.details(section.arena), maps.ids(section.arena))]
     parts += [table_html(title, table) for title, table in section.tables]
     parts += [f"<div class=charts>{boxes}</div>"] if boxes else []
-    parts += [figure_html(figure) for figure in section.figures]
+    parts += [figure_html(figure) for figure in section.figures if not section.arena]
     return "\n".join([*parts, "</section>"])
 
 

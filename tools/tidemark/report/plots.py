@@ -326,5 +326,55 @@ TURNAROUND = Plot(
     pictures=("turnaround-memory",),
 )
 
+ARENA = Plot(
+    "arena",
+    SWEEP,
+    "Arena: {of}",
+    "The median of the runs that differ in nothing but jitter or seed. Faults are pages that came in: first "
+    "touches, and pages read from swap, each page of a read-ahead for itself. Ideal is the same command in so much "
+    "memory that nothing has to go: its processes' times alone, one after the other. MIN is Belady's, with all "
+    "frames that are free after boot; only of commands of one process, since the order of several depends on the "
+    "policy. Cost: the hooks' share of the instructions. Darker is farther from the best of the column (of cost: "
+    "larger). Framed: its band, least to greatest, reaches that of the best, so they are not told apart. From top "
+    "to bottom by the geometric mean of time over the best's; neighbours need not differ.",
+    """Of a sweep whose plan has `ideal`, such as `tidemark sweep arena`: a row for each policy, a column for each
+    command, and the same for guards over one policy. On the page every number leads to a line with its band and the
+    command that makes it. Look first at a column: who is framed does as well as anybody there. Then at a row: a
+    policy that is light everywhere is a good default; one that is light in one column only has found that
+    workload's structure. Then compare left and right: few faults and much time means that its reads and writes are
+    badly ordered: neighbours that are evicted apart are not neighbours on the disk. Many faults in little time
+    means that reading ahead brought them. MIN knows the future but not the disk; and it has the frames that the
+    kernel keeps free, so 1.0 cannot quite be reached.""",
+    (
+        Line(
+            "faults_over_min",
+            unit="×",
+            formula="(pages of the command + `vm.pswpin`) / faults of MIN with `start.free` frames",
+            axis="faults over MIN's",
+        ),
+        Line(
+            "faults_over_ideal",
+            unit="×",
+            formula="1 + `vm.pswpin` / `vm.pgfault` in the plan's `ideal` memory",
+            axis="faults over ideal",
+        ),
+        Line(
+            "time_over_ideal",
+            unit="×",
+            formula="turnaround of the command / that in the plan's `ideal` memory",
+            axis="time over ideal",
+        ),
+        Line(
+            "hooks_percent",
+            unit="%",
+            formula="(`policy_us` + `guard.us`) / (time − `idle_us`), of the whole run",
+            axis="cost, % of instructions",
+        ),
+    ),
+    pictures=("arena",),
+)
+
 # In the order of the page and of the document.
-PLOTS = [UTILISATION, FAULTS, PRESSURE, TASKS, MEMORY, RESIDENT_SETS, ZONES, LISTS, SPACE_TIME, THRASHING, TURNAROUND]
+PLOTS = [
+    UTILISATION, FAULTS, PRESSURE, TASKS, MEMORY, RESIDENT_SETS, ZONES, LISTS, SPACE_TIME, THRASHING, TURNAROUND, ARENA,
+]  # fmt: skip

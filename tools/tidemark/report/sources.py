@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +17,8 @@ from typing import Any
 
 from tidemark import parameters, qemu, results, summary, sweep
 from tidemark.errors import LabError
-from tidemark.plan import VARIABLES
+from tidemark.plan import IDEAL, VARIABLES
+from tidemark.report import yardstick
 from tidemark.report.cells import Cell
 from tidemark.report.text import printable
 from tidemark.telemetry import Telemetry
@@ -56,9 +58,18 @@ class Sources:
 
     @property
     def notes(self) -> list[str]:
-        """One sentence for each run that did not end well."""
+        """One sentence for each run that did not end well; one for all cells with the same reason."""
         of_runs = [f"{run.label}: {run.note}" for run in self.runs if run.note]
-        return of_runs + [f"{cell.name}: {cell.why}" for cell in self.cells if cell.why]
+        names: dict[str, list[str]] = {}
+        for cell in self.cells:
+            if cell.why:
+                names.setdefault(cell.why, []).append(cell.name)
+        return of_runs + [f"{', '.join(some[:2])}{more(some[2:])}: {why}" for why, some in names.items()]
+
+
+def more(names: Sequence[str]) -> str:
+    """` and 7 more`; nothing for none."""
+    return f" and {len(names)} more" if names else ""
 
 
 def how_it_ended(meta: dict[str, Any]) -> str:
@@ -113,14 +124,24 @@ def read_cell(folder: Path, name: str, factors: dict[str, str]) -> Cell:
         result, data, _ = read_run(folder)
     except LabError as error:
         return Cell(name, by_parameter(factors), {}, str(error))
-    why = how_it_ended(result.meta)
-    return Cell(name, by_parameter(factors | settings_of(result)), {} if why else summary.measured(data), why)
+    why, settings = how_it_ended(result.meta), settings_of(result)
+    numbers = {} if why else summary.measured(data)
+    return Cell(name, by_parameter(factors | settings), numbers, why, written_out(settings))
+
+
+def written_out(settings: dict[str, str]) -> str:
+    """The command of tidemark that makes a run with these settings, for a shell."""
+    options = {"vm": "vm", "mem": "mem", "swap": "swap", "frames": "frames", "seed": "seed", "cmdline": "cmdline"}
+    given = [(f"--{name}", settings[name]) for name in options if settings.get(name)]
+    return shlex.join(["tidemark", "run", settings.get("run", ""), *(word for pair in given for word in pair)])
 
 
 def by_parameter(factors: dict[str, str]) -> dict[str, str]:
-    """The same with each parameter of the kernel's command line as a factor of its own."""
+    """The same with each parameter of the kernel's command line, and of the disk, as a factor of its own."""
     named, rest = parameters.split(factors.get("cmdline", ""))
-    others = {name: value for name, value in factors.items() if name != "cmdline"}
+    disk, *changes = factors.get("swap", "").split(",")
+    named |= dict(change.split("=", 1) for change in changes if "=" in change)
+    others = {name: value for name, value in factors.items() if name != "cmdline"} | ({"swap": disk} if disk else {})
     return others | named | ({"cmdline": rest} if rest else {})
 
 
@@ -155,14 +176,14 @@ def read_sweep(folder: Path, progress: Progress) -> list[Cell]:
         rows = [{"id": path.name} for path in sorted((folder / sweep.CELLS).glob("*"))]
     cells = []
     for at, row in enumerate(rows, 1):
-        name, factors = row.get("id", ""), {key: row[key] for key in VARIABLES if row.get(key)}
+        name, factors = row.get("id", ""), {key: row[key] for key in (*VARIABLES, IDEAL) if row.get(key)}
         progress(f"{folder.name}: cell {at} of {len(rows)}")
         place = folder / sweep.CELLS / name
         if name and place.is_dir():
             cells.append(read_cell(place, name, factors))
         else:
             cells.append(Cell(name, by_parameter(factors), {}, row.get("reason") or "it has not been run"))
-    return cells
+    return yardstick.measured(folder, cells)
 
 
 def runs_in(folder: Path) -> list[Path]:

@@ -5,12 +5,18 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping, Sequence
+from html import escape as escaped
 from typing import Any
 
 
 def printable(text: str) -> str:
     """`text` with a question mark for each character that cannot be printed, or not be written to a file."""
     return "".join(character if character.isprintable() else "?" for character in text)
+
+
+def escape(text: str) -> str:
+    """Any text as HTML, also within quotes."""
+    return escaped(printable(text))
 
 
 def short(text: str, most: int) -> str:

@@ -1,0 +1,233 @@
+"""The arena: what policies and guards are measured by, which of them nothing tells apart, and the page of it."""
+
+from __future__ import annotations
+
+import csv
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from lab import tidemark
+from tidemark import plan, summary, sweep
+from tidemark.plan import IDEAL
+from tidemark.report import arena, heatmap, maps, sources, yardstick
+from tidemark.report.cells import Cell, axes
+from tidemark.telemetry import Telemetry
+
+PLAN = """
+mem = "9M"
+vm = "2q"
+jitters = 2
+ideal = "32M"
+workload = ["seqscan 9216 2 w", "thrash 2 5120 2 300"]
+[[part]]
+vm = ["2q", "fifo"]
+[[part]]
+[part.parameters]
+guard = "token"
+"""
+
+
+def cell(vm: str, time: float, jitter: int = 0, run: str = "a", faults: float = 2.0, **factors: str) -> Cell:
+    """One run of an arena that took `time` times the ideal."""
+    numbers = {"time_over_ideal": time, "faults_over_min": faults, "hooks_percent": 3.0}
+    settings = {"vm": vm, "mem": "16M", "run": run, "jitter": str(jitter), **factors}
+    return Cell("x", settings, numbers, again=f"tidemark run {run} --vm {vm} <&>")
+
+
+def ideal(run: str = "a") -> Cell:
+    return Cell("i", {"vm": "2q", "mem": "99M", "run": run, IDEAL: "yes"}, {"turnaround_s": 2.0})
+
+
+def policies(*cells: Cell) -> arena.Group:
+    """The maps of these runs."""
+    return arena.groups([ideal("a"), ideal("b"), *cells])[0]
+
+
+# --- what is measured
+
+
+def test_hooks_are_a_share_of_the_work_not_of_all_time() -> None:
+    vm = dict.fromkeys(("pgfault", "pgmajfault", "workingset_refault", "pswpin", "pswpout"), 0)
+    vm |= dict.fromkeys(("allocstall", "admission_wait", "oom_kill", "policy_violation"), 0)
+    last = {
+        "ev": "sample",
+        "t_us": 2_000_000,
+        "idle_us": 900_000,
+        "policy_us": 15_000,
+        "guard": {"us": 10_000},
+        "vm": vm,
+    }
+    numbers = summary.measured(Telemetry({"t_us": 1_000_000, "free": 77}, [last]))
+    assert numbers["hooks_percent"] == pytest.approx(25) and numbers["free_pages"] == 77
+
+
+def test_time_is_over_the_ideal_cells_and_faults_over_mins(tmp_path: Path) -> None:
+    place = sweep.least_path(tmp_path, "i")
+    place.parent.mkdir()
+    place.write_text('{"faults": [90, 40, 20, 10]}')
+    numbers = {"turnaround_s": 5.0, "free_pages": 3.0, "pages_in": 36.0}
+    faults = replace(ideal(), numbers={"turnaround_s": 2.0, "faults": 12})
+    cells = [
+        faults,
+        Cell("x", {"run": "a"}, numbers),
+        Cell("x", {"run": "a", "frames": "2"}, numbers),
+        Cell("x", {"run": "other"}, numbers),
+        Cell("x", {"run": "a"}, {}, "it failed"),
+    ]
+    found = [one.numbers for one in yardstick.measured(tmp_path, cells)]
+    assert found[1]["time_over_ideal"] == 2.5 and found[1]["ideal_s"] == 2
+    assert found[1]["faults_over_ideal"] == 4
+    assert found[1]["min_faults"] == 20 and found[1]["faults_over_min"] == 2  # 4 first touches and 36 read
+    assert found[2]["min_faults"] == 40 and found[2]["faults_over_min"] == 1
+    assert found[0] == cells[0].numbers and found[3] == numbers and found[4] == {}
+
+
+def test_ideal_cells_are_in_no_curve() -> None:
+    assert axes([cell("2q", 2.0), ideal()]) == []
+
+
+def test_ideal_cells_run_first(tmp_path: Path) -> None:
+    missing = sweep.Sweep(plan.parse(PLAN), tmp_path, {"sha256": "0"}).missing()
+    assert [IDEAL in one.variables for one in missing] == [True] * 2 + [False] * 12
+
+
+def test_cells_without_numbers_are_one_note_for_each_reason() -> None:
+    found = sources.Sources([], [Cell(name, {}, {}, why) for name, why in zip("abcde", ("x", "x", "y", "x", ""))])
+    assert found.notes == ["a, b and 1 more: x", "c: y"]
+
+
+# --- the maps
+
+
+def test_rows_are_ordered_by_time_over_the_best_of_each_column() -> None:
+    group = policies(cell("x", 9), cell("y", 1), cell("z", 2), *(cell(vm, 100, run="b") for vm in "xyz"))
+    assert group.rows == ["y", "z", "x"] and group.columns == ["a", "b"]
+    assert [m.line.column for m in group.maps] == ["faults_over_min", "time_over_ideal", "hooks_percent"]
+
+
+def test_middle_is_the_median_and_overlapping_bands_are_level() -> None:
+    runs = [cell("x", time, at) for at, time in enumerate((3, 1, 2))]
+    runs += [cell("y", time, at) for at, time in enumerate((3, 4, 5))]
+    runs += [cell("z", time, at) for at, time in enumerate((4, 4, 30))]
+    time = policies(*runs).maps[1]
+    assert time.spots["x", "a"].middle == 2 and arena.band(time.spots["z", "a"]) == "4.00 (4.00..30.0)"
+    assert [time.level(row, "a") for row in "xyz"] == [True, True, False]
+    assert [time.step(row, "a") for row in "xyz"] == [0, 4, 4]  # twice the best
+
+
+def test_place_without_a_number_says_why() -> None:
+    failed = Cell("x", cell("y", 0).factors, {}, "out of memory")
+    several = Cell("x", cell("z", 0).factors, {"time_over_ideal": 2.0, "policy_violations": 1})
+    group = policies(cell("x", 1), failed, several, cell("x", 1, run="b"), cell("z", 1, run="b"))
+    faults, time, _ = group.maps
+    assert time.spots["y", "a"].why == "out of memory" and time.step("y", "a") is None
+    assert group.rows == ["x", "z", "y"]
+    assert time.spots["z", "a"].shown == "2.00!" and "replaced" in arena.band(time.spots["z", "a"])
+    assert "it has not been run" in faults.spots["y", "b"].why
+
+
+def test_guards_are_a_group_of_their_own_beside_none() -> None:
+    groups = arena.groups([ideal(), cell("2q", 4), cell("ws", 2), cell("2q", 3, guard="token")])
+    assert [(one.name, one.of, one.rows) for one in groups] == [
+        ("arena", "policy", ["ws", "2q"]),
+        ("arena-guards-2q", "guard", ["token", "none"]),
+    ]
+
+
+def test_command_of_one_contestant_is_no_column() -> None:
+    cells = [cell("2q", 4), cell("ws", 2), cell("2q", 5, run="b", guard="none"), cell("2q", 3, run="b", guard="token")]
+    policies, guards = arena.groups([ideal("a"), ideal("b"), *cells])
+    assert policies.columns == ["a"] and guards.columns == ["b"]
+    assert [one.columns for one in arena.groups([ideal(), cell("mine", 4)])] == [["a"]]
+
+
+def test_same_run_twice_counts_once() -> None:
+    group = policies(cell("x", 1), cell("x", 1, guard="none"), cell("x", 2, 1), cell("y", 3))
+    assert group.maps[1].spots["x", "a"].values == (1, 2)
+
+
+def test_where_no_command_has_a_min_faults_are_over_the_ideals() -> None:
+    several = Cell("x", cell("y", 0).factors, {"time_over_ideal": 2.0, "faults_over_ideal": 3.0})
+    assert policies(several).maps[0].line.column == "faults_over_ideal"
+
+
+def test_values_of_a_parameter_are_rows() -> None:
+    group = policies(cell("2q", 5), *(cell("ws", tau, **{"ws.tau_ms": str(tau)}) for tau in (1, 2)))
+    assert group.rows == ["ws, ws.tau_ms 1", "ws, ws.tau_ms 2", "2q"]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        *[(None, "–"), (0.0, "0.00"), (9.994, "9.99"), (9.996, "10.0"), (99.96, "100")],
+        *[(1234, "1.2k"), (9960, "10k"), (999_400, "999k"), (1_234_567, "1.2M")],
+    ],
+)
+def test_numbers_take_four_characters(value: float | None, text: str) -> None:
+    assert arena.number(value) == text
+
+
+def test_every_number_leads_to_its_command_as_text() -> None:
+    group = policies(cell("x", 1), cell("y", 9), cell("z", 5), cell("x", 1, run="b"), cell("z", 2, run="b"))
+    page = maps.html(group, "")
+    links = re.findall(r'href="#([\w-]+)"', page)
+    assert set(links) == set(maps.ids(group)) and len(links) == 3 * 3 * 2
+    details = maps.details(group)
+    at = maps.ids(group).index(maps.anchor(group, "y", "a"))
+    assert details["made by"][at] == "tidemark run a --vm y <&>" and "level" not in details["time over ideal"][at]
+    assert "<&>" not in page and "tidemark run a --vm y &lt;&amp;&gt;" in page
+
+
+# --- a small arena, from the plan to the page
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the plan and its sweep."""
+    folder = tmp_path_factory.mktemp("arena")
+    (folder / "plan.toml").write_text(PLAN)
+    done = tidemark("sweep", "plan.toml", "-o", "sweep", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_small_arena_is_measured(swept: Path) -> None:
+    cells = [one for one in sources.gather([swept / "sweep"]).cells if IDEAL not in one.factors]
+    assert len(cells) == 2 * 3 * 2 and all(one.numbers["time_over_ideal"] > 1 for one in cells)
+    single = [one for one in cells if one.factors["run"].startswith("seqscan")]
+    assert all(one.numbers["faults_over_min"] >= 1 for one in single) and len(single) == 6
+    assert not any("faults_over_min" in one.numbers for one in cells if one not in single)
+    faults = sweep.least_faults(swept / "sweep", next((swept / "sweep/min").glob("*")).stem)
+    # Three passes over 2,304 pages, some of the program's own: with all of them in memory each comes in once.
+    assert 2304 < faults[-1] == len(faults) < 2404 and faults[999] >= 3 * 2304 - 2 * 1000
+
+
+def test_second_sweep_records_nothing_again(swept: Path) -> None:
+    [known] = (swept / "sweep/min").glob("*")
+    before = known.stat().st_mtime_ns
+    done = tidemark("sweep", "plan.toml", "-o", "sweep", cwd=swept)
+    assert "0 ran now" in done.stdout and known.stat().st_mtime_ns == before
+
+
+def test_report_of_a_small_arena_has_its_maps(swept: Path) -> None:
+    done = tidemark("report", "sweep", "-o", "report", cwd=swept)
+    assert done.returncode == 0, done.stderr
+    page = (swept / "report/report.html").read_text()
+    assert page.count('class="wide map"') == 6 and "Arena: guards over 2q" in page and "Curves" not in page
+    with (swept / "report/figures/arena.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["policy"], row["runs"]) for row in rows[:2]] == [(row["policy"], "2") for row in rows[:2]]
+    assert len(rows) == 4 and all(row["again"].startswith("tidemark run ") for row in rows)
+    assert all(
+        float(row["time_over_ideal_least"]) <= float(row["time_over_ideal"]) <= float(row["time_over_ideal_greatest"])
+        for row in rows
+    )
+
+
+def test_picture_has_a_square_for_each_number() -> None:
+    group = policies(cell("x", 1), cell("y", 9), cell("x", 1, run="b"), cell("y", 1, run="b"))
+    both, cost = heatmap.figures(group)
+    left, right = both.draw().axes
+    assert len(left.texts) == len(right.texts) == 4 and len(cost.draw().axes) == 1

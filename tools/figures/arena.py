@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""The arena in numbers and as pictures: `tidemark sweep arena`, its report, and of each row a line.
+
+The sweep stays in build/arena: what was interrupted goes on, and what is done is not run again with the same image.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from math import exp, log
+from pathlib import Path
+from statistics import fmean, median
+
+from common import ROOT, host, publish, table
+from pictures import tidemark
+from tidemark.report import arena, sources
+from tidemark.report.arena import Group
+from tidemark.report.cells import Cell
+
+PLACE = ROOT / "docs/figures"
+LEVEL = ("level with the best: in faults", "in time")
+
+
+def means(cells: list[Cell], name: str, geometric: bool = True) -> list[float]:
+    """The mean over the commands, for each jitter; of those that have the number."""
+    by_jitter: dict[str, list[float]] = {}
+    for cell in cells:
+        if name in cell.numbers:
+            by_jitter.setdefault(cell.factors.get("jitter", ""), []).append(cell.numbers[name])
+    most = max(map(len, by_jitter.values()), default=0)
+    whole = [values for values in by_jitter.values() if len(values) == most]
+    return sorted(exp(fmean(map(log, values))) if geometric else fmean(values) for values in whole)
+
+
+def spread(values: list[float]) -> str:
+    """Median, and range where there is one."""
+    if not values:
+        return ""
+    middle, least, greatest = map(arena.number, (median(values), values[0], values[-1]))
+    return middle if least == greatest else f"{middle} ({least} to {greatest})"
+
+
+def row(group: Group, name: str, cells: list[Cell]) -> list[object]:
+    """One contestant."""
+    level = [sum(one.level(name, column) for column in group.columns) for one in group.maps[:2]]
+    numbers = [means(cells, one.line.column, one.line.unit != "%") for one in group.maps]
+    return [name, *map(spread, numbers), *level]
+
+
+def numbers(group: Group) -> str:
+    """The table of a group."""
+    titles = (group.of, *(one.line.axis for one in group.maps), *LEVEL)
+    runs = {
+        name: [cell for (row, _), some in group.runs.items() if row == name for cell in some] for name in group.rows
+    }
+    return table(titles, [row(group, name, runs[name]) for name in group.rows])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--done", type=Path, nargs="+", help="sweeps that are there; of the same run the last counts")
+    folders = parser.parse_args().done or [ROOT / "build/arena"]
+    if not parser.parse_args().done:
+        tidemark("sweep", "arena", "-o", str(folders[0]))
+    tidemark("report", *map(str, folders), "-o", str(ROOT / "build/arena-report"))
+    cells = sources.gather(folders).cells
+    groups = arena.groups(cells)
+    for group in groups:
+        shutil.copy(ROOT / f"build/arena-report/figures/{group.name}.svg", PLACE / f"{group.name}.svg")
+    runs = sum(len(some) for group in groups for some in group.runs.values())
+    publish(
+        "arena",
+        f"`tidemark sweep arena`: {runs:,} runs; {host()}.\n\n" + "\n\n".join(numbers(group) for group in groups),
+    )
+
+
+if __name__ == "__main__":
+    main()

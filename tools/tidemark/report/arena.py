@@ -1,0 +1,215 @@
+"""The arena: which policy, or guard, does how well on which workload. Cells of a sweep with ideal cells, as maps.
+
+A map has a row for each contestant and a column for each command; a spot is the median of the runs that differ in
+nothing but jitter or seed, with the least and the greatest. Its step, 0 to 6, says how many times the best of its
+column that is (of the cost: how large it is), and is its colour. Two spots are not told apart when their bands overlap;
+`level` are those that are not told apart from the best. All maps of a group have the same rows in the same order: by
+the geometric mean, over the commands, of time over that of the best. Where no command has a MIN, as with several
+processes, the first map has faults over those of the ideal cell instead.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import median
+
+from tidemark.plan import IDEAL
+from tidemark.report.cells import MEMORY, POLICY, REPETITION, Cell
+from tidemark.report.plots import ARENA, Line
+
+GUARD, NONE = "guard", "none"
+RATIO_STEPS = (1.1, 1.25, 1.5, 2, 4, 10)
+PERCENT_STEPS = (5, 10, 20, 30, 45, 60)
+NO_TIME = 1e9
+# Numbers below that, with so many digits behind the point, of so much.
+WRITTEN = (
+    (9.995, 2, "", 1), (99.95, 1, "", 1), (999.5, 0, "", 1), (9.95e3, 1, "k", 1e3), (999.5e3, 0, "k", 1e3),
+    (99.5e6, 1, "M", 1e6),
+)  # fmt: skip
+NOT_THE_CONTESTANT = {"workload", "processes", "run", "timeout", "exact", "cmdline", IDEAL, *REPETITION}
+
+Runs = dict[tuple[str, str], list[Cell]]
+
+
+@dataclass(frozen=True)
+class Spot:
+    """One place of a map: the values of its runs, ascending, and why there are none, or not all."""
+
+    values: tuple[float, ...]
+    why: str
+    again: str
+
+    @property
+    def middle(self) -> float | None:
+        """The median; None without values."""
+        return median(self.values) if self.values else None
+
+    @property
+    def shown(self) -> str:
+        """The median in a few characters; with a ! when there is something to say."""
+        return number(self.middle) + ("!" if self.values and self.why else "")
+
+
+@dataclass(frozen=True)
+class Map:
+    """One quantity of a group: `spots` by row and column."""
+
+    line: Line
+    spots: dict[tuple[str, str], Spot]
+
+    def best(self, column: str) -> Spot | None:
+        """The spot with the least median of a column; None when it has none."""
+        found = [spot for (_, at), spot in self.spots.items() if at == column and spot.values]
+        return min(found, key=lambda spot: median(spot.values), default=None)
+
+    def step(self, row: str, column: str) -> int | None:
+        """0 to 6, how far from the best; None of a spot without a value."""
+        value, best = self.spots[row, column].middle, self.best(column)
+        if value is None or best is None or best.middle is None:
+            return None
+        if self.line.unit == "%":
+            return sum(value >= limit for limit in PERCENT_STEPS)
+        return sum(value >= limit * best.middle for limit in RATIO_STEPS) if best.middle else 0
+
+    def level(self, row: str, column: str) -> bool:
+        """Does its band reach that of the best, so that they are not told apart?"""
+        values, best = self.spots[row, column].values, self.best(column)
+        return bool(values and best) and values[0] <= best.values[-1]  # type: ignore[union-attr]
+
+
+@dataclass
+class Group:
+    """Contestants of one kind. `name` begins the names of files, `of` is the heading of the rows; `runs` by row and
+    column.
+    """
+
+    name: str
+    title: str
+    of: str
+    rows: list[str] = field(default_factory=list)
+    columns: list[str] = field(default_factory=list)
+    maps: list[Map] = field(default_factory=list)
+    runs: Runs = field(default_factory=dict)
+
+
+def number(value: float | None) -> str:
+    """A number in four characters, to two or three digits; a dash for none."""
+    if value is None:
+        return "–"
+    for limit, digits, unit, divisor in WRITTEN:
+        if value < limit:
+            return f"{value / divisor:.{digits}f}{unit}"
+    return f"{value:.0e}"
+
+
+def band(spot: Spot) -> str:
+    """`median (least..greatest)`; with what there is to say, which is why there is none, or not all runs count."""
+    if not spot.values:
+        return spot.why or "–"
+    middle, least, greatest = map(number, (spot.middle, spot.values[0], spot.values[-1]))
+    shown = middle if least == greatest else f"{middle} ({least}..{greatest})"
+    return shown + (f"! {spot.why}" if spot.why else "")
+
+
+def contestant(cell: Cell) -> tuple[tuple[str, str], ...]:
+    """What makes a cell's row: all its settings but the command and what tells repetitions apart."""
+    kept = {name: value for name, value in cell.factors.items() if name not in NOT_THE_CONTESTANT}
+    return tuple(sorted(kept.items()))
+
+
+def labels(keys: Sequence[tuple[tuple[str, str], ...]], first: str) -> dict[tuple[tuple[str, str], ...], str]:
+    """A name for each row: `first`, the policy or the guard, and in what else rows of that name differ."""
+    differ = {name for key in keys for name, value in key if any(dict(other).get(name) != value for other in keys)}
+    shown = [name for name in dict.fromkeys(name for key in keys for name, _ in key) if name in differ - {first}]
+    return {
+        key: ", ".join(
+            [dict(key)[first]]
+            + [value if name == MEMORY else f"{name} {value}" for name in shown if (value := dict(key).get(name))]
+        )
+        for key in keys
+    }
+
+
+def why(runs: Sequence[Cell], name: str) -> str:
+    """Why a spot has no value, or not all."""
+    told = [run.why for run in runs if run.why]
+    told += ["a rule was broken, and the policy replaced" for run in runs if run.numbers.get("policy_violations")]
+    if not told and not any(name in run.numbers for run in runs):
+        told = ["no MIN: several processes, or not recorded" if name == "faults_over_min" else "no ideal cell"]
+    return next(iter(told), "")
+
+
+def mapped(line: Line, runs: Runs) -> Map:
+    """The map of one quantity."""
+    return Map(
+        line,
+        {
+            place: Spot(
+                tuple(sorted(cell.numbers[line.column] for cell in some if line.column in cell.numbers)),
+                why(some, line.column) if some else "it has not been run",
+                next((cell.again for cell in some if cell.again), ""),
+            )
+            for place, some in runs.items()
+        },
+    )
+
+
+def in_order(rows: Iterable[str], time: Map, columns: Sequence[str]) -> list[str]:
+    """The rows, those first that are quick."""
+
+    def slowness(row: str) -> float:
+        found = []
+        for column in columns:
+            value, best = time.spots[row, column].middle, time.best(column)
+            if best is not None and best.middle:
+                found.append(math.log((NO_TIME if value is None else value) / best.middle))
+        return sum(found)
+
+    return sorted(rows, key=slowness)
+
+
+def run_of(cell: Cell) -> str:
+    """The command line of a cell."""
+    return cell.factors.get("run", "?")
+
+
+def shared(cells: Sequence[Cell]) -> list[Cell]:
+    """The cells whose command several contestants have run; all of them when there is none."""
+    by_run: dict[str, set[tuple[tuple[str, str], ...]]] = {}
+    for cell in cells:
+        by_run.setdefault(run_of(cell), set()).add(contestant(cell))
+    return [cell for cell in cells if len(by_run[run_of(cell)]) > 1] or list(cells)
+
+
+def group(name: str, title: str, of: str, first: str, cells: Sequence[Cell]) -> Group:
+    """The maps of these cells; `first` is the setting that names a row. Of two runs that are the same one counts."""
+    columns = list(dict.fromkeys(map(run_of, cells)))
+    named = labels(list(dict.fromkeys(map(contestant, cells))), first)
+    distinct = {(named[contestant(c)], run_of(c), *(c.factors.get(one) for one in REPETITION)): c for c in cells}
+    runs: Runs = {(row, column): [] for row in named.values() for column in columns}
+    for (row, column, *_), cell in distinct.items():
+        runs[str(row), str(column)].append(cell)
+    bounded = any("faults_over_min" in cell.numbers for cell in cells)
+    left_out = "faults_over_ideal" if bounded else "faults_over_min"
+    maps = [mapped(line, runs) for line in ARENA.lines if line.column != left_out]
+    return Group(name, title, of, in_order(named.values(), maps[1], columns), columns, maps, runs)
+
+
+def groups(cells: Sequence[Cell]) -> list[Group]:
+    """The arenas that the cells allow: of policies, and of guards over each policy that has some. Only of commands that
+    have an ideal cell."""
+    ideal = {run_of(cell) for cell in cells if IDEAL in cell.factors}
+    inside = [with_guard(cell) for cell in cells if IDEAL not in cell.factors and run_of(cell) in ideal]
+    plain = [cell for cell in inside if cell.factors[GUARD] == NONE]
+    found = [group("arena", "policies", "policy", POLICY, shared(plain))] if plain else []
+    for policy in dict.fromkeys(cell.factors.get(POLICY, "?") for cell in inside if cell.factors[GUARD] != NONE):
+        some = shared([cell for cell in inside if cell.factors.get(POLICY, "?") == policy])
+        found.append(group(f"arena-guards-{policy}", f"guards over {policy}", "guard", GUARD, some))
+    return found
+
+
+def with_guard(cell: Cell) -> Cell:
+    """The same with a guard in its settings, also where there is none."""
+    return replace(cell, factors={GUARD: NONE} | cell.factors)

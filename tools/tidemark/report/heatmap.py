@@ -1,0 +1,83 @@
+"""The maps of the arena as a picture: numbers on colours that grow darker, framed where nothing tells them apart.
+
+One hue from light to dark, which everybody sees in the same order; the numbers say it, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Canvas
+from matplotlib.patches import Rectangle
+
+from tidemark.report.arena import Group, Map
+from tidemark.report.figure import BLACK, ORANGE, WIDTH_IN, Figure, Table, of_rows
+from tidemark.report.plots import ARENA
+from tidemark.report.text import short
+
+# As .step-0 to .step-6 in assets/page.css.
+STEPS = ("#e5f1f7", "#bfdcec", "#8cc0de", "#59a3cc", "#0072b2", "#004f7c", "#002b45")
+NOTHING = "#ffffff"
+FIRST_DARK = 4
+ROW_IN, HEADING_IN = 0.15, 1.7
+NAME_CHARACTERS, COMMAND_CHARACTERS = 22, 32
+
+
+def table(group: Group) -> Table:
+    """A row for each spot: who, which command, the runs, and of each quantity median, least and greatest."""
+    return of_rows([spot(group, row, column) for column in group.columns for row in group.rows])
+
+
+def spot(group: Group, row: str, column: str) -> dict[str, object]:
+    """One row of the table."""
+    spots = {m.line.column: m.spots[row, column] for m in group.maps}
+    said: dict[str, object] = {group.of: row, "command": column, "runs": max(len(one.values) for one in spots.values())}
+    for name, one in spots.items():
+        said[name] = one.middle
+        said[f"{name}_least"], said[f"{name}_greatest"] = (
+            (one.values[0], one.values[-1]) if one.values else (None, None)
+        )
+    return said | {"again": next(iter(spots.values())).again}
+
+
+def squares(axes: Axes, shown: Map, rows: Sequence[str], columns: Sequence[str]) -> None:
+    """One map."""
+    for y, row in enumerate(rows):
+        for x, column in enumerate(columns):
+            step = shown.step(row, column)
+            colour = NOTHING if step is None else STEPS[step]
+            axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, edgecolor="white", linewidth=0.6))
+            if shown.line.unit != "%" and shown.level(row, column):
+                axes.add_patch(Rectangle((x - 0.44, y - 0.4), 0.88, 0.8, fill=False, edgecolor=ORANGE, linewidth=0.9))
+            ink = "white" if step is not None and step >= FIRST_DARK else BLACK
+            text = shown.spots[row, column].shown
+            axes.text(x, y, text, ha="center", va="center_baseline", fontsize=5.5, color=ink)
+    axes.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5))
+    axes.set_xticks(range(len(columns)), [short(one, COMMAND_CHARACTERS) for one in columns], rotation=90, fontsize=6)
+    axes.xaxis.tick_top()
+    axes.set_yticks(range(len(rows)), [short(one, NAME_CHARACTERS) for one in rows], fontsize=6.5)
+    axes.tick_params(length=0)
+    axes.grid(visible=False)
+    axes.spines[:].set_visible(False)
+    axes.set_xlabel(shown.line.axis, fontweight="bold")
+
+
+def drawn(group: Group, maps: Sequence[Map]) -> Canvas:
+    """Maps side by side, with the same rows."""
+    size = WIDTH_IN * len(maps) / 2, HEADING_IN + ROW_IN * len(group.rows)
+    picture = Canvas(figsize=size, layout="constrained")
+    axes = picture.subplots(1, len(maps), squeeze=False, sharey=True)
+    for one, shown in zip(axes[0], maps):
+        squares(one, shown, group.rows, group.columns)
+    return picture
+
+
+def figures(group: Group) -> list[Figure]:
+    """Faults and time as one picture, cost as another; the table is the same."""
+    title = ARENA.title.format(of=group.title)
+    both, cost = group.maps[:2], group.maps[2:]
+    return [
+        Figure(group.name, title, ARENA.caption, table(group), lambda: drawn(group, both)),
+        Figure(f"{group.name}-cost", f"{title}, cost", ARENA.caption, table(group), lambda: drawn(group, cost)),
+    ]
