@@ -110,7 +110,7 @@ clean:
 help:
 	@cat tools/help.txt && awk -f tools/tidemark/variables.awk tools/tidemark/variables.txt
 .DEFAULT:
-	@echo 'make has no target $@; `make help` lists them' >&2; exit 2
+	$(error there is no target $@; `make help` lists them)
 
 .DEFAULT_GOAL := all
 .PHONY: all iso grade-base new-policy check-base files qemu qemu-gdb gdb qemu-iso sim lab grade release check soak

@@ -138,20 +138,18 @@ HOST_LD_CROSS := -Wl,-dynamic-linker,$(HOST_LIBC)/ld-linux.so.2 -Wl,-rpath,$(HOS
 HOST_LD := $(if $(filter i686-%,$(HOST_CC)),$(HOST_LD_CROSS))
 
 # These two test every policy and every guard, and the templates, so all of them are linked with them.
-POLICY_SRC := $(filter-out %_test.c %_ktest.c,$(sort $(wildcard kernel/mm/policy/*.c)))
-GUARD_SRC := $(filter-out %_test.c %_ktest.c,$(sort $(wildcard kernel/mm/guard/*.c)))
-HOST_POLICIES := $(patsubst %.c,build/host/%.o,$(POLICY_SRC) $(patsubst %,kernel/lib/%.c,seq_file rbtree))
-HOST_GUARDS := $(patsubst %.c,build/host/%.o,$(GUARD_SRC) kernel/lib/seq_file.c)
-build/host/kernel/mm/policy/policies_test: WITH = build/host/policies.c $(HOST_POLICIES)
-build/host/kernel/mm/policy/policies_test: build/host/policies.c $(HOST_POLICIES)
-build/host/kernel/mm/guard/guards_test: WITH = build/host/guards.c $(HOST_GUARDS)
-build/host/kernel/mm/guard/guards_test: build/host/guards.c $(HOST_GUARDS)
-
-build/host/policies.c: SRC = -v kind=policy -f tools/registry.awk $(POLICY_SRC)
-build/host/guards.c: SRC = -v kind=guard -f tools/registry.awk $(GUARD_SRC)
-build/host/policies.c build/host/guards.c: tools/registry.awk FORCE
-	@mkdir -p $(@D)
-	$Q$(call if_new,awk $(SRC))
+all_of = $(filter-out %_test.c %_ktest.c,$(sort $(wildcard kernel/mm/$1/*.c)))
+HOST_POLICIES := $(patsubst %.c,build/host/%.o,$(call all_of,policy) kernel/lib/seq_file.c kernel/lib/rbtree.c)
+HOST_GUARDS := $(patsubst %.c,build/host/%.o,$(call all_of,guard) kernel/lib/seq_file.c)
+define test_of_all
+build/host/kernel/mm/$1/$2_test: WITH = build/host/$2.c $3
+build/host/kernel/mm/$1/$2_test: build/host/$2.c $3
+build/host/$2.c: tools/registry.awk FORCE
+	@mkdir -p $$(@D)
+	$$Q$$(call if_new,awk -v kind=$1 -f $$< $(call all_of,$1))
+endef
+$(eval $(call test_of_all,policy,policies,$(HOST_POLICIES)))
+$(eval $(call test_of_all,guard,guards,$(HOST_GUARDS)))
 
 # What all of them are linked with; the rules of the seams are the kernel's own.
 SEAM_SRC := $(patsubst %,kernel/mm/seam/%.c,rules hooks guard_hooks handover timer ghost)
@@ -174,7 +172,6 @@ include tools/vmsim/vmsim.mk
 
 # What grading starts from: a student's files are laid over a copy of this tree, so nothing else is built again.
 grade-base: all build/plugin/tidemark.so $(call vmsim_objects,checked) $(call vmsim_objects,fast)
-
 check-base: grade-base $(HOST_TESTS) $(patsubst %.c,build/%.o,$(wildcard kernel/mm/*/TEMPLATE.c))
 
 FORCE:

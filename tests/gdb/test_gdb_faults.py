@@ -138,12 +138,12 @@ def list_lengths(answer: str) -> dict[str, int]:
 def test_lists_of_the_working_set_policy_belong_to_processes() -> None:
     """Together they are as many pages as the zones say that the policy owns."""
     steps = [
-        "tbreak ws_surplus if vm_events[3] > 20",
+        "tbreak ws_surplus if vm_events[3] > 40",
         "continue",
         *marked("lists", "tm-lists 1"),
         *marked("z", "tm-zones"),
     ]
-    made = session("thrash 4 4096 3", "thrash", *steps, VM="ws", MEM="12M")
+    made = session("thrash 4 3072 30 3000", "thrash", *steps, VM="ws", MEM="12M")
     answer = made.answer("lists")
     owned = sum(int(row[8]) for row in rows(made.answer("z"))[1:])
     assert sum(list_lengths(answer).values()) == owned > 200

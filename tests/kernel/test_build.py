@@ -94,7 +94,7 @@ def test_bad_setting_is_explained(setting: str, said: str, tmp_path: Path) -> No
 
 def test_unknown_target_is_told_where_the_list_is() -> None:
     result = make("nosuch")
-    assert result.returncode != 0 and "no target nosuch; `make help`" in result.stderr
+    assert result.returncode != 0 and "there is no target nosuch; `make help`" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_what_is_typed_arrives(command: str, printed: str, tmp_path: Path) -> No
 def test_a_goal_is_only_a_name(tmp_path: Path) -> None:
     called = tmp_path / "called"
     result = make(f"all;touch {called}")
-    assert "No rule to make target" in result.stderr and not called.exists()
+    assert "there is no target" in result.stderr and not called.exists()
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from functools import partial
 from types import ModuleType
 
 import pytest
+from soak import soak_but
 from test_models import expect_equal, model_of, trial
 
 
@@ -13,9 +14,12 @@ from test_models import expect_equal, model_of, trial
     ("policy", "parameter", "options"),
     [("js2q", "kout=100", {"kout": 1}), ("clock2q", "ghost_percent=100", {"ghost_percent": 100})],
 )
-def test_oldest_ghost_goes_when_the_table_is_full(policy: str, parameter: str, options: dict[str, int]) -> None:
+@pytest.mark.parametrize("first", soak_but((0, 10, 20), 0))
+def test_oldest_ghost_goes_when_the_table_is_full(
+    first: int, policy: str, parameter: str, options: dict[str, int]
+) -> None:
     module = ModuleType("full")
     module.Model = partial(model_of(policy).Model, **options)  # type: ignore[attr-defined]
     module.PARAMETERS = (f"{policy}.{parameter}",)  # type: ignore[attr-defined]
-    for seed in range(30):
+    for seed in range(first, first + 10):
         expect_equal(policy, module, *trial(seed, seed % 2 == 1, 100_000))

@@ -40,7 +40,11 @@ def test_it_waits_until_the_machine_has_been_idle() -> None:
 
 
 @pytest.mark.parametrize(
-    ("run", "size"), [("thrash 6 2048 2 3000", {"mem": "8M"}), ("thrash 12 512 2", {"mem": "32M", "frames": 40})]
+    ("run", "size"),
+    [
+        ("thrash 6 2048 2 3000", {"mem": "8M"}),
+        pytest.param("thrash 12 512 2", {"mem": "32M", "frames": 40}, marks=pytest.mark.soak),
+    ],
 )
 def test_under_load_it_does_nothing(run: str, size: dict) -> None:
     result = boot(f"{run}; cat /proc/vm/check", **SMALL, **size, cmdline="guard=prefetch")

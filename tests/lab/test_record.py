@@ -215,7 +215,7 @@ def test_a_stream_that_was_cut_off_is_refused(cut: int) -> None:
         ((tagged(BEGIN, 99),), "make lab"),
         ((access(5),), "make lab"),
         ((tagged(BEGIN, STREAM_VERSION), access(5), tagged(END, 1)), "damaged at word 2"),
-        ((tagged(BEGIN, STREAM_VERSION), tagged(12, 5)), "damaged at word 1"),
+        ((tagged(BEGIN, STREAM_VERSION), tagged(15, 5)), "damaged at word 1"),
         ((tagged(BEGIN, STREAM_VERSION), access(5), tagged(BEGIN, STREAM_VERSION)), "damaged at word 2"),
         ((tagged(BEGIN, STREAM_VERSION), tagged(END, 1), access(5)), "goes on after its end"),
     ],

@@ -57,7 +57,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { STREAM_VERSION = 1, NR_WORDS = 1 << 16 };
+enum { STREAM_VERSION = 2, NR_WORDS = 1 << 16 };
 enum {
 	TAG_BEGIN,
 	TAG_CODE,

@@ -22,7 +22,7 @@ from tidemark.errors import LabError
 from tidemark.jit import Int, compiled
 from tidemark.trace import INSTRUCTION, LOAD, MAX_COUNT, MAX_SPACES, PAGE_SHIFT
 
-STREAM_VERSION = 1
+STREAM_VERSION = 2
 WORD = np.dtype("<u4")
 BEGIN, CODE, FETCHES, TAIL, SPACE, BIRTH, DEATH, END, SPACES, OF, CAME, LOCKED, FROM, FREED = range(14)
 FREED_SHIFT = 20
