@@ -9,12 +9,18 @@
  *	  evicted        ...            used before the last       brought in by a fault,
  *	  from here                     walk ended                 used since
  *
- * Aging walks over all pages and moves those that were used to the youngest generation; then it
+ * Aging walks over the pages and moves those that were used to the youngest generation; then it
  * begins a new one (max_seq + 1), and so everything is one generation older. Eviction takes the
  * first page of the oldest generation; one that is found used there goes to the youngest. When the
  * oldest is empty, min_seq goes up. From the two youngest nothing is evicted: a page has time to be
  * used again. When only they are left, a walk is due. It begins earlier if there are three and the
  * youngest has more than half of all pages, or the oldest less than a quarter.
+ *
+ * Areas. Most pages are not in use, and to ask each of them is dear. But pages in use are neighbours:
+ * so a walk goes to an area, as much as one page table maps, only if the last walk found at least
+ * every eighth of its pages used, or eviction has found one used there since. The first walk goes
+ * everywhere. Linux remembers such areas by a Bloom filter, which may take one area for another; here
+ * a hash gives each a number, and two with the same are one.
  *
  * Kinds. Pages of files and anonymous ones have a min_seq each, and one max_seq, so that
  * generations of both can be compared: the kind whose oldest generation is older gives. A page that
@@ -24,13 +30,13 @@
  * at least twice, are not evicted, but moved to the next generation, where their count begins anew.
  *
  * What differs. Linux walks through page tables, and around each page that eviction finds used;
- * here the walk goes round a list of all pages, in pieces: a few in each select, more when it is
- * due. In Linux a PID controller compares how many pages of each tier and kind come back after
- * their eviction, and so decides which tiers are protected and which kind gives when both are
+ * here the walk goes over a list of the pages of each area, in pieces: a few in each select, more
+ * when it is due. In Linux a PID controller compares how many pages of each tier and kind come back
+ * after their eviction, and so decides which tiers are protected and which kind gives when both are
  * equally old. It is left out: all tiers but 0 are protected, and files give first, as with
  * swappiness 1. There a dirty page of a file is moved to the next generation, too, and left to the
- * threads that write back. Left out, too: memory cgroups, Bloom filters, min_ttl_ms. At priority 0,
- * if half of the budget was in vain, any eligible page goes.
+ * threads that write back. Left out, too: memory cgroups, min_ttl_ms, accessed bits of page
+ * directories. At priority 0, if half of the budget was in vain, any eligible page goes.
  *
  * Linux 6.1 (Yu Zhao, 2022), mm/vmscan.c, include/linux/mm_inline.h,
  * Documentation/mm/multigen_lru.rst.
@@ -42,70 +48,86 @@ enum kind { ANON, FILES, NR_KINDS };
 
 #define WALK_STEP 16 /* pages of the walk that each select does */
 #define MAX_REFS 8   /* tier 3 is the last */
+#define AREA_PAGES 1024
+#define NR_AREAS 128 /* of each kind */
+
+struct generation {
+	struct list_head pages; /* the next to go comes first */
+	u32 nr;
+};
+
+struct area {
+	struct list_head pages; /* those that the walk has not yet reached come first */
+	u32 nr;
+	bool in_use; /* a walk should go there */
+};
 
 struct mglru_page {
 	struct list_head node; /* of its generation */
-	struct list_head walk;
-	u8 gen;  /* number of its generation, modulo MAX_GENS */
-	u8 kind;
-	u8 refs; /* uses by system calls */
+	struct list_head walk; /* of its area */
+	struct generation *gen;
+	u8 kind, area;
+	u8 refs;   /* uses by system calls */
 	bool used; /* a use that the accessed bit does not show */
 };
 POLICY_PAGE_FITS(struct mglru_page);
 
-static struct list_head gens[NR_KINDS][MAX_GENS]; /* the next to go comes first */
-static u32 nr[NR_KINDS][MAX_GENS];
-static struct list_head all; /* those that the walk has not yet reached come first */
+static struct generation gens[NR_KINDS][MAX_GENS]; /* by their numbers, modulo MAX_GENS */
+static struct area areas[NR_KINDS * NR_AREAS];
 static u32 nr_all;
 static u32 max_seq, min_seq[NR_KINDS];
-static bool walking;
-static u32 nr_left; /* pages that the walk has yet to reach, at most */
 static u64 nr_walks, nr_promoted, nr_protected;
+
+static bool walking;
+static u32 at_area; /* where the walk is */
+static u32 nr_left; /* pages there that it has yet to reach, at most */
+static u32 nr_reached, nr_used;
 
 static struct mglru_page *mglru_data(struct page *page)
 {
 	return policy_page(page);
 }
 
-static struct page *first(const struct list_head *pages)
+static struct generation *generation(enum kind kind, u32 seq)
 {
-	return policy_page_of(list_first_entry(pages, struct mglru_page, node));
+	return &gens[kind][seq % MAX_GENS];
 }
 
-static void enlist(struct page *page, u32 seq)
+static void enlist(struct mglru_page *p, u32 seq)
 {
-	struct mglru_page *p = mglru_data(page);
-
-	p->gen = seq % MAX_GENS;
-	p->kind = page_is_file(page) ? FILES : ANON;
-	list_add_tail(&p->node, &gens[p->kind][p->gen]);
-	nr[p->kind][p->gen]++;
+	p->gen = generation(p->kind, seq);
+	list_add_tail(&p->node, &p->gen->pages);
+	p->gen->nr++;
 }
 
-static void delist(struct page *page)
+static void delist(struct mglru_page *p)
 {
-	list_del(&mglru_data(page)->node);
-	nr[mglru_data(page)->kind][mglru_data(page)->gen]--;
+	list_del(&p->node);
+	p->gen->nr--;
 }
 
 /* Its count of uses by system calls begins anew. */
-static void move(struct page *page, u32 seq)
+static void move(struct mglru_page *p, u32 seq)
 {
-	delist(page);
-	enlist(page, seq);
-	mglru_data(page)->refs = 0;
+	delist(p);
+	enlist(p, seq);
+	p->refs = 0;
 }
 
 static int mglru_init(void)
 {
 	for (int kind = 0; kind < NR_KINDS; kind++) {
 		for (int gen = 0; gen < MAX_GENS; gen++) {
-			INIT_LIST_HEAD(&gens[kind][gen]);
-			nr[kind][gen] = 0;
+			INIT_LIST_HEAD(&gens[kind][gen].pages);
+			gens[kind][gen].nr = 0;
 		}
 		min_seq[kind] = 0;
 	}
-	INIT_LIST_HEAD(&all);
+	for (int i = 0; i < NR_KINDS * NR_AREAS; i++) {
+		INIT_LIST_HEAD(&areas[i].pages);
+		areas[i].nr = 0;
+		areas[i].in_use = true;
+	}
 	max_seq = MIN_GENS + 1;
 	nr_all = nr_left = 0;
 	walking = false;
@@ -113,28 +135,43 @@ static int mglru_init(void)
 	return 0;
 }
 
-static void own(struct page *page, u32 seq)
+/* The number of a page's area, which is of a process or of a file. */
+static u32 area_of(struct page *page, enum kind kind)
 {
-	enlist(page, seq);
-	list_add_tail(&mglru_data(page)->walk, &all);
+	u32 space = kind == FILES ? page_id_of(page).store : (uintptr_t)page_mm(page) / 64;
+
+	return kind * NR_AREAS + (space + page_vpn(page) / AREA_PAGES) % NR_AREAS;
+}
+
+static void own(struct mglru_page *p, u32 seq)
+{
+	enlist(p, seq);
+	list_add_tail(&p->walk, &areas[p->area].pages);
+	areas[p->area].nr++;
 	nr_all++;
 }
 
-static void disown(struct page *page)
+static void disown(struct mglru_page *p)
 {
-	delist(page);
-	list_del(&mglru_data(page)->walk);
+	delist(p);
+	list_del(&p->walk);
+	areas[p->area].nr--;
 	nr_all--;
-	nr_left = MIN(nr_left, nr_all);
+	if (p->area == at_area)
+		nr_left = MIN(nr_left, areas[at_area].nr);
 }
 
 static void mglru_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
 			 struct page_id from)
 {
+	struct mglru_page *p = mglru_data(page);
+
 	(void)mm, (void)from;
-	mglru_data(page)->used = false;
-	mglru_data(page)->refs = how == VM_IN_READ;
-	own(page, how == VM_IN_READ ? min_seq[FILES] : max_seq);
+	p->kind = page_is_file(page) ? FILES : ANON;
+	p->area = area_of(page, p->kind);
+	p->used = false;
+	p->refs = how == VM_IN_READ;
+	own(p, how == VM_IN_READ ? min_seq[FILES] : max_seq);
 }
 
 static void mglru_touch(struct page *page, struct mm_struct *mm, enum vm_touch how)
@@ -147,7 +184,7 @@ static void mglru_touch(struct page *page, struct mm_struct *mm, enum vm_touch h
 	} else if (how == VM_TOUCH_DONTNEED) {
 		page_referenced(page);
 		p->used = false;
-		move(page, min_seq[p->kind]);
+		move(p, min_seq[p->kind]);
 	} else {
 		p->used = true;
 	}
@@ -156,22 +193,22 @@ static void mglru_touch(struct page *page, struct mm_struct *mm, enum vm_touch h
 static void mglru_remove(struct page *page, enum vm_out why)
 {
 	(void)why;
-	disown(page);
+	disown(mglru_data(page));
 }
 
-static bool test_and_clear_used(struct page *page)
+static bool test_and_clear_used(struct mglru_page *p)
 {
-	bool used = page_referenced(page) || mglru_data(page)->used;
+	bool used = page_referenced(policy_page_of(p)) || p->used;
 
-	mglru_data(page)->used = false;
+	p->used = false;
 	return used;
 }
 
-static void promote(struct page *page)
+static void promote(struct mglru_page *p)
 {
-	if (mglru_data(page)->gen == max_seq % MAX_GENS)
+	if (p->gen == generation(p->kind, max_seq))
 		return;
-	move(page, max_seq);
+	move(p, max_seq);
 	nr_promoted++;
 }
 
@@ -184,33 +221,63 @@ static u32 nr_gens(enum kind kind)
 static void inc_min_seq(void)
 {
 	for (int kind = 0; kind < NR_KINDS; kind++)
-		while (nr_gens(kind) > MIN_GENS && !nr[kind][min_seq[kind] % MAX_GENS])
+		while (nr_gens(kind) > MIN_GENS && !generation(kind, min_seq[kind])->nr)
 			min_seq[kind]++;
 	min_seq[ANON] = MIN(min_seq[ANON], min_seq[FILES]);
 }
 
-static void begin_walk(void)
+/* The walk goes to the next area in use, from this one; after the last a generation begins. */
+static void find_area(void)
 {
-	if (!walking)
-		nr_left = nr_all;
-	walking = true;
-}
-
-/* Goes on with the walk for so many pages; at its end a generation begins. */
-static void walk(struct vm_scan *scan, u32 pages)
-{
-	for (; nr_left && pages && vm_scan_more(scan); nr_left--, pages--) {
-		struct mglru_page *p = list_first_entry(&all, struct mglru_page, walk);
-
-		list_move_tail(&p->walk, &all);
-		if (test_and_clear_used(policy_page_of(p)))
-			promote(policy_page_of(p));
-	}
-	if (nr_left)
+	while (at_area < NR_KINDS * NR_AREAS && !areas[at_area].in_use)
+		at_area++;
+	nr_reached = nr_used = 0;
+	if (at_area < NR_KINDS * NR_AREAS) {
+		nr_left = areas[at_area].nr;
 		return;
+	}
 	walking = false;
 	max_seq++;
 	nr_walks++;
+}
+
+static void begin_walk(void)
+{
+	if (walking)
+		return;
+	walking = true;
+	at_area = 0;
+	find_area();
+}
+
+static void walk_to(struct mglru_page *p)
+{
+	list_move_tail(&p->walk, &areas[at_area].pages);
+	nr_left--;
+	nr_reached++;
+	if (test_and_clear_used(p)) {
+		nr_used++;
+		promote(p);
+	}
+}
+
+/* Goes on with the walk for so many pages. */
+static void walk(struct vm_scan *scan, u32 pages)
+{
+	while (walking) {
+		struct area *area = &areas[at_area];
+
+		if (!nr_left) {
+			area->in_use = nr_used && 8 * nr_used >= nr_reached;
+			at_area++;
+			find_area();
+			continue;
+		}
+		if (!pages || !vm_scan_more(scan))
+			return;
+		pages--;
+		walk_to(list_first_entry(&area->pages, struct mglru_page, walk));
+	}
 }
 
 /* Is it time for a walk, though there is still something to evict? */
@@ -221,109 +288,125 @@ static bool should_run_aging(void)
 	if (nr_gens(ANON) > MIN_GENS + 1)
 		return false;
 	for (int kind = 0; kind < NR_KINDS; kind++) {
-		young += nr[kind][max_seq % MAX_GENS];
-		old += nr[kind][(max_seq - MIN_GENS) % MAX_GENS];
+		young += generation(kind, max_seq)->nr;
+		old += generation(kind, max_seq - MIN_GENS)->nr;
 	}
 	return young * MIN_GENS > nr_all || old * (MIN_GENS + 2) < nr_all;
 }
 
-/* May the first page of the oldest generation go? If not, it is moved. */
-static bool sort(struct vm_scan *scan, struct page *page, enum kind kind)
+static void age(struct vm_scan *scan)
 {
-	if (!vm_eligible(scan, page)) {
-		move(page, min_seq[kind] + 1);
-	} else if (mglru_data(page)->refs > 1) {
-		move(page, min_seq[kind] + 1);
+	inc_min_seq();
+	if (!walking && !should_run_aging())
+		return;
+	begin_walk();
+	walk(scan, WALK_STEP);
+	inc_min_seq();
+}
+
+/* May the first page of the oldest generation go? If not, it is moved. */
+static bool sort(struct vm_scan *scan, struct mglru_page *p)
+{
+	if (!vm_eligible(scan, policy_page_of(p))) {
+		move(p, min_seq[p->kind] + 1);
+	} else if (p->refs > 1) {
+		move(p, min_seq[p->kind] + 1);
 		nr_protected++;
-	} else if (test_and_clear_used(page)) {
-		promote(page);
+	} else if (test_and_clear_used(p)) {
+		promote(p);
+		areas[p->area].in_use = true;
 	} else {
 		return true;
 	}
 	return false;
 }
 
-/* The kind that gives; NR_KINDS: none has a generation from which may be evicted. */
-static enum kind giving_kind(void)
+/* The oldest generation of a kind, if its pages may go; NULL: not now. */
+static struct generation *evictable(enum kind kind)
 {
-	enum kind kind;
+	struct generation *oldest = generation(kind, min_seq[kind]);
 
-	inc_min_seq();
-	kind = min_seq[ANON] < min_seq[FILES] ? ANON : FILES;
-	if (nr_gens(kind) <= MIN_GENS || !nr[kind][min_seq[kind] % MAX_GENS])
-		kind = kind == ANON ? FILES : ANON;
-	if (nr_gens(kind) <= MIN_GENS || !nr[kind][min_seq[kind] % MAX_GENS])
-		return NR_KINDS;
-	return kind;
+	return nr_gens(kind) > MIN_GENS && oldest->nr ? oldest : NULL;
 }
 
 /* Evicts, and ages when it must, as long as the budget is more than the reserve. */
-static struct page *find_page(struct vm_scan *scan, u32 reserve)
+static struct mglru_page *find_page(struct vm_scan *scan, u32 reserve)
 {
-	inc_min_seq();
-	if (should_run_aging())
-		begin_walk();
-	if (walking)
-		walk(scan, WALK_STEP);
+	age(scan);
 	while (nr_all && scan->budget > reserve) {
-		enum kind kind = giving_kind();
-		struct page *page;
+		enum kind older = min_seq[ANON] < min_seq[FILES] ? ANON : FILES;
+		struct generation *gen = evictable(older) ?: evictable(!older);
 
-		if (kind == NR_KINDS) {
+		if (gen) {
+			struct mglru_page *p =
+				list_first_entry(&gen->pages, struct mglru_page, node);
+
+			vm_scan_more(scan);
+			if (sort(scan, p))
+				return p;
+		} else {
 			begin_walk();
 			walk(scan, scan->budget - reserve);
-			continue;
 		}
-		vm_scan_more(scan);
-		page = first(&gens[kind][min_seq[kind] % MAX_GENS]);
-		if (sort(scan, page, kind))
-			return page;
+		inc_min_seq();
 	}
 	return NULL;
 }
 
-/* For priority 0: whatever is eligible. */
-static struct page *any_page(struct vm_scan *scan)
+/* For priority 0: the oldest that is eligible. */
+static struct mglru_page *any_page(struct vm_scan *scan)
 {
-	struct mglru_page *p;
+	for (u32 seq = min_seq[ANON]; seq <= max_seq; seq++)
+		for (int kind = 0; kind < NR_KINDS; kind++) {
+			struct mglru_page *p;
 
-	list_for_each_entry(p, &all, walk) {
-		if (!vm_scan_more(scan))
-			break;
-		if (vm_eligible(scan, policy_page_of(p)))
-			return policy_page_of(p);
-	}
+			list_for_each_entry(p, &generation(kind, seq)->pages, node) {
+				if (!vm_scan_more(scan))
+					return NULL;
+				if (vm_eligible(scan, policy_page_of(p)))
+					return p;
+			}
+		}
 	return NULL;
 }
 
 static struct page *mglru_select(struct vm_scan *scan)
 {
-	struct page *page = find_page(scan, scan->priority ? 0 : nr_all);
+	struct mglru_page *p = find_page(scan, scan->priority ? 0 : nr_all);
 
-	if (!page && !scan->priority)
-		page = any_page(scan);
-	if (page)
-		disown(page);
-	return page;
+	if (!p && !scan->priority)
+		p = any_page(scan);
+	if (!p)
+		return NULL;
+	disown(p);
+	return policy_page_of(p);
 }
 
 static void mglru_putback(struct page *page, enum vm_put why)
 {
-	mglru_data(page)->used = why == VM_PUT_USED;
-	own(page, why == VM_PUT_USED ? max_seq : min_seq[page_is_file(page) ? FILES : ANON] + 1);
+	struct mglru_page *p = mglru_data(page);
+
+	p->used = why == VM_PUT_USED;
+	own(p, p->used ? max_seq : min_seq[p->kind] + 1);
 }
 
 static int mglru_check(void)
 {
-	int sum = 0;
+	u32 in_gens = 0, in_areas = 0;
 
-	for (int kind = 0; kind < NR_KINDS; kind++)
-		for (int gen = 0; gen < MAX_GENS; gen++) {
-			if (vm_list_length(&gens[kind][gen]) != (int)nr[kind][gen])
-				return -1;
-			sum += nr[kind][gen];
-		}
-	return sum == (int)nr_all && vm_list_length(&all) == sum ? sum : -1;
+	for (int i = 0; i < NR_KINDS * MAX_GENS; i++) {
+		struct generation *gen = &gens[i / MAX_GENS][i % MAX_GENS];
+
+		if (vm_list_length(&gen->pages) != (int)gen->nr)
+			return -1;
+		in_gens += gen->nr;
+	}
+	for (int i = 0; i < NR_KINDS * NR_AREAS; i++) {
+		if (vm_list_length(&areas[i].pages) != (int)areas[i].nr)
+			return -1;
+		in_areas += areas[i].nr;
+	}
+	return in_gens == nr_all && in_areas == nr_all ? (int)nr_all : -1;
 }
 
 static void mglru_show(struct seq_file *m)
@@ -336,7 +419,7 @@ static void mglru_show(struct seq_file *m)
 	for (int kind = 0; kind < NR_KINDS; kind++)
 		for (u32 age = 0; age < MAX_GENS; age++)
 			show_u64(m, names[kind][age],
-				 age < nr_gens(kind) ? nr[kind][(max_seq - age) % MAX_GENS] : 0);
+				 age < nr_gens(kind) ? generation(kind, max_seq - age)->nr : 0);
 	show_u64(m, "max_seq", max_seq);
 	show_u64(m, "walks", nr_walks);
 	show_u64(m, "promoted", nr_promoted);

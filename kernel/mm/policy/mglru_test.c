@@ -6,7 +6,9 @@
 
 static u32 seq_of(struct page *page)
 {
-	return max_seq - (max_seq % MAX_GENS + MAX_GENS - mglru_data(page)->gen) % MAX_GENS;
+	struct mglru_page *p = mglru_data(page);
+
+	return max_seq - (max_seq % MAX_GENS + MAX_GENS - (u32)(p->gen - gens[p->kind])) % MAX_GENS;
 }
 
 KTEST(mglru, what_a_fault_reads_ahead_is_as_young_as_what_it_asked_for)

@@ -2,6 +2,8 @@
 to the oldest; a walk moves used pages to the youngest and begins a new one; eviction takes the first of the oldest, and
 leaves the two youngest alone (Linux 6.1, Documentation/mm/multigen_lru.rst and mm/vmscan.c). Pages that calls used
 twice are spared for one generation. A walk goes on by 16 pages each time a page is wanted, and further when it is due.
+It goes only where pages are in use: to an area in which the last walk found an eighth of the pages used, or eviction
+one. Strings are so short that there are two areas: the process and the file.
 The kernel asks up to thirteen times, and says each time how many pages may be looked at."""
 
 from __future__ import annotations
@@ -20,9 +22,10 @@ class Model:
     def __init__(self, frames: int) -> None:
         self.frames = frames
         self.order: list[tuple[int, int]] = []  # (page, its generation): first come, first in its generation
-        self.to_walk: list[int] = []  # those first that a walk has not yet reached
-        self.left = 0
-        self.walking = False
+        self.areas: tuple[list[int], list[int]] = ([], [])  # those first that a walk has not yet reached
+        self.in_use = [True, True]
+        self.at = 2  # the area where the walk is; 2: there is no walk
+        self.left = self.reached = self.found_used = 0  # pages there
         self.calls: dict[int, int] = {}
         self.used: set[int] = set()
         self.youngest = 3
@@ -41,7 +44,7 @@ class Model:
         gone = [self.take()] if len(self.order) == self.frames else []
         self.calls[page] = int(called)
         self.order.append((page, self.oldest[FILES] if kind & OF_FILE and called else self.youngest))
-        self.to_walk.append(page)
+        self.areas[page < 0].append(page)
         return False, gone
 
     def take(self) -> int:
@@ -50,11 +53,12 @@ class Model:
             self.looks = max(self.frames >> priority, 32) if priority else 2 * max(self.frames, 32)
             page = self.found(0 if priority else self.frames)
             if page is None and priority == 0:
-                page = self.to_walk[0]
+                page = next(page for page, _ in sorted(self.order, key=lambda entry: (entry[1], entry[0] < 0)))
             if page is not None:
                 self.order = [entry for entry in self.order if entry[0] != page]
-                self.to_walk.remove(page)
-                self.left = min(self.left, len(self.to_walk))
+                self.areas[page < 0].remove(page)
+                if self.at == (page < 0):
+                    self.left = min(self.left, len(self.areas[self.at]))
                 self.used.discard(page)
                 del self.calls[page]
                 return page
@@ -63,9 +67,8 @@ class Model:
     def found(self, reserve: int) -> int | None:
         """The page that may go, with more looks left than the reserve."""
         self.drop_empty()
-        if self.time_to_walk():
+        if self.at < 2 or self.time_to_walk():
             self.begin()
-        if self.walking:
             self.walk(16)
         while self.looks > reserve:
             self.drop_empty()
@@ -83,7 +86,8 @@ class Model:
                 self.move(page, self.oldest[kind] + 1)
             elif page in self.used:
                 self.used.remove(page)
-                self.move(page, self.youngest)
+                self.promote(page)
+                self.in_use[page < 0] = True
             else:
                 return page
         return None
@@ -112,20 +116,37 @@ class Model:
 
     def begin(self) -> None:
         """A walk, unless one is on its way."""
-        if not self.walking:
-            self.left = len(self.to_walk)
-        self.walking = True
+        if self.at == 2:
+            self.go_to(0)
+
+    def go_to(self, area: int) -> None:
+        """To this area or the next, if it is in use; else the walk is over, and a generation begins."""
+        self.at = next((at for at in range(area, 2) if self.in_use[at]), 2)
+        self.reached = self.found_used = 0
+        if self.at < 2:
+            self.left = len(self.areas[self.at])
+        else:
+            self.youngest += 1
 
     def walk(self, pages: int) -> None:
-        """So many more; at the end a generation begins."""
-        while self.left and pages and self.looks:
-            self.left, pages, self.looks = self.left - 1, pages - 1, self.looks - 1
-            page = self.to_walk.pop(0)
-            self.to_walk.append(page)
-            if page in self.used:
-                self.used.remove(page)
-                if dict(self.order)[page] != self.youngest:
-                    self.move(page, self.youngest)
-        if not self.left:
-            self.walking = False
-            self.youngest += 1
+        """So many more."""
+        while self.at < 2:
+            if not self.left:
+                self.in_use[self.at] = 0 < self.found_used >= self.reached / 8
+                self.go_to(self.at + 1)
+            elif pages and self.looks:
+                self.left, pages, self.looks = self.left - 1, pages - 1, self.looks - 1
+                page = self.areas[self.at].pop(0)
+                self.areas[self.at].append(page)
+                self.reached += 1
+                if page in self.used:
+                    self.used.remove(page)
+                    self.found_used += 1
+                    self.promote(page)
+            else:
+                return
+
+    def promote(self, page: int) -> None:
+        """To the youngest generation."""
+        if dict(self.order)[page] != self.youngest:
+            self.move(page, self.youngest)
