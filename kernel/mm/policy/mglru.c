@@ -17,10 +17,11 @@
  * youngest has more than half of all pages, or the oldest less than a quarter.
  *
  * Areas. Most pages are not in use, and to ask each of them is dear. But pages in use are neighbours:
- * so a walk goes to an area, as much as one page table maps, only if the last walk found at least
- * every eighth of its pages used, or eviction has found one used there since. The first walk goes
- * everywhere. Linux remembers such areas by a Bloom filter, which may take one area for another; here
- * a hash gives each a number, and two with the same are one.
+ * so a walk passes by the pages of an area, as much as one page table maps, unless at least eight of
+ * them, and every eighth that the last walk asked, were found used since that walk began. The first
+ * walk asks all pages. If no area is in use, the walk is over at once. Linux remembers such areas by
+ * a Bloom filter, which may take one area for another; here a hash gives each a number, and two with
+ * the same are one.
  *
  * Kinds. Pages of files and anonymous ones have a min_seq each, and one max_seq, so that
  * generations of both can be compared: the kind whose oldest generation is older gives. A page that
@@ -30,8 +31,9 @@
  * at least twice, are not evicted, but moved to the next generation, where their count begins anew.
  *
  * What differs. Linux walks through page tables, and around each page that eviction finds used;
- * here the walk goes over a list of the pages of each area, in pieces: a few in each select, more
- * when it is due. In Linux a PID controller compares how many pages of each tier and kind come back
+ * here the walk goes over the lists of generations, the youngest first, in pieces: some pages in each
+ * select, more when it is due. There it is the entries of a page table of which every eighth must be
+ * used, here the pages in memory. In Linux a PID controller compares how many pages of each tier and kind come back
  * after their eviction, and so decides which tiers are protected and which kind gives when both are
  * equally old. It is left out: all tiers but 0 are protected, and files give first, as with
  * swappiness 1. There a dirty page of a file is moved to the next generation, too, and left to the
@@ -46,7 +48,7 @@
 enum { MIN_GENS = 2, MAX_GENS = 4 };
 enum kind { ANON, FILES, NR_KINDS };
 
-#define WALK_STEP 16 /* pages of the walk that each select does */
+#define WALK_STEP 64 /* pages of the walk that each select does */
 #define MAX_REFS 8   /* tier 3 is the last */
 #define AREA_PAGES 1024
 #define NR_AREAS 128 /* of each kind */
@@ -57,31 +59,29 @@ struct generation {
 };
 
 struct area {
-	struct list_head pages; /* those that the walk has not yet reached come first */
-	u32 nr;
-	bool in_use; /* a walk should go there */
+	u32 asked, used; /* of its pages, since the last walk began */
+	bool in_use;
 };
 
 struct mglru_page {
 	struct list_head node; /* of its generation */
-	struct list_head walk; /* of its area */
 	struct generation *gen;
-	u8 kind, area;
+	u8 kind;
 	u8 refs;   /* uses by system calls */
 	bool used; /* a use that the accessed bit does not show */
 };
 POLICY_PAGE_FITS(struct mglru_page);
 
 static struct generation gens[NR_KINDS][MAX_GENS]; /* by their numbers, modulo MAX_GENS */
-static struct area areas[NR_KINDS * NR_AREAS];
+static struct area areas[NR_KINDS][NR_AREAS];
 static u32 nr_all;
 static u32 max_seq, min_seq[NR_KINDS];
 static u64 nr_walks, nr_promoted, nr_protected;
 
-static bool walking;
-static u32 at_area; /* where the walk is */
-static u32 nr_left; /* pages there that it has yet to reach, at most */
-static u32 nr_reached, nr_used;
+static u32 walk_seq; /* the walk is in this generation */
+static enum kind walk_kind;
+static struct list_head *next_page; /* of the walk, the head: none is left there; NULL: no walk */
+static bool emptied; /* a generation has no page any more, or a new one has begun */
 
 static struct mglru_page *mglru_data(struct page *page)
 {
@@ -102,8 +102,11 @@ static void enlist(struct mglru_page *p, u32 seq)
 
 static void delist(struct mglru_page *p)
 {
+	if (next_page == &p->node)
+		next_page = p->node.next;
 	list_del(&p->node);
-	p->gen->nr--;
+	if (!--p->gen->nr)
+		emptied = true;
 }
 
 /* Its count of uses by system calls begins anew. */
@@ -123,42 +126,35 @@ static int mglru_init(void)
 		}
 		min_seq[kind] = 0;
 	}
-	for (int i = 0; i < NR_KINDS * NR_AREAS; i++) {
-		INIT_LIST_HEAD(&areas[i].pages);
-		areas[i].nr = 0;
-		areas[i].in_use = true;
-	}
+	for (int i = 0; i < NR_KINDS * NR_AREAS; i++)
+		areas[i / NR_AREAS][i % NR_AREAS] = (struct area){ .in_use = true };
 	max_seq = MIN_GENS + 1;
-	nr_all = nr_left = 0;
-	walking = false;
+	nr_all = 0;
+	next_page = NULL;
+	emptied = true;
 	nr_walks = nr_promoted = nr_protected = 0;
 	return 0;
 }
 
-/* The number of a page's area, which is of a process or of a file. */
-static u32 area_of(struct page *page, enum kind kind)
+/* What one page table maps, of a process or of a file. */
+static struct area *area_of(struct mglru_page *p)
 {
-	u32 space = kind == FILES ? page_id_of(page).store : (uintptr_t)page_mm(page) / 64;
+	struct page *page = policy_page_of(p);
+	u32 space = p->kind == FILES ? page_id_of(page).store : (uintptr_t)page_mm(page) / 64;
 
-	return kind * NR_AREAS + (space + page_vpn(page) / AREA_PAGES) % NR_AREAS;
+	return &areas[p->kind][(space + page_vpn(page) / AREA_PAGES) % NR_AREAS];
 }
 
 static void own(struct mglru_page *p, u32 seq)
 {
 	enlist(p, seq);
-	list_add_tail(&p->walk, &areas[p->area].pages);
-	areas[p->area].nr++;
 	nr_all++;
 }
 
 static void disown(struct mglru_page *p)
 {
 	delist(p);
-	list_del(&p->walk);
-	areas[p->area].nr--;
 	nr_all--;
-	if (p->area == at_area)
-		nr_left = MIN(nr_left, areas[at_area].nr);
 }
 
 static void mglru_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
@@ -168,7 +164,6 @@ static void mglru_insert(struct page *page, struct mm_struct *mm, enum vm_in how
 
 	(void)mm, (void)from;
 	p->kind = page_is_file(page) ? FILES : ANON;
-	p->area = area_of(page, p->kind);
 	p->used = false;
 	p->refs = how == VM_IN_READ;
 	own(p, how == VM_IN_READ ? min_seq[FILES] : max_seq);
@@ -220,43 +215,69 @@ static u32 nr_gens(enum kind kind)
 /* Leaves empty generations behind. That of anonymous pages does not get ahead of that of files. */
 static void inc_min_seq(void)
 {
+	emptied = false;
 	for (int kind = 0; kind < NR_KINDS; kind++)
 		while (nr_gens(kind) > MIN_GENS && !generation(kind, min_seq[kind])->nr)
 			min_seq[kind]++;
 	min_seq[ANON] = MIN(min_seq[ANON], min_seq[FILES]);
 }
 
-/* The walk goes to the next area in use, from this one; after the last a generation begins. */
-static void find_area(void)
+/* A generation begins. */
+static void end_walk(void)
 {
-	while (at_area < NR_KINDS * NR_AREAS && !areas[at_area].in_use)
-		at_area++;
-	nr_reached = nr_used = 0;
-	if (at_area < NR_KINDS * NR_AREAS) {
-		nr_left = areas[at_area].nr;
-		return;
-	}
-	walking = false;
+	next_page = NULL;
 	max_seq++;
 	nr_walks++;
+	emptied = true;
+}
+
+/* Which areas have been in use since the last walk began? Are there any? */
+static bool find_areas(void)
+{
+	bool any = !nr_walks;
+
+	for (int i = 0; nr_walks && i < NR_KINDS * NR_AREAS; i++) {
+		struct area *area = &areas[i / NR_AREAS][i % NR_AREAS];
+
+		area->in_use = area->used >= 8 && 8 * area->used >= area->asked;
+		area->asked = area->used = 0;
+		any |= area->in_use;
+	}
+	return any;
 }
 
 static void begin_walk(void)
 {
-	if (walking)
+	if (next_page)
 		return;
-	walking = true;
-	at_area = 0;
-	find_area();
+	walk_seq = max_seq;
+	walk_kind = ANON;
+	next_page = generation(ANON, max_seq)->pages.next;
+	if (!find_areas())
+		end_walk();
+}
+
+/* The walk is through with a list: the next is that of the other kind, or of an older generation. */
+static void next_list(void)
+{
+	walk_seq -= walk_kind == FILES;
+	walk_kind = !walk_kind;
+	if ((int)(walk_seq - min_seq[ANON]) < 0)
+		end_walk();
+	else
+		next_page = generation(walk_kind, walk_seq)->pages.next;
 }
 
 static void walk_to(struct mglru_page *p)
 {
-	list_move_tail(&p->walk, &areas[at_area].pages);
-	nr_left--;
-	nr_reached++;
+	struct area *area = area_of(p);
+
+	next_page = p->node.next;
+	if (!area->in_use)
+		return;
+	area->asked++;
 	if (test_and_clear_used(p)) {
-		nr_used++;
+		area->used++;
 		promote(p);
 	}
 }
@@ -264,19 +285,15 @@ static void walk_to(struct mglru_page *p)
 /* Goes on with the walk for so many pages. */
 static void walk(struct vm_scan *scan, u32 pages)
 {
-	while (walking) {
-		struct area *area = &areas[at_area];
-
-		if (!nr_left) {
-			area->in_use = nr_used && 8 * nr_used >= nr_reached;
-			at_area++;
-			find_area();
+	while (next_page) {
+		if (next_page == &generation(walk_kind, walk_seq)->pages) {
+			next_list();
 			continue;
 		}
 		if (!pages || !vm_scan_more(scan))
 			return;
 		pages--;
-		walk_to(list_first_entry(&area->pages, struct mglru_page, walk));
+		walk_to(list_entry(next_page, struct mglru_page, node));
 	}
 }
 
@@ -296,8 +313,9 @@ static bool should_run_aging(void)
 
 static void age(struct vm_scan *scan)
 {
-	inc_min_seq();
-	if (!walking && !should_run_aging())
+	if (emptied)
+		inc_min_seq();
+	if (!next_page && !should_run_aging())
 		return;
 	begin_walk();
 	walk(scan, WALK_STEP);
@@ -314,7 +332,7 @@ static bool sort(struct vm_scan *scan, struct mglru_page *p)
 		nr_protected++;
 	} else if (test_and_clear_used(p)) {
 		promote(p);
-		areas[p->area].in_use = true;
+		area_of(p)->used++;
 	} else {
 		return true;
 	}
@@ -348,7 +366,8 @@ static struct mglru_page *find_page(struct vm_scan *scan, u32 reserve)
 			begin_walk();
 			walk(scan, scan->budget - reserve);
 		}
-		inc_min_seq();
+		if (emptied)
+			inc_min_seq();
 	}
 	return NULL;
 }
@@ -392,21 +411,16 @@ static void mglru_putback(struct page *page, enum vm_put why)
 
 static int mglru_check(void)
 {
-	u32 in_gens = 0, in_areas = 0;
+	u32 sum = 0;
 
 	for (int i = 0; i < NR_KINDS * MAX_GENS; i++) {
 		struct generation *gen = &gens[i / MAX_GENS][i % MAX_GENS];
 
 		if (vm_list_length(&gen->pages) != (int)gen->nr)
 			return -1;
-		in_gens += gen->nr;
+		sum += gen->nr;
 	}
-	for (int i = 0; i < NR_KINDS * NR_AREAS; i++) {
-		if (vm_list_length(&areas[i].pages) != (int)areas[i].nr)
-			return -1;
-		in_areas += areas[i].nr;
-	}
-	return in_gens == nr_all && in_areas == nr_all ? (int)nr_all : -1;
+	return sum == nr_all ? (int)sum : -1;
 }
 
 static void mglru_show(struct seq_file *m)

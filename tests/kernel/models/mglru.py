@@ -1,9 +1,9 @@
 """MGLRU: generations of anonymous and of file pages. What a fault brings in belongs to the youngest, what a call reads
 to the oldest; a walk moves used pages to the youngest and begins a new one; eviction takes the first of the oldest, and
 leaves the two youngest alone (Linux 6.1, Documentation/mm/multigen_lru.rst and mm/vmscan.c). Pages that calls used
-twice are spared for one generation. A walk goes on by 16 pages each time a page is wanted, and further when it is due.
-It goes only where pages are in use: to an area in which the last walk found an eighth of the pages used, or eviction
-one. Strings are so short that there are two areas: the process and the file.
+twice are spared for one generation. A walk goes on by 64 pages each time a page is wanted, and further when it is due.
+It passes by the areas where, since the last walk began, fewer than eight pages were found used, or fewer than every
+eighth that the walk asked. Strings are so short that there are two areas: the process and the file.
 The kernel asks up to thirteen times, and says each time how many pages may be looked at."""
 
 from __future__ import annotations
@@ -22,10 +22,12 @@ class Model:
     def __init__(self, frames: int) -> None:
         self.frames = frames
         self.order: list[tuple[int, int]] = []  # (page, its generation): first come, first in its generation
-        self.areas: tuple[list[int], list[int]] = ([], [])  # those first that a walk has not yet reached
         self.in_use = [True, True]
-        self.at = 2  # the area where the walk is; 2: there is no walk
-        self.left = self.reached = self.found_used = 0  # pages there
+        self.asked = [0, 0]
+        self.found_used = [0, 0]
+        self.walks = 0
+        self.lists: list[tuple[int, int]] = []  # (generation, kind) that the walk is in, and has yet to come to
+        self.reached: set[int] = set()  # pages that it has passed
         self.calls: dict[int, int] = {}
         self.used: set[int] = set()
         self.youngest = 3
@@ -44,7 +46,6 @@ class Model:
         gone = [self.take()] if len(self.order) == self.frames else []
         self.calls[page] = int(called)
         self.order.append((page, self.oldest[FILES] if kind & OF_FILE and called else self.youngest))
-        self.areas[page < 0].append(page)
         return False, gone
 
     def take(self) -> int:
@@ -56,9 +57,7 @@ class Model:
                 page = next(page for page, _ in sorted(self.order, key=lambda entry: (entry[1], entry[0] < 0)))
             if page is not None:
                 self.order = [entry for entry in self.order if entry[0] != page]
-                self.areas[page < 0].remove(page)
-                if self.at == (page < 0):
-                    self.left = min(self.left, len(self.areas[self.at]))
+                self.reached.discard(page)
                 self.used.discard(page)
                 del self.calls[page]
                 return page
@@ -67,9 +66,9 @@ class Model:
     def found(self, reserve: int) -> int | None:
         """The page that may go, with more looks left than the reserve."""
         self.drop_empty()
-        if self.at < 2 or self.time_to_walk():
+        if self.lists or self.time_to_walk():
             self.begin()
-            self.walk(16)
+            self.walk(64)
         while self.looks > reserve:
             self.drop_empty()
             anon_first = self.oldest[ANON] < self.oldest[FILES]
@@ -87,7 +86,7 @@ class Model:
             elif page in self.used:
                 self.used.remove(page)
                 self.promote(page)
-                self.in_use[page < 0] = True
+                self.found_used[page < 0] += 1
             else:
                 return page
         return None
@@ -116,35 +115,43 @@ class Model:
 
     def begin(self) -> None:
         """A walk, unless one is on its way."""
-        if self.at == 2:
-            self.go_to(0)
+        if self.lists:
+            return
+        if self.walks:
+            self.in_use = [8 <= used >= asked / 8 for used, asked in zip(self.found_used, self.asked, strict=True)]
+            self.asked, self.found_used = [0, 0], [0, 0]
+        self.reached.clear()
+        self.lists = [(its, kind) for its in range(self.youngest, -1, -1) for kind in (ANON, FILES)]
+        if not any(self.in_use):
+            self.end()
 
-    def go_to(self, area: int) -> None:
-        """To this area or the next, if it is in use; else the walk is over, and a generation begins."""
-        self.at = next((at for at in range(area, 2) if self.in_use[at]), 2)
-        self.reached = self.found_used = 0
-        if self.at < 2:
-            self.left = len(self.areas[self.at])
-        else:
-            self.youngest += 1
+    def end(self) -> None:
+        """Of the walk: a generation begins."""
+        self.lists = []
+        self.walks += 1
+        self.youngest += 1
 
     def walk(self, pages: int) -> None:
         """So many more."""
-        while self.at < 2:
-            if not self.left:
-                self.in_use[self.at] = 0 < self.found_used >= self.reached / 8
-                self.go_to(self.at + 1)
-            elif pages and self.looks:
-                self.left, pages, self.looks = self.left - 1, pages - 1, self.looks - 1
-                page = self.areas[self.at].pop(0)
-                self.areas[self.at].append(page)
-                self.reached += 1
-                if page in self.used:
-                    self.used.remove(page)
-                    self.found_used += 1
-                    self.promote(page)
-            else:
+        while self.lists:
+            generation, kind = self.lists[0]
+            left = [page for page in self.members(kind, generation) if page not in self.reached]
+            if not left:
+                self.lists.pop(0)
+                if not self.lists or self.lists[0][0] < self.oldest[ANON]:
+                    self.end()
+                continue
+            if not (pages and self.looks):
                 return
+            pages, self.looks = pages - 1, self.looks - 1
+            self.reached.add(left[0])
+            if not self.in_use[kind]:
+                continue
+            self.asked[kind] += 1
+            if left[0] in self.used:
+                self.used.remove(left[0])
+                self.found_used[kind] += 1
+                self.promote(left[0])
 
     def promote(self, page: int) -> None:
         """To the youngest generation."""
