@@ -76,6 +76,7 @@ static struct generation gens[NR_KINDS][MAX_GENS]; /* by their numbers, modulo M
 static struct area areas[NR_KINDS][NR_AREAS];
 static u32 nr_all;
 static u32 max_seq, min_seq[NR_KINDS];
+static struct generation *youngest[NR_KINDS], *oldest[NR_KINDS]; /* those of these numbers */
 static u64 nr_walks, nr_promoted, nr_protected;
 
 static u32 walk_seq; /* the walk is in this generation */
@@ -93,9 +94,17 @@ static struct generation *generation(enum kind kind, u32 seq)
 	return &gens[kind][seq % MAX_GENS];
 }
 
-static void enlist(struct mglru_page *p, u32 seq)
+static void find_ends(void)
 {
-	p->gen = generation(p->kind, seq);
+	for (int kind = 0; kind < NR_KINDS; kind++) {
+		youngest[kind] = generation(kind, max_seq);
+		oldest[kind] = generation(kind, min_seq[kind]);
+	}
+}
+
+static void enlist(struct mglru_page *p, struct generation *gen)
+{
+	p->gen = gen;
 	list_add_tail(&p->node, &p->gen->pages);
 	p->gen->nr++;
 }
@@ -110,10 +119,10 @@ static void delist(struct mglru_page *p)
 }
 
 /* Its count of uses by system calls begins anew. */
-static void move(struct mglru_page *p, u32 seq)
+static void move(struct mglru_page *p, struct generation *gen)
 {
 	delist(p);
-	enlist(p, seq);
+	enlist(p, gen);
 	p->refs = 0;
 }
 
@@ -129,6 +138,7 @@ static int mglru_init(void)
 	for (int i = 0; i < NR_KINDS * NR_AREAS; i++)
 		areas[i / NR_AREAS][i % NR_AREAS] = (struct area){ .in_use = true };
 	max_seq = MIN_GENS + 1;
+	find_ends();
 	nr_all = 0;
 	next_page = NULL;
 	emptied = true;
@@ -145,9 +155,9 @@ static struct area *area_of(struct mglru_page *p)
 	return &areas[p->kind][(space + page_vpn(page) / AREA_PAGES) % NR_AREAS];
 }
 
-static void own(struct mglru_page *p, u32 seq)
+static void own(struct mglru_page *p, struct generation *gen)
 {
-	enlist(p, seq);
+	enlist(p, gen);
 	nr_all++;
 }
 
@@ -166,7 +176,7 @@ static void mglru_insert(struct page *page, struct mm_struct *mm, enum vm_in how
 	p->kind = page_is_file(page) ? FILES : ANON;
 	p->used = false;
 	p->refs = how == VM_IN_READ;
-	own(p, how == VM_IN_READ ? min_seq[FILES] : max_seq);
+	own(p, how == VM_IN_READ ? oldest[FILES] : youngest[p->kind]);
 }
 
 static void mglru_touch(struct page *page, struct mm_struct *mm, enum vm_touch how)
@@ -179,7 +189,7 @@ static void mglru_touch(struct page *page, struct mm_struct *mm, enum vm_touch h
 	} else if (how == VM_TOUCH_DONTNEED) {
 		page_referenced(page);
 		p->used = false;
-		move(p, min_seq[p->kind]);
+		move(p, oldest[p->kind]);
 	} else {
 		p->used = true;
 	}
@@ -201,9 +211,9 @@ static bool test_and_clear_used(struct mglru_page *p)
 
 static void promote(struct mglru_page *p)
 {
-	if (p->gen == generation(p->kind, max_seq))
+	if (p->gen == youngest[p->kind])
 		return;
-	move(p, max_seq);
+	move(p, youngest[p->kind]);
 	nr_promoted++;
 }
 
@@ -220,6 +230,7 @@ static void inc_min_seq(void)
 		while (nr_gens(kind) > MIN_GENS && !generation(kind, min_seq[kind])->nr)
 			min_seq[kind]++;
 	min_seq[ANON] = MIN(min_seq[ANON], min_seq[FILES]);
+	find_ends();
 }
 
 /* A generation begins. */
@@ -227,6 +238,7 @@ static void end_walk(void)
 {
 	next_page = NULL;
 	max_seq++;
+	find_ends();
 	nr_walks++;
 	emptied = true;
 }
@@ -305,7 +317,7 @@ static bool should_run_aging(void)
 	if (nr_gens(ANON) > MIN_GENS + 1)
 		return false;
 	for (int kind = 0; kind < NR_KINDS; kind++) {
-		young += generation(kind, max_seq)->nr;
+		young += youngest[kind]->nr;
 		old += generation(kind, max_seq - MIN_GENS)->nr;
 	}
 	return young * MIN_GENS > nr_all || old * (MIN_GENS + 2) < nr_all;
@@ -326,9 +338,9 @@ static void age(struct vm_scan *scan)
 static bool sort(struct vm_scan *scan, struct mglru_page *p)
 {
 	if (!vm_eligible(scan, policy_page_of(p))) {
-		move(p, min_seq[p->kind] + 1);
+		move(p, generation(p->kind, min_seq[p->kind] + 1));
 	} else if (p->refs > 1) {
-		move(p, min_seq[p->kind] + 1);
+		move(p, generation(p->kind, min_seq[p->kind] + 1));
 		nr_protected++;
 	} else if (test_and_clear_used(p)) {
 		promote(p);
@@ -342,9 +354,7 @@ static bool sort(struct vm_scan *scan, struct mglru_page *p)
 /* The oldest generation of a kind, if its pages may go; NULL: not now. */
 static struct generation *evictable(enum kind kind)
 {
-	struct generation *oldest = generation(kind, min_seq[kind]);
-
-	return nr_gens(kind) > MIN_GENS && oldest->nr ? oldest : NULL;
+	return nr_gens(kind) > MIN_GENS && oldest[kind]->nr ? oldest[kind] : NULL;
 }
 
 /* Evicts, and ages when it must, as long as the budget is more than the reserve. */
@@ -406,7 +416,7 @@ static void mglru_putback(struct page *page, enum vm_put why)
 	struct mglru_page *p = mglru_data(page);
 
 	p->used = why == VM_PUT_USED;
-	own(p, p->used ? max_seq : min_seq[p->kind] + 1);
+	own(p, p->used ? youngest[p->kind] : generation(p->kind, min_seq[p->kind] + 1));
 }
 
 static int mglru_check(void)
