@@ -52,6 +52,7 @@ enum kind { ANON, FILES, NR_KINDS };
 #define MAX_REFS 8   /* tier 3 is the last */
 #define AREA_PAGES 1024
 #define NR_AREAS 128 /* of each kind */
+#define MIN_USED 8   /* pages of an area in use, and one of so many */
 
 struct generation {
 	struct list_head pages; /* the next to go comes first */
@@ -251,7 +252,7 @@ static bool find_areas(void)
 	for (int i = 0; nr_walks && i < NR_KINDS * NR_AREAS; i++) {
 		struct area *area = &areas[i / NR_AREAS][i % NR_AREAS];
 
-		area->in_use = area->used >= 8 && 8 * area->used >= area->asked;
+		area->in_use = area->used >= MIN_USED && MIN_USED * area->used >= area->asked;
 		area->asked = area->used = 0;
 		any |= area->in_use;
 	}
