@@ -56,7 +56,7 @@ enum twoq_list { INACTIVE, ACTIVE, NR_LISTS };
 
 struct twoq_page {
 	struct list_head node;
-	enum twoq_kind kind : 8;
+	struct twoq_lists *lists; /* those of its zone and kind */
 	enum twoq_list list : 8;
 	bool referenced;
 	bool young; /* mapped by a fault since the last look */
@@ -67,6 +67,8 @@ POLICY_PAGE_FITS(struct twoq_page);
 #define MOST_SCANNED 1000000 /* scanned is halved here at the latest: products fit 32 bits */
 
 struct twoq_lists {
+	struct twoq_zone *zone;
+	enum twoq_kind kind;
 	struct list_head list[NR_LISTS]; /* newest first */
 	u32 nr[NR_LISTS];
 	u32 ratio;            /* how many active pages for an inactive one */
@@ -88,36 +90,28 @@ static struct twoq_page *twoq_data(struct page *page)
 	return policy_page(page);
 }
 
-static struct twoq_zone *zone_of(struct page *page)
+static void enlist(struct twoq_page *p, enum twoq_list list)
 {
-	return &zone[page_zone_index(page)];
-}
+	struct twoq_lists *l = p->lists;
 
-static struct twoq_lists *lists_of(struct page *page)
-{
-	return &zone_of(page)->kind[twoq_data(page)->kind];
-}
-
-static void enlist(struct page *page, enum twoq_list list)
-{
-	struct twoq_lists *l = lists_of(page);
-
-	twoq_data(page)->list = list;
-	list_add(&twoq_data(page)->node, &l->list[list]);
+	p->list = list;
+	list_add(&p->node, &l->list[list]);
 	l->nr[list]++;
-	zone_of(page)->nr++;
+	l->zone->nr++;
 }
 
-static void delist(struct page *page)
+static void delist(struct twoq_page *p)
 {
-	list_del(&twoq_data(page)->node);
-	lists_of(page)->nr[twoq_data(page)->list]--;
-	zone_of(page)->nr--;
+	struct twoq_lists *l = p->lists;
+
+	list_del(&p->node);
+	l->nr[p->list]--;
+	l->zone->nr--;
 }
 
-static void move(struct twoq_lists *l, struct page *page, enum twoq_list to)
+static void move(struct twoq_page *p, enum twoq_list to)
 {
-	struct twoq_page *p = twoq_data(page);
+	struct twoq_lists *l = p->lists;
 
 	l->nr[p->list]--;
 	l->nr[to]++;
@@ -140,20 +134,18 @@ static void count(struct twoq_lists *l, bool in_use)
 		halve(l);
 }
 
-static void activate(struct twoq_lists *l, struct page *page)
+static void activate(struct twoq_page *p)
 {
 	nr_activated++;
-	move(l, page, ACTIVE);
+	move(p, ACTIVE);
 }
 
-static void mark_page_accessed(struct page *page)
+static void mark_page_accessed(struct twoq_page *p)
 {
-	struct twoq_page *p = twoq_data(page);
-
 	if (p->list == INACTIVE && p->referenced) {
 		p->referenced = false;
-		count(lists_of(page), true);
-		activate(lists_of(page), page);
+		count(p->lists, true);
+		activate(p);
 	} else {
 		p->referenced = true;
 	}
@@ -178,6 +170,8 @@ static int twoq_init(void)
 	for (int i = 0; i < VM_NR_ZONES; i++) {
 		zone[i] = (struct twoq_zone){ 0 };
 		for (int k = 0; k < NR_KINDS; k++) {
+			zone[i].kind[k].zone = &zone[i];
+			zone[i].kind[k].kind = k;
 			zone[i].kind[k].ratio = k == ANON ? ratio_of(nr_pages[i]) : 1;
 			for (int l = 0; l < NR_LISTS; l++)
 				INIT_LIST_HEAD(&zone[i].kind[k].list[l]);
@@ -192,25 +186,26 @@ static void twoq_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
 {
 	struct twoq_page *p = twoq_data(page);
 	bool asked_for = how == VM_IN_FAULT || how == VM_IN_CLAIM || how == VM_IN_READ;
+	enum twoq_kind kind = page_is_file(page) ? FILES : ANON;
+	enum twoq_list list = kind == ANON && !from.store ? ACTIVE : INACTIVE;
 
-	p->kind = page_is_file(page) ? FILES : ANON;
+	p->lists = &zone[page_zone_index(page)].kind[kind];
 	p->young = asked_for && mm;
 	p->referenced = asked_for && !mm; /* by a read: mark_page_accessed */
-	enlist(page, p->kind == ANON && !from.store ? ACTIVE : INACTIVE);
-	count(lists_of(page), p->list == ACTIVE);
+	enlist(p, list);
+	count(p->lists, list == ACTIVE);
 }
 
 /* To the tail of the inactive list, unused. (In Linux a dirty page waits until it is written.) */
 static void deactivate(struct page *page)
 {
 	struct twoq_page *p = twoq_data(page);
-	struct twoq_lists *l = lists_of(page);
 
 	page_referenced(page);
 	p->referenced = p->young = false;
-	count(l, false);
-	move(l, page, INACTIVE);
-	list_move_tail(&p->node, &l->list[INACTIVE]);
+	count(p->lists, false);
+	move(p, INACTIVE);
+	list_move_tail(&p->node, &p->lists->list[INACTIVE]);
 }
 
 static void twoq_touch(struct page *page, struct mm_struct *mm, enum vm_touch how)
@@ -219,7 +214,7 @@ static void twoq_touch(struct page *page, struct mm_struct *mm, enum vm_touch ho
 	if (how == VM_TOUCH_MINOR)
 		twoq_data(page)->young = true;
 	else if (how == VM_TOUCH_IO)
-		mark_page_accessed(page);
+		mark_page_accessed(twoq_data(page));
 	else if (how == VM_TOUCH_DONTNEED)
 		deactivate(page);
 }
@@ -227,21 +222,20 @@ static void twoq_touch(struct page *page, struct mm_struct *mm, enum vm_touch ho
 static void twoq_remove(struct page *page, enum vm_out why)
 {
 	(void)why;
-	delist(page);
+	delist(twoq_data(page));
 }
 
-static struct page *oldest(struct twoq_lists *l, enum twoq_list list)
+static struct twoq_page *oldest(struct twoq_lists *l, enum twoq_list list)
 {
-	return policy_page_of(list_last_entry(&l->list[list], struct twoq_page, node));
+	return list_last_entry(&l->list[list], struct twoq_page, node);
 }
 
 /* Looks at a page, which clears what it sees. Old pressure counts less: whenever a zone has been
  * looked at four times over, all forget half. */
-static bool was_used(struct page *page)
+static bool was_used(struct twoq_page *p)
 {
-	struct twoq_page *p = twoq_data(page);
-	struct twoq_zone *z = zone_of(page);
-	bool used = page_referenced(page) || p->young;
+	struct twoq_zone *z = p->lists->zone;
+	bool used = page_referenced(policy_page_of(p)) || p->young;
 
 	p->young = false;
 	if (++z->nr_looked >= 4 * z->nr + CLUSTER)
@@ -262,32 +256,31 @@ static void shrink_active(struct twoq_lists *l, struct vm_scan *scan)
 	u32 n = MIN(1 + l->nr[ACTIVE] / (l->nr[INACTIVE] + 1), CLUSTER);
 
 	for (; n && is_too_long(l) && vm_scan_more(scan); n--) {
-		struct page *page = oldest(l, ACTIVE);
-		bool used = was_used(page);
+		struct twoq_page *p = oldest(l, ACTIVE);
+		bool used = was_used(p);
 
 		count(l, used);
-		if (used && twoq_data(page)->kind == FILES && page_is_executable(page)) {
-			move(l, page, ACTIVE);
+		if (used && l->kind == FILES && page_is_executable(policy_page_of(p))) {
+			move(p, ACTIVE);
 		} else {
 			nr_deactivated++;
-			move(l, page, INACTIVE);
+			move(p, INACTIVE);
 		}
 	}
 }
 
 /* Does the page stay when its turn to go has come? If so it is moved. */
-static bool page_check_references(struct twoq_lists *l, struct page *page)
+static bool page_check_references(struct twoq_page *p)
 {
-	struct twoq_page *p = twoq_data(page);
-	bool file = p->kind == FILES, referenced = p->referenced, used = was_used(page);
+	bool file = p->lists->kind == FILES, referenced = p->referenced, used = was_used(p);
 	bool activates = used && (!file || referenced);
 
-	count(l, activates);
+	count(p->lists, activates);
 	p->referenced = used && file; /* also of one that becomes active */
 	if (activates)
-		activate(l, page);
-	else if (used || (file && referenced && page_dirty(page)))
-		move(l, page, INACTIVE);
+		activate(p);
+	else if (used || (file && referenced && page_dirty(policy_page_of(p))))
+		move(p, INACTIVE);
 	else
 		return false;
 	return true;
@@ -296,16 +289,16 @@ static bool page_check_references(struct twoq_lists *l, struct page *page)
 /* Looks at the oldest inactive page; NULL: it stays. */
 static struct page *shrink_inactive(struct twoq_lists *l, const struct vm_scan *scan)
 {
-	struct page *page = oldest(l, INACTIVE);
+	struct twoq_page *p = oldest(l, INACTIVE);
 
-	if (!vm_eligible(scan, page)) {
-		move(l, page, INACTIVE);
+	if (!vm_eligible(scan, policy_page_of(p))) {
+		move(p, INACTIVE);
 		return NULL;
 	}
-	if (page_check_references(l, page))
+	if (page_check_references(p))
 		return NULL;
-	delist(page);
-	return page;
+	delist(p);
+	return policy_page_of(p);
 }
 
 static u64 weight(const struct twoq_lists *l, u32 priority)
@@ -355,13 +348,13 @@ static struct twoq_zone *next_zone(const struct vm_scan *scan)
 static struct page *take_any(struct twoq_lists *l, enum twoq_list list, struct vm_scan *scan)
 {
 	for (u32 n = l->nr[list]; n && vm_scan_more(scan); n--) {
-		struct page *page = oldest(l, list);
+		struct twoq_page *p = oldest(l, list);
 
-		if (vm_eligible(scan, page)) {
-			delist(page);
-			return page;
+		if (vm_eligible(scan, policy_page_of(p))) {
+			delist(p);
+			return policy_page_of(p);
 		}
-		move(l, page, list);
+		move(p, list);
 	}
 	return NULL;
 }
@@ -402,7 +395,7 @@ static void twoq_putback(struct page *page, enum vm_put why)
 {
 	if (why == VM_PUT_USED)
 		twoq_data(page)->young = true;
-	enlist(page, why == VM_PUT_NOSWAP ? ACTIVE : INACTIVE);
+	enlist(twoq_data(page), why == VM_PUT_NOSWAP ? ACTIVE : INACTIVE);
 }
 
 static int twoq_check(void)
