@@ -109,10 +109,8 @@ static void delist(struct twoq_page *p)
 	l->zone->nr--;
 }
 
-static void move(struct twoq_page *p, enum twoq_list to)
+static void move(struct twoq_lists *l, struct twoq_page *p, enum twoq_list to)
 {
-	struct twoq_lists *l = p->lists;
-
 	l->nr[p->list]--;
 	l->nr[to]++;
 	p->list = to;
@@ -134,10 +132,10 @@ static void count(struct twoq_lists *l, bool in_use)
 		halve(l);
 }
 
-static void activate(struct twoq_page *p)
+static void activate(struct twoq_lists *l, struct twoq_page *p)
 {
 	nr_activated++;
-	move(p, ACTIVE);
+	move(l, p, ACTIVE);
 }
 
 static void mark_page_accessed(struct twoq_page *p)
@@ -145,7 +143,7 @@ static void mark_page_accessed(struct twoq_page *p)
 	if (p->list == INACTIVE && p->referenced) {
 		p->referenced = false;
 		count(p->lists, true);
-		activate(p);
+		activate(p->lists, p);
 	} else {
 		p->referenced = true;
 	}
@@ -185,15 +183,16 @@ static void twoq_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
 			struct page_id from)
 {
 	struct twoq_page *p = twoq_data(page);
-	bool asked_for = how == VM_IN_FAULT || how == VM_IN_CLAIM || how == VM_IN_READ;
-	enum twoq_kind kind = page_is_file(page) ? FILES : ANON;
-	enum twoq_list list = kind == ANON && !from.store ? ACTIVE : INACTIVE;
+	struct twoq_zone *z = &zone[page_zone_index(page)];
+	bool file = page_is_file(page), active = !file && !from.store;
 
-	p->lists = &zone[page_zone_index(page)].kind[kind];
-	p->young = asked_for && mm;
-	p->referenced = asked_for && !mm; /* by a read: mark_page_accessed */
-	enlist(p, list);
-	count(p->lists, list == ACTIVE);
+	p->lists = file ? &z->kind[FILES] : &z->kind[ANON];
+	if (how == VM_IN_FAULT || how == VM_IN_CLAIM || how == VM_IN_READ) {
+		p->young = mm;
+		p->referenced = !mm; /* by a read: mark_page_accessed */
+	}
+	enlist(p, active ? ACTIVE : INACTIVE);
+	count(p->lists, active);
 }
 
 /* To the tail of the inactive list, unused. (In Linux a dirty page waits until it is written.) */
@@ -204,7 +203,7 @@ static void deactivate(struct page *page)
 	page_referenced(page);
 	p->referenced = p->young = false;
 	count(p->lists, false);
-	move(p, INACTIVE);
+	move(p->lists, p, INACTIVE);
 	list_move_tail(&p->node, &p->lists->list[INACTIVE]);
 }
 
@@ -232,9 +231,9 @@ static struct twoq_page *oldest(struct twoq_lists *l, enum twoq_list list)
 
 /* Looks at a page, which clears what it sees. Old pressure counts less: whenever a zone has been
  * looked at four times over, all forget half. */
-static bool was_used(struct twoq_page *p)
+static bool was_used(struct twoq_lists *l, struct twoq_page *p)
 {
-	struct twoq_zone *z = p->lists->zone;
+	struct twoq_zone *z = l->zone;
 	bool used = page_referenced(policy_page_of(p)) || p->young;
 
 	p->young = false;
@@ -257,30 +256,30 @@ static void shrink_active(struct twoq_lists *l, struct vm_scan *scan)
 
 	for (; n && is_too_long(l) && vm_scan_more(scan); n--) {
 		struct twoq_page *p = oldest(l, ACTIVE);
-		bool used = was_used(p);
+		bool used = was_used(l, p);
 
 		count(l, used);
 		if (used && l->kind == FILES && page_is_executable(policy_page_of(p))) {
-			move(p, ACTIVE);
+			move(l, p, ACTIVE);
 		} else {
 			nr_deactivated++;
-			move(p, INACTIVE);
+			move(l, p, INACTIVE);
 		}
 	}
 }
 
 /* Does the page stay when its turn to go has come? If so it is moved. */
-static bool page_check_references(struct twoq_page *p)
+static bool page_check_references(struct twoq_lists *l, struct twoq_page *p)
 {
-	bool file = p->lists->kind == FILES, referenced = p->referenced, used = was_used(p);
+	bool file = l->kind == FILES, referenced = p->referenced, used = was_used(l, p);
 	bool activates = used && (!file || referenced);
 
-	count(p->lists, activates);
+	count(l, activates);
 	p->referenced = used && file; /* also of one that becomes active */
 	if (activates)
-		activate(p);
+		activate(l, p);
 	else if (used || (file && referenced && page_dirty(policy_page_of(p))))
-		move(p, INACTIVE);
+		move(l, p, INACTIVE);
 	else
 		return false;
 	return true;
@@ -292,10 +291,10 @@ static struct page *shrink_inactive(struct twoq_lists *l, const struct vm_scan *
 	struct twoq_page *p = oldest(l, INACTIVE);
 
 	if (!vm_eligible(scan, policy_page_of(p))) {
-		move(p, INACTIVE);
+		move(l, p, INACTIVE);
 		return NULL;
 	}
-	if (page_check_references(p))
+	if (page_check_references(l, p))
 		return NULL;
 	delist(p);
 	return policy_page_of(p);
@@ -354,7 +353,7 @@ static struct page *take_any(struct twoq_lists *l, enum twoq_list list, struct v
 			delist(p);
 			return policy_page_of(p);
 		}
-		move(p, list);
+		move(l, p, list);
 	}
 	return NULL;
 }
@@ -373,11 +372,12 @@ static struct page *take_from_anywhere(struct vm_scan *scan)
 
 static struct page *twoq_select(struct vm_scan *scan)
 {
-	struct twoq_zone *z = next_zone(scan);
+	struct twoq_zone *z;
 	struct page *page = NULL;
 
 	if (!scan->priority)
 		return take_from_anywhere(scan);
+	z = next_zone(scan);
 	while (z && !page && vm_scan_more(scan)) {
 		struct twoq_lists *l;
 
