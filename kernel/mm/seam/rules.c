@@ -182,14 +182,6 @@ bool vm_eligible(const struct vm_scan *scan, const struct page *page)
 	return !starve_keeps(page);
 }
 
-bool vm_scan_more(struct vm_scan *scan)
-{
-	if (!scan->budget)
-		return false;
-	scan->budget--;
-	return true;
-}
-
 static bool is_page(const struct page *page)
 {
 	uintptr_t offset = (uintptr_t)page - (uintptr_t)mem_map;
