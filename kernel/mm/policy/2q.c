@@ -231,7 +231,7 @@ static struct twoq_page *oldest(struct twoq_lists *l, enum twoq_list list)
 
 /* Looks at a page, which clears what it sees. Old pressure counts less: whenever a zone has been
  * looked at four times over, all forget half. */
-static bool was_used(struct twoq_lists *l, struct twoq_page *p)
+static inline bool was_used(struct twoq_lists *l, struct twoq_page *p)
 {
 	struct twoq_zone *z = l->zone;
 	bool used = page_referenced(policy_page_of(p)) || p->young;
@@ -373,22 +373,23 @@ static struct page *take_from_anywhere(struct vm_scan *scan)
 static struct page *twoq_select(struct vm_scan *scan)
 {
 	struct twoq_zone *z;
-	struct page *page = NULL;
 
 	if (!scan->priority)
 		return take_from_anywhere(scan);
 	z = next_zone(scan);
-	while (z && !page && vm_scan_more(scan)) {
+	while (z && vm_scan_more(scan)) {
 		struct twoq_lists *l;
+		struct page *page;
 
-		for (int k = 0; k < NR_KINDS; k++)
-			if (is_too_long(&z->kind[k]))
-				shrink_active(&z->kind[k], scan);
+		for (l = z->kind; l < &z->kind[NR_KINDS]; l++)
+			if (is_too_long(l))
+				shrink_active(l, scan);
 		l = next_kind(z);
-		if (l)
-			page = shrink_inactive(l, scan);
+		page = l ? shrink_inactive(l, scan) : NULL;
+		if (page)
+			return page;
 	}
-	return page;
+	return NULL;
 }
 
 static void twoq_putback(struct page *page, enum vm_put why)
