@@ -90,20 +90,16 @@ static struct twoq_page *twoq_data(struct page *page)
 	return policy_page(page);
 }
 
-static void enlist(struct twoq_page *p, enum twoq_list list)
+static void enlist(struct twoq_lists *l, struct twoq_page *p, enum twoq_list list)
 {
-	struct twoq_lists *l = p->lists;
-
 	p->list = list;
 	list_add(&p->node, &l->list[list]);
 	l->nr[list]++;
 	l->zone->nr++;
 }
 
-static void delist(struct twoq_page *p)
+static void delist(struct twoq_lists *l, struct twoq_page *p)
 {
-	struct twoq_lists *l = p->lists;
-
 	list_del(&p->node);
 	l->nr[p->list]--;
 	l->zone->nr--;
@@ -185,14 +181,15 @@ static void twoq_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
 	struct twoq_page *p = twoq_data(page);
 	struct twoq_zone *z = &zone[page_zone_index(page)];
 	bool file = page_is_file(page), active = !file && !from.store;
+	struct twoq_lists *l = file ? &z->kind[FILES] : &z->kind[ANON];
 
-	p->lists = file ? &z->kind[FILES] : &z->kind[ANON];
+	p->lists = l;
 	if (how == VM_IN_FAULT || how == VM_IN_CLAIM || how == VM_IN_READ) {
 		p->young = mm;
 		p->referenced = !mm; /* by a read: mark_page_accessed */
 	}
-	enlist(p, active ? ACTIVE : INACTIVE);
-	count(p->lists, active);
+	enlist(l, p, active ? ACTIVE : INACTIVE);
+	count(l, active);
 }
 
 /* To the tail of the inactive list, unused. (In Linux a dirty page waits until it is written.) */
@@ -221,7 +218,7 @@ static void twoq_touch(struct page *page, struct mm_struct *mm, enum vm_touch ho
 static void twoq_remove(struct page *page, enum vm_out why)
 {
 	(void)why;
-	delist(twoq_data(page));
+	delist(twoq_data(page)->lists, twoq_data(page));
 }
 
 static struct twoq_page *oldest(struct twoq_lists *l, enum twoq_list list)
@@ -233,8 +230,8 @@ static struct twoq_page *oldest(struct twoq_lists *l, enum twoq_list list)
  * looked at four times over, all forget half. */
 static inline bool was_used(struct twoq_lists *l, struct twoq_page *p)
 {
-	struct twoq_zone *z = l->zone;
 	bool used = page_referenced(policy_page_of(p)) || p->young;
+	struct twoq_zone *z = l->zone;
 
 	p->young = false;
 	if (++z->nr_looked >= 4 * z->nr + CLUSTER)
@@ -271,7 +268,7 @@ static void shrink_active(struct twoq_lists *l, struct vm_scan *scan)
 /* Does the page stay when its turn to go has come? If so it is moved. */
 static bool page_check_references(struct twoq_lists *l, struct twoq_page *p)
 {
-	bool file = l->kind == FILES, referenced = p->referenced, used = was_used(l, p);
+	bool referenced = p->referenced, used = was_used(l, p), file = l->kind == FILES;
 	bool activates = used && (!file || referenced);
 
 	count(l, activates);
@@ -296,7 +293,7 @@ static struct page *shrink_inactive(struct twoq_lists *l, const struct vm_scan *
 	}
 	if (page_check_references(l, p))
 		return NULL;
-	delist(p);
+	delist(l, p);
 	return policy_page_of(p);
 }
 
@@ -332,14 +329,12 @@ static struct twoq_lists *next_kind(struct twoq_zone *z)
 static struct twoq_zone *next_zone(const struct vm_scan *scan)
 {
 	struct twoq_zone *best = NULL;
+	u32 zones = scan->zones;
 
-	for (int i = 0; i < VM_NR_ZONES; i++) {
-		struct twoq_zone *z = &zone[i];
-
-		if (scan->zones >> i & 1 && z->nr &&
+	for (struct twoq_zone *z = zone; z < &zone[VM_NR_ZONES]; z++, zones >>= 1)
+		if (zones & 1 && z->nr &&
 		    (!best || (u64)z->nr_looked * best->nr < (u64)best->nr_looked * z->nr))
 			best = z;
-	}
 	return best;
 }
 
@@ -350,7 +345,7 @@ static struct page *take_any(struct twoq_lists *l, enum twoq_list list, struct v
 		struct twoq_page *p = oldest(l, list);
 
 		if (vm_eligible(scan, policy_page_of(p))) {
-			delist(p);
+			delist(l, p);
 			return policy_page_of(p);
 		}
 		move(l, p, list);
@@ -396,7 +391,7 @@ static void twoq_putback(struct page *page, enum vm_put why)
 {
 	if (why == VM_PUT_USED)
 		twoq_data(page)->young = true;
-	enlist(twoq_data(page), why == VM_PUT_NOSWAP ? ACTIVE : INACTIVE);
+	enlist(twoq_data(page)->lists, twoq_data(page), why == VM_PUT_NOSWAP ? ACTIVE : INACTIVE);
 }
 
 static int twoq_check(void)
