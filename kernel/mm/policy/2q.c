@@ -251,7 +251,7 @@ static void shrink_active(struct twoq_lists *l, struct vm_scan *scan)
 {
 	u32 n = MIN(1 + l->nr[ACTIVE] / (l->nr[INACTIVE] + 1), CLUSTER);
 
-	for (; n && is_too_long(l) && vm_scan_more(scan); n--) {
+	while (vm_scan_more(scan)) {
 		struct twoq_page *p = oldest(l, ACTIVE);
 		bool used = was_used(l, p);
 
@@ -262,23 +262,26 @@ static void shrink_active(struct twoq_lists *l, struct vm_scan *scan)
 			nr_deactivated++;
 			move(l, p, INACTIVE);
 		}
+		if (!--n || !is_too_long(l))
+			return;
 	}
 }
 
 /* Does the page stay when its turn to go has come? If so it is moved. */
 static bool page_check_references(struct twoq_lists *l, struct twoq_page *p)
 {
-	bool referenced = p->referenced, used = was_used(l, p), file = l->kind == FILES;
-	bool activates = used && (!file || referenced);
+	bool used = was_used(l, p), referenced = p->referenced;
 
-	count(l, activates);
-	p->referenced = used && file; /* also of one that becomes active */
-	if (activates)
+	p->referenced = used && l->kind == FILES; /* also of one that becomes active */
+	if (used && (referenced || l->kind == ANON)) {
+		count(l, true);
 		activate(l, p);
-	else if (used || (file && referenced && page_dirty(policy_page_of(p))))
-		move(l, p, INACTIVE);
-	else
+		return true;
+	}
+	count(l, false);
+	if (!used && !(referenced && l->kind == FILES && page_dirty(policy_page_of(p))))
 		return false;
+	move(l, p, INACTIVE);
 	return true;
 }
 
