@@ -179,17 +179,16 @@ static void twoq_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
 			struct page_id from)
 {
 	struct twoq_page *p = twoq_data(page);
-	struct twoq_zone *z = &zone[page_zone_index(page)];
-	bool file = page_is_file(page), active = !file && !from.store;
-	struct twoq_lists *l = file ? &z->kind[FILES] : &z->kind[ANON];
+	struct twoq_lists *kinds = zone[page_zone_index(page)].kind, *l;
 
-	p->lists = l;
 	if (how == VM_IN_FAULT || how == VM_IN_CLAIM || how == VM_IN_READ) {
 		p->young = mm;
 		p->referenced = !mm; /* by a read: mark_page_accessed */
 	}
-	enlist(l, p, active ? ACTIVE : INACTIVE);
-	count(l, active);
+	l = page_is_file(page) ? &kinds[FILES] : &kinds[ANON];
+	p->lists = l;
+	enlist(l, p, l->kind == ANON && !from.store ? ACTIVE : INACTIVE);
+	count(l, p->list == ACTIVE);
 }
 
 /* To the tail of the inactive list, unused. (In Linux a dirty page waits until it is written.) */
