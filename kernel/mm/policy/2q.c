@@ -180,6 +180,7 @@ static void twoq_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
 {
 	struct twoq_page *p = twoq_data(page);
 	struct twoq_lists *kinds = zone[page_zone_index(page)].kind, *l;
+	bool active;
 
 	if (how == VM_IN_FAULT || how == VM_IN_CLAIM || how == VM_IN_READ) {
 		p->young = mm;
@@ -187,8 +188,9 @@ static void twoq_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
 	}
 	l = page_is_file(page) ? &kinds[FILES] : &kinds[ANON];
 	p->lists = l;
-	enlist(l, p, l->kind == ANON && !from.store ? ACTIVE : INACTIVE);
-	count(l, p->list == ACTIVE);
+	active = l->kind == ANON && !from.store;
+	enlist(l, p, active ? ACTIVE : INACTIVE);
+	count(l, active);
 }
 
 /* To the tail of the inactive list, unused. (In Linux a dirty page waits until it is written.) */
