@@ -228,7 +228,7 @@ static struct twoq_page *oldest(struct twoq_lists *l, enum twoq_list list)
 }
 
 /* Looks at a page, which clears what it sees. Old pressure counts less: whenever a zone has been
- * looked at four times over, all forget half. */
+ * looked at four times over, all forget half. (Inline: every look asks.) */
 static inline bool was_used(struct twoq_lists *l, struct twoq_page *p)
 {
 	bool used = page_referenced(policy_page_of(p)) || p->young;
@@ -247,7 +247,7 @@ static bool is_too_long(const struct twoq_lists *l)
 }
 
 /* Linux scans lists in proportion to their lengths, so for one inactive page so many active ones,
- * while these are too many. */
+ * while these are too many, as they are at the start. */
 static void shrink_active(struct twoq_lists *l, struct vm_scan *scan)
 {
 	u32 n = MIN(1 + l->nr[ACTIVE] / (l->nr[INACTIVE] + 1), CLUSTER);
