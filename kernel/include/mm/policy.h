@@ -168,7 +168,14 @@ void page_trap(struct page *page);
 /* The address space that faulted it in last, NULL: not known or gone. */
 struct mm_struct *page_mm(struct page *page);
 /* Spends one page of the budget; false: there is none left. */
-bool vm_scan_more(struct vm_scan *scan);
+static inline bool vm_scan_more(struct vm_scan *scan)
+{
+	if (!scan->budget)
+		return false;
+	scan->budget--;
+	return true;
+}
+
 /* May this page be given to this scan? Ask before choosing, not after. */
 bool vm_eligible(const struct vm_scan *scan, const struct page *page);
 /* Machine time, and the time the process itself has run in user mode; ns. */

@@ -56,7 +56,7 @@ enum twoq_list { INACTIVE, ACTIVE, NR_LISTS };
 
 struct twoq_page {
 	struct list_head node;
-	enum twoq_kind kind : 8;
+	struct twoq_lists *lists; /* those of its zone and kind */
 	enum twoq_list list : 8;
 	bool referenced;
 	bool young; /* mapped by a fault since the last look */
@@ -67,6 +67,8 @@ POLICY_PAGE_FITS(struct twoq_page);
 #define MOST_SCANNED 1000000 /* scanned is halved here at the latest: products fit 32 bits */
 
 struct twoq_lists {
+	struct twoq_zone *zone;
+	enum twoq_kind kind;
 	struct list_head list[NR_LISTS]; /* newest first */
 	u32 nr[NR_LISTS];
 	u32 ratio;            /* how many active pages for an inactive one */
@@ -88,37 +90,23 @@ static struct twoq_page *twoq_data(struct page *page)
 	return policy_page(page);
 }
 
-static struct twoq_zone *zone_of(struct page *page)
+static void enlist(struct twoq_lists *l, struct twoq_page *p, enum twoq_list list)
 {
-	return &zone[page_zone_index(page)];
-}
-
-static struct twoq_lists *lists_of(struct page *page)
-{
-	return &zone_of(page)->kind[twoq_data(page)->kind];
-}
-
-static void enlist(struct page *page, enum twoq_list list)
-{
-	struct twoq_lists *l = lists_of(page);
-
-	twoq_data(page)->list = list;
-	list_add(&twoq_data(page)->node, &l->list[list]);
+	p->list = list;
+	list_add(&p->node, &l->list[list]);
 	l->nr[list]++;
-	zone_of(page)->nr++;
+	l->zone->nr++;
 }
 
-static void delist(struct page *page)
+static void delist(struct twoq_lists *l, struct twoq_page *p)
 {
-	list_del(&twoq_data(page)->node);
-	lists_of(page)->nr[twoq_data(page)->list]--;
-	zone_of(page)->nr--;
+	list_del(&p->node);
+	l->nr[p->list]--;
+	l->zone->nr--;
 }
 
-static void move(struct twoq_lists *l, struct page *page, enum twoq_list to)
+static void move(struct twoq_lists *l, struct twoq_page *p, enum twoq_list to)
 {
-	struct twoq_page *p = twoq_data(page);
-
 	l->nr[p->list]--;
 	l->nr[to]++;
 	p->list = to;
@@ -140,20 +128,18 @@ static void count(struct twoq_lists *l, bool in_use)
 		halve(l);
 }
 
-static void activate(struct twoq_lists *l, struct page *page)
+static void activate(struct twoq_lists *l, struct twoq_page *p)
 {
 	nr_activated++;
-	move(l, page, ACTIVE);
+	move(l, p, ACTIVE);
 }
 
-static void mark_page_accessed(struct page *page)
+static void mark_page_accessed(struct twoq_page *p)
 {
-	struct twoq_page *p = twoq_data(page);
-
 	if (p->list == INACTIVE && p->referenced) {
 		p->referenced = false;
-		count(lists_of(page), true);
-		activate(lists_of(page), page);
+		count(p->lists, true);
+		activate(p->lists, p);
 	} else {
 		p->referenced = true;
 	}
@@ -178,6 +164,8 @@ static int twoq_init(void)
 	for (int i = 0; i < VM_NR_ZONES; i++) {
 		zone[i] = (struct twoq_zone){ 0 };
 		for (int k = 0; k < NR_KINDS; k++) {
+			zone[i].kind[k].zone = &zone[i];
+			zone[i].kind[k].kind = k;
 			zone[i].kind[k].ratio = k == ANON ? ratio_of(nr_pages[i]) : 1;
 			for (int l = 0; l < NR_LISTS; l++)
 				INIT_LIST_HEAD(&zone[i].kind[k].list[l]);
@@ -191,26 +179,30 @@ static void twoq_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
 			struct page_id from)
 {
 	struct twoq_page *p = twoq_data(page);
-	bool asked_for = how == VM_IN_FAULT || how == VM_IN_CLAIM || how == VM_IN_READ;
+	struct twoq_lists *kinds = zone[page_zone_index(page)].kind, *l;
+	bool active;
 
-	p->kind = page_is_file(page) ? FILES : ANON;
-	p->young = asked_for && mm;
-	p->referenced = asked_for && !mm; /* by a read: mark_page_accessed */
-	enlist(page, p->kind == ANON && !from.store ? ACTIVE : INACTIVE);
-	count(lists_of(page), p->list == ACTIVE);
+	if (how == VM_IN_FAULT || how == VM_IN_CLAIM || how == VM_IN_READ) {
+		p->young = mm;
+		p->referenced = !mm; /* by a read: mark_page_accessed */
+	}
+	l = page_is_file(page) ? &kinds[FILES] : &kinds[ANON];
+	p->lists = l;
+	active = l->kind == ANON && !from.store;
+	enlist(l, p, active ? ACTIVE : INACTIVE);
+	count(l, active);
 }
 
 /* To the tail of the inactive list, unused. (In Linux a dirty page waits until it is written.) */
 static void deactivate(struct page *page)
 {
 	struct twoq_page *p = twoq_data(page);
-	struct twoq_lists *l = lists_of(page);
 
 	page_referenced(page);
 	p->referenced = p->young = false;
-	count(l, false);
-	move(l, page, INACTIVE);
-	list_move_tail(&p->node, &l->list[INACTIVE]);
+	count(p->lists, false);
+	move(p->lists, p, INACTIVE);
+	list_move_tail(&p->node, &p->lists->list[INACTIVE]);
 }
 
 static void twoq_touch(struct page *page, struct mm_struct *mm, enum vm_touch how)
@@ -219,7 +211,7 @@ static void twoq_touch(struct page *page, struct mm_struct *mm, enum vm_touch ho
 	if (how == VM_TOUCH_MINOR)
 		twoq_data(page)->young = true;
 	else if (how == VM_TOUCH_IO)
-		mark_page_accessed(page);
+		mark_page_accessed(twoq_data(page));
 	else if (how == VM_TOUCH_DONTNEED)
 		deactivate(page);
 }
@@ -227,21 +219,20 @@ static void twoq_touch(struct page *page, struct mm_struct *mm, enum vm_touch ho
 static void twoq_remove(struct page *page, enum vm_out why)
 {
 	(void)why;
-	delist(page);
+	delist(twoq_data(page)->lists, twoq_data(page));
 }
 
-static struct page *oldest(struct twoq_lists *l, enum twoq_list list)
+static struct twoq_page *oldest(struct twoq_lists *l, enum twoq_list list)
 {
-	return policy_page_of(list_last_entry(&l->list[list], struct twoq_page, node));
+	return list_last_entry(&l->list[list], struct twoq_page, node);
 }
 
 /* Looks at a page, which clears what it sees. Old pressure counts less: whenever a zone has been
- * looked at four times over, all forget half. */
-static bool was_used(struct page *page)
+ * looked at four times over, all forget half. (Inline: every look asks.) */
+static inline bool was_used(struct twoq_lists *l, struct twoq_page *p)
 {
-	struct twoq_page *p = twoq_data(page);
-	struct twoq_zone *z = zone_of(page);
-	bool used = page_referenced(page) || p->young;
+	bool used = page_referenced(policy_page_of(p)) || p->young;
+	struct twoq_zone *z = l->zone;
 
 	p->young = false;
 	if (++z->nr_looked >= 4 * z->nr + CLUSTER)
@@ -256,56 +247,58 @@ static bool is_too_long(const struct twoq_lists *l)
 }
 
 /* Linux scans lists in proportion to their lengths, so for one inactive page so many active ones,
- * while these are too many. */
+ * while these are too many, as they are at the start. */
 static void shrink_active(struct twoq_lists *l, struct vm_scan *scan)
 {
 	u32 n = MIN(1 + l->nr[ACTIVE] / (l->nr[INACTIVE] + 1), CLUSTER);
 
-	for (; n && is_too_long(l) && vm_scan_more(scan); n--) {
-		struct page *page = oldest(l, ACTIVE);
-		bool used = was_used(page);
+	while (vm_scan_more(scan)) {
+		struct twoq_page *p = oldest(l, ACTIVE);
+		bool used = was_used(l, p);
 
 		count(l, used);
-		if (used && twoq_data(page)->kind == FILES && page_is_executable(page)) {
-			move(l, page, ACTIVE);
+		if (used && l->kind == FILES && page_is_executable(policy_page_of(p))) {
+			move(l, p, ACTIVE);
 		} else {
 			nr_deactivated++;
-			move(l, page, INACTIVE);
+			move(l, p, INACTIVE);
 		}
+		if (!--n || !is_too_long(l))
+			return;
 	}
 }
 
 /* Does the page stay when its turn to go has come? If so it is moved. */
-static bool page_check_references(struct twoq_lists *l, struct page *page)
+static bool page_check_references(struct twoq_lists *l, struct twoq_page *p)
 {
-	struct twoq_page *p = twoq_data(page);
-	bool file = p->kind == FILES, referenced = p->referenced, used = was_used(page);
-	bool activates = used && (!file || referenced);
+	bool used = was_used(l, p), referenced = p->referenced;
 
-	count(l, activates);
-	p->referenced = used && file; /* also of one that becomes active */
-	if (activates)
-		activate(l, page);
-	else if (used || (file && referenced && page_dirty(page)))
-		move(l, page, INACTIVE);
-	else
+	p->referenced = used && l->kind == FILES; /* also of one that becomes active */
+	if (used && (referenced || l->kind == ANON)) {
+		count(l, true);
+		activate(l, p);
+		return true;
+	}
+	count(l, false);
+	if (!used && !(referenced && l->kind == FILES && page_dirty(policy_page_of(p))))
 		return false;
+	move(l, p, INACTIVE);
 	return true;
 }
 
 /* Looks at the oldest inactive page; NULL: it stays. */
 static struct page *shrink_inactive(struct twoq_lists *l, const struct vm_scan *scan)
 {
-	struct page *page = oldest(l, INACTIVE);
+	struct twoq_page *p = oldest(l, INACTIVE);
 
-	if (!vm_eligible(scan, page)) {
-		move(l, page, INACTIVE);
+	if (!vm_eligible(scan, policy_page_of(p))) {
+		move(l, p, INACTIVE);
 		return NULL;
 	}
-	if (page_check_references(l, page))
+	if (page_check_references(l, p))
 		return NULL;
-	delist(page);
-	return page;
+	delist(l, p);
+	return policy_page_of(p);
 }
 
 static u64 weight(const struct twoq_lists *l, u32 priority)
@@ -340,14 +333,12 @@ static struct twoq_lists *next_kind(struct twoq_zone *z)
 static struct twoq_zone *next_zone(const struct vm_scan *scan)
 {
 	struct twoq_zone *best = NULL;
+	u32 zones = scan->zones;
 
-	for (int i = 0; i < VM_NR_ZONES; i++) {
-		struct twoq_zone *z = &zone[i];
-
-		if (scan->zones >> i & 1 && z->nr &&
+	for (struct twoq_zone *z = zone; z < &zone[VM_NR_ZONES]; z++, zones >>= 1)
+		if (zones & 1 && z->nr &&
 		    (!best || (u64)z->nr_looked * best->nr < (u64)best->nr_looked * z->nr))
 			best = z;
-	}
 	return best;
 }
 
@@ -355,13 +346,13 @@ static struct twoq_zone *next_zone(const struct vm_scan *scan)
 static struct page *take_any(struct twoq_lists *l, enum twoq_list list, struct vm_scan *scan)
 {
 	for (u32 n = l->nr[list]; n && vm_scan_more(scan); n--) {
-		struct page *page = oldest(l, list);
+		struct twoq_page *p = oldest(l, list);
 
-		if (vm_eligible(scan, page)) {
-			delist(page);
-			return page;
+		if (vm_eligible(scan, policy_page_of(p))) {
+			delist(l, p);
+			return policy_page_of(p);
 		}
-		move(l, page, list);
+		move(l, p, list);
 	}
 	return NULL;
 }
@@ -380,29 +371,31 @@ static struct page *take_from_anywhere(struct vm_scan *scan)
 
 static struct page *twoq_select(struct vm_scan *scan)
 {
-	struct twoq_zone *z = next_zone(scan);
-	struct page *page = NULL;
+	struct twoq_zone *z;
 
 	if (!scan->priority)
 		return take_from_anywhere(scan);
-	while (z && !page && vm_scan_more(scan)) {
+	z = next_zone(scan);
+	while (z && vm_scan_more(scan)) {
 		struct twoq_lists *l;
+		struct page *page;
 
-		for (int k = 0; k < NR_KINDS; k++)
-			if (is_too_long(&z->kind[k]))
-				shrink_active(&z->kind[k], scan);
+		for (l = z->kind; l < &z->kind[NR_KINDS]; l++)
+			if (is_too_long(l))
+				shrink_active(l, scan);
 		l = next_kind(z);
-		if (l)
-			page = shrink_inactive(l, scan);
+		page = l ? shrink_inactive(l, scan) : NULL;
+		if (page)
+			return page;
 	}
-	return page;
+	return NULL;
 }
 
 static void twoq_putback(struct page *page, enum vm_put why)
 {
 	if (why == VM_PUT_USED)
 		twoq_data(page)->young = true;
-	enlist(page, why == VM_PUT_NOSWAP ? ACTIVE : INACTIVE);
+	enlist(twoq_data(page)->lists, twoq_data(page), why == VM_PUT_NOSWAP ? ACTIVE : INACTIVE);
 }
 
 static int twoq_check(void)

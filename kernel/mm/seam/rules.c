@@ -150,8 +150,8 @@ static bool available(const struct vm_scan *scan, const struct page *page)
 		return false;
 	if (!swap_nr_free && page_test(page, PG_anon) && !page_test(page, PG_swapcache))
 		return false;
-	return scan->zones >> page_zone_index(page) & 1 && page_test(page, PG_owned) &&
-	       !page_test(page, PG_locked);
+	return (page->flags & (1u << PG_owned | 1u << PG_locked)) == 1u << PG_owned &&
+	       scan->zones >> page_zone_index(page) & 1;
 }
 
 /* Not asked at priority 0, nor about surplus pages. Apart, so that no guard costs nothing. */
@@ -175,16 +175,11 @@ static __attribute__((noinline)) bool guard_call_spare(const struct vm_scan *sca
 
 bool vm_eligible(const struct vm_scan *scan, const struct page *page)
 {
-	return available(scan, page) && !(vm_nr_guards && guard_call_spare(scan, page)) &&
-	       !starve_keeps(page);
-}
-
-bool vm_scan_more(struct vm_scan *scan)
-{
-	if (!scan->budget)
+	if (!available(scan, page))
 		return false;
-	scan->budget--;
-	return true;
+	if (unlikely(vm_nr_guards) && guard_call_spare(scan, page))
+		return false;
+	return !starve_keeps(page);
 }
 
 static bool is_page(const struct page *page)

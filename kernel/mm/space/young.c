@@ -54,7 +54,8 @@ static void clear_young(struct rmap_entry *e, void *arg)
 		*(bool *)arg = true;
 }
 
-static bool walk_and_clear(struct page *page)
+/* Apart, so that a page with one entry costs no more than that. */
+static __attribute__((noinline)) bool walk_and_clear(struct page *page)
 {
 	bool seen = false;
 

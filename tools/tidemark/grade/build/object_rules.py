@@ -35,7 +35,7 @@ SAYING = words("printk snprintf scnprintf vsnprintf seq_printf seq_puts show_u64
 COPYING = words("memcpy memmove memcmp strlen strcmp strncmp")
 MEMORY = words("kmalloc kzalloc kfree kmem_cache_create kmem_cache_destroy kmem_cache_alloc kmem_cache_free")
 SEAM = words("""
-    max_pfn mem_map page_referenced page_young page_dirty page_trap page_mm policy_mm vm_scan_more vm_eligible vm_now
+    max_pfn mem_map page_referenced page_young page_dirty page_trap page_mm policy_mm vm_eligible vm_now
     mm_vtime mm_sleeps mm_rss vm_frames vm_next_mm vm_prepage
 """)
 SANITIZERS = ("__asan_", "__ubsan_", "__sanitizer_", "_GLOBAL_OFFSET_TABLE_", "__start_asan", "__stop_asan")
