@@ -12,8 +12,8 @@ pytest_plugins = ["pytester", "unchanged"]
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are processors, since tests also wait: for a debugger, a browser, the end of a program."""
-    return len(os.sched_getaffinity(0)) + 1
+    """Two more than there are processors, since tests also wait: for a debugger, a browser, the end of a program."""
+    return len(os.sched_getaffinity(0)) + 2
 
 
 def pytest_collection_finish() -> None:
