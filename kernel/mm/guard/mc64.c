@@ -19,8 +19,8 @@
  * Here: largest is who demands most, as in the second version (total_vm). Dirty pages are pushed,
  * too: he left that test out in the end, and here nearly all are. Which list a page is on only the
  * policy knows, so all that were not used are hinted as DONTNEED. What that does is the policy's:
- * 2q takes the referenced flag, and its next scan of the active list moves the page; clock and
- * fifo have no list to push from, and it is mc63 with them. A call looks at pagegrab pages, the
+ * 2q moves the page to the tail of its inactive list, so that it goes next; clock and fifo have no
+ * list to push from, and it is mc63 with them. A call looks at pagegrab pages, the
  * next goes on there.
  */
 #include "mc.h"

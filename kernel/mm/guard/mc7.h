@@ -12,11 +12,22 @@
  * nobody was in the queue, `lowest` is the lowest priority that was seen. The queue of a machine
  * that thrashes is often empty, and a policy that gives pages readily never comes to 3:
  * NAME.below=13 makes the guard act always.
+ *
+ * His mark_page_accessed is VM_TOUCH_IO, a use that the policy is told of: 2q and useonce do what
+ * that function does, mglru what it does there; clock and fifo do not listen.
  */
 #ifndef MM_GUARD_MC7_H
 #define MM_GUARD_MC7_H
 
 #include "mc.h"
+
+static u32 pagegrab, below; /* each guard has values of its own */
+
+static const struct vm_param mc_params[] = {
+	{ "pagegrab", &pagegrab, 1, 4096, NULL, "pages in a call" },
+	{ "below", &below, 0, 13, NULL, "acts when the priority of the last scan is below this" },
+	{ 0 },
+};
 
 static int last_priority = 12, lowest = 12;
 static u64 nr_calm, nr_alone, nr_acted, nr_pages;
@@ -29,7 +40,15 @@ static bool mc_spare(struct page *page, struct mm_struct *owner, const struct vm
 	return false;
 }
 
-static inline void mc_fault(bool rightmost, u32 below, u32 pages, void (*work)(struct page *page))
+/* mark_page_accessed, so many times. */
+static inline void mc_mark(struct page *page, u32 times)
+{
+	nr_pages++;
+	while (times--)
+		vm_hint(page, VM_TOUCH_IO);
+}
+
+static inline void mc_fault(bool rightmost, void (*work)(struct page *page))
 {
 	struct mm_struct *mm;
 
@@ -43,7 +62,7 @@ static inline void mc_fault(bool rightmost, u32 below, u32 pages, void (*work)(s
 		return;
 	}
 	nr_acted++;
-	mc_walk(mm, pages, work);
+	mc_walk(mm, pagegrab, work);
 }
 
 static void mc_show(struct seq_file *m)

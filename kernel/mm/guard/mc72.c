@@ -16,36 +16,28 @@
  *
  * What he found: no difference. Who runs next uses its pages by itself in a moment.
  *
- * Here: mark_page_accessed is a use that the policy is told of (VM_TOUCH_MINOR; clock and fifo do
- * not listen). A call marks 16 pages and the next goes on there; his loop went on to the end of
- * the file. When and why it acts: mc7.h.
+ * Here: a call marks 16 pages and the next goes on there; his loop went on to the end of the file.
+ * When and why it acts: mc7.h.
  */
 #include "mc7.h"
 
 static u32 pagegrab = 16, below = 4;
 
-static const struct vm_param mc72_params[] = {
-	{ "pagegrab", &pagegrab, 1, 4096, NULL, "pages in a call" },
-	{ "below", &below, 0, 13, NULL, "acts when the priority of the last scan is below this" },
-	{ 0 },
-};
-
 static void work(struct page *page)
 {
-	nr_pages++;
-	vm_hint(page, VM_TOUCH_MINOR);
+	mc_mark(page, 1);
 }
 
 static void mc72_fault(struct mm_struct *mm)
 {
 	(void)mm;
-	mc_fault(false, below, pagegrab, work);
+	mc_fault(false, work);
 }
 
 static const struct vm_guard mc72 = {
 	.name = "mc72",
 	.summary = "promotes the pages of who runs next",
-	.params = mc72_params,
+	.params = mc_params,
 	.fault = mc72_fault,
 	.spare = mc_spare,
 	.show = mc_show,

@@ -19,28 +19,21 @@
 
 static u32 pagegrab = 16, below = 4;
 
-static const struct vm_param mc73_params[] = {
-	{ "pagegrab", &pagegrab, 1, 4096, NULL, "pages in a call" },
-	{ "below", &below, 0, 13, NULL, "acts when the priority of the last scan is below this" },
-	{ 0 },
-};
-
 static void work(struct page *page)
 {
-	nr_pages++;
-	vm_hint(page, VM_TOUCH_MINOR);
+	mc_mark(page, 1);
 }
 
 static void mc73_fault(struct mm_struct *mm)
 {
 	(void)mm;
-	mc_fault(true, below, pagegrab, work);
+	mc_fault(true, work);
 }
 
 static const struct vm_guard mc73 = {
 	.name = "mc73",
 	.summary = "promotes the pages of who runs last",
-	.params = mc73_params,
+	.params = mc_params,
 	.fault = mc73_fault,
 	.spare = mc_spare,
 	.show = mc_show,

@@ -14,7 +14,7 @@
  * PAGEGRAB 256. What he found: as good as without when there is memory, much worse when there is
  * little, which he put down to the lock of the zone. There is no such lock here.
  *
- * Here: which list a page is on only the policy knows. Two uses told one after the other do under
+ * Here: which list a page is on only the policy knows. Two marks one after the other do under
  * 2q just what activate_page does to an inactive page, whether referenced or not; an active page
  * becomes referenced, which it did not in his.
  */
@@ -22,29 +22,21 @@
 
 static u32 pagegrab = 256, below = 4;
 
-static const struct vm_param mc74_params[] = {
-	{ "pagegrab", &pagegrab, 1, 4096, NULL, "pages in a call" },
-	{ "below", &below, 0, 13, NULL, "acts when the priority of the last scan is below this" },
-	{ 0 },
-};
-
 static void work(struct page *page)
 {
-	nr_pages++;
-	vm_hint(page, VM_TOUCH_MINOR);
-	vm_hint(page, VM_TOUCH_MINOR);
+	mc_mark(page, 2);
 }
 
 static void mc74_fault(struct mm_struct *mm)
 {
 	(void)mm;
-	mc_fault(true, below, pagegrab, work);
+	mc_fault(true, work);
 }
 
 static const struct vm_guard mc74 = {
 	.name = "mc74",
 	.summary = "activates the pages of who runs last",
-	.params = mc74_params,
+	.params = mc_params,
 	.fault = mc74_fault,
 	.spare = mc_spare,
 	.show = mc_show,

@@ -12,36 +12,28 @@
  * last scan was 2 or less; he does not say which PAGEGRAB. Meant to show what the locks cost. What
  * he found, at 36 to 48 MB: very poor.
  *
- * Here: three uses told one after the other, after which 2q has any page active and referenced, as
+ * Here: three marks one after the other, after which 2q has any page active and referenced, as
  * in his. Without locks to wait for it shows what the promotion alone does.
  */
 #include "mc7.h"
 
 static u32 pagegrab = 256, below = 3;
 
-static const struct vm_param mc741_params[] = {
-	{ "pagegrab", &pagegrab, 1, 4096, NULL, "pages in a call" },
-	{ "below", &below, 0, 13, NULL, "acts when the priority of the last scan is below this" },
-	{ 0 },
-};
-
 static void work(struct page *page)
 {
-	nr_pages++;
-	for (int i = 0; i < 3; i++)
-		vm_hint(page, VM_TOUCH_MINOR);
+	mc_mark(page, 3);
 }
 
 static void mc741_fault(struct mm_struct *mm)
 {
 	(void)mm;
-	mc_fault(true, below, pagegrab, work);
+	mc_fault(true, work);
 }
 
 static const struct vm_guard mc741 = {
 	.name = "mc741",
 	.summary = "activates and references the pages of who runs last",
-	.params = mc741_params,
+	.params = mc_params,
 	.fault = mc741_fault,
 	.spare = mc_spare,
 	.show = mc_show,

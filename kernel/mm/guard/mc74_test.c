@@ -5,11 +5,12 @@
 #include "mc74.c"
 
 #include "../../lib/seq_file.c"
-#include "../policy/useonce.c"
+#include "../policy/2q.c"
 #include "host/fake_core.h"
 
 #define NR 2
 #define EACH 40
+#define IN_SWAP ((struct page_id){ 1, 1 }) /* what comes from there is inactive */
 
 static u64 data[NR][GUARD_MM_SIZE / 8];
 static struct mm_struct *process[NR];
@@ -31,13 +32,13 @@ static void start(int priority)
 {
 	struct vm_scan scan = { .zones = ZONES_ALL, .priority = priority };
 
-	core_start(&useonce, NR * EACH);
+	core_start(&twoq, NR * EACH);
 	memset(data, 0, sizeof(data));
 	for (u32 pfn = 0; pfn < NR * EACH; pfn++) {
 		if (pfn % EACH == 0)
 			process[pfn / EACH] = core_mm_new();
-		core_insert(&mem_map[pfn], process[pfn / EACH], VM_IN_FAULT, (struct page_id){ 0 });
-		useonce_data(&mem_map[pfn])->referenced = pfn % 2;
+		core_insert(&mem_map[pfn], process[pfn / EACH], VM_IN_FAULT, IN_SWAP);
+		twoq_data(&mem_map[pfn])->referenced = pfn % 2;
 	}
 	queue_empty = false;
 	pagegrab = 256;
@@ -49,7 +50,7 @@ static u32 nr_active(u32 i)
 	u32 n = 0;
 
 	for (u32 pfn = i * EACH; pfn < (i + 1) * EACH; pfn++)
-		n += useonce_data(&mem_map[pfn])->list == ACTIVE;
+		n += twoq_data(&mem_map[pfn])->list == ACTIVE;
 	return n;
 }
 
@@ -60,7 +61,7 @@ KTEST(mc74, activates_the_pages_of_the_last_with_the_flag_they_have)
 	EXPECT_EQ(nr_active(0), 0);
 	EXPECT_EQ(nr_active(1), EACH);
 	for (u32 pfn = 0; pfn < NR * EACH; pfn++)
-		EXPECT_EQ(useonce_data(&mem_map[pfn])->referenced, pfn % 2);
+		EXPECT_EQ(twoq_data(&mem_map[pfn])->referenced, pfn % 2);
 	core_stop();
 }
 

@@ -21,12 +21,6 @@
 
 static u32 pagegrab = 16, below = 4;
 
-static const struct vm_param mc75_params[] = {
-	{ "pagegrab", &pagegrab, 1, 4096, NULL, "pages in a call" },
-	{ "below", &below, 0, 13, NULL, "acts when the priority of the last scan is below this" },
-	{ 0 },
-};
-
 static void work(struct page *page)
 {
 	nr_pages += page_referenced(page);
@@ -35,13 +29,13 @@ static void work(struct page *page)
 static void mc75_fault(struct mm_struct *mm)
 {
 	(void)mm;
-	mc_fault(true, below, pagegrab, work);
+	mc_fault(true, work);
 }
 
 static const struct vm_guard mc75 = {
 	.name = "mc75",
 	.summary = "CLOCK pressure on who runs last",
-	.params = mc75_params,
+	.params = mc_params,
 	.fault = mc75_fault,
 	.spare = mc_spare,
 	.show = mc_show,
