@@ -6,6 +6,7 @@
 #include "types.h"
 
 u64 cycles_now(void);
+u64 clock_realtime_ns(void); /* nanoseconds since 1970 */
 
 static inline u64 cycles_to_ns(u64 cycles)
 {
