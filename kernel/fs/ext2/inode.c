@@ -81,6 +81,8 @@ static const char *wrong(const struct inode *inode)
 		return "was deleted";
 	if (!(kinds >> (inode->mode >> 12) & 1))
 		return "is of no kind";
+	if (inode->ino == EXT2_ROOT_INO && ext2_kind(inode) != S_IFDIR)
+		return "is the root, and no directory";
 	if (raw->flags & EXT2_FOREIGN)
 		return "is not laid out as in ext2";
 	if (raw->file_acl && !ext2_block_ok(fs, raw->file_acl))

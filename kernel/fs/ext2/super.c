@@ -287,16 +287,9 @@ static int mount(struct ext2_fs *fs)
 		return err;
 	fs->sb->max_size = MIN(ext2_max_size(fs), CACHE_MAX_SIZE);
 	err = ext2_iget(fs->sb, EXT2_ROOT_INO, &fs->sb->root);
-	if (err)
-		return err;
-	if (ext2_kind(fs->sb->root) != S_IFDIR) {
-		inode_put(fs->sb->root);
-		fs->sb->root = NULL;
-		return ext2_error(fs->sb, "the root is no directory");
-	}
-	if (!fs->sb->read_only)
+	if (!err && !fs->sb->read_only)
 		mark_used(fs);
-	return 0;
+	return err;
 }
 
 int ext2_mount(struct super_block *sb, const char *options)

@@ -26,6 +26,7 @@ static u8 *view, *medium; /* what reads find; what is safe */
 static struct write *writes; /* since the last flush */
 static u32 nr_writes, writes_left = ~0u, cut_seed;
 static void (*when_cut)(void);
+static u32 failing, fail_seed; /* one read in so many is an error; 0: none */
 static struct block **blocks; /* by first sector */
 
 u32 host_random(u32 *state)
@@ -90,6 +91,12 @@ void disk_cut_after(u32 n, u32 seed, void (*on_cut)(void))
 	writes_left = n;
 	cut_seed = seed;
 	when_cut = on_cut;
+}
+
+void disk_fail(u32 one_in, u32 seed)
+{
+	failing = one_in;
+	fail_seed = seed;
 }
 
 static void cut(void)
@@ -158,6 +165,8 @@ int buf_read(struct super_block *sb, u32 number, struct buf *b)
 {
 	struct block *block;
 
+	if (failing && host_random(&fail_seed) % failing == 0)
+		return -EIO;
 	if ((u64)(number + 1) * (sb->block_size / SECTOR_SIZE) > disk.nr_sectors)
 		return -EIO;
 	block = get(sb, number);
@@ -210,11 +219,13 @@ static void write_block(struct block *block)
 
 int buf_sync_all(struct block_device *bdev)
 {
-	/* Now and then from the other end: no order is promised. */
-	bool back = bdev->nr_sectors & 2;
+	/* No order is promised: from anywhere, forwards or backwards. */
+	static u32 state;
+	u32 nr = bdev->nr_sectors, from = host_random(&state) % nr;
+	bool back = host_random(&state) & 1;
 
-	for (u32 n = 0; n < disk.nr_sectors; n++) {
-		struct block *block = blocks[back ? disk.nr_sectors - 1 - n : n];
+	for (u32 n = 0; n < nr; n++) {
+		struct block *block = blocks[(back ? from + nr - n : from + n) % nr];
 
 		if (block && block->dirty)
 			write_block(block);

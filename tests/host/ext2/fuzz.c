@@ -1,6 +1,6 @@
 /*
  * Images that somebody has damaged, by accident or on purpose. Each is a copy in which some bytes of
- * metadata are others; it is mounted, everything in it is looked at, and names and files are made,
+ * metadata are others, and from some the disk reads with errors; it is mounted, everything in it is looked at, and names and files are made,
  * changed and removed in it. Any answer will do, but none may never come: the sanitizers look for
  * accesses outside, the alarm for loops.
  */
@@ -14,7 +14,8 @@
 #define SECONDS_EACH 20
 #define DEPTH 6
 
-static u32 state, looks; /* looks: left at one image, so that a large one takes no longer */
+static u32 state, nr_mounted,
+	looks; /* looks: left at one image, so that a large one takes no longer */
 
 static u32 below(u32 n)
 {
@@ -116,6 +117,11 @@ static void use(const char *dir)
 	host_rename(a, "/moved");
 	host_create(a, S_IFLNK | 0777, 0, target);
 	host_link(b, "/linked");
+	host_create("/other", S_IFREG | 0644, 0, NULL);
+	host_rename("/other", "/linked");
+	host_create("/empty", S_IFDIR | 0755, 0, NULL);
+	host_rename("/moved", "/empty");
+	host_rename("/empty", "/moved");
 	host_remove("/linked", false);
 	host_remove("/moved", true);
 }
@@ -146,7 +152,10 @@ static void one(const u8 *bytes, u32 size)
 	disk_open(copy, size);
 	free(copy);
 	looks = 200;
+	if (below(3) == 0)
+		disk_fail(20 + below(200), state);
 	if (!host_mount(below(8) == 0)) {
+		nr_mounted++;
 		look_at(host_sb.root, 0);
 		if (!host_sb.read_only) {
 			use("");
@@ -159,6 +168,7 @@ static void one(const u8 *bytes, u32 size)
 		}
 		host_umount();
 	}
+	disk_fail(0, 0);
 	disk_close();
 }
 
@@ -171,5 +181,5 @@ void host_fuzz(const u8 *bytes, u32 size, u32 seed, u32 count)
 		alarm(SECONDS_EACH);
 		one(bytes, size);
 	}
-	printf("%u images\n", count);
+	printf("%u images, %u of them could be mounted\n", count, nr_mounted);
 }

@@ -205,24 +205,27 @@ long cache_file_read(struct file *f, void *user, size_t n, u64 *pos)
 	return n;
 }
 
-/* Makes all blocks of a write at once, as a cache does that writes back late. */
-static int make_blocks(struct inode *inode, u64 pos, size_t n)
+/* Makes the blocks of a write, many at once, as a cache does that writes back late. Bytes that have
+ * blocks now, or -errno: none has. */
+static long make_blocks(struct inode *inode, u64 pos, size_t n)
 {
 	static const u8 zeros[4096];
-	u32 block = pos >> inode->block_bits, end = ((pos + n - 1) >> inode->block_bits) + 1;
-	u32 per_block = (1u << inode->block_bits) / SECTOR_SIZE;
+	u32 size = 1u << inode->block_bits, first = pos >> inode->block_bits;
+	u32 block = first, end = n ? ((pos + n - 1) >> inode->block_bits) + 1 : first;
 	struct extent extent;
 
 	for (; block < end; block += extent.blocks) {
 		int err = ext2_map(inode, block, end - block, true, &extent);
 
-		if (err)
+		if (err && block == first)
 			return err;
+		if (err)
+			return ((u64)block << inode->block_bits) - pos;
 		ASSERT(extent.blocks && extent.blocks <= end - block);
 		for (u32 i = 0; extent.fresh && i < extent.blocks; i++)
-			disk_write(extent.sector + i * per_block, zeros, 1u << inode->block_bits);
+			disk_write(extent.sector + i * (size / SECTOR_SIZE), zeros, size);
 	}
-	return 0;
+	return n;
 }
 
 long cache_file_write(struct file *f, const void *user, size_t n, u64 *pos)
@@ -230,11 +233,11 @@ long cache_file_write(struct file *f, const void *user, size_t n, u64 *pos)
 	struct inode *inode = f->inode;
 	u8 block[4096];
 	u32 sector, len;
-	size_t done = 0;
-	int err = *pos + n > inode->sb->max_size ? -EFBIG : n ? make_blocks(inode, *pos, n) : 0;
+	long room = *pos + n > inode->sb->max_size ? -EFBIG : make_blocks(inode, *pos, n), done = 0;
+	int err = MIN(room, 0);
 
-	for (; !err && done < n; done += len, *pos += len) {
-		len = in_block(inode, *pos, n - done);
+	for (; done < room; done += len, *pos += len) {
+		len = in_block(inode, *pos, room - done);
 		err = with_block(inode, *pos, true, block, &sector);
 		if (err)
 			break;
@@ -247,7 +250,7 @@ long cache_file_write(struct file *f, const void *user, size_t n, u64 *pos)
 		inode->ops->truncate(inode, inode->size);
 	inode->mtime_ns = inode->ctime_ns = clock_realtime_ns();
 	inode_mark_dirty(inode);
-	return done ? (long)done : err;
+	return done ? done : err;
 }
 
 int host_truncate(struct inode *inode, u64 size)

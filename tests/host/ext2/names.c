@@ -24,7 +24,7 @@ int host_walk_parent(const char *path, struct inode **dir, struct path_name *las
 
 	*dir = host_sb.root;
 	inode_get(*dir);
-	for (path++; !err; path += last->len + 1) {
+	for (path += *path == '/'; !err; path += last->len + 1) {
 		*last = (struct path_name){ .s = path, .len = strcspn(path, "/") };
 		if (!path[last->len])
 			break;
