@@ -32,7 +32,7 @@ class Random:
         """Often one that is there."""
         dirs = [path for path, node in self.model.all().items() if node.kind == "dir"]
         there = list(self.model.all())
-        if self.random.random() < 0.6:
+        if there and self.random.random() < 0.6:
             return self.random.choice(there)
         return self.random.choice([b"", *dirs]) + b"/" + self.random.choice(self.names)
 
@@ -148,7 +148,7 @@ class Crash:
     def __init__(self, seed: int) -> None:
         print(f"SEED={seed}")
         self.random = random.Random(seed)
-        self.script = ["mkdir /d0", "mkdir /d1", "mkdir /d2", "sync", f"cut {self.random.randrange(400)} {seed}"]
+        self.script = ["mkdir /d0", "mkdir /d1", "mkdir /d2"]
         self.names: dict[str, int] = {}  # file by its name now
         self.content: dict[int, tuple[int, int]] = {}  # length and seed of each file's one write
         self.events: list[tuple[str, int, set[str]]] = [("", 0, set())] * (len(self.script) + 1)
@@ -163,7 +163,7 @@ class Crash:
     def name(self) -> str:
         return f"/d{self.random.randrange(3)}/{self.random.randrange(25)}{'-' * self.random.choice([0, 100, 200])}"
 
-    def make(self) -> None:
+    def make(self, synced: float) -> None:
         name, file = self.name(), len(self.content) + 1
         if name in self.names:
             return
@@ -171,7 +171,7 @@ class Crash:
         self.names[name] = file
         self.do(f"create {name}")
         self.do(f"write {name} 0 {self.content[file][0]} {file % 256}")
-        if self.random.random() < 0.7:
+        if self.random.random() < synced:
             self.do(f"fsync {name}", "synced", file, self.of(file))
 
     def change(self) -> None:
@@ -196,10 +196,14 @@ class Crash:
             self.do(f"link {old} {new}", "named", file, self.of(file))
 
     def run(self) -> None:
-        for _ in range(120):
-            self.random.choice([self.make, self.make, self.change, self.change])()
-            if self.random.random() < 0.3:
-                self.do(f"flush {self.random.randrange(1, 6)} {self.random.randrange(1 << 20)}")
+        for _ in range(25):
+            self.make(0.9)
+            self.change()
+        self.do(f"cut {self.random.randrange(60)} {self.random.randrange(1 << 20)}")
+        for _ in range(60):
+            self.random.choice([lambda: self.make(0.1), self.change, self.change])()
+            if self.random.random() < 0.5:
+                self.do(f"flush {self.random.randrange(1, 4)} {self.random.randrange(1 << 20)}")
         self.do("sync")
 
     def must_be_there(self, nr_done: int) -> dict[int, set[str]]:
