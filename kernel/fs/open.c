@@ -79,15 +79,28 @@ static int create_file(struct walk *w, u32 mode, struct inode **inode)
 	return walk_create(w, S_IFREG | (mode & 07777), 0, NULL, inode);
 }
 
-/* The name is there and leads nowhere: a symlink to nothing, or ".." of a removed directory. */
+/* The name is there and leads nowhere: a symlink to nothing. */
 static bool leads_nowhere(const struct walk *w)
 {
 	const struct dentry *d = dentry_find(w->dir, &w->last);
 
-	return path_is_dotdot(&w->last) || (d && d->inode);
+	return d && d->inode && inode_is_link(d->inode);
 }
 
-/* The inode to open, made if it must be; -EEXIST may mean that another task was quicker. */
+/* -EAGAIN: another task made it meanwhile. */
+static int create_missing(struct walk *w, u32 mode, bool exclusive, struct inode **inode)
+{
+	int err;
+
+	if (path_is_dotdot(&w->last)) /* of a removed directory */
+		return -ENOENT;
+	err = create_file(w, mode, inode);
+	if (err != -EEXIST || exclusive)
+		return err;
+	return leads_nowhere(w) ? -ENOENT : -EAGAIN;
+}
+
+/* The inode to open, made if it must be. */
 static int find_or_create(const char *path, u32 flags, u32 mode, struct inode **inode)
 {
 	bool exclusive = flags & O_CREAT && flags & O_EXCL;
@@ -100,8 +113,8 @@ static int find_or_create(const char *path, u32 flags, u32 mode, struct inode **
 	if (!err && exclusive) {
 		inode_put(*inode);
 		err = -EEXIST;
-	} else if (err == -ENOENT && flags & O_CREAT && !leads_nowhere(&w)) {
-		err = create_file(&w, mode, inode);
+	} else if (err == -ENOENT && flags & O_CREAT) {
+		err = create_missing(&w, mode, exclusive, inode);
 	}
 	inode_put(w.dir);
 	return err;
@@ -116,7 +129,7 @@ int vfs_open(const char *path, u32 flags, u32 mode, struct file **file)
 		flags &= O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 	do
 		err = find_or_create(path, flags, mode, &inode);
-	while (err == -EEXIST && !(flags & O_EXCL));
+	while (err == -EAGAIN);
 	if (err)
 		return err;
 	err = check_open(inode, flags);

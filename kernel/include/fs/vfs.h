@@ -136,16 +136,10 @@ struct inode {
 	const struct file_operations *fops; /* NULL: cannot be opened (-ENXIO) */
 	struct inode *parent; /* where its name is; NULL: it has none. Not counted */
 	struct inode *mounted; /* directory: the root of what is mounted here; NULL: nothing */
-	struct mutex lock; /* directories: names; files: size and blocks */
-	struct list_head entries; /* directory: of struct dentry, by cookie */
 	u32 nr_names; /* dentries that lead here */
 	struct file_lock *locks; /* held by programs */
 	struct pipe *pipe; /* FIFO: while it is open */
 	struct page_cache cache; /* of a regular file of a device, of a block device */
-	struct list_head on_sb; /* in sb->inodes */
-	struct list_head dirty; /* in sb->dirty, with INODE_DIRTY */
-	struct list_head lru; /* STORED and count 0: unused, oldest first */
-	struct inode *hash_next;
 	/* regular file of ramfs: its page cache */
 	struct page **pages; /* NULL in it: a hole, reads as zeros */
 	u32 nr_pages; /* slots in pages */
@@ -155,6 +149,14 @@ struct inode {
 	/* the file system's; symlink without readlink: target */
 	void *private;
 	u32 private_id;
+
+	/* From here on inode_alloc sets what must be set; the rest, above, begins as zero. */
+	struct mutex lock;        /* directories: names; files: size and blocks */
+	struct list_head entries; /* directory: of struct dentry, by cookie */
+	struct list_head on_sb;   /* in sb->inodes */
+	struct list_head dirty;   /* in sb->dirty, with INODE_DIRTY */
+	struct list_head lru;     /* STORED and count 0: unused, oldest first */
+	struct inode *hash_next;
 };
 
 struct dentry {
