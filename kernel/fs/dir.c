@@ -134,7 +134,7 @@ static int make(const char *path, u32 mode, u32 rdev, const char *target)
 		err = -ENOENT;
 	if (!err)
 		err = walk_create(&w, mode, rdev, target, NULL);
-	inode_put(w.dir);
+	walk_end(&w);
 	return err;
 }
 
@@ -162,13 +162,13 @@ int vfs_link(const struct path_at *from, const struct path_at *to, bool follow)
 	if (err)
 		return err;
 	err = walk_last(&wf, follow, &inode);
-	inode_put(wf.dir);
+	walk_end(&wf);
 	if (err)
 		return err;
 	err = walk_parent_at(to, &wt);
 	if (!err) {
 		err = wt.slash || !inode->nlink ? -ENOENT : walk_link(&wt, inode);
-		inode_put(wt.dir);
+		walk_end(&wt);
 	}
 	inode_put(inode);
 	return err;
@@ -236,7 +236,7 @@ static int remove_path(const char *path, bool by_rmdir)
 	mutex_unlock(&w.dir->lock);
 	if (inode)
 		inode_put(inode); /* the last one frees, and may sleep */
-	inode_put(w.dir);
+	walk_end(&w);
 	return err;
 }
 
@@ -390,8 +390,8 @@ int vfs_rename(const struct path_at *from, const struct path_at *to, u32 flags)
 	err = walk_parent_at(to, &wt);
 	if (!err) {
 		err = rename_walked(&wf, &wt, flags);
-		inode_put(wt.dir);
+		walk_end(&wt);
 	}
-	inode_put(wf.dir);
+	walk_end(&wf);
 	return err;
 }

@@ -112,13 +112,15 @@ void dev_init(void);
  */
 struct walk {
 	struct inode *dir;
-	struct path_name last; /* points into the path */
+	struct path_name last; /* points into the path, or into made */
 	bool slash;            /* a slash follows it: it must be a directory */
 	u32 links;             /* symlinks followed so far */
+	char *made;            /* the path as the last of them made it, or NULL */
 };
 
 /* The directory that path's last component is, or would be, in; 0 or -errno. */
 int walk_parent(const char *path, struct walk *w);
+void walk_end(struct walk *w);
 int walk_parent_at(const struct path_at *at, struct walk *w);
 /* What a name in a directory leads to, with a reference; nothing is followed. The directory is
  * not locked. 0, -ENOENT or -errno. */

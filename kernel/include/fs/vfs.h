@@ -151,11 +151,11 @@ struct inode {
 	u32 private_id;
 
 	/* From here on inode_alloc sets what must be set; the rest, above, begins as zero. */
-	struct mutex lock;        /* directories: names; files: size and blocks */
+	struct mutex lock; /* directories: names; files: size and blocks */
 	struct list_head entries; /* directory: of struct dentry, by cookie */
-	struct list_head on_sb;   /* in sb->inodes */
-	struct list_head dirty;   /* in sb->dirty, with INODE_DIRTY */
-	struct list_head lru;     /* STORED and count 0: unused, oldest first */
+	struct list_head on_sb; /* in sb->inodes */
+	struct list_head dirty; /* in sb->dirty, with INODE_DIRTY */
+	struct list_head lru; /* STORED and count 0: unused, oldest first */
 	struct inode *hash_next;
 };
 
@@ -296,8 +296,8 @@ int vfs_sync(void);
 /* Of the file system of inode. */
 int vfs_syncfs(struct inode *inode);
 int vfs_statfs(struct inode *inode, struct kstatfs *st);
-/* An open file; data: only what is needed to read it again. */
-int vfs_fsync(struct file *f, bool data);
+/* An open file and what describes it; waits. */
+int vfs_fsync(struct file *f);
 /* Names and inodes of devices that nobody uses leave memory, the more the lower the priority
  * (DEF_PRIORITY to 0). How many went. Never sleeps. */
 u32 vfs_shrink(int priority);
