@@ -374,12 +374,8 @@ int ramfs_append(struct inode *inode, const void *from, size_t n)
 	return 0;
 }
 
-int vfs_truncate(struct inode *inode, u64 size)
+int ramfs_truncate(struct inode *inode, u64 size)
 {
-	if (inode_is_dir(inode))
-		return -EISDIR;
-	if (inode->fops != &ramfs_fops)
-		return -EINVAL;
 	if (size > MAX_FILE_SIZE)
 		return -EFBIG;
 	if (size < inode->size) {
@@ -387,9 +383,14 @@ int vfs_truncate(struct inode *inode, u64 size)
 		drop_pages(inode, PAGE_ALIGN(size) >> PAGE_SHIFT);
 		clear_tail(inode);
 	}
-	inode->size = size;
-	inode_touch(inode);
 	return 0;
+}
+
+void ramfs_room(struct kstatfs *st)
+{
+	st->blocks = (nr_managed_pages() + nr_boot_pages) / 2;
+	st->blocks_free = st->blocks - MIN(nr_file_pages, (u32)st->blocks);
+	st->blocks_available = st->blocks_free;
 }
 
 /* Inodes. */
@@ -409,30 +410,27 @@ static const struct file_operations ramfs_fops = {
 	.write = ramfs_write,
 };
 
-static const struct file_operations dir_fops;
-
-struct inode *ramfs_inode(u32 mode, u32 rdev)
+struct inode *ramfs_inode(struct super_block *sb, u32 mode, u32 rdev)
 {
-	struct inode *inode = inode_alloc(mode);
+	struct inode *inode = inode_alloc(sb, mode);
 
 	if (!inode)
 		return NULL;
+	inode->ops = &ramfs_ops;
 	inode->rdev = rdev;
 	if (inode_is_reg(inode)) {
 		inode->fops = &ramfs_fops;
 		inode->evict = ramfs_evict;
-	} else if (inode_is_dir(inode)) {
-		inode->fops = &dir_fops;
-	} else if ((mode & S_IFMT) == S_IFCHR) {
-		inode->fops = chrdev_fops(rdev);
+	} else {
+		inode_set_special(inode);
 	}
 	return inode;
 }
 
-struct inode *ramfs_symlink(const char *target, size_t len)
+struct inode *ramfs_symlink(struct super_block *sb, const char *target, size_t len)
 {
 	char *text = kmalloc(len + 1, GFP_KERNEL | GFP_NORETRY);
-	struct inode *inode = text ? inode_alloc(S_IFLNK | 0777) : NULL;
+	struct inode *inode = text ? inode_alloc(sb, S_IFLNK | 0777) : NULL;
 
 	if (!inode) {
 		kfree(text);

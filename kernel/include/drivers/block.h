@@ -41,6 +41,8 @@ struct block_device {
 	char model[80];   /* what it is, for people */
 	u32 nr_blocks;    /* pages */
 	const struct block_device_ops *ops;
+	bool read_only;
+	struct inode *inode;
 	bool synchronous; /* requests end before submit returns: reading ahead saves nothing */
 	struct list_head queue; /* irq: of struct bio.node; set up by the driver */
 	u64 busy_since_ns;      /* irq: when the head of the queue was begun */
@@ -55,5 +57,11 @@ void block_submit(struct block_device *bdev, struct bio *bio);
 
 /* The driver: the request at the head of the queue is over. Interrupts are off. */
 void block_end(struct block_device *bdev);
+
+struct block_device *bdev_find(const char *name);
+struct block_device *bdev_by_dev(u32 dev);
+int bdev_claim(struct block_device *b, const char *holder);
+void bdev_release(struct block_device *b);
+int block_flush(struct block_device *bdev);
 
 #endif

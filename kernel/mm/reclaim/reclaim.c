@@ -16,6 +16,7 @@
 #include "mm/reclaim.h"
 
 #include "drivers/block.h"
+#include "fs/vfs.h"
 #include "lib/assert.h"
 #include "../space/internal.h"
 #include "mm/guard_core.h"
@@ -244,6 +245,8 @@ u32 reclaim_pass(u32 zone_mask, int priority, u32 want)
 		to_evict += scan.act == VM_EVICT;
 		taken += work_on(page, scan.act);
 	}
+	if (vfs_shrink(priority))
+		nr_reclaimed += slab_reap();
 	swap_write_flush();
 	nr_given = given;
 	nr_to_evict = to_evict;
