@@ -30,7 +30,7 @@ static const struct fs_type proc_type = { .name = "proc", .single = &proc_sb };
 static const struct fs_type dev_type = { .name = "devtmpfs", .single = &dev_sb };
 static const struct fs_type pipe_type = { .name = "pipefs" };
 
-static const struct fs_type *const types[] = { &ramfs_type, &proc_type, &dev_type };
+static const struct fs_type *const types[] = { &ramfs_type, &proc_type, &dev_type, &ext2_type };
 
 static int proc_statfs(struct super_block *sb, struct kstatfs *st)
 {

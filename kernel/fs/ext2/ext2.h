@@ -53,7 +53,6 @@ int ext2_error(struct super_block *sb, const char *fmt, ...) __printf(2, 3);
 struct ext2_group *ext2_group(struct ext2_fs *fs, u32 group);
 void ext2_group_dirty(struct ext2_fs *fs, u32 group);
 u32 ext2_now(void); /* seconds since 1970 */
-int ext2_mount(struct super_block *sb, const char *options);
 
 /* layout.c: where things lie. */
 u32 ext2_group_first(const struct ext2_fs *fs, u32 group); /* its first block */

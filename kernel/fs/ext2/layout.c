@@ -44,12 +44,12 @@ static bool has_super(const struct ext2_fs *fs, u32 group)
 	return group == 1 || power_of(group, 3) || power_of(group, 5) || power_of(group, 7);
 }
 
-/* Blocks of that copy, with those that resize2fs may use for more descriptors. */
-static u32 super_blocks(const struct ext2_fs *fs, u32 group)
+/* Blocks of such a copy, with those that resize2fs may use for more descriptors. */
+static u32 copy_blocks(const struct ext2_fs *fs)
 {
 	u32 spare = fs->es->compat & EXT2_COMPAT_RESIZE_INODE ? fs->es->reserved_gdt_blocks : 0;
 
-	return has_super(fs, group) ? 1 + fs->nr_desc + spare : 0;
+	return 1 + fs->nr_desc + spare;
 }
 
 static bool in_table(const struct ext2_fs *fs, const struct ext2_group *g, u32 block)
@@ -66,7 +66,7 @@ bool ext2_block_ok(struct ext2_fs *fs, u32 block)
 		return false;
 	group = ext2_group_of(fs, block);
 	g = ext2_group(fs, group);
-	return block - ext2_group_first(fs, group) >= super_blocks(fs, group) &&
+	return (block - ext2_group_first(fs, group) >= copy_blocks(fs) || !has_super(fs, group)) &&
 	       block != g->block_bitmap && block != g->inode_bitmap && !in_table(fs, g, block);
 }
 
@@ -161,7 +161,8 @@ int ext2_check_groups(struct ext2_fs *fs)
 	fs->overhead = fs->es->first_data_block;
 	for (u32 i = 0; i < fs->nr_groups; i++) {
 		const struct ext2_group *g = ext2_group(fs, i);
-		u32 own = super_blocks(fs, i), from = ext2_group_first(fs, i) + own;
+		u32 own = has_super(fs, i) ? copy_blocks(fs) : 0;
+		u32 from = ext2_group_first(fs, i) + own;
 		u32 room = ext2_group_blocks(fs, i) - own;
 
 		if (own + 2 + fs->table_blocks > ext2_group_blocks(fs, i) ||

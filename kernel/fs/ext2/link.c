@@ -72,19 +72,16 @@ static void drop_dir(struct inode *dir, struct inode *inode)
 static int unlink_dir(struct inode *dir, const struct path_name *name, struct inode *inode)
 {
 	struct ext2_slot slot;
-	int err;
+	int err = ext2_dir_empty(inode);
 
-	mutex_lock(&inode->lock); /* nobody adds a name meanwhile */
-	err = ext2_dir_empty(inode);
 	if (!err)
 		err = find_of(dir, name, inode, &slot);
-	if (!err) {
-		ext2_remove(dir, &slot);
-		buf_put(&slot.buf);
-		drop_dir(dir, inode);
-	}
-	mutex_unlock(&inode->lock);
-	return err;
+	if (err)
+		return err;
+	ext2_remove(dir, &slot);
+	buf_put(&slot.buf);
+	drop_dir(dir, inode);
+	return 0;
 }
 
 int ext2_unlink(struct inode *dir, const struct path_name *name, struct inode *inode)
@@ -162,17 +159,20 @@ static int parent_change(struct inode *inode, struct inode *from, struct inode *
 	return 0;
 }
 
-static int rename_locked(struct inode *from, const struct path_name *old, struct inode *to,
-			 const struct path_name *new, struct inode *inode, struct inode *replaced)
+int ext2_rename(struct inode *from, const struct path_name *old, struct inode *to,
+		const struct path_name *new, struct inode *inode, struct inode *replaced)
 {
 	bool moves = from != to && ext2_kind(inode) == S_IFDIR;
 	struct ext2_slot slot;
 	u32 block;
-	int err;
+	int err = 0;
 
 	if (moves && !replaced && to->nlink >= EXT2_MAX_LINKS)
 		return -EMLINK;
-	err = find_of(from, old, inode, &slot);
+	if (replaced && ext2_kind(replaced) == S_IFDIR)
+		err = ext2_dir_empty(replaced);
+	if (!err)
+		err = find_of(from, old, inode, &slot);
 	if (err)
 		return err;
 	buf_put(&slot.buf);
@@ -184,22 +184,5 @@ static int rename_locked(struct inode *from, const struct path_name *old, struct
 	if (!err)
 		err = name_leave(from, old, inode, block);
 	inode_mark_dirty(inode);
-	return err;
-}
-
-int ext2_rename(struct inode *from, const struct path_name *old, struct inode *to,
-		const struct path_name *new, struct inode *inode, struct inode *replaced)
-{
-	int err;
-
-	if (!replaced || ext2_kind(replaced) != S_IFDIR)
-		return rename_locked(from, old, to, new, inode, replaced);
-	if (replaced == from)
-		return -ENOTEMPTY;
-	mutex_lock(&replaced->lock);
-	err = ext2_dir_empty(replaced);
-	if (!err)
-		err = rename_locked(from, old, to, new, inode, replaced);
-	mutex_unlock(&replaced->lock);
 	return err;
 }

@@ -52,6 +52,8 @@
  */
 #include "ext2.h"
 
+#include "../internal.h"
+
 #include "arch/time.h"
 #include "drivers/block.h"
 #include "lib/printf.h"
@@ -277,7 +279,7 @@ static int read_groups(struct ext2_fs *fs)
 	return 0;
 }
 
-static int mount(struct ext2_fs *fs)
+static int mount_fs(struct ext2_fs *fs)
 {
 	int err = read_super(fs);
 
@@ -292,7 +294,7 @@ static int mount(struct ext2_fs *fs)
 	return err;
 }
 
-int ext2_mount(struct super_block *sb, const char *options)
+static int ext2_mount(struct super_block *sb, const char *options)
 {
 	struct ext2_fs *fs = kzalloc(sizeof(*fs), GFP_KERNEL | GFP_NORETRY);
 	int err;
@@ -309,8 +311,10 @@ int ext2_mount(struct super_block *sb, const char *options)
 	sb->private = fs;
 	sb->ops = &super_ops;
 	mutex_init(&fs->lock);
-	err = mount(fs);
+	err = mount_fs(fs);
 	if (err)
 		release(fs);
 	return err;
 }
+
+const struct fs_type ext2_type = { .name = "ext2", .on_device = true, .mount = ext2_mount };

@@ -6,6 +6,7 @@
 #define EXT2_HOST_H
 
 #include "../../../kernel/fs/ext2/ext2.h"
+#include "../../../kernel/fs/internal.h"
 #include "drivers/block.h"
 
 /* disk.c: the medium, what a drive with a cache of its own has not yet brought there, and blocks of

@@ -112,6 +112,16 @@ int host_link(const char *from, const char *to)
 	return err;
 }
 
+static int unlink_locked(struct inode *dir, const struct path_name *name, struct inode *inode)
+{
+	int err;
+
+	mutex_lock(&inode->lock);
+	err = dir->ops->unlink(dir, name, inode);
+	mutex_unlock(&inode->lock);
+	return err;
+}
+
 int host_remove(const char *path, bool is_dir)
 {
 	struct path_name name;
@@ -126,7 +136,7 @@ int host_remove(const char *path, bool is_dir)
 		if ((ext2_kind(inode) == S_IFDIR) != is_dir)
 			err = is_dir ? -ENOTDIR : -EISDIR;
 		else
-			err = dir->ops->unlink(dir, &name, inode);
+			err = unlink_locked(dir, &name, inode);
 		mutex_unlock(&dir->lock);
 		inode_put(inode);
 	}
@@ -148,6 +158,8 @@ static int rename_checked(struct rename *r)
 		return 0;
 	if (r->replaced && is_dir != (ext2_kind(r->replaced) == S_IFDIR))
 		return is_dir ? -ENOTDIR : -EISDIR;
+	if (r->replaced == r->from)
+		return -ENOTEMPTY;
 	mutex_lock(&r->from->lock);
 	if (r->to != r->from)
 		mutex_lock(&r->to->lock);
