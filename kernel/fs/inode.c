@@ -42,6 +42,8 @@ struct inode *inode_alloc(u32 mode)
 	inode->count = 1;
 	inode->modified = cycles_now();
 	INIT_LIST_HEAD(&inode->entries);
+	cache_init(&inode->cache);
+	mutex_init(&inode->lock);
 	return inode;
 }
 
@@ -131,7 +133,7 @@ void vfs_stat(struct inode *inode, struct kstat *st)
 		.rdev = inode->rdev,
 		.blksize = PAGE_SIZE,
 		.size = inode->size,
-		.blocks = (u64)inode->nr_cached * (PAGE_SIZE / 512),
+		.blocks = (u64)inode->cache.nr_pages * (PAGE_SIZE / 512),
 		.mtime_ns = inode->mtime_ns,
 	};
 }

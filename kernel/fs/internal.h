@@ -2,7 +2,6 @@
 #ifndef FS_INTERNAL_H
 #define FS_INTERNAL_H
 
-#include "arch/time.h"
 #include "errno.h"
 #include "fs/vfs.h"
 #include "path.h"
@@ -22,12 +21,6 @@ static inline bool inode_is_link(const struct inode *inode)
 static inline bool inode_is_reg(const struct inode *inode)
 {
 	return (inode->mode & S_IFMT) == S_IFREG;
-}
-
-/* A change of its data: cheap now, turned into a date by the next stat. */
-static inline void inode_touch(struct inode *inode)
-{
-	inode->modified = cycles_now();
 }
 
 /* inode.c: an inode with count 1 and a number of its own, all else zero; NULL: no memory. */

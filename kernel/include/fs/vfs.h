@@ -5,7 +5,9 @@
 #ifndef FS_VFS_H
 #define FS_VFS_H
 
+#include "arch/time.h"
 #include "lib/list.h"
+#include "mm/cache.h"
 #include "sched/wait.h"
 #include "types.h"
 
@@ -78,10 +80,9 @@ struct inode {
 	int (*iterate)(struct inode *dir, u32 *cursor, char *name, u32 *ino, u32 *mode);
 	/* symlink: its target goes to buf; 0 or -errno. NULL: private is the text */
 	int (*readlink)(struct inode *link, char *buf, size_t size);
-	/* regular file of ramfs: its page cache */
-	struct page **pages;      /* NULL in it: a hole, reads as zeros */
-	u32 nr_pages;             /* slots in pages */
-	u32 nr_cached;            /* slots that hold a page */
+	struct page_cache cache;  /* of a regular file, of a block device */
+	u32 block_bits;           /* with a store: its blocks have 1 << block_bits bytes */
+	struct mutex lock;        /* with a store: size and blocks */
 	/* Frees what private points to, with the last reference; NULL: nothing. */
 	void (*evict)(struct inode *inode);
 	/* procfs: what the file prints and accepts; symlink: target */
@@ -175,6 +176,12 @@ int vfs_truncate(struct inode *inode, u64 size);
 long vfs_read_kernel(struct inode *inode, u64 pos, void *to, size_t n);
 /* Page `index` of a regular file with a reference: 0, -EINVAL beyond the end, -ENOMEM: no room. */
 int vfs_get_page(struct inode *inode, u32 index, struct page **page);
+
+/* A change of its data: cheap now, turned into a date by the next stat. */
+static inline void inode_touch(struct inode *inode)
+{
+	inode->modified = cycles_now();
+}
 
 void inode_free(struct inode *inode);
 void file_free(struct file *f);

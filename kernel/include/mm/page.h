@@ -61,8 +61,8 @@ struct page {
 			struct kmem_cache *cache;
 			struct slab *slab;
 		};
-		struct { /* page cache */
-			struct inode *inode;
+		struct { /* page cache: index and owner are where those above are */
+			struct inode *inode; /* NULL: truncated away */
 			u32 file_index;
 		};
 		u32 order; /* PG_buddy; or first frame of an allocated slab block */
@@ -71,6 +71,7 @@ struct page {
 };
 
 STATIC_ASSERT(sizeof(struct page) == 64);
+STATIC_ASSERT(offsetof(struct page, index) == offsetof(struct page, file_index));
 /* tools/plugin/trace.c reads them */
 STATIC_ASSERT(offsetof(struct page, index) == 24 && offsetof(struct page, owner) == 32);
 

@@ -25,8 +25,8 @@ void filemap_map_around(struct vm_area_struct *vma, u32 addr)
 	pte_t *pte = pte_lookup(vma->mm->pgd, from);
 	int n = 0;
 
-	for (; from < to && index < vma->inode->nr_pages; from += PAGE_SIZE, index++, pte++) {
-		struct page *page = vma->inode->pages[index];
+	for (; from < to; from += PAGE_SIZE, index++, pte++) {
+		struct page *page = radix_find(&vma->inode->cache.pages, index);
 
 		if (!page || !pte_none(*pte))
 			continue;
