@@ -49,6 +49,7 @@ struct page_cache { /* in struct inode */
 	struct list_head regions;    /* of vm_area_struct.mapping: who maps it */
 	struct list_head dirty;      /* with nr_dirty: in the list of those to be written */
 	u64 dirtied_ns; /* machine time at which the first of its dirty pages became so */
+	u32 nr_writers; /* who go over its dirty pages now */
 	int error; /* irq: of a write since the last cache_sync */
 };
 
@@ -70,6 +71,8 @@ long cache_file_read(struct file *f, void *user, size_t n, u64 *pos);
 long cache_file_write(struct file *f, const void *user, size_t n, u64 *pos);
 /* The same into kernel memory. */
 long cache_read_kernel(struct inode *inode, u64 pos, void *to, size_t n);
+/* Pages that files without a store may have, and how many of them are left. */
+void cache_room(u64 *pages, u64 *left);
 /* What the boot archive brings: 0, -EFBIG, -ENOSPC. */
 int cache_append_kernel(struct inode *inode, const void *from, size_t n);
 
@@ -85,5 +88,63 @@ void cache_drop(struct inode *inode);
 u32 cache_shrink(struct inode *inode);
 /* Writes what is dirty and waits for it: 0 or the first error since the last call. May sleep. */
 int cache_sync(struct inode *inode);
+/* posix_fadvise: a range of bytes, n 0: to the end. 0 or -EINVAL. May sleep. */
+int cache_advise(struct file *f, u64 from, u64 n, int advice);
+/* The same of pages: starts reading them; drops those that can go at once. */
+void cache_will_need(struct inode *inode, u32 first, u32 nr);
+
+/* Blocks of metadata of a file system: pieces of the pages of its device's own file. data is valid
+ * until buf_put. Of such a page only the sectors of blocks marked dirty are ever written. */
+struct buf {
+	struct page *page;
+	char *data;
+	struct block_device *bdev;
+	u32 block, size;
+};
+
+int buf_read(struct super_block *sb, u32 block, struct buf *b); /* 0, -EIO, -ENOMEM; may sleep */
+int buf_new(struct super_block *sb, u32 block, struct buf *b);  /* the same; zeroed, and dirty */
+void buf_dirty(struct buf *b);
+void buf_put(struct buf *b);
+/* The block was freed: it is not written any more. Waits for a write that is under way. */
+void buf_forget(struct super_block *sb, u32 block);
+/* Writes all dirty metadata of a device and waits: 0 or -EIO. May sleep. */
+int buf_sync_all(struct block_device *bdev);
+
+/* A device's own file: the inode of /dev/NAME becomes it. */
+void cache_init_device(struct inode *inode, struct block_device *bdev);
+
+/* Pages of files that have a store, dirty, being written; of all files. */
+extern u32 cache_nr_stored, cache_nr_dirty, cache_nr_writeback;
+u32 cache_nr_cached(void);
+void writeback_init(void); /* its thread, and files in /proc/sys/vm */
+
+/*
+ * For mm/space and reclaim.
+ */
+struct mm_struct;
+
+/* The page for a fault, as cache_get_page. *major: it had to be read. */
+int cache_fault_page(struct inode *inode, u32 index, struct readahead *ahead, struct page **page,
+		     bool *major);
+/* mm has just mapped it. */
+void cache_note_fault(struct page *page, struct mm_struct *mm);
+/* May mm map it because its neighbour was asked for? Then it is mm's. */
+bool cache_note_neighbour(struct page *page, struct mm_struct *mm);
+/* mm maps it no more; used: since somebody asked last. The page may have others, or none. */
+void cache_note_unmap(struct page *page, struct mm_struct *mm, bool used);
+/* A shared mapping may write to it from now on: finds it its place and makes it dirty. 0, -ENOSPC,
+ * -EIO; -EAGAIN: it has left the file. May sleep. */
+int cache_make_writable(struct inode *inode, struct page *page);
+/* Unmaps it everywhere. */
+void cache_unmap(struct page *page);
+/* sectors: a bit for each that differs from the device. Interrupts may be off. */
+void cache_set_dirty(struct page *page, u32 sectors);
+/* Does somebody use it, or is it not clean? */
+bool cache_page_in_use(const struct page *page);
+/* Writes it, and dirty neighbours; when it is over reclaim_write_done is called, once. May sleep. */
+void cache_write_for_reclaim(struct page *page);
+/* It leaves memory, clean and used by nobody; its shadow stays. */
+void cache_evict(struct page *page);
 
 #endif
