@@ -2,7 +2,6 @@
 #ifndef FS_INTERNAL_H
 #define FS_INTERNAL_H
 
-#include "arch/time.h"
 #include "errno.h"
 #include "fs/vfs.h"
 #include "fs/path.h"
@@ -37,8 +36,7 @@ static inline void inode_note_read(struct inode *inode)
 		inode_accessed(inode);
 }
 
-/* icache.c. One more reference to an inode that may have none. */
-void inode_grab(struct inode *inode);
+/* icache.c */
 /* The last reference to an inode of a device has gone. */
 void inode_unused(struct inode *inode);
 /* Takes up to n unused inodes out of memory; how many went. Never sleeps. */

@@ -108,8 +108,8 @@ struct inode_operations {
 	int (*iterate)(struct inode *dir, u64 cursor, struct dir_entry *e);
 	/* A symlink's target as a string; NULL: inode->private is the text. */
 	int (*readlink)(struct inode *link, char *buf, size_t size);
-	/* Blocks beyond go, if it gets shorter; its pages there have gone already. inode->size is
-	 * the old one still: the caller sets it. inode->lock is held. */
+	/* Blocks beyond go; its pages there have gone already. inode->size is the new one if the
+	 * file gets shorter, else still the old one: the caller sets it. inode->lock is held. */
 	int (*truncate)(struct inode *inode, u64 size);
 };
 
@@ -139,11 +139,7 @@ struct inode {
 	u32 nr_names; /* dentries that lead here */
 	struct file_lock *locks; /* held by programs */
 	struct pipe *pipe; /* FIFO: while it is open */
-	struct page_cache cache; /* of a regular file of a device, of a block device */
-	/* regular file of ramfs: its page cache */
-	struct page **pages; /* NULL in it: a hole, reads as zeros */
-	u32 nr_pages; /* slots in pages */
-	u32 nr_cached; /* slots that hold a page */
+	struct page_cache cache; /* of a regular file, of a block device */
 	/* Frees what private points to, with the last reference; NULL: nothing. */
 	void (*evict)(struct inode *inode);
 	/* the file system's; symlink without readlink: target */
@@ -222,6 +218,7 @@ struct file {
 	const struct file_operations *fops;
 	u32 count, flags; /* flags: O_... */
 	u64 pos;
+	struct readahead ahead;
 	void *private;
 };
 
@@ -384,6 +381,9 @@ int vfs_get_page(struct inode *inode, u32 index, struct page **page);
 
 void inode_free(struct inode *inode);
 void file_free(struct file *f);
+
+/* One more reference to an inode of a device that may have none. */
+void inode_grab(struct inode *inode);
 
 static inline void inode_get(struct inode *inode)
 {
