@@ -44,7 +44,8 @@ static void name_forget(struct inode *dir, const struct path_name *name, struct 
 /* The names in memory follow: the name, which was free, leads to inode now. Never sleeps. */
 static void name_set(struct inode *dir, struct dentry *new, struct inode *inode)
 {
-	name_forget(dir, &(struct path_name){ new->name, new->len, new->hash }, NULL);
+	if (dir->state & INODE_STORED) /* that there is none may be known */
+		name_forget(dir, &(struct path_name){ new->name, new->len, new->hash }, NULL);
 	dentry_link(dir, new, inode);
 	inode_touch(dir);
 }

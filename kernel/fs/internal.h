@@ -4,6 +4,7 @@
 
 #include "errno.h"
 #include "fs/vfs.h"
+#include "mm/slab.h"
 #include "fs/path.h"
 
 extern struct inode *vfs_root;
@@ -120,7 +121,14 @@ struct walk {
 
 /* The directory that path's last component is, or would be, in; 0 or -errno. */
 int walk_parent(const char *path, struct walk *w);
-void walk_end(struct walk *w);
+
+static inline void walk_end(struct walk *w)
+{
+	inode_put(w->dir);
+	if (unlikely(w->made != NULL))
+		kfree(w->made);
+}
+
 int walk_parent_at(const struct path_at *at, struct walk *w);
 /* What a name in a directory leads to, with a reference; nothing is followed. The directory is
  * not locked. 0, -ENOENT or -errno. */

@@ -38,15 +38,17 @@ static bool overlaps(const struct file_lock *l, u64 start, u64 last)
 	return l->start <= last && start <= l->last;
 }
 
+/* The first in the file that is in the way, or NULL. */
 static struct file_lock *conflict(const struct inode *inode, const struct file_lock *want)
 {
-	struct file_lock *l = inode->locks;
+	struct file_lock *first = NULL;
 
-	for (; l; l = l->next)
+	for (struct file_lock *l = inode->locks; l; l = l->next)
 		if (l->record == want->record && l->owner != want->owner &&
-		    (l->write || want->write) && overlaps(l, want->start, want->last))
-			break;
-	return l;
+		    (l->write || want->write) && overlaps(l, want->start, want->last) &&
+		    (!first || l->start < first->start))
+			first = l;
+	return first;
 }
 
 static void insert(struct inode *inode, struct file_lock *l)

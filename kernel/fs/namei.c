@@ -179,12 +179,6 @@ static int walk_on(struct walk *w, const char *path)
 	return 0;
 }
 
-void walk_end(struct walk *w)
-{
-	inode_put(w->dir);
-	kfree(w->made);
-}
-
 /* walk_parent from the directory base. */
 static int walk_from(struct inode *base, const char *path, struct walk *w)
 {
