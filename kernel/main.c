@@ -72,6 +72,7 @@ void start_disks(void)
 	struct block_device *swap;
 
 	disks_scan();
+	dev_add_disks();
 	swap = swapdisk_open_partition();
 	if (swap)
 		swap_on(swap);

@@ -4,6 +4,7 @@
 
 #include "errno.h"
 #include "fs/vfs.h"
+#include "mm/slab.h"
 #include "fs/path.h"
 
 extern struct inode *vfs_root;
@@ -110,13 +111,22 @@ void dev_init(void);
  */
 struct walk {
 	struct inode *dir;
-	struct path_name last; /* points into the path */
+	struct path_name last; /* points into the path, or into made */
 	bool slash;            /* a slash follows it: it must be a directory */
 	u32 links;             /* symlinks followed so far */
+	char *made;            /* the path as the last of them made it, or NULL */
 };
 
 /* The directory that path's last component is, or would be, in; 0 or -errno. */
 int walk_parent(const char *path, struct walk *w);
+
+static inline void walk_end(struct walk *w)
+{
+	inode_put(w->dir);
+	if (unlikely(w->made != NULL))
+		kfree(w->made);
+}
+
 int walk_parent_at(const struct path_at *at, struct walk *w);
 /* What a name in a directory leads to, with a reference; nothing is followed. The directory is
  * not locked. 0, -ENOENT or -errno. */

@@ -125,14 +125,13 @@ int vfs_statfs(struct inode *inode, struct kstatfs *st)
 	return inode->sb->ops->statfs(inode->sb, st);
 }
 
-int vfs_fsync(struct file *f, bool data)
+int vfs_fsync(struct file *f)
 {
 	struct inode *inode = f->inode;
 	int err, err2;
 
 	if (!inode_is_reg(inode) && !inode_is_dir(inode))
 		return f->fops->sync ? f->fops->sync(f) : -EINVAL;
-	(void)data;
 	err = inode_sync(inode, true);
 	err2 = inode->state & INODE_STORED ? super_flush(inode->sb) : 0;
 	return err ? err : err2;
