@@ -125,6 +125,7 @@ void kernel_main(void)
 
 void power_off(int status)
 {
+	vfs_sync();
 	sample_now();
 	summary_stop();
 	profile_report();
