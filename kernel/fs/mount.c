@@ -293,6 +293,10 @@ int vfs_sync(void)
 		err = err ? err : err2;
 		inode_put(sb->root);
 	}
+	for (struct block_device *b = bdev_next(NULL); b; b = bdev_next(b)) {
+		err2 = buf_sync_all(b); /* what was written to the device itself */
+		err = err ? err : err2;
+	}
 	return err;
 }
 

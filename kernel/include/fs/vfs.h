@@ -339,6 +339,8 @@ void inode_mark_dirty(struct inode *inode);
 int inode_sync(struct inode *inode, bool data);
 /* Gives an inode of /dev's super block a name there; at boot, panics if it is taken. */
 void dev_register(const char *name, struct inode *inode);
+/* The nodes of all block devices, when they are known. */
+void dev_add_disks(void);
 /* The default operations of a FIFO, a device, a directory by mode and rdev; others: none. */
 void inode_set_special(struct inode *inode);
 
