@@ -135,7 +135,9 @@ static void clear(const char *path)
 
 	if (host_walk(path, &dir))
 		return;
-	for (u32 n = 0; n < 40 && !dir->ops->iterate(dir, e.next, &e); n++) {
+	for (u32 n = 0; n < 40 && ext2_kind(dir) == S_IFDIR; n++) {
+		if (dir->ops->iterate(dir, e.next, &e))
+			break;
 		snprintf(name, sizeof(name), "%s/%s", path, e.name);
 		if (below(3) && host_remove(name, false) == -EISDIR)
 			host_remove(name, true);
