@@ -53,8 +53,11 @@ static int run_touch(int argc, char **argv)
 	for (int i = 1; i < argc; i++) {
 		int fd = open(argv[i], O_WRONLY | O_CREAT | O_NONBLOCK, 0666);
 
-		if (fd >= 0)
-			close(fd);
+		if (fd < 0 && errno != ENXIO && errno != EISDIR) {
+			status |= failed(fd, argv[i]);
+			continue;
+		}
+		close(fd);
 		status |= failed(utimensat(AT_FDCWD, argv[i], NULL, 0), argv[i]);
 	}
 	return status;
