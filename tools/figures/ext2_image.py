@@ -26,6 +26,7 @@ def pattern(nr_pages: int) -> bytes:
 def make_image(path: Path) -> None:
     """A file system of ext2, blocks of 4 KiB, with the files `big` and `random`; needs e2fsprogs."""
     environment = os.environ | {"SOURCE_DATE_EPOCH": DATE, "E2FSPROGS_FAKE_TIME": DATE}
+    environment["PATH"] += ":/usr/sbin:/sbin"
     path.unlink(missing_ok=True)
     with tempfile.TemporaryDirectory(prefix="tidemark-figures-") as folder:
         for name, mib in (("big", BIG_MIB), ("random", RANDOM_MIB)):
@@ -35,7 +36,9 @@ def make_image(path: Path) -> None:
             os.utime(file, (int(DATE), int(DATE)))
         os.utime(folder, (int(DATE), int(DATE)))
         make = ["mke2fs", "-q", "-t", "ext2", "-b", "4096", "-N", "16384", "-U", SEED, "-E", f"hash_seed={SEED}"]
-        subprocess.run([*make, "-d", folder, str(path), f"{IMAGE_MIB}M"], check=True, env=environment)
+        subprocess.run(
+            [*make, "-d", folder, str(path), f"{IMAGE_MIB}M"], check=True, env=environment, stdout=subprocess.DEVNULL
+        )
     # mke2fs takes the time of the last change of an inode from the host's file, where nobody can set it.
     times = "".join(f"set_inode_field {name} ctime @{DATE}\n" for name in ("/", "big", "random"))
     debugfs = ["debugfs", "-w", "-f", "/dev/stdin", str(path)]
