@@ -6,10 +6,11 @@ import random
 
 import libcachesim
 import pytest
+from soak import soak_but
 from test_models import model_of
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", soak_but(range(12), *range(3)))
 def test_model_that_sees_all_misses_as_libcachesim(seed: int) -> None:
     choose = random.Random(seed)
     pages, frames = choose.choice([12, 40, 90]), choose.choice([8, 11, 16, 32])

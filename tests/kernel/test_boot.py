@@ -13,6 +13,7 @@ import pexpect
 import pytest
 from debugger import session
 from guest import Guest, boot
+from soak import soak_but
 from tidemark import qemu
 
 
@@ -64,7 +65,7 @@ def test_power_off_from_the_prompt_is_a_clean_end() -> None:
         assert guest.wait_end() == 0
 
 
-@pytest.mark.parametrize("shift", [1, 3, 6])
+@pytest.mark.parametrize("shift", soak_but([1, 3, 6], 3))
 @pytest.mark.parametrize("said", [None, "exact"])
 def test_clock_in_nanoseconds_does_not_make_a_machine_exact(shift: int, said: str | None) -> None:
     """Here, too, the TSC counts nanoseconds, but an instruction takes 2, 8 or 64 of them."""

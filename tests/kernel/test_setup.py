@@ -113,6 +113,7 @@ def test_pip_without_a_network_is_tried_again(lab: Machine) -> None:
     assert lab.called().count("python3 -m venv") == 1
 
 
+@pytest.mark.soak
 def test_pip_that_was_killed_while_it_wrote_begins_anew(lab: Machine) -> None:
     (lab.folder / "pip_is_killed").touch()
     assert lab.setup("sim").returncode == 1

@@ -6,9 +6,11 @@ from __future__ import annotations
 import random
 
 import libcachesim
+import pytest
 from test_models import model_of
 
 
+@pytest.mark.soak
 def test_sieve_equals_libcachesim() -> None:
     module = model_of("sieve")
     for seed in range(40):
