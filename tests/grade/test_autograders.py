@@ -134,7 +134,7 @@ def test_a_system_gets_the_grade(system: object, saved: Path) -> None:
         (BAD, REFUSED),
         ("kill -9 $$", "Not graded: it took more than 540 seconds, or too much memory"),
         ("exec sleep 50", "Not graded: it took more than 0.3 seconds"),
-        ("echo '{' >\"$8\"", "Graded, but the grade could not be written"),
+        pytest.param("echo '{' >\"$8\"", "Graded, but the grade could not be written", marks=pytest.mark.soak),
         ("", "Graded, but the grade could not be written"),
     ],
     ids=["refuses", "killed", "too-long", "no-grade", "nothing"],

@@ -219,6 +219,7 @@ def test_guest_does_not_notice(refs: int, tmp_path: Path) -> None:
     assert made[0] == made[1] and (tmp_path / "with/evidence").stat().st_size > 10**4
 
 
+@pytest.mark.soak
 def test_same_boot_gives_the_same_bytes(tmp_path: Path) -> None:
     boots = [of_policy("2q", tmp_path).boot("thrash 2 1024 1", mem="8M", frames=300) for _ in range(2)]
     assert boots[0].console == boots[1].console

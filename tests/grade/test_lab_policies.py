@@ -123,11 +123,12 @@ BY_HAND, ALL_USED = "clock: second chances, by hand", "clock: every page has bee
             marks=pytest.mark.soak,
         ),
         ("clears_all", CLOCKS, BY_HAND, "reference 8, to page 6: expected victim page 4, yours 3"),
-        (
+        pytest.param(
             "clears_all",
             CLOCKS,
             "clock: 1,000 references to popular and unpopular pages",
             "as yours is           circle:",
+            marks=pytest.mark.soak,
         ),
         pytest.param("before_hand", CLOCKS, ALL_USED, "expected victim page x9, yours x12", marks=pytest.mark.soak),
         pytest.param(

@@ -116,7 +116,7 @@ MEASURED = ("knee = 4", "pages_read = 23_000")  # the others are wrong before an
 @pytest.mark.parametrize(
     ("title", "text", "words"),
     [
-        (KNEE, "knee = 4", "with 4 it takes 2."),
+        pytest.param(KNEE, "knee = 4", "with 4 it takes 2.", marks=pytest.mark.soak),
         (KNEE, "knee = 10", "a whole number from 2 to 9"),
         (KNEE, "knee = 5.5", "a whole number from 2 to 9"),
         (PAGES, "pages_read = 23_000", "another number, by more than 5 %"),

@@ -87,7 +87,9 @@ def test_solution_gets_full_marks(name: str, tmp_path: Path) -> None:
     ("name", "old", "title"),
     [
         pytest.param("buddy", "kernel/mm/buddy.c", "the smallest block that fits is halved", marks=pytest.mark.soak),
-        ("paging", "kernel/mm/anon.c", "a first write takes one frame, cleared for it"),
+        pytest.param(
+            "paging", "kernel/mm/anon.c", "a first write takes one frame, cleared for it", marks=pytest.mark.soak
+        ),
         ("twoq", "kernel/mm/policy/2q.c", "a scan pushes out nothing but itself"),
     ],
 )

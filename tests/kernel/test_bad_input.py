@@ -131,6 +131,7 @@ def test_shell_answers_after_a_fork_bomb() -> None:
         assert "ok" in answers(guest, CHECK)
 
 
+@pytest.mark.soak
 def test_shell_answers_while_a_fork_bomb_holds() -> None:
     """The bomb keeps what it got; the shell runs what it is told, or says that there is no process for it."""
     with Guest(mem="24M") as guest:

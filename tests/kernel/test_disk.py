@@ -103,6 +103,7 @@ def test_telemetry_counts_its_requests() -> None:
     assert 0 < disk["busy_us"] <= last["t_us"] and disk["busy_us"] <= disk["wait_us"]
 
 
+@pytest.mark.soak
 def test_exact_flags_do_not_break_it() -> None:
     result = boot(f"thrash 4 4096 2; {CHECK}", mem="12M", swap="hda").check_exit()
     result.check_lines([r"^R thrash .*lost=0 corrupt=0", "^ok$"])
