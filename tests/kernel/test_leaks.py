@@ -49,7 +49,7 @@ def counts(result: Result) -> list[dict[str, int]]:
 
 
 def cases() -> Iterator[object]:
-    """Every command under both; all but these of what is long are long proofs."""
+    """Every command under both policies."""
     for command in COMMANDS:
         name = command.split()[0] + str(len(command))
         for policy in ("2q", "ws"):

@@ -76,8 +76,9 @@ def make(*targets: str, folder: Path = qemu.ROOT) -> None:
 
 @pytest.fixture(scope="session")
 def student() -> Path:
-    """A copy of the tree below build/ as a student has it, with a kernel and simulators: of `foo`, made by `make
-    new-policy`, `asksall`, which asks for all that a policy may, and those of tests/kernel/policies, which break rules.
+    """A copy of the tree below build/ as a student has it, with a kernel that has `foo`, made by `make new-policy`,
+    `asksall`, which asks for all that a policy may, and those of tests/kernel/policies, which break rules; and with
+    simulators of the last two.
     """
     copy = qemu.ROOT / "build/student"
     copy.mkdir(exist_ok=True)
@@ -370,7 +371,7 @@ def test_broken_rule_is_reported_with_hook_and_reference(policy: str, student: P
 
 @pytest.mark.soak
 def test_hook_that_never_returns_ends(student: Path) -> None:
-    make("build/vmsim/stuck.fast", folder=student)
+    make("WERROR=1", "build/vmsim/stuck.fast", folder=student)
     with pytest.raises(vmsim.BrokenRule, match="reference 4, hook select: hook select has not returned"):
         vmsim.run(student / "build/vmsim/stuck.fast", strings.find("1-9"), 3)
 
