@@ -164,6 +164,7 @@ def test_lost_part_of_a_profile_is_refused() -> None:
         profile.from_ticks("a", telemetry.Telemetry({}, events=[part]))
 
 
+@pytest.mark.soak
 def test_run_without_profile_says_how_to_get_one(tmp_path: Path) -> None:
     tidemark("run", "-o", "plain", "echo", "hello", cwd=tmp_path)
     refused = tidemark("profile", "plain", cwd=tmp_path)

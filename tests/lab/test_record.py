@@ -469,6 +469,7 @@ def test_an_image_without_symbols_is_refused(tmp_path: Path) -> None:
         record(replace(SMALL, run="true", image=tmp_path), tmp_path / "result")
 
 
+@pytest.mark.soak
 def test_out_may_be_the_trace_itself(tmp_path: Path) -> None:
     done = tidemark("trace", "record", "refstring 1 2 3", *QUICK, "-o", "x.tmt", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -174,6 +174,7 @@ def test_page_without_script_has_tables_and_figures(browser: object, report: Pat
     assert "need JavaScript" in found.page.locator("noscript").inner_text()
 
 
+@pytest.mark.soak
 def test_dark_page_is_dark(browser: object, report: Path) -> None:
     found = opened(browser, report, color_scheme="dark")
     ground, ink = (found.value(f"getComputedStyle(document.body).{name}") for name in ("backgroundColor", "color"))
