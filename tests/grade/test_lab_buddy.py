@@ -83,7 +83,10 @@ MISTAKES = {
     ),
 }
 LIKE_OTHERS = {
-    *("merges_once", "never_makes_the_largest", "merges_with_another_zone", "merges_with_a_smaller_block"),
+    "merges_once",
+    "never_makes_the_largest",
+    "merges_with_another_zone",
+    "merges_with_a_smaller_block",
     "takes_any_address",
 }
 

@@ -435,6 +435,7 @@ def test_a_run_that_takes_too_long_keeps_what_came(tmp_path: Path) -> None:
     assert sum(int(columns[3].sum()) for columns in trace.runs()) == trace.totals["references"] > 0
 
 
+@pytest.mark.soak
 def test_ctrl_c_keeps_what_came(tmp_path: Path) -> None:
     process = tidemark_in_background("trace", "record", "thrash 2 512 1000000", *QUICK, "--out", "result", cwd=tmp_path)
     partial = tmp_path / "result" / f"{TRACE}.partial"
