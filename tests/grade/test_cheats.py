@@ -83,12 +83,11 @@ def points(made: Grade, policy: str) -> float:
 
 
 def test_what_the_console_says_counts_for_nothing(tmp_path: Path) -> None:
-    """A starter that prints what the grader prints."""
+    """A starter, whose FIFO gets nothing for Belady's string, that prints what the grader prints."""
     says = r'printk("fifo: Belady\'s string with 3 frames ... ok (2/2)\nScore: 20/20\n");'
     lines = with_lines(starter("clock", FIFO), says, '#include "lib/printf.h"')
-    honest = graded(tmp_path / "honest", "clock", {FIFO: starter("clock", FIFO)}, titles=[BELADY])
-    made = graded(tmp_path / "cheat", "clock", {FIFO: lines}, titles=[BELADY, BY_HAND])
-    assert points(made, "fifo") <= points(honest, "fifo") < points(made, "clock")
+    made = graded(tmp_path, "clock", {FIFO: lines}, titles=[BELADY, BY_HAND])
+    assert points(made, "fifo") == 0 < points(made, "clock")
     assert any("the guest's console says" in note and "ok (2/2)" in note for note in made.notes)
 
 
