@@ -1,54 +1,289 @@
-/* The queue of a block device, and what its requests cost: see drivers/block.h. */
-#include "drivers/block.h"
+/*
+ * Bios become requests, requests are served, and what that costs is counted.
+ *
+ * A bio that continues a waiting request of its kind and direction, or that such a request
+ * continues, joins it, up to what the driver takes; any other begins a request of its own. The
+ * driver then serves all of a request at once, and all its bios end together.
+ *
+ * A request that gets no answer within LIMIT_NS fails, and so do all later ones on that disk: it
+ * was stopped, so that it does not write into frames that have gone to somebody else.
+ *
+ * Bios come from a fixed pool, since nothing may be allocated where memory is being freed; who
+ * finds it empty waits for one to end.
+ */
+#include "drivers/disk.h"
 
 #include "arch/irq.h"
 #include "arch/time.h"
-#include "lib/assert.h"
+#include "errno.h"
+#include "lib/printf.h"
+#include "proc/task.h"
 
-static void finish(struct block_device *b, struct bio *bio)
-{
-	list_del(&bio->node);
-	if (bio->write) {
-		b->nr_writes++;
-		b->pages_written += bio->nr;
-	} else {
-		b->nr_reads++;
-		b->pages_read += bio->nr;
-	}
-	b->in_flight--;
-	b->wait_ns += clock_ns() - bio->submitted_ns;
-	bio->end(bio);
-}
+#define NR_BIOS 32
+#define LIMIT_NS 30000000000ull
 
-static void serve_next(struct block_device *b)
-{
-	while (!list_empty(&b->queue)) {
-		struct bio *bio = list_first_entry(&b->queue, struct bio, node);
+static struct bio bios[NR_BIOS];
+static u32 nr_bios_used;     /* irq: of bios; those after it were never taken */
+static LIST_HEAD(free_bios); /* irq */
+static WAIT_QUEUE(bio_wait);
 
-		b->busy_since_ns = clock_ns();
-		if (!b->ops->start(b, bio))
-			return;
-		finish(b, bio);
-	}
-}
-
-void block_submit(struct block_device *b, struct bio *bio)
+static struct bio *bio_take(void)
 {
 	unsigned long flags = irq_save();
-	bool idle = list_empty(&b->queue);
+	struct bio *bio = NULL;
 
-	ASSERT(bio->nr && bio->block + bio->nr <= b->nr_blocks);
+	if (!list_empty(&free_bios)) {
+		bio = list_first_entry(&free_bios, struct bio, node);
+		list_del(&bio->node);
+	} else if (nr_bios_used < NR_BIOS) {
+		bio = &bios[nr_bios_used++];
+	}
+	irq_restore(flags);
+	return bio;
+}
+
+struct bio *bio_get(struct block_device *bdev, u32 sector, bool write, enum bio_kind kind,
+		    void (*end)(struct bio *bio))
+{
+	bool was = current->in_pagewait;
+	struct bio *bio;
+
+	current->in_pagewait = true;
+	wait_event(&bio_wait, (bio = bio_take()));
+	current->in_pagewait = was;
+	bio->bdev = bdev;
+	bio->sector = sector;
+	bio->nr_sectors = 0;
+	bio->nr = 0;
+	bio->kind = kind;
+	bio->write = write;
+	bio->error = 0;
+	bio->end = end;
+	return bio;
+}
+
+bool bio_add(struct bio *bio, struct page *page, u32 offset, u32 bytes)
+{
+	if (bio->nr == BIO_MAX_PIECES)
+		return false;
+	bio->piece[bio->nr++] = (struct bio_piece){ page, offset, bytes };
+	bio->nr_sectors += bytes >> SECTOR_SHIFT;
+	return true;
+}
+
+void bio_put(struct bio *bio)
+{
+	unsigned long flags = irq_save();
+
+	list_add(&bio->node, &free_bios);
+	irq_restore(flags);
+	wake_up(&bio_wait);
+}
+
+static void count(struct block_device *b, const struct request *rq, u64 wait_ns, int error)
+{
+	struct block_counts *c = &b->count;
+
+	c->requests[rq->kind][rq->write]++;
+	c->sectors[rq->kind][rq->write] += rq->nr_sectors;
+	c->wait_ns[rq->write] += wait_ns;
+	c->errors += error != 0;
+	c->in_flight--;
+}
+
+/* The bio that the request lies in may be gone as soon as it has ended. */
+static void finish(struct disk *d, int error, u64 now_ns)
+{
+	struct request *rq = d->active;
+	LIST_HEAD(ended);
+	struct bio *bio, *next;
+
+	d->busy_ns += now_ns - d->busy_since_ns;
+	count(&d->whole, rq, now_ns - rq->submitted_ns, error);
+	if (rq->bdev != &d->whole)
+		count(rq->bdev, rq, now_ns - rq->submitted_ns, error);
+	list_splice(&rq->bios, &ended);
+	list_for_each_entry_safe(bio, next, &ended, node) {
+		bio->error = error;
+		bio->end(bio);
+	}
+}
+
+static bool start(struct disk *d, int *error)
+{
+	*error = -EIO;
+	if (d->given_up || d->ops->start(d, d->active, error))
+		return true;
+	if (d->ops->stop)
+		timer_start(&d->limit, d->busy_since_ns + LIMIT_NS);
+	return false;
+}
+
+/* active stays set while bios end, so that what they submit is only queued. */
+static void serve_next(struct disk *d, u64 now_ns)
+{
+	int error;
+
+	while ((d->active = elevator_next(d))) {
+		d->busy_since_ns = now_ns;
+		if (!start(d, &error))
+			return;
+		now_ns = clock_ns();
+		finish(d, error, now_ns);
+	}
+}
+
+static bool fits(const struct disk *d, const struct request *rq, const struct bio *bio)
+{
+	return rq->bdev == bio->bdev && rq->kind == bio->kind && rq->write == bio->write &&
+	       rq->nr_pieces + bio->nr <= d->max_pieces &&
+	       rq->nr_sectors + bio->nr_sectors <= d->max_sectors;
+}
+
+static bool join(struct disk *d, struct bio *bio)
+{
+	bool front;
+	struct request *rq = elevator_neighbour(d, bio, &front);
+
+	if (!rq || !fits(d, rq, bio))
+		return false;
+	rq->nr_sectors += bio->nr_sectors;
+	rq->nr_pieces += bio->nr;
+	if (front) {
+		list_add(&bio->node, &rq->bios);
+		rq->sector -= bio->nr_sectors;
+		elevator_moved(d, rq);
+	} else {
+		list_add_tail(&bio->node, &rq->bios);
+	}
+	d->whole.count.merged[bio->write]++;
+	if (bio->bdev != &d->whole)
+		bio->bdev->count.merged[bio->write]++;
+	return true;
+}
+
+static void begin_request(struct disk *d, struct bio *bio)
+{
+	struct request *rq = &bio->own;
+
+	rq->bdev = bio->bdev;
+	rq->sector = bio->bdev->start + bio->sector;
+	rq->nr_sectors = bio->nr_sectors;
+	rq->nr_pieces = bio->nr;
+	rq->kind = bio->kind;
+	rq->write = bio->write;
+	rq->submitted_ns = bio->submitted_ns;
+	INIT_LIST_HEAD(&rq->bios);
+	list_add(&bio->node, &rq->bios);
+	d->whole.count.in_flight++;
+	if (bio->bdev != &d->whole)
+		bio->bdev->count.in_flight++;
+	elevator_add(d, rq);
+}
+
+static bool acceptable(const struct bio *bio)
+{
+	const struct block_device *b = bio->bdev;
+
+	return bio->nr_sectors <= b->nr_sectors && bio->sector <= b->nr_sectors - bio->nr_sectors &&
+	       !(bio->write && b->read_only);
+}
+
+void block_submit(struct bio *bio)
+{
+	struct disk *d = bio->bdev->disk;
+	unsigned long flags = irq_save();
+
 	bio->submitted_ns = clock_ns();
-	list_add_tail(&bio->node, &b->queue);
-	b->in_flight++;
-	if (idle)
-		serve_next(b);
+	if (!acceptable(bio)) {
+		bio->bdev->count.errors++;
+		bio->error = -EIO;
+		bio->end(bio);
+	} else if (!d->active) {
+		begin_request(d, bio);
+		serve_next(d, bio->submitted_ns);
+	} else if (!join(d, bio)) {
+		begin_request(d, bio);
+	}
 	irq_restore(flags);
 }
 
-void block_end(struct block_device *b)
+void block_end(struct disk *d, int error)
 {
-	b->busy_ns += clock_ns() - b->busy_since_ns;
-	finish(b, list_first_entry(&b->queue, struct bio, node));
-	serve_next(b);
+	u64 now_ns = clock_ns();
+
+	if (d->given_up)
+		return;
+	if (d->ops->stop)
+		timer_stop(&d->limit);
+	finish(d, error, now_ns);
+	serve_next(d, now_ns);
+}
+
+static void limit_reached(struct timer *t)
+{
+	struct disk *d = container_of(t, struct disk, limit);
+	u64 now_ns = clock_ns();
+
+	d->given_up = true;
+	d->ops->stop(d);
+	printk("%s: no answer for %llu s: given up, all requests fail\n", d->whole.name,
+	       LIMIT_NS / 1000000000);
+	finish(d, -EIO, now_ns);
+	serve_next(d, now_ns);
+}
+
+void disk_init(struct disk *d)
+{
+	d->whole.disk = d;
+	INIT_LIST_HEAD(&d->arrival[0]);
+	INIT_LIST_HEAD(&d->arrival[1]);
+	timer_setup(&d->limit, limit_reached, false);
+}
+
+/* One bio that somebody waits for. */
+struct waited {
+	struct wait_queue over;
+	volatile bool done;
+	int error;
+};
+
+static void waited_end(struct bio *bio)
+{
+	struct waited *w = bio->private;
+
+	w->error = bio->error;
+	w->done = true;
+	bio_put(bio);
+	wake_up(&w->over);
+}
+
+static int submit_and_wait(struct bio *bio)
+{
+	struct waited w = { .done = false };
+	bool was = current->in_iowait;
+
+	wait_queue_init(&w.over);
+	bio->private = &w;
+	current->in_iowait = true;
+	block_submit(bio);
+	wait_event(&w.over, w.done);
+	current->in_iowait = was;
+	return w.error;
+}
+
+int block_rw(struct block_device *bdev, u32 sector, struct page *page, u32 offset, u32 bytes,
+	     bool write)
+{
+	struct bio *bio = bio_get(bdev, sector, write, BIO_META, waited_end);
+
+	bio_add(bio, page, offset, bytes);
+	return submit_and_wait(bio);
+}
+
+int block_flush(struct block_device *bdev)
+{
+	if (!bdev->disk->has_cache)
+		return 0;
+	return submit_and_wait(bio_get(bdev, 0, true, BIO_META, waited_end));
 }

@@ -105,11 +105,11 @@
 	M(objects, procs, PART,    "", send_processes(), "the processes")
 
 #define PART_DISK(M) \
-	M(u32, queue,   LEVEL,   "", swap_bdev->in_flight, "requests not yet served") \
-	M(u64, reads,   COUNTER, "", swap_bdev->nr_reads, "requests that read") \
-	M(u64, writes,  COUNTER, "", swap_bdev->nr_writes, "requests that write") \
-	M(u64, busy_us, COUNTER, "µs", swap_bdev->busy_ns / 1000, "time serving") \
-	M(u64, wait_us, COUNTER, "µs", swap_bdev->wait_ns / 1000, \
+	M(u32, queue,   LEVEL,   "", swap_bdev->count.in_flight, "requests not yet served") \
+	M(u64, reads,   COUNTER, "", bdev_requests(swap_bdev, false), "requests that read") \
+	M(u64, writes,  COUNTER, "", bdev_requests(swap_bdev, true), "requests that write") \
+	M(u64, busy_us, COUNTER, "µs", bdev_busy_ns(swap_bdev) / 1000, "time serving") \
+	M(u64, wait_us, COUNTER, "µs", bdev_wait_ns(swap_bdev) / 1000, \
 	  "all requests' times from submission to end. Mean response = Δwait_us / Δ(reads + writes)")
 
 #define PART_PSI(M) \
