@@ -12,11 +12,16 @@
 #include "arch/machine.h"
 #include "drivers/ata.h"
 #include "drivers/disk.h"
+#include "drivers/partition.h"
 #include "drivers/simdisk.h"
+#include "lib/assert.h"
 #include "lib/param.h"
 #include "lib/printf.h"
 #include "lib/string.h"
 #include "mm/bootmem.h"
+#include "mm/page.h"
+#include "mm/slab.h"
+#include "mm/zone.h"
 
 static char spec[SIMDISK_SPEC_MAX]; /* of sda */
 
@@ -100,12 +105,72 @@ void disks_find(void)
 			refuse(kinds[i].name, "there is none");
 }
 
+struct named {
+	struct block_device bdev;
+	char name[16];
+};
+
+/* A disk's minor number is followed by those of its partitions. */
+static void add_partition(struct disk *d, const struct partition *p)
+{
+	struct named *part = kzalloc(sizeof(*part), GFP_KERNEL);
+
+	if (!part)
+		panic("no memory for a partition");
+	snprintf(part->name, sizeof(part->name), "%s%u", d->whole.name, p->number);
+	part->bdev = (struct block_device){ .name = part->name,
+					    .dev = d->whole.dev + p->number,
+					    .nr_sectors = p->nr_sectors,
+					    .read_only = d->whole.read_only,
+					    .synchronous = d->whole.synchronous,
+					    .disk = d,
+					    .start = p->start };
+	bdev_register(&part->bdev);
+	printk(" %s", part->name);
+}
+
+struct reader {
+	struct partition_source source;
+	struct block_device *bdev;
+	struct page *page;
+};
+
+static int read_sector(struct partition_source *source, u32 sector, u8 *to)
+{
+	struct reader *r = container_of(source, struct reader, source);
+	int err = block_rw(r->bdev, sector, r->page, 0, SECTOR_SIZE, false);
+
+	if (!err)
+		memcpy(to, page_address(r->page), SECTOR_SIZE);
+	return err;
+}
+
+static void scan(struct disk *d)
+{
+	static struct partition_table table;
+	struct reader r = { { d->whole.nr_sectors, read_sector },
+			    &d->whole,
+			    alloc_page(GFP_KERNEL) };
+
+	if (!r.page)
+		panic("no memory to read a partition table");
+	partition_table_read(&r.source, &table);
+	page_put(r.page);
+	printk("disk: %s, %u KiB; %s; partitions:", d->whole.name, d->whole.nr_sectors / 2,
+	       d->model);
+	for (u32 i = 0; i < table.nr; i++)
+		add_partition(d, &table.parts[i]);
+	printk(table.nr ? "\n" : " none\n");
+	if (table.wrong)
+		printk("disk: %s: bad partition table: %s; %s\n", d->whole.name, table.wrong,
+		       table.nr ? "its copy is used" : "it is ignored");
+}
+
 void disks_scan(void)
 {
 	struct block_device *b = NULL;
 
 	while ((b = bdev_next(b)))
 		if (!b->holder && b == &b->disk->whole)
-			printk("disk: %s, %u KiB; %s\n", b->name, b->nr_sectors / 2,
-			       b->disk->model);
+			scan(b->disk);
 }
