@@ -4,6 +4,7 @@
  *
  *	sim:hdd,at=96M,size=32M   a modelled disk, sda: drivers/simdisk.c
  *	ide                       hda and hdb: drivers/ata.c
+ *	virtio                    vda, vdb, ...: drivers/virtio_blk.c
  *
  * Nothing is looked for that nobody has named: a machine without disks starts as fast as ever.
  */
@@ -14,6 +15,7 @@
 #include "drivers/disk.h"
 #include "drivers/partition.h"
 #include "drivers/simdisk.h"
+#include "drivers/virtio_blk.h"
 #include "lib/assert.h"
 #include "lib/param.h"
 #include "lib/printf.h"
@@ -31,6 +33,7 @@ static struct kind {
 	bool wanted, must_be;
 } kinds[] = {
 	{ .name = "ide", .prefix = "hd", .find = ata_find },
+	{ .name = "virtio", .prefix = "vd", .find = virtio_blk_find },
 };
 
 static const char *parse_disk(const char *text)
@@ -50,9 +53,10 @@ static const char *parse_disk(const char *text)
 
 static void list_disk(char *buf, size_t size)
 {
-	snprintf(buf, size,
-		 "ide|sim:hdd|sim:ssd|sim:ram, sim: with ,at=ADDRESS,size=BYTES of its image, then "
-		 "as swap=");
+	snprintf(
+		buf, size,
+		"ide|virtio|sim:hdd|sim:ssd|sim:ram, sim: with ,at=ADDRESS,size=BYTES of its image, then "
+		"as swap=");
 }
 
 static void show_disk(char *buf, size_t size)
