@@ -31,8 +31,7 @@ static struct bio *bio_take(void)
 	return bio;
 }
 
-struct bio *bio_get(struct block_device *bdev, u32 sector, bool write, enum bio_kind kind,
-		    void (*end)(struct bio *bio))
+static struct bio *wait_for_bio(void)
 {
 	bool was = current->in_pagewait;
 	struct bio *bio;
@@ -40,6 +39,16 @@ struct bio *bio_get(struct block_device *bdev, u32 sector, bool write, enum bio_
 	current->in_pagewait = true;
 	wait_event(&bio_wait, (bio = bio_take()));
 	current->in_pagewait = was;
+	return bio;
+}
+
+struct bio *bio_get(struct block_device *bdev, u32 sector, bool write, enum bio_kind kind,
+		    void (*end)(struct bio *bio))
+{
+	struct bio *bio = bio_take();
+
+	if (!bio)
+		bio = wait_for_bio();
 	bio->bdev = bdev;
 	bio->sector = sector;
 	bio->nr_sectors = 0;
@@ -49,15 +58,6 @@ struct bio *bio_get(struct block_device *bdev, u32 sector, bool write, enum bio_
 	bio->error = 0;
 	bio->end = end;
 	return bio;
-}
-
-bool bio_add(struct bio *bio, struct page *page, u32 offset, u32 bytes)
-{
-	if (bio->nr == BIO_MAX_PIECES)
-		return false;
-	bio->piece[bio->nr++] = (struct bio_piece){ page, offset, bytes };
-	bio->nr_sectors += bytes >> SECTOR_SHIFT;
-	return true;
 }
 
 void bio_put(struct bio *bio)

@@ -28,19 +28,18 @@ static void count(struct block_device *b, const struct request *rq, u64 wait_ns,
 	c->in_flight--;
 }
 
-/* The bio that the request lies in may be gone as soon as it has ended. */
+/* The bio that the request lies in may end before others, but is not used again meanwhile: nobody
+ * takes one from the pool while interrupts are off. */
 static void finish(struct disk *d, int error, u64 now_ns)
 {
 	struct request *rq = d->active;
-	LIST_HEAD(ended);
 	struct bio *bio, *next;
 
 	d->busy_ns += now_ns - d->busy_since_ns;
 	count(&d->whole, rq, now_ns - rq->submitted_ns, error);
-	if (rq->bdev != &d->whole)
+	if (unlikely(rq->bdev != &d->whole))
 		count(rq->bdev, rq, now_ns - rq->submitted_ns, error);
-	list_splice(&rq->bios, &ended);
-	list_for_each_entry_safe(bio, next, &ended, node) {
+	list_for_each_entry_safe(bio, next, &rq->bios, node) {
 		bio->error = error;
 		bio->end(bio);
 	}
@@ -56,12 +55,15 @@ static bool start(struct disk *d, int *error)
 	return false;
 }
 
-/* active stays set while bios end, so that what they submit is only queued. */
-static void serve_next(struct disk *d, u64 now_ns)
+/* Serves a request, and those after it; NULL: there is none. active stays set while bios end, so
+ * that what they submit is only queued. */
+static void serve(struct disk *d, struct request *rq, u64 now_ns)
 {
 	int error;
 
-	while ((d->active = elevator_next(d))) {
+	for (; (d->active = rq); rq = elevator_next(d)) {
+		d->position = rq->sector + rq->nr_sectors;
+		d->writing = rq->write;
 		d->busy_since_ns = now_ns;
 		if (!start(d, &error))
 			return;
@@ -99,7 +101,7 @@ static bool join(struct disk *d, struct bio *bio)
 	return true;
 }
 
-static void begin_request(struct disk *d, struct bio *bio)
+static struct request *request_of(struct disk *d, struct bio *bio)
 {
 	struct request *rq = &bio->own;
 
@@ -113,9 +115,9 @@ static void begin_request(struct disk *d, struct bio *bio)
 	INIT_LIST_HEAD(&rq->bios);
 	list_add(&bio->node, &rq->bios);
 	d->whole.count.in_flight++;
-	if (bio->bdev != &d->whole)
+	if (unlikely(bio->bdev != &d->whole))
 		bio->bdev->count.in_flight++;
-	elevator_add(d, rq);
+	return rq;
 }
 
 static bool acceptable(const struct bio *bio)
@@ -137,10 +139,9 @@ void block_submit(struct bio *bio)
 		bio->error = -EIO;
 		bio->end(bio);
 	} else if (!d->active) {
-		begin_request(d, bio);
-		serve_next(d, bio->submitted_ns);
+		serve(d, request_of(d, bio), bio->submitted_ns);
 	} else if (!join(d, bio)) {
-		begin_request(d, bio);
+		elevator_add(d, request_of(d, bio));
 	}
 	irq_restore(flags);
 }
@@ -154,7 +155,7 @@ void block_end(struct disk *d, int error)
 	if (d->ops->stop)
 		timer_stop(&d->limit);
 	finish(d, error, now_ns);
-	serve_next(d, now_ns);
+	serve(d, elevator_next(d), now_ns);
 }
 
 static void limit_reached(struct timer *t)
@@ -167,7 +168,7 @@ static void limit_reached(struct timer *t)
 	printk("%s: no answer for %llu s: given up, all requests fail\n", d->whole.name,
 	       LIMIT_NS / 1000000000);
 	finish(d, -EIO, now_ns);
-	serve_next(d, now_ns);
+	serve(d, elevator_next(d), now_ns);
 }
 
 void disk_init(struct disk *d)

@@ -146,13 +146,14 @@ static bool choose_direction(struct disk *d)
 static struct request *choose(struct disk *d)
 {
 	struct request *rq = find_from(d, d->writing, d->position), *first;
+	bool write;
 
 	if (rq && d->batch < BATCH)
 		return rq;
 	d->batch = 0;
-	d->writing = choose_direction(d);
-	first = oldest(d, d->writing);
-	rq = find_from(d, d->writing, d->position);
+	write = choose_direction(d);
+	first = oldest(d, write);
+	rq = find_from(d, write, d->position);
 	return rq && !is_late(first) ? rq : first;
 }
 
@@ -165,7 +166,6 @@ struct request *elevator_next(struct disk *d)
 	list_del(&rq->node);
 	if (by_deadline) {
 		rb_erase(&rq->by_sector, &d->sorted[rq->write]);
-		d->position = rq->sector + rq->nr_sectors;
 		d->batch++;
 	}
 	return rq;

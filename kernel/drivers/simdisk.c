@@ -35,8 +35,8 @@
 struct disk_model {
 	u32 seek, rotation, transfer, latency; /* us; transfer per page */
 	u32 fail_read, fail_write;             /* every Nth; 0: never */
-	u64 size;			      /* bytes; 0: all there is */
-	u64 at;				/* where the image lies */
+	u64 size;         /* bytes; 0: all there is */
+	u64 at;    /* where the image lies */
 };
 
 static const struct {
@@ -158,33 +158,29 @@ static u64 service_ns(struct sim *s, const struct request *rq)
 	return us * 1000 + (u64)rq->nr_sectors * s->model.transfer * (1000 / SECTORS_PER_PAGE);
 }
 
-/* A piece of memory, and what it becomes or what becomes of it: part of a page of the store. */
-static void move_part(const struct sim *s, bool write, const struct bio_piece *piece, u32 done,
-		      u32 sector, u32 bytes)
+static void move_page(const struct sim *s, struct page *page, u32 sector, bool write)
 {
-	char *frame = kmap(piece->page);
-	char *store = kmap_pfn(s->first_pfn + sector / SECTORS_PER_PAGE);
-	char *here = frame + piece->offset + done;
-	char *there = store + sector % SECTORS_PER_PAGE * SECTOR_SIZE;
+	void *frame = kmap(page), *store = kmap_pfn(s->first_pfn + sector / SECTORS_PER_PAGE);
 
-	if (bytes == PAGE_SIZE && write)
-		copy_page(there, here);
-	else if (bytes == PAGE_SIZE)
-		copy_page(here, there);
+	if (write)
+		copy_page(store, frame);
 	else
-		memcpy(write ? there : here, write ? here : there, bytes);
+		copy_page(frame, store);
 	kunmap(store);
 	kunmap(frame);
 }
 
-static void move_piece(const struct sim *s, bool write, const struct bio_piece *piece, u32 sector)
+/* Sectors one by one: they may lie anywhere in a page of the store. */
+static void move_sectors(const struct sim *s, const struct bio_piece *piece, u32 sector, bool write)
 {
-	u32 n;
+	for (u32 done = 0; done < piece->bytes; done += SECTOR_SIZE, sector++) {
+		char *frame = kmap(piece->page), *here = frame + piece->offset + done;
+		char *store = kmap_pfn(s->first_pfn + sector / SECTORS_PER_PAGE);
+		char *there = store + sector % SECTORS_PER_PAGE * SECTOR_SIZE;
 
-	for (u32 done = 0; done < piece->bytes; done += n, sector += n / SECTOR_SIZE) {
-		n = PAGE_SIZE - sector % SECTORS_PER_PAGE * SECTOR_SIZE;
-		n = MIN(n, piece->bytes - done);
-		move_part(s, write, piece, done, sector, n);
+		memcpy(write ? there : here, write ? here : there, SECTOR_SIZE);
+		kunmap(store);
+		kunmap(frame);
 	}
 }
 
@@ -194,9 +190,12 @@ static void move(const struct sim *s, const struct request *rq)
 	const struct bio *bio;
 
 	list_for_each_entry(bio, &rq->bios, node)
-		for (u32 i = 0; i < bio->nr; i++) {
-			move_piece(s, rq->write, &bio->piece[i], sector);
-			sector += bio->piece[i].bytes / SECTOR_SIZE;
+		for (const struct bio_piece *p = bio->piece; p < bio->piece + bio->nr; p++) {
+			if (p->bytes == PAGE_SIZE && sector % SECTORS_PER_PAGE == 0)
+				move_page(s, p->page, sector, rq->write);
+			else
+				move_sectors(s, p, sector, rq->write);
+			sector += p->bytes / SECTOR_SIZE;
 		}
 }
 

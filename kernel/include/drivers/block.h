@@ -44,7 +44,7 @@ struct request {
 	struct block_device *bdev;
 	u32 sector;                /* first; of the disk, also where bdev is a partition */
 	u32 nr_sectors, nr_pieces; /* 0 sectors: what was written before is to reach the medium */
-	u8 kind;		   /* enum bio_kind */
+	u8 kind;     /* enum bio_kind */
 	bool write;
 	u64 submitted_ns;
 };
@@ -72,7 +72,20 @@ struct bio {
 struct bio *bio_get(struct block_device *bdev, u32 sector, bool write, enum bio_kind kind,
 		    void (*end)(struct bio *bio));
 /* Appends a piece; false: there is no room for it. */
-bool bio_add(struct bio *bio, struct page *page, u32 offset, u32 bytes);
+static inline bool bio_add(struct bio *bio, struct page *page, u32 offset, u32 bytes)
+{
+	struct bio_piece *piece = &bio->piece[bio->nr];
+
+	if (bio->nr == BIO_MAX_PIECES)
+		return false;
+	bio->nr++;
+	bio->nr_sectors += bytes >> SECTOR_SHIFT;
+	piece->page = page;
+	piece->offset = offset;
+	piece->bytes = bytes;
+	return true;
+}
+
 void bio_put(struct bio *bio); /* irq-safe */
 
 /*

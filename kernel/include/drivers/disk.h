@@ -35,8 +35,9 @@ struct disk {
 	struct list_head
 		arrival[2];  /* waiting, by direction with deadline; else all in the first */
 	struct rb_root sorted[2];     /* the same by sector, with deadline */
-	u32 position, batch, starved; /* drivers/elevator.c */
-	bool writing;                 /* the direction that it goes on with */
+	u32 position;                 /* the sector after the last one that was served or is */
+	bool writing;                 /* its direction */
+	u32 batch, starved;           /* drivers/elevator.c */
 	struct timer limit;           /* runs while a request does, if there is ops->stop */
 	bool given_up;                /* did not answer: every request fails */
 	u64 busy_since_ns;            /* when the active request was begun */
