@@ -19,6 +19,11 @@ struct block_device *bdev_next(struct block_device *b)
 	return next == &devices ? NULL : list_entry(next, struct block_device, node);
 }
 
+bool bdev_is_disk(const struct block_device *b)
+{
+	return b == &b->disk->whole;
+}
+
 struct block_device *bdev_find(const char *name)
 {
 	struct block_device *b = NULL;
@@ -42,7 +47,7 @@ struct block_device *bdev_by_dev(u32 dev)
 /* Do they share sectors? Two partitions do not, or the table would be a bad one. */
 static bool overlap(const struct block_device *a, const struct block_device *b)
 {
-	return a == b || (a->disk == b->disk && (a == &a->disk->whole || b == &b->disk->whole));
+	return a == b || (a->disk == b->disk && (bdev_is_disk(a) || bdev_is_disk(b)));
 }
 
 int bdev_claim(struct block_device *b, const char *holder)
@@ -116,13 +121,11 @@ static void diskstats_show(struct seq_file *m)
 	struct block_device *b = NULL;
 
 	while ((b = bdev_next(b))) {
-		bool whole = b == &b->disk->whole;
-
 		seq_printf(m, "%4u %7u %s", b->dev >> 8, b->dev & 0xFF, b->name);
 		show_direction(m, b, false);
 		show_direction(m, b, true);
 		seq_printf(m, " %u %llu %llu\n", b->count.in_flight,
-			   whole ? ms(bdev_busy_ns(b)) : 0, ms(bdev_wait_ns(b)));
+			   bdev_is_disk(b) ? ms(bdev_busy_ns(b)) : 0, ms(bdev_wait_ns(b)));
 	}
 }
 

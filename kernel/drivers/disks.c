@@ -175,6 +175,6 @@ void disks_scan(void)
 	struct block_device *b = NULL;
 
 	while ((b = bdev_next(b)))
-		if (!b->holder && b == &b->disk->whole)
+		if (!b->holder && bdev_is_disk(b))
 			scan(b->disk);
 }

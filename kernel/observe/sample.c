@@ -190,6 +190,29 @@ static void send_disk(void)
 	telemetry_close('}');
 }
 
+static void send_block(const struct block_device *b)
+{
+	const struct block_counts *c = &b->count;
+
+	telemetry_open(NULL, '{');
+	PART_BLOCK(EMIT);
+	telemetry_close('}');
+}
+
+/* A swap disk alone is in `disk` already. */
+static void send_disks(void)
+{
+	struct block_device *b = bdev_next(NULL);
+
+	if (!b || (b == swap_bdev && !bdev_next(b)))
+		return;
+	telemetry_open("block", '[');
+	for (; b; b = bdev_next(b))
+		if (bdev_is_disk(b))
+			send_block(b);
+	telemetry_close(']');
+}
+
 static void send_counters(void)
 {
 	telemetry_open("vm", '{');

@@ -128,6 +128,7 @@ struct block_device { /* a disk, or a partition of one */
 	struct block_counts count;
 };
 
+bool bdev_is_disk(const struct block_device *b); /* and no partition */
 /* By "sda1" or "/dev/sda1", or by number; NULL: there is none. */
 struct block_device *bdev_find(const char *name);
 struct block_device *bdev_by_dev(u32 dev);
