@@ -26,7 +26,7 @@ def check_repeatable(result: results.Result, image: dict[str, Any]) -> None:
     disk = meta["settings"].get("disk")
     if disk and not Path(disk).is_dir():
         raise LabError(
-            f"{result.folder} may have written to its disk, {disk}, or others have: only a folder becomes the same again",
+            f"{result.folder} may have written to its disk, {disk}: only a folder becomes the same again",
             USAGE,
         )
     results.check_files(result)
