@@ -213,6 +213,13 @@ def test_failed_requests_of_both_modelled_disks_are_counted(tmp_path: Path) -> N
 # --- exact runs ---
 
 
+def test_sector_takes_its_share_of_a_pages_time(tmp_path: Path) -> None:
+    """The one that is read is the first, under the head. Beside its time there is that of the copy."""
+    result = boot("true", disk=with_pattern(tmp_path / "disk", 128), disk_kind="sim:seek=9,transfer=800").check_exit()
+    sda = next(d for d in result.telemetry[-2]["block"] if d["name"] == "sda")
+    assert sda["meta_reads"] == sda["sectors_read"] == 1 and 100 <= sda["busy_us"] <= 104
+
+
 def run_on_partition(folder: Path, cmdline: str) -> tuple[str, bytes, bytes]:
     file = partitioned(folder)
     result = boot("thrash 4 4096 2", mem="12M", swap="sda2", disk=file, cmdline=cmdline).check_exit()
