@@ -13,6 +13,7 @@
 #include "drivers/swapdisk.h"
 #include "drivers/tty.h"
 #include "fs/proc.h"
+#include "fs/shm.h"
 #include "fs/vfs.h"
 #include "lib/assert.h"
 #include "lib/ktap.h"
@@ -102,6 +103,7 @@ void kernel_main(void)
 	proc_init();
 	vfs_init();
 	procfs_init();
+	shm_init();
 	block_init();
 	vmstat_init();
 	tty_init();

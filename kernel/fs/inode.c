@@ -100,7 +100,7 @@ static u64 blocks_of(const struct inode *inode)
 {
 	if (inode->state & INODE_STORED)
 		return inode->blocks;
-	return (u64)inode->cache.nr_pages * (PAGE_SIZE / 512);
+	return (u64)(inode->cache.nr_pages + inode->cache.nr_swapped) * (PAGE_SIZE / 512);
 }
 
 void vfs_stat(struct inode *inode, struct kstat *st)

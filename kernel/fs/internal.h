@@ -104,6 +104,9 @@ void ramfs_room(struct kstatfs *st);
 extern const struct inode_operations ramfs_ops;
 extern const struct super_operations ramfs_super_ops;
 int ramfs_mount(struct super_block *sb, const char *options);
+/* tmpfs.c */
+extern const struct fs_type tmpfs_type;
+void shm_fs_init(void);
 /* ext2/super.c */
 extern const struct fs_type ext2_type;
 /* The operations of a character device (major << 8 | minor), NULL: no such device. */

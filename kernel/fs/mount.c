@@ -30,7 +30,8 @@ static const struct fs_type proc_type = { .name = "proc", .single = &proc_sb };
 static const struct fs_type dev_type = { .name = "devtmpfs", .single = &dev_sb };
 static const struct fs_type pipe_type = { .name = "pipefs" };
 
-static const struct fs_type *const types[] = { &ramfs_type, &proc_type, &dev_type, &ext2_type };
+static const struct fs_type *const types[] = { &ramfs_type, &proc_type, &dev_type, &tmpfs_type,
+					       &ext2_type };
 
 static int proc_statfs(struct super_block *sb, struct kstatfs *st)
 {
@@ -84,6 +85,7 @@ void mount_init(void)
 	super_init(&dev_sb, &dev_type);
 	super_init(&proc_sb, &proc_type);
 	super_init(&pipe_sb, &pipe_type);
+	shm_fs_init();
 	if (ramfs_mount(&root_sb, NULL))
 		panic("vfs: no memory for the root directory");
 	strlcpy(root_sb.source, "rootfs", sizeof(root_sb.source));

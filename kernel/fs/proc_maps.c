@@ -13,7 +13,9 @@ static void put_name(struct seq_file *m, const struct vm_area_struct *vma)
 	static char path[PATH_MAX];
 	const struct mm_struct *mm = vma->mm;
 
-	if (vma->inode)
+	if (vma->inode && vfs_shmem_name(vma->inode))
+		seq_printf(m, "%s (deleted)", vfs_shmem_name(vma->inode));
+	else if (vma->inode)
 		seq_puts(m, vfs_path_of(vma->inode, path, sizeof(path)) ? "(deleted)" : path);
 	else if (vma->start <= mm->brk && vma->end >= mm->start_brk)
 		seq_puts(m, "[heap]");

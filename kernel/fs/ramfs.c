@@ -67,6 +67,7 @@ struct inode *ramfs_inode(struct super_block *sb, u32 mode, u32 rdev)
 	if (inode_is_reg(inode)) {
 		inode->fops = &ramfs_fops;
 		inode->evict = cache_drop;
+		inode->cache.ops = sb->swaps ? &shmem_ops : NULL;
 	} else {
 		inode_set_special(inode);
 	}

@@ -84,7 +84,7 @@ static void check_mm(struct mm_struct *mm, struct totals *t)
 
 static void check_frames(struct totals *t)
 {
-	u32 maps = 0, user = 0, owned = 0, isolated = 0, stored = 0, dirty = 0;
+	u32 maps = 0, user = 0, owned = 0, isolated = 0, stored = 0, dirty = 0, shmem = 0;
 
 	for (u32 pfn = 0; pfn < max_pfn; pfn++) {
 		struct page *p = pfn_page(pfn);
@@ -96,7 +96,9 @@ static void check_frames(struct totals *t)
 		user += page_test(p, PG_anon) && !page_test(p, PG_mlocked);
 		owned += page_test(p, PG_owned);
 		stored += page_test(p, PG_filecache) && p->inode;
-		dirty += page_test(p, PG_filecache) && page_test(p, PG_dirty);
+		shmem += page_test(p, PG_shmem) && p->inode;
+		dirty += page_test(p, PG_filecache) && !page_test(p, PG_shmem) &&
+			 page_test(p, PG_dirty);
 		isolated += page_test(p, PG_isolated);
 	}
 	if (maps != t->maps)
@@ -107,6 +109,8 @@ static void check_frames(struct totals *t)
 		wrong(t, "frames the policy owns", zones_nr_owned(), owned);
 	if (stored != cache_nr_stored)
 		wrong(t, "pages of files with a store", cache_nr_stored, stored);
+	if (shmem != cache_nr_shmem)
+		wrong(t, "pages of shared memory", cache_nr_shmem, shmem);
 	if (dirty != cache_nr_dirty)
 		wrong(t, "dirty pages of files", cache_nr_dirty, dirty);
 	if (isolated != vm_nr_isolated)
@@ -116,7 +120,11 @@ static void check_frames(struct totals *t)
 static void check_slots(struct totals *t)
 {
 	u64 named = swap_nr_entries();
+	bool sound = true;
 
+	t->swaps += shmem_nr_swapped(&sound);
+	if (!sound)
+		wrong(t, "shared memory in the swap area", 1, 0);
 	if (named != t->swaps)
 		wrong(t, "entries that name slots", named, t->swaps);
 }

@@ -72,6 +72,7 @@ static void meminfo_show(struct seq_file *m)
 	kib(m, "AnonPages:", frames_used);
 	kib(m, "Mapped:", file);
 	kib(m, "Mlocked:", locked);
+	kib(m, "Shmem:", cache_nr_shmem);
 	kib(m, "Slab:", slab_nr_pages());
 	kib(m, "PageTables:", tables);
 	kib(m, "KernelStack:", nr_tasks() * (KERNEL_STACK_SIZE / PAGE_SIZE));

@@ -25,11 +25,26 @@ static int check_mapping(const struct file *f, u32 prot, u32 flags)
 	return flags & MAP_SHARED && prot & PROT_WRITE && mode != O_RDWR ? -EACCES : 0;
 }
 
+static long map_shared_anonymous(u32 addr, u32 len, u32 prot, u32 flags)
+{
+	struct inode *inode;
+	int err = vfs_shmem_create("/dev/zero", PAGE_ALIGN((u64)len), &inode);
+	long at;
+
+	if (err)
+		return -ENOMEM;
+	at = do_mmap(current->mm, addr, len, prot, flags, inode, 0);
+	inode_put(inode);
+	return at;
+}
+
 long sys_mmap2(u32 addr, u32 len, u32 prot, u32 flags, u32 fd, u32 pgoff)
 {
 	struct file *f;
 	int err;
 
+	if (flags & MAP_ANONYMOUS && flags & MAP_SHARED)
+		return map_shared_anonymous(addr, len, prot, flags);
 	if (flags & MAP_ANONYMOUS)
 		return do_mmap(current->mm, addr, len, prot, flags, NULL, 0);
 	f = fd_file(fd);

@@ -197,6 +197,8 @@ struct super_block {
 	u64 max_size; /* of a file, bytes */
 	bool read_only;
 	u32 nr_writers; /* files open for writing */
+	bool swaps; /* its files are shared memory: they leave for the swap area (mm/cache/shmem.c) */
+	u32 nr_pages, max_pages; /* of shared memory, wherever they are; 0: no limit */
 	struct inode *root; /* with a reference */
 	struct inode *mounted_on; /* with a reference; NULL: the first root, or not mounted */
 	struct list_head inodes, dirty; /* of struct inode */
@@ -382,6 +384,12 @@ int vfs_truncate(struct inode *inode, u64 size);
 long vfs_read_kernel(struct inode *inode, u64 pos, void *to, size_t n);
 /* Page `index` of a regular file with a reference: 0, -EINVAL beyond the end, -ENOMEM: no room. */
 int vfs_get_page(struct inode *inode, u32 index, struct page **page);
+
+/* Shared memory without a name in the tree, of size bytes, with a reference; name is shown to people.
+ * 0, -ENOMEM, -EFBIG. The name of such an inode, or NULL. An open file of it, for reading and writing. */
+int vfs_shmem_create(const char *name, u64 size, struct inode **inode);
+const char *vfs_shmem_name(const struct inode *inode);
+int vfs_shmem_open(struct inode *inode, struct file **file);
 
 void inode_free(struct inode *inode);
 void file_free(struct file *f);

@@ -2,7 +2,8 @@
  * The page cache: the pages of a file that are in memory. mm/cache/cache.c has the theory.
  *
  * A file has a store behind it (a file system on a device, or the device itself: cache_ops says where
- * its blocks lie), or none (ramfs), and then its cache is all there is of it.
+ * its blocks lie), or none (ramfs), and then its cache is all there is of it. Shared memory is in
+ * between: its pages leave for the swap area (mm/cache/shmem.c).
  */
 #ifndef MM_CACHE_H
 #define MM_CACHE_H
@@ -42,12 +43,13 @@ struct page_cache { /* in struct inode */
 	struct radix pages; /* pages by number; and shadows of those that were evicted */
 	u32 nr_pages, nr_dirty;
 	u32 nr_writeback; /* irq */
-	u32 nr_shadows;
+	u32 nr_swapped; /* shared memory: pages in the swap area */
 	u32 store; /* page_id.store of its pages, given with the first one; 0: none yet */
 	const struct cache_ops *ops; /* NULL: nothing is behind it, no policy sees its pages */
 	struct block_device *bdev;   /* where extents lie */
 	struct list_head regions;    /* of vm_area_struct.mapping: who maps it */
-	struct list_head dirty;      /* with nr_dirty: in the list of those to be written */
+	struct list_head dirty;      /* with nr_dirty: in the list of those to be written; shared
+					memory: with nr_swapped, in that of those in swap */
 	u64 dirtied_ns; /* machine time at which the first of its dirty pages became so */
 	u32 nr_writers; /* who go over its dirty pages now */
 	int error; /* irq: of a write since the last cache_sync */
@@ -114,8 +116,11 @@ int buf_sync_all(struct block_device *bdev);
 /* A device's own file: the inode of /dev/NAME becomes it. */
 void cache_init_device(struct inode *inode, struct block_device *bdev);
 
-/* Pages of files that have a store, dirty, being written; of all files. */
-extern u32 cache_nr_stored, cache_nr_dirty, cache_nr_writeback;
+/* The operations of a file that is shared memory. */
+extern const struct cache_ops shmem_ops;
+
+/* Pages of files that have a store, of shared memory among them, dirty, being written; of all files. */
+extern u32 cache_nr_stored, cache_nr_shmem, cache_nr_dirty, cache_nr_writeback;
 u32 cache_nr_cached(void);
 void writeback_init(void); /* its thread, and files in /proc/sys/vm */
 
@@ -127,6 +132,8 @@ struct mm_struct;
 /* The page for a fault, as cache_get_page. *major: it had to be read. */
 int cache_fault_page(struct inode *inode, u32 index, struct readahead *ahead, struct page **page,
 		     bool *major);
+/* read, write or the kernel found the page, or brought it in. */
+void cache_note_io(struct page *page);
 /* mm has just mapped it. */
 void cache_note_fault(struct page *page, struct mm_struct *mm);
 /* May mm map it because its neighbour was asked for? Then it is mm's. */
@@ -144,7 +151,13 @@ void cache_set_dirty(struct page *page, u32 sectors);
 bool cache_page_in_use(const struct page *page);
 /* Writes it, and dirty neighbours; when it is over reclaim_write_done is called, once. May sleep. */
 void cache_write_for_reclaim(struct page *page);
-/* It leaves memory, clean and used by nobody; its shadow stays. */
+/* It leaves memory, clean and used by nobody; its shadow stays, or its slot. */
 void cache_evict(struct page *page);
+/* No entry may write to it any more without a fault. */
+void cache_protect(struct page *page);
+/* What is in the swap cache for slots first..end - 1 becomes its files' again, and gives the slots up. */
+void shmem_unuse(u32 first, u32 end);
+/* Pages of shared memory in the swap area; *sound becomes false when that contradicts its files. */
+u32 shmem_nr_swapped(bool *sound);
 
 #endif

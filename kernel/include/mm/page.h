@@ -44,6 +44,7 @@ enum page_flags {
 	PG_filecache,  /* of a file with a store: the policy sees it */
 	PG_readahead,  /* read before anybody asked for it */
 	PG_reclaim,    /* irq: reclaim waits for the end of the write */
+	PG_shmem,      /* with PG_filecache: shared memory, whose store is the swap area */
 	PG_zone_shift = 28, /* two bits: the zone's index */
 };
 
@@ -67,6 +68,7 @@ struct page {
 		struct { /* page cache: index and owner are where those above are */
 			struct inode *inode; /* NULL: truncated away */
 			u32 file_index;
+			/* shared memory has .slot here, with PG_swapcache */
 			u8 sectors; /* dirty ones, a bit for each */
 			u8 writing; /* those that are being written */
 			u8 nr_io;   /* irq: pieces of it under way, and who sends them */

@@ -18,7 +18,6 @@
 
 struct block_device;
 struct mm_struct;
-struct vm_area_struct;
 struct seq_file;
 
 #define SWAP_STORE 1u /* page_id.store */
@@ -135,10 +134,11 @@ void swap_cache_del(struct page *page);
 void swap_cache_release(struct page *page);
 
 /*
- * Starts reading a slot and, unless the region says random, its neighbours. The page with a
- * reference, PG_locked until it is read; NULL: out of memory. *major: a read was needed.
+ * Starts reading a slot and, unless it shall be alone, its neighbours. The page with a reference,
+ * PG_locked until it is read; NULL: out of memory. mm: who needs it, or NULL. *major: a read was
+ * needed.
  */
-struct page *swap_in(u32 slot, struct vm_area_struct *vma, bool *major);
+struct page *swap_in_slot(u32 slot, struct mm_struct *mm, bool alone, bool *major);
 
 /* Starts reading a slot and its neighbours in a group of 2^cluster that nobody has asked for; false: there is no memory to
  * spare, or nothing to read. */

@@ -7,7 +7,9 @@ enum { ADV_NORMAL, ADV_RANDOM, ADV_SEQUENTIAL, ADV_WILLNEED, ADV_DONTNEED, ADV_N
 
 void cache_will_need(struct inode *inode, u32 first, u32 nr)
 {
-	if (!inode->cache.ops)
+	if (is_shmem(inode))
+		shmem_will_need(inode, first, nr);
+	if (!inode->cache.ops || is_shmem(inode))
 		return;
 	for (u32 part; nr; nr -= part, first += part) {
 		part = MIN(nr, AT_ONCE);

@@ -121,19 +121,19 @@ static int put_in(struct inode *inode, u32 index, struct page *page, struct radi
 	int err = radix_insert(pages, index, page, nodes);
 	void *old = err == -EEXIST ? radix_find(pages, index) : NULL;
 
-	if (is_shadow(old)) {
+	if (is_shadow(old) && !is_shmem(inode)) {
 		radix_replace(pages, index, page);
 		err = 0;
 	}
 	irq_restore(flags);
-	if (is_shadow(old)) {
+	if (!err && old) {
 		nr_shadows--;
 		note_refault((uintptr_t)old);
 	}
 	return err;
 }
 
-static void describe(struct inode *inode, u32 index, struct page *page)
+void cache_describe(struct inode *inode, u32 index, struct page *page)
 {
 	static u32 last_store = FIRST_STORE;
 	struct page_cache *cache = &inode->cache;
@@ -147,7 +147,12 @@ static void describe(struct inode *inode, u32 index, struct page *page)
 		nr_kept++;
 		return;
 	}
-	page->sectors = page->writing = page->nr_io = 0;
+	if (is_shmem(inode)) {
+		page->flags |= 1u << PG_shmem | 1u << PG_uptodate;
+		cache_nr_shmem++;
+	} else {
+		page->sectors = page->writing = page->nr_io = 0;
+	}
 	page_set(page, PG_filecache);
 	cache_nr_stored++;
 	if (!cache->store)
@@ -167,14 +172,14 @@ int cache_add(struct inode *inode, u32 index, struct page *page, gfp_t gfp)
 		radix_give(&nodes, node);
 	}
 	if (!err)
-		describe(inode, index, page);
+		cache_describe(inode, index, page);
 	free_nodes(&nodes);
 	return err;
 }
 
 /* Pages go. */
 
-static void take_out(struct page *page)
+void cache_take_out(struct page *page)
 {
 	page->inode->cache.nr_pages--;
 	page->inode = NULL;
@@ -182,6 +187,7 @@ static void take_out(struct page *page)
 		cache_nr_stored--;
 	else
 		nr_kept--;
+	cache_nr_shmem -= page_test(page, PG_shmem);
 	page_put(page);
 }
 
@@ -196,7 +202,7 @@ void cache_remove(struct page *page)
 	free_nodes(&nodes);
 	if (page_test(page, PG_owned))
 		policy_call_remove(page, VM_OUT_FREED);
-	take_out(page);
+	cache_take_out(page);
 }
 
 void cache_evict(struct page *page)
@@ -204,6 +210,10 @@ void cache_evict(struct page *page)
 	uintptr_t shadow = (uintptr_t)++evictions << 1 | 1;
 	unsigned long flags;
 
+	if (page_test(page, PG_shmem)) {
+		shmem_evict(page);
+		return;
+	}
 	if (nr_shadows >= 2 * nr_managed_pages()) {
 		cache_remove(page);
 		return;
@@ -212,7 +222,7 @@ void cache_evict(struct page *page)
 	radix_replace(&page->inode->cache.pages, page->file_index, (void *)shadow);
 	irq_restore(flags);
 	nr_shadows++;
-	take_out(page);
+	cache_take_out(page);
 }
 
 static void forget(const struct inode *inode, u32 index)
@@ -222,7 +232,7 @@ static void forget(const struct inode *inode, u32 index)
 	policy_call_forget(id);
 }
 
-static void drop_shadow(struct inode *inode, u32 index)
+void cache_forget_index(struct inode *inode, u32 index)
 {
 	struct radix_nodes nodes = { 0 };
 	unsigned long flags = irq_save();
@@ -230,7 +240,6 @@ static void drop_shadow(struct inode *inode, u32 index)
 	radix_remove(&inode->cache.pages, index, &nodes);
 	irq_restore(flags);
 	free_nodes(&nodes);
-	nr_shadows--;
 	forget(inode, index);
 }
 
@@ -254,8 +263,11 @@ static void drop_from(struct inode *inode, u32 from)
 	struct page *page;
 
 	while ((page = radix_next(&inode->cache.pages, &from))) {
-		if (is_shadow(page)) {
-			drop_shadow(inode, from);
+		if (is_shmem(inode)) {
+			shmem_drop(inode, from, page);
+		} else if (is_shadow(page)) {
+			cache_forget_index(inode, from);
+			nr_shadows--;
 		} else if (inode->cache.ops) {
 			drop_stored(inode, from, page);
 		} else {
@@ -291,7 +303,9 @@ static void clear_stored_tail(struct inode *inode, u64 size)
 void cache_truncate(struct inode *inode, u64 size)
 {
 	drop_from(inode, (size + PAGE_SIZE - 1) >> PAGE_SHIFT);
-	if (inode->cache.ops)
+	if (is_shmem(inode))
+		shmem_clear_tail(inode, size);
+	else if (inode->cache.ops)
 		clear_stored_tail(inode, size);
 	else
 		cache_clear_tail(inode);
@@ -316,8 +330,10 @@ u32 cache_shrink_range(struct inode *inode, u32 first, u32 last)
 	struct page *page;
 	u32 nr = 0;
 
+	if (!inode->cache.ops || is_shmem(inode))
+		return 0;
 	for (; (page = radix_next(&inode->cache.pages, &first)) && first <= last; first++) {
-		if (is_shadow(page) || !inode->cache.ops || page->count > 1 || page->flags & busy)
+		if (is_shadow(page) || page->count > 1 || page->flags & busy)
 			continue;
 		cache_remove(page);
 		nr++;

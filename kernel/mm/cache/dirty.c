@@ -22,8 +22,13 @@ void cache_wait_writers(struct inode *inode)
 void cache_set_dirty(struct page *page, u32 sectors)
 {
 	struct page_cache *cache = &page->inode->cache;
-	unsigned long flags = irq_save();
+	unsigned long flags;
 
+	if (page_test(page, PG_shmem)) {
+		page_set(page, PG_dirty);
+		return;
+	}
+	flags = irq_save();
 	page->sectors |= sectors;
 	if (!page_test(page, PG_dirty)) {
 		page_set(page, PG_dirty);

@@ -17,7 +17,8 @@ static int read_hole(struct file *f, u32 index, u32 off, char *user, u32 n, u32 
 	bool again = f->ahead.next == index + 1; /* a page read in pieces is used once */
 	int err;
 
-	if (!f->inode->cache.ops)
+	if (!f->inode->cache.ops ||
+	    (is_shmem(f->inode) && !radix_find(&f->inode->cache.pages, index)))
 		return clear_user(user, n);
 	err = cache_read_page(f->inode, index, pages, &f->ahead, &page, &major);
 	if (err)
@@ -259,10 +260,27 @@ static int write_stored(struct inode *inode, u32 index, u32 off, const char *use
 	return err;
 }
 
+static int write_shmem(struct inode *inode, u32 index, u32 off, const char *user, u32 n)
+{
+	bool major = false;
+	struct page *page;
+	int err = shmem_get_page(inode, index, GFP_FILE, true, &page, &major);
+
+	if (err)
+		return err;
+	cache_note_io(page);
+	err = page_from_user(page, off, user, n);
+	page_set(page, PG_dirty);
+	page_put(page);
+	return err;
+}
+
 static int write_page(struct inode *inode, u32 index, u32 off, const char *user, u32 n)
 {
-	return inode->cache.ops ? write_stored(inode, index, off, user, n)
-				: write_kept(inode, index, off, user, n);
+	if (!inode->cache.ops)
+		return write_kept(inode, index, off, user, n);
+	return is_shmem(inode) ? write_shmem(inode, index, off, user, n)
+			       : write_stored(inode, index, off, user, n);
 }
 
 /* The part of a write that fails on the user's second page: what is on the first one. */
@@ -298,7 +316,7 @@ static int write_pages(struct inode *inode, const char *from, u32 n, u32 *at)
 		n -= len;
 		if (*at > inode->size)
 			inode->size = *at;
-		if (inode->cache.ops)
+		if (inode->cache.ops && !is_shmem(inode))
 			writeback_throttle(&inode->cache);
 	}
 	return err;

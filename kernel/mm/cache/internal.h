@@ -39,6 +39,32 @@ u32 cache_shrink_range(struct inode *inode, u32 first, u32 last);
 /* Zeros behind the end of the file. */
 void cache_clear_tail(struct inode *inode);
 
+/* For shmem.c. The page is now the inode's at that number; and no longer, its place is taken. */
+void cache_describe(struct inode *inode, u32 index, struct page *page);
+void cache_take_out(struct page *page);
+/* Empties a number of the tree, and tells the policy. */
+void cache_forget_index(struct inode *inode, u32 index);
+
+/* shmem.c: shared memory. */
+
+static inline bool is_shmem(const struct inode *inode)
+{
+	return inode->cache.ops == &shmem_ops;
+}
+
+/* A page with a reference, read back from the swap area, or made of a hole. alone: without reading
+ * ahead. 0, -ENOMEM, -ENOSPC, -EIO. May sleep. */
+int shmem_get_page(struct inode *inode, u32 index, gfp_t gfp, bool alone, struct page **page,
+		   bool *major);
+/* Starts reading what is in the swap area. */
+void shmem_will_need(struct inode *inode, u32 first, u32 nr);
+/* Into the swap area, where a copy is; never sleeps. */
+void shmem_evict(struct page *page);
+/* The item of that number goes for good. */
+void shmem_drop(struct inode *inode, u32 index, void *item);
+/* The file ends at size now. May sleep. */
+void shmem_clear_tail(struct inode *inode, u64 size);
+
 /* copy.c: between a page and the user, from or at off: 0 or -EFAULT. May sleep. */
 int page_to_user(struct page *page, u32 off, char *user, u32 n);
 int page_from_user(struct page *page, u32 off, const char *user, u32 n);
@@ -111,8 +137,6 @@ bool readahead_follow(struct readahead *ahead, u32 index);
 
 /* uses.c */
 
-/* read, write or the kernel found the page, or brought it in. */
-void cache_note_io(struct page *page);
 
 /* writeback.c */
 

@@ -212,6 +212,11 @@ static void protect_entry(struct rmap_entry *e, void *arg)
 	tlb_flush_page(e->mm->pgd, e->addr);
 }
 
+void cache_protect(struct page *page)
+{
+	rmap_walk(page, protect_entry, NULL);
+}
+
 bool io_begin_write(struct page *page)
 {
 	u32 needed = 1u << PG_dirty, not = 1u << PG_locked | 1u << PG_writeback;
@@ -232,6 +237,6 @@ bool io_begin_write(struct page *page)
 	cache->nr_writeback++;
 	cache_nr_writeback++;
 	irq_restore(flags);
-	rmap_walk(page, protect_entry, NULL);
+	cache_protect(page);
 	return true;
 }

@@ -115,9 +115,27 @@ static int wait_read(const struct inode *inode, struct page *page)
 	return -EIO;
 }
 
+static int read_shmem(struct inode *inode, u32 index, struct readahead *ahead, struct page **found,
+		      bool *major)
+{
+	u64 at = (u64)index << PAGE_SHIFT;
+	int err;
+
+	if (at >= inode->size)
+		return -EINVAL;
+	ahead->next = index + 1;
+	err = shmem_get_page(inode, index, GFP_USER, ahead->advice == READ_RANDOM, found, major);
+	if (err || at < inode->size)
+		return err;
+	page_put(*found); /* it has become shorter meanwhile */
+	return -EINVAL;
+}
+
 int cache_read_page(struct inode *inode, u32 index, u32 want, struct readahead *ahead,
 		    struct page **found, bool *major)
 {
+	if (is_shmem(inode))
+		return read_shmem(inode, index, ahead, found, major);
 	for (;;) {
 		struct page *page = cache_find(inode, index);
 		int err;

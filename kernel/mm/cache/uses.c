@@ -21,7 +21,10 @@ static bool claims(struct page *page)
 {
 	if (!page_test_and_clear(page, PG_readahead))
 		return false;
-	stat_count(file_ra_hit);
+	if (page_test(page, PG_shmem))
+		stat_count(swap_ra_hit);
+	else
+		stat_count(file_ra_hit);
 	return true;
 }
 
@@ -35,7 +38,8 @@ void cache_note_io(struct page *page)
 	if (page_test(page, PG_isolated))
 		page_set(page, PG_young); /* reclaim looks, before it lets it go */
 	else if (!page_test(page, PG_owned))
-		policy_call_insert(page, NULL, VM_IN_READ, page_id_of(page));
+		policy_call_insert(page, NULL, claimed ? VM_IN_CLAIM : VM_IN_READ,
+				   page_id_of(page));
 	else if (claimed)
 		change_owner(page, NULL, VM_IN_READ);
 	else
@@ -53,7 +57,7 @@ void cache_note_fault(struct page *page, struct mm_struct *mm)
 		page->owner = page->owner ?: mm;
 	} else if (!page_test(page, PG_owned)) {
 		page->owner = mm;
-		policy_call_insert(page, mm, VM_IN_FAULT, page_id_of(page));
+		policy_call_insert(page, mm, claimed ? VM_IN_CLAIM : VM_IN_FAULT, page_id_of(page));
 	} else if (claimed) {
 		change_owner(page, mm, VM_IN_CLAIM);
 	} else {
@@ -125,6 +129,10 @@ int cache_make_writable(struct inode *inode, struct page *page)
 
 	if (!inode->cache.ops)
 		return 0;
+	if (is_shmem(inode)) {
+		page_set(page, PG_dirty);
+		return page->inode == inode ? 0 : -EAGAIN;
+	}
 	page_lock(page);
 	if (page->inode != inode || at >= inode->size)
 		err = -EAGAIN;

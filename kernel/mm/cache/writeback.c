@@ -50,7 +50,7 @@ static bool stuck;                /* the last round wrote nothing */
 
 static u32 dirtyable(void)
 {
-	return nr_free_pages() + cache_nr_stored;
+	return nr_free_pages() + cache_nr_stored - cache_nr_shmem;
 }
 
 static bool over_background(void)

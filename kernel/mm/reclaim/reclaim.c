@@ -96,9 +96,13 @@ static void count_freed(struct page *page)
 /* The same for a page of a file, which may have been truncated away. */
 static void finish_evict_file(struct page *page)
 {
+	bool slot = page_test(page, PG_swapcache); /* shared memory */
+
 	if (!page->inode) {
 		policy_drop_isolated(page);
-	} else if (page->count > 2 || cache_page_in_use(page)) {
+		if (slot)
+			swap_cache_del(page);
+	} else if (page->count > 2u + slot || cache_page_in_use(page)) {
 		stat_count(pgrescued);
 		give_back(page, VM_PUT_USED);
 		return;
@@ -134,7 +138,11 @@ static void finish_write_file(struct page *page)
 {
 	bool laundering = page_test_and_clear(page, PG_laundering);
 
-	if (page_test_and_clear(page, PG_error) && page->inode)
+	bool failed = page_test_and_clear(page, PG_error);
+
+	if (failed && page_test(page, PG_shmem))
+		page_set(page, PG_dirty);
+	if (failed && page->inode)
 		give_back(page, VM_PUT_IOERR);
 	else if (laundering && page->inode)
 		give_back(page, VM_PUT_DONE);
@@ -178,8 +186,8 @@ void reclaim_finish_writes(void)
 
 	while ((page = next_done())) {
 		nr_writing--;
-		if (page_is_file(page)) {
-			nr_writing_files--;
+		if (page_test(page, PG_filecache)) {
+			nr_writing_files -= !page_test(page, PG_shmem);
 			finish_write_file(page);
 		} else {
 			finish_write(page);
@@ -258,6 +266,11 @@ static bool launder(struct page *page)
 
 static void send_file(struct page *page)
 {
+	if (page_test(page, PG_shmem)) {
+		cache_protect(page);
+		send(page);
+		return;
+	}
 	nr_writing++;
 	nr_writing_files++;
 	cache_write_for_reclaim(page);
@@ -265,8 +278,13 @@ static void send_file(struct page *page)
 
 static bool work_on_file(struct page *page, enum vm_act act)
 {
-	bool dirty = page->flags & (1u << PG_dirty | 1u << PG_writeback);
+	bool dirty;
 
+	if (page_test(page, PG_shmem) && !give_slot(page)) {
+		give_back(page, VM_PUT_NOSWAP);
+		return false;
+	}
+	dirty = page->flags & (1u << PG_dirty | 1u << PG_writeback);
 	if (act == VM_LAUNDER) {
 		if (!dirty) {
 			give_back(page, VM_PUT_DONE);
@@ -294,7 +312,7 @@ static bool work_on_file(struct page *page, enum vm_act act)
 /* True: a frame has become free, or will when its write ends. */
 static bool work_on(struct page *page, enum vm_act act)
 {
-	if (page_is_file(page))
+	if (page_test(page, PG_filecache))
 		return work_on_file(page, act);
 	if (!give_slot(page)) {
 		give_back(page, VM_PUT_NOSWAP);

@@ -166,19 +166,20 @@ static void read_cluster(const struct swap_area *a, struct page *target, u32 clu
 }
 
 /* log2 of the pages to read at once. */
-static u32 read_ahead(const struct swap_area *a, const struct vm_area_struct *vma)
+static u32 read_ahead(const struct swap_area *a, bool alone)
 {
-	return vma->flags & VM_RAND_READ || a->bdev->synchronous ? 0 : page_cluster;
+	return alone || a->bdev->synchronous ? 0 : page_cluster;
 }
 
-struct page *swap_in(u32 slot, struct vm_area_struct *vma, bool *major)
+struct page *swap_in_slot(u32 slot, struct mm_struct *mm, bool alone, bool *major)
 {
 	struct page *page = swap_cache_get(slot);
 	const struct swap_area *a;
 
 	if (page)
 		return page;
-	guard_call_fault(vma->mm);
+	if (mm)
+		guard_call_fault(mm);
 	frames_charge();
 	page = add_frame(slot, GFP_USER);
 	if (!page) { /* no memory; or somebody read it while we slept, and it is in the cache */
@@ -188,7 +189,7 @@ struct page *swap_in(u32 slot, struct vm_area_struct *vma, bool *major)
 	page_get(page);
 	*major = true;
 	a = swap_area_of(slot);
-	read_cluster(a, page, read_ahead(a, vma));
+	read_cluster(a, page, read_ahead(a, alone));
 	return page;
 }
 

@@ -16,6 +16,7 @@
  */
 #include "errno.h"
 #include "../space/internal.h"
+#include "mm/cache.h"
 #include "mm/reclaim.h"
 #include "mm/zone.h"
 #include "proc/task.h"
@@ -72,6 +73,7 @@ static int read_batch(struct swap_area *a, u32 *place)
 	int err = wait_read(pages, nr);
 
 	unuse_slots(a->first, a->first + a->nr);
+	shmem_unuse(a->first, a->first + a->nr);
 	for (u32 i = 0; i < nr; i++)
 		page_put(pages[i]);
 	return nr < BATCH && *place < a->nr ? -ENOMEM : err;

@@ -151,6 +151,8 @@ static bool available(const struct vm_scan *scan, const struct page *page)
 	if (!page_test(page, PG_anon)) {
 		if (scan->zones & VM_ONLY_ANON)
 			return false;
+		if (page_test(page, PG_shmem) && !swap_nr_free && !page_test(page, PG_swapcache))
+			return false;
 	} else if (!swap_nr_free && !page_test(page, PG_swapcache)) {
 		return false;
 	}

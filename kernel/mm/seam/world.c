@@ -80,7 +80,7 @@ u64 vm_now(void)
 
 bool page_is_file(const struct page *page)
 {
-	return !page_test(page, PG_anon);
+	return !(page->flags & (1u << PG_anon | 1u << PG_shmem));
 }
 
 bool page_is_mapped(const struct page *page)

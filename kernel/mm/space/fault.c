@@ -99,6 +99,8 @@ static int fault_file(struct fault *f)
 	if (err)
 		return err == -ENOMEM && vma->inode->cache.ops ? -ENOMEM : -EIO;
 	if (f->write && !(vma->flags & VM_SHARED)) {
+		if (page_test(page, PG_filecache))
+			cache_note_io(page);
 		err = copy_file_page(f, page);
 	} else {
 		if (f->write)
@@ -146,7 +148,7 @@ static enum vm_in claim_prefetched(struct page *page)
 static int fault_swap(struct fault *f, pte_t entry)
 {
 	u32 slot = pte_swap_slot(entry);
-	struct page *page = swap_in(slot, f->vma, &f->major);
+	struct page *page = swap_in_slot(slot, f->vma->mm, f->vma->flags & VM_RAND_READ, &f->major);
 
 	if (!page)
 		return pte_same(*f->pte, entry) ? -ENOMEM : 0;
