@@ -16,6 +16,7 @@ REGISTRY := $(patsubst %,build/registry/%.c,policy guard)
 KERNEL_OBJ := $(patsubst %,build/%.o,$(basename $(KERNEL_SRC))) $(REGISTRY:.c=.o)
 # A program is a source file, or a folder with a main.c.
 USER_SRC := $(wildcard user/*.c user/workloads/*.c user/conformance/*.c) $(patsubst %/main.c,%,$(wildcard user/*/main.c))
+FSTOOLS := chmod,chown,df,find,ln,mkfifo,mount,mv,stat,sync,touch,umount
 USER_PROG := $(addprefix build/user/,$(basename $(notdir $(USER_SRC))))
 USER_FILES := $(wildcard user/*.c user/*/*.c)
 POLICIES := $(filter-out TEMPLATE %_test %_ktest,$(basename $(notdir $(wildcard kernel/mm/policy/*.c))))
@@ -112,7 +113,7 @@ $(foreach s,$(USER_SRC),$(eval $(call user_program,$s)))
 
 build/initramfs.cpio: $(USER_PROG) $(EXTRA) tools/mkinitramfs.py build/programs
 	$(call say,CPIO,$@)
-	$QSTRIP="$$($(CC) -print-prog-name=strip)" python3 tools/mkinitramfs.py $(if $(wildcard user/rootfs),--dir user/rootfs) $@ $(USER_PROG) $(EXTRA)
+	$QSTRIP="$$($(CC) -print-prog-name=strip)" python3 tools/mkinitramfs.py $(if $(wildcard user/rootfs),--dir user/rootfs) --names fstools=$(FSTOOLS) $@ $(USER_PROG) $(EXTRA)
 
 # --- the image for GRUB, and the plugin with which QEMU records references -----------------------------------------------
 

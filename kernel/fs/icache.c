@@ -140,7 +140,7 @@ void inode_bad(struct inode *inode)
 
 void inode_mark_dirty(struct inode *inode)
 {
-	if (inode->state & (INODE_DIRTY | INODE_NEW | INODE_BAD))
+	if (inode->state & (INODE_DIRTY | INODE_NEW | INODE_BAD | INODE_GOING))
 		return;
 	inode->state |= INODE_DIRTY;
 	list_add_tail(&inode->dirty, &inode->sb->dirty);
@@ -154,18 +154,15 @@ static void mark_clean(struct inode *inode)
 	list_del(&inode->dirty);
 }
 
-/* Nobody refers to it: out of memory with it, and off the device if it has no name. */
-static void evict(struct inode *inode)
+void inode_evict(struct inode *inode)
 {
 	mark_clean(inode);
-	cache_drop(inode);
-	mark_clean(inode);
-	if (!(inode->state & INODE_BAD)) {
+	inode->state |= INODE_GOING;
+	if (!(inode->state & INODE_BAD))
 		unhash(inode);
-		if (inode->sb->ops->evict_inode)
-			inode->sb->ops->evict_inode(inode);
-		mark_clean(inode);
-	}
+	cache_drop(inode);
+	if (!(inode->state & INODE_BAD) && inode->sb->ops->evict_inode)
+		inode->sb->ops->evict_inode(inode);
 	inode_release(inode);
 }
 
@@ -178,7 +175,7 @@ void inode_unused(struct inode *inode)
 	}
 	if (inode_is_dir(inode))
 		dentry_drop_all(inode);
-	evict(inode);
+	inode_evict(inode);
 }
 
 static bool may_evict(const struct inode *inode)
@@ -196,7 +193,7 @@ static bool try_evict(struct inode *inode)
 	if (may_evict(inode) && (!inode->cache.nr_pages || cache_shrink(inode)) &&
 	    !inode->cache.nr_pages) {
 		nr_unused--;
-		evict(inode);
+		inode_evict(inode);
 		return true;
 	}
 	list_add_tail(&inode->lru, &unused);
@@ -226,7 +223,7 @@ void icache_drop_unused(struct super_block *sb)
 			continue;
 		list_del(&inode->lru);
 		nr_unused--;
-		evict(inode);
+		inode_evict(inode);
 	}
 }
 
@@ -263,7 +260,7 @@ int icache_sync(struct super_block *sb)
 	int err = 0, err2;
 
 	list_for_each_entry(inode, &sb->inodes, on_sb) {
-		if (inode->state & (INODE_NEW | INODE_BAD))
+		if (inode->state & (INODE_NEW | INODE_BAD | INODE_GOING))
 			continue;
 		inode_grab(inode); /* keeps its place in the list while we sleep */
 		if (before)

@@ -40,6 +40,9 @@ static inline void inode_note_read(struct inode *inode)
 /* icache.c */
 /* The last reference to an inode of a device has gone. */
 void inode_unused(struct inode *inode);
+/* Nobody refers to it, and it is not in the list of unused ones: out of memory with it, and off the
+ * device if it has no name. */
+void inode_evict(struct inode *inode);
 /* Takes up to n unused inodes out of memory; how many went. Never sleeps. */
 u32 icache_shrink(u32 n);
 u32 icache_nr_unused(void);
@@ -80,6 +83,8 @@ void super_free(struct super_block *sb);
 
 /* mount.c: the first file systems: the root, /dev and /proc's place. */
 void mount_init(void);
+/* Mounts sb, whose root is set, on a directory, whose reference is taken over. Never sleeps. */
+void mount_attach(struct super_block *sb, struct inode *dir);
 /* Mounts sb, whose root is set, on a directory of the first root, which is made; panics. */
 void mount_at_boot(struct super_block *sb, const char *name);
 void mounts_show(struct seq_file *m);

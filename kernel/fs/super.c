@@ -96,15 +96,18 @@ void super_free(struct super_block *sb)
 {
 	struct inode *root = sb->root;
 
+	ASSERT(!sb->mounted_on);
 	if (sb == sb->type->single)
 		return;
-	if (sb->type->on_device)
+	if (sb->type->on_device) {
 		super_sync(sb);
-	else
+		root->count--; /* it does not stay in memory */
+		ASSERT(!root->count);
+		inode_evict(root);
+	} else {
 		free_tree(sb);
-	sb->root = NULL;
-	root->state |= INODE_BAD; /* it does not stay in memory */
-	inode_put(root);
+		inode_put(root);
+	}
 	ASSERT(list_empty(&sb->inodes));
 	if (sb->ops->put_super)
 		sb->ops->put_super(sb);
