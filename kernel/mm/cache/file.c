@@ -5,6 +5,8 @@
 #include "arch/uaccess.h"
 #include "internal.h"
 #include "lib/string.h"
+#include "mm/guard_core.h"
+#include "proc/task.h"
 
 #define GFP_FILE (GFP_USER | GFP_NORETRY)
 
@@ -146,6 +148,8 @@ int cache_fault_page(struct inode *inode, u32 index, struct readahead *ahead, st
 {
 	if (!inode->cache.ops)
 		return get_kept(inode, index, page);
+	if (!cache_find(inode, index))
+		guard_call_fault(current->mm);
 	return cache_read_page(inode, index, 1, ahead, page, major);
 }
 
