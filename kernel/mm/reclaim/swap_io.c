@@ -17,23 +17,16 @@
 #include "mm/mm.h"
 #include "mm/policy_core.h"
 #include "mm/reclaim.h"
-#include "mm/swap.h"
 #include "mm/vmstat.h"
 #include "mm/zone.h"
 #include "proc/task.h"
-
-#define SECTORS_PER_SLOT (PAGE_SIZE / SECTOR_SIZE)
+#include "swap_internal.h"
 
 u32 page_cluster = 3;
 PARAM_U32("vm.page_cluster", page_cluster, 0, MAX_CLUSTER, "log2 pages", "read-ahead from swap");
 
 static struct page *plug[BIO_MAX_PIECES]; /* to be written, in the order of their slots */
 static u32 nr_plugged;
-
-static struct bio *get_bio(u32 slot, bool write, void (*end)(struct bio *bio))
-{
-	return bio_get(swap_bdev, slot * SECTORS_PER_SLOT, write, BIO_SWAP, end);
-}
 
 static void read_end(struct bio *bio)
 {
@@ -61,19 +54,22 @@ static void write_end(struct bio *bio)
 	bio_put(bio);
 }
 
-/* How many of the pages, from the first on, have slots that follow one another. */
+/* How many of the pages, from the first on, lie side by side on the device. */
 static u32 run_length(struct page **pages, u32 nr)
 {
-	u32 n = 1;
+	u32 n = 1, slot = pages[0]->slot, lo = slot, hi = slot + nr;
 
-	while (n < nr && pages[n]->slot == pages[0]->slot + n)
+	swap_clip(swap_area_of(slot), slot, &lo, &hi);
+	while (n < hi - slot && pages[n]->slot == slot + n)
 		n++;
 	return n;
 }
 
 static void write_run(struct page **pages, u32 nr)
 {
-	struct bio *bio = get_bio(pages[0]->slot, true, write_end);
+	u32 slot = pages[0]->slot;
+	const struct swap_area *a = swap_area_of(slot);
+	struct bio *bio = bio_get(a->bdev, swap_sector(a, slot), true, BIO_SWAP, write_end);
 
 	for (u32 i = 0; i < nr; i++)
 		bio_add(bio, pages[i], 0, PAGE_SIZE);
@@ -147,19 +143,21 @@ static struct page *add_neighbour(u32 slot)
 }
 
 /* Fills a request with the target and its neighbours in slot order, and sends it. */
-static void read_cluster(struct bio *bio, struct page *target, u32 cluster)
+static void read_cluster(const struct swap_area *a, struct page *target, u32 cluster)
 {
 	u32 size = 1u << cluster, slot = target->slot;
-	u32 first = ALIGN_DOWN(slot, size), lo = slot, hi = slot + 1;
+	u32 first = ALIGN_DOWN(slot, size), end = first + size, lo = slot, hi = slot + 1;
 	struct page *before[1u << MAX_CLUSTER], *page;
+	struct bio *bio = bio_get(a->bdev, 0, false, BIO_SWAP, read_end);
 
+	swap_clip(a, slot, &first, &end);
 	while (lo > first && (page = add_neighbour(lo - 1)))
 		before[slot - lo--] = page;
-	bio->sector = lo * SECTORS_PER_SLOT;
+	bio->sector = swap_sector(a, lo);
 	for (u32 i = slot - lo; i > 0; i--)
 		bio_add(bio, before[i - 1], 0, PAGE_SIZE);
 	bio_add(bio, target, 0, PAGE_SIZE);
-	while (hi < first + size && (page = add_neighbour(hi))) {
+	while (hi < end && (page = add_neighbour(hi))) {
 		bio_add(bio, page, 0, PAGE_SIZE);
 		hi++;
 	}
@@ -168,15 +166,15 @@ static void read_cluster(struct bio *bio, struct page *target, u32 cluster)
 }
 
 /* log2 of the pages to read at once. */
-static u32 read_ahead(const struct vm_area_struct *vma)
+static u32 read_ahead(const struct swap_area *a, const struct vm_area_struct *vma)
 {
-	return vma->flags & VM_RAND_READ || swap_bdev->synchronous ? 0 : page_cluster;
+	return vma->flags & VM_RAND_READ || a->bdev->synchronous ? 0 : page_cluster;
 }
 
 struct page *swap_in(u32 slot, struct vm_area_struct *vma, bool *major)
 {
 	struct page *page = swap_cache_get(slot);
-	struct bio *bio;
+	const struct swap_area *a;
 
 	if (page)
 		return page;
@@ -185,34 +183,91 @@ struct page *swap_in(u32 slot, struct vm_area_struct *vma, bool *major)
 	page = add_frame(slot, GFP_USER);
 	if (!page) { /* no memory; or somebody read it while we slept, and it is in the cache */
 		frames_uncharge();
-		return swap_cache_get(slot);
+		return swap_slot_valid(slot) ? swap_cache_get(slot) : NULL;
 	}
 	page_get(page);
 	*major = true;
-	bio = get_bio(slot, false, read_end);
-	read_cluster(bio, page, read_ahead(vma));
+	a = swap_area_of(slot);
+	read_cluster(a, page, read_ahead(a, vma));
 	return page;
 }
 
 bool swap_prefetch(u32 slot, u32 cluster)
 {
 	struct page *page = add_neighbour(slot);
-	struct bio *bio;
+	const struct swap_area *a;
 
 	if (!page)
 		return false;
-	bio = get_bio(slot, false, read_end);
-	read_cluster(bio, page, swap_bdev->synchronous ? 0 : cluster);
+	a = swap_area_of(slot);
+	read_cluster(a, page, a->bdev->synchronous ? 0 : cluster);
 	return true;
 }
 
-/* A major fault on a page that was evicted not long ago: a larger memory would have kept it. */
-void swap_note_refault(struct mm_struct *mm, u32 slot)
+/* A frame for swapoff, as add_frame; kills nobody for it. */
+static struct page *add_frame_gently(u32 slot)
 {
-	u32 distance = swap_refault_distance(slot);
+	struct page *page;
 
-	if (!distance || distance > vm_frames())
-		return;
-	mm->count.nr_refault++;
-	stat_count(workingset_refault);
+	while (!frames_try_charge()) {
+		bool some;
+
+		reclaim_begin();
+		some = reclaim_one();
+		reclaim_end();
+		if (!some)
+			return NULL;
+	}
+	page = add_frame(slot, GFP_USER | GFP_NORETRY);
+	if (!page)
+		frames_uncharge();
+	return page;
+}
+
+/* Sends a request for places that follow one another, from `place` on, that hold a page and are not in
+ * memory: at most nr. Returns how many. */
+static u32 read_run(const struct swap_area *a, u32 place, struct page **pages, u32 nr)
+{
+	u32 n = 0, slot = a->first + place, lo = slot, hi = a->first + a->nr;
+	struct bio *bio;
+
+	swap_clip(a, slot, &lo, &hi);
+	nr = MIN(MIN(nr, hi - slot), BIO_MAX_PIECES);
+	while (n < nr && swap_slot_valid(slot + n) && !swap_cached(slot + n)) {
+		pages[n] = add_frame_gently(slot + n);
+		if (!pages[n])
+			break;
+		page_get(pages[n++]);
+	}
+	if (!n)
+		return 0;
+	bio = bio_get(a->bdev, swap_sector(a, slot), false, BIO_SWAP, read_end);
+	for (u32 i = 0; i < n; i++)
+		bio_add(bio, pages[i], 0, PAGE_SIZE);
+	stat_add(pswpin, n);
+	block_submit(bio);
+	return n;
+}
+
+u32 swap_read_area(const struct swap_area *a, u32 *place, struct page **pages, u32 nr)
+{
+	u32 n = 0, run;
+
+	while (*place < a->nr && n < nr) {
+		u32 slot = a->first + *place;
+
+		if (swap_slot_valid(slot) && swap_cached(slot)) {
+			pages[n++] = swap_cache_get(slot);
+			++*place;
+		} else if (swap_slot_valid(slot)) {
+			run = read_run(a, *place, pages + n, nr - n);
+			if (!run && swap_slot_valid(slot) && !swap_cached(slot))
+				break;
+			n += run;
+			*place += run;
+		} else {
+			++*place;
+		}
+	}
+	return n;
 }
