@@ -3,7 +3,7 @@
 
 The archive is a newc cpio, uncompressed, and the same bytes for the same input:
 owner 0, date 0, names sorted. Each program becomes /bin/NAME, without its
-symbols; `init` becomes /init as well. Of two programs with one name the later
+symbols; `init` becomes /init as well, and some have links under other names. Of two programs with one name the later
 counts. SKELETON's files are laid over the standard directories and devices.
 """
 
@@ -20,6 +20,7 @@ from tempfile import NamedTemporaryFile
 
 TRAILER = "TRAILER!!!"
 DIRECTORIES = ("bin", "dev", "etc", "proc", "root", "tmp")
+OTHER_NAMES = {"swapoff": "swapon", "mkswap": "swapon"}  # of programs that look how they are called
 DEVICES = {"dev/console": (5, 1), "dev/null": (1, 3), "dev/zero": (1, 5)}
 
 
@@ -98,6 +99,9 @@ def main() -> int:
             entries.update(skeleton(args.dir))
         for program in args.programs:
             entries[f"bin/{program.name}"] = Entry(stat.S_IFREG | 0o755, stripped(program))
+        for name, program in OTHER_NAMES.items():
+            if f"bin/{program}" in entries:
+                entries.setdefault(f"bin/{name}", Entry(stat.S_IFLNK | 0o777, program.encode()))
     except (OSError, subprocess.CalledProcessError) as error:
         print(f"mkinitramfs: {error}", file=sys.stderr)
         return 1
