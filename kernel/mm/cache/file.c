@@ -60,8 +60,7 @@ long cache_file_read(struct file *f, void *user, size_t n, u64 *pos)
 		u32 off = at & (PAGE_SIZE - 1);
 		u32 len = MIN(PAGE_SIZE - off, n - done);
 
-		err = read_page(f, at >> PAGE_SHIFT, off, (char *)user + done, len,
-				n - done);
+		err = read_page(f, at >> PAGE_SHIFT, off, (char *)user + done, len, n - done);
 		if (err)
 			break;
 		at += len;
