@@ -40,7 +40,8 @@ def seen_again(command: str, frames: int | str, folder: Path, tau_us: int = 0) -
     return foresight.foresee(first, settings, folder / "min", tau_us)
 
 
-@pytest.mark.parametrize(("command", "frames"), soak_but(ALONE, ALONE[2]))
+@pytest.mark.soak
+@pytest.mark.parametrize(("command", "frames"), ALONE)
 def test_kernels_min_is_beladys(command: str, frames: int, tmp_path: Path) -> None:
     found = seen_again(command, frames, tmp_path)
     assert found.alone and found.lost == 0
