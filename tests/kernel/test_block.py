@@ -260,6 +260,20 @@ def test_folder_becomes_an_image_with_room(folder: Path, tmp_path: Path) -> None
     assert Path(disk.image_of(str(folder), tmp_path / "again")).read_bytes() == first
 
 
+def test_folder_is_a_setting_whose_image_is_named(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(qemu, "IMAGES", tmp_path / "images")
+    given = qemu.settings_from({"DISK": str(folder), "MEM": "16M", "SWAP": "sim:ram,size=1M"})
+    ready = qemu.prepared(given)
+    assert qemu.command_line(ready).endswith(f"exact disk=sim:hdd,at={17 << 20},size={9 << 20}")
+    assert qemu.machine_mib(ready) == 16 + 1 + 9 + 32
+    qemu.say_where(given, ready)
+    assert "images/of files.img is the disk as the guest left it" in capsys.readouterr().err
+    qemu.say_where(ready, qemu.prepared(ready))
+    assert not capsys.readouterr().err
+
+
 def test_missing_mke2fs_is_named(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(disk.shutil, "which", lambda *_, **__: None)
     with pytest.raises(FileNotFoundError) as error:

@@ -12,7 +12,7 @@ from guest import Result, settings
 from soak import soak_but
 from tidemark import qemu
 
-PAGE = 4096
+PAGE, SECTOR = 4096, 512
 CHECK = "cat /proc/vm/check"
 SWAPS = "cat /proc/swaps"
 POLICIES = sorted(p.stem for p in (qemu.ROOT / "kernel/mm/policy").glob("*.c"))
@@ -33,6 +33,25 @@ def image(folder: Path, pages: int, first: bytes) -> str:
     """A disk of so many pages that begins with these bytes."""
     file = Path(folder, "disk.img")
     file.write_bytes(first + bytes(pages * PAGE - len(first)))
+    return str(file)
+
+
+def partitioned(folder: Path, nr: int, pages: int) -> str:
+    """A disk with nr logical partitions, sda5 and so on, each a swap area of so many pages."""
+    size, start = pages * PAGE // SECTOR, 8
+    step = size + 8
+    file = Path(folder, "disk.img")
+    disk = bytearray((start + nr * step) * SECTOR)
+    tables = [[(5, start, nr * step)]]  # type, first sector, how many
+    tables += [[(0x82, 8, size), (5, (i + 1) * step, step)] for i in range(nr - 1)] + [[(0x82, 8, size)]]
+    for i, table in enumerate(tables):
+        at = SECTOR * (start + (i - 1) * step) if i else 0
+        for j, (kind, first, sectors) in enumerate(table):
+            struct.pack_into("<BxxxBxxxII", disk, at + 446 + 16 * j, 0, kind, first, sectors)
+        disk[at + 510 : at + 512] = b"\x55\xaa"
+        if i:
+            disk[at + 8 * SECTOR : at + 8 * SECTOR + PAGE] = header(pages)
+    file.write_bytes(disk)
     return str(file)
 
 
@@ -96,6 +115,16 @@ def test_bad_pages_are_not_used(tmp_path: Path) -> None:
     assert size == 30 * 4 and 20 * 4 < used <= size
 
 
+def test_equal_priorities_take_turns_and_there_are_eight(tmp_path: Path) -> None:
+    disk = partitioned(tmp_path, nr=8, pages=512)
+    seven = " ".join(f"/dev/sda{n}" for n in range(5, 12))
+    command = f"swapon -p 2 {seven} && swapon /dev/sda12 || hog 12288 1 & sleep 0.8; {SWAPS}; wait; {CHECK}"
+    result = sound(boot(command, disk).check_lines(["^swapon: /dev/sda12: Operation not permitted"]))
+    used = [area[1] for name, area in areas(result)[0].items() if name != "/dev/sim"]
+    assert len(used) == 7 and min(used) > 256
+    assert max(used) - min(used) <= 2 * 32 * 4, "a group of 32 slots each in turn, but for what came back"
+
+
 # --- refused ---
 
 
@@ -153,6 +182,14 @@ def test_off_in_the_middle_of_thrashing(tmp_path: Path, policy: str) -> None:
     assert before["/dev/sda"][1] > 512, "the area was hardly used"
     assert list(after) == ["/dev/sim"]
     assert again["/dev/sda"] == (2047 * 4, 0, -3)
+
+
+def test_off_with_pages_that_processes_share(tmp_path: Path) -> None:
+    """Copies after a fork: several page tables name a slot, and become one frame's again."""
+    disk = image(tmp_path, 4096, header(4096))
+    command = f"swapon -p 7 /dev/sda; cow 5 8192 6000 & sleep 0.1; {SWAPS}; swapoff /dev/sda && {SWAPS}; wait; {CHECK}"
+    before, after = areas(sound(boot(command, disk)))
+    assert before["/dev/sda"][1] > 512 and list(after) == ["/dev/sim"]
 
 
 def test_off_without_room_changes_nothing(tmp_path: Path) -> None:

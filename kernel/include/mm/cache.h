@@ -105,7 +105,7 @@ struct buf {
 };
 
 int buf_read(struct super_block *sb, u32 block, struct buf *b); /* 0, -EIO, -ENOMEM; may sleep */
-int buf_new(struct super_block *sb, u32 block, struct buf *b);  /* the same; zeroed, and dirty */
+int buf_new(struct super_block *sb, u32 block, struct buf *b); /* the same; zeroed, and dirty */
 void buf_dirty(struct buf *b);
 void buf_put(struct buf *b);
 /* The block was freed: it is not written any more. Waits for a write that is under way. */
@@ -122,7 +122,7 @@ extern const struct cache_ops shmem_ops;
 /* Pages of files that have a store, of shared memory among them, dirty, being written; of all files. */
 extern u32 cache_nr_stored, cache_nr_shmem, cache_nr_dirty, cache_nr_writeback;
 u32 cache_nr_cached(void);
-void writeback_init(void); /* its thread, and files in /proc/sys/vm */
+void writeback_init(void);
 
 /*
  * For mm/space and reclaim.
@@ -132,11 +132,12 @@ struct mm_struct;
 /* The page for a fault, as cache_get_page. *major: it had to be read. */
 int cache_fault_page(struct inode *inode, u32 index, struct readahead *ahead, struct page **page,
 		     bool *major);
-/* read, write or the kernel found the page, or brought it in. */
+/* read, write or the kernel found the page, or brought it in. This and the next three for pages of
+ * files with a store. */
 void cache_note_io(struct page *page);
 /* mm has just mapped it. */
 void cache_note_fault(struct page *page, struct mm_struct *mm);
-/* May mm map it because its neighbour was asked for? Then it is mm's. */
+/* May mm map this entry of the tree because its neighbour was asked for? Then it is mm's. */
 bool cache_note_neighbour(struct page *page, struct mm_struct *mm);
 /* mm maps it no more; used: since somebody asked last. The page may have others, or none. */
 void cache_note_unmap(struct page *page, struct mm_struct *mm, bool used);

@@ -13,6 +13,7 @@
 #ifndef MM_SWAP_H
 #define MM_SWAP_H
 
+#include "lib/assert.h"
 #include "mm/page.h"
 #include "types.h"
 
@@ -40,12 +41,6 @@ struct swap_tables { /* indexed by the place in the area; as long as whole group
 	u8 *group_used; /* slots in use, per SWAP_GROUP */
 };
 
-/* Places that lie side by side on the device. */
-struct swap_extent {
-	u32 place, nr; /* from the first one on */
-	u32 sector;
-};
-
 struct swap_area {
 	u32 first, nr; /* slots, of which [first] is never used; nr 0: there is no such area */
 	struct swap_tables t;
@@ -56,8 +51,6 @@ struct swap_area {
 	int prio; /* the highest goes first */
 	bool open; /* slots may be taken: it is not being switched off */
 	struct block_device *bdev;
-	struct swap_extent *extents; /* by place; NULL: from sector 0 on, one after the other */
-	u32 nr_extents;
 } __attribute__((aligned(64))); /* a power of two: to find one costs a shift */
 
 /* The same tables once more, by area, and so that the slot is the index: map[area][slot]. */
@@ -109,10 +102,22 @@ static inline bool swap_cached(u32 slot)
 }
 
 /* One more / one fewer entry names the slot; the last one may free slot and cached frame. */
-void swap_dup(u32 slot);
+static inline void swap_dup(u32 slot)
+{
+	u16 *count = &swap_index.map[slot >> AREA_SHIFT][slot];
+
+	ASSERT(slot && *count < 0xFFFF);
+	++*count;
+}
+
 void swap_free(u32 slot);
+
 /* More than half used: do not keep copies. */
-bool swap_nearly_full(void);
+static inline bool swap_nearly_full(void)
+{
+	return swap_nr_free < swap_nr_slots / 2;
+}
+
 /* An area is being switched off; is the slot one of its? */
 extern bool swap_leaving;
 bool swap_slot_leaves(u32 slot);
@@ -151,7 +156,12 @@ void swap_write(struct page *page);
 void swap_write_flush(void);
 
 /* The slot's page is evicted; it is read again, after so many other evictions. */
-void swap_note_eviction(u32 slot);
+extern u32 swap_evictions;
+static inline void swap_note_eviction(u32 slot)
+{
+	swap_index.shadow[slot >> AREA_SHIFT][slot] = ++swap_evictions;
+}
+
 void swap_note_refault(struct mm_struct *mm, u32 slot);
 
 void swaps_show(struct seq_file *m);

@@ -119,7 +119,7 @@ static bool holds_slot(const struct inode *inode, u32 index, u32 slot)
 /* The page at that number is in the slot, or was before we slept: 0, -EIO, -ENOMEM. */
 static int read_back(struct inode *inode, u32 index, u32 slot, bool alone, bool *major)
 {
-	struct page *page = swap_in_slot(slot, current->mm, alone, major);
+	struct page *page = swap_in_slot(slot, NULL, alone, major);
 	int err = 0;
 
 	if (!page)
@@ -160,6 +160,21 @@ int shmem_get_page(struct inode *inode, u32 index, gfp_t gfp, bool alone, struct
 	*found = item;
 	page_get(*found);
 	return 0;
+}
+
+int shmem_write(struct inode *inode, u32 index, u32 off, const char *user, u32 n)
+{
+	bool major = false;
+	struct page *page;
+	int err = shmem_get_page(inode, index, GFP_USER | GFP_NORETRY, true, &page, &major);
+
+	if (err)
+		return err;
+	cache_note_io(page);
+	err = page_from_user(page, off, user, n);
+	page_set(page, PG_dirty);
+	page_put(page);
+	return err;
 }
 
 void shmem_will_need(struct inode *inode, u32 first, u32 nr)

@@ -10,7 +10,7 @@
 #include "mm/vmstat.h"
 #include "swap_internal.h"
 
-static u32 evictions;
+u32 swap_evictions;
 
 static void slot_released(u32 slot)
 {
@@ -27,22 +27,9 @@ static void __attribute__((noinline)) slot_unnamed(u32 slot)
 		slot_released(slot);
 }
 
-bool swap_nearly_full(void)
-{
-	return swap_nr_free < swap_nr_slots / 2;
-}
-
 bool swap_slot_leaves(u32 slot)
 {
 	return !swap_area_of(slot)->open;
-}
-
-void swap_dup(u32 slot)
-{
-	u16 *count = &swap_index.map[slot >> AREA_SHIFT][slot];
-
-	ASSERT(slot && *count < 0xFFFF);
-	++*count;
 }
 
 void swap_free(u32 slot)
@@ -100,17 +87,12 @@ void swap_cache_prune(struct swap_area *a)
 	}
 }
 
-void swap_note_eviction(u32 slot)
-{
-	swap_index.shadow[slot >> AREA_SHIFT][slot] = ++evictions;
-}
-
 /* A major fault on a page that was evicted not long ago: a larger memory would have kept it. */
 void swap_note_refault(struct mm_struct *mm, u32 slot)
 {
 	u32 shadow = swap_index.shadow[slot >> AREA_SHIFT][slot];
 
-	if (!shadow || evictions - shadow >= vm_frames())
+	if (!shadow || swap_evictions - shadow >= vm_frames())
 		return;
 	mm->count.nr_refault++;
 	stat_count(workingset_refault);

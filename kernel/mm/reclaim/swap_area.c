@@ -92,22 +92,6 @@ void swap_area_forbid(struct swap_area *a, u32 place)
 	a->nr_usable--;
 }
 
-const struct swap_extent *swap_extent_of(const struct swap_area *a, u32 place)
-{
-	u32 lo = 0, hi = a->nr_extents;
-
-	while (hi - lo > 1) {
-		u32 middle = (lo + hi) / 2;
-
-		if (a->extents[middle].place <= place)
-			lo = middle;
-		else
-			hi = middle;
-	}
-	ASSERT(place - a->extents[lo].place < a->extents[lo].nr);
-	return &a->extents[lo];
-}
-
 static void count_area(const struct swap_area *a, int sign)
 {
 	swap_nr_slots += sign * a->nr;

@@ -213,32 +213,6 @@ KTEST(swap_area, forbidden_places_are_never_handed_out)
 	drop_all();
 }
 
-KTEST(swap_area, extents_say_where_slots_lie_and_bound_runs)
-{
-	struct swap_extent extents[3] = { { 0, 4, 800 }, { 4, 1, 80 }, { 6, 10, 8000 } };
-	struct swap_area *a = add_area(16, 0);
-	u32 lo = 0, hi = 16;
-
-	EXPECT_EQ(swap_sector(a, 5), 40);
-	swap_clip(a, 5, &lo, &hi);
-	EXPECT(lo == 0 && hi == 16);
-	a->extents = extents;
-	a->nr_extents = 3;
-	EXPECT_EQ(swap_sector(a, 3), 824);
-	EXPECT_EQ(swap_sector(a, 4), 80);
-	EXPECT_EQ(swap_sector(a, 15), 8072);
-	swap_clip(a, 2, &lo, &hi);
-	EXPECT(lo == 0 && hi == 4);
-	lo = 7;
-	hi = 16;
-	swap_clip(a, 12, &lo, &hi);
-	EXPECT(lo == 7 && hi == 16);
-	lo = 0;
-	swap_clip(a, 15, &lo, &hi);
-	EXPECT(lo == 6 && hi == 16);
-	drop_all();
-}
-
 KTEST(swap_area, there_are_eight)
 {
 	for (u32 i = 0; i < MAX_SWAP_AREAS; i++)

@@ -38,31 +38,10 @@ static inline bool swap_place_free(const struct swap_area *a, u32 place)
 	return !a->t.map[place] && !a->t.cache[place];
 }
 
-/* The extent with a place that is not forbidden. */
-const struct swap_extent *swap_extent_of(const struct swap_area *a, u32 place);
-
-/* Where the slot lies on the area's device. */
-static inline u32 swap_sector(const struct swap_area *a, u32 slot)
+/* Where the slot lies on its area's device. */
+static inline u32 swap_sector(u32 slot)
 {
-	u32 place = slot - a->first;
-	const struct swap_extent *e;
-
-	if (likely(!a->extents))
-		return place * SECTORS_PER_SLOT;
-	e = swap_extent_of(a, place);
-	return e->sector + (place - e->place) * SECTORS_PER_SLOT;
-}
-
-/* Narrows the slots lo to hi - 1 around one to those that lie side by side with it. */
-static inline void swap_clip(const struct swap_area *a, u32 slot, u32 *lo, u32 *hi)
-{
-	const struct swap_extent *e;
-
-	if (likely(!a->extents))
-		return;
-	e = swap_extent_of(a, slot - a->first);
-	*lo = MAX(*lo, a->first + e->place);
-	*hi = MIN(*hi, a->first + e->place + e->nr);
+	return slot % MAX_AREA_SLOTS * SECTORS_PER_SLOT;
 }
 
 /* Accounts for a slot that is free now. */

@@ -28,6 +28,11 @@ PARAM_U32("vm.page_cluster", page_cluster, 0, MAX_CLUSTER, "log2 pages", "read-a
 static struct page *plug[BIO_MAX_PIECES]; /* to be written, in the order of their slots */
 static u32 nr_plugged;
 
+static struct bio *get_bio(u32 slot, bool write, void (*end)(struct bio *bio))
+{
+	return bio_get(swap_area_of(slot)->bdev, swap_sector(slot), write, BIO_SWAP, end);
+}
+
 static void read_end(struct bio *bio)
 {
 	for (u32 i = 0; i < bio->nr; i++) {
@@ -54,22 +59,19 @@ static void write_end(struct bio *bio)
 	bio_put(bio);
 }
 
-/* How many of the pages, from the first on, lie side by side on the device. */
+/* How many of the pages, from the first on, have slots that follow one another. */
 static u32 run_length(struct page **pages, u32 nr)
 {
-	u32 n = 1, slot = pages[0]->slot, lo = slot, hi = slot + nr;
+	u32 n = 1;
 
-	swap_clip(swap_area_of(slot), slot, &lo, &hi);
-	while (n < hi - slot && pages[n]->slot == slot + n)
+	while (n < nr && pages[n]->slot == pages[0]->slot + n)
 		n++;
 	return n;
 }
 
 static void write_run(struct page **pages, u32 nr)
 {
-	u32 slot = pages[0]->slot;
-	const struct swap_area *a = swap_area_of(slot);
-	struct bio *bio = bio_get(a->bdev, swap_sector(a, slot), true, BIO_SWAP, write_end);
+	struct bio *bio = get_bio(pages[0]->slot, true, write_end);
 
 	for (u32 i = 0; i < nr; i++)
 		bio_add(bio, pages[i], 0, PAGE_SIZE);
@@ -143,21 +145,19 @@ static struct page *add_neighbour(u32 slot)
 }
 
 /* Fills a request with the target and its neighbours in slot order, and sends it. */
-static void read_cluster(const struct swap_area *a, struct page *target, u32 cluster)
+static void read_cluster(struct bio *bio, struct page *target, u32 cluster)
 {
 	u32 size = 1u << cluster, slot = target->slot;
-	u32 first = ALIGN_DOWN(slot, size), end = first + size, lo = slot, hi = slot + 1;
+	u32 first = ALIGN_DOWN(slot, size), lo = slot, hi = slot + 1;
 	struct page *before[1u << MAX_CLUSTER], *page;
-	struct bio *bio = bio_get(a->bdev, 0, false, BIO_SWAP, read_end);
 
-	swap_clip(a, slot, &first, &end);
 	while (lo > first && (page = add_neighbour(lo - 1)))
 		before[slot - lo--] = page;
-	bio->sector = swap_sector(a, lo);
+	bio->sector = swap_sector(lo);
 	for (u32 i = slot - lo; i > 0; i--)
 		bio_add(bio, before[i - 1], 0, PAGE_SIZE);
 	bio_add(bio, target, 0, PAGE_SIZE);
-	while (hi < end && (page = add_neighbour(hi))) {
+	while (hi < first + size && (page = add_neighbour(hi))) {
 		bio_add(bio, page, 0, PAGE_SIZE);
 		hi++;
 	}
@@ -166,15 +166,15 @@ static void read_cluster(const struct swap_area *a, struct page *target, u32 clu
 }
 
 /* log2 of the pages to read at once. */
-static u32 read_ahead(const struct swap_area *a, bool alone)
+static u32 read_ahead(const struct bio *bio, bool alone)
 {
-	return alone || a->bdev->synchronous ? 0 : page_cluster;
+	return alone || bio->bdev->synchronous ? 0 : page_cluster;
 }
 
 struct page *swap_in_slot(u32 slot, struct mm_struct *mm, bool alone, bool *major)
 {
 	struct page *page = swap_cache_get(slot);
-	const struct swap_area *a;
+	struct bio *bio;
 
 	if (page)
 		return page;
@@ -188,20 +188,20 @@ struct page *swap_in_slot(u32 slot, struct mm_struct *mm, bool alone, bool *majo
 	}
 	page_get(page);
 	*major = true;
-	a = swap_area_of(slot);
-	read_cluster(a, page, read_ahead(a, alone));
+	bio = get_bio(slot, false, read_end);
+	read_cluster(bio, page, read_ahead(bio, alone));
 	return page;
 }
 
 bool swap_prefetch(u32 slot, u32 cluster)
 {
 	struct page *page = add_neighbour(slot);
-	const struct swap_area *a;
+	struct bio *bio;
 
 	if (!page)
 		return false;
-	a = swap_area_of(slot);
-	read_cluster(a, page, a->bdev->synchronous ? 0 : cluster);
+	bio = get_bio(slot, false, read_end);
+	read_cluster(bio, page, bio->bdev->synchronous ? 0 : cluster);
 	return true;
 }
 
@@ -229,11 +229,10 @@ static struct page *add_frame_gently(u32 slot)
  * memory: at most nr. Returns how many. */
 static u32 read_run(const struct swap_area *a, u32 place, struct page **pages, u32 nr)
 {
-	u32 n = 0, slot = a->first + place, lo = slot, hi = a->first + a->nr;
+	u32 n = 0, slot = a->first + place;
 	struct bio *bio;
 
-	swap_clip(a, slot, &lo, &hi);
-	nr = MIN(MIN(nr, hi - slot), BIO_MAX_PIECES);
+	nr = MIN(MIN(nr, a->nr - place), BIO_MAX_PIECES);
 	while (n < nr && swap_slot_valid(slot + n) && !swap_cached(slot + n)) {
 		pages[n] = add_frame_gently(slot + n);
 		if (!pages[n])
@@ -242,7 +241,7 @@ static u32 read_run(const struct swap_area *a, u32 place, struct page **pages, u
 	}
 	if (!n)
 		return 0;
-	bio = bio_get(a->bdev, swap_sector(a, slot), false, BIO_SWAP, read_end);
+	bio = get_bio(slot, false, read_end);
 	for (u32 i = 0; i < n; i++)
 		bio_add(bio, pages[i], 0, PAGE_SIZE);
 	stat_add(pswpin, n);
