@@ -192,6 +192,18 @@ def test_off_with_pages_that_processes_share(tmp_path: Path) -> None:
     assert before["/dev/sda"][1] > 512 and list(after) == ["/dev/sim"]
 
 
+@pytest.mark.parametrize("policy", soak_but(POLICIES, "clock"))
+def test_off_with_shared_memory(tmp_path: Path, policy: str) -> None:
+    """Slots that files name, not page tables: memory of mmap, and one that is also read and written."""
+    disk = image(tmp_path, 4096, header(4096))
+    command = (
+        "swapon -p 7 /dev/sda; shared anon 2 6144 4000 & shared memfd 2 6144 4000 io & sleep 0.06;"
+        f" {SWAPS}; swapoff /dev/sda && {SWAPS}; wait; {CHECK}"
+    )
+    before, after = areas(sound(boot(command, disk, vm=policy)))
+    assert before["/dev/sda"][1] > 512 and list(after) == ["/dev/sim"]
+
+
 def test_off_without_room_changes_nothing(tmp_path: Path) -> None:
     disk = image(tmp_path, 4096, header(4096))
     command = f"swapon -p 7 /dev/sda; hog 16384 1 & sleep 0.8; swapoff /dev/sda; {SWAPS}; {CHECK}; wait; {CHECK}"
