@@ -474,6 +474,7 @@ def test_random_operations_in_the_kernel(tmp_path: Path, block: str, case: int, 
     (content / ".script").write_text("\n".join([*there.script, "drop", *looks]) + "\n")
     image = ext2.make(tmp_path / "image", "24M", "-b", block, "-N", "800", content=content)
     console = in_guest(image, "/mnt/.fsops /mnt /mnt/.script; rm /mnt/.fsops /mnt/.script", vm=policy)
+    assert "answers:\n" in console, console
     answers = console.split("answers:\n")[1].split("\nend\n")[0].split("\n")
     for line, answer, want in zip([*there.script, "drop"], answers, [*there.wanted, "0"]):
         assert answer == want, line
