@@ -79,11 +79,12 @@ static void map_file(struct fault *f, struct page *page)
 	page->mapcount++;
 	*f->pte = pte_make(page_pfn(page), f->write);
 	mm_count_file(vma->mm, 1);
-	if (page_test(page, PG_filecache))
+	if (page_test(page, PG_filecache)) {
 		current->fresh_va = f->addr;
-	if (vma->flags & VM_LOCKED)
-		page_pin(page);
-	cache_note_fault(page, vma->mm);
+		if (vma->flags & VM_LOCKED)
+			page_pin(page);
+		cache_note_fault(page, vma->mm);
+	}
 	if (!f->write)
 		filemap_map_around(vma, f->addr);
 }
