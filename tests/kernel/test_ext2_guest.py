@@ -9,7 +9,7 @@ from typing import Any
 import ext2
 import pytest
 from ext2 import Model
-from ext2_scripts import BLOCKS, SEED, Random
+from ext2_scripts import BLOCKS, SEED, Crash, Random
 from guest import boot
 from soak import soak_but
 from tidemark import qemu
@@ -101,3 +101,22 @@ def test_full_disk_in_the_kernel(tmp_path: Path) -> None:
     assert re.search(r"answers:\n(0\n)+(-2\n)?end", in_guest(image, "/mnt/fsops /mnt /mnt/clear"))
     ext2.check(image)
     assert ext2.free_counts(image) == free
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("case", range(12))
+def test_end_of_the_machine_loses_nothing_that_was_synced(tmp_path: Path, case: int) -> None:
+    crash = Crash(SEED + case)
+    crash.run(8000, 0)
+    content = tmp_path / "content"
+    content.mkdir()
+    (content / "fsops").write_bytes(FSOPS.read_bytes())
+    (content / "fsops").chmod(0o755)
+    (content / "script").write_text("\n".join(crash.script) + "\n")
+    image = ext2.make(tmp_path / "image", "8M", "-b", BLOCKS[case % 3], "-N", "400", content=content)
+    line = "mkdir /mnt; mount -t ext2 /dev/hda /mnt; /mnt/fsops /mnt /mnt/script"
+    result = boot(line, disk=image, disk_kind="ide", exact=False, timeout=1.5 + case / 8)
+    assert result.exit == qemu.TIMED_OUT and "answers:\n" in result.console, result.console
+    answers = result.console.split("answers:\n")[1].split("\n")[:-1]
+    assert set(answers) - {"0", "100", "5000", "40000"} == set()
+    assert crash.judge(image, 1 + len(answers)) > 10

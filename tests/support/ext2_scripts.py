@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Callable
+from pathlib import Path
 
 import ext2
 from ext2 import Model, Node, Refused, quoted
@@ -174,12 +175,13 @@ class Crash:
             self.names[new] = file
             self.do(f"link {old} {new}", "named", file, self.of(file))
 
-    def run(self) -> None:
-        for _ in range(25):
+    def run(self, before: int, after: int) -> None:
+        """Mostly synced files before the drive begins to count the writes that it will still do; mostly others then."""
+        for _ in range(before):
             self.make(0.9)
             self.change()
         self.do(f"cut {self.random.randrange(60)} {self.random.randrange(1 << 20)}")
-        for _ in range(60):
+        for _ in range(after):
             self.random.choice([lambda: self.make(0.1), self.change, self.change])()
             if self.random.random() < 0.5:
                 self.do(f"flush {self.random.randrange(1, 4)} {self.random.randrange(1 << 20)}")
@@ -199,3 +201,16 @@ class Crash:
                 there[file] |= names
         gone = {file for what, file, _ in self.events[: nr_done + 2] if what == "gone"}
         return {file: names for file, names in there.items() if file not in gone}
+
+    def judge(self, image: Path, nr_done: int) -> int:
+        """e2fsck repairs what is left of an image, and then nothing is missing: how many files had to be there."""
+        ext2.tool("e2fsck", "-fy", image, ok=(0, 1))
+        ext2.check(image)
+        wanted = self.must_be_there(nr_done)
+        script = [f"read {name} 0 100000" for names in wanted.values() for name in sorted(names)]
+        found = dict(zip(script, ext2.run(image, script)[0][1:]))
+        for file, names in wanted.items():
+            content = ext2.written(*self.content[file])
+            good = f"{ext2.checksum(content):08x} {len(content)}"
+            assert good in [found[f"read {name} 0 100000"] for name in names], (file, names)
+        return len(wanted)
