@@ -204,6 +204,8 @@ static bool grow_stack(struct vm_area_struct *vma, u32 addr)
 		return false;
 	if (prev && start - prev->end < STACK_GUARD)
 		return false;
+	if (!vm_may_commit((vma->start - start) >> PAGE_SHIFT))
+		return false;
 	vma_resize(vma, start, vma->end);
 	return true;
 }
