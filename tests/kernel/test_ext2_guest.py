@@ -80,7 +80,7 @@ def test_processes_share_a_slow_disk_and_little_memory(
     trees = [Random(SEED + 10 * case + n, far=3 << 20) for n in range(3)]
     for there in trees:
         there.run(250)
-    check_in_guest(tmp_path, block, trees, kind="sim:hdd", mem=mem, vm=policy)
+    check_in_guest(tmp_path, block, trees, kind="sim:hdd", mem=mem, vm=policy, swap="sim:hdd,size=16M")
 
 
 def test_full_disk_in_the_kernel(tmp_path: Path) -> None:
