@@ -178,11 +178,12 @@ static int remount(struct inode *root, bool read_only)
 		err = -EBUSY;
 	if (err)
 		return err;
-	sb->read_only = read_only;
 	if (sb->ops->remount)
 		err = sb->ops->remount(sb, read_only);
-	if (err)
-		sb->read_only = !read_only;
+	if (!err && read_only)
+		err = super_flush(sb);
+	if (!err)
+		sb->read_only = read_only;
 	return err;
 }
 
