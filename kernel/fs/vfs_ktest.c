@@ -193,8 +193,7 @@ KTEST(dcache, shrinks_to_what_is_in_use)
 	EXPECT_EQ(vfs_lookup(TOP "/f7", true, &used), 0);
 	EXPECT_EQ(dcache_nr_cached(), NR_FILES);
 	EXPECT_EQ(icache_nr_unused(), 0); /* their names hold them */
-	while (vfs_shrink(0) || vfs_shrink(0))
-		;
+	vfs_drop_caches();
 	EXPECT_EQ(dcache_nr_cached(), 1);
 	EXPECT_EQ(nr_evicted, NR_FILES - 1);
 	EXPECT_EQ(vfs_path_of(used, path, sizeof(path)), 0);
@@ -243,15 +242,13 @@ KTEST(icache, dirty_stays_until_written)
 	inode->size = 77;
 	inode_mark_dirty(inode);
 	inode_put(inode);
-	while (vfs_shrink(0) || vfs_shrink(0))
-		;
+	vfs_drop_caches();
 	EXPECT_EQ(nr_evicted, 0);
 	EXPECT_EQ(nr_writes, 0);
 	EXPECT_EQ(vfs_sync(), 0);
 	EXPECT_EQ(nr_writes, 1);
 	EXPECT_EQ(disk[0].size, 77);
-	while (vfs_shrink(0) || vfs_shrink(0))
-		;
+	vfs_drop_caches();
 	EXPECT_EQ(nr_evicted, 1);
 	end();
 }

@@ -141,13 +141,11 @@ static int store_frames(char *text)
 	return param_set("frames", text, NULL, 0);
 }
 
-/* Any value gives unused names and inodes, empty slabs and unused kernel stacks back. A name gets a
- * second chance, so one look that finds nothing is not enough. */
+/* Any value gives unused names and inodes, empty slabs and unused kernel stacks back. */
 static int store_drop_caches(char *text)
 {
 	(void)text;
-	while (vfs_shrink(0) || vfs_shrink(0))
-		;
+	vfs_drop_caches();
 	slab_reap();
 	kernel_stack_reap();
 	return 0;

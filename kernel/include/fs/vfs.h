@@ -302,6 +302,8 @@ int vfs_fsync(struct file *f);
 /* Names and inodes of devices that nobody uses leave memory, the more the lower the priority
  * (DEF_PRIORITY to 0). How many went. Never sleeps. */
 u32 vfs_shrink(int priority);
+/* All of those that are clean. */
+void vfs_drop_caches(void);
 
 /* Open files: bytes moved or -errno; at f->pos, or at *pos, which is advanced (-ESPIPE: pipes and
  * terminals). May sleep. */
