@@ -223,6 +223,8 @@ int vfs_mount(const char *source, const char *path, const char *type, u32 flags,
 		return err;
 	if (flags & MS_REMOUNT)
 		err = remount(dir, flags & MS_RDONLY);
+	else if (dir == vfs_root)
+		err = -EBUSY; /* all processes would lose what they run from */
 	else
 		err = mount_new(source, dir, type, flags, options);
 	inode_put(dir);
@@ -272,7 +274,7 @@ void mount_root(void)
 		return;
 	for (u32 i = 0; i < ARRAY_SIZE(types) && err; i++)
 		if (types[i]->on_device)
-			err = vfs_mount(root_device, "/", types[i]->name, 0, NULL);
+			err = mount_new(root_device, vfs_root, types[i]->name, 0, NULL);
 	if (err)
 		panic("root=%s cannot be mounted: error %d", root_device, -err);
 	move_to(&dev_sb, "/dev");

@@ -344,9 +344,10 @@ KTEST(mount, leaves_nothing_behind)
 			objects = slab_objects_in_use();
 	}
 	EXPECT_EQ(slab_objects_in_use(), objects);
-	EXPECT_EQ(vfs_mount("x", "/", "none", 0, NULL), -ENODEV);
+	EXPECT_EQ(vfs_mount("x", "/dev", "none", 0, NULL), -ENODEV);
 	EXPECT_EQ(vfs_mount("x", "/init", "ramfs", 0, NULL), -ENOTDIR);
 	EXPECT_EQ(vfs_mount("x", "/", "ramfs", 4096, NULL), -EINVAL);
+	EXPECT_EQ(vfs_mount("x", "/", "ramfs", 0, NULL), -EBUSY);
 	EXPECT_EQ(vfs_mount("p", "/proc", "proc", 0, NULL), -EBUSY);
 	EXPECT_EQ(vfs_umount("/", true), -EBUSY);
 }
