@@ -208,10 +208,14 @@ KTEST(dcache, shrinks_to_what_is_in_use)
 
 static struct super_block *racing;
 static struct inode *raced[2];
+static u32 seen_mode[2];
 
 static void racer(void *arg)
 {
-	raced[(u32)arg] = test_iget(racing, FIRST_INO);
+	u32 i = (u32)arg;
+
+	raced[i] = test_iget(racing, FIRST_INO);
+	seen_mode[i] = raced[i]->mode;
 	do_exit(0);
 }
 
@@ -225,6 +229,8 @@ KTEST(icache, two_who_ask_get_one_inode)
 	ksleep_ns(10000000);
 	EXPECT(raced[0] && raced[0] == raced[1]);
 	EXPECT_EQ(nr_reads, 2); /* the root and this one */
+	EXPECT_EQ(seen_mode[0], S_IFREG | 0644);
+	EXPECT_EQ(seen_mode[1], S_IFREG | 0644); /* not before it was read */
 	EXPECT_EQ(raced[0]->count, 2);
 	inode_put(raced[0]);
 	inode_put(raced[1]);
