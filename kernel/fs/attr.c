@@ -69,11 +69,13 @@ int vfs_truncate(struct inode *inode, u64 size)
 		return -EINVAL;
 	if (inode->sb->read_only)
 		return -EROFS;
-	if (inode->sb->max_size && size > inode->sb->max_size)
+	if (size > CACHE_MAX_SIZE || (inode->sb->max_size && size > inode->sb->max_size))
 		return -EFBIG;
 	mutex_lock(&inode->lock);
-	if (inode->state & INODE_STORED && size < inode->size)
+	if (size < inode->size) {
+		inode->size = size; /* from now on no fault brings in what is beyond */
 		cache_truncate(inode, size);
+	}
 	err = inode->ops->truncate(inode, size);
 	if (!err) {
 		inode->size = size;

@@ -48,6 +48,7 @@ struct inode *inode_alloc(struct super_block *sb, u32 mode)
 	inode->ops = &no_ops;
 	mutex_init(&inode->lock);
 	INIT_LIST_HEAD(&inode->entries);
+	cache_init(&inode->cache);
 	list_add_tail(&inode->on_sb, &sb->inodes);
 	return inode;
 }
@@ -99,7 +100,7 @@ static u64 blocks_of(const struct inode *inode)
 {
 	if (inode->state & INODE_STORED)
 		return inode->blocks;
-	return (u64)inode->nr_cached * (PAGE_SIZE / 512);
+	return (u64)inode->cache.nr_pages * (PAGE_SIZE / 512);
 }
 
 void vfs_stat(struct inode *inode, struct kstat *st)

@@ -2,7 +2,6 @@
 #ifndef FS_INTERNAL_H
 #define FS_INTERNAL_H
 
-#include "arch/time.h"
 #include "errno.h"
 #include "fs/vfs.h"
 #include "mm/slab.h"
@@ -38,8 +37,7 @@ static inline void inode_note_read(struct inode *inode)
 		inode_accessed(inode);
 }
 
-/* icache.c. One more reference to an inode that may have none. */
-void inode_grab(struct inode *inode);
+/* icache.c */
 /* The last reference to an inode of a device has gone. */
 void inode_unused(struct inode *inode);
 /* Nobody refers to it, and it is not in the list of unused ones: out of memory with it, and off the

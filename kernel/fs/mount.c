@@ -314,7 +314,21 @@ int vfs_sync(void)
 		err = err ? err : err2;
 		inode_put(sb->root);
 	}
+	for (struct block_device *b = bdev_next(NULL); b; b = bdev_next(b)) {
+		err2 = buf_sync_all(b); /* what was written to the device itself */
+		err = err ? err : err2;
+	}
 	return err;
+}
+
+void vfs_drop_pages(void)
+{
+	struct super_block *sb;
+	struct inode *inode;
+
+	list_for_each_entry(sb, &mounts, node)
+		list_for_each_entry(inode, &sb->inodes, on_sb)
+			cache_shrink(inode);
 }
 
 void mounts_show(struct seq_file *m)

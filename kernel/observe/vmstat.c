@@ -1,6 +1,7 @@
 /* /proc files about memory, with Linux's names and formats where Linux has the file. */
 #include "mm/vmstat.h"
 
+#include "drivers/block.h"
 #include "fs/proc.h"
 #include "fs/vfs.h"
 #include "lib/param.h"
@@ -12,6 +13,7 @@
 #include "mm/reclaim.h"
 #include "mm/slab.h"
 #include "mm/swap.h"
+#include "mm/vmalloc.h"
 #include "mm/zone.h"
 #include "proc/task.h"
 
@@ -44,34 +46,54 @@ static void sum_processes(u32 *file, u32 *tables, u32 *locked)
 	}
 }
 
+/* Pages of the files of devices. */
+static u32 nr_buffers(void)
+{
+	struct block_device *b = NULL;
+	u32 nr = 0;
+
+	while ((b = bdev_next(b)))
+		nr += b->inode ? b->inode->cache.nr_pages : 0;
+	return nr;
+}
+
 static void meminfo_show(struct seq_file *m)
 {
-	u32 file = 0, tables = 0, locked = 0, slots = swap_nr_slots ? swap_nr_slots - 1 : 0;
+	u32 file = 0, tables = 0, locked = 0;
 
 	sum_processes(&file, &tables, &locked);
 	kib(m, "MemTotal:", nr_managed_pages());
 	kib(m, "MemFree:", nr_free_pages());
 	kib(m, "MemAvailable:", nr_free_pages() + nr_owned());
+	kib(m, "Buffers:", nr_buffers());
+	kib(m, "Cached:", cache_nr_cached() - nr_buffers());
+	kib(m, "Dirty:", cache_nr_dirty);
 	kib(m, "AnonPages:", frames_used);
 	kib(m, "Mapped:", file);
 	kib(m, "Mlocked:", locked);
 	kib(m, "Slab:", slab_nr_pages());
 	kib(m, "PageTables:", tables);
 	kib(m, "KernelStack:", nr_tasks() * (KERNEL_STACK_SIZE / PAGE_SIZE));
-	kib(m, "Writeback:", reclaim_nr_writing());
-	kib(m, "SwapTotal:", swap_bdev ? slots : 0);
+	kib(m, "Writeback:", reclaim_nr_swapping() + cache_nr_writeback);
+	kib(m, "SwapTotal:", swap_nr_usable);
 	kib(m, "SwapFree:", swap_nr_free);
+	kib(m, "CommitLimit:", vm_commit_limit());
+	kib(m, "Committed_AS:", vm_committed);
 	kib(m, "HighTotal:", zones[ZONE_HIGHMEM].managed);
 	kib(m, "HighFree:", zones[ZONE_HIGHMEM].nr_free);
+	kib(m, "VmallocTotal:", (VMALLOC_WINDOW_END - VMALLOC_START) >> PAGE_SHIFT);
+	kib(m, "VmallocUsed:", vmalloc_nr_pages());
 }
 
 static void vmstat_show(struct seq_file *m)
 {
-	seq_printf(m,
-		   "nr_free_pages %u\nnr_policy_pages %u\nnr_isolated %u\nnr_anon_pages %u\n"
-		   "nr_writeback %u\nnr_slab_pages %u\nnr_slab_objects %u\nnr_swap_free %u\n",
-		   nr_free_pages(), nr_owned(), vm_nr_isolated, frames_used, reclaim_nr_writing(),
-		   slab_nr_pages(), slab_objects_in_use(), swap_nr_free);
+	seq_printf(
+		m,
+		"nr_free_pages %u\nnr_policy_pages %u\nnr_isolated %u\nnr_anon_pages %u\n"
+		"nr_file_pages %u\nnr_dirty %u\nnr_writeback %u\nnr_slab_pages %u\nnr_slab_objects %u\nnr_swap_free %u\n",
+		nr_free_pages(), nr_owned(), vm_nr_isolated, frames_used, cache_nr_cached(),
+		cache_nr_dirty, reclaim_nr_swapping() + cache_nr_writeback, slab_nr_pages(),
+		slab_objects_in_use(), swap_nr_free);
 	for (int i = 0; i < NR_VM_EVENTS; i++)
 		seq_printf(m, "%s %llu\n", vm_event_names[i], vm_events[i]);
 	seq_printf(m, "policy_us %llu\n", cycles_to_ns(policy_timer.cycles) / 1000);
@@ -104,51 +126,6 @@ static void buddyinfo_show(struct seq_file *m)
 			seq_printf(m, "%6u ", zones[i].free_area[o].nr_free);
 		seq_putc(m, '\n');
 	}
-}
-
-static int store_policy(char *text)
-{
-	return policy_switch(text);
-}
-
-static void min_free_show(struct seq_file *m)
-{
-	seq_printf(m, "%u\n", min_free_kbytes);
-}
-
-static int store_min_free(char *text)
-{
-	return param_set("vm.min_free_kbytes", text, NULL, 0);
-}
-
-static void page_cluster_show(struct seq_file *m)
-{
-	seq_printf(m, "%u\n", page_cluster);
-}
-
-static int store_page_cluster(char *text)
-{
-	return param_set("vm.page_cluster", text, NULL, 0);
-}
-
-static void frames_show(struct seq_file *m)
-{
-	seq_printf(m, "%u\n", frames_cap);
-}
-
-static int store_frames(char *text)
-{
-	return param_set("frames", text, NULL, 0);
-}
-
-/* Any value gives unused names and inodes, empty slabs and unused kernel stacks back. */
-static int store_drop_caches(char *text)
-{
-	(void)text;
-	vfs_drop_caches();
-	slab_reap();
-	kernel_stack_reap();
-	return 0;
 }
 
 static void page_seconds(struct seq_file *m, const char *name, u64 page_cycles)
@@ -185,22 +162,12 @@ static void pid_vm_show(struct seq_file *m, struct task_struct *t)
 }
 
 static const struct proc_file files[] = {
-	{ "meminfo", meminfo_show, NULL },
-	{ "vmstat", vmstat_show, NULL },
-	{ "zoneinfo", zoneinfo_show, NULL },
-	{ "buddyinfo", buddyinfo_show, NULL },
-	{ "slabinfo", slab_show, NULL },
-	{ "swaps", swaps_show, NULL },
-	{ "pressure/memory", psi_show, NULL },
-	{ "vm/policy", policy_show, NULL },
-	{ "vm/guard", guard_show, NULL },
-	{ "vm/check", vm_check_show, NULL },
-	{ "sys/vm/policy", policy_names, store_policy },
-	{ "sys/vm/min_free_kbytes", min_free_show, store_min_free },
-	{ "sys/vm/page-cluster", page_cluster_show, store_page_cluster },
-	{ "sys/vm/frames", frames_show, store_frames },
-	{ "sys/vm/drop_caches", NULL, store_drop_caches },
-	{ 0 },
+	{ "meminfo", meminfo_show, NULL },         { "vmstat", vmstat_show, NULL },
+	{ "zoneinfo", zoneinfo_show, NULL },       { "buddyinfo", buddyinfo_show, NULL },
+	{ "slabinfo", slab_show, NULL },           { "swaps", swaps_show, NULL },
+	{ "vmallocinfo", vmallocinfo_show, NULL }, { "pressure/memory", psi_show, NULL },
+	{ "vm/policy", policy_show, NULL },        { "vm/guard", guard_show, NULL },
+	{ "vm/check", vm_check_show, NULL },       { 0 },
 };
 
 static const struct proc_pid_file pid_files[] = { { "vm", pid_vm_show }, { 0 } };
@@ -209,4 +176,5 @@ void vmstat_init(void)
 {
 	proc_register(files);
 	proc_register_pid(pid_files);
+	sysctl_init();
 }

@@ -196,6 +196,7 @@ static void init_start(void *arg)
 	int err;
 
 	(void)arg;
+	start_disks();
 	t->sig.actions = signal_actions_alloc();
 	t->files = files_create();
 	if (!t->sig.actions || !t->files)

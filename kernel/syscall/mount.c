@@ -11,8 +11,6 @@
 #define OPTIONS_ROOM 256u
 #define UMOUNT_FORCE 1u
 #define UMOUNT_NOFOLLOW 8u
-#define ADVICE_DONTNEED 4u
-#define ADVICE_LAST 5u
 
 /* A string that may be left out. */
 static int get_string(char *to, const char *user, size_t room)
@@ -204,8 +202,7 @@ long sys_fsync(u32 fd)
 	return f ? vfs_fsync(f) : -EBADF;
 }
 
-/* Advice is free to be ignored; only what is not needed any more is let go. */
-static long advise(u32 fd, s64 len, u32 advice)
+static long advise(u32 fd, s64 from, s64 len, u32 advice)
 {
 	struct file *f = fd_file(fd);
 
@@ -213,21 +210,15 @@ static long advise(u32 fd, s64 len, u32 advice)
 		return -EBADF;
 	if ((f->inode->mode & S_IFMT) == S_IFIFO)
 		return -ESPIPE;
-	if (len < 0 || advice > ADVICE_LAST)
-		return -EINVAL;
-	if (advice == ADVICE_DONTNEED && f->inode->state & INODE_STORED)
-		cache_shrink(f->inode);
-	return 0;
+	return from < 0 || len < 0 ? -EINVAL : cache_advise(f, from, len, advice);
 }
 
 long sys_fadvise64(u32 fd, u32 lo, u32 hi, u32 len, u32 advice)
 {
-	(void)lo, (void)hi;
-	return advise(fd, (s32)len, advice);
+	return advise(fd, (s64)((u64)hi << 32 | lo), (s32)len, advice);
 }
 
 long sys_fadvise64_64(u32 fd, u32 lo, u32 hi, u32 len_lo, u32 len_hi, u32 advice)
 {
-	(void)lo, (void)hi;
-	return advise(fd, (s64)((u64)len_hi << 32 | len_lo), advice);
+	return advise(fd, (s64)((u64)hi << 32 | lo), (s64)((u64)len_hi << 32 | len_lo), advice);
 }

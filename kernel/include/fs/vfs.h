@@ -108,8 +108,8 @@ struct inode_operations {
 	int (*iterate)(struct inode *dir, u64 cursor, struct dir_entry *e);
 	/* A symlink's target as a string; NULL: inode->private is the text. */
 	int (*readlink)(struct inode *link, char *buf, size_t size);
-	/* Blocks beyond go, if it gets shorter; its pages there have gone already. inode->size is
-	 * the old one still: the caller sets it. inode->lock is held. */
+	/* Blocks beyond go; its pages there have gone already. inode->size is the new one if the
+	 * file gets shorter, else still the old one: the caller sets it. inode->lock is held. */
 	int (*truncate)(struct inode *inode, u64 size);
 };
 
@@ -140,11 +140,7 @@ struct inode {
 	u32 nr_names; /* dentries that lead here */
 	struct file_lock *locks; /* held by programs */
 	struct pipe *pipe; /* FIFO: while it is open */
-	struct page_cache cache; /* of a regular file of a device, of a block device */
-	/* regular file of ramfs: its page cache */
-	struct page **pages; /* NULL in it: a hole, reads as zeros */
-	u32 nr_pages; /* slots in pages */
-	u32 nr_cached; /* slots that hold a page */
+	struct page_cache cache; /* of a regular file, of a block device */
 	/* Frees what private points to, with the last reference; NULL: nothing. */
 	void (*evict)(struct inode *inode);
 	/* the file system's; symlink without readlink: target */
@@ -223,6 +219,7 @@ struct file {
 	const struct file_operations *fops;
 	u32 count, flags; /* flags: O_... */
 	u64 pos;
+	struct readahead ahead;
 	void *private;
 };
 
@@ -304,6 +301,8 @@ int vfs_fsync(struct file *f);
 u32 vfs_shrink(int priority);
 /* All of those that are clean. */
 void vfs_drop_caches(void);
+/* Pages of files that are clean and not in use leave memory. Never sleeps. */
+void vfs_drop_pages(void);
 
 /* Open files: bytes moved or -errno; at f->pos, or at *pos, which is advanced (-ESPIPE: pipes and
  * terminals). May sleep. */
@@ -345,6 +344,8 @@ void inode_mark_dirty(struct inode *inode);
 int inode_sync(struct inode *inode, bool data);
 /* Gives an inode of /dev's super block a name there; at boot, panics if it is taken. */
 void dev_register(const char *name, struct inode *inode);
+/* The nodes of all block devices, when they are known. */
+void dev_add_disks(void);
 /* The default operations of a FIFO, a device, a directory by mode and rdev; others: none. */
 void inode_set_special(struct inode *inode);
 
@@ -387,6 +388,9 @@ int vfs_get_page(struct inode *inode, u32 index, struct page **page);
 
 void inode_free(struct inode *inode);
 void file_free(struct file *f);
+
+/* One more reference to an inode of a device that may have none. */
+void inode_grab(struct inode *inode);
 
 static inline void inode_get(struct inode *inode)
 {

@@ -10,9 +10,6 @@
  * Writing. Pages are collected and sorted by slot; those whose slots follow one another leave as
  * one request. The policy chooses in the order of use, which is not the order of the slots as soon
  * as two zones, or two processes, take turns.
- *
- * Requests come from a fixed pool, since nothing may be allocated where memory is being freed;
- * who finds it empty waits for one to end.
  */
 #include "drivers/block.h"
 #include "lib/param.h"
@@ -20,75 +17,31 @@
 #include "mm/mm.h"
 #include "mm/policy_core.h"
 #include "mm/reclaim.h"
-#include "mm/swap.h"
 #include "mm/vmstat.h"
 #include "mm/zone.h"
 #include "proc/task.h"
-
-#define NR_BIOS 32
+#include "swap_internal.h"
 
 u32 page_cluster = 3;
 PARAM_U32("vm.page_cluster", page_cluster, 0, MAX_CLUSTER, "log2 pages", "read-ahead from swap");
 
-static struct bio bios[NR_BIOS];
-static LIST_HEAD(free_bios); /* irq */
-static WAIT_QUEUE(bio_wait);
-static struct page *plug[BIO_MAX_PAGES]; /* to be written, in the order of their slots */
+static struct page *plug[BIO_MAX_PIECES]; /* to be written, in the order of their slots */
 static u32 nr_plugged;
 
-void swap_io_init(void)
+static struct bio *get_bio(u32 slot, bool write, void (*end)(struct bio *bio))
 {
-	for (int i = 0; i < NR_BIOS; i++)
-		list_add_tail(&bios[i].node, &free_bios);
-}
-
-static struct bio *bio_take(void)
-{
-	unsigned long flags = irq_save();
-	struct bio *bio = NULL;
-
-	if (!list_empty(&free_bios)) {
-		bio = list_first_entry(&free_bios, struct bio, node);
-		list_del(&bio->node);
-	}
-	irq_restore(flags);
-	return bio;
-}
-
-static struct bio *bio_get(u32 block, bool write, void (*end)(struct bio *bio))
-{
-	bool was = current->in_pagewait;
-	struct bio *bio;
-
-	current->in_pagewait = true;
-	wait_event(&bio_wait, (bio = bio_take()));
-	current->in_pagewait = was;
-	bio->block = block;
-	bio->nr = 0;
-	bio->write = write;
-	bio->error = 0;
-	bio->end = end;
-	return bio;
-}
-
-static void bio_done(struct bio *bio)
-{
-	unsigned long flags = irq_save();
-
-	list_add(&bio->node, &free_bios);
-	irq_restore(flags);
-	wake_up(&bio_wait);
+	return bio_get(swap_area_of(slot)->bdev, swap_sector(slot), write, BIO_SWAP, end);
 }
 
 static void read_end(struct bio *bio)
 {
 	for (u32 i = 0; i < bio->nr; i++) {
-		page_set(bio->pages[i], bio->error ? PG_error : PG_uptodate);
-		page_unlock(bio->pages[i]);
+		page_set(bio->piece[i].page, bio->error ? PG_error : PG_uptodate);
+		page_unlock(bio->piece[i].page);
 	}
 	if (bio->error)
 		stat_count(swap_read_error);
-	bio_done(bio);
+	bio_put(bio);
 }
 
 static void write_end(struct bio *bio)
@@ -96,14 +49,14 @@ static void write_end(struct bio *bio)
 	if (bio->error)
 		stat_count(swap_write_error);
 	for (u32 i = 0; i < bio->nr; i++) {
-		struct page *page = bio->pages[i];
+		struct page *page = bio->piece[i].page;
 
 		if (bio->error)
 			page_set(page, PG_error);
 		page_end_writeback(page);
 		reclaim_write_done(page);
 	}
-	bio_done(bio);
+	bio_put(bio);
 }
 
 /* How many of the pages, from the first on, have slots that follow one another. */
@@ -118,17 +71,17 @@ static u32 run_length(struct page **pages, u32 nr)
 
 static void write_run(struct page **pages, u32 nr)
 {
-	struct bio *bio = bio_get(pages[0]->slot, true, write_end);
+	struct bio *bio = get_bio(pages[0]->slot, true, write_end);
 
-	for (; bio->nr < nr; bio->nr++)
-		bio->pages[bio->nr] = pages[bio->nr];
+	for (u32 i = 0; i < nr; i++)
+		bio_add(bio, pages[i], 0, PAGE_SIZE);
 	stat_add(pswpout, nr);
-	block_submit(swap_bdev, bio);
+	block_submit(bio);
 }
 
 void swap_write_flush(void)
 {
-	struct page *pages[BIO_MAX_PAGES];
+	struct page *pages[BIO_MAX_PIECES];
 	u32 nr = nr_plugged, run;
 
 	/* Waiting for a request lets others collect meanwhile. */
@@ -147,7 +100,7 @@ void swap_write(struct page *page)
 
 	page_clear(page, PG_error);
 	page_set(page, PG_writeback);
-	while (nr_plugged == BIO_MAX_PAGES)
+	while (nr_plugged == BIO_MAX_PIECES)
 		swap_write_flush();
 	for (i = nr_plugged++; i && plug[i - 1]->slot > page->slot; i--)
 		plug[i] = plug[i - 1];
@@ -200,22 +153,22 @@ static void read_cluster(struct bio *bio, struct page *target, u32 cluster)
 
 	while (lo > first && (page = add_neighbour(lo - 1)))
 		before[slot - lo--] = page;
-	bio->block = lo;
+	bio->sector = swap_sector(lo);
 	for (u32 i = slot - lo; i > 0; i--)
-		bio->pages[bio->nr++] = before[i - 1];
-	bio->pages[bio->nr++] = target;
+		bio_add(bio, before[i - 1], 0, PAGE_SIZE);
+	bio_add(bio, target, 0, PAGE_SIZE);
 	while (hi < first + size && (page = add_neighbour(hi))) {
-		bio->pages[bio->nr++] = page;
+		bio_add(bio, page, 0, PAGE_SIZE);
 		hi++;
 	}
 	stat_add(pswpin, bio->nr);
-	block_submit(swap_bdev, bio);
+	block_submit(bio);
 }
 
 /* log2 of the pages to read at once. */
-static u32 read_ahead(const struct vm_area_struct *vma)
+static u32 read_ahead(const struct bio *bio, const struct vm_area_struct *vma)
 {
-	return vma->flags & VM_RAND_READ || swap_bdev->synchronous ? 0 : page_cluster;
+	return vma->flags & VM_RAND_READ || bio->bdev->synchronous ? 0 : page_cluster;
 }
 
 struct page *swap_in(u32 slot, struct vm_area_struct *vma, bool *major)
@@ -230,12 +183,12 @@ struct page *swap_in(u32 slot, struct vm_area_struct *vma, bool *major)
 	page = add_frame(slot, GFP_USER);
 	if (!page) { /* no memory; or somebody read it while we slept, and it is in the cache */
 		frames_uncharge();
-		return swap_cache_get(slot);
+		return swap_slot_valid(slot) ? swap_cache_get(slot) : NULL;
 	}
 	page_get(page);
 	*major = true;
-	bio = bio_get(slot, false, read_end);
-	read_cluster(bio, page, read_ahead(vma));
+	bio = get_bio(slot, false, read_end);
+	read_cluster(bio, page, read_ahead(bio, vma));
 	return page;
 }
 
@@ -246,18 +199,74 @@ bool swap_prefetch(u32 slot, u32 cluster)
 
 	if (!page)
 		return false;
-	bio = bio_get(slot, false, read_end);
-	read_cluster(bio, page, swap_bdev->synchronous ? 0 : cluster);
+	bio = get_bio(slot, false, read_end);
+	read_cluster(bio, page, bio->bdev->synchronous ? 0 : cluster);
 	return true;
 }
 
-/* A major fault on a page that was evicted not long ago: a larger memory would have kept it. */
-void swap_note_refault(struct mm_struct *mm, u32 slot)
+/* A frame for swapoff, as add_frame; kills nobody for it. */
+static struct page *add_frame_gently(u32 slot)
 {
-	u32 distance = swap_refault_distance(slot);
+	struct page *page;
 
-	if (!distance || distance > vm_frames())
-		return;
-	mm->count.nr_refault++;
-	stat_count(workingset_refault);
+	while (!frames_try_charge()) {
+		bool some;
+
+		reclaim_begin();
+		some = reclaim_one_anon();
+		reclaim_end();
+		if (!some)
+			return NULL;
+	}
+	page = add_frame(slot, GFP_USER | GFP_NORETRY);
+	if (!page)
+		frames_uncharge();
+	return page;
+}
+
+/* Sends a request for places that follow one another, from `place` on, that hold a page and are not in
+ * memory: at most nr. Returns how many. */
+static u32 read_run(const struct swap_area *a, u32 place, struct page **pages, u32 nr)
+{
+	u32 n = 0, slot = a->first + place;
+	struct bio *bio;
+
+	nr = MIN(MIN(nr, a->nr - place), BIO_MAX_PIECES);
+	while (n < nr && swap_slot_valid(slot + n) && !swap_cached(slot + n)) {
+		pages[n] = add_frame_gently(slot + n);
+		if (!pages[n])
+			break;
+		page_get(pages[n++]);
+	}
+	if (!n)
+		return 0;
+	bio = get_bio(slot, false, read_end);
+	for (u32 i = 0; i < n; i++)
+		bio_add(bio, pages[i], 0, PAGE_SIZE);
+	stat_add(pswpin, n);
+	block_submit(bio);
+	return n;
+}
+
+u32 swap_read_area(const struct swap_area *a, u32 *place, struct page **pages, u32 nr)
+{
+	u32 n = 0, run;
+
+	while (*place < a->nr && n < nr) {
+		u32 slot = a->first + *place;
+
+		if (swap_slot_valid(slot) && swap_cached(slot)) {
+			pages[n++] = swap_cache_get(slot);
+			++*place;
+		} else if (swap_slot_valid(slot)) {
+			run = read_run(a, *place, pages + n, nr - n);
+			if (!run && swap_slot_valid(slot) && !swap_cached(slot))
+				break;
+			n += run;
+			*place += run;
+		} else {
+			++*place;
+		}
+	}
+	return n;
 }

@@ -1,0 +1,304 @@
+/*
+ * Reading and writing a file by way of its page cache: page by page, as far as it goes. A page of a
+ * file without a store that is not there reads as zeros, and comes with the first write.
+ */
+#include "internal.h"
+#include "lib/string.h"
+#include "mm/guard_core.h"
+#include "proc/task.h"
+
+#define GFP_FILE (GFP_USER | GFP_NORETRY)
+
+/* Reading. */
+
+/* What lies behind 4 GiB of a device is not reached. */
+static inline u32 end_of(const struct inode *inode)
+{
+	return likely(!(inode->size >> 32)) ? (u32)inode->size : CACHE_MAX_SIZE;
+}
+
+static inline int read_kept(struct inode *inode, u32 index, u32 off, char *user, u32 n)
+{
+	struct page *page = radix_find(&inode->cache.pages, index);
+	int err;
+
+	if (unlikely(!page))
+		return clear_user(user, n);
+	page_get(page);
+	err = page_to_user(page, off, user, n);
+	page_put(page);
+	return err;
+}
+
+/* left: bytes that the reader needs from off on. */
+static int read_page(struct file *f, u32 index, u32 off, char *user, u32 n, u32 left)
+{
+	if (f->inode->cache.ops)
+		return stored_read(f, index, off, user, n, left);
+	return read_kept(f->inode, index, off, user, n);
+}
+
+static __attribute__((noinline)) long read_pages(struct file *f, char *user, u32 n, u64 *pos)
+{
+	u32 at = *pos, done = 0;
+	int err = 0;
+
+	while (done < n) {
+		u32 off = at & (PAGE_SIZE - 1);
+		u32 len = MIN(PAGE_SIZE - off, n - done);
+
+		err = read_page(f, at >> PAGE_SHIFT, off, user + done, len, n - done);
+		if (err)
+			break;
+		at += len;
+		done += len;
+	}
+	*pos = at;
+	if (err == -EINVAL) /* the file has become shorter meanwhile */
+		err = 0;
+	return done ? (long)done : err;
+}
+
+long cache_file_read(struct file *f, void *user, size_t n, u64 *pos)
+{
+	struct inode *inode = f->inode;
+	u32 at = *pos, end = end_of(inode);
+	int err;
+
+	if (*pos >= end)
+		return 0;
+	n = MIN(n, end - at);
+	if (inode->cache.ops || (at & (PAGE_SIZE - 1)) + n > PAGE_SIZE)
+		return read_pages(f, user, n, pos);
+	err = read_kept(inode, at >> PAGE_SHIFT, at & (PAGE_SIZE - 1), user, n);
+	if (unlikely(err))
+		return err;
+	*pos = at + n;
+	return n;
+}
+
+long cache_read_kernel(struct inode *inode, u64 pos, void *to, size_t n)
+{
+	u32 at = pos, done = 0, len;
+	struct page *page;
+	int err;
+
+	if (pos >= end_of(inode))
+		return 0;
+	n = MIN(n, end_of(inode) - at);
+	for (; done < n; at += len, done += len) {
+		u32 off = at & (PAGE_SIZE - 1);
+
+		len = MIN(PAGE_SIZE - off, n - done);
+		if (!inode->cache.ops && !cache_find(inode, at >> PAGE_SHIFT)) {
+			memset((char *)to + done, 0, len);
+			continue;
+		}
+		err = cache_get_page(inode, at >> PAGE_SHIFT, &page);
+		if (err)
+			return done ? (long)done : err;
+		page_read(page, off, (char *)to + done, len);
+		page_put(page);
+	}
+	return done;
+}
+
+/* The page of a number with a reference; a hole is filled with zeros. 0 or -ENOMEM. */
+static int get_page(struct inode *inode, u32 index, struct page **page)
+{
+	struct page *new;
+	int err;
+
+	while (!(*page = cache_find(inode, index))) {
+		new = alloc_page(GFP_FILE | GFP_ZERO);
+		if (!new)
+			return -ENOMEM;
+		err = cache_add(inode, index, new, GFP_FILE);
+		if (err)
+			page_put(new);
+		if (err == -ENOMEM)
+			return err;
+	}
+	page_get(*page);
+	return 0;
+}
+
+/* Of a file without a store. */
+static int get_kept(struct inode *inode, u32 index, struct page **page)
+{
+	if ((u64)index << PAGE_SHIFT >= inode->size)
+		return -EINVAL;
+	*page = radix_find(&inode->cache.pages, index);
+	if (likely(*page)) {
+		page_get(*page);
+		return 0;
+	}
+	return cache_may_grow() ? get_page(inode, index, page) : -ENOMEM;
+}
+
+int cache_get_page(struct inode *inode, u32 index, struct page **page)
+{
+	struct readahead alone = { .advice = READ_RANDOM };
+	bool major;
+	int err;
+
+	if (!inode->cache.ops)
+		return get_kept(inode, index, page);
+	err = cache_read_page(inode, index, 1, &alone, page, &major);
+	if (!err)
+		cache_note_io(*page);
+	return err;
+}
+
+int cache_fault_page(struct inode *inode, u32 index, struct readahead *ahead, struct page **page,
+		     bool *major)
+{
+	if (!inode->cache.ops)
+		return get_kept(inode, index, page);
+	if (!cache_find(inode, index))
+		guard_call_fault(current->mm);
+	return cache_read_page(inode, index, 1, ahead, page, major);
+}
+
+/* Writing. */
+
+/* Fills a hole from the user: 0, -EFAULT, -ENOSPC, or -EEXIST: it is none any more. */
+static int write_hole(struct inode *inode, u32 index, u32 off, const char *user, u32 n)
+{
+	struct page *page;
+	int err;
+
+	if (!cache_may_grow())
+		return -ENOSPC;
+	page = alloc_page(n == PAGE_SIZE ? GFP_FILE : GFP_FILE | GFP_ZERO);
+	if (!page)
+		return -ENOSPC;
+	err = page_from_user(page, off, user, n);
+	if (!err)
+		err = cache_add(inode, index, page, GFP_FILE);
+	if (err)
+		page_put(page);
+	return err == -ENOMEM ? -ENOSPC : err;
+}
+
+static inline int write_kept(struct inode *inode, u32 index, u32 off, const char *user, u32 n)
+{
+	struct page *page;
+	int err;
+
+	do {
+		page = cache_find(inode, index);
+		if (!page) {
+			err = write_hole(inode, index, off, user, n);
+		} else {
+			page_get(page);
+			err = page_from_user(page, off, user, n);
+			page_put(page);
+		}
+	} while (unlikely(err == -EEXIST));
+	return err;
+}
+
+/* The part of a write that fails on the user's second page: what is on the first one. */
+static u32 before_border(const char *user, u32 n)
+{
+	return MIN(n, PAGE_SIZE - ((u32)user & (PAGE_SIZE - 1)));
+}
+
+/* One instance for each kind of file, so that write_page is no call through a pointer. */
+static inline __attribute__((always_inline)) int write_pages(
+	struct inode *inode, const char *from, u32 n, u32 *pos,
+	int (*write_page)(struct inode *inode, u32 index, u32 off, const char *user, u32 n))
+{
+	u32 at = *pos;
+	int err = 0;
+
+	while (n) {
+		u32 off = at & (PAGE_SIZE - 1);
+		u32 len = MIN(PAGE_SIZE - off, n);
+
+		err = write_page(inode, at >> PAGE_SHIFT, off, from, len);
+		if (err == -EFAULT && before_border(from, len) < len) {
+			n = len = before_border(from, len);
+			err = write_page(inode, at >> PAGE_SHIFT, off, from, len);
+		}
+		if (err)
+			break;
+		at += len;
+		from += len;
+		n -= len;
+		if (at > inode->size)
+			inode->size = at;
+	}
+	*pos = at;
+	return err;
+}
+
+static __attribute__((noinline)) long write_stored(struct file *f, const char *user, size_t n,
+						   u64 *pos)
+{
+	struct inode *inode = f->inode;
+	u32 end = is_device(inode) ? end_of(inode) : CACHE_MAX_SIZE, at;
+	int err = is_device(inode) ? -ENOSPC : -EFBIG;
+
+	mutex_lock(&inode->lock);
+	if (f->flags & O_APPEND)
+		*pos = inode->size;
+	at = MIN(*pos, (u64)end);
+	if (n && at < end) {
+		err = write_pages(inode, user, MIN(n, end - at), &at, stored_write);
+		if (err)
+			stored_undo(inode);
+		inode_touch(inode);
+		n = at - (u32)*pos;
+		*pos = at;
+	} else {
+		err = n ? err : 0;
+		n = 0;
+	}
+	mutex_unlock(&inode->lock);
+	return n ? (long)n : err;
+}
+
+long cache_file_write(struct file *f, const void *user, size_t n, u64 *pos)
+{
+	struct inode *inode = f->inode;
+	u32 at;
+	int err;
+
+	if (unlikely(inode->cache.ops))
+		return write_stored(f, user, n, pos);
+	if (f->flags & O_APPEND)
+		*pos = inode->size;
+	at = *pos;
+	if (*pos >= CACHE_MAX_SIZE)
+		return n ? -EFBIG : 0;
+	err = write_pages(inode, user, MIN(n, CACHE_MAX_SIZE - at), &at, write_kept);
+	if (err)
+		cache_clear_tail(inode);
+	n = at - (u32)*pos;
+	*pos = at;
+	inode_touch(inode);
+	return n ? (long)n : err;
+}
+
+int cache_append_kernel(struct inode *inode, const void *from, size_t n)
+{
+	u32 at = inode->size, done = 0, len;
+
+	if (n > CACHE_MAX_SIZE - at)
+		return -EFBIG;
+	for (; done < n; at += len, done += len) {
+		u32 off = at & (PAGE_SIZE - 1);
+		struct page *page;
+
+		if (get_page(inode, at >> PAGE_SHIFT, &page))
+			return -ENOSPC;
+		len = MIN(PAGE_SIZE - off, n - done);
+		page_write(page, off, (const char *)from + done, len);
+		page_put(page);
+		inode->size = at + len;
+	}
+	cache_boot_done();
+	return 0;
+}
