@@ -149,7 +149,7 @@ static int insert_with_nodes(struct radix *pages, u32 index, struct page *page, 
 	return err;
 }
 
-void cache_describe(struct inode *inode, u32 index, struct page *page)
+static inline void describe(struct inode *inode, u32 index, struct page *page)
 {
 	static u32 last_store = FIRST_STORE;
 	struct page_cache *cache = &inode->cache;
@@ -175,6 +175,11 @@ void cache_describe(struct inode *inode, u32 index, struct page *page)
 		cache->store = ++last_store;
 }
 
+void cache_describe(struct inode *inode, u32 index, struct page *page)
+{
+	describe(inode, index, page);
+}
+
 /* Where no node is missing nothing changes that an interrupt looks at. */
 int cache_add(struct inode *inode, u32 index, struct page *page, gfp_t gfp)
 {
@@ -187,7 +192,7 @@ int cache_add(struct inode *inode, u32 index, struct page *page, gfp_t gfp)
 	if (unlikely(err == -EEXIST) && !is_shmem(inode))
 		err = replace_shadow(pages, index, page);
 	if (!err)
-		cache_describe(inode, index, page);
+		describe(inode, index, page);
 	return err;
 }
 
@@ -197,11 +202,12 @@ void cache_take_out(struct page *page)
 {
 	page->inode->cache.nr_pages--;
 	page->inode = NULL;
-	if (page_test(page, PG_filecache))
+	if (page_test(page, PG_filecache)) {
 		cache_nr_stored--;
-	else
+		cache_nr_shmem -= page_test(page, PG_shmem);
+	} else {
 		nr_kept--;
-	cache_nr_shmem -= page_test(page, PG_shmem);
+	}
 	page_put(page);
 }
 
