@@ -51,6 +51,7 @@ struct page_cache { /* in struct inode */
 	struct list_head dirty;      /* with nr_dirty: in the list of those to be written; shared
 					memory: with nr_swapped, in that of those in swap */
 	u64 dirtied_ns; /* machine time at which the first of its dirty pages became so */
+	u32 reach; /* a write is under way that makes the file so long; 0: none */
 	u32 nr_writers; /* who go over its dirty pages now */
 	int error; /* irq: of a write since the last cache_sync */
 };
@@ -122,7 +123,7 @@ extern const struct cache_ops shmem_ops;
 /* Pages of files that have a store, of shared memory among them, dirty, being written; of all files. */
 extern u32 cache_nr_stored, cache_nr_shmem, cache_nr_dirty, cache_nr_writeback;
 u32 cache_nr_cached(void);
-void writeback_init(void);
+void writeback_start(void); /* its thread: before anything gets dirty, or with it */
 
 /*
  * For mm/space and reclaim.
@@ -146,7 +147,7 @@ void cache_note_unmap(struct page *page, struct mm_struct *mm, bool used);
 int cache_make_writable(struct inode *inode, struct page *page);
 /* Unmaps it everywhere. */
 void cache_unmap(struct page *page);
-/* sectors: a bit for each that differs from the device. Interrupts may be off. */
+/* sectors: a bit for each that differs from the device. The first time of all it may sleep. */
 void cache_set_dirty(struct page *page, u32 sectors);
 /* Does somebody use it, or is it not clean? */
 bool cache_page_in_use(const struct page *page);
