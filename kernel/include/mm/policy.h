@@ -21,6 +21,9 @@
  * read and written, by system calls, each of which is a touch(VM_TOUCH_IO). They are dropped
  * without a write while nobody has changed them. Files that live in memory alone (ramfs) can lose
  * none, and no policy sees theirs.
+ *
+ * Shared memory (of mmap, memfd, System V, tmpfs) is mapped, read and written as files are, and has the
+ * identity of one, but it goes to the swap area: page_is_file says no.
  */
 #ifndef MM_POLICY_H
 #define MM_POLICY_H
@@ -33,7 +36,7 @@
 #include "types.h"
 
 struct page_id {
-	u32 store; /* 0: none yet; 1: the swap area; more: a file */
+	u32 store; /* 0: none yet; 1: the swap area; more: a file, or shared memory */
 	u32 index; /* slot, or page of the file */
 };
 
