@@ -49,6 +49,22 @@ def test_every_kind_keeps_what_was_written(policy: str) -> None:
     assert used_slots(result)[0] < 1024, "slots of files that are gone"
 
 
+@pytest.mark.parametrize("policy", soak_but(POLICIES, "clock"))
+def test_what_was_cut_off_comes_back_as_zeros(policy: str) -> None:
+    """One process truncates and fills half of the file again while its pages leave and come back."""
+    result = sound(run(f"shared memfd 2 6144 1500 io cut; cat /proc/swaps; {CHECK}", vm=policy))
+    result.check_lines(["^R shared kind=memfd .*failed=0 corrupt=0"])
+    assert used_slots(result)[0] < 1024, "slots of pages that are gone"
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("guard", ["token", "tpf", "serialize", "loadctl", "prefetch", "mc75"])
+def test_under_a_guard(guard: str) -> None:
+    load = f"shared anon 3 9216 3000 & shared memfd 2 4096 3000 io & wait; {CHECK}"
+    result = sound(run(load, cmdline=f"guard={guard}"))
+    assert result.console.count("failed=0 corrupt=0") == 2, result.tail()
+
+
 @pytest.mark.soak
 def test_beside_private_memory_and_files() -> None:
     command = f"{TMPFS}; shared /mnt/file 3 6144 4000 io & thrash 2 4096 2 & cow 2 2048 2000 & wait; {CHECK}"

@@ -11,16 +11,17 @@
 #include <sys/shm.h>
 
 #define HELP                                                                                       \
-	"usage: shared anon|memfd|shm|PATH NPROC KB REFS [WORK] [io] [--seed N]\n"                 \
+	"usage: shared anon|memfd|shm|PATH NPROC KB REFS [WORK] [io] [cut] [--seed N]\n"           \
 	"Fork NPROC processes that make REFS random references each to KB KiB of shared memory:\n" \
 	"anonymous, of memfd_create, of System V, or a file at PATH. Every second reference\n"     \
-	"changes a word. io: every fourth by read and write (memfd, PATH). WORK: empty loop\n"     \
+	"changes a word. io: every fourth by read and write (memfd, PATH). cut: one more\n"        \
+	"process truncates and fills as much memory again behind that. WORK: empty loop\n"         \
 	"turns after each. Exit status 1 when data were corrupt or a process died.\n"
 
 enum { DEFAULT_SEED = 88172645, MAX_PROCESSES = 64 };
 
 static uint32_t nr_pages, refs, work, seed;
-static bool with_io;
+static bool with_io, with_cut;
 static void *memory;
 static int fd = -1;
 
@@ -95,17 +96,40 @@ static uint32_t check_child(int id)
 	return corrupt;
 }
 
+/* In a child: the second half of the file comes and goes. What came is zero until it is written. */
+static uint32_t run_cutter(void)
+{
+	off_t half = (off_t)nr_pages * PAGE_SIZE_BYTES;
+	uint32_t corrupt = 0;
+
+	for (uint32_t turn = 1; turn <= 1 + refs / 256; turn++) {
+		if (ftruncate(fd, half) || ftruncate(fd, 2 * half))
+			die_errno("ftruncate");
+		for (uint32_t page = nr_pages; page < 2 * nr_pages; page++) {
+			bool io = page % 2;
+
+			corrupt += read_word(0, page, io) != 0;
+			write_word(0, page, turn, !io);
+		}
+		for (uint32_t page = nr_pages; page < 2 * nr_pages; page++)
+			corrupt += read_word(0, page, page % 3) != turn;
+	}
+	return corrupt;
+}
+
 static void map_file(const char *kind)
 {
+	size_t bytes = nr_pages * PAGE_SIZE_BYTES * (with_cut ? 2 : 1);
+
 	if (!strcmp(kind, "memfd"))
 		fd = syscall(SYS_memfd_create, "shared", 0);
 	else
 		fd = open(kind, O_RDWR | O_CREAT | O_TRUNC, 0600);
-	if (fd < 0 || ftruncate(fd, (off_t)nr_pages * PAGE_SIZE_BYTES))
+	if (fd < 0 || ftruncate(fd, bytes))
 		die_errno(kind);
 	if (*kind == '/')
 		unlink(kind);
-	memory = mmap(NULL, nr_pages * PAGE_SIZE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 }
 
 static void map_memory(const char *kind)
@@ -138,7 +162,8 @@ static int run_children(int nr)
 		if (pid < 0)
 			break;
 		if (!pid)
-			_exit(run_child(nr_started) != 0);
+			_exit((with_cut && nr_started == nr - 1 ? run_cutter()
+								: run_child(nr_started)) != 0);
 	}
 	for (int i = 0; i < nr_started; i++)
 		nr_failed += wait(&status) < 0 || status;
@@ -154,17 +179,18 @@ int main(int argc, char **argv)
 	help_if_asked(argc, argv, HELP);
 	seed = lab_seed(&argc, argv, DEFAULT_SEED);
 	with_io = lab_flag(&argc, argv, "io");
+	with_cut = lab_flag(&argc, argv, "cut");
 	lab_operands(argc, argv, 4, 5, HELP);
 	nr = parse_number(argv[2], "NPROC", 1, MAX_PROCESSES);
 	nr_pages = lab_pages(argv, 3, "KB");
 	refs = parse_number(argv[4], "REFS", 1, INT32_MAX);
 	work = argc > 5 ? parse_number(argv[5], "WORK", 0, INT32_MAX) : 0;
 	map_memory(argv[1]);
-	if (with_io && fd < 0)
+	if ((with_io || with_cut) && fd < 0)
 		usage_error(HELP);
 
 	start_ns = lab_now_ns();
-	nr_failed = run_children(nr);
+	nr_failed = run_children(nr + with_cut);
 	end_ns = lab_now_ns();
 	for (int id = 0; id < nr; id++)
 		corrupt += check_child(id);
