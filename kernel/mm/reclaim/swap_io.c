@@ -249,6 +249,17 @@ static u32 read_run(const struct swap_area *a, u32 place, struct page **pages, u
 	return n;
 }
 
+/* A page that was read ahead becomes nobody's, as those that are read now: reclaim could not free it
+ * while we hold it, and who waits for memory, we among them, would try for ever. */
+static struct page *hold_cached(u32 slot)
+{
+	struct page *page = swap_cache_get(slot);
+
+	if (page_test(page, PG_owned) && !page->mapcount)
+		policy_call_remove(page, VM_OUT_MOVED);
+	return page;
+}
+
 u32 swap_read_area(const struct swap_area *a, u32 *place, struct page **pages, u32 nr)
 {
 	u32 n = 0, run;
@@ -257,7 +268,7 @@ u32 swap_read_area(const struct swap_area *a, u32 *place, struct page **pages, u
 		u32 slot = a->first + *place;
 
 		if (swap_slot_valid(slot) && swap_cached(slot)) {
-			pages[n++] = swap_cache_get(slot);
+			pages[n++] = hold_cached(slot);
 			++*place;
 		} else if (swap_slot_valid(slot)) {
 			run = read_run(a, *place, pages + n, nr - n);
