@@ -20,6 +20,7 @@
 #include "lib/printf.h"
 #include "lib/string.h"
 #include "mm/bootmem.h"
+#include "mm/cache.h"
 #include "mm/guard_core.h"
 #include "mm/policy_core.h"
 #include "mm/reclaim.h"
@@ -71,6 +72,7 @@ void start_disks(void)
 	struct block_device *swap;
 
 	disks_scan();
+	dev_add_disks();
 	swap = swapdisk_open_partition();
 	if (swap)
 		swap_on(swap);
@@ -105,6 +107,7 @@ void kernel_main(void)
 	tty_init();
 	load_initramfs();
 	swap_on(swapdisk_open());
+	writeback_init();
 	kswapd_init();
 	kvmd_init();
 	telemetry_start();
@@ -122,6 +125,7 @@ void kernel_main(void)
 
 void power_off(int status)
 {
+	vfs_sync();
 	sample_now();
 	summary_stop();
 	profile_report();

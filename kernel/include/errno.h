@@ -32,13 +32,17 @@
 #define ENOSPC 28
 #define ESPIPE 29
 #define EROFS 30
+#define EMLINK 31
 #define EPIPE 32
 #define EDOM 33
 #define ERANGE 34
+#define EDEADLK 35
 #define ENAMETOOLONG 36
+#define ENOLCK 37
 #define ENOSYS 38
 #define ENOTEMPTY 39
 #define ELOOP 40
 #define EOVERFLOW 75
+#define EOPNOTSUPP 95
 
 #endif

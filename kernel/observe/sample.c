@@ -64,12 +64,13 @@ static void sample_entry(pte_t *pte, struct scan *s)
 {
 	struct page *page = pfn_page(pte_pfn(*pte));
 	bool used = pte_young(*pte), anon = page_test(page, PG_anon);
+	bool replaceable = anon || page_test(page, PG_filecache);
 
 	if (is_zero_page(page))
 		return;
 	if (used) {
 		*pte = pte_mkold(*pte);
-		if (anon)
+		if (replaceable)
 			page_set(page, PG_young);
 	}
 	if (anon && page_test_and_clear(page, PG_sampled))

@@ -1,7 +1,10 @@
 /* /proc files about memory, with Linux's names and formats where Linux has the file. */
 #include "mm/vmstat.h"
 
+#include "drivers/block.h"
+#include "errno.h"
 #include "fs/proc.h"
+#include "fs/vfs.h"
 #include "lib/param.h"
 #include "lib/printf.h"
 #include "lib/string.h"
@@ -44,6 +47,17 @@ static void sum_processes(u32 *file, u32 *tables, u32 *locked)
 	}
 }
 
+/* Pages of the files of devices. */
+static u32 nr_buffers(void)
+{
+	struct block_device *b = NULL;
+	u32 nr = 0;
+
+	while ((b = bdev_next(b)))
+		nr += b->inode ? b->inode->cache.nr_pages : 0;
+	return nr;
+}
+
 static void meminfo_show(struct seq_file *m)
 {
 	u32 file = 0, tables = 0, locked = 0;
@@ -52,13 +66,16 @@ static void meminfo_show(struct seq_file *m)
 	kib(m, "MemTotal:", nr_managed_pages());
 	kib(m, "MemFree:", nr_free_pages());
 	kib(m, "MemAvailable:", nr_free_pages() + nr_owned());
+	kib(m, "Buffers:", nr_buffers());
+	kib(m, "Cached:", cache_nr_cached() - nr_buffers());
+	kib(m, "Dirty:", cache_nr_dirty);
 	kib(m, "AnonPages:", frames_used);
 	kib(m, "Mapped:", file);
 	kib(m, "Mlocked:", locked);
 	kib(m, "Slab:", slab_nr_pages());
 	kib(m, "PageTables:", tables);
 	kib(m, "KernelStack:", nr_tasks() * (KERNEL_STACK_SIZE / PAGE_SIZE));
-	kib(m, "Writeback:", reclaim_nr_writing());
+	kib(m, "Writeback:", reclaim_nr_swapping() + cache_nr_writeback);
 	kib(m, "SwapTotal:", swap_nr_usable);
 	kib(m, "SwapFree:", swap_nr_free);
 	kib(m, "CommitLimit:", vm_commit_limit());
@@ -71,11 +88,13 @@ static void meminfo_show(struct seq_file *m)
 
 static void vmstat_show(struct seq_file *m)
 {
-	seq_printf(m,
-		   "nr_free_pages %u\nnr_policy_pages %u\nnr_isolated %u\nnr_anon_pages %u\n"
-		   "nr_writeback %u\nnr_slab_pages %u\nnr_slab_objects %u\nnr_swap_free %u\n",
-		   nr_free_pages(), nr_owned(), vm_nr_isolated, frames_used, reclaim_nr_writing(),
-		   slab_nr_pages(), slab_objects_in_use(), swap_nr_free);
+	seq_printf(
+		m,
+		"nr_free_pages %u\nnr_policy_pages %u\nnr_isolated %u\nnr_anon_pages %u\n"
+		"nr_file_pages %u\nnr_dirty %u\nnr_writeback %u\nnr_slab_pages %u\nnr_slab_objects %u\nnr_swap_free %u\n",
+		nr_free_pages(), nr_owned(), vm_nr_isolated, frames_used, cache_nr_cached(),
+		cache_nr_dirty, reclaim_nr_swapping() + cache_nr_writeback, slab_nr_pages(),
+		slab_objects_in_use(), swap_nr_free);
 	for (int i = 0; i < NR_VM_EVENTS; i++)
 		seq_printf(m, "%s %llu\n", vm_event_names[i], vm_events[i]);
 	seq_printf(m, "policy_us %llu\n", cycles_to_ns(policy_timer.cycles) / 1000);

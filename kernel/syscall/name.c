@@ -69,7 +69,7 @@ long sys_mkdirat(int dirfd, const char *user, u32 mode)
 
 	if (err)
 		return err;
-	err = vfs_mkdir(p.name, mode & 0777 & ~current->umask);
+	err = vfs_mkdir(p.name, mode & 01777 & ~current->umask);
 	path_end(&p);
 	return err;
 }
@@ -79,28 +79,37 @@ long sys_mkdir(const char *user, u32 mode)
 	return sys_mkdirat(AT_FDCWD, user, mode);
 }
 
-long sys_rename(const char *from, const char *to)
+/* The calls on two names. */
+static long rename_names(int from_dir, const char *from, int to_dir, const char *to, u32 flags)
 {
-	struct user_path p, q;
-	int err = path_begin(&p, AT_FDCWD, from);
+	struct path_at p, q;
+	int err = place_begin(&p, from_dir, from);
 
 	if (err)
 		return err;
-	err = path_begin(&q, AT_FDCWD, to);
+	err = place_begin(&q, to_dir, to);
 	if (!err) {
-		err = vfs_rename(p.name, q.name);
-		path_end(&q);
+		err = vfs_rename(&p, &q, flags);
+		place_end(&q);
 	}
-	path_end(&p);
+	place_end(&p);
 	return err;
 }
 
-/* Two names that begin at two directories: only where both are the working directory. */
+long sys_rename(const char *from, const char *to)
+{
+	return rename_names(AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
 long sys_renameat(int from_dir, const char *from, int to_dir, const char *to)
 {
-	if (from_dir != AT_FDCWD || to_dir != AT_FDCWD)
-		return -ENOSYS;
-	return sys_rename(from, to);
+	return rename_names(from_dir, from, to_dir, to, 0);
+}
+
+long sys_renameat2(int from_dir, const char *from, int to_dir, const char *to, u32 flags)
+{
+	return flags & ~RENAME_NOREPLACE ? -EINVAL
+					 : rename_names(from_dir, from, to_dir, to, flags);
 }
 
 long sys_chdir(const char *user)
@@ -163,31 +172,31 @@ long sys_readlink(const char *path, char *user, s32 size)
 	return sys_readlinkat(AT_FDCWD, path, user, size);
 }
 
-/* Everybody is root: what is not executable for anybody is all that can be denied. */
-long sys_faccessat(int dirfd, const char *user, u32 mode)
+/* Everybody is root: what nobody may execute, and what is on a file system that is read-only, is
+ * all that can be denied. */
+long sys_faccessat2(int dirfd, const char *user, u32 mode, u32 flags)
 {
-	struct user_path p;
 	struct inode *inode;
+	u32 kind;
 	int err;
 
 	if (mode & ~(X_OK | W_OK | R_OK))
 		return -EINVAL;
-	err = path_begin(&p, dirfd, user);
+	err = inode_at(dirfd, user, flags & ~AT_EACCESS, &inode);
 	if (err)
 		return err;
-	err = vfs_lookup(p.name, true, &inode);
-	path_end(&p);
-	if (err)
-		return err;
-	if (mode & X_OK && !(inode->mode & 0111) && (inode->mode & S_IFMT) != S_IFDIR)
+	kind = inode->mode & S_IFMT;
+	if (mode & X_OK && !(inode->mode & 0111) && kind != S_IFDIR)
 		err = -EACCES;
+	else if (mode & W_OK && inode->sb->read_only && (kind == S_IFREG || kind == S_IFDIR))
+		err = -EROFS;
 	inode_put(inode);
 	return err;
 }
 
-long sys_faccessat2(int dirfd, const char *user, u32 mode, u32 flags)
+long sys_faccessat(int dirfd, const char *user, u32 mode)
 {
-	return flags ? -EINVAL : sys_faccessat(dirfd, user, mode);
+	return sys_faccessat2(dirfd, user, mode, 0);
 }
 
 long sys_access(const char *user, u32 mode)

@@ -21,8 +21,8 @@ void reclaim_trim(struct mm_struct *mm, u32 n);
 /* The calling task reclaims for itself in between: it may use the reserve, and is stalled. */
 void reclaim_begin(void);
 void reclaim_end(void);
-/* One frame freed for the calling task; false: nothing can be reclaimed. Sleeps. */
-bool reclaim_one(void);
+/* One frame of anonymous memory freed for the calling task; false: none can be. Sleeps. */
+bool reclaim_one_anon(void);
 /* The steps that kswapd and direct reclaim share: one pass at one priority, which says how many
  * frames it has freed or has begun to write; waiting for a write to end; finishing those. */
 u32 reclaim_pass(u32 zone_mask, int priority, u32 want);
@@ -39,8 +39,9 @@ void frames_charge(void);
 bool frames_try_charge(void);
 void frames_uncharge(void);
 
-/* Pages whose writes are under way. */
+/* Pages whose writes are under way; those of them that go to swap. */
 u32 reclaim_nr_writing(void);
+u32 reclaim_nr_swapping(void);
 /* Frames freed since boot. */
 u64 reclaim_nr_freed(void);
 /* The worst priority that reclaim had to go down to since the last call. */

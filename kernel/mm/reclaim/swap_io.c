@@ -213,7 +213,7 @@ static struct page *add_frame_gently(u32 slot)
 		bool some;
 
 		reclaim_begin();
-		some = reclaim_one();
+		some = reclaim_one_anon();
 		reclaim_end();
 		if (!some)
 			return NULL;
