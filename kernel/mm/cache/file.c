@@ -341,6 +341,8 @@ long cache_file_write(struct file *f, const void *user, size_t n, u64 *pos)
 
 	if (!f->inode->cache.ops)
 		return write_locked(f, user, n, pos);
+	if (f->inode->state & INODE_SWAP)
+		return -ETXTBSY;
 	mutex_lock(&f->inode->lock);
 	done = write_locked(f, user, n, pos);
 	mutex_unlock(&f->inode->lock);

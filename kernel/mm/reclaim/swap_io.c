@@ -33,6 +33,16 @@ static struct bio *get_bio(u32 slot, bool write, void (*end)(struct bio *bio))
 	return bio_get(swap_area_of(slot)->bdev, swap_sector(slot), write, BIO_SWAP, end);
 }
 
+/* The area may lie in a file. */
+static void send(struct bio *bio)
+{
+	u32 slot = bio->piece[0].page->slot;
+
+	if (unlikely(swap_nr_files) && swap_area_of(slot)->file)
+		bio->sector = swap_file_sector(swap_area_of(slot)->file, slot % MAX_AREA_SLOTS);
+	block_submit(bio);
+}
+
 static void read_end(struct bio *bio)
 {
 	for (u32 i = 0; i < bio->nr; i++) {
@@ -76,7 +86,7 @@ static void write_run(struct page **pages, u32 nr)
 	for (u32 i = 0; i < nr; i++)
 		bio_add(bio, pages[i], 0, PAGE_SIZE);
 	stat_add(pswpout, nr);
-	block_submit(bio);
+	send(bio);
 }
 
 void swap_write_flush(void)
@@ -162,7 +172,7 @@ static void read_cluster(struct bio *bio, struct page *target, u32 cluster)
 		hi++;
 	}
 	stat_add(pswpin, bio->nr);
-	block_submit(bio);
+	send(bio);
 }
 
 /* log2 of the pages to read at once. */
@@ -244,7 +254,7 @@ static u32 read_run(const struct swap_area *a, u32 place, struct page **pages, u
 	for (u32 i = 0; i < n; i++)
 		bio_add(bio, pages[i], 0, PAGE_SIZE);
 	stat_add(pswpin, n);
-	block_submit(bio);
+	send(bio);
 	return n;
 }
 
