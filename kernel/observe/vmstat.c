@@ -2,7 +2,6 @@
 #include "mm/vmstat.h"
 
 #include "drivers/block.h"
-#include "errno.h"
 #include "fs/proc.h"
 #include "fs/vfs.h"
 #include "lib/param.h"

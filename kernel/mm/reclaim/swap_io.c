@@ -33,13 +33,20 @@ static struct bio *get_bio(u32 slot, bool write, void (*end)(struct bio *bio))
 	return bio_get(swap_area_of(slot)->bdev, swap_sector(slot), write, BIO_SWAP, end);
 }
 
-/* The area may lie in a file. */
-static void send(struct bio *bio)
+/* Of an area in a file: where the request's slots truly lie. */
+static void __attribute__((noinline)) set_true_sector(struct bio *bio)
 {
 	u32 slot = bio->piece[0].page->slot;
+	const struct swap_area *a = swap_area_of(slot);
 
-	if (unlikely(swap_nr_files) && swap_area_of(slot)->file)
-		bio->sector = swap_file_sector(swap_area_of(slot)->file, slot % MAX_AREA_SLOTS);
+	if (a->file)
+		bio->sector = swap_file_sector(a->file, slot - a->first);
+}
+
+static inline void send(struct bio *bio)
+{
+	if (unlikely(swap_nr_files))
+		set_true_sector(bio);
 	block_submit(bio);
 }
 
