@@ -7,7 +7,6 @@
 #include "fs/vfs.h"
 #include "lib/param.h"
 #include "lib/seq_file.h"
-#include "lib/string.h"
 #include "mm/policy_core.h"
 #include "mm/slab.h"
 #include "mm/vmstat.h"
@@ -40,6 +39,11 @@ SYSCTL(overcommit, "vm.overcommit_memory")
 SYSCTL(ratio, "vm.overcommit_ratio")
 SYSCTL(map_count, "vm.max_map_count")
 SYSCTL(panic, "vm.panic_on_oom")
+SYSCTL(dirty_background, "vm.dirty_background_ratio")
+SYSCTL(dirty, "vm.dirty_ratio")
+SYSCTL(dirty_expire, "vm.dirty_expire_centisecs")
+SYSCTL(dirty_writeback, "vm.dirty_writeback_centisecs")
+SYSCTL(laptop, "vm.laptop_mode")
 
 static int policy_store(char *text)
 {
@@ -50,16 +54,18 @@ static int policy_store(char *text)
  * kernel stacks; 3: both. A name gets a second chance, so one look that finds nothing is not enough. */
 static int drop_caches_store(char *text)
 {
-	u32 what;
+	u32 what = text[0] - '0';
 
-	if (parse_u32(text, &what) || what < 1 || what > 3)
+	if (what < 1 || what > 3 || text[1])
 		return -EINVAL;
 	if (what & 1)
 		vfs_drop_pages();
-	while (what & 2 && (vfs_shrink(0) || vfs_shrink(0)))
+	if (!(what & 2))
+		return 0;
+	while (vfs_shrink(0) || vfs_shrink(0))
 		;
-	if (what & 2)
-		(void)(slab_reap() + kernel_stack_reap());
+	slab_reap();
+	kernel_stack_reap();
 	return 0;
 }
 
@@ -68,6 +74,11 @@ static const struct proc_file files[] = {
 	{ "sys/vm/frames", frames_show, frames_store },
 	{ "sys/vm/drop_caches", NULL, drop_caches_store },
 	{ "sys/vm/page-cluster", page_cluster_show, page_cluster_store },
+	{ "sys/vm/dirty_background_ratio", dirty_background_show, dirty_background_store },
+	{ "sys/vm/dirty_ratio", dirty_show, dirty_store },
+	{ "sys/vm/dirty_expire_centisecs", dirty_expire_show, dirty_expire_store },
+	{ "sys/vm/dirty_writeback_centisecs", dirty_writeback_show, dirty_writeback_store },
+	{ "sys/vm/laptop_mode", laptop_show, laptop_store },
 	{ "sys/vm/min_free_kbytes", min_free_show, min_free_store },
 	{ "sys/vm/lowmem_reserve_ratio", reserve_show, reserve_store },
 	{ "sys/vm/overcommit_memory", overcommit_show, overcommit_store },

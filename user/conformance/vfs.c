@@ -1,5 +1,5 @@
 /*
- * files: do names, links, nodes, owners and times behave as on Linux? In a folder of its own below
+ * vfs: do names, links, nodes, owners and times behave as on Linux? In a folder of its own below
  * the working directory, which it leaves empty.
  *
  * Linux is the oracle: the same program must report no failures there (run by root, on a file system
@@ -16,7 +16,7 @@
 #include <sys/time.h>
 
 #define HELP                                                                                          \
-	"usage: files [matrix]\n"                                                                     \
+	"usage: vfs [matrix]\n"                                                                     \
 	"Compare names, links, nodes, owners and times with Linux. checks= made, failures= answers\n" \
 	"that differ; exit status 1 if there are any. matrix: print what renames say.\n"
 
@@ -427,6 +427,6 @@ int main(int argc, char **argv)
 	if (chdir("..") || rmdir("files-test"))
 		die_errno("files-test");
 	if (argc == 1)
-		printf("R files checks=%d failures=%d\n", nr_checks, nr_failures);
+		printf("R vfs checks=%d failures=%d\n", nr_checks, nr_failures);
 	return nr_failures != 0;
 }

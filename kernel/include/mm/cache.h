@@ -117,7 +117,7 @@ void cache_init_device(struct inode *inode, struct block_device *bdev);
 /* Pages of files that have a store, dirty, being written; of all files. */
 extern u32 cache_nr_stored, cache_nr_dirty, cache_nr_writeback;
 u32 cache_nr_cached(void);
-void writeback_init(void); /* its thread, and files in /proc/sys/vm */
+void writeback_init(void);
 
 /*
  * For mm/space and reclaim.

@@ -5,6 +5,8 @@
 #include "arch/uaccess.h"
 #include "internal.h"
 #include "lib/string.h"
+#include "mm/guard_core.h"
+#include "proc/task.h"
 
 #define GFP_FILE (GFP_USER | GFP_NORETRY)
 
@@ -58,8 +60,7 @@ long cache_file_read(struct file *f, void *user, size_t n, u64 *pos)
 		u32 off = at & (PAGE_SIZE - 1);
 		u32 len = MIN(PAGE_SIZE - off, n - done);
 
-		err = read_page(f, at >> PAGE_SHIFT, off, (char *)user + done, len,
-				n - done);
+		err = read_page(f, at >> PAGE_SHIFT, off, (char *)user + done, len, n - done);
 		if (err)
 			break;
 		at += len;
@@ -146,6 +147,8 @@ int cache_fault_page(struct inode *inode, u32 index, struct readahead *ahead, st
 {
 	if (!inode->cache.ops)
 		return get_kept(inode, index, page);
+	if (!cache_find(inode, index))
+		guard_call_fault(current->mm);
 	return cache_read_page(inode, index, 1, ahead, page, major);
 }
 
