@@ -38,7 +38,7 @@ $(foreach f,$(EXTRA),$(if $(wildcard $f),,$(error EXTRA=$(EXTRA): there is no fi
 GOALS := $(or $(MAKECMDGOALS),all)
 quoted = '$(subst ','\'',$1)'
 ifneq ($(filter-out help clean doctor,$(GOALS)),)
-TOOLCHAIN := $(shell INSTALL=$(call quoted,$(INSTALL)) tools/setup.sh $(foreach g,$(GOALS),$(call quoted,$g)))
+TOOLCHAIN := $(shell INSTALL=$(call quoted,$(INSTALL)) DISK=$(call quoted,$(DISK)) tools/setup.sh $(foreach g,$(GOALS),$(call quoted,$g)))
 ifneq ($(.SHELLSTATUS),0)
 $(error the set-up is not complete, see above)
 endif

@@ -7,7 +7,9 @@
 
 #include "arch/machine.h"
 #include "arch/time.h"
+#include "drivers/block.h"
 #include "drivers/console.h"
+#include "drivers/disks.h"
 #include "drivers/swapdisk.h"
 #include "drivers/tty.h"
 #include "fs/proc.h"
@@ -18,6 +20,7 @@
 #include "lib/printf.h"
 #include "lib/string.h"
 #include "mm/bootmem.h"
+#include "mm/cache.h"
 #include "mm/guard_core.h"
 #include "mm/policy_core.h"
 #include "mm/reclaim.h"
@@ -64,9 +67,20 @@ static void print_line(const char *line)
 	printk("%s\n", line);
 }
 
+void start_disks(void)
+{
+	struct block_device *swap;
+
+	disks_scan();
+	swap = swapdisk_open_partition();
+	if (swap)
+		swap_on(swap);
+}
+
 static void test_thread(void *arg)
 {
 	(void)arg;
+	start_disks();
 	machine_exit(ktap_run(print_line) ? EXIT_FAILED : EXIT_OK);
 }
 
@@ -87,10 +101,12 @@ void kernel_main(void)
 	proc_init();
 	vfs_init();
 	procfs_init();
+	block_init();
 	vmstat_init();
 	tty_init();
 	load_initramfs();
 	swap_on(swapdisk_open());
+	writeback_init();
 	kswapd_init();
 	kvmd_init();
 	telemetry_start();

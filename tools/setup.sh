@@ -46,6 +46,7 @@ version_of() {
 	hostcc) have cc && echo 'int f(void) { return 0; }' | cc -shared -fPIC -x c -o /dev/null - && echo present ;;
 	browser) have chromium || have chromium-browser || have google-chrome && echo present ;;
 	gdb) { have gdb && gdb --version || gdb-multiarch --version; } 2>/dev/null ;;
+	mke2fs) PATH=$PATH:/usr/sbin:/sbin mke2fs -V 2>&1 ;;
 	*) "$1" --version 2>/dev/null ;;
 	esac | grep -oE '[0-9]+\.[0-9.]*[0-9]|present' | head -n1
 }
@@ -66,6 +67,7 @@ table() {
 	make 4.2 build make
 	python3 3.10 build python3
 	qemu-system-i386 6.2 run qemu-system-x86
+	mke2fs 1.43 disk e2fsprogs
 	gdb 10 debug gdb
 	iso - iso grub-common grub-pc-bin xorriso mtools
 	hostcc - lab gcc libc6-dev
@@ -81,14 +83,14 @@ table() {
 purposes() {
 	for goal; do
 		case $goal in
-		qemu) echo build run ;;
-		qemu-gdb | gdb) echo build run debug ;;
+		qemu) echo build run "${DISK:+disk}" ;;
+		qemu-gdb | gdb) echo build run debug "${DISK:+disk}" ;;
 		iso) echo build iso ;;
-		qemu-iso) echo build run iso ;;
-		lab) echo build run lab ;;
+		qemu-iso) echo build run iso "${DISK:+disk}" ;;
+		lab) echo build run disk lab ;;
 		sim) echo build lab host ;;
 		grade | grade-base | release) echo build run lab host grade ;;
-		check | soak) echo build run debug iso lab host grade check ;;
+		check | soak) echo build run disk debug iso lab host grade check ;;
 		*) echo build ;;
 		esac
 	done
@@ -205,7 +207,7 @@ doctor() {
 }
 
 goal_of() {
-	case $1 in build) echo all ;; run) echo qemu ;; debug) echo gdb ;; iso | lab) echo "$1" ;; host) echo sim ;; grade) echo grade ;; *) echo check ;; esac
+	case $1 in build) echo all ;; run) echo qemu ;; disk) echo 'qemu DISK=' ;; debug) echo gdb ;; iso | lab) echo "$1" ;; host) echo sim ;; grade) echo grade ;; *) echo check ;; esac
 }
 
 if [ "${1:-}" = --doctor ]; then

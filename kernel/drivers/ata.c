@@ -16,26 +16,25 @@
  * clear when all of the table has been moved. From Intel's 82371FB/82371SB (PIIX, PIIX3) datasheet,
  * 290550: bus master function, BMICX, BMISX, BMIDTPX.
  *
- * A request that either of them reports as failed ends in -EIO. One that is not answered within
- * LIMIT_NS does, too, and so do all that follow: the controller is stopped, so that it does not
- * write into frames that have gone to somebody else, and is not used again.
+ * Two disks share the channel, and it does one thing at a time: a request for one waits while the
+ * other's is under way. A request that either of them reports as failed ends in -EIO. When one is
+ * not answered, the controller is stopped and the channel not used again.
  *
- * Left out: the second channel, partitions (the whole disk is used), PIO, resets, setting transfer
- * modes (the BIOS has), flushing the write cache (nothing here outlives the power).
+ * Left out: the second channel, PIO, resets, addresses of 48 bits (a disk is used up to 128 GiB),
+ * setting transfer modes (the BIOS has).
  *
- * No run with this disk repeats exactly: in QEMU the host completes the requests, when it can.
+ * No run with such a disk repeats exactly: in QEMU the host completes the requests, when it can.
  */
 #include "drivers/ata.h"
 
 #include "arch/irq.h"
 #include "arch/mmu.h"
 #include "arch/x86/io.h"
-#include "drivers/block.h"
+#include "drivers/disk.h"
 #include "drivers/pci.h"
 #include "errno.h"
 #include "lib/printf.h"
 #include "mm/page.h"
-#include "sched/timer.h"
 
 enum { DATA = 0x1F0, COUNT = 0x1F2, LBA_LOW, LBA_MID, LBA_HIGH, DEVICE, COMMAND };
 enum { STATUS = COMMAND }; /* when read */
@@ -44,7 +43,7 @@ enum { STATUS_ERR = 0x01, STATUS_DRQ = 0x08, STATUS_DF = 0x20, STATUS_BSY = 0x80
 #define STATUS_NOT_DONE (STATUS_BSY | STATUS_DRQ | STATUS_DF | STATUS_ERR)
 enum { DEVICE_LBA = 0xE0, DEVICE_UNIT1 = 0x10 };
 enum { CONTROL_NO_IRQ = 0x02 };
-enum { IDENTIFY = 0xEC, READ_DMA = 0xC8, WRITE_DMA = 0xCA };
+enum { IDENTIFY = 0xEC, READ_DMA = 0xC8, WRITE_DMA = 0xCA, FLUSH_CACHE = 0xE7 };
 enum { CAN_DMA = 1 << 8, CAN_LBA = 1 << 9 };
 
 enum { BM_COMMAND = 0, BM_STATUS = 2, BM_TABLE = 4 }; /* from bus_master on */
@@ -54,17 +53,17 @@ enum { BM_ACTIVE = 0x01, BM_ERROR = 0x02, BM_INTERRUPT = 0x04 };
 #define CLASS_IDE 0x0101
 #define INTERFACE_MASTER (0x80u << 8)
 #define INTERFACE_NATIVE (0x01u << 8)
-#define SECTORS_PER_PAGE (PAGE_SIZE / 512)
-#define MAX_BLOCKS (1u << 24) /* that a page-table entry can name */
-#define MAX_POLLS 1000000     /* about a second: a port takes a microsecond */
-#define LIMIT_NS 30000000000ull
+#define MAX_SECTORS 256u  /* in a request */
+#define MAX_ENTRIES 128u
+#define MAX_LBA (1u << 28)
+#define MAX_POLLS 1000000 /* about a second: a port takes a microsecond */
 
-struct piece {
+struct entry {
 	u32 address;
 	u16 bytes;
 	u16 flags;
 };
-enum { PIECE_LAST = 0x8000 };
+enum { ENTRY_LAST = 0x8000 };
 
 struct identity {
 	char model[41];
@@ -73,88 +72,110 @@ struct identity {
 };
 
 /* Aligned to its size, so that it does not cross 64 KiB either. */
-static volatile struct piece table[BIO_MAX_PAGES] __attribute__((aligned(256)));
-STATIC_ASSERT(sizeof(struct piece) == 8 && sizeof(table) <= 256);
-STATIC_ASSERT(BIO_MAX_PAGES *SECTORS_PER_PAGE <= 256);
+static volatile struct entry table[MAX_ENTRIES] __attribute__((aligned(1024)));
+STATIC_ASSERT(sizeof(struct entry) == 8 && sizeof(table) <= 1024);
 
-static u16 bus_master;
-static u8 device_bits;
-static struct timer limit; /* irq: runs while a request does */
-static bool given_up;      /* irq */
+static u16 bus_master; /* ports; 0: no controller */
+static struct disk units[2];
+static struct disk *active, *waiting; /* irq: whose request is under way; who comes next */
+static bool dead;		     /* irq: a request was not answered */
 
-static void fill_table(const struct bio *bio)
+static void fill_table(const struct request *rq)
 {
-	for (u32 i = 0; i < bio->nr; i++) {
-		table[i].address = page_pfn(bio->pages[i]) << PAGE_SHIFT;
-		table[i].bytes = PAGE_SIZE;
-		table[i].flags = i == bio->nr - 1 ? PIECE_LAST : 0;
-	}
+	const struct bio *bio;
+	u32 n = 0;
+
+	list_for_each_entry(bio, &rq->bios, node)
+		for (u32 i = 0; i < bio->nr; i++, n++) {
+			const struct bio_piece *piece = &bio->piece[i];
+
+			table[n].address = (page_pfn(piece->page) << PAGE_SHIFT) + piece->offset;
+			table[n].bytes = piece->bytes;
+			table[n].flags = 0;
+		}
+	table[n - 1].flags = ENTRY_LAST;
 }
 
-static void command_disk(const struct bio *bio)
+static u8 device_bits(const struct disk *d)
 {
-	u32 lba = bio->block * SECTORS_PER_PAGE;
-
-	outb(DEVICE, device_bits | lba >> 24);
-	outb(COUNT, bio->nr * SECTORS_PER_PAGE);
-	outb(LBA_LOW, lba);
-	outb(LBA_MID, lba >> 8);
-	outb(LBA_HIGH, lba >> 16);
-	outb(COMMAND, bio->write ? WRITE_DMA : READ_DMA);
+	return DEVICE_LBA | (d == &units[1] ? DEVICE_UNIT1 : 0);
 }
 
-static bool ata_start(struct block_device *b, struct bio *bio)
+static void command_disk(const struct disk *d, const struct request *rq)
 {
-	u8 direction = bio->write ? 0 : BM_TO_MEMORY;
+	outb(DEVICE, device_bits(d) | rq->sector >> 24);
+	outb(COUNT, rq->nr_sectors);
+	outb(LBA_LOW, rq->sector);
+	outb(LBA_MID, rq->sector >> 8);
+	outb(LBA_HIGH, rq->sector >> 16);
+	outb(COMMAND, !rq->nr_sectors ? FLUSH_CACHE : rq->write ? WRITE_DMA : READ_DMA);
+}
 
-	if (given_up || inb(ALT_STATUS) & (STATUS_BSY | STATUS_DRQ)) {
-		bio->error = -EIO;
-		return true;
+static void begin(struct disk *d)
+{
+	const struct request *rq = d->active;
+	u8 direction = rq->write ? 0 : BM_TO_MEMORY;
+
+	active = d;
+	outb(bus_master + BM_STATUS, BM_ERROR | BM_INTERRUPT);
+	if (!rq->nr_sectors) {
+		command_disk(d, rq);
+		return;
 	}
-	fill_table(bio);
+	fill_table(rq);
 	outl(bus_master + BM_TABLE, virt_to_phys((void *)table));
 	outb(bus_master + BM_COMMAND, direction);
-	outb(bus_master + BM_STATUS, BM_ERROR | BM_INTERRUPT);
-	command_disk(bio);
+	command_disk(d, rq);
 	outb(bus_master + BM_COMMAND, direction | BM_START);
-	timer_start(&limit, b->busy_since_ns + LIMIT_NS);
+}
+
+static bool ata_start(struct disk *d, struct request *rq, int *error)
+{
+	(void)rq;
+	if (active) {
+		waiting = d;
+		return false;
+	}
+	if (dead || inb(ALT_STATUS) & (STATUS_BSY | STATUS_DRQ)) {
+		*error = -EIO;
+		return true;
+	}
+	begin(d);
 	return false;
 }
 
-static const struct block_device_ops ops = { .start = ata_start };
-
-static struct block_device disk = { .ops = &ops, .queue = LIST_HEAD_INIT(disk.queue) };
-
-static void request_over(bool failed)
+static void ata_stop(struct disk *d)
 {
-	list_first_entry(&disk.queue, struct bio, node)->error = failed ? -EIO : 0;
-	block_end(&disk);
+	if (waiting == d)
+		waiting = NULL;
+	if (active != d)
+		return;
+	dead = true;
+	outb(bus_master + BM_COMMAND, 0);
 }
+
+static const struct disk_ops ops = { .start = ata_start, .stop = ata_stop };
 
 /* The answer to a request that was given up may still come. */
 static void ata_interrupt(void)
 {
 	u8 moved = inb(bus_master + BM_STATUS), status;
+	struct disk *d = active;
+	bool failed;
 
 	if (!(moved & BM_INTERRUPT))
 		return;
 	outb(bus_master + BM_COMMAND, 0);
 	status = inb(STATUS);
 	outb(bus_master + BM_STATUS, BM_ERROR | BM_INTERRUPT);
-	if (given_up)
+	if (!d || dead)
 		return;
-	timer_stop(&limit);
-	request_over(status & STATUS_NOT_DONE || moved & (BM_ACTIVE | BM_ERROR));
-}
-
-static void limit_reached(struct timer *t)
-{
-	(void)t;
-	given_up = true;
-	outb(bus_master + BM_COMMAND, 0);
-	printk("%s: no answer for %llu s: given up, all requests fail\n", disk.name,
-	       LIMIT_NS / 1000000000);
-	request_over(true);
+	failed = status & STATUS_NOT_DONE || moved & (BM_ACTIVE | BM_ERROR);
+	active = NULL;
+	if (waiting)
+		begin(waiting);
+	waiting = NULL;
+	block_end(d, failed ? -EIO : 0);
 }
 
 /* For 400 ns after a unit was selected, or given a command, its status may be wrong. */
@@ -166,8 +187,7 @@ static void let_status_settle(void)
 
 static void select_unit(u32 unit)
 {
-	device_bits = DEVICE_LBA | (unit ? DEVICE_UNIT1 : 0);
-	outb(DEVICE, device_bits);
+	outb(DEVICE, device_bits(&units[unit]));
 	let_status_settle();
 }
 
@@ -230,43 +250,45 @@ static bool find_controller(void)
 
 static void start_using(u32 unit, const struct identity *id)
 {
-	disk.name = unit ? "hdb" : "hda";
-	disk.nr_blocks = MIN(id->sectors / SECTORS_PER_PAGE, MAX_BLOCKS);
-	snprintf(disk.model, sizeof(disk.model), "%s, by DMA", id->model);
-	timer_setup(&limit, limit_reached, false);
+	struct disk *d = &units[unit];
+
+	d->whole.name = unit ? "hdb" : "hda";
+	d->whole.dev = 3 << 8 | unit << 6;
+	d->whole.nr_sectors = MIN(id->sectors, MAX_LBA);
+	d->ops = &ops;
+	d->max_pieces = MAX_ENTRIES;
+	d->max_sectors = MAX_SECTORS;
+	d->has_cache = true;
+	snprintf(d->model, sizeof(d->model), "%s, by DMA", id->model);
+	disk_init(d);
+	bdev_register(&d->whole);
+}
+
+static bool try_unit(u32 unit)
+{
+	struct identity id;
+
+	if (!identify(unit, &id))
+		return false;
+	if (~id.capabilities & (CAN_DMA | CAN_LBA)) {
+		printk("hd%c: %s cannot do DMA with LBA, and is not used\n", 'a' + unit, id.model);
+		return false;
+	}
+	start_using(unit, &id);
+	return true;
+}
+
+bool ata_find(void)
+{
+	bool found;
+
+	if (!find_controller())
+		return false;
+	found = try_unit(0) | try_unit(1);
+	select_unit(0);
 	inb(STATUS);
 	outb(bus_master + BM_STATUS, BM_ERROR | BM_INTERRUPT);
 	irq_register(IRQ_DISK, ata_interrupt);
 	outb(CONTROL, 0);
-}
-
-static void say_what_is_there(u32 missing, char *why, size_t size)
-{
-	struct identity other;
-
-	if (identify(!missing, &other))
-		snprintf(why, size, "there is only hd%c, %s of %u KiB", 'b' - missing, other.model,
-			 other.sectors / 2);
-	else
-		snprintf(why, size, "the first IDE channel has no disk");
-}
-
-struct block_device *ata_open(u32 unit, char *why, size_t size)
-{
-	struct identity id;
-
-	if (!find_controller())
-		snprintf(why, size, "no IDE controller with DMA and IRQ 14 on PCI bus 0");
-	else if (!identify(unit, &id))
-		say_what_is_there(unit, why, size);
-	else if (~id.capabilities & (CAN_DMA | CAN_LBA))
-		snprintf(why, size, "%s cannot do DMA with LBA", id.model);
-	else if (id.sectors < 2 * SECTORS_PER_PAGE)
-		snprintf(why, size, "%s has %u bytes, less than two pages", id.model,
-			 id.sectors * 512);
-	else {
-		start_using(unit, &id);
-		return &disk;
-	}
-	return NULL;
+	return found;
 }

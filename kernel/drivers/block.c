@@ -1,54 +1,180 @@
-/* The queue of a block device, and what its requests cost: see drivers/block.h. */
-#include "drivers/block.h"
+/*
+ * Bios become requests, requests are served, and what that costs is counted.
+ *
+ * A bio that continues a waiting request of its kind and direction, or that such a request
+ * continues, joins it, up to what the driver takes; any other begins a request of its own. The
+ * driver then serves all of a request at once, and all its bios end together.
+ *
+ * A request that gets no answer within LIMIT_NS fails, and so do all later ones on that disk: it
+ * was stopped, so that it does not write into frames that have gone to somebody else.
+ */
+#include "drivers/disk.h"
 
 #include "arch/irq.h"
 #include "arch/time.h"
-#include "lib/assert.h"
+#include "errno.h"
+#include "lib/printf.h"
 
-static void finish(struct block_device *b, struct bio *bio)
+#define LIMIT_NS 30000000000ull
+
+static void count(struct block_device *b, const struct request *rq, u64 wait_ns, int error)
 {
-	list_del(&bio->node);
-	if (bio->write) {
-		b->nr_writes++;
-		b->pages_written += bio->nr;
-	} else {
-		b->nr_reads++;
-		b->pages_read += bio->nr;
-	}
-	b->in_flight--;
-	b->wait_ns += clock_ns() - bio->submitted_ns;
-	bio->end(bio);
+	struct block_counts *c = &b->count;
+
+	c->requests[rq->kind][rq->write]++;
+	c->sectors[rq->kind][rq->write] += rq->nr_sectors;
+	c->wait_ns[rq->write] += wait_ns;
+	c->errors += error != 0;
+	c->in_flight--;
 }
 
-static void serve_next(struct block_device *b)
+/* The bio that the request lies in may end before others, but is not used again meanwhile: nobody
+ * takes one from the pool while interrupts are off. */
+static void finish(struct disk *d, int error, u64 now_ns)
 {
-	while (!list_empty(&b->queue)) {
-		struct bio *bio = list_first_entry(&b->queue, struct bio, node);
+	struct request *rq = d->active;
+	struct bio *bio, *next;
 
-		b->busy_since_ns = clock_ns();
-		if (!b->ops->start(b, bio))
+	d->busy_ns += now_ns - d->busy_since_ns;
+	count(&d->whole, rq, now_ns - rq->submitted_ns, error);
+	if (unlikely(rq->bdev != &d->whole))
+		count(rq->bdev, rq, now_ns - rq->submitted_ns, error);
+	list_for_each_entry_safe(bio, next, &rq->bios, node) {
+		bio->error = error;
+		bio->end(bio);
+	}
+}
+
+static bool start(struct disk *d, int *error)
+{
+	*error = -EIO;
+	if (d->given_up || d->ops->start(d, d->active, error))
+		return true;
+	if (d->ops->stop)
+		timer_start(&d->limit, d->busy_since_ns + LIMIT_NS);
+	return false;
+}
+
+/* Serves a request, and those after it; NULL: there is none. active stays set while bios end, so
+ * that what they submit is only queued. */
+static void serve(struct disk *d, struct request *rq, u64 now_ns)
+{
+	int error;
+
+	for (; (d->active = rq); rq = elevator_next(d)) {
+		d->position = rq->sector + rq->nr_sectors;
+		d->writing = rq->write;
+		d->busy_since_ns = now_ns;
+		if (!start(d, &error))
 			return;
-		finish(b, bio);
+		now_ns = clock_ns();
+		finish(d, error, now_ns);
 	}
 }
 
-void block_submit(struct block_device *b, struct bio *bio)
+static bool fits(const struct disk *d, const struct request *rq, const struct bio *bio)
 {
-	unsigned long flags = irq_save();
-	bool idle = list_empty(&b->queue);
+	return rq->bdev == bio->bdev && rq->kind == bio->kind && rq->write == bio->write &&
+	       rq->nr_pieces + bio->nr <= d->max_pieces &&
+	       rq->nr_sectors + bio->nr_sectors <= d->max_sectors;
+}
 
-	ASSERT(bio->nr && bio->block + bio->nr <= b->nr_blocks);
+static bool join(struct disk *d, struct bio *bio)
+{
+	bool front;
+	struct request *rq = elevator_neighbour(d, bio, &front);
+
+	if (!rq || !fits(d, rq, bio))
+		return false;
+	rq->nr_sectors += bio->nr_sectors;
+	rq->nr_pieces += bio->nr;
+	if (front) {
+		list_add(&bio->node, &rq->bios);
+		rq->sector -= bio->nr_sectors;
+		elevator_moved(d, rq);
+	} else {
+		list_add_tail(&bio->node, &rq->bios);
+	}
+	d->whole.count.merged[bio->write]++;
+	if (bio->bdev != &d->whole)
+		bio->bdev->count.merged[bio->write]++;
+	return true;
+}
+
+static struct request *request_of(struct disk *d, struct bio *bio)
+{
+	struct request *rq = &bio->own;
+
+	rq->bdev = bio->bdev;
+	rq->sector = bio->bdev->start + bio->sector;
+	rq->nr_sectors = bio->nr_sectors;
+	rq->nr_pieces = bio->nr;
+	rq->kind = bio->kind;
+	rq->write = bio->write;
+	rq->submitted_ns = bio->submitted_ns;
+	INIT_LIST_HEAD(&rq->bios);
+	list_add(&bio->node, &rq->bios);
+	d->whole.count.in_flight++;
+	if (unlikely(bio->bdev != &d->whole))
+		bio->bdev->count.in_flight++;
+	return rq;
+}
+
+static bool acceptable(const struct bio *bio)
+{
+	const struct block_device *b = bio->bdev;
+
+	return bio->nr_sectors <= b->nr_sectors && bio->sector <= b->nr_sectors - bio->nr_sectors &&
+	       !(bio->write && b->read_only);
+}
+
+void block_submit(struct bio *bio)
+{
+	struct disk *d = bio->bdev->disk;
+	unsigned long flags = irq_save();
+
 	bio->submitted_ns = clock_ns();
-	list_add_tail(&bio->node, &b->queue);
-	b->in_flight++;
-	if (idle)
-		serve_next(b);
+	if (!acceptable(bio)) {
+		bio->bdev->count.errors++;
+		bio->error = -EIO;
+		bio->end(bio);
+	} else if (!d->active) {
+		serve(d, request_of(d, bio), bio->submitted_ns);
+	} else if (!join(d, bio)) {
+		elevator_add(d, request_of(d, bio));
+	}
 	irq_restore(flags);
 }
 
-void block_end(struct block_device *b)
+void block_end(struct disk *d, int error)
 {
-	b->busy_ns += clock_ns() - b->busy_since_ns;
-	finish(b, list_first_entry(&b->queue, struct bio, node));
-	serve_next(b);
+	u64 now_ns = clock_ns();
+
+	if (d->given_up)
+		return;
+	if (d->ops->stop)
+		timer_stop(&d->limit);
+	finish(d, error, now_ns);
+	serve(d, elevator_next(d), now_ns);
+}
+
+static void limit_reached(struct timer *t)
+{
+	struct disk *d = container_of(t, struct disk, limit);
+	u64 now_ns = clock_ns();
+
+	d->given_up = true;
+	d->ops->stop(d);
+	printk("%s: no answer for %llu s: given up, all requests fail\n", d->whole.name,
+	       LIMIT_NS / 1000000000);
+	finish(d, -EIO, now_ns);
+	serve(d, elevator_next(d), now_ns);
+}
+
+void disk_init(struct disk *d)
+{
+	d->whole.disk = d;
+	INIT_LIST_HEAD(&d->arrival[0]);
+	INIT_LIST_HEAD(&d->arrival[1]);
+	timer_setup(&d->limit, limit_reached, false);
 }

@@ -28,7 +28,14 @@ void pci_write(u32 function, u8 offset, u32 value)
 	outl(CONFIG_DATA, value);
 }
 
-static u32 find_in_device(u32 device, u16 class)
+/* Does the register at `offset`, shifted, have this value? */
+struct wanted {
+	u8 offset, shift;
+	u32 value;
+	u32 skip; /* so many before it */
+};
+
+static u32 find_in_device(u32 device, struct wanted *w)
 {
 	u32 n = pci_read(device, PCI_HEADER) & MULTIFUNCTION ? NR_FUNCTIONS : 1;
 
@@ -36,13 +43,13 @@ static u32 find_in_device(u32 device, u16 class)
 		u32 function = device | i << 8;
 
 		if (pci_read(function, PCI_ID) != NOBODY &&
-		    pci_read(function, PCI_CLASS) >> 16 == class)
+		    pci_read(function, w->offset) >> w->shift == w->value && !w->skip--)
 			return function;
 	}
 	return 0;
 }
 
-u32 pci_find(u16 class)
+static u32 find(struct wanted w)
 {
 	u32 found = 0;
 
@@ -50,7 +57,17 @@ u32 pci_find(u16 class)
 		u32 device = ENABLE | i << 11;
 
 		if (pci_read(device, PCI_ID) != NOBODY)
-			found = find_in_device(device, class);
+			found = find_in_device(device, &w);
 	}
 	return found;
+}
+
+u32 pci_find(u16 class)
+{
+	return find((struct wanted){ PCI_CLASS, 16, class, 0 });
+}
+
+u32 pci_find_id(u32 id, u32 n)
+{
+	return find((struct wanted){ PCI_ID, 0, id, n });
 }

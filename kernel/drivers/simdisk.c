@@ -1,18 +1,19 @@
 /*
- * The modelled disk.
+ * Modelled disks: one for the swap area, and sda.
  *
- * Its data lie in the memory above mem=, which the allocator does not manage. A request is served
- * alone, in order of arrival, for
+ * The data lie in the memory above mem=, which the allocator does not manage. A request is served
+ * alone, for
  *
- *	latency + (not where the head stands: seek + rotation) + pages * transfer
+ *	latency + (not where the head stands: seek + rotation) + sectors * transfer / 8
  *
  * microseconds of machine time, kept by a timer; the copy is made when the time is over. A
  * request that begins where the last one ended needs no seek, which is what makes clustering
  * pay. With all four 0 ("sim:ram") a request ends before submit returns. The copy costs
  * instructions (1,030 a page), which is little next to the latency that it stands for.
  *
- *	swap=sim:hdd                       the preset
+ *	swap=sim:hdd                       the preset; empty at boot
  *	swap=sim:ssd,size=64M,latency=50   one with changes
+ *	disk=sim:hdd,at=96M,size=32M       sda: its image was put there before boot
  *
  * fail_read=N and fail_write=N make every Nth request fail, for tests of error paths.
  */
@@ -20,23 +21,22 @@
 
 #include "arch/machine.h"
 #include "arch/mmu.h"
-#include "drivers/block.h"
-#include "drivers/swapdisk.h"
+#include "drivers/disk.h"
 #include "errno.h"
 #include "lib/jitter.h"
 #include "lib/param.h"
 #include "lib/printf.h"
 #include "lib/string.h"
-#include "mm/bootmem.h"
 #include "mm/page.h"
-#include "sched/timer.h"
 
 #define SIZE_MIN (64u << 10)
+#define SECTORS_PER_PAGE (PAGE_SIZE / SECTOR_SIZE)
 
 struct disk_model {
 	u32 seek, rotation, transfer, latency; /* us; transfer per page */
 	u32 fail_read, fail_write;             /* every Nth; 0: never */
 	u64 size;         /* bytes; 0: all there is */
+	u64 at;    /* where the image lies */
 };
 
 static const struct {
@@ -48,97 +48,121 @@ static const struct {
 	{ "ram", { 0 } },
 };
 
-static struct disk_model model = { .seek = 8000, .rotation = 4170, .transfer = 100 };
-
 static const struct {
 	const char *name;
-	u32 *value;
-} keys[] = {
-	{ "seek", &model.seek },           { "rotation", &model.rotation },
-	{ "transfer", &model.transfer },   { "latency", &model.latency },
-	{ "fail_read", &model.fail_read }, { "fail_write", &model.fail_write },
+	u32 offset;
+} numbers[] = {
+	{ "seek", offsetof(struct disk_model, seek) },
+	{ "rotation", offsetof(struct disk_model, rotation) },
+	{ "transfer", offsetof(struct disk_model, transfer) },
+	{ "latency", offsetof(struct disk_model, latency) },
+	{ "fail_read", offsetof(struct disk_model, fail_read) },
+	{ "fail_write", offsetof(struct disk_model, fail_write) },
 };
 
-static struct timer service;
-static u32 first_pfn;
-static u32 head;     /* block under the head */
-static u32 first_us; /* with jitter=: the first request takes so much longer */
+static struct sim {
+	struct disk disk;
+	struct disk_model model;
+	struct timer service; /* irq: until the active request is over */
+	u32 first_pfn;
+	u32 head;      /* irq: sector under the head */
+	u32 served[2]; /* irq: requests of which some must fail, by direction */
+	u32 first_us;  /* irq; with jitter=: the first request takes so much longer */
+} sims[NR_SIMDISKS] = {
+	[SIMDISK_SWAP] = { .disk.whole = { .name = "sim", .dev = 240 << 8 },
+			   .model = { .seek = 8000, .rotation = 4170, .transfer = 100 } },
+	[SIMDISK_DATA] = { .disk.whole = { .name = "sda", .dev = 8 << 8 } },
+};
 
-static bool take_preset(const char *name)
+static bool take_preset(struct disk_model *model, const char *name)
 {
 	for (u32 i = 0; i < ARRAY_SIZE(presets); i++)
 		if (!strcmp(name, presets[i].name)) {
-			model = presets[i].model;
+			*model = presets[i].model;
 			return true;
 		}
 	return false;
 }
 
-static const char *set_key(const char *name, const char *value)
+static const char *set_key(struct disk_model *model, const char *name, const char *value)
 {
+	if (!strcmp(name, "at"))
+		return parse_size(value, &model->at) || model->at % PAGE_SIZE
+			       ? "at is not the address of a page"
+			       : NULL;
 	if (!strcmp(name, "size"))
-		return parse_size(value, &model.size) || model.size < SIZE_MIN
+		return parse_size(value, &model->size) || model->size < SIZE_MIN
 			       ? "size is not a size of 64K or more"
 			       : NULL;
-	for (u32 i = 0; i < ARRAY_SIZE(keys); i++)
-		if (!strcmp(name, keys[i].name))
-			return parse_u32(value, keys[i].value) ? "not a number of microseconds"
-							       : NULL;
+	for (u32 i = 0; i < ARRAY_SIZE(numbers); i++)
+		if (!strcmp(name, numbers[i].name))
+			return parse_u32(value, (u32 *)((char *)model + numbers[i].offset))
+				       ? "not a number of microseconds"
+				       : NULL;
 	return "unknown key";
 }
 
 /* One word of the specification: a preset, or key=value. */
-static const char *parse_word(char *word, bool first)
+static const char *parse_word(struct disk_model *model, char *word, bool first)
 {
 	char *eq = strchr(word, '=');
 
 	if (!eq)
-		return first && take_preset(word) ? NULL : "unknown disk";
+		return first && take_preset(model, word) ? NULL : "unknown disk";
 	if (first)
-		model = (struct disk_model){ 0 };
+		*model = (struct disk_model){ 0 };
 	*eq = '\0';
-	return set_key(word, eq + 1);
+	return set_key(model, word, eq + 1);
 }
 
-const char *simdisk_parse(const char *text)
+const char *simdisk_parse(enum simdisk which, const char *spec)
 {
-	char copy[SWAP_SPEC_MAX], *word = copy + 4, *comma;
+	struct disk_model *model = &sims[which].model;
+	char copy[SIMDISK_SPEC_MAX], *word = copy, *comma;
 
-	strlcpy(copy, text, sizeof(copy));
+	strlcpy(copy, spec + strlen(SIMDISK_PREFIX), sizeof(copy));
 	for (bool first = true; word; first = false, word = comma) {
 		const char *err;
 
 		comma = strchr(word, ',');
 		if (comma)
 			*comma++ = '\0';
-		err = parse_word(word, first);
+		err = parse_word(model, word, first);
 		if (err)
 			return err;
 	}
-	return NULL;
+	if (which == SIMDISK_SWAP)
+		return model->at ? "only disk= has at=" : NULL;
+	return model->at && model->size ? NULL : "at= and size= of its image are missing";
 }
 
-u64 simdisk_size(void)
+u64 simdisk_size(enum simdisk which)
 {
-	return model.size;
+	return sims[which].model.size;
 }
 
-static u64 service_ns(const struct bio *bio)
+struct mem_range simdisk_image(void)
 {
-	u64 us = model.latency + (u64)bio->nr * model.transfer + first_us;
+	const struct disk_model *model = &sims[SIMDISK_DATA].model;
 
-	first_us = 0;
-	if (bio->block != head)
-		us += model.seek + model.rotation;
-	return us * 1000;
+	return (struct mem_range){ model->at, model->at + model->size };
 }
 
-static void move_page(struct bio *bio, u32 i)
+static u64 service_ns(struct sim *s, const struct request *rq)
 {
-	void *frame = kmap(bio->pages[i]);
-	void *store = kmap_pfn(first_pfn + bio->block + i);
+	u64 us = s->model.latency + s->first_us;
 
-	if (bio->write)
+	s->first_us = 0;
+	if (rq->sector != s->head)
+		us += s->model.seek + s->model.rotation;
+	return us * 1000 + (u64)rq->nr_sectors * s->model.transfer * (1000 / SECTORS_PER_PAGE);
+}
+
+static void move_page(const struct sim *s, struct page *page, u32 sector, bool write)
+{
+	void *frame = kmap(page), *store = kmap_pfn(s->first_pfn + sector / SECTORS_PER_PAGE);
+
+	if (write)
 		copy_page(store, frame);
 	else
 		copy_page(frame, store);
@@ -146,63 +170,86 @@ static void move_page(struct bio *bio, u32 i)
 	kunmap(frame);
 }
 
-static bool must_fail(struct block_device *b, const struct bio *bio)
+/* Sectors one by one: they may lie anywhere in a page of the store. */
+static void move_sectors(const struct sim *s, const struct bio_piece *piece, u32 sector, bool write)
 {
-	u32 every = bio->write ? model.fail_write : model.fail_read;
+	for (u32 done = 0; done < piece->bytes; done += SECTOR_SIZE, sector++) {
+		char *frame = kmap(piece->page), *here = frame + piece->offset + done;
+		char *store = kmap_pfn(s->first_pfn + sector / SECTORS_PER_PAGE);
+		char *there = store + sector % SECTORS_PER_PAGE * SECTOR_SIZE;
 
-	return every && ((bio->write ? b->nr_writes : b->nr_reads) + 1) % every == 0;
+		memcpy(write ? there : here, write ? here : there, SECTOR_SIZE);
+		kunmap(store);
+		kunmap(frame);
+	}
 }
 
-/* The request has had its time. */
-static void serve(struct block_device *b, struct bio *bio)
+static void move(const struct sim *s, const struct request *rq)
 {
-	bio->error = must_fail(b, bio) ? -EIO : 0;
-	for (u32 i = 0; i < bio->nr && !bio->error; i++)
-		move_page(bio, i);
-	head = bio->block + bio->nr;
+	u32 sector = rq->sector;
+	const struct bio *bio;
+
+	list_for_each_entry(bio, &rq->bios, node)
+		for (const struct bio_piece *p = bio->piece; p < bio->piece + bio->nr; p++) {
+			if (p->bytes == PAGE_SIZE && sector % SECTORS_PER_PAGE == 0)
+				move_page(s, p->page, sector, rq->write);
+			else
+				move_sectors(s, p, sector, rq->write);
+			sector += p->bytes / SECTOR_SIZE;
+		}
 }
 
-static bool simdisk_start(struct block_device *b, struct bio *bio)
+/* The request has had its time: 0 or -EIO. */
+static int serve(struct sim *s, const struct request *rq)
 {
-	u64 ns = service_ns(bio);
+	u32 every = rq->write ? s->model.fail_write : s->model.fail_read;
+
+	s->head = rq->sector + rq->nr_sectors;
+	if (every && ++s->served[rq->write] % every == 0)
+		return -EIO;
+	move(s, rq);
+	return 0;
+}
+
+static bool simdisk_start(struct disk *d, struct request *rq, int *error)
+{
+	struct sim *s = container_of(d, struct sim, disk);
+	u64 ns = service_ns(s, rq);
 
 	if (ns)
-		timer_start(&service, b->busy_since_ns + ns);
+		timer_start(&s->service, d->busy_since_ns + ns);
 	else
-		serve(b, bio);
+		*error = serve(s, rq);
 	return !ns;
 }
 
-static const struct block_device_ops ops = { .start = simdisk_start };
-
-static struct block_device disk = { .name = "sim",
-				    .ops = &ops,
-				    .queue = LIST_HEAD_INIT(disk.queue) };
-
 static void service_over(struct timer *t)
 {
-	(void)t;
-	serve(&disk, list_first_entry(&disk.queue, struct bio, node));
-	block_end(&disk);
+	struct sim *s = container_of(t, struct sim, service);
+
+	block_end(&s->disk, serve(s, s->disk.active));
 }
 
-struct block_device *simdisk_open(const char *spec)
-{
-	u64 start, end;
+static const struct disk_ops ops = { .start = simdisk_start };
 
-	bootmem_store_range(&start, &end);
-	if (end < start + SIZE_MIN || (model.size && end - start < model.size)) {
-		printk("command line: swap=%s: %llu KiB of memory above mem= for its data; start QEMU "
-		       "with a larger -m, or use a smaller size= or mem=, or swap=none\n",
-		       spec, (end - start) >> 10);
-		machine_exit(EXIT_REFUSED);
-	}
-	first_pfn = start >> PAGE_SHIFT;
-	disk.nr_blocks = (end - start) >> PAGE_SHIFT;
-	disk.synchronous = !(model.seek | model.rotation | model.transfer | model.latency);
-	first_us = jitter_below(2 * (model.seek + model.rotation + model.latency));
-	timer_setup(&service, service_over, false);
-	snprintf(disk.model, sizeof(disk.model), "seek %u, rotation %u, transfer %u, latency %u us",
-		 model.seek, model.rotation, model.transfer, model.latency);
-	return &disk;
+struct block_device *simdisk_open(enum simdisk which, u64 start, u64 end)
+{
+	struct sim *s = &sims[which];
+	const struct disk_model *m = &s->model;
+	struct disk *d = &s->disk;
+
+	if (end < start + MAX(SIZE_MIN, m->size))
+		return NULL;
+	s->first_pfn = start >> PAGE_SHIFT;
+	s->first_us = jitter_below(2 * (m->seek + m->rotation + m->latency));
+	timer_setup(&s->service, service_over, false);
+	d->ops = &ops;
+	d->max_pieces = d->max_sectors = UINT32_MAX;
+	d->whole.nr_sectors = (end - start) >> SECTOR_SHIFT;
+	d->whole.synchronous = !(m->seek | m->rotation | m->transfer | m->latency);
+	snprintf(d->model, sizeof(d->model), "seek %u, rotation %u, transfer %u, latency %u us",
+		 m->seek, m->rotation, m->transfer, m->latency);
+	disk_init(d);
+	bdev_register(&d->whole);
+	return &d->whole;
 }

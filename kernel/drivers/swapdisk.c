@@ -2,29 +2,31 @@
  * Which disk the swap area is on: the parameter swap=.
  *
  *	none                 no swap area
- *	sim:...              the modelled disk, drivers/simdisk.c
- *	hda, hdb             a disk of the machine, drivers/ata.c
+ *	sim:...              a modelled disk of its own, drivers/simdisk.c
+ *	hda, vda, sda2, ...  any disk or partition, drivers/disks.c
  *
- * The disk's size decides how large the tables of the swap area are, and these are taken from
- * memory before the allocators work. So the disk is found that early, and announced later.
+ * The size decides how large the tables of the swap area are, and these are taken from memory
+ * before the allocators work. So the disk is found that early, and announced later. A partition is
+ * found later still, when its disk can be read: the tables are made for all of the disk.
  */
 #include "drivers/swapdisk.h"
 
 #include "arch/machine.h"
-#include "drivers/ata.h"
-#include "drivers/block.h"
+#include "drivers/disk.h"
+#include "drivers/disks.h"
 #include "drivers/simdisk.h"
 #include "lib/param.h"
 #include "lib/printf.h"
 #include "lib/string.h"
+#include "mm/bootmem.h"
+#include "mm/page.h"
 
-static char spec[SWAP_SPEC_MAX] = "sim:hdd";
+#define SECTORS_PER_PAGE (PAGE_SIZE / SECTOR_SIZE)
+#define MAX_PAGES (1u << 24) /* that a page-table entry can name */
+#define DISK_NAME 3          /* bytes, as in hda */
+
+static char spec[SIMDISK_SPEC_MAX] = "sim:hdd";
 static struct block_device *disk;
-
-static bool is_ata(const char *text)
-{
-	return !strcmp(text, "hda") || !strcmp(text, "hdb");
-}
 
 static const char *parse_swap(const char *text)
 {
@@ -32,9 +34,9 @@ static const char *parse_swap(const char *text)
 
 	if (strlen(text) >= sizeof(spec))
 		return "too long";
-	if (!strncmp(text, "sim:", 4))
-		err = simdisk_parse(text);
-	else if (strcmp(text, "none") && !is_ata(text))
+	if (!strncmp(text, SIMDISK_PREFIX, strlen(SIMDISK_PREFIX)))
+		err = simdisk_parse(SIMDISK_SWAP, text);
+	else if (strcmp(text, "none") && !disks_want(text))
 		err = "unknown kind of swap";
 	if (!err)
 		strlcpy(spec, text, sizeof(spec));
@@ -44,7 +46,7 @@ static const char *parse_swap(const char *text)
 static void list_swap(char *buf, size_t size)
 {
 	snprintf(buf, size,
-		 "none|hda|hdb|sim:hdd|sim:ssd|sim:ram, then ,size=64M ,seek= ,rotation= "
+		 "none|hda|sda2|...|sim:hdd|sim:ssd|sim:ram, then ,size=64M ,seek= ,rotation= "
 		 ",transfer= ,latency= (us) ,fail_read= ,fail_write= (every Nth)");
 }
 
@@ -57,32 +59,87 @@ PARAM_CALL("swap", parse_swap, list_swap, show_swap, "the swap area's disk", AT_
 
 bool swapdisk_in_memory(void)
 {
-	return !strncmp(spec, "sim:", 4);
+	return !strncmp(spec, SIMDISK_PREFIX, strlen(SIMDISK_PREFIX));
 }
 
-static struct block_device *find_ata(void)
+static void find_in_memory(void)
 {
-	char why[160];
-	struct block_device *found = ata_open(spec[2] - 'a', why, sizeof(why)); /* hda is unit 0 */
+	u64 start, end;
 
-	if (found)
-		return found;
-	printk("command line: swap=%s: %s; swap=sim:hdd needs no disk\n", spec, why);
+	bootmem_store_range(&start, &end);
+	disk = simdisk_open(SIMDISK_SWAP, start, end);
+	if (disk)
+		return;
+	printk("command line: swap=%s: %llu KiB of memory above mem= for its data; start QEMU "
+	       "with a larger -m, or use a smaller size= or mem=, or swap=none\n",
+	       spec, (end - start) >> 10);
 	machine_exit(EXIT_REFUSED);
+}
+
+/* Says what there is instead. */
+static void __noreturn refuse(const char *name)
+{
+	struct block_device *b = NULL;
+
+	printk("command line: swap=%s: there is no disk %s", spec, name);
+	while ((b = bdev_next(b)))
+		printk(", but %s, %u KiB", b->name, b->nr_sectors / 2);
+	printk("; swap=sim:hdd needs no disk\n");
+	machine_exit(EXIT_REFUSED);
+}
+
+static struct block_device *find(const char *name)
+{
+	struct block_device *b = bdev_find(name);
+
+	if (!b)
+		refuse(name);
+	if (b->nr_sectors < 2 * SECTORS_PER_PAGE || b->read_only) {
+		printk("command line: swap=%s: %u KiB%s, but two pages to write to are needed\n", spec,
+		       b->nr_sectors / 2, b->read_only ? ", read-only" : "");
+		machine_exit(EXIT_REFUSED);
+	}
+	return b;
+}
+
+static bool is_partition(void)
+{
+	return strlen(spec) > DISK_NAME;
 }
 
 u32 swapdisk_find(void)
 {
+	char whole[DISK_NAME + 1];
+
+	if (!strcmp(spec, "none"))
+		return 0;
 	if (swapdisk_in_memory())
-		disk = simdisk_open(spec);
-	else if (is_ata(spec))
-		disk = find_ata();
-	return disk ? disk->nr_blocks : 0;
+		find_in_memory();
+	else {
+		strlcpy(whole, spec, sizeof(whole));
+		disk = find(whole);
+	}
+	return MIN(disk->nr_sectors / SECTORS_PER_PAGE, MAX_PAGES);
+}
+
+static struct block_device *announce(void)
+{
+	u32 pages = disk->nr_sectors / SECTORS_PER_PAGE;
+
+	bdev_claim(disk, "swap");
+	printk("swap: %s, %u KiB; %s\n", spec, MIN(pages, MAX_PAGES) * 4, disk->disk->model);
+	return disk;
 }
 
 struct block_device *swapdisk_open(void)
 {
-	if (disk)
-		printk("swap: %s, %u KiB; %s\n", spec, disk->nr_blocks * 4, disk->model);
-	return disk;
+	return disk && (swapdisk_in_memory() || !is_partition()) ? announce() : NULL;
+}
+
+struct block_device *swapdisk_open_partition(void)
+{
+	if (!disk || swapdisk_in_memory() || !is_partition())
+		return NULL;
+	disk = find(spec);
+	return announce();
 }

@@ -79,21 +79,46 @@ const struct file_operations *chrdev_fops(u32 rdev)
 	return NULL;
 }
 
-static struct inode *make(struct inode *dir, const char *name, u32 mode, u32 rdev)
+void dev_register(const char *name, struct inode *inode)
 {
-	struct walk w = { .dir = dir, .last = { name, strlen(name) } };
-	struct inode *inode = ramfs_inode(mode, rdev);
+	struct walk w = { .dir = dev_sb.root, .last = path_name_of(name) };
 
-	if (!inode || walk_create(&w, inode))
+	if (walk_link(&w, inode))
 		panic("dev: cannot make /dev/%s", name);
-	inode_put(inode);
-	return inode;
 }
 
 void dev_init(void)
 {
-	struct inode *dev = make(vfs_root, "dev", S_IFDIR | 0755, 0);
+	if (ramfs_mount(&dev_sb, NULL))
+		panic("dev: no memory");
+	mount_at_boot(&dev_sb, "dev");
+	for (u32 i = 0; i < ARRAY_SIZE(devices); i++) {
+		struct inode *inode =
+			ramfs_inode(&dev_sb, S_IFCHR | devices[i].perm, devices[i].rdev);
 
-	for (u32 i = 0; i < ARRAY_SIZE(devices); i++)
-		make(dev, devices[i].name, S_IFCHR | devices[i].perm, devices[i].rdev);
+		if (!inode)
+			panic("dev: no memory");
+		dev_register(devices[i].name, inode);
+		inode_put(inode);
+	}
 }
+
+/* FIFOs, devices and directories are opened alike in all file systems. */
+void inode_set_special(struct inode *inode)
+{
+	switch (inode->mode & S_IFMT) {
+	case S_IFDIR:
+		inode->fops = &dir_fops;
+		break;
+	case S_IFCHR:
+		inode->fops = chrdev_fops(inode->rdev);
+		break;
+	case S_IFIFO:
+		inode->fops = &fifo_fops;
+		break;
+	default:
+		break;
+	}
+}
+
+const struct file_operations dir_fops;

@@ -1,105 +1,250 @@
 /*
- * Making and removing names. Whatever allocates comes first; then everything is looked up, checked
- * and changed without sleeping, so that no other task can come between.
+ * Making and removing names.
+ *
+ * Each change is one pattern: memory first; then, under the directory's lock, look, check, let the
+ * file system do its part, which may sleep, and let the names in memory follow. So these never
+ * promise what the device does not have.
+ *
+ * A rename locks two directories. Only one rename between two directories is under way at a time
+ * (rename_lock), and of the two it takes the one that contains the other first; so two of them
+ * cannot wait for each other, and the tree above them stands still while it looks for a circle.
  */
 #include "internal.h"
 
 #include "mm/slab.h"
 
-int walk_create(struct walk *w, struct inode *inode)
+static struct mutex rename_lock = { .waiters = { LIST_HEAD_INIT(rename_lock.waiters.waiters) } };
+
+/* What the name leads to in a locked directory, with a reference. */
+static int find_locked(struct inode *dir, const struct path_name *name, struct inode **inode)
 {
+	struct dentry *d = dentry_find(dir, name);
+
+	if (!d)
+		return dir->ops->lookup ? dir->ops->lookup(dir, name, inode) : -ENOENT;
+	if (!d->inode)
+		return -ENOENT;
+	*inode = d->inode;
+	inode_get(*inode);
+	return 0;
+}
+
+/* The names in memory follow: the name leads to inode now. Never sleeps. */
+static void name_set(struct inode *dir, struct dentry *new, struct inode *inode)
+{
+	const struct path_name name = { new->name, new->len, new->hash };
+	struct dentry *old = dentry_find(dir, &name);
+
+	if (old)
+		dentry_remove(old);
+	dentry_link(dir, new, inode);
+	inode_touch(dir);
+}
+
+/* The name leads nowhere now. */
+static void name_clear(struct inode *dir, const struct path_name *name)
+{
+	struct dentry *d = dentry_find(dir, name);
+
+	if (d)
+		dentry_remove(d);
+	inode_touch(dir);
+}
+
+/* 0: the name is free in the locked directory, which may take it. */
+static int check_free(const struct walk *w)
+{
+	struct inode *there;
+	int err = walk_may_create(w), found;
+
+	if (err && err != -EROFS)
+		return err;
+	found = find_locked(w->dir, &w->last, &there);
+	if (found)
+		return found == -ENOENT ? err : found;
+	inode_put(there);
+	return -EEXIST;
+}
+
+int walk_create(struct walk *w, u32 mode, u32 rdev, const char *target, struct inode **inode)
+{
+	struct inode *dir = w->dir, *made;
 	struct dentry *d;
 	int err;
 
 	if (w->last.len > NAME_MAX)
 		return -ENAMETOOLONG;
-	d = dentry_new(&w->last, inode);
+	d = dentry_new(&w->last);
 	if (!d)
 		return -ENOSPC;
-	err = walk_may_create(w);
-	if (!err && dentry_find(w->dir, &w->last))
-		err = -EEXIST;
+	mutex_lock(&dir->lock);
+	err = check_free(w);
+	if (!err)
+		err = dir->ops->create(dir, &w->last, mode, rdev, target, &made);
+	if (!err)
+		name_set(dir, d, made);
+	mutex_unlock(&dir->lock);
 	if (err)
-		dentry_free(d);
+		kfree(d);
+	else if (inode)
+		*inode = made;
 	else
-		dentry_link(w->dir, d);
+		inode_put(made);
+	return err;
+}
+
+int walk_link(struct walk *w, struct inode *inode)
+{
+	struct inode *dir = w->dir;
+	struct dentry *d;
+	int err;
+
+	if (dir->sb != inode->sb)
+		return -EXDEV;
+	if (inode_is_dir(inode))
+		return -EPERM;
+	if (w->last.len > NAME_MAX)
+		return -ENAMETOOLONG;
+	d = dentry_new(&w->last);
+	if (!d)
+		return -ENOSPC;
+	mutex_lock(&dir->lock);
+	err = check_free(w);
+	if (!err)
+		err = dir->ops->link ? dir->ops->link(dir, &w->last, inode) : -EPERM;
+	if (!err) {
+		name_set(dir, d, inode);
+		inode_changed(inode);
+	}
+	mutex_unlock(&dir->lock);
+	if (err)
+		kfree(d);
+	return err;
+}
+
+static int make(const char *path, u32 mode, u32 rdev, const char *target)
+{
+	struct walk w;
+	int err = walk_parent(path, &w);
+
+	if (err)
+		return err;
+	if (w.slash && (mode & S_IFMT) != S_IFDIR)
+		err = -ENOENT;
+	if (!err)
+		err = walk_create(&w, mode, rdev, target, NULL);
+	inode_put(w.dir);
 	return err;
 }
 
 int vfs_mkdir(const char *path, u32 mode)
 {
-	struct inode *dir;
-	struct walk w;
-	int err = walk_parent(path, &w);
+	return make(path, S_IFDIR | (mode & 07777), 0, NULL);
+}
+
+int vfs_mknod(const char *path, u32 mode, u32 rdev)
+{
+	return make(path, mode, rdev, NULL);
+}
+
+int vfs_symlink(const char *target, const char *path)
+{
+	return *target ? make(path, S_IFLNK | 0777, 0, target) : -ENOENT;
+}
+
+int vfs_link(const struct path_at *from, const struct path_at *to, bool follow)
+{
+	struct walk wf, wt;
+	struct inode *inode;
+	int err = walk_parent_at(from, &wf);
 
 	if (err)
 		return err;
-	dir = ramfs_inode(S_IFDIR | (mode & 07777), 0);
-	if (dir) {
-		err = walk_create(&w, dir);
-		inode_put(dir);
-	} else {
-		err = -ENOSPC;
+	err = walk_last(&wf, follow, &inode);
+	inode_put(wf.dir);
+	if (err)
+		return err;
+	err = walk_parent_at(to, &wt);
+	if (!err) {
+		err = wt.slash || !inode->nlink ? -ENOENT : walk_link(&wt, inode);
+		inode_put(wt.dir);
 	}
-	inode_put(w.dir);
+	inode_put(inode);
 	return err;
 }
 
-/* The entry that a path ends in, for removing or replacing it; 0 or -errno. */
-static int find_entry(struct walk *w, struct dentry **d)
+/* The name that a walk ended in, for removing it; dots: the error if it is . or .. or /. */
+static int find_entry(struct walk *w, int dots, struct inode **inode)
 {
 	int err = walk_may_create(w);
 
+	if (err == -EEXIST)
+		return dots;
+	return err ? err : find_locked(w->dir, &w->last, inode);
+}
+
+/* A directory is locked while it goes, so that nobody puts a name into it. */
+static int unlink_locked(struct walk *w, struct inode *inode)
+{
+	struct inode *dir = w->dir;
+	int err;
+
+	if (inode_is_dir(inode))
+		mutex_lock(&inode->lock);
+	err = dir->ops->unlink(dir, &w->last, inode);
+	if (!err) {
+		name_clear(dir, &w->last);
+		inode_changed(inode);
+	}
+	if (inode_is_dir(inode))
+		mutex_unlock(&inode->lock);
+	return err;
+}
+
+/* May the name be removed, by rmdir or by unlink? */
+static int may_remove(const struct walk *w, const struct inode *inode, bool by_rmdir)
+{
+	if (inode_is_dir(inode) != by_rmdir)
+		return by_rmdir ? -ENOTDIR : -EISDIR;
+	if (!by_rmdir && w->slash)
+		return -ENOTDIR;
+	return inode->mounted ? -EBUSY : 0;
+}
+
+static int remove_path(const char *path, bool by_rmdir)
+{
+	struct inode *inode;
+	struct walk w;
+	int err = walk_parent(path, &w), dots = -EISDIR;
+
 	if (err)
-		return err == -EEXIST ? -EINVAL : err;
-	*d = dentry_find(w->dir, &w->last);
-	return *d ? 0 : -ENOENT;
+		return err;
+	if (by_rmdir)
+		dots = !w.last.len ? -EBUSY : path_is_dot(&w.last) ? -EINVAL : -ENOTEMPTY;
+	mutex_lock(&w.dir->lock);
+	err = find_entry(&w, dots, &inode);
+	if (err) {
+		inode = NULL;
+	} else {
+		err = may_remove(&w, inode, by_rmdir);
+		if (!err)
+			err = unlink_locked(&w, inode);
+	}
+	mutex_unlock(&w.dir->lock);
+	if (inode)
+		inode_put(inode); /* the last one frees, and may sleep */
+	inode_put(w.dir);
+	return err;
 }
 
 int vfs_unlink(const char *path)
 {
-	struct dentry *d;
-	struct walk w;
-	int err = walk_parent(path, &w);
-
-	if (err)
-		return err;
-	err = find_entry(&w, &d);
-	if (!err && inode_is_dir(d->inode))
-		err = -EISDIR;
-	if (!err && w.slash)
-		err = -ENOTDIR;
-	if (!err)
-		dentry_remove(w.dir, d);
-	inode_put(w.dir);
-	return err;
-}
-
-/* A directory goes only when nothing is in it, and those that the kernel fills never. */
-static int may_remove_dir(const struct inode *dir)
-{
-	if (!inode_is_dir(dir))
-		return -ENOTDIR;
-	if (dir->sealed)
-		return -EBUSY;
-	return list_empty(&dir->entries) ? 0 : -ENOTEMPTY;
+	return remove_path(path, false);
 }
 
 int vfs_rmdir(const char *path)
 {
-	struct dentry *d;
-	struct walk w;
-	int err = walk_parent(path, &w);
-
-	if (err)
-		return err;
-	err = find_entry(&w, &d);
-	if (!err)
-		err = may_remove_dir(d->inode);
-	if (!err)
-		dentry_remove(w.dir, d);
-	inode_put(w.dir);
-	return err;
+	return remove_path(path, true);
 }
 
 static bool is_inside(const struct inode *dir, const struct inode *tree)
@@ -113,78 +258,121 @@ static bool is_inside(const struct inode *dir, const struct inode *tree)
 	return false;
 }
 
-/* May what `from` names take the place of `old` (NULL: of nothing) in dir? */
-static int may_replace(struct inode *inode, const struct dentry *old, const struct inode *dir)
+/* May inode, a name of `from`, take the place of old (NULL: of nothing) in `to`? */
+static int may_move(const struct walk *from, const struct walk *to, const struct inode *inode,
+		    const struct inode *old)
 {
-	if (inode->sealed)
-		return -EBUSY;
-	if (inode_is_dir(inode) && is_inside(dir, inode))
+	if (!inode_is_dir(inode) && (from->slash || to->slash))
+		return -ENOTDIR;
+	if (inode_is_dir(inode) && is_inside(to->dir, inode))
 		return -EINVAL;
-	if (!old)
-		return 0;
-	if (inode_is_dir(inode))
-		return may_remove_dir(old->inode);
-	return inode_is_dir(old->inode) ? -EISDIR : 0;
+	if (old && is_inside(from->dir, old))
+		return -ENOTEMPTY;
+	if (old && inode_is_dir(inode) != inode_is_dir(old))
+		return inode_is_dir(old) ? -EISDIR : -ENOTDIR;
+	return inode->mounted || (old && old->mounted) ? -EBUSY : 0;
 }
 
-/* Checks all, then puts `new` (a dentry for the moved inode) in; on failure nothing changes. */
-static int rename_entry(struct walk *from, struct walk *to, struct dentry *new)
+/* Both directories are locked, and all is checked: 0 or what the file system says. */
+static int move_name(struct walk *from, struct walk *to, struct inode *inode, struct inode *old)
 {
-	struct inode *inode = new->inode;
-	struct dentry *d, *old;
-	int err = find_entry(from, &d);
+	struct dentry *new = dentry_new(&to->last);
+	int err;
 
-	if (!err && d->inode != inode)
-		err = -ENOENT;
-	if (!err)
-		err = walk_may_create(to);
-	if (!err && !inode_is_dir(inode) && (from->slash || to->slash))
-		err = -ENOTDIR;
-	if (err)
-		return err;
-	old = dentry_find(to->dir, &to->last);
-	err = may_replace(inode, old, to->dir);
-	if (err)
-		return err;
-	if (old)
-		dentry_remove(to->dir, old);
-	dentry_link(to->dir, new);
-	dentry_remove(from->dir, d);
-	inode->parent = to->dir;
-	return 0;
-}
-
-static int rename_walked(struct walk *from, struct walk *to)
-{
-	struct dentry *d, *old, *new;
-	int err = find_entry(from, &d);
-
-	if (err)
-		return err;
-	if (to->last.len > NAME_MAX)
-		return -ENAMETOOLONG;
-	old = dentry_find(to->dir, &to->last);
-	if (old && old->inode == d->inode)
-		return 0;
-	new = dentry_new(&to->last, d->inode);
 	if (!new)
 		return -ENOSPC;
-	err = rename_entry(from, to, new);
+	if (old && inode_is_dir(old))
+		mutex_lock(&old->lock);
+	err = from->dir->ops->rename(from->dir, &from->last, to->dir, &to->last, inode, old);
+	if (!err) {
+		name_set(to->dir, new, inode);
+		name_clear(from->dir, &from->last);
+		inode->parent = to->dir;
+		inode_changed(inode);
+		if (old)
+			inode_changed(old);
+	}
+	if (old && inode_is_dir(old))
+		mutex_unlock(&old->lock);
 	if (err)
-		dentry_free(new);
+		kfree(new);
 	return err;
 }
 
-int vfs_rename(const char *from, const char *to)
+/* What is found comes back with references, or NULL. */
+static int rename_locked(struct walk *from, struct walk *to, u32 flags, struct inode **inode,
+			 struct inode **old)
+{
+	int err = find_entry(from, -EBUSY, inode);
+
+	if (err) {
+		*inode = NULL;
+		return err;
+	}
+	err = find_entry(to, flags & RENAME_NOREPLACE ? -EEXIST : -EBUSY, old);
+	if (err)
+		*old = NULL;
+	if (err && err != -ENOENT)
+		return err;
+	if (!to->dir->parent)
+		return -ENOENT;
+	if (*old && flags & RENAME_NOREPLACE)
+		return -EEXIST;
+	if (*old == *inode)
+		return 0;
+	err = may_move(from, to, *inode, *old);
+	return err ? err : move_name(from, to, *inode, *old);
+}
+
+static void lock_two(struct inode *a, struct inode *b)
+{
+	struct inode *first = a;
+
+	if (a != b) {
+		mutex_lock(&rename_lock);
+		first = is_inside(a, b) ? b : a;
+	}
+	mutex_lock(&first->lock);
+	if (a != b)
+		mutex_lock(first == a ? &b->lock : &a->lock);
+}
+
+static void unlock_two(struct inode *a, struct inode *b)
+{
+	mutex_unlock(&a->lock);
+	if (a == b)
+		return;
+	mutex_unlock(&b->lock);
+	mutex_unlock(&rename_lock);
+}
+
+static int rename_walked(struct walk *from, struct walk *to, u32 flags)
+{
+	struct inode *inode = NULL, *old = NULL;
+	int err;
+
+	if (from->dir->sb != to->dir->sb)
+		return -EXDEV;
+	lock_two(from->dir, to->dir);
+	err = rename_locked(from, to, flags, &inode, &old);
+	unlock_two(from->dir, to->dir);
+	if (inode)
+		inode_put(inode);
+	if (old)
+		inode_put(old);
+	return err;
+}
+
+int vfs_rename(const struct path_at *from, const struct path_at *to, u32 flags)
 {
 	struct walk wf, wt;
-	int err = walk_parent(from, &wf);
+	int err = walk_parent_at(from, &wf);
 
 	if (err)
 		return err;
-	err = walk_parent(to, &wt);
+	err = walk_parent_at(to, &wt);
 	if (!err) {
-		err = rename_walked(&wf, &wt);
+		err = rename_walked(&wf, &wt, flags);
 		inode_put(wt.dir);
 	}
 	inode_put(wf.dir);

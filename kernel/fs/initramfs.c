@@ -41,27 +41,34 @@ static bool may_be_linked(const struct newc_entry *e)
 	return e->nlink > 1 && (e->mode & S_IFMT) == S_IFREG;
 }
 
-/* The inode of a member, with a reference; NULL: no memory, or no such kind of file. */
-static struct inode *member_inode(const struct newc_entry *e)
+/* A node for a member that has none yet, with a reference; 0 or -errno. */
+static int make_member(struct walk *w, const struct newc_entry *e, struct inode **inode)
 {
-	struct inode *inode = may_be_linked(e) ? find_linked(e) : NULL;
+	static char target[PATH_MAX];
+	bool link = (e->mode & S_IFMT) == S_IFLNK;
+	int err;
 
-	if (inode) {
-		inode_get(inode);
-		return inode;
-	}
-	if ((e->mode & S_IFMT) == S_IFLNK)
-		inode = ramfs_symlink((const char *)e->data, e->size);
-	else
-		inode = ramfs_inode(e->mode, e->rdev);
-	if (!inode)
-		return NULL;
-	inode->mtime_ns = e->mtime_s * 1000000000ull;
+	if (link && e->size >= sizeof(target))
+		return -ENAMETOOLONG;
+	if (link)
+		strlcpy(target, (const char *)e->data, e->size + 1);
+	err = walk_create(w, e->mode, e->rdev, link ? target : NULL, inode);
+	if (err)
+		return err;
 	if (may_be_linked(e) && nr_linked < MAX_HARD_LINKED) {
 		linked[nr_linked].ino = e->ino;
-		linked[nr_linked++].inode = inode;
+		linked[nr_linked++].inode = *inode;
 	}
-	return inode;
+	return 0;
+}
+
+static int name_member(struct walk *w, const struct newc_entry *e, struct inode **inode)
+{
+	*inode = may_be_linked(e) ? find_linked(e) : NULL;
+	if (!*inode)
+		return make_member(w, e, inode);
+	inode_get(*inode);
+	return walk_link(w, *inode);
 }
 
 /* A directory or device that the kernel has made before stays; 0 or -errno. */
@@ -91,6 +98,12 @@ static int unpack_data(struct inode *inode, const struct newc_entry *e)
 	return err;
 }
 
+static void set_times(struct inode *inode, const struct newc_entry *e)
+{
+	inode->atime_ns = inode->mtime_ns = inode->ctime_ns = e->mtime_s * 1000000000ull;
+	inode->accessed = inode->modified = inode->changed = 0;
+}
+
 static int unpack_member(const struct newc_entry *e)
 {
 	struct inode *inode;
@@ -102,15 +115,14 @@ static int unpack_member(const struct newc_entry *e)
 	err = walk_parent(e->name, &w);
 	if (err)
 		return err;
-	inode = member_inode(e);
-	err = inode ? walk_create(&w, inode) : -ENOMEM;
-	if (err == -EEXIST)
-		err = accept_existing(&w, e);
-	else if (!err && inode_is_reg(inode))
-		err = unpack_data(inode, e);
-	if (inode) {
-		inode->modified = 0;
+	err = name_member(&w, e, &inode);
+	if (!err) {
+		if (inode_is_reg(inode))
+			err = unpack_data(inode, e);
+		set_times(inode, e);
 		inode_put(inode);
+	} else if (err == -EEXIST) {
+		err = accept_existing(&w, e);
 	}
 	inode_put(w.dir);
 	return err;

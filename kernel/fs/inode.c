@@ -1,21 +1,22 @@
 /*
- * Inodes and names.
+ * Inodes.
  *
- * The file system is one tree of inodes that lives in memory. A directory is an inode with a list
- * of dentries; a dentry is a name and a reference to an inode. An inode is freed with its last
- * reference, whoever held it: a name, an open file, a region of an address space, a working
- * directory. So a file that is unlinked while it is open lives on until it is closed.
+ * An inode is freed with its last reference, whoever held it: a name in memory, an open file, a
+ * region of an address space, a working directory. So a file that is unlinked while it is open
+ * lives on until it is closed. Those of a file system on a device stay in memory when they are not
+ * used (icache.c).
  *
  * inode->parent is the directory that holds the inode's name (for a file with several names, the
- * latest of them), or NULL after unlink. It needs no reference: a directory is removed only when it
- * is empty.
+ * latest of them), or NULL after unlink. It needs no reference: a directory stays in memory as long
+ * as names of it do (dcache.c).
  *
- * Locks: none. A walk through the tree gives up the CPU only where it allocates memory or asks
- * a directory's lookup hook, and references to inodes hold across that. Whoever changes a directory
- * allocates first, and then looks and changes without sleeping: a name seen to be free still is.
+ * Times are noted as a count of cycles, which is cheap, and become dates when somebody asks.
+ * Reading notes an access as Linux's relatime does: only the first after a change, or after a day.
  *
- * Left out: permissions (every task is root), access and change times, hashed directories: they are
- * lists, and a look at length and first letter turns most entries down.
+ * Locks: inode->lock of a directory is held while its names change, parents before what they
+ * contain; two of them only by a rename, one at a time in the whole system (dir.c). References hold
+ * over sleeps. All tasks are root: modes and owners are kept and shown, and forbid nothing but the
+ * execution of what nobody may execute.
  */
 #include "internal.h"
 
@@ -28,9 +29,10 @@ struct wait_queue poll_wait;
 
 static struct kmem_cache *inode_cache;
 static u32 last_ino;
-static u32 last_cookie = 2; /* 0 and 1 are "." and ".." */
 
-struct inode *inode_alloc(u32 mode)
+static const struct inode_operations no_ops;
+
+struct inode *inode_alloc(struct super_block *sb, u32 mode)
 {
 	struct inode *inode = kmem_cache_alloc(inode_cache, GFP_KERNEL | GFP_NORETRY);
 
@@ -40,99 +42,86 @@ struct inode *inode_alloc(u32 mode)
 	inode->ino = ++last_ino;
 	inode->mode = mode;
 	inode->count = 1;
-	inode->modified = cycles_now();
+	inode->state = INODE_READ_DUE;
+	inode->modified = inode->accessed = cycles_now();
+	inode->sb = sb;
+	inode->ops = &no_ops;
+	mutex_init(&inode->lock);
 	INIT_LIST_HEAD(&inode->entries);
+	cache_init(&inode->cache);
+	list_add_tail(&inode->on_sb, &sb->inodes);
 	return inode;
+}
+
+void inode_release(struct inode *inode)
+{
+	list_del(&inode->on_sb);
+	kmem_cache_free(inode_cache, inode);
 }
 
 void inode_free(struct inode *inode)
 {
-	ASSERT(!inode->count && list_empty(&inode->entries));
+	if (inode->state & INODE_STORED) {
+		inode_unused(inode);
+		return;
+	}
+	ASSERT(list_empty(&inode->entries));
 	if (inode->evict)
 		inode->evict(inode);
-	kmem_cache_free(inode_cache, inode);
+	inode_release(inode);
 }
 
-struct dentry *dentry_find(struct inode *dir, const struct path_name *name)
+/* The date of a count of cycles. */
+static u64 date_of(u64 cycles)
 {
-	struct dentry *d;
-
-	list_for_each_entry(d, &dir->entries, node)
-		if (d->len == name->len && d->name[0] == name->s[0] &&
-		    !memcmp(d->name, name->s, name->len))
-			return d;
-	return NULL;
+	return clock_realtime_ns() - cycles_to_ns(cycles_now() - cycles);
 }
 
-struct dentry *dentry_new(const struct path_name *name, struct inode *inode)
+void inode_settle_times(struct inode *inode)
 {
-	struct dentry *d = kmalloc(sizeof(*d) + name->len + 1, GFP_KERNEL | GFP_NORETRY);
-
-	if (!d)
-		return NULL;
-	memcpy(d->name, name->s, name->len);
-	d->name[name->len] = '\0';
-	d->len = name->len;
-	d->inode = inode;
-	inode_get(inode);
-	return d;
+	if (inode->accessed)
+		inode->atime_ns = date_of(inode->accessed);
+	if (inode->modified)
+		inode->mtime_ns = date_of(inode->modified);
+	if (inode->modified || inode->changed)
+		inode->ctime_ns = date_of(MAX(inode->modified, inode->changed));
+	inode->accessed = inode->modified = inode->changed = 0;
 }
 
-void dentry_free(struct dentry *d)
+void inode_accessed(struct inode *inode)
 {
-	inode_put(d->inode);
-	kfree(d);
+	inode->state &= ~(u32)INODE_READ_DUE;
+	if (inode->sb->read_only)
+		return;
+	inode->accessed = cycles_now();
+	if (inode->state & INODE_STORED)
+		inode_mark_dirty(inode);
 }
 
-void dentry_link(struct inode *dir, struct dentry *d)
+static u64 blocks_of(const struct inode *inode)
 {
-	struct inode *inode = d->inode;
-
-	d->cookie = ++last_cookie;
-	inode->nlink++;
-	inode->parent = dir;
-	if (inode_is_dir(inode)) {
-		inode->nlink++;
-		dir->nlink++;
-	}
-	list_add_tail(&d->node, &dir->entries);
-	inode_touch(dir);
-}
-
-void dentry_remove(struct inode *dir, struct dentry *d)
-{
-	struct inode *inode = d->inode;
-
-	list_del(&d->node);
-	inode_touch(dir);
-	inode->nlink--;
-	if (inode_is_dir(inode)) {
-		inode->nlink--;
-		dir->nlink--;
-	}
-	if (inode->parent == dir)
-		inode->parent = NULL;
-	dentry_free(d);
+	if (inode->state & INODE_STORED)
+		return inode->blocks;
+	return (u64)inode->cache.nr_pages * (PAGE_SIZE / 512);
 }
 
 void vfs_stat(struct inode *inode, struct kstat *st)
 {
-	if (inode->modified) {
-		u64 age_ns = cycles_to_ns(cycles_now() - inode->modified);
-
-		inode->mtime_ns = clock_realtime_ns() - age_ns;
-		inode->modified = 0;
-	}
+	inode_settle_times(inode);
 	*st = (struct kstat){
-		.dev = 1,
+		.dev = inode->sb->dev,
 		.ino = inode->ino,
 		.mode = inode->mode,
 		.nlink = inode->nlink,
 		.rdev = inode->rdev,
-		.blksize = PAGE_SIZE,
+		.uid = inode->uid,
+		.gid = inode->gid,
+		.blksize = inode->sb->block_size,
 		.size = inode->size,
-		.blocks = (u64)inode->nr_cached * (PAGE_SIZE / 512),
+		.blocks = blocks_of(inode),
+		.atime_ns = inode->atime_ns,
 		.mtime_ns = inode->mtime_ns,
+		.ctime_ns = inode->ctime_ns,
 	};
 }
 
@@ -140,10 +129,7 @@ void vfs_init(void)
 {
 	wait_queue_init(&poll_wait);
 	inode_cache = kmem_cache_create("inode", sizeof(struct inode), 0, NULL);
-	vfs_root = ramfs_inode(S_IFDIR | 0755, 0);
-	if (!vfs_root)
-		panic("vfs: no memory for the root directory");
-	vfs_root->nlink = 2;
-	vfs_root->parent = vfs_root;
+	dcache_init();
+	mount_init();
 	dev_init();
 }

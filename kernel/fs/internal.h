@@ -2,10 +2,9 @@
 #ifndef FS_INTERNAL_H
 #define FS_INTERNAL_H
 
-#include "arch/time.h"
 #include "errno.h"
 #include "fs/vfs.h"
-#include "path.h"
+#include "fs/path.h"
 
 extern struct inode *vfs_root;
 
@@ -24,33 +23,84 @@ static inline bool inode_is_reg(const struct inode *inode)
 	return (inode->mode & S_IFMT) == S_IFREG;
 }
 
-/* A change of its data: cheap now, turned into a date by the next stat. */
-static inline void inode_touch(struct inode *inode)
+/* inode.c: an inode of sb with count 1 and a number of its own, all else zero; NULL: no memory. */
+struct inode *inode_alloc(struct super_block *sb, u32 mode);
+/* Frees the object itself. */
+void inode_release(struct inode *inode);
+/* A read by a program, when one is due: atime. */
+void inode_accessed(struct inode *inode);
+
+static inline void inode_note_read(struct inode *inode)
 {
-	inode->modified = cycles_now();
+	if (unlikely(inode->state & INODE_READ_DUE))
+		inode_accessed(inode);
 }
 
-/* inode.c: an inode with count 1 and a number of its own, all else zero; NULL: no memory. */
-struct inode *inode_alloc(u32 mode);
+/* icache.c */
+/* The last reference to an inode of a device has gone. */
+void inode_unused(struct inode *inode);
+/* Takes up to n unused inodes out of memory; how many went. Never sleeps. */
+u32 icache_shrink(u32 n);
+u32 icache_nr_unused(void);
+/* All unused ones of sb that are clean. */
+void icache_drop_unused(struct super_block *sb);
+/* Writes all dirty ones with their pages and waits; 0 or the first error. */
+int icache_sync(struct super_block *sb);
 
-/* The entry of a directory, or NULL. */
-struct dentry *dentry_find(struct inode *dir, const struct path_name *name);
-/* An entry in no directory yet, with a reference to inode; NULL: no memory. */
-struct dentry *dentry_new(const struct path_name *name, struct inode *inode);
-void dentry_free(struct dentry *d);
-/* Puts it in a directory, where the name must be free. Never sleeps. */
-void dentry_link(struct inode *dir, struct dentry *d);
+/* dcache.c. Needs nr_managed_pages and kmalloc. */
+void dcache_init(void);
+/* The entry of a directory, or NULL; its inode may be NULL: there is no such name. */
+struct dentry *dentry_find(const struct inode *dir, const struct path_name *name);
+/* An entry in no directory yet; kfree takes it back. NULL: no memory. */
+struct dentry *dentry_new(const struct path_name *name);
+/* Puts it in a directory where the name is not known. inode: gets a reference; NULL: a negative
+ * one. Never sleeps. */
+void dentry_link(struct inode *dir, struct dentry *d, struct inode *inode);
 /* Takes it out and frees it. */
-void dentry_remove(struct inode *dir, struct dentry *d);
+void dentry_remove(struct dentry *d);
+void dentry_drop_all(struct inode *dir);
+/* Looks at n names on devices, takes those that are not in use; how many went. Never sleeps. */
+u32 dcache_shrink(u32 n);
+u32 dcache_nr_cached(void);
+/* All of sb that are not in use. */
+void dcache_drop(struct super_block *sb);
 
-/* ramfs.c and dev.c: a new inode of any kind, count 1, without a name; NULL: no memory. */
-struct inode *ramfs_inode(u32 mode, u32 rdev);
+/* super.c: an empty super block of that type. */
+void super_init(struct super_block *sb, const struct fs_type *type);
+/* Writes all that is dirty and waits: 0 or the first error. */
+int super_sync(struct super_block *sb);
+/* Only the metadata that write_inode and sync have put into blocks. */
+int super_flush(struct super_block *sb);
+/* Does anybody use it? The caller holds one reference to the root. May sleep, but not between the
+ * last look and the answer. */
+bool super_in_use(struct super_block *sb);
+/* It is not mounted, and nobody uses it. */
+void super_free(struct super_block *sb);
+
+/* mount.c: the first file systems: the root, /dev and /proc's place. */
+void mount_init(void);
+/* Mounts sb, whose root is set, on a directory of the first root, which is made; panics. */
+void mount_at_boot(struct super_block *sb, const char *name);
+void mounts_show(struct seq_file *m);
+void filesystems_show(struct seq_file *m);
+extern struct super_block root_sb, dev_sb, proc_sb, pipe_sb;
+
+/* ramfs.c: a new inode of any kind, count 1, without a name; NULL: no memory. */
+struct inode *ramfs_inode(struct super_block *sb, u32 mode, u32 rdev);
 /* A symlink to the text target. */
-struct inode *ramfs_symlink(const char *target, size_t len);
+struct inode *ramfs_symlink(struct super_block *sb, const char *target, size_t len);
 /* Appends data of the boot archive to a regular file; 0 or -errno. */
 int ramfs_append(struct inode *inode, const void *from, size_t n);
+/* inode_operations.truncate, and what statfs says of room in memory. */
+int ramfs_truncate(struct inode *inode, u64 size);
+void ramfs_room(struct kstatfs *st);
+/* ramfs_dir.c */
+extern const struct inode_operations ramfs_ops;
+extern const struct super_operations ramfs_super_ops;
+int ramfs_mount(struct super_block *sb, const char *options);
 /* The operations of a character device (major << 8 | minor), NULL: no such device. */
 const struct file_operations *chrdev_fops(u32 rdev);
+extern const struct file_operations dir_fops, fifo_fops;
 /* Makes /dev and its nodes; panics without memory. */
 void dev_init(void);
 
@@ -67,14 +117,22 @@ struct walk {
 
 /* The directory that path's last component is, or would be, in; 0 or -errno. */
 int walk_parent(const char *path, struct walk *w);
+int walk_parent_at(const struct path_at *at, struct walk *w);
+/* What a name in a directory leads to, with a reference; nothing is followed. The directory is
+ * not locked. 0, -ENOENT or -errno. */
+int dir_find(struct inode *dir, const struct path_name *name, struct inode **inode);
 /* The inode of that component, with a reference; 0 or -errno. */
 int walk_last(struct walk *w, bool follow, struct inode **inode);
-/* May the name be made there? 0, or -EEXIST (. and .. and /), -ENAMETOOLONG, -EPERM (a sealed
- * directory), -ENOENT (a removed one). */
+/* May the name be made there? 0, or -EEXIST (. and .. and /), -ENAMETOOLONG, -EROFS, -EPERM (only
+ * the kernel makes names there), -ENOENT (a removed directory). */
 int walk_may_create(const struct walk *w);
 
-/* dir.c: gives inode the name that the walk found free. 0, -EEXIST, -ENOSPC, or as above. */
-int walk_create(struct walk *w, struct inode *inode);
+/* dir.c: a new file under the name that the walk ended in. mode: of all kinds; rdev, target: as
+ * inode_operations.create has them; inode: gets a reference, NULL: not wanted. 0, -EEXIST, or as
+ * above, or what the file system says. */
+int walk_create(struct walk *w, u32 mode, u32 rdev, const char *target, struct inode **inode);
+/* The same name for an inode that exists. */
+int walk_link(struct walk *w, struct inode *inode);
 
 /* open.c: an open file of inode, which takes a reference of its own; 0 or -errno. */
 int file_create(struct inode *inode, u32 flags, struct file **file);

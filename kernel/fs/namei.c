@@ -24,25 +24,90 @@
 static int resolve(struct inode *base, const char *path, bool follow, u32 *links,
 		   struct inode **inode);
 
-/* One step down (or up) from dir; no link is followed. A reference comes with *next. */
-static int step(struct inode *dir, const struct path_name *name, struct inode **next)
+/* A name that is not in memory. The directory is asked under its lock, and what it says is kept. */
+static int lookup_stored(struct inode *dir, const struct path_name *name, struct inode **inode)
 {
-	struct dentry *d;
+	struct dentry *d, *new = dentry_new(name);
+	int err;
 
-	if (name->len > NAME_MAX)
-		return -ENAMETOOLONG;
-	if (path_is_dot(name))
-		*next = dir;
-	else if (path_is_dotdot(name))
-		*next = dir->parent;
-	else if ((d = dentry_find(dir, name)))
-		*next = d->inode;
-	else
-		return dir->lookup ? dir->lookup(dir, name->s, name->len, next) : -ENOENT;
+	if (!new)
+		return -ENOMEM;
+	mutex_lock(&dir->lock);
+	d = dentry_find(dir, name);
+	if (d) { /* another task was quicker */
+		*inode = d->inode;
+		if (*inode)
+			inode_get(*inode);
+		err = *inode ? 0 : -ENOENT;
+		kfree(new);
+	} else {
+		*inode = NULL;
+		err = dir->nlink ? dir->ops->lookup(dir, name, inode) : -ENOENT;
+		if (!err || (err == -ENOENT && dir->nlink))
+			dentry_link(dir, new, *inode);
+		else
+			kfree(new);
+	}
+	mutex_unlock(&dir->lock);
+	return err;
+}
+
+static int lookup(struct inode *dir, const struct path_name *name, struct inode **inode)
+{
+	if (!dir->ops->lookup)
+		return -ENOENT;
+	if (dir->state & INODE_STORED)
+		return lookup_stored(dir, name, inode);
+	return dir->ops->lookup(dir, name, inode);
+}
+
+int dir_find(struct inode *dir, const struct path_name *name, struct inode **inode)
+{
+	struct dentry *d = dentry_find(dir, name);
+
+	if (unlikely(!d))
+		return lookup(dir, name, inode);
+	if (!d->inode)
+		return -ENOENT;
+	d->used = true;
+	*inode = d->inode;
+	inode_get(*inode);
+	return 0;
+}
+
+static int step_dots(struct inode *dir, const struct path_name *name, struct inode **next)
+{
+	*next = name->len == 1 ? dir : dir->parent;
 	if (!*next)
 		return -ENOENT;
 	inode_get(*next);
 	return 0;
+}
+
+/* What is mounted there in place of a directory. */
+static void enter_mounts(struct inode **inode)
+{
+	struct inode *under = *inode;
+
+	while ((*inode)->mounted)
+		*inode = (*inode)->mounted;
+	inode_get(*inode);
+	inode_put(under);
+}
+
+/* One step down (or up) from dir; no link is followed. A reference comes with *next. */
+static int step(struct inode *dir, const struct path_name *name, struct inode **next)
+{
+	int err;
+
+	if (unlikely(name->len > NAME_MAX))
+		return -ENAMETOOLONG;
+	if (unlikely(path_is_dot(name) || path_is_dotdot(name)))
+		return step_dots(dir, name, next);
+	err = dir_find(dir, name, next);
+	if (!err && unlikely((*next)->mounted != NULL))
+		enter_mounts(next);
+	return err;
 }
 
 /* Replaces *inode, a symlink found in dir, by what it leads to. Its reference goes in any case. */
@@ -55,9 +120,10 @@ static int follow_link(struct inode *dir, struct inode **inode, u32 *links)
 	if (++*links > MAX_LINKS)
 		goto out;
 	err = 0;
-	if (link->readlink) {
+	inode_note_read(link);
+	if (link->ops->readlink) {
 		made = kmalloc(PATH_MAX, GFP_KERNEL);
-		err = made ? link->readlink(link, made, PATH_MAX) : -ENOMEM;
+		err = made ? link->ops->readlink(link, made, PATH_MAX) : -ENOMEM;
 	}
 	if (!err)
 		err = resolve(dir, made ? made : link->private, true, links, inode);
@@ -138,14 +204,22 @@ int walk_parent(const char *path, struct walk *w)
 	return walk_from(working_directory(), path, w);
 }
 
+int walk_parent_at(const struct path_at *at, struct walk *w)
+{
+	w->links = 0;
+	return walk_from(at->base ? at->base : working_directory(), at->name, w);
+}
+
 int walk_may_create(const struct walk *w)
 {
 	if (!w->last.len || path_is_dot(&w->last) || path_is_dotdot(&w->last))
 		return -EEXIST;
 	if (w->last.len > NAME_MAX)
 		return -ENAMETOOLONG;
-	if (w->dir->sealed)
+	if (!w->dir->ops->create)
 		return -EPERM;
+	if (w->dir->sb->read_only)
+		return -EROFS;
 	return w->dir->parent ? 0 : -ENOENT;
 }
 
@@ -186,11 +260,12 @@ int vfs_readlink(const char *path, char *buf, size_t n)
 		err = -EINVAL;
 	else if (!text)
 		err = -ENOMEM;
-	else if (link->readlink)
-		err = link->readlink(link, text, PATH_MAX);
+	else if (link->ops->readlink)
+		err = link->ops->readlink(link, text, PATH_MAX);
 	else
 		strlcpy(text, link->private, PATH_MAX);
 	if (!err) {
+		inode_note_read(link);
 		err = MIN(strlen(text), n);
 		memcpy(buf, text, err);
 	}
@@ -199,30 +274,37 @@ int vfs_readlink(const char *path, char *buf, size_t n)
 	return err;
 }
 
-/* The name of an inode in its directory goes to the end of buf, before buf[*at]. */
-static int prepend_name(struct inode *inode, char *buf, size_t *at)
+/* The first name of an inode in its directory; false: it has none in memory. */
+static bool name_in(struct inode *dir, const struct inode *inode, struct dir_entry *e)
 {
-	struct inode *dir = inode->parent;
-	char name[NAME_MAX + 1] = "";
-	u32 cursor = 0, ino = 0, mode;
 	struct dentry *d;
-	size_t len;
 
 	list_for_each_entry(d, &dir->entries, node)
-		if (d->inode == inode)
-			strlcpy(name, d->name, sizeof(name));
-	if (!*name && dir->iterate)
-		while (ino != inode->ino)
-			if (dir->iterate(dir, &cursor, name, &ino, &mode))
-				return -ENOENT;
-	len = strlen(name);
-	if (!len)
+		if (d->inode == inode) {
+			e->len = d->len;
+			memcpy(e->name, d->name, d->len);
+			return true;
+		}
+	if (dir->state & INODE_STORED || !dir->ops->iterate)
+		return false;
+	for (u64 cursor = 0; !dir->ops->iterate(dir, cursor, e); cursor = e->next)
+		if (e->ino == inode->ino)
+			return true;
+	return false;
+}
+
+/* That name goes to the end of buf, before buf[*at]. */
+static int prepend_name(struct inode *inode, char *buf, size_t *at)
+{
+	struct dir_entry e;
+
+	if (!name_in(inode->parent, inode, &e))
 		return -ENOENT;
-	if (*at < len + 1)
+	if (*at < e.len + 1)
 		return -ERANGE;
-	*at -= len + 1;
+	*at -= e.len + 1;
 	buf[*at] = '/';
-	memcpy(buf + *at + 1, name, len);
+	memcpy(buf + *at + 1, e.name, e.len);
 	return 0;
 }
 
@@ -234,15 +316,17 @@ int vfs_path_of(struct inode *inode, char *buf, size_t n)
 	if (n < 2)
 		return -ERANGE;
 	buf[--at] = '\0';
-	if (inode == vfs_root)
-		buf[--at] = '/';
 	for (; inode != vfs_root; inode = inode->parent) {
+		while (inode->sb->root == inode && inode->sb->mounted_on)
+			inode = inode->sb->mounted_on;
 		if (!inode->parent)
 			return -ENOENT;
 		err = prepend_name(inode, buf, &at);
 		if (err)
 			return err;
 	}
+	if (!buf[at])
+		buf[--at] = '/';
 	memmove(buf, buf + at, n - at);
 	return 0;
 }

@@ -17,6 +17,12 @@ static struct kmem_cache *file_cache(void)
 
 static const struct file_operations no_fops;
 
+/* Is it one of the files that keep a file system from becoming read-only? */
+static bool writes(const struct inode *inode, u32 flags)
+{
+	return (flags & (O_ACCMODE | O_PATH)) - 1 < 2 && inode_is_reg(inode);
+}
+
 int file_create(struct inode *inode, u32 flags, struct file **file)
 {
 	struct file *f = kmem_cache_alloc(file_cache(), GFP_KERNEL | GFP_NORETRY);
@@ -34,6 +40,8 @@ int file_create(struct inode *inode, u32 flags, struct file **file)
 		return err;
 	}
 	inode_get(inode);
+	if (writes(inode, flags))
+		inode->sb->nr_writers++;
 	*file = f;
 	return 0;
 }
@@ -42,6 +50,8 @@ void file_free(struct file *f)
 {
 	if (f->fops->release)
 		f->fops->release(f);
+	if (writes(f->inode, f->flags))
+		f->inode->sb->nr_writers--;
 	inode_put(f->inode);
 	kmem_cache_free(file_cache(), f);
 }
@@ -57,28 +67,24 @@ static int check_open(const struct inode *inode, u32 flags)
 		return -EISDIR;
 	if (!inode_is_dir(inode) && flags & O_DIRECTORY)
 		return -ENOTDIR;
+	if (flags & (O_ACCMODE | O_TRUNC) && inode->sb->read_only && inode_is_reg(inode))
+		return -EROFS;
 	return inode->fops ? 0 : -ENXIO;
 }
 
 static int create_file(struct walk *w, u32 mode, struct inode **inode)
 {
-	int err;
-
 	if (w->slash)
 		return -EISDIR;
-	*inode = ramfs_inode(S_IFREG | (mode & 07777), 0);
-	if (!*inode)
-		return -ENOSPC;
-	err = walk_create(w, *inode);
-	if (err)
-		inode_put(*inode);
-	return err;
+	return walk_create(w, S_IFREG | (mode & 07777), 0, NULL, inode);
 }
 
 /* The name is there and leads nowhere: a symlink to nothing, or ".." of a removed directory. */
 static bool leads_nowhere(const struct walk *w)
 {
-	return path_is_dotdot(&w->last) || dentry_find(w->dir, &w->last);
+	const struct dentry *d = dentry_find(w->dir, &w->last);
+
+	return path_is_dotdot(&w->last) || (d && d->inode);
 }
 
 /* The inode to open, made if it must be; -EEXIST may mean that another task was quicker. */

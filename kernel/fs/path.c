@@ -1,7 +1,31 @@
 /* Paths as text. */
-#include "path.h"
+#include "fs/path.h"
 
 #include "lib/string.h"
+
+#define MULTIPLIER 0x9e3779b1u /* 2^32 divided by the golden ratio (Knuth, vol. 3, 6.4) */
+
+/* Four bytes at a time. */
+static u32 hash_of(const char *s, u32 len)
+{
+	u32 hash = len, word;
+
+	for (; len >= sizeof(word); s += sizeof(word), len -= sizeof(word)) {
+		__builtin_memcpy(&word, s, sizeof(word));
+		hash = (hash ^ word) * MULTIPLIER;
+	}
+	for (word = 0; len; len--)
+		word = word << 8 | (u8)*s++;
+	hash = (hash ^ word) * MULTIPLIER;
+	return hash ^ hash >> 16;
+}
+
+struct path_name path_name_of(const char *s)
+{
+	u32 len = strlen(s);
+
+	return (struct path_name){ s, len, hash_of(s, len) };
+}
 
 bool path_next(const char **path, struct path_name *name)
 {
@@ -13,6 +37,7 @@ bool path_next(const char **path, struct path_name *name)
 	while (*s && *s != '/')
 		s++;
 	name->len = s - name->s;
+	name->hash = hash_of(name->s, name->len);
 	*path = s;
 	return name->len != 0;
 }

@@ -14,8 +14,8 @@
  * Copying may sleep (the user's page may be in swap), so a mutex covers a whole transfer. Nobody
  * waits for data or room while holding it. The pages are in low memory and are copied in place.
  *
- * One inode stands for both ends; its private is the pipe, which goes with it. Left out: named
- * pipes, splice, changing the size.
+ * One inode stands for both ends; the pipe goes with the last of them. Left out: splice, changing
+ * the size.
  */
 #include "fs/pipe.h"
 
@@ -33,14 +33,15 @@
 struct pipe {
 	char *page[PIPE_PAGES];        /* lock */
 	u32 head, tail;                /* lock */
-	u32 readers, writers;          /* open ends: 0 or 1 */
+	u32 readers, writers;          /* open ends */
+	u32 nr_readers, nr_writers;    /* that have ever been opened */
 	struct mutex lock;
 	struct wait_queue readable, writable;
 };
 
 static inline struct pipe *file_pipe(const struct file *f)
 {
-	return f->inode->private;
+	return f->inode->pipe;
 }
 
 static inline u32 used(const struct pipe *p)
@@ -206,7 +207,9 @@ static u32 pipe_read_poll(struct file *f)
 {
 	const struct pipe *p = file_pipe(f);
 
-	return (used(p) ? POLLIN : 0) | (p->writers ? 0 : POLLHUP);
+	bool had_writer = p->nr_writers != (u32)f->private;
+
+	return (used(p) ? POLLIN : 0) | (p->writers || !had_writer ? 0 : POLLHUP);
 }
 
 static u32 pipe_write_poll(struct file *f)
@@ -216,20 +219,47 @@ static u32 pipe_write_poll(struct file *f)
 	return (has_room(p, PIPE_BUF) ? POLLOUT : 0) | (p->readers ? 0 : POLLERR);
 }
 
+static void pipe_free(struct inode *inode)
+{
+	struct pipe *p = inode->pipe;
+
+	for (u32 i = 0; i < PIPE_PAGES; i++)
+		if (p->page[i])
+			free_pages_at(p->page[i], 0);
+	kfree(p);
+	inode->pipe = NULL;
+}
+
+/* An end is closed; with the last one the pipe goes. */
+static void close_ends(struct inode *inode, u32 readers, u32 writers)
+{
+	struct pipe *p = inode->pipe;
+
+	p->readers -= readers;
+	p->writers -= writers;
+	if (!p->readers && !p->writers) {
+		pipe_free(inode);
+		return;
+	}
+	if (!p->readers)
+		wake(&p->writable);
+	if (!p->writers)
+		wake(&p->readable);
+}
+
 static void pipe_read_release(struct file *f)
 {
-	struct pipe *p = file_pipe(f);
-
-	p->readers = 0;
-	wake(&p->writable);
+	close_ends(f->inode, 1, 0);
 }
 
 static void pipe_write_release(struct file *f)
 {
-	struct pipe *p = file_pipe(f);
+	close_ends(f->inode, 0, 1);
+}
 
-	p->writers = 0;
-	wake(&p->readable);
+static void pipe_both_release(struct file *f)
+{
+	close_ends(f->inode, 1, 1);
 }
 
 static const struct file_operations read_fops = {
@@ -244,33 +274,63 @@ static const struct file_operations write_fops = {
 	.release = pipe_write_release,
 };
 
-static void pipe_evict(struct inode *inode)
+static u32 pipe_both_poll(struct file *f)
 {
-	struct pipe *p = inode->private;
+	return pipe_read_poll(f) | pipe_write_poll(f);
+}
 
-	for (u32 i = 0; i < PIPE_PAGES; i++)
-		if (p->page[i])
-			free_pages_at(p->page[i], 0);
-	kfree(p);
+static const struct file_operations both_fops = {
+	.read = pipe_read,
+	.write = pipe_write,
+	.poll = pipe_both_poll,
+	.release = pipe_both_release,
+};
+
+static struct pipe *pipe_new(void)
+{
+	struct pipe *p = kzalloc(sizeof(*p), GFP_KERNEL);
+
+	if (!p)
+		return NULL;
+	mutex_init(&p->lock);
+	wait_queue_init(&p->readable);
+	wait_queue_init(&p->writable);
+	return p;
 }
 
 /* An inode with a pipe whose ends are both open; NULL: no memory. */
 static struct inode *pipe_inode(void)
 {
-	struct pipe *p = kzalloc(sizeof(*p), GFP_KERNEL);
-	struct inode *inode = p ? inode_alloc(S_IFIFO | 0600) : NULL;
+	struct pipe *p = pipe_new();
+	struct inode *inode = p ? inode_alloc(&pipe_sb, S_IFIFO | 0600) : NULL;
 
 	if (!inode) {
 		kfree(p);
 		return NULL;
 	}
-	p->readers = p->writers = 1;
-	mutex_init(&p->lock);
-	wait_queue_init(&p->readable);
-	wait_queue_init(&p->writable);
-	inode->private = p;
-	inode->evict = pipe_evict;
+	p->readers = p->writers = p->nr_readers = p->nr_writers = 1;
+	inode->pipe = p;
 	return inode;
+}
+
+/* The two ends; one that could not be opened is closed again. */
+static int open_ends(struct inode *inode, u32 flags, struct file *f[2])
+{
+	int err;
+
+	inode->fops = &read_fops;
+	err = file_create(inode, flags | O_RDONLY, &f[0]);
+	if (err) {
+		close_ends(inode, 1, 1);
+		return err;
+	}
+	inode->fops = &write_fops;
+	err = file_create(inode, flags | O_WRONLY, &f[1]);
+	if (!err)
+		return 0;
+	close_ends(inode, 0, 1);
+	file_put(f[0]);
+	return err;
 }
 
 int do_pipe(struct file *f[2], u32 flags)
@@ -283,15 +343,88 @@ int do_pipe(struct file *f[2], u32 flags)
 	inode = pipe_inode();
 	if (!inode)
 		return -ENOMEM;
-	inode->fops = &read_fops;
-	err = file_create(inode, flags | O_RDONLY, &f[0]);
-	if (err)
-		goto put_inode;
-	inode->fops = &write_fops;
-	err = file_create(inode, flags | O_WRONLY, &f[1]);
-	if (err)
-		file_put(f[0]);
-put_inode:
+	err = open_ends(inode, flags, f);
 	inode_put(inode);
 	return err;
 }
+
+/*
+ * FIFOs: pipes with a name. The pipe is made when the first end is opened and goes with the last.
+ * Opening waits for somebody at the other end, even if that one has closed it again meanwhile.
+ */
+
+/* 0, or -ERESTARTSYS. */
+static int wait_for(struct wait_queue *wq, const u32 *open, const u32 *ever)
+{
+	u32 before = *ever;
+
+	return wait_event_interruptible(wq, *open || *ever != before);
+}
+
+static int open_to_read(struct file *f, struct pipe *p)
+{
+	int err = 0;
+
+	f->fops = &read_fops;
+	p->readers++;
+	p->nr_readers++;
+	wake(&p->writable);
+	f->private = (void *)(p->writers ? p->nr_writers - 1 : p->nr_writers);
+	if (!p->writers && !(f->flags & O_NONBLOCK)) {
+		err = wait_for(&p->readable, &p->writers, &p->nr_writers);
+		if (err)
+			close_ends(f->inode, 1, 0);
+	}
+	return err;
+}
+
+static int open_to_write(struct file *f, struct pipe *p)
+{
+	int err = 0;
+
+	f->fops = &write_fops;
+	if (!p->readers && f->flags & O_NONBLOCK) {
+		if (!p->writers)
+			pipe_free(f->inode);
+		return -ENXIO;
+	}
+	p->writers++;
+	p->nr_writers++;
+	wake(&p->readable);
+	if (!p->readers) {
+		err = wait_for(&p->writable, &p->readers, &p->nr_readers);
+		if (err)
+			close_ends(f->inode, 0, 1);
+	}
+	return err;
+}
+
+static int open_both(struct file *f, struct pipe *p)
+{
+	f->fops = &both_fops;
+	p->readers++;
+	p->writers++;
+	p->nr_readers++;
+	p->nr_writers++;
+	wake(&p->readable);
+	wake(&p->writable);
+	return 0;
+}
+
+static int fifo_open(struct file *f)
+{
+	struct pipe *p = f->inode->pipe, *new = p ? NULL : pipe_new();
+
+	if (!p && !new)
+		return -ENOMEM;
+	p = f->inode->pipe; /* another task may have been quicker */
+	if (p)
+		kfree(new);
+	else
+		p = f->inode->pipe = new;
+	if ((f->flags & O_ACCMODE) == O_RDONLY)
+		return open_to_read(f, p);
+	return (f->flags & O_ACCMODE) == O_WRONLY ? open_to_write(f, p) : open_both(f, p);
+}
+
+const struct file_operations fifo_fops = { .open = fifo_open };

@@ -8,7 +8,8 @@
  */
 #include "procfs.h"
 
-#include "errno.h"
+#include "internal.h"
+
 #include "arch/machine.h"
 #include "arch/time.h"
 #include "lib/param.h"
@@ -105,16 +106,6 @@ static void stat_show(struct seq_file *m)
 		   (clock_realtime_ns() - clock_ns()) / NS_PER_S);
 	seq_printf(m, "processes %llu\nprocs_running %u\nprocs_blocked %u\n", nr_forks,
 		   sched_nr_running(), nr_blocked());
-}
-
-static void filesystems_show(struct seq_file *m)
-{
-	seq_puts(m, "nodev\tproc\nnodev\tramfs\n");
-}
-
-static void mounts_show(struct seq_file *m)
-{
-	seq_puts(m, "rootfs / ramfs rw 0 0\nproc /proc proc rw 0 0\n");
 }
 
 static bool put_param(const struct param_info *info, void *arg)

@@ -1,7 +1,7 @@
 /*
  * /proc: the kernel's state as text.
  *
- * Names known at boot (registered tables) are ordinary dentries of sealed directories, which
+ * Names known at boot (registered tables) are ordinary dentries, of directories that
  * only the kernel fills. The directories of the processes are made when somebody looks them up:
  * an inode that remembers a pid, and no dentry; it finds its task again by that number at each
  * use, so that it never points to a task that has gone (-ESRCH then).
@@ -38,7 +38,6 @@ static const struct proc_pid_file *pid_tables[MAX_PID_TABLES];
 static u32 nr_pid_tables;
 
 static const struct file_operations proc_file_fops, proc_pid_fops;
-static const struct file_operations proc_dir_fops;
 
 /* Files. */
 
@@ -201,9 +200,10 @@ static int pid_readlink(struct inode *inode, char *buf, size_t size)
 	return target ? vfs_path_of(target, buf, size) : -ENOENT;
 }
 
-static int pid_dir_lookup(struct inode *dir, const char *s, size_t len, struct inode **inode)
+static const struct inode_operations pid_link_ops = { .readlink = pid_readlink };
+
+static int pid_dir_lookup(struct inode *dir, const struct path_name *name, struct inode **inode)
 {
-	const struct path_name name = { s, len };
 	const struct proc_pid_file *file;
 	const struct proc_pid_link *link;
 	u32 i = 0;
@@ -211,10 +211,10 @@ static int pid_dir_lookup(struct inode *dir, const char *s, size_t len, struct i
 	for (;; i++) {
 		if (!pid_entry(i, &file, &link))
 			return -ENOENT;
-		if (path_name_is(&name, file ? file->name : link->name))
+		if (path_name_is(name, file ? file->name : link->name))
 			break;
 	}
-	*inode = inode_alloc(file ? S_IFREG | 0444 : S_IFLNK | 0777);
+	*inode = inode_alloc(&proc_sb, file ? S_IFREG | 0444 : S_IFLNK | 0777);
 	if (!*inode)
 		return -ENOMEM;
 	(*inode)->ino = pid_ino(dir->private_id, i + 1);
@@ -224,22 +224,36 @@ static int pid_dir_lookup(struct inode *dir, const char *s, size_t len, struct i
 	if (file)
 		(*inode)->fops = &proc_pid_fops;
 	else
-		(*inode)->readlink = pid_readlink;
+		(*inode)->ops = &pid_link_ops;
 	return 0;
 }
 
-static int pid_dir_iterate(struct inode *dir, u32 *cursor, char *name, u32 *ino, u32 *mode)
+/* Fills in an entry. */
+static int entry(struct dir_entry *e, const char *name, u32 ino, u32 mode, u64 next)
+{
+	e->len = strlcpy(e->name, name, sizeof(e->name));
+	e->ino = ino;
+	e->mode = mode;
+	e->next = next;
+	return 0;
+}
+
+static int pid_dir_iterate(struct inode *dir, u64 cursor, struct dir_entry *e)
 {
 	const struct proc_pid_file *file;
 	const struct proc_pid_link *link;
 
-	if (!task_find(dir->private_id) || !pid_entry(*cursor, &file, &link))
+	if (!task_find(dir->private_id) || !pid_entry(cursor, &file, &link))
 		return -ENOENT;
-	strlcpy(name, file ? file->name : link->name, NAME_MAX + 1);
-	*ino = pid_ino(dir->private_id, ++*cursor);
-	*mode = file ? S_IFREG : S_IFLNK;
-	return 0;
+	cursor++;
+	return entry(e, file ? file->name : link->name, pid_ino(dir->private_id, cursor),
+		     file ? S_IFREG : S_IFLNK, cursor);
 }
+
+static const struct inode_operations pid_dir_ops = {
+	.lookup = pid_dir_lookup,
+	.iterate = pid_dir_iterate,
+};
 
 /* A decimal number without leading zeros, or -1. */
 static int parse_pid(const char *s, size_t len)
@@ -256,42 +270,38 @@ static int parse_pid(const char *s, size_t len)
 	return pid;
 }
 
-static int root_lookup(struct inode *dir, const char *name, size_t len, struct inode **inode)
+static int root_lookup(struct inode *dir, const struct path_name *name, struct inode **inode)
 {
-	int pid = parse_pid(name, len);
+	int pid = parse_pid(name->s, name->len);
 
 	if (pid < 0 || !task_find(pid))
 		return -ENOENT;
-	*inode = inode_alloc(S_IFDIR | 0555);
+	*inode = inode_alloc(&proc_sb, S_IFDIR | 0555);
 	if (!*inode)
 		return -ENOMEM;
 	(*inode)->ino = pid_ino(pid, 0);
 	(*inode)->nlink = 2;
-	(*inode)->fops = &proc_dir_fops;
+	(*inode)->fops = &dir_fops;
 	(*inode)->parent = dir;
-	(*inode)->sealed = true;
-	(*inode)->lookup = pid_dir_lookup;
-	(*inode)->iterate = pid_dir_iterate;
+	(*inode)->ops = &pid_dir_ops;
 	(*inode)->private_id = pid;
 	return 0;
 }
 
 /* In order of pid, so that tasks that come and go do not shift the others. */
-static int root_iterate(struct inode *dir, u32 *cursor, char *name, u32 *ino, u32 *mode)
+static int root_iterate(struct inode *dir, u64 cursor, struct dir_entry *e)
 {
 	struct task_struct *t, *first = NULL;
+	char name[12];
 
 	(void)dir;
 	for_each_task(t)
-		if ((u32)t->pid >= *cursor && (!first || t->pid < first->pid))
+		if ((u32)t->pid >= cursor && (!first || t->pid < first->pid))
 			first = t;
 	if (!first)
 		return -ENOENT;
-	snprintf(name, NAME_MAX + 1, "%d", first->pid);
-	*ino = pid_ino(first->pid, 0);
-	*mode = S_IFDIR;
-	*cursor = first->pid + 1;
-	return 0;
+	snprintf(name, sizeof(name), "%d", first->pid);
+	return entry(e, name, pid_ino(first->pid, 0), S_IFDIR, first->pid + 1);
 }
 
 static int self_readlink(struct inode *inode, char *buf, size_t size)
@@ -315,16 +325,33 @@ static const struct file_operations proc_pid_fops = {
 	.release = proc_release,
 };
 
+static const struct inode_operations self_ops = { .readlink = self_readlink };
+
+static const struct inode_operations root_ops = {
+	.lookup = root_lookup,
+	.iterate = root_iterate,
+};
+
+static struct inode *make_inode(u32 mode)
+{
+	struct inode *inode = inode_alloc(&proc_sb, mode);
+
+	if (!inode)
+		panic("procfs: no memory");
+	inode->fops = &dir_fops;
+	inode->nlink = 1 + inode_is_dir(inode);
+	return inode;
+}
+
 static struct inode *add_entry(struct inode *dir, const struct path_name *name, u32 mode)
 {
-	struct inode *inode = inode_alloc(mode);
-	struct dentry *d = inode ? dentry_new(name, inode) : NULL;
+	struct inode *inode = make_inode(mode);
+	struct dentry *d = dentry_new(name);
 
 	if (!d || dentry_find(dir, name))
 		panic("procfs: cannot make %s", name->s);
-	inode->sealed = true;
-	inode->fops = &proc_dir_fops;
-	dentry_link(dir, d);
+	dentry_link(dir, d, inode);
+	dir->nlink += inode_is_dir(inode);
 	inode_put(inode);
 	return inode;
 }
@@ -347,19 +374,15 @@ static void add_file(const struct proc_file *file)
 
 static void make_root(void)
 {
-	static const struct path_name proc = { "proc", 4 }, self = { "self", 4 };
-
-	struct dentry *d;
+	const struct path_name self = path_name_of("self");
 
 	if (proc_root)
 		return;
-	d = dentry_find(vfs_root, &proc); /* the archive may have brought the directory */
-	proc_root = d ? d->inode : add_entry(vfs_root, &proc, S_IFDIR | 0555);
-	ASSERT(inode_is_dir(proc_root) && list_empty(&proc_root->entries));
-	proc_root->sealed = true;
-	proc_root->lookup = root_lookup;
-	proc_root->iterate = root_iterate;
-	add_entry(proc_root, &self, S_IFLNK | 0777)->readlink = self_readlink;
+	proc_root = make_inode(S_IFDIR | 0555);
+	proc_root->ops = &root_ops;
+	proc_sb.root = proc_root;
+	add_entry(proc_root, &self, S_IFLNK | 0777)->ops = &self_ops;
+	mount_at_boot(&proc_sb, "proc");
 }
 
 void proc_register(const struct proc_file *table)
@@ -381,4 +404,5 @@ void procfs_init(void)
 	make_root();
 	proc_base_init();
 	proc_pid_init();
+	shrink_init();
 }

@@ -9,7 +9,7 @@
 #include "mm/zone.h"
 
 #define TOP "/ktest"
-#define FILE_MAX (64u << 20)
+#define FILE_MAX CACHE_MAX_SIZE
 
 static char *user;
 
@@ -90,13 +90,13 @@ KTEST(ramfs, holes_and_tails_read_as_zeros)
 	put_text(TOP "/hole", "xxxx");
 	f = open_file(TOP "/hole", O_RDWR);
 	EXPECT_EQ(vfs_write_at(f, user, 4, &pos), 4);
-	EXPECT_EQ(f->inode->nr_cached, 3); /* 0, 2 and 3 */
+	EXPECT_EQ(f->inode->cache.nr_pages, 3); /* 0, 2 and 3 */
 	pos = 2;
 	EXPECT_EQ(vfs_read_at(f, user + 100, 4, &pos), 4);
 	ktest_user_read(got, user + 100, 4);
 	EXPECT_EQ(memcmp(got, "xx\0\0", 4), 0);
 	EXPECT_EQ(vfs_truncate(f->inode, 1), 0);
-	EXPECT_EQ(f->inode->nr_cached, 1);
+	EXPECT_EQ(f->inode->cache.nr_pages, 1);
 	EXPECT_EQ(vfs_truncate(f->inode, 4), 0);
 	pos = 0;
 	EXPECT_EQ(vfs_read_at(f, user + 100, 9, &pos), 4);
@@ -152,7 +152,7 @@ KTEST(ramfs, bad_buffers_are_efault)
 	EXPECT_EQ(vfs_write(f, NULL, 10), -EFAULT);
 	EXPECT_EQ(vfs_write(f, (void *)KERNEL_BASE, PAGE_SIZE), -EFAULT);
 	EXPECT_EQ(f->inode->size, 0);
-	EXPECT_EQ(f->inode->nr_cached, 0);
+	EXPECT_EQ(f->inode->cache.nr_pages, 0);
 	EXPECT_EQ(vfs_write(f, user, 1), 1);
 	f->pos = 0;
 	EXPECT_EQ(vfs_read(f, NULL, 1), -EFAULT);
@@ -200,8 +200,8 @@ KTEST(ramfs, filling_it_is_enospc_and_leaves_half_of_memory)
 	if (n > 0)
 		n = vfs_write(f, user, PAGE_SIZE);
 	EXPECT_EQ(n, -ENOSPC);
-	EXPECT(f->inode->nr_cached <= nr_managed_pages() / 2);
-	EXPECT(f->inode->nr_cached > nr_managed_pages() / 8);
+	EXPECT(f->inode->cache.nr_pages <= nr_managed_pages() / 2);
+	EXPECT(f->inode->cache.nr_pages > nr_managed_pages() / 8);
 	EXPECT_EQ(vfs_unlink(TOP "/fill"), 0);
 	file_put(f);
 	finish();

@@ -24,6 +24,8 @@ static inline long read_from(struct file *f, void *user, size_t n, u64 *pos)
 		return -EBADF;
 	if (unlikely(!f->fops->read))
 		return cannot_read(f);
+	if (unlikely(f->inode->state & INODE_READ_DUE) && !(f->flags & O_NOATIME))
+		inode_accessed(f->inode);
 	return f->fops->read(f, user, MIN(n, MAX_COUNT), pos);
 }
 

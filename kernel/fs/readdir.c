@@ -3,11 +3,11 @@
  *
  * A position in a directory is the cookie of the next entry, which grows with every entry made and
  * is never given twice; so entries that come and go while somebody reads neither hide the others
- * nor show them twice. 0 and 1 are "." and ".."; positions from DYNAMIC on belong to the iterate
- * hook.
+ * nor show them twice. 0 and 1 are "." and ".."; positions from DYNAMIC on are cursors of the
+ * directory's iterate operation.
  *
- * Records are collected in a kernel buffer, during which nothing sleeps and the directory stands
- * still, and then copied out at once.
+ * Records are collected in a kernel buffer, during which the directory stands still (iterate may
+ * sleep, so its lock is held), and then copied out at once.
  */
 #include "internal.h"
 
@@ -32,11 +32,11 @@ STATIC_ASSERT(offsetof(struct linux_dirent64, name) == 19);
 struct reader {
 	char *buf;
 	u32 size, used; /* bytes */
-	u32 pos;        /* the next entry's */
+	u64 pos;        /* the next entry's */
 };
 
 /* False: no room. next: the position after it. */
-static bool emit(struct reader *r, u32 ino, u32 mode, const char *name, u32 next)
+static bool emit(struct reader *r, u32 ino, u32 mode, const char *name, u64 next)
 {
 	struct linux_dirent64 *d = (void *)(r->buf + r->used);
 	u32 len = strlen(name) + 1;
@@ -55,15 +55,31 @@ static bool emit(struct reader *r, u32 ino, u32 mode, const char *name, u32 next
 	return true;
 }
 
-static bool read_static(struct inode *dir, struct reader *r)
+static u32 ino_above(const struct inode *dir)
 {
-	u32 up = dir->parent ? dir->parent->ino : dir->ino;
-	struct dentry *d;
+	if (dir->sb->root == dir && dir->sb->mounted_on)
+		dir = dir->sb->mounted_on;
+	return dir->parent ? dir->parent->ino : dir->ino;
+}
 
+static bool read_dots(struct inode *dir, struct reader *r)
+{
 	if (r->pos == 0 && !emit(r, dir->ino, S_IFDIR, ".", 1))
 		return false;
-	if (r->pos == 1 && !emit(r, up, S_IFDIR, "..", 2))
+	return r->pos != 1 || emit(r, ino_above(dir), S_IFDIR, "..", 2);
+}
+
+/* The names that are in memory for good. */
+static bool read_static(struct inode *dir, struct reader *r)
+{
+	struct dentry *d;
+
+	if (!read_dots(dir, r))
 		return false;
+	if (dir->state & INODE_STORED) {
+		r->pos = DYNAMIC;
+		return true;
+	}
 	list_for_each_entry(d, &dir->entries, node) {
 		if (d->cookie < r->pos)
 			continue;
@@ -74,22 +90,41 @@ static bool read_static(struct inode *dir, struct reader *r)
 	return true;
 }
 
-static bool read_dynamic(struct inode *dir, struct reader *r)
+/* Those that the directory is asked for. 1: it has no more, 0: no room, or -errno. */
+static int read_dynamic(struct inode *dir, struct reader *r)
 {
-	char name[NAME_MAX + 1];
-	u32 cursor = r->pos - DYNAMIC, ino, mode;
+	struct dir_entry e;
+	int err;
 
-	while (!dir->iterate(dir, &cursor, name, &ino, &mode))
-		if (!emit(r, ino, mode, name, DYNAMIC + cursor))
-			return false;
-	return true;
+	while (!(err = dir->ops->iterate(dir, r->pos - DYNAMIC, &e)))
+		if (!emit(r, e.ino, e.mode, e.name, DYNAMIC + e.next))
+			return 0;
+	return err == -ENOENT ? 1 : err;
+}
+
+/* The same three answers. */
+static int read_entries(struct inode *dir, struct reader *r)
+{
+	int ret = 1;
+
+	if (!dir->nlink)
+		return 1;
+	if (r->pos < DYNAMIC && !read_static(dir, r))
+		return 0;
+	if (!dir->ops->iterate)
+		return 1;
+	mutex_lock(&dir->lock);
+	if (dir->nlink)
+		ret = read_dynamic(dir, r);
+	mutex_unlock(&dir->lock);
+	return ret;
 }
 
 long vfs_getdents64(struct file *f, void *user, size_t n)
 {
 	struct inode *dir = f->inode;
 	struct reader r = { .size = MIN(n, BUFFER_MAX), .pos = f->pos };
-	bool end = true;
+	int end;
 	long ret;
 
 	if (!inode_is_dir(dir))
@@ -97,11 +132,9 @@ long vfs_getdents64(struct file *f, void *user, size_t n)
 	r.buf = kmalloc(BUFFER_MAX, GFP_KERNEL);
 	if (!r.buf)
 		return -ENOMEM;
-	if (r.pos < DYNAMIC)
-		end = read_static(dir, &r);
-	if (end && dir->iterate)
-		end = read_dynamic(dir, &r);
-	ret = end || r.used ? (long)r.used : -EINVAL;
+	inode_note_read(dir);
+	end = read_entries(dir, &r);
+	ret = end > 0 || r.used ? (long)r.used : end ? end : -EINVAL;
 	if (r.used && copy_to_user(user, r.buf, r.used))
 		ret = -EFAULT;
 	if (ret >= 0)

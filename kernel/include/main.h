@@ -13,6 +13,8 @@ static inline bool run_mode(void)
 
 /* Where the C code starts, called when what the boot loader said has been kept. Does not return. */
 void kernel_main(void);
+/* Reads partition tables, and turns on a swap area that is a partition. Sleeps. */
+void start_disks(void);
 /* Prints the summary of a run and ends the machine; status as the command's exit status. */
 void __noreturn power_off(int status);
 /* Nothing can ever run again, or something does not end: says why, lists the tasks, ends. */

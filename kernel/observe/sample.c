@@ -64,12 +64,13 @@ static void sample_entry(pte_t *pte, struct scan *s)
 {
 	struct page *page = pfn_page(pte_pfn(*pte));
 	bool used = pte_young(*pte), anon = page_test(page, PG_anon);
+	bool replaceable = anon || page_test(page, PG_filecache);
 
 	if (is_zero_page(page))
 		return;
 	if (used) {
 		*pte = pte_mkold(*pte);
-		if (anon)
+		if (replaceable)
 			page_set(page, PG_young);
 	}
 	if (anon && page_test_and_clear(page, PG_sampled))
@@ -188,6 +189,29 @@ static void send_disk(void)
 	telemetry_open("disk", '{');
 	PART_DISK(EMIT);
 	telemetry_close('}');
+}
+
+static void send_block(const struct block_device *b)
+{
+	const struct block_counts *c = &b->count;
+
+	telemetry_open(NULL, '{');
+	PART_BLOCK(EMIT);
+	telemetry_close('}');
+}
+
+/* A swap disk alone is in `disk` already. */
+static void send_disks(void)
+{
+	struct block_device *b = bdev_next(NULL);
+
+	if (!b || (b == swap_bdev && !bdev_next(b)))
+		return;
+	telemetry_open("block", '[');
+	for (; b; b = bdev_next(b))
+		if (bdev_is_disk(b))
+			send_block(b);
+	telemetry_close(']');
 }
 
 static void send_counters(void)

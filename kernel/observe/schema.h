@@ -94,6 +94,8 @@
 	M(u64, policy_us, COUNTER, "µs", cycles_to_ns(policy_timer.cycles) / 1000, "time inside the policy's hooks") \
 	M(u32, swap_free, LEVEL,   "slots", swap_nr_free, "free slots of the swap area") \
 	M(object, disk,   OPTIONAL, "", send_disk(), "the swap disk; missing when there is none") \
+	M(objects, block, OPTIONAL, "", send_disks(), \
+	  "the disks, that of the swap area too; missing when there is none but that") \
 	M(object, vm,     PART,    "", send_counters(), "event counters, also in `/proc/vmstat`") \
 	M(u64, cost_us,   COUNTER, "µs", cost_ns / 1000, "time that the samples before this one have cost") \
 	M(object, psi,    PART,    "", send_psi(), "memory pressure") \
@@ -105,12 +107,30 @@
 	M(objects, procs, PART,    "", send_processes(), "the processes")
 
 #define PART_DISK(M) \
-	M(u32, queue,   LEVEL,   "", swap_bdev->in_flight, "requests not yet served") \
-	M(u64, reads,   COUNTER, "", swap_bdev->nr_reads, "requests that read") \
-	M(u64, writes,  COUNTER, "", swap_bdev->nr_writes, "requests that write") \
-	M(u64, busy_us, COUNTER, "µs", swap_bdev->busy_ns / 1000, "time serving") \
-	M(u64, wait_us, COUNTER, "µs", swap_bdev->wait_ns / 1000, \
+	M(u32, queue,   LEVEL,   "", swap_bdev->count.in_flight, "requests not yet served") \
+	M(u64, reads,   COUNTER, "", bdev_requests(swap_bdev, false), "requests that read") \
+	M(u64, writes,  COUNTER, "", bdev_requests(swap_bdev, true), "requests that write") \
+	M(u64, busy_us, COUNTER, "µs", bdev_busy_ns(swap_bdev) / 1000, "time serving") \
+	M(u64, wait_us, COUNTER, "µs", bdev_wait_ns(swap_bdev) / 1000, \
 	  "all requests' times from submission to end. Mean response = Δwait_us / Δ(reads + writes)")
+
+#define PART_BLOCK(M) \
+	M(text, name,    FACT,    "",   b->name, "its name in `/dev`") \
+	M(u32, queue,    LEVEL,   "",   c->in_flight, "requests not yet served") \
+	M(u64, busy_us,  COUNTER, "µs", bdev_busy_ns(b) / 1000, "time serving") \
+	M(u64, wait_us,  COUNTER, "µs", bdev_wait_ns(b) / 1000, "all requests' times from submission to end") \
+	M(u64, merged,   COUNTER, "", c->merged[BLOCK_READ] + c->merged[BLOCK_WRITE], \
+	  "pieces of work that joined a waiting request") \
+	M(u64, errors,   COUNTER, "", c->errors, "requests that failed") \
+	M(u64, swap_reads,  COUNTER, "", c->requests[BIO_SWAP][BLOCK_READ], "requests that read, for swap") \
+	M(u64, swap_writes, COUNTER, "", c->requests[BIO_SWAP][BLOCK_WRITE], "requests that write, for swap") \
+	M(u64, data_reads,  COUNTER, "", c->requests[BIO_DATA][BLOCK_READ], "the same for the data of files") \
+	M(u64, data_writes, COUNTER, "", c->requests[BIO_DATA][BLOCK_WRITE], "the same for the data of files") \
+	M(u64, meta_reads,  COUNTER, "", c->requests[BIO_META][BLOCK_READ], \
+	  "the same for what a file system, or a partition table, keeps of itself") \
+	M(u64, meta_writes, COUNTER, "", c->requests[BIO_META][BLOCK_WRITE], "the same; and flushes") \
+	M(u64, sectors_read,    COUNTER, "sectors", bdev_sectors(b, false), "of 512 bytes") \
+	M(u64, sectors_written, COUNTER, "sectors", bdev_sectors(b, true), "of 512 bytes")
 
 #define PART_PSI(M) \
 	M(u64, some_us, COUNTER, "µs", psi_some_ns() / 1000, "time in which somebody was stalled for memory") \

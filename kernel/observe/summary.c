@@ -179,7 +179,8 @@ static void print_system(void)
 	       vm_events[VM_pgfault], vm_events[VM_pgmajfault], vm_events[VM_workingset_refault],
 	       vm_events[VM_pswpin], vm_events[VM_pswpout]);
 	if (swap_bdev)
-		printk(" by %llu reads and %llu writes", swap_bdev->nr_reads, swap_bdev->nr_writes);
+		printk(" by %llu reads and %llu writes", bdev_requests(swap_bdev, false),
+		       bdev_requests(swap_bdev, true));
 	printk("\nreclaim: %llu scanned by kswapd, %llu direct, %llu freed, %llu rescued, %llu stalls; "
 	       "%llu waits for admission; %llu killed for memory\n",
 	       vm_events[VM_pgscan_kswapd], vm_events[VM_pgscan_direct], reclaim_nr_freed(),

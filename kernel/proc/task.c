@@ -196,10 +196,12 @@ static void init_start(void *arg)
 	int err;
 
 	(void)arg;
+	start_disks();
 	t->sig.actions = signal_actions_alloc();
 	t->files = files_create();
 	if (!t->sig.actions || !t->files)
 		panic("no memory for init");
+	mount_root();
 	err = vfs_open("/dev/console", O_RDWR, 0, &console);
 	if (err)
 		panic("/dev/console cannot be opened: error %d", -err);

@@ -27,6 +27,11 @@ struct user_path {
 int path_begin(struct user_path *p, int dirfd, const char *user);
 void path_end(struct user_path *p);
 
+/* The same for calls on two names, without lending the working directory. */
+struct path_at;
+int place_begin(struct path_at *p, int dirfd, const char *user);
+void place_end(struct path_at *p);
+
 /* As nanoseconds, limited to what a u64 holds; -1: not a valid time. */
 s64 timespec_ns(s64 sec, s64 nsec);
 /* Seconds and the rest; quick for times near the last one asked for. */

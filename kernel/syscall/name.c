@@ -79,28 +79,37 @@ long sys_mkdir(const char *user, u32 mode)
 	return sys_mkdirat(AT_FDCWD, user, mode);
 }
 
-long sys_rename(const char *from, const char *to)
+/* The calls on two names. */
+static long rename_names(int from_dir, const char *from, int to_dir, const char *to, u32 flags)
 {
-	struct user_path p, q;
-	int err = path_begin(&p, AT_FDCWD, from);
+	struct path_at p, q;
+	int err = place_begin(&p, from_dir, from);
 
 	if (err)
 		return err;
-	err = path_begin(&q, AT_FDCWD, to);
+	err = place_begin(&q, to_dir, to);
 	if (!err) {
-		err = vfs_rename(p.name, q.name);
-		path_end(&q);
+		err = vfs_rename(&p, &q, flags);
+		place_end(&q);
 	}
-	path_end(&p);
+	place_end(&p);
 	return err;
 }
 
-/* Two names that begin at two directories: only where both are the working directory. */
+long sys_rename(const char *from, const char *to)
+{
+	return rename_names(AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
 long sys_renameat(int from_dir, const char *from, int to_dir, const char *to)
 {
-	if (from_dir != AT_FDCWD || to_dir != AT_FDCWD)
-		return -ENOSYS;
-	return sys_rename(from, to);
+	return rename_names(from_dir, from, to_dir, to, 0);
+}
+
+long sys_renameat2(int from_dir, const char *from, int to_dir, const char *to, u32 flags)
+{
+	return flags & ~RENAME_NOREPLACE ? -EINVAL
+					 : rename_names(from_dir, from, to_dir, to, flags);
 }
 
 long sys_chdir(const char *user)

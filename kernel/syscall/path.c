@@ -6,40 +6,81 @@
 #include "mm/slab.h"
 #include "proc/task.h"
 
-/* The working directory is current's alone, so another may take its place for one call. */
-static int lend_cwd(struct user_path *p, int dirfd)
+/* Where a path begins; NULL: at the working directory or at the root. 0, -EBADF, -ENOTDIR. */
+static int base_of(int dirfd, const char *name, struct inode **base)
 {
 	struct file *f;
 
-	p->lent = false;
-	if (dirfd == AT_FDCWD || p->name[0] == '/')
+	*base = NULL;
+	if (dirfd == AT_FDCWD || name[0] == '/')
 		return 0;
 	f = fd_place(dirfd);
 	if (!f)
 		return -EBADF;
 	if ((f->inode->mode & S_IFMT) != S_IFDIR)
 		return -ENOTDIR;
-	p->cwd = current->cwd;
-	p->lent = true;
-	current->cwd = f->inode;
+	*base = f->inode;
 	return 0;
+}
+
+/* The working directory is current's alone, so another may take its place for one call. */
+static int lend_cwd(struct user_path *p, int dirfd)
+{
+	struct inode *base;
+	int err = base_of(dirfd, p->name, &base);
+
+	p->lent = !err && base;
+	if (!p->lent)
+		return err;
+	p->cwd = current->cwd;
+	current->cwd = base;
+	return 0;
+}
+
+/* 0 with the path in memory that kfree takes back, or -errno. */
+static int copy_path(const char *user, char **name)
+{
+	int n;
+
+	*name = kmalloc(PATH_MAX, GFP_KERNEL);
+	if (!*name)
+		return -ENOMEM;
+	n = strncpy_from_user(*name, user, PATH_MAX);
+	if (n > 0)
+		return 0;
+	kfree(*name);
+	return n ? n : -ENOENT;
 }
 
 int path_begin(struct user_path *p, int dirfd, const char *user)
 {
-	int n;
+	int err = copy_path(user, &p->name);
 
-	p->name = kmalloc(PATH_MAX, GFP_KERNEL);
-	if (!p->name)
-		return -ENOMEM;
-	n = strncpy_from_user(p->name, user, PATH_MAX);
-	if (n > 0)
-		n = lend_cwd(p, dirfd);
-	else if (!n)
-		n = -ENOENT;
-	if (n)
+	if (err)
+		return err;
+	err = lend_cwd(p, dirfd);
+	if (err)
 		kfree(p->name);
-	return n;
+	return err;
+}
+
+int place_begin(struct path_at *p, int dirfd, const char *user)
+{
+	char *name;
+	int err = copy_path(user, &name);
+
+	if (err)
+		return err;
+	p->name = name;
+	err = base_of(dirfd, name, &p->base);
+	if (err)
+		kfree(name);
+	return err;
+}
+
+void place_end(struct path_at *p)
+{
+	kfree(p->name);
 }
 
 void path_end(struct user_path *p)

@@ -44,32 +44,39 @@ STATIC_ASSERT(sizeof(struct statx) == 256);
 
 static int put_stat64(const struct kstat *st, void *user)
 {
-	u32 nsec, sec = split_ns(st->mtime_ns, &nsec);
+	u32 nsec;
 	struct stat64 s = {
 		.dev = st->dev,
 		.ino32 = st->ino,
 		.ino = st->ino,
 		.mode = st->mode,
 		.nlink = st->nlink,
+		.uid = st->uid,
+		.gid = st->gid,
 		.rdev = st->rdev,
 		.size = st->size,
 		.blksize = st->blksize,
 		.blocks = st->blocks,
-		.atime = sec,
-		.mtime = sec,
-		.ctime = sec,
-		.atime_nsec = nsec,
-		.mtime_nsec = nsec,
-		.ctime_nsec = nsec,
 	};
 
+	s.atime = split_ns(st->atime_ns, &nsec);
+	s.atime_nsec = nsec;
+	s.mtime = split_ns(st->mtime_ns, &nsec);
+	s.mtime_nsec = nsec;
+	s.ctime = split_ns(st->ctime_ns, &nsec);
+	s.ctime_nsec = nsec;
 	return copy_to_user(user, &s, sizeof(s));
+}
+
+static struct statx_time time_of(u64 ns)
+{
+	u32 nsec, sec = split_ns(ns, &nsec);
+
+	return (struct statx_time){ .sec = sec, .nsec = nsec };
 }
 
 static int put_statx(const struct kstat *st, void *user)
 {
-	u32 nsec, sec = split_ns(st->mtime_ns, &nsec);
-	struct statx_time time = { .sec = sec, .nsec = nsec };
 	struct statx s;
 
 	s = (struct statx){
@@ -80,9 +87,11 @@ static int put_statx(const struct kstat *st, void *user)
 		.ino = st->ino,
 		.size = st->size,
 		.blocks = st->blocks,
-		.atime = time,
-		.ctime = time,
-		.mtime = time,
+		.uid = st->uid,
+		.gid = st->gid,
+		.atime = time_of(st->atime_ns),
+		.ctime = time_of(st->ctime_ns),
+		.mtime = time_of(st->mtime_ns),
 		.rdev_major = st->rdev >> 8,
 		.rdev_minor = st->rdev & 0xff,
 		.dev_major = st->dev >> 8,

@@ -156,26 +156,26 @@ def test_disk_without_an_answer_is_given_up() -> None:
 
 
 def test_missing_disk_is_refused() -> None:
-    refused(boot_with_drive("echo reached"), "the first IDE channel has no disk; swap=sim:hdd")
+    refused(boot_with_drive("echo reached"), "there is no disk hda; swap=sim:hdd")
 
 
 def test_missing_disk_is_refused_with_the_one_that_is_there() -> None:
     refused(
-        boot_with_drive("echo reached", empty_drive("16M", index=1)), "there is only hdb, QEMU HARDDISK of 16384 KiB"
+        boot_with_drive("echo reached", empty_drive("16M", index=1)), "there is no disk hda, but hdb, 16384 KiB"
     )
 
 
 def test_cdrom_is_no_disk() -> None:
-    refused(boot_with_drive("echo reached", "if=ide,index=0,media=cdrom"), "the first IDE channel has no disk")
+    refused(boot_with_drive("echo reached", "if=ide,index=0,media=cdrom"), "there is no disk hda")
 
 
 def test_machine_without_a_controller_is_refused() -> None:
-    refused(boot_with_drive("echo reached", flags="-machine isapc"), "no IDE controller")
+    refused(boot_with_drive("echo reached", flags="-machine isapc"), "there is no disk hda")
 
 
 @pytest.mark.parametrize("size", soak_but([0, SECTOR, 4096, 8192 - SECTOR], 0, 8192 - SECTOR))
 def test_disk_without_room_for_a_page_is_refused(size: int) -> None:
-    refused(boot_with_drive("echo reached", empty_drive(str(size))), rf"QEMU HARDDISK has {size} bytes")
+    refused(boot_with_drive("echo reached", empty_drive(str(size))), rf"{size // 1024} KiB, but two pages")
 
 
 @pytest.mark.soak

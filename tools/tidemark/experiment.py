@@ -42,6 +42,11 @@ def why(result: results.Result, code: int, timeout: float, status: int) -> str:
     return image.reason(code) + (f": {said}" if said else "")
 
 
+def missing(error: FileNotFoundError) -> LabError:
+    """Of a tool that is not here."""
+    return LabError(f"{error.filename} is not here; `make doctor` says how to get it", NO_TOOL)
+
+
 def check_telemetry(result: results.Result, settings: qemu.Settings) -> None:
     """LabError when the run ended by itself but its telemetry did not: the disk is full, for one."""
     if "telemetry=off" in settings.cmdline.split():
@@ -62,10 +67,15 @@ def run(settings: qemu.Settings, folder: Path, progress: Progress = nothing) -> 
     """
     settings = replace(settings, telemetry=str(folder / results.TELEMETRY))
     version, described = image.qemu_version(), image.describe(settings.image)
-    command = qemu.qemu_command(settings, str(folder / results.CONSOLE))
     try:
-        result = results.create(folder, settings, described, version, command)
-        return carry_out(result, settings, progress)
+        ready = qemu.prepared(settings)
+        command = qemu.qemu_command(ready, str(folder / results.CONSOLE))
+        result = results.create(folder, settings, qemu.command_line(ready), described, version, command)
+        return carry_out(result, ready, progress)
+    except qemu.BadSetting as error:
+        raise LabError(str(error), USAGE) from None
+    except FileNotFoundError as error:
+        raise missing(error) from None
     except OSError as error:
         raise LabError(f"{folder} cannot be written: {error.strerror}", NO_SPACE) from None
 
@@ -85,7 +95,7 @@ def carry_out(result: results.Result, settings: qemu.Settings, progress: Progres
             check_telemetry(result, settings)
         state = "done"
     except FileNotFoundError as error:
-        raise LabError(f"{error.filename} is not here; `make doctor` says how to get it", NO_TOOL) from None
+        raise missing(error) from None
     except LabError as error:
         reason = str(error)
         raise

@@ -22,12 +22,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import mkinitramfs
+
+from tidemark import disk
+from tidemark.disk import BadSetting as BadSetting
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -43,10 +46,14 @@ SESSION = f"sh -v /{TYPED}"
 MAX_TYPED = 1 << 20
 
 MIB = 1 << 20
+PAGE = 4096
 DEFAULT_STORE = 128 * MIB
 DISKS = ("hda", "hdb")
 MAX_COMMAND_LINE = 1023  # bytes that the kernel takes
 MARGIN = 4 * MIB
+BIOS = 32 * MIB  # at the end of memory, of which the BIOS uses some before the kernel runs
+MOST_MEMORY = 3072  # MiB; devices lie above
+IMAGES = ROOT / "build/disk"
 
 # QEMU ends with (value << 1) | 1 for a value written to isa-debug-exit: kernel/include/arch/machine.h has the values.
 OK, FAILED, PANICKED, HUNG, TIMED_OUT, NO_QEMU, REFUSED = range(7)
@@ -60,10 +67,6 @@ REASON = {
     TIMED_OUT: "no end after {timeout} s of host time; TIMEOUT=N changes it",
     NO_QEMU: "QEMU ended by itself (status {status}), not by the guest: see its message above, and `make doctor`",
 }
-
-
-class BadSetting(ValueError):
-    """A setting that cannot be used; the text says which and why."""
 
 
 def defaults() -> dict[str, str]:
@@ -80,7 +83,8 @@ DEFAULTS = defaults()
 class Settings:
     """What one run is made of. Sizes are in the kernel's notation (24M); `exact` is virtual time; `timeout` is in
     seconds of host time; `image` is the folder that holds KERNEL and INITRD; `prefix` is put before the command of an
-    unattended run, to start it in a sandbox."""
+    unattended run, to start it in a sandbox. `disk` is an image (`prepared` makes one of a folder), `disk_kind` how the
+    guest sees it; `memory` the file that holds the guest's memory, if it has one."""
 
     vm: str = DEFAULTS["VM"]
     mem: str = DEFAULTS["MEM"]
@@ -96,6 +100,9 @@ class Settings:
     qemu_flags: str = ""
     image: Path = ROOT
     prefix: tuple[str, ...] = ()
+    disk: str = ""
+    disk_kind: str = DEFAULTS["DISK_KIND"]
+    memory: str = ""
 
 
 def size_bytes(text: str, name: str) -> int:
@@ -116,7 +123,7 @@ def number(text: str, name: str) -> str:
 def settings_from(env: Mapping[str, str]) -> Settings:
     """Settings from make's variables; what is absent or empty keeps its default."""
     given = {name: env.get(name) or default for name, default in DEFAULTS.items()}
-    for name in ("VM", "SWAP", "CMDLINE", "QEMUFLAGS", "TELEMETRY"):
+    for name in ("VM", "SWAP", "CMDLINE", "QEMUFLAGS", "TELEMETRY", "DISK", "DISK_KIND"):
         if re.search(r"[\0-\x1f\x7f]", given[name]):
             raise BadSetting(f"{name} may not contain control characters, such as the end of a line")
     if given["EXACT"] not in ("0", "1"):
@@ -140,7 +147,21 @@ def settings_from(env: Mapping[str, str]) -> Settings:
         timeout=float(number(given["TIMEOUT"], "TIMEOUT")),
         gdb_port=int(number(given["GDBPORT"], "GDBPORT")),
         qemu_flags=given["QEMUFLAGS"],
+        disk=given["DISK"],
+        disk_kind=given["DISK_KIND"],
     )
+
+
+def check_disk(s: Settings) -> None:
+    """BadSetting when there can be no such disk."""
+    if s.disk:
+        disk.check(s.disk, s.disk_kind)
+
+
+def prepared(s: Settings) -> Settings:
+    """The same with an image where the disk is a folder. BadSetting when it cannot be used."""
+    check_disk(s)
+    return replace(s, disk=disk.image_of(s.disk, IMAGES)) if s.disk else s
 
 
 def command_line(s: Settings) -> str:
@@ -156,6 +177,7 @@ def command_line(s: Settings) -> str:
     words += [f'run="{s.run}"'] if s.run else []
     words += [f"seed={s.seed}"] if s.seed else []
     words += ["exact"] if s.exact else []
+    words += disk.parameters(s.disk, s.disk_kind, image_at(s)) if s.disk else []
     words += [s.cmdline] if s.cmdline else []
     line = " ".join(words)
     if len(line.encode()) > MAX_COMMAND_LINE:
@@ -182,29 +204,45 @@ def disk_arguments(s: Settings) -> list[str]:
 
     It is empty, and what is written goes into a sparse file of QEMU's own (in $TMPDIR, or /var/tmp), which is gone
     when QEMU is, however that comes about. Nothing is flushed to the host's disk, since nothing is to last. The guest
-    gets the host's errors: otherwise QEMU would stop the guest when the host's disk is full.
+    gets the host's errors: otherwise QEMU would stop the guest when the host's disk is full. The disk of DISK, if it is
+    IDE, is the other unit.
     """
     unit, size = real_disk(s)
-    if not unit:
-        return []
-    store = f"driver=null-co,read-zeroes=on,size={size},snapshot=on"
-    return ["-drive", f"if=ide,index={DISKS.index(unit)},{store},werror=report,rerror=report"]
+    words = []
+    if unit:
+        store = f"driver=null-co,read-zeroes=on,size={size},snapshot=on"
+        words += ["-drive", f"if=ide,index={DISKS.index(unit)},{store},werror=report,rerror=report"]
+    if s.disk and s.disk_kind in disk.REAL:
+        words += disk.drive(s.disk, s.disk_kind, int(s.disk_kind == "ide" and unit == DISKS[0]))
+    elif s.disk:
+        words += disk.memory_arguments(s.memory or "MEMORY", machine_mib(s))
+    return words
 
 
 def exact_arguments(s: Settings) -> list[str]:
     """QEMU's arguments for virtual time. Idle time is skipped, unless the host is to complete a disk's request in it:
     such a run does not repeat, but its disk is not made infinitely slow."""
-    sleep = "on" if real_disk(s)[0] else "off"
+    sleep = "on" if real_disk(s)[0] or (s.disk and s.disk_kind in disk.REAL) else "off"
     return ["-icount", f"shift=0,sleep={sleep}", "-rtc", "clock=vm,base=2024-01-01T00:00:00", "-seed", "1"]
 
 
-def machine_mib(s: Settings) -> int:
-    """The machine's memory: what the kernel manages and, above it, the store of the modelled disk."""
+def image_at(s: Settings) -> int:
+    """Where the image of a modelled disk lies in memory: above what the kernel manages and the swap disk's store."""
     store = 0
     if s.swap.startswith("sim"):
         sizes = [part[5:] for part in s.swap.split(",") if part.startswith("size=")]
         store = size_bytes(sizes[-1], "SWAP size") if sizes else DEFAULT_STORE
-    return -(-(size_bytes(s.mem, "MEM") + store + MARGIN) // MIB)
+    return -(-(size_bytes(s.mem, "MEM") + store) // PAGE) * PAGE
+
+
+def machine_mib(s: Settings) -> int:
+    """The machine's memory: what the kernel manages and, above it, what modelled disks hold."""
+    if not s.disk or s.disk_kind in disk.REAL:
+        return -(-(image_at(s) + MARGIN) // MIB)
+    total = -(-(image_at(s) + disk.size_of(s.disk) + BIOS) // MIB)
+    if total > MOST_MEMORY:
+        raise BadSetting(f"DISK={s.disk}: with it the machine would have {total} MiB of memory, {MOST_MEMORY} at most")
+    return total
 
 
 def qemu_command(
@@ -263,6 +301,16 @@ def stop(qemu: subprocess.Popen[bytes]) -> None:
         qemu.wait()
 
 
+@contextlib.contextmanager
+def disk_in_memory(s: Settings) -> Iterator[Settings]:
+    """The same with a file for the guest's memory, if that is where the disk's data lie."""
+    if not s.disk or s.disk_kind in disk.REAL:
+        yield s
+        return
+    with disk.memory(s.disk, image_at(s), machine_mib(s)) as path:
+        yield replace(s, memory=path)
+
+
 def unattended(
     s: Settings,
     console: Path,
@@ -278,20 +326,21 @@ def unattended(
     also when an exception, such as KeyboardInterrupt, ends the run. `messages` takes what QEMU itself says.
     """
     console.write_bytes(b"")
-    command = [*s.prefix, *qemu_command(s, str(console), iso=iso, initrd=initrd)]
-    qemu = start(command, s.image, stdin=subprocess.DEVNULL, stderr=messages, pass_fds=keep)
-    deadline = time.monotonic() + s.timeout
-    try:
-        while qemu.poll() is None:
-            if time.monotonic() > deadline:
-                stop(qemu)
-                return TIMED_OUT, qemu.returncode
+    with disk_in_memory(s) as s:
+        command = [*s.prefix, *qemu_command(s, str(console), iso=iso, initrd=initrd)]
+        qemu = start(command, s.image, stdin=subprocess.DEVNULL, stderr=messages, pass_fds=keep)
+        deadline = time.monotonic() + s.timeout
+        try:
+            while qemu.poll() is None:
+                if time.monotonic() > deadline:
+                    stop(qemu)
+                    return TIMED_OUT, qemu.returncode
+                progress()
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    qemu.wait(0.02)
+        finally:
+            stop(qemu)
             progress()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                qemu.wait(0.02)
-    finally:
-        stop(qemu)
-        progress()
     return QEMU_STATUS.get(qemu.returncode, NO_QEMU), qemu.returncode
 
 
@@ -351,13 +400,13 @@ def interactive(s: Settings, gdb: bool, iso: bool) -> tuple[int, int]:
 
     GRUB waits in a busy loop, which in virtual time takes far longer than it says: its menu needs the real clock.
     """
-    s = replace(s, exact=s.exact and not iso)
-    qemu = start(qemu_command(s, gdb=gdb, iso=iso), s.image, stderr=subprocess.PIPE)
-    try:
-        messages(qemu)
-        qemu.wait()
-    finally:
-        stop(qemu)
+    with disk_in_memory(replace(s, exact=s.exact and not iso)) as s:
+        qemu = start(qemu_command(s, gdb=gdb, iso=iso), s.image, stderr=subprocess.PIPE)
+        try:
+            messages(qemu)
+            qemu.wait()
+        finally:
+            stop(qemu)
     if qemu.returncode == 0:
         return OK, 0
     return QEMU_STATUS.get(qemu.returncode, NO_QEMU), qemu.returncode
@@ -385,6 +434,13 @@ def chosen(s: Settings, gdb: bool, iso: bool) -> tuple[int, int]:
     return run_typed(s, text, sys.stdout.buffer)
 
 
+def say_where(given: Settings, s: Settings) -> None:
+    """Of a folder that became an image: where that is, with what the guest wrote."""
+    if given.disk and s.disk != os.path.abspath(given.disk):
+        image = os.path.relpath(s.disk)
+        print(f"tidemark: {image} is the disk as the guest left it; DISK={image} goes on with it", file=sys.stderr)
+
+
 def hang_up(signum: int, frame: object) -> None:
     """SIGTERM and SIGHUP end the run as Ctrl-C does."""
     raise KeyboardInterrupt
@@ -400,11 +456,13 @@ def main() -> int:
     signal.signal(signal.SIGTERM, hang_up)
     signal.signal(signal.SIGHUP, hang_up)
     try:
-        s = settings_from(os.environ)
+        given = settings_from(os.environ)
+        s = prepared(given)
         if args.print:
             print(shlex.join(qemu_command(s, gdb=args.gdb, iso=args.iso)))
             return OK
         code, status = chosen(s, args.gdb, args.iso)
+        say_where(given, s)
     except BadSetting as error:
         print(f"tidemark: {error}", file=sys.stderr)
         return NO_QEMU

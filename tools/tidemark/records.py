@@ -38,6 +38,23 @@ class Disk(TypedDict):
     wait_us: int
 
 
+class Block(TypedDict):
+    name: str
+    queue: int
+    busy_us: int
+    wait_us: int
+    merged: int
+    errors: int
+    swap_reads: int
+    swap_writes: int
+    data_reads: int
+    data_writes: int
+    meta_reads: int
+    meta_writes: int
+    sectors_read: int
+    sectors_written: int
+
+
 class Psi(TypedDict):
     some_us: int
     full_us: int
@@ -161,6 +178,7 @@ class Sample(_Sample, total=False):
     """Every `sample_ms` while anything runs, and one before power off."""
 
     disk: Disk
+    block: list[Block]
     guard: Guard
 
 
@@ -279,6 +297,21 @@ MEMBERS: dict[str, Member] = {
     "sample.disk.writes": Member("u64", "COUNTER", "", "requests that write"),
     "sample.disk.busy_us": Member("u64", "COUNTER", "µs", "time serving"),
     "sample.disk.wait_us": Member("u64", "COUNTER", "µs", "all requests' times from submission to end. Mean response = Δwait_us / Δ(reads + writes)"),
+    "sample.block": Member("objects", "OPTIONAL", "", "the disks, that of the swap area too; missing when there is none but that"),
+    "sample.block.name": Member("text", "FACT", "", "its name in `/dev`"),
+    "sample.block.queue": Member("u32", "LEVEL", "", "requests not yet served"),
+    "sample.block.busy_us": Member("u64", "COUNTER", "µs", "time serving"),
+    "sample.block.wait_us": Member("u64", "COUNTER", "µs", "all requests' times from submission to end"),
+    "sample.block.merged": Member("u64", "COUNTER", "", "pieces of work that joined a waiting request"),
+    "sample.block.errors": Member("u64", "COUNTER", "", "requests that failed"),
+    "sample.block.swap_reads": Member("u64", "COUNTER", "", "requests that read, for swap"),
+    "sample.block.swap_writes": Member("u64", "COUNTER", "", "requests that write, for swap"),
+    "sample.block.data_reads": Member("u64", "COUNTER", "", "the same for the data of files"),
+    "sample.block.data_writes": Member("u64", "COUNTER", "", "the same for the data of files"),
+    "sample.block.meta_reads": Member("u64", "COUNTER", "", "the same for what a file system, or a partition table, keeps of itself"),
+    "sample.block.meta_writes": Member("u64", "COUNTER", "", "the same; and flushes"),
+    "sample.block.sectors_read": Member("u64", "COUNTER", "sectors", "of 512 bytes"),
+    "sample.block.sectors_written": Member("u64", "COUNTER", "sectors", "of 512 bytes"),
     "sample.vm": Member("object", "PART", "", "event counters, also in `/proc/vmstat`"),
     "sample.vm.pgalloc": Member("u64", "COUNTER", "", "frames allocated"),
     "sample.vm.pgfree": Member("u64", "COUNTER", "", "frames freed"),

@@ -28,7 +28,8 @@ from tidemark.files import sha256, write_csv, write_json
 SCHEMA = 1
 META, TELEMETRY, CONSOLE, QEMU_LOG = "meta.json", "telemetry.ndjson", "console.log", "qemu.log"
 RAW = (TELEMETRY, CONSOLE)
-OF_THE_HOST = ("image", "telemetry", "qemu_flags", "gdb_port")
+OF_THE_HOST = ("image", "telemetry", "qemu_flags", "gdb_port", "memory")
+OF_DISKS = ("disk", "disk_kind")
 
 
 @dataclass
@@ -67,7 +68,8 @@ class Result:
 
 def described(settings: qemu.Settings) -> dict[str, Any]:
     """The settings that make the run, as JSON."""
-    return {name: value for name, value in asdict(settings).items() if name not in OF_THE_HOST}
+    left_out = OF_THE_HOST if settings.disk else OF_THE_HOST + OF_DISKS
+    return {name: value for name, value in asdict(settings).items() if name not in left_out}
 
 
 def new_folder(settings: qemu.Settings, parent: Path) -> Path:
@@ -78,7 +80,9 @@ def new_folder(settings: qemu.Settings, parent: Path) -> Path:
     return next(parent / name for name in names if not (parent / name).exists())
 
 
-def create(folder: Path, settings: qemu.Settings, image: dict[str, Any], version: str, command: list[str]) -> Result:
+def create(
+    folder: Path, settings: qemu.Settings, line: str, image: dict[str, Any], version: str, command: list[str]
+) -> Result:
     """Make the folder, with a meta.json that says running. It may be there if it is empty or its run was cut off."""
     if folder.exists() and any(folder.iterdir()):
         if not (folder / META).exists():
@@ -93,7 +97,7 @@ def create(folder: Path, settings: qemu.Settings, image: dict[str, Any], version
         "started": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
         "settings": described(settings),
         "jitter": parameters.split(settings.cmdline)[0].get(parameters.JITTER, ""),
-        "kernel_command_line": qemu.command_line(settings),
+        "kernel_command_line": line,
         "qemu": {"version": version, "command": command},
         "image": image,
     }

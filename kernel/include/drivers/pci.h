@@ -10,13 +10,17 @@ enum {
 	PCI_COMMAND = 0x04, /* status << 16 | command */
 	PCI_CLASS = 0x08, /* class << 24 | subclass << 16 | programming interface << 8 | revision */
 	PCI_HEADER = 0x0C, /* header type in bits 16-23 */
+	PCI_BAR0 = 0x10,
 	PCI_BAR4 = 0x20,
+	PCI_INTERRUPT = 0x3C, /* the line, in the lowest byte */
 };
 enum { PCI_COMMAND_IO = 1, PCI_COMMAND_MASTER = 4 };
 
 /* The first function on bus 0 of a class (class << 8 | subclass), to be passed to the functions
  * below; 0: there is none. */
 u32 pci_find(u16 class);
+/* The same for a device (device << 16 | vendor), after n others. */
+u32 pci_find_id(u32 id, u32 n);
 
 u32 pci_read(u32 function, u8 offset);
 void pci_write(u32 function, u8 offset, u32 value);

@@ -1,5 +1,5 @@
 /*
- * The modelled disk: a store in RAM whose requests take as long as a disk's would. How it is
+ * Modelled disks: a store in RAM whose requests take as long as a disk's would. How one is
  * described on the command line, and the model: drivers/simdisk.c.
  */
 #ifndef DRIVERS_SIMDISK_H
@@ -8,13 +8,26 @@
 #include "types.h"
 
 struct block_device;
+struct mem_range;
+
+#define SIMDISK_PREFIX "sim:"
+#define SIMDISK_SPEC_MAX 96 /* bytes of a description, with its end */
+
+enum simdisk { SIMDISK_SWAP, SIMDISK_DATA, NR_SIMDISKS };
 
 /* Takes "sim:..." as the disk's description. NULL, or what is wrong with it. */
-const char *simdisk_parse(const char *spec);
+const char *simdisk_parse(enum simdisk which, const char *spec);
 
-u64 simdisk_size(void); /* bytes asked for by size=; 0: all there is above mem= */
+/* Bytes asked for by size=; 0: all there is above mem=. */
+u64 simdisk_size(enum simdisk which);
 
-/* Puts the disk into the memory above mem=; panics when there is none. Boot only. */
-struct block_device *simdisk_open(const char *spec);
+/* Where the data of sda lie; start == end: there is no such disk. */
+struct mem_range simdisk_image(void);
+
+/*
+ * Puts the disk into [start, end) of memory, and registers it; NULL: it is too small, or less than
+ * was asked for. Boot only.
+ */
+struct block_device *simdisk_open(enum simdisk which, u64 start, u64 end);
 
 #endif

@@ -6,18 +6,18 @@
 
 struct block_device;
 
-#define SWAP_SPEC_MAX 64 /* bytes of a description, with its end */
-
 /* Is it the modelled disk, whose data lie in memory above mem=? */
 bool swapdisk_in_memory(void);
 
 /*
- * Finds the disk and returns its size in pages; 0: swap=none. While memory is being set up. When
- * there is no such disk the machine ends, and says what there is.
+ * Finds the disk and returns its size in pages; 0: swap=none. While memory is being set up, after
+ * disks_find. When there is no such disk the machine ends, and says what there is.
  */
 u32 swapdisk_find(void);
 
-/* Prints what was found, and returns it; NULL: swap=none. */
+/* Prints what was found, and returns it; NULL: swap=none, or a partition. */
 struct block_device *swapdisk_open(void);
+/* The same for a partition, after disks_scan; NULL: swap= names none. */
+struct block_device *swapdisk_open_partition(void);
 
 #endif

@@ -13,7 +13,9 @@ void bootmem_free_initramfs(const void *upto);
 /* Memory management from the memory map to a working kmalloc, in order. */
 void mm_init(void);
 
-/* Physical memory above mem=, for the modelled disk: bytes [*start, *end). */
+/* Physical memory above mem=, for the modelled swap disk: bytes [*start, *end). */
 void bootmem_store_range(u64 *start, u64 *end);
+/* Is there such memory, and above mem=? */
+bool bootmem_is_spare(u64 start, u64 end);
 
 #endif

@@ -9,6 +9,7 @@
 #include "arch/mmu.h"
 #include "lib/list.h"
 #include "lib/rbtree.h"
+#include "mm/cache.h"
 #include "mm/policy_mm.h"
 #include "sched/acct.h"
 #include "sched/wait.h"
@@ -27,6 +28,7 @@ struct vm_area_struct;
 #define VM_GROWSDOWN 16u /* the stack */
 #define VM_LOCKED 32u    /* mlock */
 #define VM_RAND_READ 64u /* madvise(MADV_RANDOM): no read-ahead */
+#define VM_SEQ_READ 128u /* madvise(MADV_SEQUENTIAL): more read-ahead, of files */
 
 #define MAX_MAP_COUNT 65530
 #define STACK_LIMIT (8u << 20) /* RLIMIT_STACK */
@@ -34,9 +36,9 @@ struct vm_area_struct;
 /* Where a page of a region comes from. */
 struct vm_operations {
 	const char *name;
-	/* The page for a not-present address, with a reference, in *page; 0 or -errno. NULL in
-	 * *page with 0: anonymous memory. Holds mm->lock; may sleep. */
-	int (*fault)(struct vm_area_struct *vma, u32 addr, struct page **page);
+	/* The page for a not-present address, with a reference, in *page; *major: it was read.
+	 * 0 or -errno. Holds mm->lock; may sleep. */
+	int (*fault)(struct vm_area_struct *vma, u32 addr, struct page **page, bool *major);
 };
 
 struct vm_area_struct {
@@ -47,6 +49,8 @@ struct vm_area_struct {
 	struct list_head list;
 	u32 pgoff;           /* page of the file at start */
 	struct inode *inode; /* with a reference; NULL: anonymous */
+	struct list_head mapping; /* with an inode: in its cache's regions */
+	struct readahead ahead;
 	const struct vm_operations *ops;
 };
 

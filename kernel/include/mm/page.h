@@ -41,6 +41,9 @@ enum page_flags {
 	PG_stale,      /* isolated under a policy that has been replaced since */
 	PG_young,      /* a use the policy has not yet seen (mm/space/young.c) */
 	PG_sampled,    /* a use the sampler has not yet seen */
+	PG_filecache,  /* of a file with a store: the policy sees it */
+	PG_readahead,  /* read before anybody asked for it */
+	PG_reclaim,    /* irq: reclaim waits for the end of the write */
 	PG_zone_shift = 28, /* two bits: the zone's index */
 };
 
@@ -61,9 +64,12 @@ struct page {
 			struct kmem_cache *cache;
 			struct slab *slab;
 		};
-		struct { /* page cache */
-			struct inode *inode;
+		struct { /* page cache: index and owner are where those above are */
+			struct inode *inode; /* NULL: truncated away */
 			u32 file_index;
+			u8 sectors; /* dirty ones, a bit for each */
+			u8 writing; /* those that are being written */
+			u8 nr_io;   /* irq: pieces of it under way, and who sends them */
 		};
 		u32 order; /* PG_buddy; or first frame of an allocated slab block */
 	};
@@ -71,6 +77,8 @@ struct page {
 };
 
 STATIC_ASSERT(sizeof(struct page) == 64);
+STATIC_ASSERT(offsetof(struct page, index) == offsetof(struct page, file_index));
+STATIC_ASSERT(offsetof(struct page, nr_io) < offsetof(struct page, owner));
 /* tools/plugin/trace.c reads them */
 STATIC_ASSERT(offsetof(struct page, index) == 24 && offsetof(struct page, owner) == 32);
 
@@ -145,6 +153,12 @@ void page_put(struct page *p);
 /* Sleeps until the read in flight (PG_locked) has ended. */
 void page_wait_unlocked(struct page *p);
 void page_init_queues(void);
+
+/* Locks it: sleeps while somebody else has. */
+void page_lock(struct page *p);
+/* Sleeps until the write in flight (PG_writeback) has ended: who ends it must call page_wake. */
+void page_wait_writeback(struct page *p);
+void page_wake(struct page *p);
 
 /* Completion of a read, and of a write; irq context. */
 void page_unlock(struct page *p);

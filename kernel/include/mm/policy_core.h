@@ -51,6 +51,8 @@ u32 policy_tick_ms(void);
 /* Reclaim makes passes from the calm priority down to 0; the budget of one. */
 #define DEF_PRIORITY 12
 #define SWAP_CLUSTER_MAX 32u
+/* A bit in a zone mask: no pages of files. */
+#define VM_ONLY_ANON 0x80000000u
 /* A pass over these zones, which may take from anywhere. */
 struct vm_scan policy_scan(u32 zone_mask, int priority);
 /* A pass that takes no more than n pages of surplus from one process. */

@@ -21,8 +21,8 @@ void reclaim_trim(struct mm_struct *mm, u32 n);
 /* The calling task reclaims for itself in between: it may use the reserve, and is stalled. */
 void reclaim_begin(void);
 void reclaim_end(void);
-/* One frame freed for the calling task; false: nothing can be reclaimed. Sleeps. */
-bool reclaim_one(void);
+/* One frame of anonymous memory freed for the calling task; false: none can be. Sleeps. */
+bool reclaim_one_anon(void);
 /* The steps that kswapd and direct reclaim share: one pass at one priority, which says how many
  * frames it has freed or has begun to write; waiting for a write to end; finishing those. */
 u32 reclaim_pass(u32 zone_mask, int priority, u32 want);

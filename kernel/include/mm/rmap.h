@@ -36,15 +36,21 @@ struct rmap_entry {
 	pte_t *pte;
 };
 
-/* The entry of mm that maps the anonymous page (present or trapped), or NULL. Inline, since every
- * look at an accessed bit asks for it. */
-static inline pte_t *rmap_entry(const struct page *page, struct mm_struct *mm)
+/* The entry for addr, if it maps the page (present or trapped), or NULL. */
+static inline pte_t *entry_of(const struct page *page, struct mm_struct *mm, u32 addr)
 {
-	pte_t *pte = pte_lookup(mm->pgd, page->index << PAGE_SHIFT);
+	pte_t *pte = pte_lookup(mm->pgd, addr);
 
 	if (!pte || !(pte_present(*pte) || pte_noaccess(*pte)) || pte_pfn(*pte) != page_pfn(page))
 		return NULL;
 	return pte;
+}
+
+/* The entry of mm that maps the anonymous page (present or trapped), or NULL. Inline, since every
+ * look at an accessed bit asks for it. */
+static inline pte_t *rmap_entry(const struct page *page, struct mm_struct *mm)
+{
+	return entry_of(page, mm, page->index << PAGE_SHIFT);
 }
 
 /* Calls fn for every entry that maps the page (present or trapped); fn may change the entry. */

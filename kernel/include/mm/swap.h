@@ -30,7 +30,6 @@ extern struct block_device *swap_bdev; /* NULL: there is no swap area */
 
 /* Tables for so many slots; while boot_alloc works. */
 void swap_boot_alloc(u32 nr_slots);
-void swap_io_init(void);
 /* Uses the device. */
 void swap_on(struct block_device *bdev);
 /* A free slot with count 0 and no cached page, or 0: the area is full. */

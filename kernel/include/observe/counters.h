@@ -28,6 +28,11 @@
 	X(swap_ra,            "pages read ahead") \
 	X(swap_ra_hit,        "pages read ahead and asked for later") \
 	X(workingset_refault, "all processes' refaults") \
+	X(workingset_refault_file, "pages of files brought in again that were evicted not long ago") \
+	X(file_ra,            "pages of files read ahead") \
+	X(file_ra_hit,        "pages of files read ahead and asked for later") \
+	X(pgpgin,             "KiB of files and metadata read from devices") \
+	X(pgpgout,            "KiB of files and metadata written to devices") \
 	X(oom_kill,           "processes killed for memory") \
 	X(swap_read_error,    "failed reads of swap") \
 	X(swap_write_error,   "failed writes of swap") \

@@ -2,8 +2,8 @@
  * Memory at boot.
  *
  * The loader's map says which physical memory exists. mem= says how much of it, from 0 up, the
- * allocator manages; what lies above is the store of the modelled disk, and above it the future, if
- * the lab has put one there (lib/future.h). Until the buddy allocator works, memory is taken by
+ * allocator manages; what lies above is the store of the modelled swap disk, and above it the image
+ * of the modelled data disk and the future (lib/future.h), if somebody has put one there. Until the buddy allocator works, memory is taken by
  * moving a pointer up from the end of the kernel image, around the initramfs, and is never given
  * back: mem_map, page tables, little else. Then every usable frame that nobody took is freed into
  * its zone.
@@ -11,6 +11,7 @@
 #include "mm/bootmem.h"
 
 #include "arch/machine.h"
+#include "drivers/disks.h"
 #include "drivers/simdisk.h"
 #include "drivers/swapdisk.h"
 #include "lib/assert.h"
@@ -74,16 +75,26 @@ void *boot_alloc(size_t bytes, size_t align)
 	return memset(phys_to_virt(start), 0, bytes);
 }
 
+/* Above it nothing is the kernel's, nor the swap disk's. */
+static u64 store_end(void)
+{
+	struct mem_range image = simdisk_image();
+	u64 end = MIN(ram_end(), 0xFFFFFFFFull);
+
+	if (image.end)
+		end = MIN(end, image.start);
+	return future_at ? MIN(end, future_at) : end;
+}
+
 /* Without mem=, the store gets the size it asks for, or half of what there is, from the top. */
 static void settle_limits(void)
 {
-	u64 end = MIN(ram_end(), 0xFFFFFFFFull) & ~(MIB - 1);
+	u64 end = store_end() & ~(MIB - 1), store = simdisk_size(SIMDISK_SWAP);
 
 	if (ram_end() < MEM_MIN - MIB)
 		panic("%llu KiB of memory; 4 MiB are needed", ram_end() >> 10);
 	if (!mem_limit)
-		mem_limit =
-			end - (swapdisk_in_memory() ? MIN(simdisk_size() ?: end / 2, end / 2) : 0);
+		mem_limit = end - (swapdisk_in_memory() ? MIN(store ?: end / 2, end / 2) : 0);
 	mem_limit = MIN(MIN(mem_limit, ram_end()), MEM_MAX) & ~(u64)(PAGE_SIZE - 1);
 	lowmem_limit = MIN(lowmem_limit, mem_limit) & ~(4 * MIB - 1) ?: mem_limit;
 }
@@ -108,15 +119,20 @@ void *vm_future(void)
 
 void bootmem_store_range(u64 *start, u64 *end)
 {
+	u64 size = simdisk_size(SIMDISK_SWAP);
+
 	*start = ALIGN_UP(mem_limit, (u64)PAGE_SIZE);
-	*end = MAX(*start, MIN(ram_end(), 0xFFFFFFFFull) & ~(u64)(PAGE_SIZE - 1));
+	*end = MAX(*start, store_end() & ~(u64)(PAGE_SIZE - 1));
 	for (int i = 0; i < boot_info.nr_ram; i++)
 		if (boot_info.ram[i].start <= *start && *start < boot_info.ram[i].end)
 			*end = MIN(*end, boot_info.ram[i].end & ~(u64)(PAGE_SIZE - 1));
-	if (simdisk_size())
-		*end = MIN(*end, *start + simdisk_size());
-	if (future_at)
-		*end = MIN(*end, future_at & ~(u64)(PAGE_SIZE - 1));
+	if (size)
+		*end = MIN(*end, *start + size);
+}
+
+bool bootmem_is_spare(u64 start, u64 end)
+{
+	return start >= mem_limit && in_ram(start, end);
 }
 
 static void zone_define(enum zone_index i, const char *name, u64 start, u64 end)
@@ -190,11 +206,12 @@ void bootmem_free_initramfs(const void *upto)
 
 static void swap_tables_init(void)
 {
-	u32 nr_slots = swapdisk_find();
+	u32 nr_slots;
 
+	disks_find();
+	nr_slots = swapdisk_find();
 	if (nr_slots)
 		swap_boot_alloc(nr_slots);
-	swap_io_init();
 }
 
 void mm_init(void)

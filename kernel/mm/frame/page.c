@@ -56,6 +56,26 @@ void page_wait_unlocked(struct page *p)
 	current->in_pagewait = current->in_iowait = was;
 }
 
+void page_lock(struct page *p)
+{
+	page_wait_unlocked(p);
+	page_set(p, PG_locked);
+}
+
+void page_wait_writeback(struct page *p)
+{
+	bool was = current->in_pagewait;
+
+	current->in_pagewait = current->in_iowait = true;
+	wait_event(page_queue(p), !page_test(p, PG_writeback));
+	current->in_pagewait = current->in_iowait = was;
+}
+
+void page_wake(struct page *p)
+{
+	wake_up(page_queue(p));
+}
+
 void page_unlock(struct page *p)
 {
 	page_clear(p, PG_locked);

@@ -7,6 +7,7 @@
  * kernel do not count.
  */
 #include "lib/param.h"
+#include "mm/cache.h"
 #include "mm/oom.h"
 #include "mm/reclaim.h"
 #include "mm/starve.h"
@@ -32,16 +33,28 @@ static bool dying(void)
 	return fatal_signal_pending(current) || current->flags & TF_OOM_VICTIM;
 }
 
+/* Frames of anonymous memory that the policy owns. */
+static u32 nr_owned(void)
+{
+	u32 nr = 0, both = 1u << PG_anon | 1u << PG_owned;
+
+	if (likely(!cache_nr_stored))
+		return zones_nr_owned();
+	for (u32 pfn = 0; pfn < max_pfn; pfn++)
+		nr += (pfn_page(pfn)->flags & both) == both;
+	return nr;
+}
+
 /* Is a frame in nobody's hands for the moment: being read or written, or not yet mapped? */
 static bool frame_in_flight(void)
 {
-	return frames_used > zones_nr_owned();
+	return frames_used > nr_owned();
 }
 
 static void make_room(void)
 {
 	reclaim_begin();
-	if (!reclaim_one() && !dying()) {
+	if (!reclaim_one_anon() && !dying()) {
 		if (frame_in_flight())
 			reclaim_pause();
 		else

@@ -16,8 +16,10 @@
 #include "mm/reclaim.h"
 
 #include "drivers/block.h"
+#include "fs/vfs.h"
 #include "lib/assert.h"
 #include "../space/internal.h"
+#include "mm/cache.h"
 #include "mm/guard_core.h"
 #include "mm/oom.h"
 #include "mm/policy_core.h"
@@ -75,6 +77,33 @@ static bool in_use(const struct page *page)
 	return page->mapcount || page->count > 2 || page_test(page, PG_dirty);
 }
 
+static void count_freed(struct page *page)
+{
+	page_zone(page)->nr_reclaimed++;
+	nr_reclaimed++;
+	if (current->flags & TF_KTHREAD)
+		stat_count(pgsteal_kswapd);
+	else
+		stat_count(pgsteal_direct);
+}
+
+/* The same for a page of a file, which may have been truncated away. */
+static void finish_evict_file(struct page *page)
+{
+	if (!page->inode) {
+		policy_drop_isolated(page);
+	} else if (page->count > 2 || cache_page_in_use(page)) {
+		stat_count(pgrescued);
+		give_back(page, VM_PUT_USED);
+		return;
+	} else {
+		policy_call_evicted(page, page_id_of(page));
+		cache_evict(page);
+	}
+	count_freed(page);
+	page_put(page);
+}
+
 /* Unmapped and clean: the frame becomes free, unless somebody took an interest meanwhile. */
 static void finish_evict(struct page *page)
 {
@@ -90,14 +119,21 @@ static void finish_evict(struct page *page)
 		swap_note_eviction(slot);
 		policy_call_evicted(page, page_id_of(page));
 	}
-	page_zone(page)->nr_reclaimed++;
-	nr_reclaimed++;
-	if (current->flags & TF_KTHREAD)
-		stat_count(pgsteal_kswapd);
-	else
-		stat_count(pgsteal_direct);
+	count_freed(page);
 	swap_cache_del(page);
 	page_put(page);
+}
+
+static void finish_write_file(struct page *page)
+{
+	bool laundering = page_test_and_clear(page, PG_laundering);
+
+	if (page_test_and_clear(page, PG_error) && page->inode)
+		give_back(page, VM_PUT_IOERR);
+	else if (laundering && page->inode)
+		give_back(page, VM_PUT_DONE);
+	else
+		finish_evict_file(page);
 }
 
 static void finish_write(struct page *page)
@@ -136,7 +172,10 @@ void reclaim_finish_writes(void)
 
 	while ((page = next_done())) {
 		nr_writing--;
-		finish_write(page);
+		if (page_is_file(page))
+			finish_write_file(page);
+		else
+			finish_write(page);
 	}
 }
 
@@ -200,9 +239,45 @@ static bool launder(struct page *page)
 	return false;
 }
 
+static void send_file(struct page *page)
+{
+	nr_writing++;
+	cache_write_for_reclaim(page);
+}
+
+static bool work_on_file(struct page *page, enum vm_act act)
+{
+	bool dirty = page->flags & (1u << PG_dirty | 1u << PG_writeback);
+
+	if (act == VM_LAUNDER) {
+		if (!dirty) {
+			give_back(page, VM_PUT_DONE);
+			return false;
+		}
+		stat_count(pglaunder);
+		page_set(page, PG_laundering);
+		send_file(page);
+		return false;
+	}
+	cache_unmap(page);
+	page_clear(page, PG_young);
+	if (act == VM_DETACH) {
+		stat_count(pgdetach);
+		give_back(page, VM_PUT_DONE);
+		return false;
+	}
+	if (dirty)
+		send_file(page);
+	else
+		finish_evict_file(page);
+	return true;
+}
+
 /* True: a frame has become free, or will when its write ends. */
 static bool work_on(struct page *page, enum vm_act act)
 {
+	if (page_is_file(page))
+		return work_on_file(page, act);
 	if (!give_slot(page)) {
 		give_back(page, VM_PUT_NOSWAP);
 		return false;
@@ -244,6 +319,8 @@ u32 reclaim_pass(u32 zone_mask, int priority, u32 want)
 		to_evict += scan.act == VM_EVICT;
 		taken += work_on(page, scan.act);
 	}
+	if (vfs_shrink(priority))
+		nr_reclaimed += slab_reap();
 	swap_write_flush();
 	nr_given = given;
 	nr_to_evict = to_evict;
@@ -312,9 +389,9 @@ void reclaim_end(void)
 	psi_task_changed(current, cycles_now());
 }
 
-bool reclaim_one(void)
+bool reclaim_one_anon(void)
 {
-	return reclaim_some(ZONES_ALL, 1);
+	return reclaim_some(ZONES_ALL | VM_ONLY_ANON, 1);
 }
 
 bool direct_reclaim(u32 zone_mask)

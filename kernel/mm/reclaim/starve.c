@@ -143,9 +143,12 @@ bool starve_others_wait(void)
 
 bool starve_kept(const struct page *page)
 {
+	bool anon = page_test(page, PG_anon);
+
 	for (u32 i = 0; i < turn.nr; i++)
-		if (page->index == turn.vpn[i])
-			return rmap_entry(page, starved_mm);
+		if (anon ? page->index == turn.vpn[i]
+			 : !!entry_of(page, starved_mm, turn.vpn[i] << PAGE_SHIFT))
+			return anon ? !!rmap_entry(page, starved_mm) : true;
 	return false;
 }
 

@@ -18,6 +18,7 @@
 #include "proc/task.h"
 
 #define GROUP 32u
+#define SECTORS_PER_SLOT (PAGE_SIZE / SECTOR_SIZE)
 
 struct block_device *swap_bdev;
 u32 swap_nr_slots, swap_nr_free;
@@ -45,7 +46,7 @@ void swap_on(struct block_device *bdev)
 	swap_bdev = bdev;
 	if (!bdev)
 		return;
-	ASSERT(bdev->nr_blocks >= swap_nr_slots);
+	swap_nr_slots = MIN(swap_nr_slots, bdev->nr_sectors / SECTORS_PER_SLOT);
 	swap_nr_free = swap_nr_slots - 1;
 	cursor = 1;
 	group_used[0] = 1; /* slot 0 is never used */

@@ -10,9 +10,6 @@
  * Writing. Pages are collected and sorted by slot; those whose slots follow one another leave as
  * one request. The policy chooses in the order of use, which is not the order of the slots as soon
  * as two zones, or two processes, take turns.
- *
- * Requests come from a fixed pool, since nothing may be allocated where memory is being freed;
- * who finds it empty waits for one to end.
  */
 #include "drivers/block.h"
 #include "lib/param.h"
@@ -25,70 +22,28 @@
 #include "mm/zone.h"
 #include "proc/task.h"
 
-#define NR_BIOS 32
+#define SECTORS_PER_SLOT (PAGE_SIZE / SECTOR_SIZE)
 
 u32 page_cluster = 3;
 PARAM_U32("vm.page_cluster", page_cluster, 0, MAX_CLUSTER, "log2 pages", "read-ahead from swap");
 
-static struct bio bios[NR_BIOS];
-static LIST_HEAD(free_bios); /* irq */
-static WAIT_QUEUE(bio_wait);
-static struct page *plug[BIO_MAX_PAGES]; /* to be written, in the order of their slots */
+static struct page *plug[BIO_MAX_PIECES]; /* to be written, in the order of their slots */
 static u32 nr_plugged;
 
-void swap_io_init(void)
+static struct bio *get_bio(u32 slot, bool write, void (*end)(struct bio *bio))
 {
-	for (int i = 0; i < NR_BIOS; i++)
-		list_add_tail(&bios[i].node, &free_bios);
-}
-
-static struct bio *bio_take(void)
-{
-	unsigned long flags = irq_save();
-	struct bio *bio = NULL;
-
-	if (!list_empty(&free_bios)) {
-		bio = list_first_entry(&free_bios, struct bio, node);
-		list_del(&bio->node);
-	}
-	irq_restore(flags);
-	return bio;
-}
-
-static struct bio *bio_get(u32 block, bool write, void (*end)(struct bio *bio))
-{
-	bool was = current->in_pagewait;
-	struct bio *bio;
-
-	current->in_pagewait = true;
-	wait_event(&bio_wait, (bio = bio_take()));
-	current->in_pagewait = was;
-	bio->block = block;
-	bio->nr = 0;
-	bio->write = write;
-	bio->error = 0;
-	bio->end = end;
-	return bio;
-}
-
-static void bio_done(struct bio *bio)
-{
-	unsigned long flags = irq_save();
-
-	list_add(&bio->node, &free_bios);
-	irq_restore(flags);
-	wake_up(&bio_wait);
+	return bio_get(swap_bdev, slot * SECTORS_PER_SLOT, write, BIO_SWAP, end);
 }
 
 static void read_end(struct bio *bio)
 {
 	for (u32 i = 0; i < bio->nr; i++) {
-		page_set(bio->pages[i], bio->error ? PG_error : PG_uptodate);
-		page_unlock(bio->pages[i]);
+		page_set(bio->piece[i].page, bio->error ? PG_error : PG_uptodate);
+		page_unlock(bio->piece[i].page);
 	}
 	if (bio->error)
 		stat_count(swap_read_error);
-	bio_done(bio);
+	bio_put(bio);
 }
 
 static void write_end(struct bio *bio)
@@ -96,14 +51,14 @@ static void write_end(struct bio *bio)
 	if (bio->error)
 		stat_count(swap_write_error);
 	for (u32 i = 0; i < bio->nr; i++) {
-		struct page *page = bio->pages[i];
+		struct page *page = bio->piece[i].page;
 
 		if (bio->error)
 			page_set(page, PG_error);
 		page_end_writeback(page);
 		reclaim_write_done(page);
 	}
-	bio_done(bio);
+	bio_put(bio);
 }
 
 /* How many of the pages, from the first on, have slots that follow one another. */
@@ -118,17 +73,17 @@ static u32 run_length(struct page **pages, u32 nr)
 
 static void write_run(struct page **pages, u32 nr)
 {
-	struct bio *bio = bio_get(pages[0]->slot, true, write_end);
+	struct bio *bio = get_bio(pages[0]->slot, true, write_end);
 
-	for (; bio->nr < nr; bio->nr++)
-		bio->pages[bio->nr] = pages[bio->nr];
+	for (u32 i = 0; i < nr; i++)
+		bio_add(bio, pages[i], 0, PAGE_SIZE);
 	stat_add(pswpout, nr);
-	block_submit(swap_bdev, bio);
+	block_submit(bio);
 }
 
 void swap_write_flush(void)
 {
-	struct page *pages[BIO_MAX_PAGES];
+	struct page *pages[BIO_MAX_PIECES];
 	u32 nr = nr_plugged, run;
 
 	/* Waiting for a request lets others collect meanwhile. */
@@ -147,7 +102,7 @@ void swap_write(struct page *page)
 
 	page_clear(page, PG_error);
 	page_set(page, PG_writeback);
-	while (nr_plugged == BIO_MAX_PAGES)
+	while (nr_plugged == BIO_MAX_PIECES)
 		swap_write_flush();
 	for (i = nr_plugged++; i && plug[i - 1]->slot > page->slot; i--)
 		plug[i] = plug[i - 1];
@@ -200,16 +155,16 @@ static void read_cluster(struct bio *bio, struct page *target, u32 cluster)
 
 	while (lo > first && (page = add_neighbour(lo - 1)))
 		before[slot - lo--] = page;
-	bio->block = lo;
+	bio->sector = lo * SECTORS_PER_SLOT;
 	for (u32 i = slot - lo; i > 0; i--)
-		bio->pages[bio->nr++] = before[i - 1];
-	bio->pages[bio->nr++] = target;
+		bio_add(bio, before[i - 1], 0, PAGE_SIZE);
+	bio_add(bio, target, 0, PAGE_SIZE);
 	while (hi < first + size && (page = add_neighbour(hi))) {
-		bio->pages[bio->nr++] = page;
+		bio_add(bio, page, 0, PAGE_SIZE);
 		hi++;
 	}
 	stat_add(pswpin, bio->nr);
-	block_submit(swap_bdev, bio);
+	block_submit(bio);
 }
 
 /* log2 of the pages to read at once. */
@@ -234,7 +189,7 @@ struct page *swap_in(u32 slot, struct vm_area_struct *vma, bool *major)
 	}
 	page_get(page);
 	*major = true;
-	bio = bio_get(slot, false, read_end);
+	bio = get_bio(slot, false, read_end);
 	read_cluster(bio, page, read_ahead(vma));
 	return page;
 }
@@ -246,7 +201,7 @@ bool swap_prefetch(u32 slot, u32 cluster)
 
 	if (!page)
 		return false;
-	bio = bio_get(slot, false, read_end);
+	bio = get_bio(slot, false, read_end);
 	read_cluster(bio, page, swap_bdev->synchronous ? 0 : cluster);
 	return true;
 }

@@ -148,8 +148,12 @@ static bool available(const struct vm_scan *scan, const struct page *page)
 {
 	if (scan->mm && page->owner != scan->mm)
 		return false;
-	if (!swap_nr_free && page_test(page, PG_anon) && !page_test(page, PG_swapcache))
+	if (!page_test(page, PG_anon)) {
+		if (scan->zones & VM_ONLY_ANON)
+			return false;
+	} else if (!swap_nr_free && !page_test(page, PG_swapcache)) {
 		return false;
+	}
 	return (page->flags & (1u << PG_owned | 1u << PG_locked)) == 1u << PG_owned &&
 	       scan->zones >> page_zone_index(page) & 1;
 }

@@ -8,8 +8,10 @@
  * the machine.
  */
 #include "arch/time.h"
+#include "fs/vfs.h"
 #include "lib/assert.h"
 #include "lib/printf.h"
+#include "mm/mm.h"
 #include "mm/reclaim.h"
 #include "mm/rules.h"
 #include "mm/swap.h"
@@ -86,10 +88,16 @@ bool page_is_mapped(const struct page *page)
 	return page->mapcount;
 }
 
-/* Text of programs lies in files, which no policy has yet. */
 bool page_is_executable(const struct page *page)
 {
-	(void)page;
+	struct vm_area_struct *vma;
+
+	if (!page_test(page, PG_filecache) || !page->mapcount)
+		return false;
+	list_for_each_entry(vma, &page->inode->cache.regions, mapping)
+		if (vma->flags & VM_EXEC &&
+		    page->file_index - vma->pgoff < (vma->end - vma->start) >> PAGE_SHIFT)
+			return true;
 	return false;
 }
 
@@ -97,6 +105,9 @@ struct page_id page_id_of(const struct page *page)
 {
 	bool has = page_test(page, PG_swapcache);
 
+	if (page_test(page, PG_filecache))
+		return (struct page_id){ page->inode ? page->inode->cache.store : 0,
+					 page->file_index };
 	return (struct page_id){ has ? SWAP_STORE : 0, has ? page->slot : 0 };
 }
 

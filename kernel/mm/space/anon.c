@@ -51,12 +51,31 @@ static bool frame_is_ours(const struct page *page)
 	return !page_test(page, PG_swapcache) || !swap_count(page->slot);
 }
 
+/* The first write to a page of a file since it was clean. */
+static int write_shared(struct fault *f, struct page *page)
+{
+	pte_t entry = *f->pte;
+	int err;
+
+	page_get(page);
+	err = cache_make_writable(f->vma->inode, page);
+	if (!err && pte_same(*f->pte, entry)) {
+		stat_count(pgreuse);
+		*f->pte = pte_mkwrite(entry);
+		tlb_flush_page(f->vma->mm->pgd, f->addr);
+	}
+	page_put(page);
+	return err == -EAGAIN ? 0 : err ? -EIO : 0;
+}
+
 /* The old frame is not held while we wait for a new one: it may be the one that makes room. */
 int fault_copy_on_write(struct fault *f)
 {
 	struct page *old = pfn_page(pte_pfn(*f->pte)), *copy;
 	pte_t entry = *f->pte;
 
+	if (f->vma->flags & VM_SHARED && page_test(old, PG_filecache))
+		return write_shared(f, old);
 	if (f->vma->flags & VM_SHARED || frame_is_ours(old)) {
 		stat_count(pgreuse);
 		*f->pte = pte_mkwrite(entry);

@@ -17,6 +17,7 @@
 
 #include "anon.h"
 #include "errno.h"
+#include "fs/vfs.h"
 #include "internal.h"
 #include "mm/policy_core.h"
 #include "mm/rmap.h"
@@ -58,31 +59,57 @@ void map_new_anon(struct fault *f, struct page *page)
 	map_new(f, page);
 }
 
-static int fault_file(struct fault *f)
+/* A private write: the page stays the file's. */
+static int copy_file_page(struct fault *f, struct page *page)
+{
+	struct page *copy = alloc_anon(f->vma, 0);
+
+	if (!copy)
+		return -ENOMEM;
+	copy_frame(copy, page);
+	map_new(f, copy);
+	return 0;
+}
+
+/* The page's reference becomes the entry's. */
+static void map_file(struct fault *f, struct page *page)
 {
 	struct vm_area_struct *vma = f->vma;
-	struct page *page, *copy;
-	int err = vma->ops->fault(vma, f->addr, &page);
 
-	if (err == -ENOMEM && !(vma->flags & VM_SHARED))
-		return fault_anon(f); /* a hole, in a region that nobody else sees */
-	if (err)
-		return -EIO;
-	if (f->write && !(vma->flags & VM_SHARED)) {
-		copy = alloc_anon(vma, 0);
-		if (copy) {
-			copy_frame(copy, page);
-			map_new(f, copy);
-		}
-		page_put(page);
-		return copy ? 0 : -ENOMEM;
-	}
 	page->mapcount++;
 	*f->pte = pte_make(page_pfn(page), f->write);
 	mm_count_file(vma->mm, 1);
+	if (page_test(page, PG_filecache))
+		current->fresh_va = f->addr;
+	if (vma->flags & VM_LOCKED)
+		page_pin(page);
+	cache_note_fault(page, vma->mm);
 	if (!f->write)
 		filemap_map_around(vma, f->addr);
-	return 0;
+}
+
+static int fault_file(struct fault *f)
+{
+	struct vm_area_struct *vma = f->vma;
+	struct page *page;
+	int err = vma->ops->fault(vma, f->addr, &page, &f->major);
+
+	if (err == -ENOMEM && !(vma->flags & VM_SHARED) && !vma->inode->cache.ops)
+		return fault_anon(f); /* a hole, in a region that nobody else sees */
+	if (err)
+		return err == -ENOMEM && vma->inode->cache.ops ? -ENOMEM : -EIO;
+	if (f->write && !(vma->flags & VM_SHARED)) {
+		err = copy_file_page(f, page);
+	} else {
+		if (f->write)
+			err = cache_make_writable(vma->inode, page);
+		if (!err && page->inode == vma->inode) {
+			map_file(f, page);
+			return 0;
+		}
+	}
+	page_put(page);
+	return err == -EAGAIN ? 0 : err == -ENOSPC ? -EIO : err;
 }
 
 /* The swapped page is in a frame: maps it, and tells the policy, while its slot and so its ghost

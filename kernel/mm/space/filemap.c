@@ -1,7 +1,7 @@
 /*
- * Regions that show a file of ramfs. Its pages are the page cache and never leave memory, so
- * they need no reverse map and no policy. A read fault also maps those neighbours that are
- * there anyway ("fault-around"): 16 faults become one.
+ * Regions that show a file, by way of its page cache. A read fault also maps those neighbours that are
+ * there anyway ("fault-around"): 16 faults become one. Of files with a store only pages that
+ * somebody has asked for already: the first use of one that was read ahead is a fault.
  */
 #include "fs/vfs.h"
 #include "internal.h"
@@ -9,9 +9,11 @@
 
 #define AROUND 16u
 
-static int file_fault(struct vm_area_struct *vma, u32 addr, struct page **page)
+static int file_fault(struct vm_area_struct *vma, u32 addr, struct page **page, bool *major)
 {
-	return vfs_get_page(vma->inode, vma->pgoff + ((addr - vma->start) >> PAGE_SHIFT), page);
+	u32 index = vma->pgoff + ((addr - vma->start) >> PAGE_SHIFT);
+
+	return cache_fault_page(vma->inode, index, &vma->ahead, page, major);
 }
 
 const struct vm_operations file_vm_ops = { .name = "file", .fault = file_fault };
@@ -25,14 +27,17 @@ void filemap_map_around(struct vm_area_struct *vma, u32 addr)
 	pte_t *pte = pte_lookup(vma->mm->pgd, from);
 	int n = 0;
 
-	for (; from < to && index < vma->inode->nr_pages; from += PAGE_SIZE, index++, pte++) {
-		struct page *page = vma->inode->pages[index];
+	for (; from < to; from += PAGE_SIZE, index++, pte++) {
+		struct page *page = radix_find(&vma->inode->cache.pages, index);
 
-		if (!page || !pte_none(*pte))
+		if (!page || (uintptr_t)page & 1 || !pte_none(*pte) ||
+		    !cache_note_neighbour(page, vma->mm))
 			continue;
 		page_get(page);
 		page->mapcount++;
 		*pte = pte_mkold(pte_make(page_pfn(page), false));
+		if (vma->flags & VM_LOCKED)
+			page_pin(page);
 		n++;
 	}
 	if (n)

@@ -17,12 +17,13 @@
 
 void page_pin(struct page *page)
 {
-	if (!page_test(page, PG_anon) || page_test(page, PG_mlocked))
+	if (!(page->flags & (1u << PG_anon | 1u << PG_filecache)) || page_test(page, PG_mlocked))
 		return;
 	if (page_test(page, PG_owned))
 		policy_call_remove(page, VM_OUT_PINNED);
 	page_set(page, PG_mlocked);
-	frames_uncharge();
+	if (page_test(page, PG_anon))
+		frames_uncharge();
 }
 
 static void test_locked(struct rmap_entry *e, void *arg)
@@ -35,7 +36,6 @@ static void test_locked(struct rmap_entry *e, void *arg)
 
 void page_unpin(struct page *page)
 {
-	struct page_id none = { 0 };
 	bool locked = false;
 
 	if (page_test(page, PG_mlocked))
@@ -43,9 +43,10 @@ void page_unpin(struct page *page)
 	if (!page_test(page, PG_mlocked) || locked)
 		return;
 	page_clear(page, PG_mlocked);
-	frames_used++; /* it is there already: over the cap, if need be */
+	if (page_test(page, PG_anon))
+		frames_used++; /* it is there already: over the cap, if need be */
 	if (!page_test(page, PG_isolated))
-		policy_call_insert(page, page->owner, VM_IN_ADOPT, none);
+		policy_call_insert(page, page->owner, VM_IN_ADOPT, page_id_of(page));
 }
 
 int mm_populate(struct mm_struct *mm, u32 start, u32 end)
@@ -133,10 +134,17 @@ long do_mlockall(struct mm_struct *mm, bool current_pages, bool future_pages)
 
 enum { MADV_NORMAL, MADV_RANDOM, MADV_SEQUENTIAL, MADV_WILLNEED, MADV_DONTNEED, MADV_FREE = 8 };
 
-static u32 set_random(struct vm_area_struct *vma, u32 random)
+static u32 set_reading(struct vm_area_struct *vma, u32 advice)
 {
-	return random ? vma->flags | VM_RAND_READ : vma->flags & ~VM_RAND_READ;
+	u32 flags = vma->flags & ~(VM_RAND_READ | VM_SEQ_READ);
+
+	vma->ahead.advice = advice;
+	if (advice == MADV_RANDOM)
+		return flags | VM_RAND_READ;
+	return advice == MADV_SEQUENTIAL && vma->inode ? flags | VM_SEQ_READ : flags;
 }
+
+STATIC_ASSERT((int)MADV_RANDOM == READ_RANDOM && (int)MADV_SEQUENTIAL == READ_SEQUENTIAL);
 
 static void tell_policy(struct vm_area_struct *vma, u32 start, u32 end, enum vm_touch how)
 {
@@ -152,8 +160,13 @@ static void tell_policy(struct vm_area_struct *vma, u32 start, u32 end, enum vm_
 /* MADV_FREE is treated as MADV_NORMAL: keeping the data is always allowed. */
 static int advise_region(struct vm_area_struct *vma, u32 start, u32 end, int advice)
 {
-	if (advice == MADV_WILLNEED)
+	if (advice == MADV_WILLNEED) {
 		tell_policy(vma, start, end, VM_TOUCH_WILLNEED);
+		if (vma->inode)
+			cache_will_need(vma->inode,
+					vma->pgoff + ((start - vma->start) >> PAGE_SHIFT),
+					(end - start) >> PAGE_SHIFT);
+	}
 	if (advice != MADV_DONTNEED)
 		return 0;
 	if (vma->flags & VM_LOCKED)
@@ -177,7 +190,7 @@ long do_madvise(struct mm_struct *mm, u32 addr, u32 len, int advice)
 		return 0;
 	mutex_lock(&mm->lock);
 	if (advice <= MADV_SEQUENTIAL)
-		err = vma_for_range(mm, addr, end, set_random, advice == MADV_RANDOM);
+		err = vma_for_range(mm, addr, end, set_reading, advice);
 	for (vma = vma_find(mm, addr); !err && vma && vma->start < end; vma = vma_next(vma))
 		err = advise_region(vma, MAX(addr, vma->start), MIN(end, vma->end), advice);
 	if (!err && !range_mapped(mm, addr, end)) /* what is mapped has been done */

@@ -68,7 +68,7 @@ static int check_mmap(u32 addr, u32 len, u32 flags, struct inode *inode, u32 pgo
 		return addr < PAGE_SIZE ? -EPERM : -ENOMEM;
 	if (!inode)
 		return type == MAP_SHARED ? -ENODEV : 0;
-	if ((inode->mode & S_IFMT) != S_IFREG)
+	if ((inode->mode & S_IFMT) != S_IFREG && (inode->mode & S_IFMT) != S_IFBLK)
 		return -ENODEV;
 	return pgoff + (PAGE_ALIGN(len) >> PAGE_SHIFT) < pgoff ? -EOVERFLOW : 0;
 }

@@ -38,7 +38,7 @@ static void zap_swap(struct mm_struct *mm, u32 slot)
 	page_put(page);
 }
 
-static void zap_page(struct vm_area_struct *vma, struct page *page, struct tally *t)
+static void zap_page(struct vm_area_struct *vma, struct page *page, bool used, struct tally *t)
 {
 	if (is_zero_page(page))
 		return;
@@ -47,9 +47,12 @@ static void zap_page(struct vm_area_struct *vma, struct page *page, struct tally
 	else
 		t->file--;
 	page->mapcount--;
-	if (vma->flags & VM_LOCKED && (page->mapcount || page_test(page, PG_swapcache)))
+	if (vma->flags & VM_LOCKED &&
+	    (page->mapcount || page_test(page, PG_swapcache) || page_test(page, PG_filecache)))
 		page_unpin(page);
-	if (page->mapcount) {
+	if (page_test(page, PG_filecache)) {
+		cache_note_unmap(page, vma->mm, used);
+	} else if (page->mapcount) {
 		if (page_test(page, PG_anon) && page->owner == vma->mm)
 			page_disown(page);
 	} else if (page_test(page, PG_swapcache)) {
@@ -62,7 +65,7 @@ void unmap_page(struct vm_area_struct *vma, struct page *page)
 {
 	struct tally t = { 0 };
 
-	zap_page(vma, page, &t);
+	zap_page(vma, page, false, &t);
 	tally_settle(vma->mm, &t);
 }
 
@@ -80,7 +83,7 @@ static void zap_table(struct vm_area_struct *vma, u32 addr, u32 end, struct tall
 			t->swap--;
 			zap_swap(vma->mm, pte_swap_slot(e));
 		} else {
-			zap_page(vma, pfn_page(pte_pfn(e)), t);
+			zap_page(vma, pfn_page(pte_pfn(e)), pte_present(e) && pte_young(e), t);
 		}
 	}
 }

@@ -2,6 +2,8 @@
 #include "mm/rmap.h"
 
 #include "errno.h"
+#include "fs/vfs.h"
+#include "internal.h"
 #include "lib/assert.h"
 #include "mm/policy_core.h"
 #include "mm/slab.h"
@@ -78,11 +80,39 @@ static bool visit(struct page *page, struct mm_struct *mm,
 	return e.pte;
 }
 
+/* Of a page of a file: wherever a region that shows it may have it. */
+static void walk_regions(struct page *page, void (*fn)(struct rmap_entry *e, void *arg), void *arg)
+{
+	u32 left = page->mapcount;
+	struct vm_area_struct *vma;
+
+	if (!left)
+		return;
+	list_for_each_entry(vma, &page->inode->cache.regions, mapping) {
+		u32 n = page->file_index - vma->pgoff;
+		struct rmap_entry e = { .mm = vma->mm, .addr = vma->start + (n << PAGE_SHIFT) };
+
+		if (n >= vma_pages(vma))
+			continue;
+		e.pte = entry_of(page, vma->mm, e.addr);
+		if (!e.pte)
+			continue;
+		fn(&e, arg);
+		if (!--left)
+			return;
+	}
+	panic("rmap: page %#x is mapped %u times more than can be found", page_pfn(page), left);
+}
+
 void rmap_walk(struct page *page, void (*fn)(struct rmap_entry *e, void *arg), void *arg)
 {
 	struct mm_struct *owner = page->owner, *mm, *next;
 	u32 left = page->mapcount;
 
+	if (!page_test(page, PG_anon)) {
+		walk_regions(page, fn, arg);
+		return;
+	}
 	if (left && owner && visit(page, owner, fn, arg))
 		left--;
 	if (!left)

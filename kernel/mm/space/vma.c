@@ -38,15 +38,19 @@ struct vm_area_struct *vma_new(struct mm_struct *mm, u32 start, u32 end, u32 fla
 		.pgoff = pgoff,
 		.ops = inode ? &file_vm_ops : NULL,
 	};
-	if (inode)
+	if (inode) {
 		inode_get(inode);
+		list_add_tail(&vma->mapping, &inode->cache.regions);
+	}
 	return vma;
 }
 
 void vma_free(struct vm_area_struct *vma)
 {
-	if (vma->inode)
+	if (vma->inode) {
+		list_del(&vma->mapping);
 		inode_put(vma->inode);
+	}
 	kmem_cache_free(vma_cache, vma);
 }
 
@@ -191,6 +195,7 @@ int vma_split_at(struct mm_struct *mm, u32 addr)
 			vma->pgoff + ((addr - vma->start) >> PAGE_SHIFT));
 	if (!upper)
 		return -ENOMEM;
+	upper->ahead.advice = vma->ahead.advice;
 	vma_resize(vma, vma->start, addr);
 	vma_insert(upper);
 	return 0;

@@ -98,6 +98,8 @@ bool page_dirty(struct page *page)
 {
 	bool dirty = !page_test(page, PG_swapcache) || page_test(page, PG_dirty);
 
+	if (page_test(page, PG_filecache)) /* who may write to it has made it dirty */
+		return page_test(page, PG_dirty);
 	if (!dirty)
 		rmap_walk(page, test_dirty, &dirty);
 	return dirty;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -9,6 +10,7 @@ from typing import Annotated
 import typer
 
 from tidemark import parameters, qemu
+from tidemark.disk import REAL
 from tidemark.errors import USAGE, LabError
 
 DEFAULT = qemu.Settings()
@@ -21,6 +23,15 @@ Vm = Annotated[str, typer.Option("--vm", help="Replacement policy.")]
 Mem = Annotated[str, typer.Option("--mem", help="Memory that the kernel manages.")]
 Swap = Annotated[
     str, typer.Option("--swap", help="Swap device: sim:hdd, sim:ssd, sim:ram, none, with changes: sim:hdd,size=64M")
+]
+Disk = Annotated[
+    str,
+    typer.Option(
+        "--disk", help="A disk with the files of a folder, made anew, or an image, used as it is and written."
+    ),
+]
+DiskKind = Annotated[
+    str, typer.Option("--disk-kind", help="What it is: sim:hdd, sim:ssd, sim:ram, or, with --real, ide or virtio.")
 ]
 Frames = Annotated[int | None, typer.Option("--frames", min=3, help="Cap on the page frames of user programs.")]
 Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Seed of the guest's random numbers.")]
@@ -53,10 +64,14 @@ def settings(
     image: Path = DEFAULT.image,
     exact: bool = True,
     jitter: int | None = None,
+    disk: str = "",
+    disk_kind: str = DEFAULT.disk_kind,
 ) -> qemu.Settings:
     """The settings that the options describe; LabError for one that cannot be used."""
     if exact and swap.startswith("hd"):
         raise LabError(f"swap={swap} is a real disk, which no exact run can have: add --real", USAGE)
+    if exact and disk and disk_kind in REAL:
+        raise LabError(f"--disk-kind {disk_kind} is a real disk, which no exact run can have: add --real", USAGE)
     if jitter is not None and parameters.JITTER in parameters.split(cmdline)[0]:
         raise LabError("--jitter and --cmdline both give a jitter: give one", USAGE)
     chosen = replace(
@@ -75,6 +90,8 @@ def settings(
     try:
         qemu.command_line(chosen)
         qemu.machine_mib(chosen)
+        chosen = replace(chosen, disk=os.path.abspath(disk) if disk else "", disk_kind=disk_kind)
+        qemu.check_disk(chosen)
     except qemu.BadSetting as error:
         raise LabError(str(error), USAGE) from None
     return chosen

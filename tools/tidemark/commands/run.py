@@ -123,6 +123,8 @@ def run(
     vm: options.Vm = options.DEFAULT.vm,
     mem: options.Mem = options.DEFAULT.mem,
     swap: options.Swap = options.DEFAULT.swap,
+    disk: options.Disk = "",
+    disk_kind: options.DiskKind = options.DEFAULT.disk_kind,
     frames: options.Frames = None,
     seed: options.Seed = None,
     jitter: options.Jitter = None,
@@ -143,7 +145,9 @@ def run(
     console.log, processes.csv and samples.csv. Ctrl-C ends QEMU and keeps what came. With --real the folder has one
     such folder for each run, runs.csv, and spread.csv: median, quartiles, least and greatest.
     """
-    settings = options.settings(command, vm, mem, swap, frames, seed, cmdline, timeout, image, not real, jitter)
+    settings = options.settings(
+        command, vm, mem, swap, frames, seed, cmdline, timeout, image, not real, jitter, disk, disk_kind
+    )
     if real and swap == options.DEFAULT.swap:
         settings = replace(settings, swap="hda")
     folder = out or results.new_folder(settings, Path("results"))

@@ -7,7 +7,11 @@
 struct path_name {
 	const char *s; /* not NUL-terminated */
 	u32 len;
+	u32 hash; /* of the two, for the table of names */
 };
+
+/* A whole string as a name. */
+struct path_name path_name_of(const char *s);
 
 /* Cuts the next component off *path, skipping slashes before it; false: there is none. *path is
  * left at what follows the component: a slash or the end. */

@@ -1,0 +1,180 @@
+/*
+ * The disks besides the modelled one of the swap area: the parameter disk=, which may be given
+ * more than once.
+ *
+ *	sim:hdd,at=96M,size=32M   a modelled disk, sda: drivers/simdisk.c
+ *	ide                       hda and hdb: drivers/ata.c
+ *	virtio                    vda, vdb, ...: drivers/virtio_blk.c
+ *
+ * Nothing is looked for that nobody has named: a machine without disks starts as fast as ever.
+ */
+#include "drivers/disks.h"
+
+#include "arch/machine.h"
+#include "drivers/ata.h"
+#include "drivers/disk.h"
+#include "drivers/partition.h"
+#include "drivers/simdisk.h"
+#include "drivers/virtio_blk.h"
+#include "lib/assert.h"
+#include "lib/param.h"
+#include "lib/printf.h"
+#include "lib/string.h"
+#include "mm/bootmem.h"
+#include "mm/page.h"
+#include "mm/slab.h"
+#include "mm/zone.h"
+
+static char spec[SIMDISK_SPEC_MAX]; /* of sda */
+
+static struct kind {
+	const char *name, *prefix; /* of its disks */
+	bool (*find)(void);        /* registers them; false: there is none */
+	bool wanted, must_be;
+} kinds[] = {
+	{ .name = "ide", .prefix = "hd", .find = ata_find },
+	{ .name = "virtio", .prefix = "vd", .find = virtio_blk_find },
+};
+
+static const char *parse_disk(const char *text)
+{
+	if (!strncmp(text, SIMDISK_PREFIX, strlen(SIMDISK_PREFIX))) {
+		if (strlcpy(spec, text, sizeof(spec)) >= sizeof(spec))
+			return "too long";
+		return simdisk_parse(SIMDISK_DATA, text);
+	}
+	for (u32 i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (!strcmp(text, kinds[i].name)) {
+			kinds[i].wanted = kinds[i].must_be = true;
+			return NULL;
+		}
+	return "unknown kind of disk";
+}
+
+static void list_disk(char *buf, size_t size)
+{
+	snprintf(
+		buf, size,
+		"ide|virtio|sim:hdd|sim:ssd|sim:ram, sim: with ,at=ADDRESS,size=BYTES of its image, then "
+		"as swap=");
+}
+
+static void show_disk(char *buf, size_t size)
+{
+	strlcpy(buf, spec, size);
+	for (u32 i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (kinds[i].must_be) {
+			strlcat(buf, buf[0] ? " " : "", size);
+			strlcat(buf, kinds[i].name, size);
+		}
+}
+
+PARAM_CALL("disk", parse_disk, list_disk, show_disk, "a disk for files; may be given again",
+	   AT_BOOT);
+
+bool disks_want(const char *name)
+{
+	if (!strncmp(name, "sd", 2))
+		return true;
+	for (u32 i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (!strncmp(name, kinds[i].prefix, 2)) {
+			kinds[i].wanted = true;
+			return true;
+		}
+	return false;
+}
+
+static void __noreturn refuse(const char *text, const char *why)
+{
+	printk("command line: disk=%s: %s\n", text, why);
+	machine_exit(EXIT_REFUSED);
+}
+
+static void find_image(void)
+{
+	struct mem_range image = simdisk_image();
+
+	if (!bootmem_is_spare(image.start, image.end))
+		refuse(spec,
+		       "its image is not in memory above mem=; `make qemu DISK=` puts it there");
+	simdisk_open(SIMDISK_DATA, image.start, image.end);
+}
+
+void disks_find(void)
+{
+	if (spec[0])
+		find_image();
+	for (u32 i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (kinds[i].wanted && !kinds[i].find() && kinds[i].must_be)
+			refuse(kinds[i].name, "there is none");
+}
+
+struct named {
+	struct block_device bdev;
+	char name[16];
+};
+
+/* A disk's minor number is followed by those of its partitions. */
+static void add_partition(struct disk *d, const struct partition *p)
+{
+	struct named *part = kzalloc(sizeof(*part), GFP_KERNEL);
+
+	if (!part)
+		panic("no memory for a partition");
+	snprintf(part->name, sizeof(part->name), "%s%u", d->whole.name, p->number);
+	part->bdev = (struct block_device){ .name = part->name,
+					    .dev = d->whole.dev + p->number,
+					    .nr_sectors = p->nr_sectors,
+					    .read_only = d->whole.read_only,
+					    .synchronous = d->whole.synchronous,
+					    .disk = d,
+					    .start = p->start };
+	bdev_register(&part->bdev);
+	printk(" %s", part->name);
+}
+
+struct reader {
+	struct partition_source source;
+	struct block_device *bdev;
+	struct page *page;
+};
+
+static int read_sector(struct partition_source *source, u32 sector, u8 *to)
+{
+	struct reader *r = container_of(source, struct reader, source);
+	int err = block_rw(r->bdev, sector, r->page, 0, SECTOR_SIZE, false);
+
+	if (!err)
+		memcpy(to, page_address(r->page), SECTOR_SIZE);
+	return err;
+}
+
+static void scan(struct disk *d)
+{
+	static struct partition_table table;
+	struct reader r = { { d->whole.nr_sectors, read_sector },
+			    &d->whole,
+			    alloc_page(GFP_KERNEL) };
+
+	if (!r.page)
+		panic("no memory to read a partition table");
+	partition_table_read(&r.source, &table);
+	page_put(r.page);
+	printk("disk: %s, %u KiB; %s; partitions:", d->whole.name, d->whole.nr_sectors / 2,
+	       d->model);
+	for (u32 i = 0; i < table.nr; i++)
+		add_partition(d, &table.parts[i]);
+	printk(table.nr ? "\n" : " none\n");
+	if (table.wrong)
+		printk("disk: %s: bad partition table: %s; %s\n", d->whole.name, table.wrong,
+		       table.nr ? "its copy is used" : "it is ignored");
+}
+
+void disks_scan(void)
+{
+	struct block_device *b = NULL;
+
+	while ((b = bdev_next(b)))
+		if (!b->holder && bdev_is_disk(b))
+			scan(b->disk);
+}

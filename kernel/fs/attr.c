@@ -1,0 +1,86 @@
+/* What describes a file, changed by programs: mode, owner, times, size. */
+#include "internal.h"
+
+static int may_change(const struct inode *inode)
+{
+	if (inode->sb == &proc_sb)
+		return -EPERM;
+	return inode->sb->read_only ? -EROFS : 0;
+}
+
+int vfs_chmod(struct inode *inode, u32 mode)
+{
+	int err = may_change(inode);
+
+	if (err)
+		return err;
+	if (inode_is_link(inode))
+		return -EOPNOTSUPP;
+	inode->mode = (inode->mode & S_IFMT) | (mode & 07777);
+	inode_changed(inode);
+	return 0;
+}
+
+int vfs_chown(struct inode *inode, u32 uid, u32 gid)
+{
+	int err = may_change(inode);
+
+	if (err)
+		return err;
+	if (uid != KEEP_ID)
+		inode->uid = uid;
+	if (gid != KEEP_ID)
+		inode->gid = gid;
+	if (!inode_is_dir(inode) && inode->mode & 0111) /* as Linux: setuid ends with the owner */
+		inode->mode &= ~(S_ISUID | (inode->mode & 010 ? S_ISGID : 0));
+	inode_changed(inode);
+	return 0;
+}
+
+static void set_time(u64 *ns, u64 to, u64 now)
+{
+	if (to != TIME_KEEP)
+		*ns = to == TIME_NOW ? now : to;
+}
+
+int vfs_utimes(struct inode *inode, u64 atime_ns, u64 mtime_ns)
+{
+	int err = may_change(inode);
+	u64 now = clock_realtime_ns();
+
+	if (err)
+		return err;
+	if (atime_ns == TIME_KEEP && mtime_ns == TIME_KEEP)
+		return 0;
+	inode_settle_times(inode);
+	set_time(&inode->atime_ns, atime_ns, now);
+	set_time(&inode->mtime_ns, mtime_ns, now);
+	inode_changed(inode);
+	return 0;
+}
+
+int vfs_truncate(struct inode *inode, u64 size)
+{
+	int err;
+
+	if (inode_is_dir(inode))
+		return -EISDIR;
+	if (!inode_is_reg(inode) || !inode->ops->truncate)
+		return -EINVAL;
+	if (inode->sb->read_only)
+		return -EROFS;
+	if (size > CACHE_MAX_SIZE || (inode->sb->max_size && size > inode->sb->max_size))
+		return -EFBIG;
+	mutex_lock(&inode->lock);
+	if (size < inode->size) {
+		inode->size = size; /* from now on no fault brings in what is beyond */
+		cache_truncate(inode, size);
+	}
+	err = inode->ops->truncate(inode, size);
+	if (!err) {
+		inode->size = size;
+		inode_touch(inode);
+	}
+	mutex_unlock(&inode->lock);
+	return err;
+}

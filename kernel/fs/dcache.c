@@ -1,0 +1,178 @@
+/*
+ * Names in memory.
+ *
+ * A dentry is a name in a directory and the inode that it leads to; a hash table finds it by
+ * (directory, name). In a file system that lives in memory the dentries are the directory: there
+ * are no others, and they stay until the name is removed. Of a file system on a device they are a
+ * cache of what lookup found, negative ones too ("there is no such name"), and the shrinker takes
+ * those that were not used since it last came by, oldest first (second chance).
+ *
+ * A dentry whose inode somebody else uses is not taken: it would free nothing, and as long as it
+ * is there an inode in use has its name and its parent in memory, so that finding the path of an
+ * open file or working directory never reads from a device.
+ *
+ * Locks: a directory's names change under its lock. Looking one up needs none, as nothing sleeps.
+ */
+#include "internal.h"
+
+#include "lib/assert.h"
+#include "lib/string.h"
+#include "mm/slab.h"
+#include "mm/zone.h"
+
+#define MIN_BITS 8
+#define MAX_BITS 14
+#define PAGES_PER_BUCKET 8u
+
+static struct dentry **table;
+static u32 shift;        /* 32 - bits of the table's index */
+static LIST_HEAD(cached); /* of struct dentry.lru: names on devices, oldest first */
+static u32 nr_cached;
+static u32 last_cookie = 2; /* 0 and 1 are "." and ".." */
+
+void dcache_init(void)
+{
+	u32 bits = MIN_BITS;
+
+	while (bits < MAX_BITS && PAGES_PER_BUCKET << bits < nr_managed_pages())
+		bits++;
+	table = kzalloc(sizeof(*table) << bits, GFP_KERNEL);
+	if (!table)
+		panic("dcache: no memory for the table of names");
+	shift = 32 - bits;
+}
+
+static inline struct dentry **bucket(const struct inode *dir, u32 hash)
+{
+	return &table[(hash + (u32)dir) * 0x9e3779b1u >> shift];
+}
+
+struct dentry *dentry_find(const struct inode *dir, const struct path_name *name)
+{
+	struct dentry *d = *bucket(dir, name->hash);
+
+	for (; d; d = d->hash_next)
+		if (d->hash == name->hash && d->dir == dir && d->len == name->len &&
+		    !memcmp(d->name, name->s, name->len))
+			break;
+	return d;
+}
+
+struct dentry *dentry_new(const struct path_name *name)
+{
+	struct dentry *d = kmalloc(sizeof(*d) + name->len + 1, GFP_KERNEL | GFP_NORETRY);
+
+	if (!d)
+		return NULL;
+	memcpy(d->name, name->s, name->len);
+	d->name[name->len] = '\0';
+	d->len = name->len;
+	d->hash = name->hash;
+	return d;
+}
+
+static bool is_cached(const struct inode *dir)
+{
+	return dir->state & INODE_STORED;
+}
+
+void dentry_link(struct inode *dir, struct dentry *d, struct inode *inode)
+{
+	struct dentry **head = bucket(dir, d->hash);
+
+	d->dir = dir;
+	d->inode = inode;
+	d->cookie = ++last_cookie;
+	d->hash_next = *head;
+	*head = d;
+	list_add_tail(&d->node, &dir->entries);
+	if (is_cached(dir)) {
+		d->used = false;
+		list_add_tail(&d->lru, &cached);
+		nr_cached++;
+	}
+	if (!inode)
+		return;
+	inode_get(inode);
+	inode->nr_names++;
+	inode->parent = dir;
+}
+
+static void unhash(struct dentry *d)
+{
+	struct dentry **at = bucket(d->dir, d->hash);
+
+	while (*at != d)
+		at = &(*at)->hash_next;
+	*at = d->hash_next;
+}
+
+void dentry_remove(struct dentry *d)
+{
+	struct inode *inode = d->inode, *dir = d->dir;
+
+	unhash(d);
+	list_del(&d->node);
+	if (is_cached(dir)) {
+		list_del(&d->lru);
+		nr_cached--;
+	}
+	kfree(d);
+	if (!inode)
+		return;
+	inode->nr_names--;
+	if (inode->parent == dir)
+		inode->parent = NULL;
+	inode_put(inode);
+}
+
+void dentry_drop_all(struct inode *dir)
+{
+	while (!list_empty(&dir->entries))
+		dentry_remove(list_first_entry(&dir->entries, struct dentry, node));
+}
+
+static bool may_drop(const struct dentry *d)
+{
+	return !d->inode ||
+	       (d->inode->count <= d->inode->nr_names && list_empty(&d->inode->entries));
+}
+
+u32 dcache_nr_cached(void)
+{
+	return nr_cached;
+}
+
+u32 dcache_shrink(u32 n)
+{
+	u32 gone = 0;
+
+	for (n = MIN(n, nr_cached); n && nr_cached; n--) {
+		struct dentry *d = list_first_entry(&cached, struct dentry, lru);
+
+		if (may_drop(d) && !d->used) {
+			dentry_remove(d);
+			gone++;
+		} else {
+			d->used = false;
+			list_move_tail(&d->lru, &cached);
+		}
+	}
+	return gone;
+}
+
+void dcache_drop(struct super_block *sb)
+{
+	struct dentry *d, *next;
+	bool some;
+
+	do {
+		some = false;
+		list_for_each_entry_safe(d, next, &cached, lru) {
+			if (d->dir->sb != sb || !may_drop(d))
+				continue;
+			dentry_remove(d);
+			some = true;
+		}
+	} while (some);
+}

@@ -1,0 +1,314 @@
+/*
+ * Mounts: which file systems there are, and where the roots of those in use lie in the tree.
+ *
+ * The directory under a mount points to the root of what is mounted there (inode->mounted), and a
+ * walk goes on from that root; the super block points back. So mounts can be stacked: the second
+ * is mounted on the root of the first, and only the last can be unmounted. The root's parent is
+ * the directory's, so ".." needs to know nothing of it.
+ *
+ * The first root is a ramfs that the boot archive fills. With root=DEVICE the file system of that
+ * device covers it before the first program starts, and /dev and /proc are mounted there if it
+ * has such directories.
+ *
+ * Left out: one file system at two places (bind mounts), moving a mount, namespaces.
+ */
+#include "internal.h"
+
+#include "drivers/block.h"
+#include "lib/assert.h"
+#include "lib/param.h"
+#include "lib/printf.h"
+#include "lib/seq_file.h"
+#include "lib/string.h"
+#include "mm/slab.h"
+
+#define MS_MGC_MASK 0xffff0000u
+#define MS_MGC_VAL 0xc0ed0000u
+
+static const struct fs_type ramfs_type = { .name = "ramfs", .mount = ramfs_mount };
+static const struct fs_type proc_type = { .name = "proc", .single = &proc_sb };
+static const struct fs_type dev_type = { .name = "devtmpfs", .single = &dev_sb };
+static const struct fs_type pipe_type = { .name = "pipefs" };
+
+static const struct fs_type *const types[] = { &ramfs_type, &proc_type, &dev_type };
+
+static int proc_statfs(struct super_block *sb, struct kstatfs *st)
+{
+	(void)sb;
+	*st = (struct kstatfs){ .magic = 0x9fa0, .block_size = PAGE_SIZE };
+	return 0;
+}
+
+static const struct super_operations proc_super_ops = { .statfs = proc_statfs };
+
+struct super_block root_sb, dev_sb;
+struct super_block proc_sb = { .ops = &proc_super_ops, .block_size = PAGE_SIZE };
+struct super_block pipe_sb = { .ops = &proc_super_ops, .block_size = PAGE_SIZE };
+
+static LIST_HEAD(mounts); /* of struct super_block.node, oldest first */
+static char root_device[32];
+
+PARAM_STR("root", root_device, "device whose file system is / (sda, vda1, ...); none: the archive",
+	  AT_BOOT);
+
+/* The tree. */
+
+/* The caller's references to sb->root and dir are taken over. */
+static void attach(struct super_block *sb, struct inode *dir)
+{
+	sb->mounted_on = dir;
+	dir->mounted = sb->root;
+	sb->root->parent = dir->parent;
+	if (dir == vfs_root) {
+		vfs_root = sb->root;
+		sb->root->parent = sb->root;
+	}
+	list_add_tail(&sb->node, &mounts);
+}
+
+static void detach(struct super_block *sb)
+{
+	struct inode *dir = sb->mounted_on;
+
+	list_del_init(&sb->node);
+	dir->mounted = NULL;
+	sb->mounted_on = NULL;
+	sb->root->parent = NULL;
+	if (vfs_root == sb->root)
+		vfs_root = dir;
+	inode_put(dir);
+}
+
+void mount_init(void)
+{
+	super_init(&root_sb, &ramfs_type);
+	super_init(&dev_sb, &dev_type);
+	super_init(&proc_sb, &proc_type);
+	super_init(&pipe_sb, &pipe_type);
+	if (ramfs_mount(&root_sb, NULL))
+		panic("vfs: no memory for the root directory");
+	strlcpy(root_sb.source, "rootfs", sizeof(root_sb.source));
+	vfs_root = root_sb.root;
+	vfs_root->parent = vfs_root;
+	list_add_tail(&root_sb.node, &mounts);
+}
+
+void mount_at_boot(struct super_block *sb, const char *name)
+{
+	struct walk w = { .dir = vfs_root, .last = path_name_of(name) };
+	struct inode *dir;
+
+	if (walk_create(&w, S_IFDIR | 0755, 0, NULL, &dir))
+		panic("vfs: cannot make /%s", name);
+	attach(sb, dir);
+}
+
+/* mount. */
+
+static const struct fs_type *find_type(const char *name)
+{
+	for (u32 i = 0; i < ARRAY_SIZE(types); i++)
+		if (!strcmp(types[i]->name, name))
+			return types[i];
+	return NULL;
+}
+
+static int open_device(struct super_block *sb, const char *path)
+{
+	sb->bdev = bdev_find(sb->source);
+	if (!sb->bdev)
+		return -ENOENT;
+	if (sb->bdev->read_only && !sb->read_only)
+		return -EACCES;
+	(void)path;
+	return bdev_claim(sb->bdev, sb->type->name);
+}
+
+/* Gets the file system ready; on failure nothing is left of it. */
+static int fill(struct super_block *sb, const char *options)
+{
+	int err = sb->type->on_device ? open_device(sb, options) : 0;
+
+	if (err)
+		return err;
+	err = sb->type->mount(sb, options);
+	if (err && sb->bdev)
+		bdev_release(sb->bdev);
+	return err;
+}
+
+/* A super block with its root, not mounted yet; 0 or -errno. */
+static int make_super(const struct fs_type *type, const char *source, bool read_only,
+		      const char *options, struct super_block **made)
+{
+	struct super_block *sb = type->single;
+	int err;
+
+	if (sb) {
+		*made = sb;
+		return sb->mounted_on ? -EBUSY : 0;
+	}
+	sb = kzalloc(sizeof(*sb), GFP_KERNEL);
+	if (!sb)
+		return -ENOMEM;
+	super_init(sb, type);
+	strlcpy(sb->source, source, sizeof(sb->source));
+	sb->read_only = read_only;
+	err = fill(sb, options);
+	if (err)
+		kfree(sb);
+	else
+		*made = sb;
+	return err;
+}
+
+static int remount(struct inode *root, bool read_only)
+{
+	struct super_block *sb = root->sb;
+	int err = 0;
+
+	if (root != sb->root || list_empty(&sb->node))
+		return -EINVAL;
+	if (sb->read_only == read_only)
+		return 0;
+	if (!read_only && sb->bdev && sb->bdev->read_only)
+		return -EACCES;
+	if (read_only)
+		err = super_sync(sb);
+	if (!err && read_only && sb->nr_writers)
+		err = -EBUSY;
+	if (!err && sb->ops->remount)
+		err = sb->ops->remount(sb, read_only);
+	if (!err)
+		sb->read_only = read_only;
+	return err;
+}
+
+/* dir's reference is kept by a mount that succeeds. */
+static int mount_new(const char *source, struct inode *dir, const char *type_name, u32 flags,
+		     const char *options)
+{
+	const struct fs_type *type = find_type(type_name);
+	struct super_block *sb;
+	int err;
+
+	if (!type)
+		return -ENODEV;
+	if (!inode_is_dir(dir))
+		return -ENOTDIR;
+	err = make_super(type, source, flags & MS_RDONLY, options, &sb);
+	if (err)
+		return err;
+	while (dir->mounted) { /* by another task meanwhile */
+		inode_get(dir->mounted);
+		inode_put(dir);
+		dir = dir->mounted;
+	}
+	inode_get(dir);
+	attach(sb, dir);
+	return 0;
+}
+
+int vfs_mount(const char *source, const char *path, const char *type, u32 flags,
+	      const char *options)
+{
+	struct inode *dir;
+	int err;
+
+	if ((flags & MS_MGC_MASK) == MS_MGC_VAL)
+		flags &= ~MS_MGC_MASK;
+	if (flags & ~(u32)MS_KNOWN)
+		return -EINVAL;
+	err = vfs_lookup(path, true, &dir);
+	if (err)
+		return err;
+	if (flags & MS_REMOUNT)
+		err = remount(dir, flags & MS_RDONLY);
+	else
+		err = mount_new(source, dir, type, flags, options);
+	inode_put(dir);
+	return err;
+}
+
+int vfs_umount(const char *path, bool follow)
+{
+	struct super_block *sb;
+	struct inode *root;
+	int err = vfs_lookup(path, follow, &root);
+
+	if (err)
+		return err;
+	sb = root->sb;
+	if (root != sb->root || list_empty(&sb->node))
+		err = -EINVAL;
+	else if (!sb->mounted_on || super_in_use(sb))
+		err = -EBUSY;
+	if (!err)
+		detach(sb);
+	inode_put(root);
+	if (!err)
+		super_free(sb);
+	return err;
+}
+
+static void move_to(struct super_block *sb, const char *path)
+{
+	struct inode *dir;
+
+	if (vfs_lookup(path, true, &dir))
+		return;
+	if (!inode_is_dir(dir)) {
+		inode_put(dir);
+		return;
+	}
+	detach(sb);
+	attach(sb, dir);
+}
+
+void mount_root(void)
+{
+	int err = -ENODEV;
+
+	if (!*root_device || !strcmp(root_device, "none"))
+		return;
+	for (u32 i = 0; i < ARRAY_SIZE(types) && err; i++)
+		if (types[i]->on_device)
+			err = vfs_mount(root_device, "/", types[i]->name, 0, NULL);
+	if (err)
+		panic("root=%s cannot be mounted: error %d", root_device, -err);
+	move_to(&dev_sb, "/dev");
+	move_to(&proc_sb, "/proc");
+}
+
+/* All of them. */
+
+int vfs_sync(void)
+{
+	struct super_block *sb;
+	int err = 0, err2;
+
+	list_for_each_entry(sb, &mounts, node) {
+		inode_get(sb->root); /* in use: stays while we sleep */
+		err2 = super_sync(sb);
+		err = err ? err : err2;
+		inode_put(sb->root);
+	}
+	return err;
+}
+
+void mounts_show(struct seq_file *m)
+{
+	static char path[PATH_MAX]; /* show functions do not sleep */
+	const struct super_block *sb;
+
+	list_for_each_entry(sb, &mounts, node)
+		if (!vfs_path_of(sb->root, path, sizeof(path)))
+			seq_printf(m, "%s %s %s %s,relatime 0 0\n", sb->source, path,
+				   sb->type->name, sb->read_only ? "ro" : "rw");
+}
+
+void filesystems_show(struct seq_file *m)
+{
+	for (u32 i = 0; i < ARRAY_SIZE(types); i++)
+		seq_printf(m, "%s\t%s\n", types[i]->on_device ? "" : "nodev", types[i]->name);
+}

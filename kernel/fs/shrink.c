@@ -1,0 +1,46 @@
+/*
+ * Names and inodes of devices give way to pages when memory is short. Of those that nobody uses,
+ * each pass of reclaim looks at a part that doubles as it gets more desperate, as Linux's
+ * shrinkers do. vfs_cache_pressure is the percentage of that: 0 keeps them, 200 takes them twice
+ * as willingly as pages.
+ */
+#include "procfs.h"
+
+#include "internal.h"
+
+#include "lib/param.h"
+
+static u32 pressure = 100;
+
+PARAM_U32("vm.vfs_cache_pressure", pressure, 0, 1000, "%",
+	  "how willingly names and inodes of devices leave memory, beside pages");
+
+u32 vfs_shrink(int priority)
+{
+	u32 names = dcache_nr_cached(), inodes = icache_nr_unused(), gone;
+
+	if (likely(!names && !inodes))
+		return 0;
+	gone = dcache_shrink((u32)((u64)names * pressure / 100 >> priority));
+	return gone + icache_shrink((u32)((u64)inodes * pressure / 100 >> priority));
+}
+
+static void pressure_show(struct seq_file *m)
+{
+	seq_printf(m, "%u\n", pressure);
+}
+
+static int pressure_store(char *text)
+{
+	return param_set("vm.vfs_cache_pressure", text, NULL, 0);
+}
+
+static const struct proc_file files[] = {
+	{ "sys/vm/vfs_cache_pressure", pressure_show, pressure_store },
+	{ NULL, NULL, NULL },
+};
+
+void shrink_init(void)
+{
+	proc_register(files);
+}

@@ -1,0 +1,139 @@
+/*
+ * Super blocks: a file system that is in use, its inodes, and how it is written out and let go.
+ *
+ * Of one in memory the names are all there is: it is unused when every inode has no references but
+ * those of its names. Of one on a device all names and unused inodes are first taken out of memory;
+ * it is unused when only its root is left. Between that look and the moment when no path leads
+ * there any more nothing sleeps.
+ */
+#include "internal.h"
+
+#include "drivers/block.h"
+#include "lib/assert.h"
+#include "lib/string.h"
+#include "mm/slab.h"
+
+static u32 last_dev;
+
+void super_init(struct super_block *sb, const struct fs_type *type)
+{
+	sb->type = type;
+	sb->dev = ++last_dev;
+	INIT_LIST_HEAD(&sb->inodes);
+	INIT_LIST_HEAD(&sb->dirty);
+	INIT_LIST_HEAD(&sb->node);
+	strlcpy(sb->source, type->name, sizeof(sb->source));
+}
+
+int super_sync(struct super_block *sb)
+{
+	int err, err2;
+
+	if (!sb->type->on_device || sb->read_only)
+		return 0;
+	err = icache_sync(sb);
+	err2 = sb->ops->sync ? sb->ops->sync(sb) : 0;
+	err = err ? err : err2;
+	err2 = super_flush(sb);
+	return err ? err : err2;
+}
+
+int super_flush(struct super_block *sb)
+{
+	int err, err2;
+
+	if (!sb->bdev)
+		return 0;
+	err = buf_sync_all(sb->bdev);
+	err2 = block_flush(sb->bdev);
+	return err ? err : err2;
+}
+
+/* References to the root that are not a use: the super block's, and the caller's. */
+#define ROOT_HELD 2u
+
+static bool memory_in_use(const struct super_block *sb)
+{
+	const struct inode *inode;
+
+	list_for_each_entry(inode, &sb->inodes, on_sb)
+		if (inode->count > inode->nr_names + (inode == sb->root ? ROOT_HELD : 0))
+			return true;
+	return false;
+}
+
+bool super_in_use(struct super_block *sb)
+{
+	if (!sb->type->on_device)
+		return memory_in_use(sb);
+	for (;;) {
+		dcache_drop(sb);
+		icache_drop_unused(sb);
+		if (list_empty(&sb->dirty))
+			break;
+		if (super_sync(sb)) /* sleeps: look again */
+			return true;
+	}
+	return !list_is_last(sb->inodes.next, &sb->inodes) || sb->root->count > ROOT_HELD;
+}
+
+/* The inodes first get a reference each, so that none goes while its directory is taken apart. */
+static void free_tree(struct super_block *sb)
+{
+	struct inode *inode, *next;
+
+	list_for_each_entry(inode, &sb->inodes, on_sb)
+		inode_get(inode);
+	list_for_each_entry(inode, &sb->inodes, on_sb)
+		dentry_drop_all(inode);
+	list_for_each_entry_safe(inode, next, &sb->inodes, on_sb)
+		if (inode != sb->root)
+			inode_put(inode);
+	sb->root->count--;
+}
+
+void super_free(struct super_block *sb)
+{
+	struct inode *root = sb->root;
+
+	if (sb == sb->type->single)
+		return;
+	if (sb->type->on_device)
+		super_sync(sb);
+	else
+		free_tree(sb);
+	sb->root = NULL;
+	root->state |= INODE_BAD; /* it does not stay in memory */
+	inode_put(root);
+	ASSERT(list_empty(&sb->inodes));
+	if (sb->ops->put_super)
+		sb->ops->put_super(sb);
+	if (sb->bdev) {
+		super_flush(sb);
+		bdev_release(sb->bdev);
+	}
+	kfree(sb);
+}
+
+int vfs_syncfs(struct inode *inode)
+{
+	return super_sync(inode->sb);
+}
+
+int vfs_statfs(struct inode *inode, struct kstatfs *st)
+{
+	return inode->sb->ops->statfs(inode->sb, st);
+}
+
+int vfs_fsync(struct file *f, bool data)
+{
+	struct inode *inode = f->inode;
+	int err, err2;
+
+	if (!inode_is_reg(inode) && !inode_is_dir(inode))
+		return f->fops->sync ? f->fops->sync(f) : -EINVAL;
+	(void)data;
+	err = inode_sync(inode, true);
+	err2 = inode->state & INODE_STORED ? super_flush(inode->sb) : 0;
+	return err ? err : err2;
+}

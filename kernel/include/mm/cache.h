@@ -1,0 +1,150 @@
+/*
+ * The page cache: the pages of a file that are in memory. mm/cache/cache.c has the theory.
+ *
+ * A file has a store behind it (a file system on a device, or the device itself: cache_ops says where
+ * its blocks lie), or none (ramfs), and then its cache is all there is of it.
+ */
+#ifndef MM_CACHE_H
+#define MM_CACHE_H
+
+#include "lib/list.h"
+#include "lib/radix.h"
+#include "types.h"
+
+struct block_device;
+struct file;
+struct inode;
+struct page;
+struct seq_file;
+struct super_block;
+
+/* Files end here at the latest: positions fit into 32 bits. */
+#define CACHE_MAX_SIZE 0xFFFFF000u
+
+/* Where blocks of a file lie on its device. */
+struct extent {
+	u32 sector; /* 0: a hole */
+	u32 blocks; /* that follow one another from there, >= 1 */
+	bool fresh; /* just made: what the caller does not write must be zeroed */
+};
+
+struct cache_ops {
+	/*
+	 * Where block `block` (of 1 << inode->block_bits bytes) of the file lies, and how many
+	 * after it follow it on the device, at most max. create: makes those that are missing; the
+	 * page is locked. May sleep. 0, -ENOSPC, -EIO. Without create it is called by reclaim,
+	 * too, with create by page faults: it may take neither inode->lock nor mm->lock.
+	 */
+	int (*map)(struct inode *inode, u32 block, u32 max, bool create, struct extent *extent);
+};
+
+struct page_cache { /* in struct inode */
+	struct radix pages; /* pages by number; and shadows of those that were evicted */
+	u32 nr_pages, nr_dirty;
+	u32 nr_writeback; /* irq */
+	u32 nr_shadows;
+	u32 store; /* page_id.store of its pages, given with the first one; 0: none yet */
+	const struct cache_ops *ops; /* NULL: nothing is behind it, no policy sees its pages */
+	struct block_device *bdev;   /* where extents lie */
+	struct list_head regions;    /* of vm_area_struct.mapping: who maps it */
+	struct list_head dirty;      /* with nr_dirty: in the list of those to be written */
+	u64 dirtied_ns; /* machine time at which the first of its dirty pages became so */
+	u32 nr_writers; /* who go over its dirty pages now */
+	int error; /* irq: of a write since the last cache_sync */
+};
+
+/* How a file is read: what is read ahead of it. In struct file and vm_area_struct; all zero: nothing
+ * is known yet. */
+struct readahead {
+	u32 next; /* the page after the one that was used last */
+	u32 start, size; /* the last window: pages that were read before somebody asked */
+	u8 advice; /* enum readahead_advice */
+};
+
+enum readahead_advice { READ_NORMAL, READ_RANDOM, READ_SEQUENTIAL };
+
+/* A new inode's cache, all else zero. */
+void cache_init(struct page_cache *cache);
+
+/* A regular file's operations. Bytes, or -EFAULT, -EIO, -ENOMEM, -ENOSPC, -EFBIG. May sleep. */
+long cache_file_read(struct file *f, void *user, size_t n, u64 *pos);
+long cache_file_write(struct file *f, const void *user, size_t n, u64 *pos);
+/* The same into kernel memory. */
+long cache_read_kernel(struct inode *inode, u64 pos, void *to, size_t n);
+/* Pages that files without a store may have, and how many of them are left. */
+void cache_room(u64 *pages, u64 *left);
+/* What the boot archive brings: 0, -EFBIG, -ENOSPC. */
+int cache_append_kernel(struct inode *inode, const void *from, size_t n);
+
+/* A page with a reference, read if it must be: 0, -EINVAL beyond the end, -ENOMEM, -EIO. May sleep. */
+int cache_get_page(struct inode *inode, u32 index, struct page **page);
+
+/* The file has become shorter, inode->size says so already: pages beyond go, unmapped everywhere;
+ * the rest of the last one is zeroed. Before the file system frees the blocks. May sleep. */
+void cache_truncate(struct inode *inode, u64 size);
+/* All pages, clean or not: the inode goes for good. Sleeps only if it has pages. */
+void cache_drop(struct inode *inode);
+/* Drops what is clean, not mapped and not in use: pages dropped. Never sleeps. */
+u32 cache_shrink(struct inode *inode);
+/* Writes what is dirty and waits for it: 0 or the first error since the last call. May sleep. */
+int cache_sync(struct inode *inode);
+/* posix_fadvise: a range of bytes, n 0: to the end. 0 or -EINVAL. May sleep. */
+int cache_advise(struct file *f, u64 from, u64 n, int advice);
+/* The same of pages: starts reading them; drops those that can go at once. */
+void cache_will_need(struct inode *inode, u32 first, u32 nr);
+
+/* Blocks of metadata of a file system: pieces of the pages of its device's own file. data is valid
+ * until buf_put. Of such a page only the sectors of blocks marked dirty are ever written. */
+struct buf {
+	struct page *page;
+	char *data;
+	struct block_device *bdev;
+	u32 block, size;
+};
+
+int buf_read(struct super_block *sb, u32 block, struct buf *b); /* 0, -EIO, -ENOMEM; may sleep */
+int buf_new(struct super_block *sb, u32 block, struct buf *b);  /* the same; zeroed, and dirty */
+void buf_dirty(struct buf *b);
+void buf_put(struct buf *b);
+/* The block was freed: it is not written any more. Waits for a write that is under way. */
+void buf_forget(struct super_block *sb, u32 block);
+/* Writes all dirty metadata of a device and waits: 0 or -EIO. May sleep. */
+int buf_sync_all(struct block_device *bdev);
+
+/* A device's own file: the inode of /dev/NAME becomes it. */
+void cache_init_device(struct inode *inode, struct block_device *bdev);
+
+/* Pages of files that have a store, dirty, being written; of all files. */
+extern u32 cache_nr_stored, cache_nr_dirty, cache_nr_writeback;
+u32 cache_nr_cached(void);
+void writeback_init(void); /* its thread, and files in /proc/sys/vm */
+
+/*
+ * For mm/space and reclaim.
+ */
+struct mm_struct;
+
+/* The page for a fault, as cache_get_page. *major: it had to be read. */
+int cache_fault_page(struct inode *inode, u32 index, struct readahead *ahead, struct page **page,
+		     bool *major);
+/* mm has just mapped it. */
+void cache_note_fault(struct page *page, struct mm_struct *mm);
+/* May mm map it because its neighbour was asked for? Then it is mm's. */
+bool cache_note_neighbour(struct page *page, struct mm_struct *mm);
+/* mm maps it no more; used: since somebody asked last. The page may have others, or none. */
+void cache_note_unmap(struct page *page, struct mm_struct *mm, bool used);
+/* A shared mapping may write to it from now on: finds it its place and makes it dirty. 0, -ENOSPC,
+ * -EIO; -EAGAIN: it has left the file. May sleep. */
+int cache_make_writable(struct inode *inode, struct page *page);
+/* Unmaps it everywhere. */
+void cache_unmap(struct page *page);
+/* sectors: a bit for each that differs from the device. Interrupts may be off. */
+void cache_set_dirty(struct page *page, u32 sectors);
+/* Does somebody use it, or is it not clean? */
+bool cache_page_in_use(const struct page *page);
+/* Writes it, and dirty neighbours; when it is over reclaim_write_done is called, once. May sleep. */
+void cache_write_for_reclaim(struct page *page);
+/* It leaves memory, clean and used by nobody; its shadow stays. */
+void cache_evict(struct page *page);
+
+#endif

@@ -1,0 +1,322 @@
+/* Radix trees; what they are: lib/radix.h. */
+#include "lib/radix.h"
+
+#include "errno.h"
+#include "lib/assert.h"
+#include "lib/string.h"
+
+#define MAX_SHIFT 30 /* of the highest root: 5 levels of 6 bits below it */
+
+struct radix_node *radix_take(struct radix_nodes *nodes)
+{
+	struct radix_node *node = nodes->first;
+
+	if (node) {
+		nodes->first = node->parent;
+		nodes->nr--;
+	}
+	return node;
+}
+
+static inline u32 slot_of(const struct radix_node *node, u32 index)
+{
+	return index >> node->shift & (RADIX_SLOTS - 1);
+}
+
+static inline bool covers(const struct radix_node *root, u32 index)
+{
+	return index >> root->shift < RADIX_SLOTS;
+}
+
+static inline u32 shift_for(u32 index)
+{
+	u32 shift = 0;
+
+	while (index >> shift >= RADIX_SLOTS)
+		shift += RADIX_SHIFT;
+	return shift;
+}
+
+/* Tags of one node. */
+
+static inline bool bit_test(const struct radix_node *node, u32 slot, u32 tag)
+{
+	return node->tags[tag][slot / 32] >> slot % 32 & 1;
+}
+
+static inline void bit_set(struct radix_node *node, u32 slot, u32 tag)
+{
+	node->tags[tag][slot / 32] |= 1u << slot % 32;
+}
+
+static inline void bit_clear(struct radix_node *node, u32 slot, u32 tag)
+{
+	node->tags[tag][slot / 32] &= ~(1u << slot % 32);
+}
+
+static inline bool any_tagged(const struct radix_node *node, u32 tag)
+{
+	return node->tags[tag][0] | node->tags[tag][1];
+}
+
+STATIC_ASSERT(RADIX_SLOTS == 64);
+
+/* The node whose slots hold the entries around index; NULL: there is none. */
+static struct radix_node *leaf_of(const struct radix *tree, u32 index)
+{
+	struct radix_node *node = tree->root;
+
+	if (!node || !covers(node, index))
+		return NULL;
+	while (node && node->shift)
+		node = node->slot[slot_of(node, index)];
+	return node;
+}
+
+/* Inserting. */
+
+/* Nodes that are missing between the root and the entry. */
+static u32 nr_missing(const struct radix *tree, u32 index)
+{
+	const struct radix_node *node = tree->root;
+	u32 shift = shift_for(index);
+
+	if (!node)
+		return shift / RADIX_SHIFT + 1;
+	if (node->shift < shift) /* new roots above, and a branch of its own below the last */
+		return (shift - node->shift) / RADIX_SHIFT + shift / RADIX_SHIFT;
+	for (shift = node->shift; shift && node; shift -= RADIX_SHIFT)
+		node = node->slot[slot_of(node, index)];
+	return node ? 0 : shift / RADIX_SHIFT + 1;
+}
+
+static struct radix_node *new_node(struct radix_nodes *nodes, u32 shift)
+{
+	struct radix_node *node = radix_take(nodes);
+
+	memset(node, 0, sizeof(*node));
+	node->shift = shift;
+	return node;
+}
+
+static void link(struct radix_node *parent, u32 slot, struct radix_node *child)
+{
+	child->parent = parent;
+	child->place = slot;
+	parent->slot[slot] = child;
+	parent->count++;
+}
+
+static void grow(struct radix *tree, u32 index, struct radix_nodes *nodes)
+{
+	if (!tree->root)
+		tree->root = new_node(nodes, shift_for(index));
+	while (!covers(tree->root, index)) {
+		struct radix_node *below = tree->root;
+
+		tree->root = new_node(nodes, below->shift + RADIX_SHIFT);
+		link(tree->root, 0, below);
+		for (u32 tag = 0; tag < NR_RADIX_TAGS; tag++)
+			if (any_tagged(below, tag))
+				bit_set(tree->root, 0, tag);
+	}
+}
+
+int radix_insert(struct radix *tree, u32 index, void *item, struct radix_nodes *nodes)
+{
+	struct radix_node *node = leaf_of(tree, index);
+
+	if (!node) {
+		if (nr_missing(tree, index) > nodes->nr)
+			return -ENOMEM;
+		grow(tree, index, nodes);
+		for (node = tree->root; node->shift; node = node->slot[slot_of(node, index)])
+			if (!node->slot[slot_of(node, index)])
+				link(node, slot_of(node, index),
+				     new_node(nodes, node->shift - RADIX_SHIFT));
+	}
+	if (node->slot[slot_of(node, index)])
+		return -EEXIST;
+	node->slot[slot_of(node, index)] = item;
+	node->count++;
+	return 0;
+}
+
+void radix_replace(struct radix *tree, u32 index, void *item)
+{
+	struct radix_node *leaf = leaf_of(tree, index);
+
+	ASSERT(leaf && leaf->slot[slot_of(leaf, index)] && item);
+	leaf->slot[slot_of(leaf, index)] = item;
+}
+
+/* Tags. */
+
+void radix_set_tag(struct radix *tree, u32 index, enum radix_tag tag)
+{
+	struct radix_node *node = leaf_of(tree, index);
+	u32 slot = slot_of(node, index);
+
+	ASSERT(node->slot[slot]);
+	for (; node && !bit_test(node, slot, tag); slot = node->place, node = node->parent)
+		bit_set(node, slot, tag);
+}
+
+static void clear_upwards(struct radix_node *node, u32 slot, u32 tag)
+{
+	bit_clear(node, slot, tag);
+	while (!any_tagged(node, tag) && node->parent) {
+		slot = node->place;
+		node = node->parent;
+		bit_clear(node, slot, tag);
+	}
+}
+
+void radix_clear_tag(struct radix *tree, u32 index, enum radix_tag tag)
+{
+	struct radix_node *leaf = leaf_of(tree, index);
+
+	if (leaf && bit_test(leaf, slot_of(leaf, index), tag))
+		clear_upwards(leaf, slot_of(leaf, index), tag);
+}
+
+bool radix_has_tag(const struct radix *tree, u32 index, enum radix_tag tag)
+{
+	const struct radix_node *leaf = leaf_of(tree, index);
+
+	return leaf && bit_test(leaf, slot_of(leaf, index), tag);
+}
+
+/* Removing. */
+
+void *radix_remove(struct radix *tree, u32 index, struct radix_nodes *nodes)
+{
+	struct radix_node *node = leaf_of(tree, index), *parent;
+	void *item = node ? node->slot[slot_of(node, index)] : NULL;
+
+	if (!item)
+		return NULL;
+	for (u32 tag = 0; tag < NR_RADIX_TAGS; tag++)
+		if (bit_test(node, slot_of(node, index), tag))
+			clear_upwards(node, slot_of(node, index), tag);
+	node->slot[slot_of(node, index)] = NULL;
+	while (--node->count == 0) {
+		parent = node->parent;
+		if (parent)
+			parent->slot[node->place] = NULL;
+		else
+			tree->root = NULL;
+		radix_give(nodes, node);
+		if (!parent)
+			break;
+		node = parent;
+	}
+	return item;
+}
+
+/* Walking. */
+
+/* Is there something in the slot; marked, if it is about a tag? */
+static inline bool holds(const struct radix_node *node, u32 slot, int tag)
+{
+	return tag < 0 ? !!node->slot[slot] : bit_test(node, slot, tag);
+}
+
+/* The next slot in use at or after the one that *index names; *index becomes its first number.
+ * RADIX_SLOTS: none. */
+static u32 next_slot(const struct radix_node *node, u32 *index, int tag)
+{
+	u32 slot = slot_of(node, *index), first = slot;
+
+	while (slot < RADIX_SLOTS && !holds(node, slot, tag))
+		slot++;
+	if (slot != first && slot < RADIX_SLOTS)
+		*index = ((*index >> node->shift) + (slot - first)) << node->shift;
+	return slot;
+}
+
+/* Moves *index behind everything that is below node; false: there are no more numbers. */
+static bool skip(const struct radix_node *node, u32 *index)
+{
+	u32 shift = node->shift + RADIX_SHIFT;
+
+	if (shift >= 32)
+		return false;
+	*index = ((*index >> shift) + 1) << shift;
+	return *index;
+}
+
+static void *next(const struct radix *tree, u32 *index, int tag)
+{
+	const struct radix_node *node = tree->root;
+
+	if (!node || !covers(node, *index))
+		return NULL;
+	for (;;) {
+		u32 slot = next_slot(node, index, tag);
+
+		if (slot == RADIX_SLOTS) {
+			if (!node->parent || !skip(node, index))
+				return NULL;
+			node = node->parent;
+			while (node->parent && !slot_of(node, *index)) /* a carry */
+				node = node->parent;
+			if (!node->parent && !covers(node, *index))
+				return NULL;
+		} else if (node->shift) {
+			node = node->slot[slot];
+		} else {
+			return node->slot[slot];
+		}
+	}
+}
+
+void *radix_next(const struct radix *tree, u32 *index)
+{
+	return next(tree, index, -1);
+}
+
+void *radix_next_tagged(const struct radix *tree, u32 *index, enum radix_tag tag)
+{
+	return next(tree, index, tag);
+}
+
+/* Checking. */
+
+static int check_node(const struct radix_node *node)
+{
+	int entries = 0, below, used = 0;
+
+	for (u32 slot = 0; slot < RADIX_SLOTS; slot++) {
+		const struct radix_node *child = node->slot[slot];
+
+		for (u32 tag = 0; tag < NR_RADIX_TAGS; tag++)
+			if (bit_test(node, slot, tag) !=
+			    (node->shift && child ? any_tagged(child, tag)
+						  : child && bit_test(node, slot, tag)))
+				return -EINVAL;
+		if (!child)
+			continue;
+		used++;
+		if (!node->shift) {
+			entries++;
+			continue;
+		}
+		if (child->parent != node || child->place != slot ||
+		    child->shift + RADIX_SHIFT != node->shift)
+			return -EINVAL;
+		below = check_node(child);
+		if (below <= 0)
+			return -EINVAL;
+		entries += below;
+	}
+	return used == node->count ? entries : -EINVAL;
+}
+
+int radix_check(const struct radix *tree)
+{
+	if (!tree->root)
+		return 0;
+	return tree->root->parent || tree->root->shift > MAX_SHIFT ? -EINVAL
+								   : check_node(tree->root);
+}

@@ -1,0 +1,51 @@
+/*
+ * What to read ahead of a reader. Pure decisions; read.c does the reading.
+ *
+ * Who asks for the page after the one that he used last reads in sequence: a window of pages is
+ * read at once, each twice as large as the one before, up to 128 KiB. When he comes to the first
+ * page of a window, the next one is sent for, so that the device works while he does. Who asks for
+ * another page is a random reader: he gets what he asked for, and begins anew. (This is the
+ * design of Linux's mm/readahead.c without its context search and its marked page.)
+ */
+#include "internal.h"
+
+#define MIN_WINDOW 4u
+#define MAX_WINDOW 32u /* pages: 128 KiB */
+
+static u32 largest(const struct readahead *ahead)
+{
+	return ahead->advice == READ_SEQUENTIAL ? 2 * MAX_WINDOW : MAX_WINDOW;
+}
+
+static u32 next_size(const struct readahead *ahead)
+{
+	u32 first = ahead->advice == READ_SEQUENTIAL ? MAX_WINDOW : MIN_WINDOW;
+
+	return ahead->size ? MIN(2 * ahead->size, largest(ahead)) : first;
+}
+
+u32 readahead_miss(struct readahead *ahead, u32 index, u32 want)
+{
+	bool sequence = index == ahead->next && ahead->advice != READ_RANDOM;
+
+	want = MIN(want, MAX_WINDOW);
+	if (!sequence) {
+		ahead->size = 0;
+		return want;
+	}
+	ahead->size = MAX(next_size(ahead), want);
+	ahead->start = index;
+	return ahead->size;
+}
+
+bool readahead_follow(struct readahead *ahead, u32 index)
+{
+	bool entered = ahead->size && index - ahead->start < ahead->size;
+
+	ahead->next = index + 1;
+	if (!entered || ahead->advice == READ_RANDOM)
+		return false;
+	ahead->start += ahead->size;
+	ahead->size = next_size(ahead);
+	return true;
+}

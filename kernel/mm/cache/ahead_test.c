@@ -1,0 +1,55 @@
+/* What is read ahead, asked page by page. */
+#include "ahead.c"
+#include "lib/ktap.h"
+
+KTEST(readahead, grows_while_the_reader_goes_on)
+{
+	static const u32 sizes[] = { 8, 16, 32, 32, 32 };
+	struct readahead a = { 0 };
+	u32 at = 0, read = readahead_miss(&a, 0, 1);
+
+	EXPECT_EQ(read, 4);
+	for (u32 i = 0; i < ARRAY_SIZE(sizes); i++) {
+		EXPECT(readahead_follow(&a, at++));
+		EXPECT_EQ(a.start, read);
+		EXPECT_EQ(a.size, sizes[i]);
+		while (at < a.start)
+			EXPECT(!readahead_follow(&a, at++));
+		read += a.size;
+	}
+}
+
+KTEST(readahead, gives_a_random_reader_what_he_asks_for)
+{
+	struct readahead a = { 0 };
+
+	EXPECT_EQ(readahead_miss(&a, 0, 1), 4);
+	EXPECT(readahead_follow(&a, 0));
+	EXPECT_EQ(readahead_miss(&a, 1000, 1), 1);
+	EXPECT(!readahead_follow(&a, 1000));
+	EXPECT_EQ(readahead_miss(&a, 500, 3), 3);
+	EXPECT(!readahead_follow(&a, 500));
+	/* and in sequence again, from the smallest window on */
+	EXPECT_EQ(readahead_miss(&a, 501, 1), 4);
+}
+
+KTEST(readahead, reads_no_less_than_is_needed)
+{
+	struct readahead a = { 0 };
+
+	EXPECT_EQ(readahead_miss(&a, 0, 20), 20);
+	EXPECT_EQ(readahead_miss(&a, 70, 100), 32);
+}
+
+KTEST(readahead, heeds_advice)
+{
+	struct readahead random = { .advice = READ_RANDOM };
+	struct readahead sequential = { .advice = READ_SEQUENTIAL };
+
+	EXPECT_EQ(readahead_miss(&random, 0, 1), 1);
+	EXPECT(!readahead_follow(&random, 0));
+	EXPECT_EQ(readahead_miss(&random, 1, 1), 1);
+	EXPECT_EQ(readahead_miss(&sequential, 0, 1), 32);
+	EXPECT(readahead_follow(&sequential, 0));
+	EXPECT_EQ(sequential.size, 64);
+}

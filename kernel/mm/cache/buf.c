@@ -1,0 +1,111 @@
+/*
+ * Device files, and blocks of metadata.
+ *
+ * The file of a device (/dev/sda) is its sectors: page n is what lies at n * 4096, as long as there are
+ * sectors. A file system keeps its metadata in these pages. They lie in low memory, so that a block
+ * has an address. Each page knows which of its sectors are dirty, and no others are written: next
+ * to a block of metadata there may lie data of a file, which are newer in that file's own cache
+ * than here.
+ */
+#include "drivers/block.h"
+#include "internal.h"
+#include "lib/string.h"
+
+static int device_map(struct inode *inode, u32 block, u32 max, bool create, struct extent *e)
+{
+	u32 sectors = inode->cache.bdev->nr_sectors;
+
+	(void)create;
+	if (block >= sectors)
+		return -EIO;
+	*e = (struct extent){ .sector = block, .blocks = MIN(max, sectors - block) };
+	return 0;
+}
+
+static const struct cache_ops device_ops = { .map = device_map };
+
+void cache_init_device(struct inode *inode, struct block_device *bdev)
+{
+	inode->cache.ops = &device_ops;
+	inode->cache.bdev = bdev;
+	inode->block_bits = SECTOR_SHIFT;
+	inode->size = (u64)bdev->nr_sectors << SECTOR_SHIFT;
+	bdev->inode = inode;
+}
+
+static u32 offset_of(const struct buf *b)
+{
+	return b->block * b->size & (PAGE_SIZE - 1);
+}
+
+static u32 sectors_of(const struct buf *b)
+{
+	u32 first = offset_of(b) >> SECTOR_SHIFT;
+
+	return ((1u << (b->size >> SECTOR_SHIFT)) - 1) << first;
+}
+
+static u32 page_of(const struct buf *b)
+{
+	return (u64)b->block * b->size >> PAGE_SHIFT;
+}
+
+static void describe(struct super_block *sb, u32 block, struct buf *b)
+{
+	*b = (struct buf){ .bdev = sb->bdev, .block = block, .size = sb->block_size };
+}
+
+int buf_read(struct super_block *sb, u32 block, struct buf *b)
+{
+	int err;
+
+	describe(sb, block, b);
+	err = cache_get_page(b->bdev->inode, page_of(b), &b->page);
+	if (err)
+		return err == -EINVAL ? -EIO : err;
+	b->data = (char *)page_address(b->page) + offset_of(b);
+	return 0;
+}
+
+/* The page is read even if none of it is needed: what lies beside the block may be. */
+int buf_new(struct super_block *sb, u32 block, struct buf *b)
+{
+	int err = buf_read(sb, block, b);
+
+	if (err)
+		return err;
+	memset(b->data, 0, b->size);
+	buf_dirty(b);
+	return 0;
+}
+
+void buf_dirty(struct buf *b)
+{
+	cache_set_dirty(b->page, sectors_of(b));
+}
+
+void buf_put(struct buf *b)
+{
+	page_put(b->page);
+	b->page = NULL;
+}
+
+void buf_forget(struct super_block *sb, u32 block)
+{
+	struct buf b;
+	struct page *page;
+
+	describe(sb, block, &b);
+	page = cache_find(b.bdev->inode, page_of(&b));
+	if (!page)
+		return;
+	page_get(page);
+	page_wait_writeback(page);
+	cache_clean_sectors(page, sectors_of(&b));
+	page_put(page);
+}
+
+int buf_sync_all(struct block_device *bdev)
+{
+	return bdev->inode ? cache_sync(bdev->inode) : 0;
+}

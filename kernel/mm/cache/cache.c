@@ -1,0 +1,331 @@
+/*
+ * The page cache: which pages of a file are in memory.
+ *
+ * Each inode has a radix tree from page number to page. With no store behind it (ramfs) the tree is
+ * the file: a page that is not there is a hole, and its pages go with truncation or with the inode.
+ * With a store (a file system on a device, or the device itself) a page that is not there is read,
+ * and pages go to make room, by the policy's choice; then a shadow stays in the tree, which tells a
+ * page that comes back how many others were evicted meanwhile.
+ *
+ * The states of a page of a file with a store:
+ *
+ *	locked            being read, truncated away, or given its place on the device; others wait
+ *	up to date        holds what the file holds; without it, after an error, it is dropped
+ *	dirty             differs from the device: tag in the tree, and which of its sectors
+ *	writeback         a write is under way; it may become dirty again meanwhile
+ *	owned, isolated   the policy's, or reclaim's, as anonymous pages are (mm/policy.h)
+ *	readahead         nobody has asked for it yet
+ *
+ * From three sides a page becomes dirty. write(2) marks what it writes. A shared mapping is read-only
+ * until somebody writes through it: that fault finds the page its place on the device and marks it.
+ * When it is cleaned all its entries become read-only again, so that the next write is seen, too: an
+ * entry that may be written to means a dirty page. The third are the blocks of metadata (buf.c).
+ *
+ * Order of locks: inode->lock, then mm->lock, then a page's; those of a file system come last. Who
+ * reads or writes pages may wait for a page's lock only with nothing unsent in his hands (io.c).
+ * Counts and tags change when a write ends, in an interrupt: with interrupts off.
+ *
+ * The frames may lie in HIGHMEM. Copying to or from user memory may sleep, for the user's page may
+ * have to be read, and a kmap slot must not be held across a sleep; so pages in low memory are
+ * copied in place, the common case, and others through a small buffer on the stack (copy.c).
+ *
+ * While a copy sleeps the file may change under it. A page in use is pinned by a reference, and
+ * tree and size are looked at again after each page. A new page is filled before it is put into the
+ * tree, so that no reader sees what its frame held before; if another task put one there meanwhile,
+ * the write of that page starts again.
+ *
+ * Files without a store may fill half of the memory that the boot archive leaves (as tmpfs by
+ * default), else nothing would be left for the processes, and memory is asked for without killing
+ * anybody: filling /tmp ends in ENOSPC. Files end at 4 GiB.
+ */
+#include "internal.h"
+
+#include "arch/irq.h"
+#include "lib/assert.h"
+#include "mm/policy_core.h"
+#include "mm/slab.h"
+#include "mm/vmstat.h"
+#include "sched/wait.h"
+
+#define FIRST_STORE 256u /* below: swap areas */
+
+u32 cache_nr_stored;
+
+static u32 nr_kept;      /* pages of files without a store */
+static u32 nr_boot_kept; /* that the boot archive has brought */
+static u32 nr_shadows;
+static u32 evictions;    /* of pages of files */
+
+static struct kmem_cache *node_cache(void)
+{
+	static struct kmem_cache *cache;
+
+	if (!cache)
+		cache = kmem_cache_create("radix_node", sizeof(struct radix_node), 0, NULL);
+	return cache;
+}
+
+static void free_nodes(struct radix_nodes *nodes)
+{
+	struct radix_node *node;
+
+	while ((node = radix_take(nodes)))
+		kmem_cache_free(node_cache(), node);
+}
+
+void cache_init(struct page_cache *cache)
+{
+	INIT_LIST_HEAD(&cache->regions);
+	INIT_LIST_HEAD(&cache->dirty);
+}
+
+static u32 max_kept(void)
+{
+	return (nr_managed_pages() + nr_boot_kept) / 2;
+}
+
+bool cache_may_grow(void)
+{
+	return nr_kept < max_kept();
+}
+
+void cache_room(u64 *pages, u64 *left)
+{
+	*pages = max_kept();
+	*left = *pages - MIN(nr_kept, max_kept());
+}
+
+void cache_boot_done(void)
+{
+	nr_boot_kept = nr_kept;
+}
+
+u32 cache_nr_cached(void)
+{
+	return nr_kept + cache_nr_stored;
+}
+
+/* Pages come. */
+
+static void note_refault(u32 shadow)
+{
+	if (evictions - (shadow >> 1) <= vm_frames())
+		stat_count(workingset_refault_file);
+}
+
+/* Never sleeps. -ENOMEM: a node more is needed. */
+static int put_in(struct inode *inode, u32 index, struct page *page, struct radix_nodes *nodes)
+{
+	struct radix *pages = &inode->cache.pages;
+	unsigned long flags = irq_save();
+	int err = radix_insert(pages, index, page, nodes);
+	void *old = err == -EEXIST ? radix_find(pages, index) : NULL;
+
+	if (is_shadow(old)) {
+		radix_replace(pages, index, page);
+		err = 0;
+	}
+	irq_restore(flags);
+	if (is_shadow(old)) {
+		nr_shadows--;
+		note_refault((uintptr_t)old);
+	}
+	return err;
+}
+
+static void describe(struct inode *inode, u32 index, struct page *page)
+{
+	static u32 last_store = FIRST_STORE;
+	struct page_cache *cache = &inode->cache;
+
+	page->inode = inode;
+	page->file_index = index;
+	page->owner = NULL;
+	cache->nr_pages++;
+	if (!cache->ops) {
+		page_set(page, PG_uptodate);
+		nr_kept++;
+		return;
+	}
+	page->sectors = page->writing = page->nr_io = 0;
+	page_set(page, PG_filecache);
+	cache_nr_stored++;
+	if (!cache->store)
+		cache->store = ++last_store;
+}
+
+int cache_add(struct inode *inode, u32 index, struct page *page, gfp_t gfp)
+{
+	struct radix_nodes nodes = { 0 };
+	struct radix_node *node;
+	int err;
+
+	while ((err = put_in(inode, index, page, &nodes)) == -ENOMEM) {
+		node = kmem_cache_alloc(node_cache(), gfp & ~GFP_HIGH);
+		if (!node)
+			break;
+		radix_give(&nodes, node);
+	}
+	if (!err)
+		describe(inode, index, page);
+	free_nodes(&nodes);
+	return err;
+}
+
+/* Pages go. */
+
+static void take_out(struct page *page)
+{
+	page->inode->cache.nr_pages--;
+	page->inode = NULL;
+	if (page_test(page, PG_filecache))
+		cache_nr_stored--;
+	else
+		nr_kept--;
+	page_put(page);
+}
+
+void cache_remove(struct page *page)
+{
+	struct radix_nodes nodes = { 0 };
+	unsigned long flags = irq_save();
+
+	cache_clean(page);
+	radix_remove(&page->inode->cache.pages, page->file_index, &nodes);
+	irq_restore(flags);
+	free_nodes(&nodes);
+	if (page_test(page, PG_owned))
+		policy_call_remove(page, VM_OUT_FREED);
+	take_out(page);
+}
+
+void cache_evict(struct page *page)
+{
+	uintptr_t shadow = (uintptr_t)++evictions << 1 | 1;
+	unsigned long flags;
+
+	if (nr_shadows >= 2 * nr_managed_pages()) {
+		cache_remove(page);
+		return;
+	}
+	flags = irq_save();
+	radix_replace(&page->inode->cache.pages, page->file_index, (void *)shadow);
+	irq_restore(flags);
+	nr_shadows++;
+	take_out(page);
+}
+
+static void forget(const struct inode *inode, u32 index)
+{
+	struct page_id id = { inode->cache.store, index };
+
+	policy_call_forget(id);
+}
+
+static void drop_shadow(struct inode *inode, u32 index)
+{
+	struct radix_nodes nodes = { 0 };
+	unsigned long flags = irq_save();
+
+	radix_remove(&inode->cache.pages, index, &nodes);
+	irq_restore(flags);
+	free_nodes(&nodes);
+	nr_shadows--;
+	forget(inode, index);
+}
+
+/* Waits until nobody reads or writes it; somebody else may take it out meanwhile. */
+static void drop_stored(struct inode *inode, u32 index, struct page *page)
+{
+	page_get(page);
+	page_lock(page);
+	page_wait_writeback(page);
+	if (page->inode == inode) {
+		cache_unmap(page);
+		cache_remove(page);
+		forget(inode, index);
+	}
+	page_unlock(page);
+	page_put(page);
+}
+
+static void drop_from(struct inode *inode, u32 from)
+{
+	struct page *page;
+
+	while ((page = radix_next(&inode->cache.pages, &from))) {
+		if (is_shadow(page)) {
+			drop_shadow(inode, from);
+		} else if (inode->cache.ops) {
+			drop_stored(inode, from, page);
+		} else {
+			if (page->mapcount)
+				cache_unmap(page);
+			cache_remove(page);
+		}
+	}
+}
+
+/* What lies beyond the end of a file reads as zeros when the file grows again. */
+void cache_clear_tail(struct inode *inode)
+{
+	u32 off = (u32)inode->size & (PAGE_SIZE - 1);
+	struct page *page = off ? cache_find(inode, inode->size >> PAGE_SHIFT) : NULL;
+
+	if (page && page_test(page, PG_uptodate))
+		page_zero(page, off, PAGE_SIZE - off);
+}
+
+/* On the device, too, there must be zeros: so the last page is read if it must be, and dirty. */
+static void clear_stored_tail(struct inode *inode, u64 size)
+{
+	struct page *page;
+
+	if (!(size & (PAGE_SIZE - 1)) || cache_get_page(inode, size >> PAGE_SHIFT, &page))
+		return;
+	cache_clear_tail(inode);
+	cache_set_dirty(page, ALL_SECTORS);
+	page_put(page);
+}
+
+void cache_truncate(struct inode *inode, u64 size)
+{
+	drop_from(inode, (size + PAGE_SIZE - 1) >> PAGE_SHIFT);
+	if (inode->cache.ops)
+		clear_stored_tail(inode, size);
+	else
+		cache_clear_tail(inode);
+}
+
+void cache_drop(struct inode *inode)
+{
+	drop_from(inode, 0);
+	cache_wait_writers(inode);
+}
+
+bool cache_page_in_use(const struct page *page)
+{
+	u32 used = 1u << PG_locked | 1u << PG_dirty | 1u << PG_writeback | 1u << PG_young;
+
+	return page->flags & used || page->mapcount;
+}
+
+u32 cache_shrink_range(struct inode *inode, u32 first, u32 last)
+{
+	struct page *page;
+	u32 nr = 0;
+
+	for (; (page = radix_next(&inode->cache.pages, &first)) && first <= last; first++) {
+		if (is_shadow(page) || !inode->cache.ops || page->count > 1 ||
+		    page_test(page, PG_isolated) || cache_page_in_use(page))
+			continue;
+		cache_remove(page);
+		nr++;
+	}
+	return nr;
+}
+
+u32 cache_shrink(struct inode *inode)
+{
+	return cache_shrink_range(inode, 0, CACHE_MAX_SIZE >> PAGE_SHIFT);
+}

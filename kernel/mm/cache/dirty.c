@@ -1,0 +1,155 @@
+/*
+ * Dirty pages: marking them, and writing them in the order of the file. Which files are written when:
+ * writeback.c.
+ */
+#include "arch/irq.h"
+#include "arch/time.h"
+#include "internal.h"
+#include "mm/reclaim.h"
+#include "sched/wait.h"
+
+#define AROUND 16u /* pages on each side that reclaim writes together with one */
+
+u32 cache_nr_dirty, cache_nr_writeback;
+
+static WAIT_QUEUE(writers_gone);
+
+void cache_wait_writers(struct inode *inode)
+{
+	wait_event(&writers_gone, !inode->cache.nr_writers);
+}
+
+void cache_set_dirty(struct page *page, u32 sectors)
+{
+	struct page_cache *cache = &page->inode->cache;
+	unsigned long flags = irq_save();
+
+	page->sectors |= sectors;
+	if (!page_test(page, PG_dirty)) {
+		page_set(page, PG_dirty);
+		radix_set_tag(&cache->pages, page->file_index, RADIX_DIRTY);
+		cache_nr_dirty++;
+		if (!cache->nr_dirty++) {
+			cache->dirtied_ns = clock_ns();
+			list_add_tail(&cache->dirty, &dirty_caches);
+		}
+	}
+	irq_restore(flags);
+	writeback_note();
+}
+
+void cache_clean(struct page *page)
+{
+	struct page_cache *cache = &page->inode->cache;
+
+	if (!page_test_and_clear(page, PG_dirty))
+		return;
+	page->sectors = 0;
+	radix_clear_tag(&cache->pages, page->file_index, RADIX_DIRTY);
+	cache_nr_dirty--;
+	if (--cache->nr_dirty)
+		return;
+	list_del_init(&cache->dirty);
+}
+
+void cache_clean_sectors(struct page *page, u32 sectors)
+{
+	unsigned long flags = irq_save();
+
+	page->sectors &= ~sectors;
+	if (!page->sectors)
+		cache_clean(page);
+	irq_restore(flags);
+}
+
+/* Waits for what is in the page's way; true: that slept, so look again. */
+static bool wait_for(struct io_plan *plan, struct page *page)
+{
+	if (!page_test(page, PG_locked) && !page_test(page, PG_writeback))
+		return false;
+	io_send(plan);
+	page_wait_unlocked(page);
+	page_wait_writeback(page);
+	return true;
+}
+
+u32 cache_write_range(struct inode *inode, u32 first, u32 last, u32 max, bool wait)
+{
+	struct io_plan plan = { .inode = inode, .write = true };
+	struct page *page;
+	u32 nr = 0;
+
+	inode->cache.nr_writers++;
+	while (nr < max && (page = radix_next_tagged(&inode->cache.pages, &first, RADIX_DIRTY)) &&
+	       first <= last) {
+		page_get(page);
+		if (!(wait && wait_for(&plan, page))) {
+			if (io_begin_write(page)) {
+				io_plan_page(&plan, page);
+				nr++;
+			}
+			first++;
+		}
+		page_put(page);
+	}
+	io_send(&plan);
+	if (!--inode->cache.nr_writers)
+		wake_up(&writers_gone);
+	return nr;
+}
+
+static void wait_written(struct inode *inode)
+{
+	struct page *page;
+	u32 at = 0;
+
+	while ((page = radix_next_tagged(&inode->cache.pages, &at, RADIX_WRITEBACK))) {
+		page_get(page);
+		page_wait_writeback(page);
+		page_put(page);
+		at++;
+	}
+}
+
+int cache_sync(struct inode *inode)
+{
+	int err;
+
+	cache_write_range(inode, 0, ~0u, ~0u, true);
+	wait_written(inode);
+	err = inode->cache.error;
+	inode->cache.error = 0;
+	return err;
+}
+
+/* Reclaim. */
+
+/* The dirty pages that follow one another around index: the first of them, and the last. */
+static u32 dirty_border(const struct inode *inode, u32 index, int step)
+{
+	for (u32 n = 0; n < AROUND && index + step < CACHE_MAX_SIZE >> PAGE_SHIFT; n++) {
+		if (!radix_has_tag(&inode->cache.pages, index + step, RADIX_DIRTY))
+			break;
+		index += step;
+	}
+	return index;
+}
+
+void cache_write_for_reclaim(struct page *page)
+{
+	struct inode *inode = page->inode;
+	u32 index = page->file_index;
+	unsigned long flags = irq_save();
+	bool writing = page_test(page, PG_writeback);
+
+	page_set(page, PG_reclaim);
+	irq_restore(flags);
+	if (writing)
+		return;
+	cache_write_range(inode, dirty_border(inode, index, -1), dirty_border(inode, index, 1),
+			  2 * AROUND + 1, false);
+	flags = irq_save();
+	if (!page_test(page, PG_writeback) && page_test_and_clear(page, PG_reclaim))
+		reclaim_write_done(page); /* nothing had to be written, or it could not be */
+	irq_restore(flags);
+}

@@ -1,0 +1,129 @@
+/* What the files of mm/cache share among themselves. */
+#ifndef CACHE_INTERNAL_H
+#define CACHE_INTERNAL_H
+
+#include "errno.h"
+#include "fs/vfs.h"
+#include "mm/cache.h"
+#include "mm/page.h"
+#include "mm/zone.h"
+
+#define ALL_SECTORS 0xFFu
+
+/* cache.c: pages by number. */
+
+/* An entry of the tree is a page, or the shadow of one: when it was evicted, in evictions. */
+static inline bool is_shadow(const void *item)
+{
+	return (uintptr_t)item & 1;
+}
+
+/* The page, without a reference; NULL: it is not in memory. */
+static inline struct page *cache_find(const struct inode *inode, u32 index)
+{
+	void *item = radix_find(&inode->cache.pages, index);
+
+	return likely(!is_shadow(item)) ? item : NULL;
+}
+
+/* The page's reference goes to the cache. 0, -EEXIST, -ENOMEM; sleeps for memory as gfp says. */
+int cache_add(struct inode *inode, u32 index, struct page *page, gfp_t gfp);
+/* Takes the page out of the cache, whose reference goes; it is mapped nowhere and not being written. */
+void cache_remove(struct page *page);
+
+/* May files without a store have one page more? Those that they have now are the boot archive's. */
+bool cache_may_grow(void);
+void cache_boot_done(void);
+/* cache_shrink from first to last. */
+u32 cache_shrink_range(struct inode *inode, u32 first, u32 last);
+/* Zeros behind the end of the file. */
+void cache_clear_tail(struct inode *inode);
+
+/* copy.c: between a page and the user, from or at off: 0 or -EFAULT. May sleep. */
+int page_to_user(struct page *page, u32 off, char *user, u32 n);
+int page_from_user(struct page *page, u32 off, const char *user, u32 n);
+/* The same with the kernel's memory; never sleeps. */
+void page_read(struct page *page, u32 off, void *to, u32 n);
+void page_write(struct page *page, u32 off, const void *from, u32 n);
+void page_zero(struct page *page, u32 off, u32 n);
+
+/* io.c: between pages and the device. */
+
+static inline bool is_device(const struct inode *inode)
+{
+	return (inode->mode & S_IFMT) == S_IFBLK;
+}
+
+/* What is to be read or written next: pieces whose sectors follow one another. */
+struct io_plan {
+	struct inode *inode;
+	bool write;
+	u32 end; /* the sector after the last piece */
+	u32 nr;
+	struct {
+		struct page *page;
+		u32 offset, bytes;
+	} piece[32];
+	u32 first; /* reading: the block that extent begins with */
+	struct extent extent;
+};
+
+/* Plans what of a page lies on the device; the page was begun, and ends when all of that is over. */
+void io_plan_page(struct io_plan *plan, struct page *page);
+/* Sends what is planned. Sleeps until there is a bio. */
+void io_send(struct io_plan *plan);
+
+/* Begins a read of a locked page that is in the cache: ends with it up to date or PG_error, and unlocked. */
+void io_begin_read(struct page *page);
+/* Begins a write of a dirty page that is not locked and not being written; false: it is none. Never sleeps. */
+bool io_begin_write(struct page *page);
+
+/* dirty.c */
+
+/* Interrupts are off: the page is not dirty any more. */
+void cache_clean(struct page *page);
+/* These sectors are not dirty any more; the page is clean if no others are. */
+void cache_clean_sectors(struct page *page, u32 sectors);
+/* Writes up to max dirty pages from first to last. wait: also those that are locked or being
+ * written, when that is over; else they stay dirty. Pages whose writes have begun. May sleep. */
+u32 cache_write_range(struct inode *inode, u32 first, u32 last, u32 max, bool wait);
+
+/* Until nobody is in cache_write_range. The pages are gone already, so that nobody begins. */
+void cache_wait_writers(struct inode *inode);
+
+/* read.c */
+
+/* The page with a reference, up to date. want: so many pages from here on are needed. *major: it
+ * had to be read. 0, -EINVAL beyond the end, -ENOMEM, -EIO. Sleeps. */
+int cache_read_page(struct inode *inode, u32 index, u32 want, struct readahead *ahead,
+		    struct page **page, bool *major);
+/* Starts reading pages that are not there, as far as memory is free. */
+void cache_prefetch(struct inode *inode, u32 first, u32 nr);
+/* Finds each block of [off, off + n) of a locked page its place. 0, -ENOSPC, -EIO. */
+int cache_make_blocks(struct inode *inode, u32 index, u32 off, u32 n);
+
+/* ahead.c: what to read ahead. */
+
+/* The page is not there and want pages are needed: how many to read, from index on. */
+u32 readahead_miss(struct readahead *ahead, u32 index, u32 want);
+/* The page is used: shall the next window be read? It is ahead->start and size then. */
+bool readahead_follow(struct readahead *ahead, u32 index);
+
+/* uses.c */
+
+/* read, write or the kernel found the page, or brought it in. */
+void cache_note_io(struct page *page);
+
+/* writeback.c */
+
+/* A page has become dirty. */
+void writeback_note(void);
+/* After writing to a file: waits while too much is dirty. */
+void writeback_throttle(struct page_cache *cache);
+/* irq: a write of a page has ended. */
+void writeback_progress(void);
+/* A file was read from its device (laptop_mode). */
+void writeback_disk_runs(void);
+extern struct list_head dirty_caches; /* irq: of page_cache.dirty, the oldest first */
+
+#endif

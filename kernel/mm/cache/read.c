@@ -1,0 +1,160 @@
+/*
+ * Bringing pages of a file into memory: the one that is needed, and those that will be (ahead.c).
+ *
+ * All pages of a request get their frames and their places in the tree, locked, before the first is
+ * asked for on the device. The one that is needed may make others go; pages that nobody has asked for
+ * yet cost nobody a frame: where memory is short they are left out.
+ */
+#include "internal.h"
+#include "mm/policy_core.h"
+#include "mm/vmstat.h"
+
+#define MOST 64u /* pages at once */
+
+/* The kernel looks into the pages of devices, where metadata lie, at any time: they need an address. */
+static gfp_t may_lie(const struct inode *inode)
+{
+	return is_device(inode) ? 0 : GFP_HIGH;
+}
+
+/* A locked page for a number that has none; NULL: there is no memory, or there is one now. */
+static struct page *add_page(struct inode *inode, u32 index, gfp_t gfp, int *err)
+{
+	struct page *page = alloc_page(gfp | may_lie(inode));
+
+	*err = -ENOMEM;
+	if (!page)
+		return NULL;
+	page_set(page, PG_locked);
+	*err = cache_add(inode, index, page, gfp);
+	if (!*err)
+		return page;
+	page_clear(page, PG_locked);
+	page_put(page);
+	return NULL;
+}
+
+/* The pages after the first that are not there yet, up to the end of the file. */
+static u32 add_ahead(struct inode *inode, u32 first, u32 nr, struct page **pages)
+{
+	u64 end = (inode->size + PAGE_SIZE - 1) >> PAGE_SHIFT;
+	u32 n = 0;
+	int err;
+
+	for (u32 i = 0; i < nr && first + i < end && n < MOST; i++) {
+		struct page *page;
+		struct page_id id;
+
+		if (cache_find(inode, first + i))
+			continue;
+		page = add_page(inode, first + i, GFP_ATOMIC, &err);
+		if (!page)
+			break;
+		page_set(page, PG_readahead);
+		stat_count(file_ra);
+		id = page_id_of(page);
+		policy_call_insert(page, NULL, VM_IN_PREFETCH, id);
+		pages[n++] = page;
+	}
+	return n;
+}
+
+static void start(struct inode *inode, struct page **pages, u32 nr)
+{
+	struct io_plan plan = { .inode = inode };
+
+	for (u32 i = 0; i < nr; i++)
+		io_begin_read(pages[i]);
+	for (u32 i = 0; i < nr; i++)
+		io_plan_page(&plan, pages[i]);
+	io_send(&plan);
+	writeback_disk_runs();
+}
+
+void cache_prefetch(struct inode *inode, u32 first, u32 nr)
+{
+	struct page *pages[MOST];
+
+	nr = add_ahead(inode, first, nr, pages);
+	if (nr)
+		start(inode, pages, nr);
+}
+
+/* Reads page index, and as many after it as the reader will need. 0, -ENOMEM; -EEXIST: it is there. */
+static int read_from(struct inode *inode, u32 index, u32 nr)
+{
+	struct page *pages[MOST + 1];
+	int err;
+
+	pages[0] = add_page(inode, index, GFP_WAIT, &err);
+	if (!pages[0])
+		return err;
+	nr = 1 + add_ahead(inode, index + 1, nr - 1, pages + 1);
+	start(inode, pages, nr);
+	return 0;
+}
+
+/* A page that could not be read is of no use to anybody. */
+static void discard(struct page *page)
+{
+	page_lock(page);
+	if (page->inode && !page_test(page, PG_uptodate) && !page_test(page, PG_isolated))
+		cache_remove(page);
+	page_unlock(page);
+}
+
+/* 0: it is up to date; -EAGAIN: it has left the cache; -EIO. */
+static int wait_read(const struct inode *inode, struct page *page)
+{
+	page_wait_unlocked(page);
+	if (page->inode != inode)
+		return -EAGAIN;
+	if (page_test(page, PG_uptodate))
+		return 0;
+	discard(page);
+	return -EIO;
+}
+
+int cache_read_page(struct inode *inode, u32 index, u32 want, struct readahead *ahead,
+		    struct page **found, bool *major)
+{
+	for (;;) {
+		struct page *page = cache_find(inode, index);
+		int err;
+
+		if ((u64)index << PAGE_SHIFT >= inode->size)
+			return -EINVAL;
+		if (!page) {
+			err = read_from(inode, index, readahead_miss(ahead, index, want));
+			if (err && err != -EEXIST)
+				return err;
+			*major = !err;
+			continue;
+		}
+		page_get(page);
+		if (readahead_follow(ahead, index))
+			cache_prefetch(inode, ahead->start, ahead->size);
+		err = wait_read(inode, page);
+		*found = page;
+		if (!err)
+			return 0;
+		page_put(page);
+		if (err != -EAGAIN)
+			return err;
+	}
+}
+
+int cache_make_blocks(struct inode *inode, u32 index, u32 off, u32 n)
+{
+	u32 bits = inode->block_bits, first = index << (PAGE_SHIFT - bits);
+	u32 end = first + ((off + n - 1) >> bits) + 1;
+	struct extent e;
+
+	for (u32 block = first + (off >> bits); block < end; block += e.blocks) {
+		int err = inode->cache.ops->map(inode, block, end - block, true, &e);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}

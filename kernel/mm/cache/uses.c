@@ -1,0 +1,138 @@
+/*
+ * What the policy hears of a page of a file, and who its owner is: the process that faulted it in
+ * last and still maps it; nobody, if it was only read and written.
+ */
+#include "internal.h"
+#include "mm/mm.h"
+#include "mm/policy_core.h"
+#include "mm/rmap.h"
+#include "mm/vmstat.h"
+#include "proc/task.h"
+
+/* Gives it to the policy anew, under another owner. */
+static void change_owner(struct page *page, struct mm_struct *owner, enum vm_in how)
+{
+	policy_call_remove(page, VM_OUT_MOVED);
+	page->owner = owner;
+	policy_call_insert(page, owner, how, page_id_of(page));
+}
+
+static bool claims(struct page *page)
+{
+	if (!page_test_and_clear(page, PG_readahead))
+		return false;
+	stat_count(file_ra_hit);
+	return true;
+}
+
+void cache_note_io(struct page *page)
+{
+	bool claimed;
+
+	if (page_test(page, PG_mlocked))
+		return;
+	claimed = claims(page);
+	if (page_test(page, PG_isolated))
+		page_set(page, PG_young); /* reclaim looks, before it lets it go */
+	else if (!page_test(page, PG_owned))
+		policy_call_insert(page, NULL, VM_IN_READ, page_id_of(page));
+	else if (claimed)
+		change_owner(page, NULL, VM_IN_READ);
+	else
+		policy_call_touch(page, current->mm, VM_TOUCH_IO);
+}
+
+void cache_note_fault(struct page *page, struct mm_struct *mm)
+{
+	bool claimed;
+
+	if (!page_test(page, PG_filecache) || page_test(page, PG_mlocked))
+		return;
+	claimed = claims(page);
+	if (page_test(page, PG_isolated)) {
+		page->owner = page->owner ?: mm;
+	} else if (!page_test(page, PG_owned)) {
+		page->owner = mm;
+		policy_call_insert(page, mm, VM_IN_FAULT, page_id_of(page));
+	} else if (claimed) {
+		change_owner(page, mm, VM_IN_CLAIM);
+	} else {
+		if (!page->owner)
+			change_owner(page, mm, VM_IN_ADOPT);
+		policy_call_touch(page, mm, VM_TOUCH_MINOR);
+	}
+}
+
+bool cache_note_neighbour(struct page *page, struct mm_struct *mm)
+{
+	if (!page_test(page, PG_uptodate))
+		return false;
+	if (!page_test(page, PG_filecache) || page->owner)
+		return true;
+	if (page_test(page, PG_readahead) || !page_test(page, PG_owned))
+		return false;
+	change_owner(page, mm, VM_IN_ADOPT);
+	return true;
+}
+
+static void first_user(struct rmap_entry *e, void *arg)
+{
+	struct mm_struct **mm = arg;
+
+	if (!*mm)
+		*mm = e->mm;
+}
+
+void cache_note_unmap(struct page *page, struct mm_struct *mm, bool used)
+{
+	struct mm_struct *heir = NULL;
+
+	if (!page_test(page, PG_filecache))
+		return;
+	if (used)
+		page_set(page, PG_young);
+	if (page->owner != mm)
+		return;
+	rmap_walk(page, first_user, &heir);
+	if (heir == mm)
+		return;
+	if (page_test(page, PG_owned))
+		change_owner(page, heir, VM_IN_ADOPT);
+	else
+		page->owner = heir;
+}
+
+static void empty_entry(struct rmap_entry *e, void *arg)
+{
+	struct page *page = arg;
+
+	*e->pte = pte_zero();
+	tlb_flush_page(e->mm->pgd, e->addr);
+	page->mapcount--;
+	page_put(page);
+	mm_count_file(e->mm, -1);
+}
+
+void cache_unmap(struct page *page)
+{
+	rmap_walk(page, empty_entry, page);
+}
+
+int cache_make_writable(struct inode *inode, struct page *page)
+{
+	u64 at = (u64)page->file_index << PAGE_SHIFT;
+	int err = 0;
+
+	if (!inode->cache.ops)
+		return 0;
+	page_lock(page);
+	if (page->inode != inode || at >= inode->size)
+		err = -EAGAIN;
+	else
+		err = cache_make_blocks(inode, page->file_index, 0,
+					MIN(inode->size - at, (u64)PAGE_SIZE));
+	if (!err)
+		cache_set_dirty(page, ALL_SECTORS);
+	page_unlock(page);
+	return err;
+}

@@ -1,0 +1,234 @@
+/*
+ * Writing back: the thread that writes dirty pages, and writers that wait.
+ *
+ * The thread is woken every dirty_writeback_centisecs while anything is dirty, and writes the files that
+ * have been so for dirty_expire_centisecs; and it is woken when more is dirty than
+ * dirty_background_ratio allows, and writes the oldest files until that is no longer so. A program
+ * that writes to a file waits while more than dirty_ratio is dirty or being written.
+ *
+ * A file whose pages cannot be written stays dirty and is tried again when it has expired anew; nobody
+ * waits for a device that writes nothing. With laptop_mode everything is written so many seconds
+ * after the disk was read from, since it runs then anyway.
+ *
+ * As long as nothing is dirty no timer runs: a machine without disks does none of this.
+ */
+#include "arch/irq.h"
+#include "arch/time.h"
+#include "fs/proc.h"
+#include "internal.h"
+#include "lib/param.h"
+#include "limits.h"
+#include "proc/task.h"
+#include "sched/timer.h"
+#include "sched/wait.h"
+
+#define BATCH 1024u /* pages of one file, before the next one's turn */
+
+LIST_HEAD(dirty_caches);
+
+static struct dirty_knobs knobs = {
+	.background_ratio = 10, .ratio = 20, .expire_centisecs = 3000, .writeback_centisecs = 500
+};
+
+PARAM_U32("vm.dirty_background_ratio", knobs.background_ratio, 0, 100, "%",
+	  "of memory dirty: it is written in the background");
+PARAM_U32("vm.dirty_ratio", knobs.ratio, 0, 100, "%", "of memory dirty: who writes waits");
+PARAM_U32("vm.dirty_expire_centisecs", knobs.expire_centisecs, 0, 360000, "10 ms",
+	  "how long a file may be dirty");
+PARAM_U32("vm.dirty_writeback_centisecs", knobs.writeback_centisecs, 0, 360000, "10 ms",
+	  "how often what is dirty is looked at; 0: never");
+PARAM_U32("vm.laptop_mode", knobs.laptop_seconds, 0, 3600, "s",
+	  "after the disk was read from, all that is dirty is written; 0: not");
+
+static WAIT_QUEUE(thread_wait);
+static WAIT_QUEUE(writers_wait);
+static struct timer look_timer, laptop_timer;
+static bool look_due, laptop_due; /* irq */
+static bool background_due;
+static u32 nr_written;            /* irq: pages whose writes have ended */
+static bool stuck;                /* the last round wrote nothing */
+
+static u32 dirtyable(void)
+{
+	return nr_free_pages() + cache_nr_stored;
+}
+
+static bool over_background(void)
+{
+	return cache_nr_dirty > dirty_background(&knobs, dirtyable());
+}
+
+static bool over_limit(void)
+{
+	return cache_nr_dirty + cache_nr_writeback > dirty_limit(&knobs, dirtyable());
+}
+
+static void look_fire(struct timer *t)
+{
+	(void)t;
+	look_due = true;
+	wake_up(&thread_wait);
+}
+
+static void laptop_fire(struct timer *t)
+{
+	(void)t;
+	laptop_due = true;
+	wake_up(&thread_wait);
+}
+
+static void start_look_timer(void)
+{
+	u64 at = dirty_look_ns(&knobs, clock_ns());
+
+	if (at && !look_timer.armed)
+		timer_start(&look_timer, at);
+}
+
+void writeback_note(void)
+{
+	start_look_timer();
+	if (background_due || !over_background())
+		return;
+	background_due = true;
+	wake_up(&thread_wait);
+}
+
+void writeback_disk_runs(void)
+{
+	if (knobs.laptop_seconds && cache_nr_dirty && !laptop_timer.armed)
+		timer_start(&laptop_timer, clock_ns() + knobs.laptop_seconds * 1000000000ull);
+}
+
+void writeback_progress(void)
+{
+	nr_written++;
+	if (!list_empty(&writers_wait.waiters))
+		wake_up(&writers_wait);
+}
+
+/* A device that fails must not hold its writers for ever, nor those of others. */
+void writeback_throttle(struct page_cache *cache)
+{
+	while (unlikely(over_limit()) && !cache->error && !stuck &&
+	       !fatal_signal_pending(current)) {
+		u32 before = nr_written;
+
+		background_due = true;
+		wake_up(&thread_wait);
+		wait_event(&writers_wait, nr_written != before || stuck || !over_limit());
+	}
+}
+
+/* The file that is dirty for the longest time; NULL: none, or none that is old enough. */
+static struct inode *oldest(u64 now_ns, bool expired)
+{
+	struct page_cache *cache;
+
+	if (list_empty(&dirty_caches))
+		return NULL;
+	cache = list_first_entry(&dirty_caches, struct page_cache, dirty);
+	if (expired && !dirty_expired(&knobs, now_ns, cache->dirtied_ns))
+		return NULL;
+	return container_of(cache, struct inode, cache);
+}
+
+/* What is left dirty of the file has its next turn after all others. */
+static void write_some(struct inode *inode)
+{
+	struct page_cache *cache = &inode->cache;
+	unsigned long flags = irq_save();
+
+	list_move_tail(&cache->dirty, &dirty_caches);
+	cache->dirtied_ns = clock_ns();
+	irq_restore(flags);
+	cache_write_range(inode, 0, ~0u, BATCH, false);
+}
+
+/* Each file that is dirty now, once. expired: only those that are old enough. */
+static void write_round(bool expired)
+{
+	u64 now_ns = clock_ns();
+	struct inode *inode;
+
+	while ((inode = oldest(now_ns, expired)) && inode->cache.dirtied_ns <= now_ns &&
+	       (expired || laptop_due || over_background())) {
+		write_some(inode);
+		cond_resched();
+	}
+}
+
+static void wait_for_device(void)
+{
+	u32 before = nr_written;
+
+	if (cache_nr_writeback)
+		wait_event(&writers_wait, nr_written != before || !cache_nr_writeback);
+}
+
+static void write_background(void)
+{
+	while (over_background()) {
+		u32 before = nr_written;
+
+		write_round(false);
+		wait_for_device();
+		stuck = nr_written == before;
+		if (stuck)
+			break;
+	}
+	wake_up(&writers_wait);
+}
+
+static void writeback_thread(void *arg)
+{
+	(void)arg;
+	for (;;) {
+		wait_event_interruptible(&thread_wait, look_due || laptop_due || background_due);
+		if (look_due) {
+			look_due = false;
+			write_round(true);
+			if (cache_nr_dirty)
+				start_look_timer();
+		}
+		if (laptop_due) {
+			write_round(false);
+			laptop_due = false;
+		}
+		write_background();
+		background_due = false;
+	}
+}
+
+#define KNOB(name, field)                                                                          \
+	static void show_##field(struct seq_file *m)                                               \
+	{                                                                                          \
+		seq_printf(m, "%u\n", knobs.field);                                                \
+	}                                                                                          \
+	static int store_##field(char *text)                                                       \
+	{                                                                                          \
+		return param_set("vm." name, text, NULL, 0);                                       \
+	}
+
+KNOB("dirty_background_ratio", background_ratio)
+KNOB("dirty_ratio", ratio)
+KNOB("dirty_expire_centisecs", expire_centisecs)
+KNOB("dirty_writeback_centisecs", writeback_centisecs)
+KNOB("laptop_mode", laptop_seconds)
+
+static const struct proc_file files[] = {
+	{ "sys/vm/dirty_background_ratio", show_background_ratio, store_background_ratio },
+	{ "sys/vm/dirty_ratio", show_ratio, store_ratio },
+	{ "sys/vm/dirty_expire_centisecs", show_expire_centisecs, store_expire_centisecs },
+	{ "sys/vm/dirty_writeback_centisecs", show_writeback_centisecs, store_writeback_centisecs },
+	{ "sys/vm/laptop_mode", show_laptop_seconds, store_laptop_seconds },
+	{ NULL, NULL, NULL },
+};
+
+void writeback_init(void)
+{
+	timer_setup(&look_timer, look_fire, false);
+	timer_setup(&laptop_timer, laptop_fire, false);
+	proc_register(files);
+	kthread_create("writeback", 0, writeback_thread, NULL);
+}

@@ -1,0 +1,162 @@
+"""The disk with the guest's files: DISK=, an image or a folder that becomes one.
+
+QEMU's own kinds (ide, virtio) get the image by its name. The disk that the guest models (sim:...) has its data in the
+guest's memory, above what the kernel manages: so that memory is a file, into which the image is copied before the
+machine starts, and from which what was written is copied back when it has ended. The file has no name and is gone with
+this process. It needs no other package.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+MIB = 1 << 20
+SECTOR = 512
+CHUNK = MIB
+BLOCK = 4096
+LEAST = 64 << 10
+MODELLED = "sim:"
+REAL = {"ide": "hd", "virtio": "vd"}  # kinds that QEMU emulates, and what the guest calls their disks
+
+# Of an image that is made of a folder: the same files give the same image.
+UUID = "7469646d-6172-4b00-8000-000000000000"
+BORN = "1704067200"  # 2024-01-01, when the guest's clock starts
+
+
+class BadSetting(ValueError):
+    """A setting that cannot be used; the text says which and why."""
+
+
+def check(name: str, kind: str) -> None:
+    """BadSetting for a kind of disk that is none, or when there is no such folder or image."""
+    if kind not in REAL and not (kind.startswith(MODELLED) and kind != MODELLED):
+        raise BadSetting(f"DISK_KIND={kind}: it is {', '.join(REAL)}, or as for SWAP: sim:hdd, sim:ssd,latency=50")
+    if any(word.startswith(("at=", "size=")) for word in kind.split(",")) or any(c.isspace() for c in kind):
+        raise BadSetting(f"DISK_KIND={kind}: at= and size= are those of the image; blanks cannot be")
+    path = Path(name)
+    if not path.is_dir() and not path.is_file():
+        raise BadSetting(f"DISK={name}: there is no such folder, and no such image")
+    if path.is_file() and path.stat().st_size < LEAST:
+        raise BadSetting(f"DISK={name}: an image has {LEAST >> 10} KiB at least")
+
+
+def room_for(folder: Path) -> int:
+    """Bytes of an image that holds the folder, and half as much again and 4 MiB to write to: whole MiB."""
+    used = 0
+    for path in (folder, *folder.rglob("*")):
+        size = path.lstat().st_size if path.is_file() and not path.is_symlink() else 0
+        used += -(-size // BLOCK) * BLOCK + BLOCK
+    return -(-(used * 3 // 2 + 4 * MIB) // MIB) * MIB
+
+
+def make_image(folder: Path, image: Path) -> None:
+    """An ext2 image with the folder's files. FileNotFoundError without mke2fs, BadSetting when that fails."""
+    places = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
+    tool = shutil.which("mke2fs", path=places)
+    if not tool:
+        raise FileNotFoundError(2, "", "mke2fs")
+    image.parent.mkdir(parents=True, exist_ok=True)
+    image.unlink(missing_ok=True)
+    words = [tool, "-q", "-F", "-t", "ext2", "-U", UUID, "-E", f"root_owner=0:0,hash_seed={UUID}", "-d", str(folder)]
+    made = subprocess.run(
+        [*words, str(image), f"{room_for(folder) >> 10}k"],
+        env={**os.environ, "E2FSPROGS_FAKE_TIME": BORN},
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+    )
+    if made.returncode:
+        raise BadSetting(f"DISK={folder}: mke2fs could not make an image of it: {made.stderr.strip()}")
+
+
+def image_of(name: str, folder: Path) -> str:
+    """The image that DISK=name means, as an absolute path; one that is made of a folder lies in `folder`."""
+    path = Path(os.path.abspath(name))
+    if not path.is_dir():
+        return str(path)
+    image = folder / f"{path.name or 'root'}.img"
+    make_image(path, image)
+    return str(image)
+
+
+def size_of(image: str) -> int:
+    """Its bytes, whole sectors of it."""
+    return Path(image).stat().st_size // SECTOR * SECTOR
+
+
+def quoted(path: str) -> str:
+    """A path as a value in QEMU's lists of options."""
+    return path.replace(",", ",,")
+
+
+def drive(image: str, kind: str, index: int) -> list[str]:
+    """QEMU's arguments for a disk that it emulates. Its cache is the host's, which keeps what was written when QEMU has
+    ended; the guest gets the host's errors: otherwise QEMU would stop it when the host's disk is full."""
+    options = f"file={quoted(image)},format=raw,cache=unsafe,werror=report,rerror=report"
+    return ["-drive", f"if={kind},index={index},{options}"]
+
+
+def memory_arguments(path: str, mib: int) -> list[str]:
+    """QEMU's arguments for a guest whose memory is the file."""
+    backend = f"memory-backend-file,id=ram,size={mib}M,mem-path={quoted(path)},share=on"
+    return ["-object", backend, "-machine", "memory-backend=ram"]
+
+
+def parts(size: int) -> Iterator[tuple[int, int]]:
+    """Where each piece of so many bytes begins, and its length."""
+    for at in range(0, size, CHUNK):
+        yield at, min(CHUNK, size - at)
+
+
+def put(memory: int, image: int, at: int, size: int) -> None:
+    """The image into the guest's memory; what is zero there stays untouched."""
+    for offset, length in parts(size):
+        data = os.pread(image, length, offset)
+        if data.count(0) != len(data):
+            os.pwrite(memory, data, at + offset)
+
+
+def take_back(memory: int, image: int, at: int, size: int) -> None:
+    """What has changed, into the image."""
+    for offset, length in parts(size):
+        data = os.pread(memory, length, at + offset)
+        if data != os.pread(image, length, offset):
+            os.pwrite(image, data, offset)
+
+
+@contextlib.contextmanager
+def memory(image: str, at: int, mib: int) -> Iterator[str]:
+    """A file of `mib` MiB for the guest's memory, with the image at byte `at` of it; at the end what was written goes
+    into the image. BadSetting when the image cannot be written, or another run uses it."""
+    try:
+        disk = os.open(image, os.O_RDWR)
+    except OSError as error:
+        raise BadSetting(f"DISK={image} cannot be written: {error.strerror}") from None
+    ram = os.memfd_create("tidemark-memory")
+    try:
+        try:
+            fcntl.flock(disk, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BadSetting(f"DISK={image}: another run uses it") from None
+        os.ftruncate(ram, mib * MIB)
+        put(ram, disk, at, size_of(image))
+        try:
+            yield f"/proc/{os.getpid()}/fd/{ram}"
+        finally:
+            take_back(ram, disk, at, size_of(image))
+    finally:
+        os.close(ram)
+        os.close(disk)
+
+
+def parameters(image: str, kind: str, at: int) -> Sequence[str]:
+    """The kernel's words for the disk."""
+    if kind in REAL:
+        return [f"disk={kind}"]
+    return [f"disk={kind},at={at},size={size_of(image)}"]
