@@ -1,6 +1,7 @@
 /* /proc files about memory, with Linux's names and formats where Linux has the file. */
 #include "mm/vmstat.h"
 
+#include "drivers/block.h"
 #include "fs/proc.h"
 #include "fs/vfs.h"
 #include "lib/param.h"
@@ -44,21 +45,38 @@ static void sum_processes(u32 *file, u32 *tables, u32 *locked)
 	}
 }
 
+/* Pages of the devices' own files: metadata, and what was read from /dev. */
+static u32 nr_buffers(void)
+{
+	struct block_device *b = NULL;
+	u32 n = 0;
+
+	while ((b = bdev_next(b)))
+		if (b->inode)
+			n += b->inode->cache.nr_pages;
+	return n;
+}
+
+/* Active and Inactive are left out: only the policy knows what it holds to be which, if anything. */
 static void meminfo_show(struct seq_file *m)
 {
-	u32 file = 0, tables = 0, locked = 0, slots = swap_nr_slots ? swap_nr_slots - 1 : 0;
+	u32 file = 0, tables = 0, locked = 0, buffers = nr_buffers(),
+	    slots = swap_nr_slots ? swap_nr_slots - 1 : 0;
 
 	sum_processes(&file, &tables, &locked);
 	kib(m, "MemTotal:", nr_managed_pages());
 	kib(m, "MemFree:", nr_free_pages());
 	kib(m, "MemAvailable:", nr_free_pages() + nr_owned());
+	kib(m, "Buffers:", buffers);
+	kib(m, "Cached:", cache_nr_cached() - buffers);
 	kib(m, "AnonPages:", frames_used);
 	kib(m, "Mapped:", file);
 	kib(m, "Mlocked:", locked);
 	kib(m, "Slab:", slab_nr_pages());
 	kib(m, "PageTables:", tables);
 	kib(m, "KernelStack:", nr_tasks() * (KERNEL_STACK_SIZE / PAGE_SIZE));
-	kib(m, "Writeback:", reclaim_nr_writing());
+	kib(m, "Dirty:", cache_nr_dirty);
+	kib(m, "Writeback:", reclaim_nr_swapping() + cache_nr_writeback);
 	kib(m, "SwapTotal:", swap_bdev ? slots : 0);
 	kib(m, "SwapFree:", swap_nr_free);
 	kib(m, "HighTotal:", zones[ZONE_HIGHMEM].managed);

@@ -41,6 +41,7 @@ void frames_uncharge(void);
 
 /* Pages whose writes are under way. */
 u32 reclaim_nr_writing(void);
+u32 reclaim_nr_swapping(void); /* those of them that go to swap */
 /* Frames freed since boot. */
 u64 reclaim_nr_freed(void);
 /* The worst priority that reclaim had to go down to since the last call. */

@@ -34,6 +34,7 @@
 
 static LIST_HEAD(done); /* irq: of struct page.lru, whose writes have ended */
 static u32 nr_writing;  /* pages sent and not yet finished */
+static u32 nr_writing_files; /* those of them that are of files */
 static u64 nr_reclaimed;
 static int worst_priority = DEF_PRIORITY;
 static u32 nr_given, nr_to_evict; /* pages that select gave in the last pass */
@@ -50,6 +51,11 @@ int reclaim_worst_priority(void)
 u32 reclaim_nr_writing(void)
 {
 	return nr_writing;
+}
+
+u32 reclaim_nr_swapping(void)
+{
+	return nr_writing - nr_writing_files;
 }
 
 u64 reclaim_nr_freed(void)
@@ -172,10 +178,12 @@ void reclaim_finish_writes(void)
 
 	while ((page = next_done())) {
 		nr_writing--;
-		if (page_is_file(page))
+		if (page_is_file(page)) {
+			nr_writing_files--;
 			finish_write_file(page);
-		else
+		} else {
 			finish_write(page);
+		}
 	}
 }
 
@@ -242,6 +250,7 @@ static bool launder(struct page *page)
 static void send_file(struct page *page)
 {
 	nr_writing++;
+	nr_writing_files++;
 	cache_write_for_reclaim(page);
 }
 
