@@ -72,6 +72,7 @@ void start_disks(void)
 	struct block_device *swap;
 
 	disks_scan();
+	dev_add_disks();
 	swap = swapdisk_open_partition();
 	if (swap)
 		swap_on(swap);
@@ -124,6 +125,7 @@ void kernel_main(void)
 
 void power_off(int status)
 {
+	vfs_sync();
 	sample_now();
 	summary_stop();
 	profile_report();

@@ -16,6 +16,7 @@ REGISTRY := $(patsubst %,build/registry/%.c,policy guard)
 KERNEL_OBJ := $(patsubst %,build/%.o,$(basename $(KERNEL_SRC))) $(REGISTRY:.c=.o)
 # A program is a source file, or a folder with a main.c.
 USER_SRC := $(wildcard user/*.c user/workloads/*.c user/conformance/*.c) $(patsubst %/main.c,%,$(wildcard user/*/main.c))
+FSTOOLS := chmod,chown,df,find,ln,mkfifo,mount,mv,stat,sync,touch,umount
 USER_PROG := $(addprefix build/user/,$(basename $(notdir $(USER_SRC))))
 USER_FILES := $(wildcard user/*.c user/*/*.c)
 POLICIES := $(filter-out TEMPLATE %_test %_ktest,$(basename $(notdir $(wildcard kernel/mm/policy/*.c))))
@@ -112,7 +113,7 @@ $(foreach s,$(USER_SRC),$(eval $(call user_program,$s)))
 
 build/initramfs.cpio: $(USER_PROG) $(EXTRA) tools/mkinitramfs.py build/programs
 	$(call say,CPIO,$@)
-	$QSTRIP="$$($(CC) -print-prog-name=strip)" python3 tools/mkinitramfs.py $(if $(wildcard user/rootfs),--dir user/rootfs) $@ $(USER_PROG) $(EXTRA)
+	$QSTRIP="$$($(CC) -print-prog-name=strip)" python3 tools/mkinitramfs.py $(if $(wildcard user/rootfs),--dir user/rootfs) --names fstools=$(FSTOOLS) $@ $(USER_PROG) $(EXTRA)
 
 # --- the image for GRUB, and the plugin with which QEMU records references -----------------------------------------------
 
@@ -165,6 +166,16 @@ build/host/%_test: %_test.c $(HOST_OBJ) tests/host/sections.ld build/flags
 	$(call say,HOST,$<)
 	$Q$(HOST_CC) $(HOST_FLAGS) -MMD -MP -MF $@.d -o $@ $(WITH) $(HOST_OBJ) $< -Wl,-T,tests/host/sections.ld $(HOST_LD)
 
+# ext2 over an image file: tests/host/ext2/main.c.
+EXT2_OBJ := $(patsubst %.c,build/host/%.o,$(wildcard tests/host/ext2/*.c kernel/fs/ext2/*.c))
+$(EXT2_OBJ): build/host/%.o: %.c build/flags
+	@mkdir -p $(@D)
+	$Q$(HOST_CC) $(HOST_FLAGS) -MMD -MP -c -o $@ $<
+
+build/host/ext2: $(EXT2_OBJ)
+	$(call say,HOST,$@)
+	$Q$(HOST_CC) $(HOST_FLAGS) -o $@ $^ $(HOST_LD)
+
 # --- policies on the host, the labs' drivers, and what is built for several of them -----------------------------------------
 
 include tools/vmsim/vmsim.mk
@@ -172,8 +183,8 @@ include tools/vmsim/vmsim.mk
 
 # What grading starts from: a student's files are laid over a copy of this tree, so nothing else is built again.
 grade-base: all build/plugin/tidemark.so $(call vmsim_objects,checked) $(call vmsim_objects,fast)
-check-base: grade-base $(HOST_TESTS) $(patsubst %.c,build/%.o,$(wildcard kernel/mm/*/TEMPLATE.c))
+check-base: grade-base $(HOST_TESTS) build/host/ext2 $(patsubst %.c,build/%.o,$(wildcard kernel/mm/*/TEMPLATE.c))
 
 FORCE:
 .PHONY: all iso grade-base check-base FORCE
--include $(KERNEL_OBJ:.o=.d) $(patsubst %.c,build/obj/%.d,$(USER_FILES)) $(HOST_TESTS:=.d) $(HOST_OBJ:.o=.d) $(HOST_POLICIES:.o=.d) $(HOST_GUARDS:.o=.d)
+-include $(KERNEL_OBJ:.o=.d) $(patsubst %.c,build/obj/%.d,$(USER_FILES)) $(HOST_TESTS:=.d) $(HOST_OBJ:.o=.d) $(EXT2_OBJ:.o=.d) $(HOST_POLICIES:.o=.d) $(HOST_GUARDS:.o=.d)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Pack the first file system: mkinitramfs.py OUT [--dir SKELETON] PROGRAM...
+"""Pack the first file system: mkinitramfs.py OUT [--dir SKELETON] [--names PROGRAM=NAME,...] PROGRAM...
 
 The archive is a newc cpio, uncompressed, and the same bytes for the same input:
 owner 0, date 0, names sorted. Each program becomes /bin/NAME, without its
 symbols; `init` becomes /init as well. Of two programs with one name the later
-counts. SKELETON's files are laid over the standard directories and devices.
+counts. --names: symbolic links in /bin to it. SKELETON's files are laid over the standard directories and devices.
 """
 
 from __future__ import annotations
@@ -87,6 +87,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("out", type=Path)
     parser.add_argument("--dir", type=Path)
+    parser.add_argument("--names", action="append", default=[])
     parser.add_argument("programs", type=Path, nargs="*")
     args = parser.parse_args()
 
@@ -101,6 +102,8 @@ def main() -> int:
     except (OSError, subprocess.CalledProcessError) as error:
         print(f"mkinitramfs: {error}", file=sys.stderr)
         return 1
+    for program, _, names in (text.partition("=") for text in args.names):
+        entries.update({f"bin/{name}": Entry(stat.S_IFLNK | 0o777, program.encode()) for name in names.split(",")})
     if "bin/init" in entries:
         entries["init"] = entries["bin/init"]
     args.out.write_bytes(archive(entries))

@@ -5,15 +5,27 @@
 	"usage: ls [-a] [-l] [FILE...]\n"                                                          \
 	"List files and what is in directories, by name.\n"                                        \
 	"  -a  hidden ones too\n"                                                                  \
-	"  -l  with type, permissions, links and size\n"
+	"  -l  with type, permissions, links, owners, size, time of change\n"
 
 static bool all, details;
+
+/* Where a symbolic link leads, and the end of the line. */
+static void print_target(const char *path, mode_t mode)
+{
+	char target[1024];
+	ssize_t n = S_ISLNK(mode) ? readlink(path, target, sizeof(target)) : -1;
+
+	if (n >= 0)
+		printf(" -> %.*s", (int)n, target);
+	puts("");
+}
 
 static void print_entry(const char *path, const char *name)
 {
 	static const char types[] = "?pc?d?b?-?l?s???";
 	char mode[11] = "?rwxrwxrwx";
 	struct stat st;
+	struct tm tm;
 
 	if (!details) {
 		puts(name);
@@ -28,7 +40,11 @@ static void print_entry(const char *path, const char *name)
 		if (!(st.st_mode & 0400 >> i))
 			mode[1 + i] = '-';
 	}
-	printf("%s %3lu %9lld %s\n", mode, (unsigned long)st.st_nlink, (long long)st.st_size, name);
+	gmtime_r(&st.st_mtime, &tm);
+	printf("%s %3lu %3u %3u %9lld %04d-%02d-%02d %02d:%02d %s", mode,
+	       (unsigned long)st.st_nlink, st.st_uid, st.st_gid, (long long)st.st_size,
+	       tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, name);
+	print_target(path, st.st_mode);
 }
 
 static int by_name(const void *a, const void *b)

@@ -47,13 +47,23 @@ static inline struct dentry **bucket(const struct inode *dir, u32 hash)
 	return &table[(hash + (u32)dir) * 0x9e3779b1u >> shift];
 }
 
+static inline bool name_is(const struct dentry *d, const struct path_name *name)
+{
+	const char *a = d->name, *b = name->s;
+
+	for (u32 left = name->len; left; left--)
+		if (*a++ != *b++)
+			return false;
+	return true;
+}
+
 struct dentry *dentry_find(const struct inode *dir, const struct path_name *name)
 {
 	struct dentry *d = *bucket(dir, name->hash);
 
 	for (; d; d = d->hash_next)
 		if (d->hash == name->hash && d->dir == dir && d->len == name->len &&
-		    !memcmp(d->name, name->s, name->len))
+		    name_is(d, name))
 			break;
 	return d;
 }

@@ -5,6 +5,7 @@
 #include "internal.h"
 
 #include "arch/uaccess.h"
+#include "drivers/block.h"
 #include "drivers/tty.h"
 #include "lib/assert.h"
 #include "lib/string.h"
@@ -79,6 +80,23 @@ const struct file_operations *chrdev_fops(u32 rdev)
 	return NULL;
 }
 
+static int disk_open(struct file *f)
+{
+	return f->inode->cache.ops ? 0 : -ENXIO;
+}
+
+static int disk_sync(struct file *f)
+{
+	int err = cache_sync(f->inode), err2 = block_flush(f->inode->cache.bdev);
+
+	return err ? err : err2;
+}
+
+static const struct file_operations disk_fops = { .open = disk_open,
+						  .read = cache_file_read,
+						  .write = cache_file_write,
+						  .sync = disk_sync };
+
 void dev_register(const char *name, struct inode *inode)
 {
 	struct walk w = { .dir = dev_sb.root, .last = path_name_of(name) };
@@ -103,6 +121,20 @@ void dev_init(void)
 	}
 }
 
+void dev_add_disks(void)
+{
+	struct block_device *bdev = NULL;
+
+	while ((bdev = bdev_next(bdev))) {
+		struct inode *inode = ramfs_inode(&dev_sb, S_IFBLK | 0660, bdev->dev);
+
+		if (!inode)
+			panic("dev: no memory");
+		cache_init_device(inode, bdev); /* whose reference stays */
+		dev_register(bdev->name, inode);
+	}
+}
+
 /* FIFOs, devices and directories are opened alike in all file systems. */
 void inode_set_special(struct inode *inode)
 {
@@ -112,6 +144,9 @@ void inode_set_special(struct inode *inode)
 		break;
 	case S_IFCHR:
 		inode->fops = chrdev_fops(inode->rdev);
+		break;
+	case S_IFBLK:
+		inode->fops = &disk_fops;
 		break;
 	case S_IFIFO:
 		inode->fops = &fifo_fops;

@@ -15,11 +15,13 @@
 
 static struct mutex rename_lock = { .waiters = { LIST_HEAD_INIT(rename_lock.waiters.waiters) } };
 
-/* What the name leads to in a locked directory, with a reference. */
-static int find_locked(struct inode *dir, const struct path_name *name, struct inode **inode)
+/* What the name leads to in a locked directory, with a reference, and its entry, if there is one. */
+static int find_locked(struct inode *dir, const struct path_name *name, struct inode **inode,
+		       struct dentry **entry)
 {
 	struct dentry *d = dentry_find(dir, name);
 
+	*entry = d;
 	if (!d)
 		return dir->ops->lookup ? dir->ops->lookup(dir, name, inode) : -ENOENT;
 	if (!d->inode)
@@ -29,37 +31,37 @@ static int find_locked(struct inode *dir, const struct path_name *name, struct i
 	return 0;
 }
 
-/* The names in memory follow: the name leads to inode now. Never sleeps. */
-static void name_set(struct inode *dir, struct dentry *new, struct inode *inode)
+/* The name leads nowhere now, or to something else. d: its entry as it was; one of a device may
+ * have gone since. */
+static void name_forget(struct inode *dir, const struct path_name *name, struct dentry *d)
 {
-	const struct path_name name = { new->name, new->len, new->hash };
-	struct dentry *old = dentry_find(dir, &name);
-
-	if (old)
-		dentry_remove(old);
-	dentry_link(dir, new, inode);
-	inode_touch(dir);
-}
-
-/* The name leads nowhere now. */
-static void name_clear(struct inode *dir, const struct path_name *name)
-{
-	struct dentry *d = dentry_find(dir, name);
-
+	if (dir->state & INODE_STORED)
+		d = dentry_find(dir, name);
 	if (d)
 		dentry_remove(d);
+}
+
+/* The names in memory follow: the name, which was free, leads to inode now. Never sleeps. */
+static void name_set(struct inode *dir, struct dentry *new, struct inode *inode)
+{
+	if (dir->state & INODE_STORED) /* that there is none may be known */
+		name_forget(dir, &(struct path_name){ new->name, new->len, new->hash }, NULL);
+	dentry_link(dir, new, inode);
 	inode_touch(dir);
 }
 
 /* 0: the name is free in the locked directory, which may take it. */
 static int check_free(const struct walk *w)
 {
-	struct inode *there;
+	struct dentry *d = dentry_find(w->dir, &w->last);
 	int err = walk_may_create(w), found;
+	struct inode *there;
 
-	if (err && err != -EROFS)
+	if (unlikely(err && err != -EROFS))
 		return err;
-	found = find_locked(w->dir, &w->last, &there);
+	if (d || !w->dir->ops->lookup)
+		return d && d->inode ? -EEXIST : err;
+	found = w->dir->ops->lookup(w->dir, &w->last, &there);
 	if (found)
 		return found == -ENOENT ? err : found;
 	inode_put(there);
@@ -133,7 +135,7 @@ static int make(const char *path, u32 mode, u32 rdev, const char *target)
 		err = -ENOENT;
 	if (!err)
 		err = walk_create(&w, mode, rdev, target, NULL);
-	inode_put(w.dir);
+	walk_end(&w);
 	return err;
 }
 
@@ -161,30 +163,30 @@ int vfs_link(const struct path_at *from, const struct path_at *to, bool follow)
 	if (err)
 		return err;
 	err = walk_last(&wf, follow, &inode);
-	inode_put(wf.dir);
+	walk_end(&wf);
 	if (err)
 		return err;
 	err = walk_parent_at(to, &wt);
 	if (!err) {
 		err = wt.slash || !inode->nlink ? -ENOENT : walk_link(&wt, inode);
-		inode_put(wt.dir);
+		walk_end(&wt);
 	}
 	inode_put(inode);
 	return err;
 }
 
 /* The name that a walk ended in, for removing it; dots: the error if it is . or .. or /. */
-static int find_entry(struct walk *w, int dots, struct inode **inode)
+static int find_entry(struct walk *w, int dots, struct inode **inode, struct dentry **entry)
 {
 	int err = walk_may_create(w);
 
 	if (err == -EEXIST)
 		return dots;
-	return err ? err : find_locked(w->dir, &w->last, inode);
+	return err ? err : find_locked(w->dir, &w->last, inode, entry);
 }
 
 /* A directory is locked while it goes, so that nobody puts a name into it. */
-static int unlink_locked(struct walk *w, struct inode *inode)
+static int unlink_locked(struct walk *w, struct inode *inode, struct dentry *entry)
 {
 	struct inode *dir = w->dir;
 	int err;
@@ -193,7 +195,8 @@ static int unlink_locked(struct walk *w, struct inode *inode)
 		mutex_lock(&inode->lock);
 	err = dir->ops->unlink(dir, &w->last, inode);
 	if (!err) {
-		name_clear(dir, &w->last);
+		name_forget(dir, &w->last, entry);
+		inode_touch(dir);
 		inode_changed(inode);
 	}
 	if (inode_is_dir(inode))
@@ -213,6 +216,7 @@ static int may_remove(const struct walk *w, const struct inode *inode, bool by_r
 
 static int remove_path(const char *path, bool by_rmdir)
 {
+	struct dentry *entry = NULL;
 	struct inode *inode;
 	struct walk w;
 	int err = walk_parent(path, &w), dots = -EISDIR;
@@ -222,18 +226,18 @@ static int remove_path(const char *path, bool by_rmdir)
 	if (by_rmdir)
 		dots = !w.last.len ? -EBUSY : path_is_dot(&w.last) ? -EINVAL : -ENOTEMPTY;
 	mutex_lock(&w.dir->lock);
-	err = find_entry(&w, dots, &inode);
+	err = find_entry(&w, dots, &inode, &entry);
 	if (err) {
 		inode = NULL;
 	} else {
 		err = may_remove(&w, inode, by_rmdir);
 		if (!err)
-			err = unlink_locked(&w, inode);
+			err = unlink_locked(&w, inode, entry);
 	}
 	mutex_unlock(&w.dir->lock);
 	if (inode)
 		inode_put(inode); /* the last one frees, and may sleep */
-	inode_put(w.dir);
+	walk_end(&w);
 	return err;
 }
 
@@ -273,9 +277,18 @@ static int may_move(const struct walk *from, const struct walk *to, const struct
 	return inode->mounted || (old && old->mounted) ? -EBUSY : 0;
 }
 
+/* One side of a rename: a name in a locked directory and what it leads to. */
+struct side {
+	struct walk *w;
+	struct inode *inode; /* with a reference, or NULL */
+	struct dentry *entry;
+};
+
 /* Both directories are locked, and all is checked: 0 or what the file system says. */
-static int move_name(struct walk *from, struct walk *to, struct inode *inode, struct inode *old)
+static int move_name(const struct side *a, const struct side *b)
 {
+	struct walk *from = a->w, *to = b->w;
+	struct inode *inode = a->inode, *old = b->inode;
 	struct dentry *new = dentry_new(&to->last);
 	int err;
 
@@ -285,8 +298,10 @@ static int move_name(struct walk *from, struct walk *to, struct inode *inode, st
 		mutex_lock(&old->lock);
 	err = from->dir->ops->rename(from->dir, &from->last, to->dir, &to->last, inode, old);
 	if (!err) {
+		name_forget(to->dir, &to->last, b->entry);
 		name_set(to->dir, new, inode);
-		name_clear(from->dir, &from->last);
+		name_forget(from->dir, &from->last, a->entry);
+		inode_touch(from->dir);
 		inode->parent = to->dir;
 		inode_changed(inode);
 		if (old)
@@ -299,29 +314,32 @@ static int move_name(struct walk *from, struct walk *to, struct inode *inode, st
 	return err;
 }
 
-/* What is found comes back with references, or NULL. */
-static int rename_locked(struct walk *from, struct walk *to, u32 flags, struct inode **inode,
-			 struct inode **old)
+static int find_side(struct side *side, int dots)
 {
-	int err = find_entry(from, -EBUSY, inode);
+	int err = find_entry(side->w, dots, &side->inode, &side->entry);
 
-	if (err) {
-		*inode = NULL;
-		return err;
-	}
-	err = find_entry(to, flags & RENAME_NOREPLACE ? -EEXIST : -EBUSY, old);
 	if (err)
-		*old = NULL;
+		side->inode = NULL;
+	return err;
+}
+
+static int rename_locked(struct side *from, struct side *to, u32 flags)
+{
+	int err = find_side(from, -EBUSY);
+
+	if (err)
+		return err;
+	err = find_side(to, flags & RENAME_NOREPLACE ? -EEXIST : -EBUSY);
 	if (err && err != -ENOENT)
 		return err;
-	if (!to->dir->parent)
+	if (!to->w->dir->parent)
 		return -ENOENT;
-	if (*old && flags & RENAME_NOREPLACE)
+	if (to->inode && flags & RENAME_NOREPLACE)
 		return -EEXIST;
-	if (*old == *inode)
+	if (to->inode == from->inode)
 		return 0;
-	err = may_move(from, to, *inode, *old);
-	return err ? err : move_name(from, to, *inode, *old);
+	err = may_move(from->w, to->w, from->inode, to->inode);
+	return err ? err : move_name(from, to);
 }
 
 static void lock_two(struct inode *a, struct inode *b)
@@ -346,20 +364,20 @@ static void unlock_two(struct inode *a, struct inode *b)
 	mutex_unlock(&rename_lock);
 }
 
-static int rename_walked(struct walk *from, struct walk *to, u32 flags)
+static int rename_walked(struct walk *wf, struct walk *wt, u32 flags)
 {
-	struct inode *inode = NULL, *old = NULL;
+	struct side from = { .w = wf }, to = { .w = wt };
 	int err;
 
-	if (from->dir->sb != to->dir->sb)
+	if (wf->dir->sb != wt->dir->sb)
 		return -EXDEV;
-	lock_two(from->dir, to->dir);
-	err = rename_locked(from, to, flags, &inode, &old);
-	unlock_two(from->dir, to->dir);
-	if (inode)
-		inode_put(inode);
-	if (old)
-		inode_put(old);
+	lock_two(wf->dir, wt->dir);
+	err = rename_locked(&from, &to, flags);
+	unlock_two(wf->dir, wt->dir);
+	if (from.inode)
+		inode_put(from.inode);
+	if (to.inode)
+		inode_put(to.inode);
 	return err;
 }
 
@@ -373,8 +391,8 @@ int vfs_rename(const struct path_at *from, const struct path_at *to, u32 flags)
 	err = walk_parent_at(to, &wt);
 	if (!err) {
 		err = rename_walked(&wf, &wt, flags);
-		inode_put(wt.dir);
+		walk_end(&wt);
 	}
-	inode_put(wf.dir);
+	walk_end(&wf);
 	return err;
 }

@@ -6,6 +6,8 @@
  */
 #include "internal.h"
 
+#include "fs/lock.h"
+
 #include "lib/string.h"
 #include "mm/slab.h"
 #include "proc/task.h"
@@ -34,6 +36,8 @@ static void close_at(struct files_struct *files, u32 fd)
 
 	files->fd[fd] = NULL;
 	files->cloexec &= ~(1ull << fd);
+	if (unlikely(f->inode->locks))
+		locks_release(f->inode, files);
 	file_put(f);
 }
 

@@ -154,8 +154,7 @@ static void mark_clean(struct inode *inode)
 	list_del(&inode->dirty);
 }
 
-/* Nobody refers to it: out of memory with it, and off the device if it has no name. */
-static void evict(struct inode *inode)
+void inode_evict(struct inode *inode)
 {
 	mark_clean(inode);
 	cache_drop(inode);
@@ -178,7 +177,7 @@ void inode_unused(struct inode *inode)
 	}
 	if (inode_is_dir(inode))
 		dentry_drop_all(inode);
-	evict(inode);
+	inode_evict(inode);
 }
 
 static bool may_evict(const struct inode *inode)
@@ -196,7 +195,7 @@ static bool try_evict(struct inode *inode)
 	if (may_evict(inode) && (!inode->cache.nr_pages || cache_shrink(inode)) &&
 	    !inode->cache.nr_pages) {
 		nr_unused--;
-		evict(inode);
+		inode_evict(inode);
 		return true;
 	}
 	list_add_tail(&inode->lru, &unused);
@@ -226,7 +225,7 @@ void icache_drop_unused(struct super_block *sb)
 			continue;
 		list_del(&inode->lru);
 		nr_unused--;
-		evict(inode);
+		inode_evict(inode);
 	}
 }
 

@@ -124,7 +124,7 @@ static int unpack_member(const struct newc_entry *e)
 	} else if (err == -EEXIST) {
 		err = accept_existing(&w, e);
 	}
-	inode_put(w.dir);
+	walk_end(&w);
 	return err;
 }
 

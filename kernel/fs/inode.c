@@ -38,7 +38,7 @@ struct inode *inode_alloc(struct super_block *sb, u32 mode)
 
 	if (!inode)
 		return NULL;
-	memset(inode, 0, sizeof(*inode));
+	memset(inode, 0, offsetof(struct inode, lock));
 	inode->ino = ++last_ino;
 	inode->mode = mode;
 	inode->count = 1;
@@ -71,20 +71,18 @@ void inode_free(struct inode *inode)
 	inode_release(inode);
 }
 
-/* The date of a count of cycles. */
-static u64 date_of(u64 cycles)
-{
-	return clock_realtime_ns() - cycles_to_ns(cycles_now() - cycles);
-}
-
 void inode_settle_times(struct inode *inode)
 {
-	if (inode->accessed)
-		inode->atime_ns = date_of(inode->accessed);
-	if (inode->modified)
-		inode->mtime_ns = date_of(inode->modified);
-	if (inode->modified || inode->changed)
-		inode->ctime_ns = date_of(MAX(inode->modified, inode->changed));
+	u64 cycles = cycles_now(), ns = clock_realtime_ns();
+	u64 accessed = inode->accessed, modified = inode->modified, changed = inode->changed;
+
+	changed = MAX(changed, modified);
+	if (accessed)
+		inode->atime_ns = ns - cycles_to_ns(cycles - accessed);
+	if (modified)
+		inode->mtime_ns = ns - cycles_to_ns(cycles - modified);
+	if (changed)
+		inode->ctime_ns = ns - cycles_to_ns(cycles - changed);
 	inode->accessed = inode->modified = inode->changed = 0;
 }
 
@@ -107,7 +105,8 @@ static u64 blocks_of(const struct inode *inode)
 
 void vfs_stat(struct inode *inode, struct kstat *st)
 {
-	inode_settle_times(inode);
+	if (inode->accessed | inode->modified | inode->changed)
+		inode_settle_times(inode);
 	*st = (struct kstat){
 		.dev = inode->sb->dev,
 		.ino = inode->ino,

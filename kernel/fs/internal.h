@@ -4,6 +4,7 @@
 
 #include "errno.h"
 #include "fs/vfs.h"
+#include "mm/slab.h"
 #include "fs/path.h"
 
 extern struct inode *vfs_root;
@@ -39,6 +40,9 @@ static inline void inode_note_read(struct inode *inode)
 /* icache.c */
 /* The last reference to an inode of a device has gone. */
 void inode_unused(struct inode *inode);
+/* Nobody refers to it, and it is not in the list of unused ones: out of memory with it, and off the
+ * device if it has no name. */
+void inode_evict(struct inode *inode);
 /* Takes up to n unused inodes out of memory; how many went. Never sleeps. */
 u32 icache_shrink(u32 n);
 u32 icache_nr_unused(void);
@@ -79,6 +83,8 @@ void super_free(struct super_block *sb);
 
 /* mount.c: the first file systems: the root, /dev and /proc's place. */
 void mount_init(void);
+/* Mounts sb, whose root is set, on a directory, whose reference is taken over. Never sleeps. */
+void mount_attach(struct super_block *sb, struct inode *dir);
 /* Mounts sb, whose root is set, on a directory of the first root, which is made; panics. */
 void mount_at_boot(struct super_block *sb, const char *name);
 void mounts_show(struct seq_file *m);
@@ -98,6 +104,8 @@ void ramfs_room(struct kstatfs *st);
 extern const struct inode_operations ramfs_ops;
 extern const struct super_operations ramfs_super_ops;
 int ramfs_mount(struct super_block *sb, const char *options);
+/* ext2/super.c */
+extern const struct fs_type ext2_type;
 /* The operations of a character device (major << 8 | minor), NULL: no such device. */
 const struct file_operations *chrdev_fops(u32 rdev);
 extern const struct file_operations dir_fops, fifo_fops;
@@ -110,13 +118,22 @@ void dev_init(void);
  */
 struct walk {
 	struct inode *dir;
-	struct path_name last; /* points into the path */
+	struct path_name last; /* points into the path, or into made */
 	bool slash;            /* a slash follows it: it must be a directory */
 	u32 links;             /* symlinks followed so far */
+	char *made;            /* the path as the last of them made it, or NULL */
 };
 
 /* The directory that path's last component is, or would be, in; 0 or -errno. */
 int walk_parent(const char *path, struct walk *w);
+
+static inline void walk_end(struct walk *w)
+{
+	inode_put(w->dir);
+	if (unlikely(w->made != NULL))
+		kfree(w->made);
+}
+
 int walk_parent_at(const struct path_at *at, struct walk *w);
 /* What a name in a directory leads to, with a reference; nothing is followed. The directory is
  * not locked. 0, -ENOENT or -errno. */

@@ -30,7 +30,7 @@ static const struct fs_type proc_type = { .name = "proc", .single = &proc_sb };
 static const struct fs_type dev_type = { .name = "devtmpfs", .single = &dev_sb };
 static const struct fs_type pipe_type = { .name = "pipefs" };
 
-static const struct fs_type *const types[] = { &ramfs_type, &proc_type, &dev_type };
+static const struct fs_type *const types[] = { &ramfs_type, &proc_type, &dev_type, &ext2_type };
 
 static int proc_statfs(struct super_block *sb, struct kstatfs *st)
 {
@@ -53,8 +53,7 @@ PARAM_STR("root", root_device, "device whose file system is / (sda, vda1, ...); 
 
 /* The tree. */
 
-/* The caller's references to sb->root and dir are taken over. */
-static void attach(struct super_block *sb, struct inode *dir)
+void mount_attach(struct super_block *sb, struct inode *dir)
 {
 	sb->mounted_on = dir;
 	dir->mounted = sb->root;
@@ -100,7 +99,7 @@ void mount_at_boot(struct super_block *sb, const char *name)
 
 	if (walk_create(&w, S_IFDIR | 0755, 0, NULL, &dir))
 		panic("vfs: cannot make /%s", name);
-	attach(sb, dir);
+	mount_attach(sb, dir);
 }
 
 /* mount. */
@@ -205,7 +204,7 @@ static int mount_new(const char *source, struct inode *dir, const char *type_nam
 		dir = dir->mounted;
 	}
 	inode_get(dir);
-	attach(sb, dir);
+	mount_attach(sb, dir);
 	return 0;
 }
 
@@ -262,7 +261,7 @@ static void move_to(struct super_block *sb, const char *path)
 		return;
 	}
 	detach(sb);
-	attach(sb, dir);
+	mount_attach(sb, dir);
 }
 
 void mount_root(void)
@@ -292,6 +291,10 @@ int vfs_sync(void)
 		err2 = super_sync(sb);
 		err = err ? err : err2;
 		inode_put(sb->root);
+	}
+	for (struct block_device *b = bdev_next(NULL); b; b = bdev_next(b)) {
+		err2 = buf_sync_all(b); /* what was written to the device itself */
+		err = err ? err : err2;
 	}
 	return err;
 }

@@ -6,12 +6,9 @@
  * name: walk_parent goes as far as the directory of the last component, walk_last takes that
  * step too.
  *
- * A symlink is replaced by the inode that its text leads to, by walking that text from the
- * directory that holds the link: recursion, bounded by MAX_LINKS for one path in all. The text
- * of most links is in memory for as long as the inode is; that of a link with a readlink hook
- * (/proc/self) is made in a buffer.
- *
- * Left out: creating a file through a dangling symlink, which is -ENOENT here.
+ * At a symlink the walk goes on from where it stands with the link's text, followed by what is left
+ * of the path. So it needs no recursion, and after following a last link to a name that does not
+ * exist it stands where that name would be made.
  */
 #include "internal.h"
 
@@ -19,10 +16,7 @@
 #include "mm/slab.h"
 #include "proc/task.h"
 
-#define MAX_LINKS 8
-
-static int resolve(struct inode *base, const char *path, bool follow, u32 *links,
-		   struct inode **inode);
+#define MAX_LINKS 40
 
 /* A name that is not in memory. The directory is asked under its lock, and what it says is kept. */
 static int lookup_stored(struct inode *dir, const struct path_name *name, struct inode **inode)
@@ -110,103 +104,134 @@ static int step(struct inode *dir, const struct path_name *name, struct inode **
 	return err;
 }
 
-/* Replaces *inode, a symlink found in dir, by what it leads to. Its reference goes in any case. */
-static int follow_link(struct inode *dir, struct inode **inode, u32 *links)
-{
-	struct inode *link = *inode;
-	char *made = NULL;
-	int err = -ELOOP;
-
-	if (++*links > MAX_LINKS)
-		goto out;
-	err = 0;
-	inode_note_read(link);
-	if (link->ops->readlink) {
-		made = kmalloc(PATH_MAX, GFP_KERNEL);
-		err = made ? link->ops->readlink(link, made, PATH_MAX) : -ENOMEM;
-	}
-	if (!err)
-		err = resolve(dir, made ? made : link->private, true, links, inode);
-	kfree(made);
-out:
-	inode_put(link);
-	return err;
-}
-
-/* walk_parent from the directory base. */
-static int walk_from(struct inode *base, const char *path, struct walk *w)
-{
-	struct inode *dir = *path == '/' ? vfs_root : base, *next;
-	int err;
-
-	if (!*path)
-		return -ENOENT;
-	inode_get(dir);
-	while (path_next(&path, &w->last) && !path_at_end(path)) {
-		err = step(dir, &w->last, &next);
-		if (!err && inode_is_link(next))
-			err = follow_link(dir, &next, &w->links);
-		inode_put(dir);
-		if (err)
-			return err;
-		dir = next;
-		if (!inode_is_dir(dir)) {
-			inode_put(dir);
-			return -ENOTDIR;
-		}
-	}
-	w->slash = *path == '/';
-	w->dir = dir;
-	return 0;
-}
-
-int walk_last(struct walk *w, bool follow, struct inode **inode)
-{
-	int err;
-
-	if (!w->last.len) {
-		inode_get(w->dir);
-		*inode = w->dir;
-		return 0;
-	}
-	err = step(w->dir, &w->last, inode);
-	if (!err && inode_is_link(*inode) && (follow || w->slash))
-		err = follow_link(w->dir, inode, &w->links);
-	if (!err && w->slash && !inode_is_dir(*inode)) {
-		inode_put(*inode);
-		err = -ENOTDIR;
-	}
-	return err;
-}
-
-static int resolve(struct inode *base, const char *path, bool follow, u32 *links,
-		   struct inode **inode)
-{
-	struct walk w = { .links = *links };
-	int err = walk_from(base, path, &w);
-
-	if (err)
-		return err;
-	err = walk_last(&w, follow, inode);
-	inode_put(w.dir);
-	*links = w.links;
-	return err;
-}
-
 static struct inode *working_directory(void)
 {
 	return current && current->cwd ? current->cwd : vfs_root;
 }
 
+static void set_dir(struct walk *w, struct inode *dir)
+{
+	inode_get(dir);
+	inode_put(w->dir);
+	w->dir = dir;
+}
+
+/* A link's text: 0, or -errno (-ENAMETOOLONG: longer than size). */
+static int read_link(struct inode *link, char *buf, size_t size)
+{
+	inode_note_read(link);
+	if (link->ops->readlink)
+		return link->ops->readlink(link, buf, size);
+	return strlcpy(buf, link->private, size) < size ? 0 : -ENAMETOOLONG;
+}
+
+/* The walk goes on with a link's text and the rest of the path. */
+static int follow_link(struct walk *w, struct inode *link, const char *rest)
+{
+	char *text;
+	int err;
+
+	if (w->links++ == MAX_LINKS)
+		return -ELOOP;
+	text = kmalloc(PATH_MAX, GFP_KERNEL);
+	if (!text)
+		return -ENOMEM;
+	err = read_link(link, text, PATH_MAX);
+	if (!err && strlcat(text, rest, PATH_MAX) >= PATH_MAX)
+		err = -ENAMETOOLONG;
+	if (err) {
+		kfree(text);
+		return err;
+	}
+	kfree(w->made); /* the rest was in it */
+	w->made = text;
+	return 0;
+}
+
+/* Goes from w->dir to the directory of path's last component. */
+static int walk_on(struct walk *w, const char *path)
+{
+	struct inode *next;
+	int err;
+
+	if (*path == '/')
+		set_dir(w, vfs_root);
+	while (path_next(&path, &w->last) && !path_at_end(path)) {
+		err = step(w->dir, &w->last, &next);
+		if (err)
+			return err;
+		if (unlikely(inode_is_link(next))) {
+			err = follow_link(w, next, path);
+			inode_put(next);
+			if (err)
+				return err;
+			path = w->made;
+			if (*path == '/')
+				set_dir(w, vfs_root);
+			continue;
+		}
+		inode_put(w->dir);
+		w->dir = next;
+		if (!inode_is_dir(next))
+			return -ENOTDIR;
+	}
+	w->slash = *path == '/';
+	return 0;
+}
+
+/* walk_parent from the directory base. */
+static int walk_from(struct inode *base, const char *path, struct walk *w)
+{
+	int err;
+
+	if (!*path)
+		return -ENOENT;
+	w->dir = base;
+	w->links = 0;
+	w->made = NULL;
+	inode_get(base);
+	err = walk_on(w, path);
+	if (err)
+		walk_end(w);
+	return err;
+}
+
+int walk_last(struct walk *w, bool follow, struct inode **inode)
+{
+	for (;;) {
+		int err;
+
+		if (!w->last.len) {
+			inode_get(w->dir);
+			*inode = w->dir;
+			return 0;
+		}
+		err = step(w->dir, &w->last, inode);
+		if (err)
+			return err;
+		if (likely(!inode_is_link(*inode)) || !(follow || w->slash))
+			break;
+		err = follow_link(w, *inode, w->slash ? "/" : "");
+		inode_put(*inode);
+		if (!err)
+			err = walk_on(w, w->made);
+		if (err)
+			return err;
+	}
+	if (w->slash && !inode_is_dir(*inode)) {
+		inode_put(*inode);
+		return -ENOTDIR;
+	}
+	return 0;
+}
+
 int walk_parent(const char *path, struct walk *w)
 {
-	w->links = 0;
 	return walk_from(working_directory(), path, w);
 }
 
 int walk_parent_at(const struct path_at *at, struct walk *w)
 {
-	w->links = 0;
 	return walk_from(at->base ? at->base : working_directory(), at->name, w);
 }
 
@@ -225,9 +250,14 @@ int walk_may_create(const struct walk *w)
 
 int vfs_lookup(const char *path, bool follow, struct inode **inode)
 {
-	u32 links = 0;
+	struct walk w;
+	int err = walk_parent(path, &w);
 
-	return resolve(working_directory(), path, follow, &links, inode);
+	if (err)
+		return err;
+	err = walk_last(&w, follow, inode);
+	walk_end(&w);
+	return err;
 }
 
 int vfs_chdir(const char *path)
@@ -258,14 +288,9 @@ int vfs_readlink(const char *path, char *buf, size_t n)
 	text = kmalloc(PATH_MAX, GFP_KERNEL);
 	if (!inode_is_link(link))
 		err = -EINVAL;
-	else if (!text)
-		err = -ENOMEM;
-	else if (link->ops->readlink)
-		err = link->ops->readlink(link, text, PATH_MAX);
 	else
-		strlcpy(text, link->private, PATH_MAX);
+		err = text ? read_link(link, text, PATH_MAX) : -ENOMEM;
 	if (!err) {
-		inode_note_read(link);
 		err = MIN(strlen(text), n);
 		memcpy(buf, text, err);
 	}

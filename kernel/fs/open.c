@@ -4,6 +4,8 @@
  */
 #include "internal.h"
 
+#include "drivers/block.h"
+#include "fs/lock.h"
 #include "mm/slab.h"
 
 static struct kmem_cache *file_cache(void)
@@ -50,6 +52,8 @@ void file_free(struct file *f)
 {
 	if (f->fops->release)
 		f->fops->release(f);
+	if (unlikely(f->inode->locks))
+		locks_release(f->inode, f);
 	if (writes(f->inode, f->flags))
 		f->inode->sb->nr_writers--;
 	inode_put(f->inode);
@@ -67,6 +71,8 @@ static int check_open(const struct inode *inode, u32 flags)
 		return -EISDIR;
 	if (!inode_is_dir(inode) && flags & O_DIRECTORY)
 		return -ENOTDIR;
+	if (flags & O_DIRECT && inode_is_reg(inode) && !(inode->state & INODE_STORED))
+		return -EINVAL;
 	if (flags & (O_ACCMODE | O_TRUNC) && inode->sb->read_only && inode_is_reg(inode))
 		return -EROFS;
 	return inode->fops ? 0 : -ENXIO;
@@ -79,15 +85,18 @@ static int create_file(struct walk *w, u32 mode, struct inode **inode)
 	return walk_create(w, S_IFREG | (mode & 07777), 0, NULL, inode);
 }
 
-/* The name is there and leads nowhere: a symlink to nothing, or ".." of a removed directory. */
-static bool leads_nowhere(const struct walk *w)
+/* -EAGAIN: another task made it meanwhile. */
+static int create_missing(struct walk *w, u32 mode, bool exclusive, struct inode **inode)
 {
-	const struct dentry *d = dentry_find(w->dir, &w->last);
+	int err;
 
-	return path_is_dotdot(&w->last) || (d && d->inode);
+	if (path_is_dotdot(&w->last)) /* of a removed directory */
+		return -ENOENT;
+	err = create_file(w, mode, inode);
+	return err == -EEXIST && !exclusive ? -EAGAIN : err;
 }
 
-/* The inode to open, made if it must be; -EEXIST may mean that another task was quicker. */
+/* The inode to open, made if it must be. */
 static int find_or_create(const char *path, u32 flags, u32 mode, struct inode **inode)
 {
 	bool exclusive = flags & O_CREAT && flags & O_EXCL;
@@ -100,11 +109,24 @@ static int find_or_create(const char *path, u32 flags, u32 mode, struct inode **
 	if (!err && exclusive) {
 		inode_put(*inode);
 		err = -EEXIST;
-	} else if (err == -ENOENT && flags & O_CREAT && !leads_nowhere(&w)) {
-		err = create_file(&w, mode, inode);
+	} else if (err == -ENOENT && flags & O_CREAT) {
+		err = create_missing(&w, mode, exclusive, inode);
 	}
-	inode_put(w.dir);
+	walk_end(&w);
 	return err;
+}
+
+/* Every node of a block device stands for the one in /dev, whose pages are the device's. */
+static void enter_device(struct inode **node)
+{
+	struct block_device *bdev = bdev_by_dev((*node)->rdev);
+	struct inode *old = *node;
+
+	if (!bdev || !bdev->inode || bdev->inode == old)
+		return;
+	inode_get(bdev->inode);
+	*node = bdev->inode;
+	inode_put(old);
 }
 
 int vfs_open(const char *path, u32 flags, u32 mode, struct file **file)
@@ -116,9 +138,11 @@ int vfs_open(const char *path, u32 flags, u32 mode, struct file **file)
 		flags &= O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 	do
 		err = find_or_create(path, flags, mode, &inode);
-	while (err == -EEXIST && !(flags & O_EXCL));
+	while (err == -EAGAIN);
 	if (err)
 		return err;
+	if (!(flags & O_PATH) && (inode->mode & S_IFMT) == S_IFBLK)
+		enter_device(&inode);
 	err = check_open(inode, flags);
 	if (!err && flags & O_TRUNC && inode_is_reg(inode) && inode->size)
 		err = vfs_truncate(inode, 0);

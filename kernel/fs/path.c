@@ -3,43 +3,30 @@
 
 #include "lib/string.h"
 
-#define MULTIPLIER 0x9e3779b1u /* 2^32 divided by the golden ratio (Knuth, vol. 3, 6.4) */
-
-/* Four bytes at a time. */
-static u32 hash_of(const char *s, u32 len)
-{
-	u32 hash = len, word;
-
-	for (; len >= sizeof(word); s += sizeof(word), len -= sizeof(word)) {
-		__builtin_memcpy(&word, s, sizeof(word));
-		hash = (hash ^ word) * MULTIPLIER;
-	}
-	for (word = 0; len; len--)
-		word = word << 8 | (u8)*s++;
-	hash = (hash ^ word) * MULTIPLIER;
-	return hash ^ hash >> 16;
-}
+#define FIRST 0x811c9dc5u /* FNV-1a (Fowler, Noll, Vo): small, and good enough for names */
+#define PRIME 0x01000193u
 
 struct path_name path_name_of(const char *s)
 {
-	u32 len = strlen(s);
+	struct path_name name = { s, 0, FIRST };
 
-	return (struct path_name){ s, len, hash_of(s, len) };
+	for (; *s; s++, name.len++)
+		name.hash = (name.hash ^ (u8)*s) * PRIME;
+	return name;
 }
 
 bool path_next(const char **path, struct path_name *name)
 {
-	const char *s = *path;
+	const char *s = *path, *start;
+	u32 hash = FIRST;
 
 	while (*s == '/')
 		s++;
-	name->s = s;
-	while (*s && *s != '/')
-		s++;
-	name->len = s - name->s;
-	name->hash = hash_of(name->s, name->len);
+	for (start = s; *s && *s != '/'; s++)
+		hash = (hash ^ (u8)*s) * PRIME;
+	*name = (struct path_name){ start, s - start, hash };
 	*path = s;
-	return name->len != 0;
+	return s != start;
 }
 
 bool path_at_end(const char *path)

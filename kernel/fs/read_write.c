@@ -1,6 +1,7 @@
 /* Reading, writing, seeking, ioctl and poll on open files: checks, then the file's operation. */
 #include "internal.h"
 
+#define SECTOR_SIZE 512u
 #define MAX_COUNT 0x7ffff000u /* bytes moved by one call, as on Linux */
 
 /* Memory devices can, terminals and pipes cannot. */
@@ -8,7 +9,8 @@ static bool can_seek(const struct inode *inode)
 {
 	u32 kind = inode->mode & S_IFMT;
 
-	return kind == S_IFREG || kind == S_IFDIR || (kind == S_IFCHR && inode->rdev >> 8 == 1);
+	return kind == S_IFREG || kind == S_IFDIR || kind == S_IFBLK ||
+	       (kind == S_IFCHR && inode->rdev >> 8 == 1);
 }
 
 static long cannot_read(const struct file *f)
@@ -18,12 +20,35 @@ static long cannot_read(const struct file *f)
 	return inode_is_dir(f->inode) ? -EISDIR : -EINVAL;
 }
 
+/* O_DIRECT: memory, length and place in whole sectors. */
+static bool is_aligned(const void *user, size_t n, u64 pos)
+{
+	return !(((u32)user | n | (u32)pos) & (SECTOR_SIZE - 1));
+}
+
+/* A write with O_DIRECT, or one that is over when its data are on the medium. */
+static long write_through(struct file *f, const void *user, size_t n, u64 *pos)
+{
+	long done;
+	int err;
+
+	if (f->flags & O_DIRECT && !is_aligned(user, n, *pos))
+		return -EINVAL;
+	done = f->fops->write(f, user, n, pos);
+	if (done <= 0 || !(f->flags & O_DSYNC) || !inode_is_reg(f->inode))
+		return done;
+	err = vfs_fsync(f);
+	return err ? err : done;
+}
+
 static inline long read_from(struct file *f, void *user, size_t n, u64 *pos)
 {
 	if (unlikely((f->flags & O_ACCMODE) == O_WRONLY))
 		return -EBADF;
 	if (unlikely(!f->fops->read))
 		return cannot_read(f);
+	if (unlikely(f->flags & O_DIRECT) && !is_aligned(user, n, *pos))
+		return -EINVAL;
 	if (unlikely(f->inode->state & INODE_READ_DUE) && !(f->flags & O_NOATIME))
 		inode_accessed(f->inode);
 	return f->fops->read(f, user, MIN(n, MAX_COUNT), pos);
@@ -35,6 +60,8 @@ static inline long write_to(struct file *f, const void *user, size_t n, u64 *pos
 		return -EBADF;
 	if (unlikely(!f->fops->write))
 		return -EINVAL;
+	if (unlikely(f->flags & (O_DIRECT | O_DSYNC)))
+		return write_through(f, user, MIN(n, MAX_COUNT), pos);
 	return f->fops->write(f, user, MIN(n, MAX_COUNT), pos);
 }
 

@@ -96,15 +96,18 @@ void super_free(struct super_block *sb)
 {
 	struct inode *root = sb->root;
 
+	ASSERT(!sb->mounted_on);
 	if (sb == sb->type->single)
 		return;
-	if (sb->type->on_device)
+	if (sb->type->on_device) {
 		super_sync(sb);
-	else
+		root->count--; /* it does not stay in memory */
+		ASSERT(!root->count);
+		inode_evict(root);
+	} else {
 		free_tree(sb);
-	sb->root = NULL;
-	root->state |= INODE_BAD; /* it does not stay in memory */
-	inode_put(root);
+		inode_put(root);
+	}
 	ASSERT(list_empty(&sb->inodes));
 	if (sb->ops->put_super)
 		sb->ops->put_super(sb);
@@ -125,14 +128,13 @@ int vfs_statfs(struct inode *inode, struct kstatfs *st)
 	return inode->sb->ops->statfs(inode->sb, st);
 }
 
-int vfs_fsync(struct file *f, bool data)
+int vfs_fsync(struct file *f)
 {
 	struct inode *inode = f->inode;
 	int err, err2;
 
 	if (!inode_is_reg(inode) && !inode_is_dir(inode))
 		return f->fops->sync ? f->fops->sync(f) : -EINVAL;
-	(void)data;
 	err = inode_sync(inode, true);
 	err2 = inode->state & INODE_STORED ? super_flush(inode->sb) : 0;
 	return err ? err : err2;

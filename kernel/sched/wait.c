@@ -92,21 +92,7 @@ void mutex_lock_slow(struct mutex *m)
 	m->owner = current;
 }
 
-void mutex_lock(struct mutex *m)
-{
-	if (!mutex_trylock(m))
-		mutex_lock_slow(m);
-}
-
 void mutex_unlock_slow(struct mutex *m)
 {
 	wake_up_one(&m->waiters);
-}
-
-void mutex_unlock(struct mutex *m)
-{
-	ASSERT(mutex_held(m));
-	m->owner = NULL;
-	if (!list_empty(&m->waiters.waiters))
-		mutex_unlock_slow(m);
 }

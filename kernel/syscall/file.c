@@ -251,6 +251,8 @@ long sys_fcntl64(u32 fd, u32 cmd, u32 arg)
 
 	if (!f)
 		return -EBADF;
+	if (fcntl_is_lock(cmd))
+		return f->flags & O_PATH ? -EBADF : fcntl_lock(f, cmd, (void *)arg);
 	switch (cmd) {
 	case F_DUPFD:
 	case F_DUPFD_CLOEXEC:
@@ -279,18 +281,6 @@ long sys_getdents64(u32 fd, void *buf, u32 n)
 	return f ? vfs_getdents64(f, buf, n) : -EBADF;
 }
 
-long sys_ftruncate64(u32 fd, u32 lo, u32 hi)
-{
-	struct file *f = fd_file(fd);
-	u64 size = (u64)hi << 32 | lo;
-
-	if (!f)
-		return -EBADF;
-	if ((s64)size < 0 || (f->flags & O_ACCMODE) == O_RDONLY)
-		return -EINVAL;
-	return vfs_truncate(f->inode, size);
-}
-
 long sys_fchdir(u32 fd)
 {
 	struct file *f = fd_place(fd);
@@ -304,16 +294,5 @@ long sys_fchdir(u32 fd)
 	current->cwd = f->inode;
 	if (old)
 		inode_put(old);
-	return 0;
-}
-
-/* Files live in memory: there is nothing to write. */
-long sys_fsync(u32 fd)
-{
-	return fd_file(fd) ? 0 : -EBADF;
-}
-
-long sys_sync(void)
-{
 	return 0;
 }

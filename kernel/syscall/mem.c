@@ -18,7 +18,7 @@ static int check_mapping(const struct file *f, u32 prot, u32 flags)
 {
 	u32 mode = f->flags & O_ACCMODE;
 
-	if ((f->inode->mode & S_IFMT) != S_IFREG)
+	if ((f->inode->mode & S_IFMT) != S_IFREG && (f->inode->mode & S_IFMT) != S_IFBLK)
 		return -ENODEV;
 	if (mode == O_WRONLY)
 		return -EACCES;

@@ -69,7 +69,7 @@ long sys_mkdirat(int dirfd, const char *user, u32 mode)
 
 	if (err)
 		return err;
-	err = vfs_mkdir(p.name, mode & 0777 & ~current->umask);
+	err = vfs_mkdir(p.name, mode & 01777 & ~current->umask);
 	path_end(&p);
 	return err;
 }
@@ -172,31 +172,31 @@ long sys_readlink(const char *path, char *user, s32 size)
 	return sys_readlinkat(AT_FDCWD, path, user, size);
 }
 
-/* Everybody is root: what is not executable for anybody is all that can be denied. */
-long sys_faccessat(int dirfd, const char *user, u32 mode)
+/* Everybody is root: what nobody may execute, and what is on a file system that is read-only, is
+ * all that can be denied. */
+long sys_faccessat2(int dirfd, const char *user, u32 mode, u32 flags)
 {
-	struct user_path p;
 	struct inode *inode;
+	u32 kind;
 	int err;
 
 	if (mode & ~(X_OK | W_OK | R_OK))
 		return -EINVAL;
-	err = path_begin(&p, dirfd, user);
+	err = inode_at(dirfd, user, flags & ~AT_EACCESS, &inode);
 	if (err)
 		return err;
-	err = vfs_lookup(p.name, true, &inode);
-	path_end(&p);
-	if (err)
-		return err;
-	if (mode & X_OK && !(inode->mode & 0111) && (inode->mode & S_IFMT) != S_IFDIR)
+	kind = inode->mode & S_IFMT;
+	if (mode & X_OK && !(inode->mode & 0111) && kind != S_IFDIR)
 		err = -EACCES;
+	else if (mode & W_OK && inode->sb->read_only && (kind == S_IFREG || kind == S_IFDIR))
+		err = -EROFS;
 	inode_put(inode);
 	return err;
 }
 
-long sys_faccessat2(int dirfd, const char *user, u32 mode, u32 flags)
+long sys_faccessat(int dirfd, const char *user, u32 mode)
 {
-	return flags ? -EINVAL : sys_faccessat(dirfd, user, mode);
+	return sys_faccessat2(dirfd, user, mode, 0);
 }
 
 long sys_access(const char *user, u32 mode)

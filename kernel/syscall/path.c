@@ -37,18 +37,44 @@ static int lend_cwd(struct user_path *p, int dirfd)
 	return 0;
 }
 
-/* 0 with the path in memory that kfree takes back, or -errno. */
+/* Most calls find one of these free, which saves them an allocation. */
+static struct {
+	char path[PATH_MAX];
+	bool taken;
+} spare[2];
+
+static char *get_path(void)
+{
+	for (u32 i = 0; i < ARRAY_SIZE(spare); i++)
+		if (!spare[i].taken) {
+			spare[i].taken = true;
+			return spare[i].path;
+		}
+	return kmalloc(PATH_MAX, GFP_KERNEL);
+}
+
+static void free_path(const char *name)
+{
+	for (u32 i = 0; i < ARRAY_SIZE(spare); i++)
+		if (spare[i].path == name) {
+			spare[i].taken = false;
+			return;
+		}
+	kfree(name);
+}
+
+/* 0 with the path in memory that free_path takes back, or -errno. */
 static int copy_path(const char *user, char **name)
 {
 	int n;
 
-	*name = kmalloc(PATH_MAX, GFP_KERNEL);
+	*name = get_path();
 	if (!*name)
 		return -ENOMEM;
 	n = strncpy_from_user(*name, user, PATH_MAX);
 	if (n > 0)
 		return 0;
-	kfree(*name);
+	free_path(*name);
 	return n ? n : -ENOENT;
 }
 
@@ -60,7 +86,7 @@ int path_begin(struct user_path *p, int dirfd, const char *user)
 		return err;
 	err = lend_cwd(p, dirfd);
 	if (err)
-		kfree(p->name);
+		free_path(p->name);
 	return err;
 }
 
@@ -74,18 +100,18 @@ int place_begin(struct path_at *p, int dirfd, const char *user)
 	p->name = name;
 	err = base_of(dirfd, name, &p->base);
 	if (err)
-		kfree(name);
+		free_path(name);
 	return err;
 }
 
 void place_end(struct path_at *p)
 {
-	kfree(p->name);
+	free_path(p->name);
 }
 
 void path_end(struct user_path *p)
 {
 	if (p->lent)
 		current->cwd = p->cwd;
-	kfree(p->name);
+	free_path(p->name);
 }

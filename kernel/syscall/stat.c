@@ -4,6 +4,7 @@
 #include "errno.h"
 #include "fs/vfs.h"
 #include "internal.h"
+#include "lib/string.h"
 
 #define STATX_BASIC_STATS 0x7ffu
 
@@ -68,35 +69,43 @@ static int put_stat64(const struct kstat *st, void *user)
 	return copy_to_user(user, &s, sizeof(s));
 }
 
-static struct statx_time time_of(u64 ns)
+static void put_time(struct statx_time *t, u64 ns)
 {
-	u32 nsec, sec = split_ns(ns, &nsec);
+	u32 nsec;
 
-	return (struct statx_time){ .sec = sec, .nsec = nsec };
+	t->sec = split_ns(ns, &nsec);
+	t->nsec = nsec;
 }
 
 static int put_statx(const struct kstat *st, void *user)
 {
 	struct statx s;
 
-	s = (struct statx){
-		.mask = STATX_BASIC_STATS,
-		.blksize = st->blksize,
-		.nlink = st->nlink,
-		.mode = st->mode,
-		.ino = st->ino,
-		.size = st->size,
-		.blocks = st->blocks,
-		.uid = st->uid,
-		.gid = st->gid,
-		.atime = time_of(st->atime_ns),
-		.ctime = time_of(st->ctime_ns),
-		.mtime = time_of(st->mtime_ns),
-		.rdev_major = st->rdev >> 8,
-		.rdev_minor = st->rdev & 0xff,
-		.dev_major = st->dev >> 8,
-		.dev_minor = st->dev & 0xff,
-	};
+	/* Everything one by one: it is large, and zeroed first it would be written twice. */
+	s.mask = STATX_BASIC_STATS;
+	s.blksize = st->blksize;
+	s.nlink = st->nlink;
+	s.mode = st->mode;
+	s.ino = st->ino;
+	s.size = st->size;
+	s.blocks = st->blocks;
+	s.uid = st->uid;
+	s.gid = st->gid;
+	s.rdev_major = st->rdev >> 8;
+	s.rdev_minor = st->rdev & 0xff;
+	s.dev_major = st->dev >> 8;
+	s.dev_minor = st->dev & 0xff;
+	s.pad = 0;
+	s.attributes = s.attributes_mask = 0;
+	s.btime = (struct statx_time){ .sec = 0 };
+	s.mtime.pad = s.ctime.pad = s.atime.pad = 0;
+	memset(s.spare, 0, sizeof(s.spare));
+	put_time(&s.mtime, st->mtime_ns);
+	s.ctime = s.atime = s.mtime; /* mostly */
+	if (st->ctime_ns != st->mtime_ns)
+		put_time(&s.ctime, st->ctime_ns);
+	if (st->atime_ns != st->mtime_ns)
+		put_time(&s.atime, st->atime_ns);
 	return copy_to_user(user, &s, sizeof(s));
 }
 

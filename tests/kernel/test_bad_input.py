@@ -11,7 +11,7 @@ from tidemark import qemu
 
 CHECK = "cat /proc/vm/check"
 
-PARAMETERS = ["vm", "mem", "swap", "frames", "run", "seed", "lowmem", "ktest", "crash"]
+PARAMETERS = ["vm", "mem", "swap", "disk", "block.elevator", "frames", "run", "seed", "lowmem", "ktest", "crash"]
 
 
 def lines(result: Result, pattern: str) -> list[str]:

@@ -160,9 +160,7 @@ def test_missing_disk_is_refused() -> None:
 
 
 def test_missing_disk_is_refused_with_the_one_that_is_there() -> None:
-    refused(
-        boot_with_drive("echo reached", empty_drive("16M", index=1)), "there is no disk hda, but hdb, 16384 KiB"
-    )
+    refused(boot_with_drive("echo reached", empty_drive("16M", index=1)), "there is no disk hda, but hdb, 16384 KiB")
 
 
 def test_cdrom_is_no_disk() -> None:

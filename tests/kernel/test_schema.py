@@ -17,12 +17,14 @@ HOG = "thrash 1 65536 1 & thrash 1 65536 1; wait"
 
 
 @pytest.fixture(scope="module")
-def runs() -> list[Result]:
-    """Together they send all there is: a policy's change, a guard, a profile, a process killed for memory."""
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Result]:
+    """Together they send all there is: a policy's change, a guard, a profile, a process killed for memory, a disk."""
+    disk = tmp_path_factory.mktemp("disk") / "disk"
+    disk.write_bytes(bytes(1 << 16))
     change = "thrash 4 4096 1 3000 & sleep 1; echo clock >/proc/sys/vm/policy; wait"
     return [
         boot(change, mem="16M", swap="sim:ssd", cmdline="guard=token profile_hz=100").check_exit(),
-        boot(HOG, mem="16M", swap="none"),
+        boot(HOG, mem="16M", swap="none", disk=disk),
     ]
 
 

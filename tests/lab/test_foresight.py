@@ -111,7 +111,7 @@ def test_what_cannot_be_seen_again_is_refused(tmp_path: Path) -> None:
         with pytest.raises(LabError, match=said):
             foresight.check(replace(settings, cmdline=cmdline))
     folder = tmp_path / "real"
-    results.create(folder, replace(settings, exact=False), {"sha256": "0"}, "", [])
+    results.create(folder, replace(settings, exact=False), "", {"sha256": "0"}, "", [])
     done = tidemark("min", folder, cwd=tmp_path)
     assert done.returncode == 3 and "not finished" in done.stderr
 

@@ -99,6 +99,20 @@ def test_rerun_finds_every_byte_the_same(whole: Path) -> None:
     assert "the same: telemetry.ndjson" in again.stdout
 
 
+def test_a_run_with_a_disk_repeats(tmp_path: Path) -> None:
+    """The folder becomes a new image each time; the guest writes to it: its swap area is there."""
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files/large").write_bytes(b"x" * (8 << 20))
+    options = ("--disk", tmp_path / "files", "--swap", "sda", "--mem", "12M", "--out", tmp_path / "result")
+    done = tidemark("run", "thrash 3 4096 1", *options, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    again = tidemark("rerun", tmp_path / "result", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert results.load(tmp_path / "result").telemetry().samples[-1]["disk"]["writes"] > 0
+    refused = tidemark("run", "true", "--disk", tmp_path / "files", "--disk-kind", "ide", cwd=tmp_path)
+    assert refused.returncode == errors.USAGE and "add --real" in refused.stderr
+
+
 def test_rerun_refuses_a_result_that_was_changed(copy: Path) -> None:
     with (copy / "telemetry.ndjson").open("a") as file:
         file.write("{}\n")
@@ -332,7 +346,7 @@ def test_live_line_shows_the_interval_between_two_samples() -> None:
 def test_jitter_is_on_the_kernels_command_line_and_in_the_result(tmp_path: Path) -> None:
     settings = options.settings(["true"], cmdline="sample_ms=9", jitter=3)
     assert qemu.command_line(settings).endswith("sample_ms=9 jitter=3")
-    assert results.create(tmp_path / "new", settings, {}, "", []).meta["jitter"] == "3"
+    assert results.create(tmp_path / "new", settings, "", {}, "", []).meta["jitter"] == "3"
     with pytest.raises(errors.LabError, match="both give a jitter"):
         options.settings(["true"], cmdline="jitter=1", jitter=3)
 

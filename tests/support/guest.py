@@ -95,7 +95,7 @@ def first_miss(console: str, expected: Sequence[str]) -> str | None:
 
 def settings(**choices: object) -> qemu.Settings:
     """qemu.Settings; numbers are taken for texts, None for the default."""
-    texts = ("vm", "mem", "swap", "frames", "run", "seed", "cmdline", "telemetry")
+    texts = ("vm", "mem", "swap", "frames", "run", "seed", "cmdline", "telemetry", "disk", "disk_kind")
     given = {name: value for name, value in choices.items() if value is not None}
     return qemu.Settings(**{name: str(value) if name in texts else value for name, value in given.items()})
 
@@ -114,11 +114,13 @@ def boot(
     iso: bool = False,
     image: Path = qemu.ROOT,
     qemu_flags: str = "",
+    disk: Path | None = None,
+    disk_kind: str | None = None,
 ) -> Result:
     """Run one command line in a fresh guest (as RUN= does) and return what came of it.
 
     `timeout` is in seconds of host time; when it passes the result's `exit` is qemu.TIMED_OUT. `image`: a built tree.
-    `qemu_flags`: more arguments for QEMU.
+    `qemu_flags`: more arguments for QEMU. `disk`: an image, as DISK=; what the guest writes is in it afterwards.
     """
     with tempfile.TemporaryDirectory(prefix="tidemark-test-") as folder:
         telemetry = Path(folder, "telemetry.ndjson")
@@ -136,6 +138,8 @@ def boot(
             telemetry=telemetry,
             image=image,
             qemu_flags=qemu_flags,
+            disk=disk,
+            disk_kind=disk_kind,
         )
         console = io.BytesIO()
         code, _ = qemu.run_command(s, console, iso=iso)

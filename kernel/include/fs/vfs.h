@@ -136,21 +136,23 @@ struct inode {
 	const struct file_operations *fops; /* NULL: cannot be opened (-ENXIO) */
 	struct inode *parent; /* where its name is; NULL: it has none. Not counted */
 	struct inode *mounted; /* directory: the root of what is mounted here; NULL: nothing */
-	struct mutex lock; /* directories: names; files: size and blocks */
-	struct list_head entries; /* directory: of struct dentry, by cookie */
 	u32 nr_names; /* dentries that lead here */
 	struct file_lock *locks; /* held by programs */
 	struct pipe *pipe; /* FIFO: while it is open */
 	struct page_cache cache; /* of a regular file, of a block device */
-	struct list_head on_sb; /* in sb->inodes */
-	struct list_head dirty; /* in sb->dirty, with INODE_DIRTY */
-	struct list_head lru; /* STORED and count 0: unused, oldest first */
-	struct inode *hash_next;
 	/* Frees what private points to, with the last reference; NULL: nothing. */
 	void (*evict)(struct inode *inode);
 	/* the file system's; symlink without readlink: target */
 	void *private;
 	u32 private_id;
+
+	/* From here on inode_alloc sets what must be set; the rest, above, begins as zero. */
+	struct mutex lock; /* directories: names; files: size and blocks */
+	struct list_head entries; /* directory: of struct dentry, by cookie */
+	struct list_head on_sb; /* in sb->inodes */
+	struct list_head dirty; /* in sb->dirty, with INODE_DIRTY */
+	struct list_head lru; /* STORED and count 0: unused, oldest first */
+	struct inode *hash_next;
 };
 
 struct dentry {
@@ -291,8 +293,8 @@ int vfs_sync(void);
 /* Of the file system of inode. */
 int vfs_syncfs(struct inode *inode);
 int vfs_statfs(struct inode *inode, struct kstatfs *st);
-/* An open file; data: only what is needed to read it again. */
-int vfs_fsync(struct file *f, bool data);
+/* An open file and what describes it; waits. */
+int vfs_fsync(struct file *f);
 /* Names and inodes of devices that nobody uses leave memory, the more the lower the priority
  * (DEF_PRIORITY to 0). How many went. Never sleeps. */
 u32 vfs_shrink(int priority);
@@ -337,6 +339,8 @@ void inode_mark_dirty(struct inode *inode);
 int inode_sync(struct inode *inode, bool data);
 /* Gives an inode of /dev's super block a name there; at boot, panics if it is taken. */
 void dev_register(const char *name, struct inode *inode);
+/* The nodes of all block devices, when they are known. */
+void dev_add_disks(void);
 /* The default operations of a FIFO, a device, a directory by mode and rdev; others: none. */
 void inode_set_special(struct inode *inode);
 

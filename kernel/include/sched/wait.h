@@ -8,6 +8,7 @@
 #define SCHED_WAIT_H
 
 #include "arch/irq.h"
+#include "lib/assert.h"
 #include "lib/list.h"
 #include "types.h"
 
@@ -81,8 +82,24 @@ void mutex_init(struct mutex *m);
 void mutex_lock_slow(struct mutex *m);
 void mutex_unlock_slow(struct mutex *m);
 bool mutex_held(const struct mutex *m); /* by current */
-void mutex_lock(struct mutex *m);
-void mutex_unlock(struct mutex *m);
 bool mutex_trylock(struct mutex *m);
+
+extern struct task_struct *current_task;
+
+static inline void mutex_lock(struct mutex *m)
+{
+	if (likely(!m->owner))
+		m->owner = current_task;
+	else
+		mutex_lock_slow(m);
+}
+
+static inline void mutex_unlock(struct mutex *m)
+{
+	ASSERT(m->owner == current_task);
+	m->owner = NULL;
+	if (unlikely(!list_empty(&m->waiters.waiters)))
+		mutex_unlock_slow(m);
+}
 
 #endif

@@ -186,13 +186,6 @@ static int write_kept(struct inode *inode, u32 index, u32 off, const char *user,
 	return err;
 }
 
-static u32 sectors_of(const struct inode *inode, u32 off, u32 n)
-{
-	u32 first = off / 512, last = (off + n - 1) / 512;
-
-	return is_device(inode) ? (2u << last) - (1u << first) : ALL_SECTORS;
-}
-
 /*
  * A page that is not in memory and of which nothing on the device matters, since all of it is written or the file
  * has ended before: filled, and put into the cache locked, until its place is found. -EEXIST: there
@@ -217,7 +210,7 @@ static int write_new(struct inode *inode, u32 index, u32 off, const char *user, 
 	}
 	err = cache_make_blocks(inode, index, off, n);
 	if (!err) {
-		cache_set_dirty(page, sectors_of(inode, off, n));
+		cache_set_dirty(page, ALL_SECTORS);
 		cache_note_io(page);
 	} else {
 		page_get(page);
@@ -239,12 +232,12 @@ static int write_old(struct inode *inode, u32 index, u32 off, const char *user, 
 	page_lock(page);
 	err = page->inode == inode ? cache_make_blocks(inode, index, off, n) : -EEXIST;
 	if (!err) /* also what is new on the device and not reached by the copy: it holds zeros here */
-		cache_set_dirty(page, sectors_of(inode, off, n));
+		cache_set_dirty(page, ALL_SECTORS);
 	page_unlock(page);
 	if (!err) {
 		err = page_from_user(page, off, user, n);
 		if (page->inode == inode)
-			cache_set_dirty(page, sectors_of(inode, off, n));
+			cache_set_dirty(page, ALL_SECTORS);
 		else if (!err)
 			err = -EEXIST;
 	}

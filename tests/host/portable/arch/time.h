@@ -6,6 +6,7 @@
 #include "types.h"
 
 u64 cycles_now(void);
+u64 clock_realtime_ns(void); /* nanoseconds since 1970 */
 u64 clock_ns(void); /* of the tests that need it */
 
 static inline u64 cycles_to_ns(u64 cycles)

@@ -1,0 +1,42 @@
+/* Bits of a block: bit n is bit n % 8 of byte n / 8. */
+#include "ext2.h"
+
+bool ext2_bit(const void *map, u32 bit)
+{
+	return ((const u8 *)map)[bit / 8] >> bit % 8 & 1;
+}
+
+void ext2_bits_set(void *map, u32 from, u32 count)
+{
+	for (u32 bit = from; bit < from + count; bit++)
+		((u8 *)map)[bit / 8] |= 1u << bit % 8;
+}
+
+u32 ext2_bits_find(const void *map, u32 from, u32 end)
+{
+	const u8 *bytes = map;
+
+	for (u32 bit = from; bit < end;)
+		if (bit % 8 == 0 && bytes[bit / 8] == 0xff)
+			bit += 8;
+		else if (ext2_bit(map, bit))
+			bit++;
+		else
+			return bit;
+	return end;
+}
+
+u32 ext2_bits_find_run(const void *map, u32 from, u32 end, u32 count)
+{
+	const u8 *bytes = map;
+
+	for (u32 bit = ALIGN_UP(from, count); bit + count <= end; bit += count) {
+		u32 n = 0;
+
+		while (n < count / 8 && !bytes[bit / 8 + n])
+			n++;
+		if (n == count / 8)
+			return bit;
+	}
+	return end;
+}

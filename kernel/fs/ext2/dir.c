@@ -1,0 +1,315 @@
+/*
+ * Directories. Each block of a directory's file is a chain of entries, each as long as it says, the
+ * last one up to the end of the block; so a block can be changed without a look at the others.
+ *
+ *	| inode, size, len, type, name | inode, size, ... |        ...        |
+ *
+ * A name goes to the first entry with room behind its own name, which is cut in two, or to an unused
+ * one; if there is none, to a new block. A removed entry is added to the one before it, or, if it is
+ * the block's first, marked unused. Entries never move, so a cursor of readdir, the offset, stays
+ * good; since an entry may have grown over it, it is looked up from the block's beginning.
+ *
+ * Entries come from the disk: each is checked before it is used, so that no chain leads out of its
+ * block, round in circles, or to names that cannot be.
+ */
+#include "ext2.h"
+
+#include "lib/string.h"
+
+#define MAX_DIR_SIZE 0x7fffffffu
+
+static bool has_types(const struct super_block *sb)
+{
+	return ext2_fs(sb)->es->rev && ext2_fs(sb)->es->incompat & EXT2_INCOMPAT_FILETYPE;
+}
+
+/* The kernel's kinds in the order of enum ext2_type. */
+static const u32 kinds[EXT2_NR_FT] = { 0,       S_IFREG, S_IFDIR,  S_IFCHR,
+				       S_IFBLK, S_IFIFO, S_IFSOCK, S_IFLNK };
+
+static u8 type_of(const struct inode *inode)
+{
+	u8 type = EXT2_NR_FT - 1;
+
+	while (has_types(inode->sb) && type && kinds[type] != ext2_kind(inode))
+		type--;
+	return has_types(inode->sb) ? type : EXT2_FT_UNKNOWN;
+}
+
+static u32 nr_blocks(const struct inode *dir)
+{
+	return dir->size >> dir->sb->block_bits;
+}
+
+/* A block of the directory. 0, -EIO: also a hole; -ENOMEM. */
+static int block_read(struct inode *dir, u32 n, struct buf *buf)
+{
+	struct extent extent;
+	int err = ext2_map(dir, n, 1, false, &extent);
+
+	if (err)
+		return err;
+	if (!extent.sector)
+		return ext2_error(dir->sb, "directory %u has a hole", dir->ino);
+	return buf_read(dir->sb, extent.sector >> (dir->sb->block_bits - 9), buf);
+}
+
+static bool name_ok(const struct ext2_entry *entry)
+{
+	return entry->len && !memchr(entry->name, '/', entry->len) &&
+	       !memchr(entry->name, '\0', entry->len);
+}
+
+/* The entry at an offset in the block; NULL: it is wrong, which has been said. */
+static struct ext2_entry *entry_at(struct inode *dir, const struct buf *buf, u32 at)
+{
+	struct super_block *sb = dir->sb;
+	struct ext2_entry *entry = (void *)(buf->data + at);
+
+	if (at + EXT2_ENTRY_SIZE(1) <= sb->block_size && entry->size >= EXT2_ENTRY_SIZE(1) &&
+	    entry->size % 4 == 0 && entry->size <= sb->block_size - at &&
+	    entry->size >= EXT2_ENTRY_SIZE(entry->len) && (has_types(sb) || !entry->type) &&
+	    (!entry->inode || name_ok(entry)))
+		return entry;
+	ext2_error(sb, "directory %u: a wrong entry at %u of block %u", dir->ino, at, buf->block);
+	return NULL;
+}
+
+static bool entry_is(const struct ext2_entry *entry, const struct path_name *name)
+{
+	return entry->inode && entry->len == name->len && !memcmp(entry->name, name->s, name->len);
+}
+
+static bool is_dots(const struct ext2_entry *entry)
+{
+	return entry->name[0] == '.' &&
+	       (entry->len == 1 || (entry->len == 2 && entry->name[1] == '.'));
+}
+
+/* Looking. */
+
+/* In one block: 0, -ENOENT, -EIO. */
+static int find_in_block(struct inode *dir, const struct path_name *name, struct ext2_slot *slot)
+{
+	struct ext2_entry *prev = NULL, *entry;
+
+	for (u32 at = 0; at < dir->sb->block_size; at += entry->size) {
+		entry = entry_at(dir, &slot->buf, at);
+		if (!entry)
+			return -EIO;
+		if (entry_is(entry, name)) {
+			slot->entry = entry;
+			slot->prev = prev;
+			return 0;
+		}
+		prev = entry;
+	}
+	return -ENOENT;
+}
+
+int ext2_find(struct inode *dir, const struct path_name *name, struct ext2_slot *slot)
+{
+	for (u32 n = 0; n < nr_blocks(dir); n++) {
+		int err = block_read(dir, n, &slot->buf);
+
+		if (err)
+			return err;
+		err = find_in_block(dir, name, slot);
+		if (!err)
+			return 0;
+		buf_put(&slot->buf);
+		if (err != -ENOENT)
+			return err;
+	}
+	return -ENOENT;
+}
+
+int ext2_dir_empty(struct inode *dir)
+{
+	for (u32 n = 0; n < nr_blocks(dir); n++) {
+		struct ext2_entry *entry;
+		struct buf buf;
+		int err = block_read(dir, n, &buf);
+
+		for (u32 at = 0; !err && at < dir->sb->block_size; at += entry->size) {
+			entry = entry_at(dir, &buf, at);
+			if (!entry) {
+				buf_put(&buf);
+				return -EIO;
+			}
+			if (!entry->inode || is_dots(entry))
+				continue;
+			buf_put(&buf);
+			return -ENOTEMPTY;
+		}
+		if (err)
+			return err;
+		buf_put(&buf);
+	}
+	return 0;
+}
+
+static void fill_entry(struct inode *dir, const struct ext2_entry *entry, struct dir_entry *e)
+{
+	e->ino = entry->inode;
+	e->mode = has_types(dir->sb) && entry->type < EXT2_NR_FT ? kinds[entry->type] : 0;
+	e->len = entry->len;
+	memcpy(e->name, entry->name, entry->len);
+	e->name[entry->len] = '\0';
+}
+
+int ext2_iterate(struct inode *dir, u64 cursor, struct dir_entry *e)
+{
+	u32 size = dir->sb->block_size, from = cursor & (size - 1);
+
+	for (u64 n = cursor >> dir->sb->block_bits; n < nr_blocks(dir); n++, from = 0) {
+		struct ext2_entry *entry;
+		struct buf buf;
+		int err = block_read(dir, n, &buf);
+
+		for (u32 at = 0; !err && at < size; at += entry->size) {
+			entry = entry_at(dir, &buf, at);
+			if (!entry) {
+				buf_put(&buf);
+				return -EIO;
+			}
+			if (at < from || !entry->inode || is_dots(entry))
+				continue;
+			fill_entry(dir, entry, e);
+			e->next = (n << dir->sb->block_bits) + at + entry->size;
+			buf_put(&buf);
+			return 0;
+		}
+		if (err)
+			return err;
+		buf_put(&buf);
+	}
+	return -ENOENT;
+}
+
+/* Changing. */
+
+/* A tree of hashes does not know of the change: from now on there is none. */
+static void changed(struct inode *dir, struct ext2_slot *slot)
+{
+	buf_dirty(&slot->buf);
+	ext2_info(dir)->raw.flags &= ~EXT2_INDEX;
+	inode_mark_dirty(dir);
+}
+
+static void fill_name(struct ext2_slot *slot, const struct path_name *name, struct inode *inode)
+{
+	slot->entry->inode = inode->ino;
+	slot->entry->type = type_of(inode);
+	slot->entry->len = name->len;
+	memcpy(slot->entry->name, name->s, name->len);
+}
+
+/* Makes an unused entry with room for the name: 0, -ENOENT: the block has none; -EIO. */
+static int room_in_block(struct inode *dir, u32 len, struct ext2_slot *slot)
+{
+	struct ext2_entry *entry;
+
+	for (u32 at = 0; at < dir->sb->block_size; at += entry->size) {
+		u32 used, left;
+
+		entry = entry_at(dir, &slot->buf, at);
+		if (!entry)
+			return -EIO;
+		used = entry->inode ? EXT2_ENTRY_SIZE(entry->len) : 0;
+		left = entry->size - used;
+		if (left < EXT2_ENTRY_SIZE(len))
+			continue;
+		slot->entry = (void *)((char *)entry + used);
+		if (used)
+			entry->size = used;
+		slot->entry->size = left;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+/* One block more, one unused entry, which the directory's record knows of. 0, -ENOSPC, -EIO, -ENOMEM. */
+static int append_block(struct inode *dir, struct ext2_slot *slot)
+{
+	u32 size = dir->sb->block_size;
+	struct extent extent;
+	int err;
+
+	if (dir->size + size > MAX_DIR_SIZE)
+		return -ENOSPC;
+	err = ext2_map(dir, nr_blocks(dir), 1, true, &extent);
+	if (err)
+		return err;
+	err = buf_new(dir->sb, extent.sector >> (dir->sb->block_bits - 9), &slot->buf);
+	if (err)
+		goto cut;
+	slot->entry = (void *)slot->buf.data;
+	slot->entry->size = size;
+	dir->size += size;
+	err = ext2_write_inode(dir);
+	if (!err)
+		return 0;
+	buf_put(&slot->buf);
+	dir->size -= size;
+cut:
+	ext2_cut(dir, dir->size);
+	return err;
+}
+
+int ext2_add(struct inode *dir, const struct path_name *name, struct inode *inode, u32 *block)
+{
+	struct ext2_slot slot;
+	int err = -ENOENT;
+
+	for (u32 n = 0; err == -ENOENT && n < nr_blocks(dir); n++) {
+		err = block_read(dir, n, &slot.buf);
+		if (err)
+			return err;
+		err = room_in_block(dir, name->len, &slot);
+		if (err)
+			buf_put(&slot.buf);
+	}
+	if (err == -ENOENT)
+		err = append_block(dir, &slot);
+	if (err)
+		return err;
+	fill_name(&slot, name, inode);
+	changed(dir, &slot);
+	*block = slot.buf.block;
+	buf_put(&slot.buf);
+	return 0;
+}
+
+void ext2_remove(struct inode *dir, struct ext2_slot *slot)
+{
+	if (slot->prev)
+		slot->prev->size += slot->entry->size;
+	else
+		slot->entry->inode = 0;
+	changed(dir, slot);
+}
+
+void ext2_point(struct inode *dir, struct ext2_slot *slot, struct inode *inode)
+{
+	slot->entry->inode = inode->ino;
+	slot->entry->type = type_of(inode);
+	changed(dir, slot);
+}
+
+int ext2_dir_init(struct inode *dir, struct inode *parent)
+{
+	const struct path_name dot = { .s = ".", .len = 1 }, dots = { .s = "..", .len = 2 };
+	struct ext2_slot slot;
+	int err = append_block(dir, &slot);
+
+	if (err)
+		return err;
+	fill_name(&slot, &dot, dir);
+	slot.entry->size = EXT2_ENTRY_SIZE(1);
+	slot.entry = (void *)(slot.buf.data + EXT2_ENTRY_SIZE(1));
+	slot.entry->size = dir->sb->block_size - EXT2_ENTRY_SIZE(1);
+	fill_name(&slot, &dots, parent);
+	buf_put(&slot.buf);
+	return 0;
+}

@@ -1,0 +1,188 @@
+/*
+ * Names that come and go: link, unlink, rename.
+ *
+ * A file whose name moves has two for a moment, and on the disk, where blocks are written in any
+ * order, it could have none: the old name's block is written, the power goes. So the block with the
+ * new name is written before the old name is taken away, unless both stand in one block. The same
+ * for a name that goes after link gave the file another: info->named tells whether any such write
+ * came in between. Everything dirty is written then, which is what buf_sync_all can do.
+ */
+#include "ext2.h"
+
+#include "drivers/block.h"
+
+/* Names that were added are on the disk afterwards. 0 or -EIO. */
+static int names_write(struct super_block *sb)
+{
+	int err = buf_sync_all(sb->bdev);
+
+	if (!err)
+		err = block_flush(sb->bdev);
+	if (!err)
+		ext2_fs(sb)->nr_moves++;
+	return err;
+}
+
+int ext2_link(struct inode *dir, const struct path_name *name, struct inode *inode)
+{
+	u32 block;
+	int err;
+
+	if (inode->nlink >= EXT2_MAX_LINKS)
+		return -EMLINK;
+	inode->nlink++;
+	err = ext2_add(dir, name, inode, &block);
+	if (err)
+		inode->nlink--;
+	else
+		ext2_info(inode)->named = ext2_fs(dir->sb)->nr_moves + 1;
+	inode_mark_dirty(inode);
+	return err;
+}
+
+/* The entry, which must be the inode's. */
+static int find_of(struct inode *dir, const struct path_name *name, const struct inode *inode,
+		   struct ext2_slot *slot)
+{
+	int err = ext2_find(dir, name, slot);
+
+	if (!err && slot->entry->inode != inode->ino) {
+		buf_put(&slot->buf);
+		err = ext2_error(dir->sb, "directory %u names inode %u twice", dir->ino,
+				 inode->ino);
+	}
+	return err;
+}
+
+static void drop_link(struct inode *inode)
+{
+	if (inode->nlink)
+		inode->nlink--;
+	inode_mark_dirty(inode);
+}
+
+/* A directory that was removed: . and the name in dir no longer lead to it. */
+static void drop_dir(struct inode *dir, struct inode *inode)
+{
+	inode->nlink = 0;
+	inode_mark_dirty(inode);
+	drop_link(dir);
+}
+
+static int unlink_dir(struct inode *dir, const struct path_name *name, struct inode *inode)
+{
+	struct ext2_slot slot;
+	int err = ext2_dir_empty(inode);
+
+	if (!err)
+		err = find_of(dir, name, inode, &slot);
+	if (err)
+		return err;
+	ext2_remove(dir, &slot);
+	buf_put(&slot.buf);
+	drop_dir(dir, inode);
+	return 0;
+}
+
+int ext2_unlink(struct inode *dir, const struct path_name *name, struct inode *inode)
+{
+	struct ext2_slot slot;
+	int err = 0;
+
+	if (ext2_kind(inode) == S_IFDIR)
+		return unlink_dir(dir, name, inode);
+	if (inode->nlink > 1 && ext2_info(inode)->named == ext2_fs(dir->sb)->nr_moves + 1)
+		err = names_write(dir->sb);
+	if (!err)
+		err = find_of(dir, name, inode, &slot);
+	if (err)
+		return err;
+	ext2_remove(dir, &slot);
+	buf_put(&slot.buf);
+	drop_link(inode);
+	return 0;
+}
+
+/* Gives inode the new name; what had it loses it. *block: where it stands. */
+static int name_take(struct inode *to, const struct path_name *new, struct inode *inode,
+		     struct inode *replaced, u32 *block)
+{
+	struct ext2_slot slot;
+	int err;
+
+	if (!replaced)
+		return ext2_add(to, new, inode, block);
+	err = find_of(to, new, replaced, &slot);
+	if (err)
+		return err;
+	ext2_point(to, &slot, inode);
+	*block = slot.buf.block;
+	buf_put(&slot.buf);
+	if (ext2_kind(replaced) == S_IFDIR)
+		drop_dir(to, replaced);
+	else
+		drop_link(replaced);
+	return 0;
+}
+
+/* The old name goes, after the new one, in block `written_first`, is safe. */
+static int name_leave(struct inode *from, const struct path_name *old, struct inode *inode,
+		      u32 written_first)
+{
+	struct ext2_slot slot;
+	int err = find_of(from, old, inode, &slot);
+
+	if (err)
+		return err;
+	if (slot.buf.block != written_first)
+		err = names_write(from->sb);
+	if (!err)
+		ext2_remove(from, &slot);
+	buf_put(&slot.buf);
+	return err;
+}
+
+/* A directory has moved: its .. follows. */
+static int parent_change(struct inode *inode, struct inode *from, struct inode *to)
+{
+	const struct path_name dots = { .s = "..", .len = 2 };
+	struct ext2_slot slot;
+	int err = ext2_find(inode, &dots, &slot);
+
+	if (err)
+		return err;
+	ext2_point(inode, &slot, to);
+	buf_put(&slot.buf);
+	to->nlink++;
+	inode_mark_dirty(to);
+	drop_link(from);
+	return 0;
+}
+
+int ext2_rename(struct inode *from, const struct path_name *old, struct inode *to,
+		const struct path_name *new, struct inode *inode, struct inode *replaced)
+{
+	bool moves = from != to && ext2_kind(inode) == S_IFDIR;
+	struct ext2_slot slot;
+	u32 block;
+	int err = 0;
+
+	if (moves && !replaced && to->nlink >= EXT2_MAX_LINKS)
+		return -EMLINK;
+	if (replaced && ext2_kind(replaced) == S_IFDIR)
+		err = ext2_dir_empty(replaced);
+	if (!err)
+		err = find_of(from, old, inode, &slot);
+	if (err)
+		return err;
+	buf_put(&slot.buf);
+	err = name_take(to, new, inode, replaced, &block);
+	if (err)
+		return err;
+	if (moves)
+		err = parent_change(inode, from, to);
+	if (!err)
+		err = name_leave(from, old, inode, block);
+	inode_mark_dirty(inode);
+	return err;
+}

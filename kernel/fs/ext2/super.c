@@ -1,0 +1,320 @@
+/*
+ * ext2: files on a disk (Card, Ts'o, Tweedie: Design and Implementation of the Second Extended
+ * Filesystem, 1994). Linux and e2fsprogs read and write the same disks.
+ *
+ * The disk is an array of blocks of 1, 2 or 4 KiB, cut into groups of as many blocks as a bitmap of
+ * one block has bits. Each group has a bitmap of its blocks, a bitmap of its inodes and a table of
+ * its inodes; a descriptor says where those lie. Superblock and descriptors stand at the start of
+ * group 0, copies of them at the start of some others, which only e2fsck reads.
+ *
+ *	| super | descriptors | block bitmap | inode bitmap | inode table | blocks of files ... |
+ *
+ * An inode is 128 bytes or more: mode, size, times, how many names it has, and 15 addresses of
+ * blocks: 12 of the file's first ones, then one each of a block of addresses, of a block of
+ * addresses of such blocks, and once more (map.c). Address 0 is a hole. A directory is a file of
+ * entries that say name and inode number (dir.c).
+ *
+ * Where it is kept in memory. Superblock and descriptors are held while the disk is mounted. All
+ * other metadata (bitmaps, tables, addresses, directories, long symlinks) are blocks of the device,
+ * read and marked dirty through buf_*. The data of regular files are pages of the file; the cache
+ * asks ext2_map where each block lies. An inode's slots are in ext2_info; ext2_write_inode brings
+ * them into the table's block.
+ *
+ * Locks. A directory's own lock holds its names still, and an inode's its size. fs->lock is for
+ * bitmaps, counts and every file's tree of addresses; what only looks up an address does without
+ * (map.c). Whoever holds it waits for the disk and for memory, but for no other lock; reclaim, which
+ * gives memory, writes pages whose blocks are there already, and so never asks for it.
+ *
+ * Order of writes. A system call changes blocks in memory only. Dirty ones are written later, by the
+ * flusher in any order, or all at once by buf_sync_all: fsync writes the file's data, then its
+ * inode into the table's block, then all dirty metadata, whosever it is, and returns when the medium
+ * has it. So a file that was fsynced is there whole after a cut of the power, with the name it had,
+ * as long as later calls leave it alone. Three rules keep it so:
+ *
+ *   - a new inode and a new directory's first block are in memory before the entry that names them,
+ *     so no sync writes a name without the thing;
+ *   - a further name is on the disk before an older one goes (link.c), so no cut leaves a file
+ *     between two names without any;
+ *   - the disk is marked as in use before anything changes, and clean after all else was written.
+ *
+ * All other contradictions that a cut leaves e2fsck repairs: counts and bitmaps follow from the
+ * inodes; names of inodes that never came are taken out; inodes without a name go to lost+found, and
+ * those whose last name went while they were open, freed. A call that was not followed by a sync may
+ * be lost, in part too: a file cut or removed just before may hold blocks that another one filled.
+ *
+ * What comes from the disk is believed in nothing: each number is checked before it is used
+ * (layout.c at mount, then ext2_block_ok, ext2_iget, dir.c). What contradicts itself is EIO for the
+ * caller, a line on the console, and a mark in the superblock for e2fsck.
+ *
+ * Left out: reservations, directories' hash trees (they are read in a line; a change drops the tree,
+ * as in Linux's ext2), extended attributes (kept, and freed with the inode), quotas, the flags of
+ * chattr, times finer than a second, updates of the copies.
+ */
+#include "ext2.h"
+
+#include "../internal.h"
+
+#include "arch/time.h"
+#include "drivers/block.h"
+#include "lib/printf.h"
+#include "lib/string.h"
+#include "mm/slab.h"
+#include <stdarg.h>
+
+#define ERRORS_TOLD 20u /* lines about one mount; a damaged disk has thousands to tell */
+
+u32 ext2_now(void)
+{
+	return clock_realtime_ns() / 1000000000u;
+}
+
+int ext2_error(struct super_block *sb, const char *fmt, ...)
+{
+	struct ext2_fs *fs = ext2_fs(sb);
+	char text[128];
+	va_list args;
+
+	if (fs->nr_errors++ < ERRORS_TOLD) {
+		va_start(args, fmt);
+		vsnprintf(text, sizeof(text), fmt, args);
+		va_end(args);
+		printk("ext2: %s: %s: run e2fsck\n", sb->bdev->name, text);
+	}
+	if (!sb->read_only) {
+		fs->es->state |= EXT2_ERROR;
+		buf_dirty(&fs->super);
+		if (fs->es->errors == EXT2_ERRORS_READ_ONLY || fs->es->errors == EXT2_ERRORS_PANIC)
+			sb->read_only = true;
+	}
+	return -EIO;
+}
+
+static struct buf *desc_block(struct ext2_fs *fs, u32 group, u32 *index)
+{
+	u32 per_block = fs->sb->block_size / sizeof(struct ext2_group);
+
+	*index = group % per_block;
+	return &fs->desc[group / per_block];
+}
+
+struct ext2_group *ext2_group(struct ext2_fs *fs, u32 group)
+{
+	u32 index;
+	struct buf *buf = desc_block(fs, group, &index);
+
+	return (struct ext2_group *)buf->data + index;
+}
+
+void ext2_group_dirty(struct ext2_fs *fs, u32 group)
+{
+	u32 index;
+
+	buf_dirty(desc_block(fs, group, &index));
+	buf_dirty(&fs->super);
+	fs->touched = true;
+}
+
+/* While it is mounted. */
+
+static int ext2_sync(struct super_block *sb)
+{
+	struct ext2_fs *fs = ext2_fs(sb);
+
+	if (fs->touched && !sb->read_only) {
+		fs->touched = false;
+		fs->es->wtime = ext2_now();
+		buf_dirty(&fs->super);
+	}
+	return 0;
+}
+
+static int ext2_statfs(struct super_block *sb, struct kstatfs *st)
+{
+	const struct ext2_fs *fs = ext2_fs(sb);
+
+	*st = (struct kstatfs){
+		.magic = EXT2_MAGIC,
+		.block_size = sb->block_size,
+		.blocks = fs->es->blocks_count - fs->overhead,
+		.blocks_free = fs->es->free_blocks,
+		/* Some are reserved for root, which everybody is. */
+		.blocks_available = fs->es->free_blocks,
+		.files = fs->es->inodes_count,
+		.files_free = fs->es->free_inodes,
+	};
+	return 0;
+}
+
+static void release(struct ext2_fs *fs)
+{
+	for (u32 i = 0; fs->desc && i < fs->nr_desc; i++)
+		if (fs->desc[i].data)
+			buf_put(&fs->desc[i]);
+	kfree(fs->desc);
+	if (fs->es)
+		buf_put(&fs->super);
+	fs->sb->private = NULL;
+	kfree(fs);
+}
+
+/* The superblock, alone, after everything else. */
+static void write_state(struct ext2_fs *fs, u32 state)
+{
+	struct super_block *sb = fs->sb;
+
+	if (buf_sync_all(sb->bdev) || block_flush(sb->bdev))
+		state &= ~EXT2_VALID;
+	fs->es->state = state;
+	fs->es->wtime = ext2_now();
+	buf_dirty(&fs->super);
+	buf_sync_all(sb->bdev);
+	block_flush(sb->bdev);
+}
+
+static void mark_unused(struct ext2_fs *fs)
+{
+	if (!fs->sb->read_only)
+		write_state(fs, (fs->state & EXT2_VALID) | (fs->es->state & EXT2_ERROR));
+}
+
+/* From here on the disk says that it is in use. */
+static void mark_used(struct ext2_fs *fs)
+{
+	fs->state = fs->es->state;
+	if (!(fs->state & EXT2_VALID) || fs->state & EXT2_ERROR)
+		printk("ext2: %s: %s: run e2fsck\n", fs->sb->bdev->name,
+		       fs->state & EXT2_ERROR ? "errors were found on it" : "was not unmounted");
+	fs->es->mnt_count++;
+	fs->es->mtime = ext2_now();
+	write_state(fs, fs->state & ~EXT2_VALID);
+}
+
+static int ext2_remount(struct super_block *sb, bool read_only)
+{
+	struct ext2_fs *fs = ext2_fs(sb);
+
+	if (read_only) {
+		mark_unused(fs);
+		return 0;
+	}
+	if (sb->bdev->read_only || !ext2_may_write(fs))
+		return -EROFS;
+	mark_used(fs);
+	return 0;
+}
+
+static void ext2_put_super(struct super_block *sb)
+{
+	mark_unused(ext2_fs(sb));
+	release(ext2_fs(sb));
+}
+
+static const struct super_operations super_ops = {
+	.write_inode = ext2_write_inode,
+	.evict_inode = ext2_evict_inode,
+	.sync = ext2_sync,
+	.statfs = ext2_statfs,
+	.put_super = ext2_put_super,
+	.remount = ext2_remount,
+};
+
+/* Mounting. */
+
+/* Reads the superblock as the block that it is, or is in. 0, -EINVAL, -EIO, -ENOMEM. */
+static int read_super(struct ext2_fs *fs)
+{
+	struct super_block *sb = fs->sb;
+	u32 log_size;
+	struct buf first;
+	int err;
+
+	sb->block_bits = 10;
+	sb->block_size = 1024;
+	err = buf_read(sb, EXT2_SUPER_OFFSET / 1024, &first);
+	if (err)
+		return err;
+	fs->es = (struct ext2_super_block *)first.data;
+	log_size = fs->es->magic == EXT2_MAGIC ? fs->es->log_block_size : ~0u;
+	buf_put(&first);
+	fs->es = NULL;
+	if (log_size > 2) {
+		printk("ext2: %s: cannot be mounted: %s\n", sb->bdev->name,
+		       log_size == ~0u ? "no ext2 on it" : "blocks larger than 4 KiB");
+		return -EINVAL;
+	}
+	sb->block_bits = 10 + log_size;
+	sb->block_size = 1024u << log_size;
+	err = buf_read(sb, EXT2_SUPER_OFFSET / sb->block_size, &fs->super);
+	if (err)
+		return err;
+	fs->es = (void *)(fs->super.data + EXT2_SUPER_OFFSET % sb->block_size);
+	return ext2_check_super(fs);
+}
+
+static int read_groups(struct ext2_fs *fs)
+{
+	u32 free_blocks = 0, free_inodes = 0;
+	int err;
+
+	fs->desc = kzalloc(fs->nr_desc * sizeof(*fs->desc), GFP_KERNEL | GFP_NORETRY);
+	if (!fs->desc)
+		return -ENOMEM;
+	for (u32 i = 0; i < fs->nr_desc; i++) {
+		err = buf_read(fs->sb, fs->es->first_data_block + 1 + i, &fs->desc[i]);
+		if (err) {
+			fs->desc[i].data = NULL;
+			return err;
+		}
+	}
+	err = ext2_check_groups(fs);
+	if (err)
+		return err;
+	for (u32 i = 0; i < fs->nr_groups; i++) {
+		free_blocks += ext2_group(fs, i)->free_blocks;
+		free_inodes += ext2_group(fs, i)->free_inodes;
+	}
+	/* Other kernels bring the sums up to date only now and then. */
+	fs->es->free_blocks = free_blocks;
+	fs->es->free_inodes = free_inodes;
+	return 0;
+}
+
+static int mount_fs(struct ext2_fs *fs)
+{
+	int err = read_super(fs);
+
+	if (!err)
+		err = read_groups(fs);
+	if (err)
+		return err;
+	fs->sb->max_size = MIN(ext2_max_size(fs), CACHE_MAX_SIZE);
+	err = ext2_iget(fs->sb, EXT2_ROOT_INO, &fs->sb->root);
+	if (!err && !fs->sb->read_only)
+		mark_used(fs);
+	return err;
+}
+
+static int ext2_mount(struct super_block *sb, const char *options)
+{
+	struct ext2_fs *fs = kzalloc(sizeof(*fs), GFP_KERNEL | GFP_NORETRY);
+	int err;
+
+	(void)options;
+	if (!fs)
+		return -ENOMEM;
+	if (sb->bdev->read_only && !sb->read_only) {
+		printk("ext2: %s: can only be mounted to read\n", sb->bdev->name);
+		kfree(fs);
+		return -EROFS;
+	}
+	fs->sb = sb;
+	sb->private = fs;
+	sb->ops = &super_ops;
+	mutex_init(&fs->lock);
+	err = mount_fs(fs);
+	if (err)
+		release(fs);
+	return err;
+}
+
+const struct fs_type ext2_type = { .name = "ext2", .on_device = true, .mount = ext2_mount };

@@ -1,0 +1,257 @@
+/*
+ * A disk as it can be at worst. What is written goes to the drive's cache; flushing brings it to the
+ * medium. When the power is cut, each write since the last flush is there or is not.
+ *
+ * Blocks of metadata are allocated one by one, so that the address sanitizer sees a byte too far,
+ * and freed as soon as they are clean and nobody holds them, so that it sees a use too late.
+ */
+#include "host.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct write {
+	u32 sector, bytes;
+	u8 *data;
+};
+
+struct block {
+	u32 sector, size, refs;
+	bool dirty;
+	char *data;
+};
+
+struct block_device disk = { .name = "image" };
+static u8 *view, *medium; /* what reads find; what is safe */
+static struct write *writes; /* since the last flush */
+static u32 nr_writes, writes_left = ~0u, cut_seed;
+static void (*when_cut)(void);
+static u32 failing, fail_seed; /* one read in so many is an error; 0: none */
+static struct block **blocks; /* by first sector */
+
+u32 host_random(u32 *state)
+{
+	*state = *state * 1664525u + 1013904223u;
+	return *state >> 8;
+}
+
+void disk_open(const u8 *bytes, u32 size)
+{
+	disk.nr_sectors = size / SECTOR_SIZE;
+	view = malloc(size);
+	medium = malloc(size);
+	memcpy(view, bytes, size);
+	memcpy(medium, bytes, size);
+	blocks = calloc(disk.nr_sectors, sizeof(*blocks));
+}
+
+static void forget_writes(void)
+{
+	for (u32 i = 0; i < nr_writes; i++)
+		free(writes[i].data);
+	free(writes);
+	writes = NULL;
+	nr_writes = 0;
+}
+
+void disk_close(void)
+{
+	for (u32 i = 0; i < disk.nr_sectors; i++) {
+		if (blocks[i])
+			free(blocks[i]->data);
+		free(blocks[i]);
+	}
+	forget_writes();
+	free(blocks);
+	free(view);
+	free(medium);
+}
+
+static void settle(const struct write *w)
+{
+	memcpy(medium + (u64)w->sector * SECTOR_SIZE, w->data, w->bytes);
+}
+
+int block_flush(struct block_device *bdev)
+{
+	(void)bdev;
+	for (u32 i = 0; i < nr_writes; i++)
+		settle(&writes[i]);
+	forget_writes();
+	return 0;
+}
+
+const u8 *disk_medium(void)
+{
+	return medium;
+}
+
+void disk_cut_after(u32 n, u32 seed, void (*on_cut)(void))
+{
+	writes_left = n;
+	cut_seed = seed;
+	when_cut = on_cut;
+}
+
+void disk_fail(u32 one_in, u32 seed)
+{
+	failing = one_in;
+	fail_seed = seed;
+}
+
+static void cut(void)
+{
+	for (u32 i = 0; i < nr_writes; i++)
+		if (host_random(&cut_seed) & 1)
+			settle(&writes[i]);
+	when_cut();
+}
+
+void disk_read(u32 sector, void *to, u32 bytes)
+{
+	memcpy(to, view + (u64)sector * SECTOR_SIZE, bytes);
+}
+
+void disk_write(u32 sector, const void *from, u32 bytes)
+{
+	struct write *w;
+
+	if (!writes_left)
+		cut();
+	if (writes_left != ~0u)
+		writes_left--;
+	memcpy(view + (u64)sector * SECTOR_SIZE, from, bytes);
+	if (nr_writes % 64 == 0)
+		writes = realloc(writes, (nr_writes + 64) * sizeof(*writes));
+	w = &writes[nr_writes++];
+	*w = (struct write){ .sector = sector, .bytes = bytes, .data = malloc(bytes) };
+	memcpy(w->data, from, bytes);
+}
+
+/* Blocks of metadata. */
+
+static struct block *get(struct super_block *sb, u32 number)
+{
+	u32 sector = number * (sb->block_size / SECTOR_SIZE);
+	struct block *block = blocks[sector];
+
+	if (!block) {
+		block = calloc(1, sizeof(*block));
+		block->sector = sector;
+		block->size = sb->block_size;
+		block->data = malloc(block->size);
+		blocks[sector] = block;
+		disk_read(sector, block->data, block->size);
+	}
+	block->refs++;
+	return block;
+}
+
+static void free_if_idle(struct block *block)
+{
+	if (block->refs || block->dirty)
+		return;
+	blocks[block->sector] = NULL;
+	free(block->data);
+	free(block);
+}
+
+static struct block *block_of(struct buf *b)
+{
+	return blocks[b->block * (b->size / SECTOR_SIZE)];
+}
+
+int buf_read(struct super_block *sb, u32 number, struct buf *b)
+{
+	struct block *block;
+
+	if (failing && host_random(&fail_seed) % failing == 0)
+		return -EIO;
+	if ((u64)(number + 1) * (sb->block_size / SECTOR_SIZE) > disk.nr_sectors)
+		return -EIO;
+	block = get(sb, number);
+	*b = (struct buf){
+		.data = block->data, .bdev = &disk, .block = number, .size = block->size
+	};
+	return 0;
+}
+
+int buf_new(struct super_block *sb, u32 number, struct buf *b)
+{
+	int err = buf_read(sb, number, b);
+
+	if (!err) {
+		memset(b->data, 0, b->size);
+		buf_dirty(b);
+	}
+	return err;
+}
+
+void buf_dirty(struct buf *b)
+{
+	block_of(b)->dirty = true;
+}
+
+void buf_put(struct buf *b)
+{
+	struct block *block = block_of(b);
+
+	block->refs--;
+	free_if_idle(block);
+}
+
+void buf_forget(struct super_block *sb, u32 number)
+{
+	struct block *block = blocks[number * (sb->block_size / SECTOR_SIZE)];
+
+	if (!block)
+		return;
+	block->dirty = false;
+	free_if_idle(block);
+}
+
+static void write_block(struct block *block)
+{
+	block->dirty = false;
+	disk_write(block->sector, block->data, block->size);
+	free_if_idle(block);
+}
+
+int buf_sync_all(struct block_device *bdev)
+{
+	/* No order is promised: from anywhere, forwards or backwards. */
+	static u32 state;
+	u32 nr = bdev->nr_sectors, from = host_random(&state) % nr;
+	bool back = host_random(&state) & 1;
+
+	for (u32 n = 0; n < nr; n++) {
+		struct block *block = blocks[(back ? from + nr - n : from + n) % nr];
+
+		if (block && block->dirty)
+			write_block(block);
+	}
+	return 0;
+}
+
+void disk_flush_some(u32 n, u32 seed)
+{
+	u32 from = host_random(&seed) % disk.nr_sectors;
+
+	for (u32 i = 0; n && i < disk.nr_sectors; i++) {
+		struct block *block = blocks[(from + i) % disk.nr_sectors];
+
+		if (block && block->dirty && host_random(&seed) & 1) {
+			write_block(block);
+			n--;
+		}
+	}
+}
+
+u32 disk_nr_held(void)
+{
+	u32 held = 0;
+
+	for (u32 i = 0; i < disk.nr_sectors; i++)
+		held += blocks[i] ? blocks[i]->refs : 0;
+	return held;
+}

@@ -1,0 +1,273 @@
+/*
+ * ext2 IMAGE [ro]: does what standard input says and writes the image back; a line of output each.
+ * ext2 --fuzz IMAGE SEED COUNT: see fuzz.c.
+ *
+ *	create|mkdir|fifo PATH        symlink TARGET PATH      node c|b MAJOR MINOR PATH
+ *	unlink|rmdir PATH             link|rename FROM TO      readlink PATH    stat PATH
+ *	write PATH OFFSET LEN SEED    truncate PATH SIZE       read PATH OFFSET LEN
+ *	list PATH    statfs    sync    fsync PATH    drop    open PATH    close
+ *	flush N SEED                  writes N dirty blocks of metadata, whichever
+ *	cut N SEED                    N writes from now the power is cut
+ *
+ * An answer is a number: 0, what was asked for, or -errno. %XX in a path is a byte. Byte i of a write
+ * with seed s is (s + i * 7 + i / 256) mod 256. open keeps one file in use until close.
+ */
+#include "host.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_WORDS 6
+
+static const char *image_path;
+static struct inode *opened;
+
+static u8 *load(const char *path, u32 *size)
+{
+	FILE *f = fopen(path, "rb");
+	u8 *bytes;
+
+	if (!f || fseek(f, 0, SEEK_END))
+		exit(2);
+	*size = ftell(f);
+	rewind(f);
+	bytes = malloc(*size);
+	if (fread(bytes, 1, *size, f) != *size)
+		exit(2);
+	fclose(f);
+	return bytes;
+}
+
+static void save(void)
+{
+	FILE *f = fopen(image_path, "rb+");
+
+	if (!f || fwrite(disk_medium(), SECTOR_SIZE, disk.nr_sectors, f) != disk.nr_sectors ||
+	    fclose(f))
+		exit(2);
+}
+
+/* Everything in memory is lost. */
+static void power_off(void)
+{
+	save();
+	puts("cut");
+	fflush(stdout);
+	_Exit(0);
+}
+
+static void decode(char *s)
+{
+	char *to = s;
+
+	for (; *s; s++) {
+		char hex[3] = { s[0] == '%' ? s[1] : 0, s[0] == '%' ? s[2] : 0, 0 };
+
+		*to++ = *hex ? (char)strtoul(hex, NULL, 16) : *s;
+		s += *hex ? 2 : 0;
+	}
+	*to = '\0';
+}
+
+static long do_write(struct inode *inode, u64 pos, size_t n, u32 seed)
+{
+	struct file f = { .inode = inode };
+	u8 *bytes = malloc(n + 1);
+	long done;
+
+	for (size_t i = 0; i < n; i++)
+		bytes[i] = seed + i * 7 + i / 256;
+	done = cache_file_write(&f, bytes, n, &pos);
+	free(bytes);
+	return done;
+}
+
+/* Prints a sum of the bytes, too: FNV-1a. */
+static long do_read(struct inode *inode, u64 pos, size_t n)
+{
+	struct file f = { .inode = inode };
+	u8 *bytes = malloc(n + 1);
+	u32 sum = 2166136261u;
+	long done = cache_file_read(&f, bytes, n, &pos);
+
+	for (long i = 0; i < done; i++)
+		sum = (sum ^ bytes[i]) * 16777619u;
+	if (done >= 0)
+		printf("%08x ", sum);
+	free(bytes);
+	return done;
+}
+
+static long do_list(struct inode *dir)
+{
+	struct dir_entry e = { 0 };
+	long n = 0;
+	int err;
+
+	if (ext2_kind(dir) != S_IFDIR)
+		return -ENOTDIR;
+	while (!(err = dir->ops->iterate(dir, e.next, &e))) {
+		for (u32 i = 0; i < e.len; i++)
+			printf("%02x", (u8)e.name[i]);
+		printf(":%o ", e.mode);
+		n++;
+	}
+	return err == -ENOENT ? n : err;
+}
+
+static long do_readlink(struct inode *inode)
+{
+	char text[4097];
+	int err;
+
+	if (ext2_kind(inode) != S_IFLNK)
+		return -EINVAL;
+	err = inode->ops->readlink(inode, text, sizeof(text));
+	if (!err)
+		printf("%s ", text);
+	return err;
+}
+
+static long do_stat(struct inode *inode)
+{
+	printf("%o %u %llu %llu %x ", inode->mode, inode->nlink, (unsigned long long)inode->size,
+	       (unsigned long long)inode->blocks, inode->rdev);
+	return 0;
+}
+
+/* Commands about a file that exists. */
+static long on_inode(char **word)
+{
+	struct inode *inode;
+	const char *what = word[0];
+	long result = host_walk(word[1], &inode);
+
+	if (result)
+		return result;
+	if (!strcmp(what, "write"))
+		result = do_write(inode, strtoull(word[2], NULL, 0), strtoul(word[3], NULL, 0),
+				  strtoul(word[4], NULL, 0));
+	else if (!strcmp(what, "read"))
+		result = do_read(inode, strtoull(word[2], NULL, 0), strtoul(word[3], NULL, 0));
+	else if (!strcmp(what, "truncate"))
+		result = host_truncate(inode, strtoull(word[2], NULL, 0));
+	else if (!strcmp(what, "list"))
+		result = do_list(inode);
+	else if (!strcmp(what, "readlink"))
+		result = do_readlink(inode);
+	else if (!strcmp(what, "stat"))
+		result = do_stat(inode);
+	else if (!strcmp(what, "fsync"))
+		result = host_fsync(inode);
+	else if (!strcmp(what, "open") && !opened)
+		return opened = inode, 0;
+	else
+		result = -ENOSYS;
+	inode_put(inode);
+	return result;
+}
+
+static long on_all(char **word)
+{
+	struct kstatfs st;
+
+	if (!strcmp(word[0], "sync"))
+		return host_sync();
+	if (!strcmp(word[0], "drop"))
+		return host_drop_unused(), 0;
+	if (!strcmp(word[0], "flush"))
+		return disk_flush_some(atoi(word[1]), strtoul(word[2], NULL, 0)), 0;
+	if (!strcmp(word[0], "cut"))
+		return disk_cut_after(atoi(word[1]), strtoul(word[2], NULL, 0), power_off), 0;
+	if (!strcmp(word[0], "statfs")) {
+		host_sb.ops->statfs(&host_sb, &st);
+		printf("%llu %llu %llu %llu ", (unsigned long long)st.blocks,
+		       (unsigned long long)st.blocks_free, (unsigned long long)st.files,
+		       (unsigned long long)st.files_free);
+		return 0;
+	}
+	if (!strcmp(word[0], "close") && opened) {
+		inode_put(opened);
+		opened = NULL;
+		return 0;
+	}
+	return -ENOSYS;
+}
+
+static long on_names(char **word)
+{
+	if (!strcmp(word[0], "create"))
+		return host_create(word[1], S_IFREG | 0644, 0, NULL);
+	if (!strcmp(word[0], "mkdir"))
+		return host_create(word[1], S_IFDIR | 0755, 0, NULL);
+	if (!strcmp(word[0], "fifo"))
+		return host_create(word[1], S_IFIFO | 0600, 0, NULL);
+	if (!strcmp(word[0], "symlink"))
+		return host_create(word[2], S_IFLNK | 0777, 0, word[1]);
+	if (!strcmp(word[0], "node"))
+		return host_create(word[4], (*word[1] == 'b' ? S_IFBLK : S_IFCHR) | 0600,
+				   atoi(word[2]) << 8 | atoi(word[3]), NULL);
+	if (!strcmp(word[0], "unlink"))
+		return host_remove(word[1], false);
+	if (!strcmp(word[0], "rmdir"))
+		return host_remove(word[1], true);
+	if (!strcmp(word[0], "link"))
+		return host_link(word[1], word[2]);
+	return host_rename(word[1], word[2]);
+}
+
+static long run(char *line)
+{
+	static const char names[] = " create mkdir fifo symlink node unlink rmdir link rename ";
+	static const char all[] = " sync drop flush cut statfs close ";
+	char *word[MAX_WORDS] = { "", "", "", "", "", "" }, key[32];
+
+	for (u32 n = 0; n < MAX_WORDS && (word[n] = strtok(n ? NULL : line, " \n")); n++)
+		decode(word[n]);
+	if (!word[0])
+		return 0;
+	snprintf(key, sizeof(key), " %s ", word[0]);
+	return strstr(names, key) ? on_names(word)
+	       : strstr(all, key) ? on_all(word)
+				  : on_inode(word);
+}
+
+static int script(bool read_only)
+{
+	static char line[8192];
+	int err = host_mount(read_only);
+
+	printf("%d\n", err);
+	if (err)
+		return 0;
+	while (fgets(line, sizeof(line), stdin)) {
+		printf("%ld\n", run(line));
+		fflush(stdout);
+	}
+	if (opened)
+		inode_put(opened);
+	host_umount();
+	save();
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	u32 size;
+	u8 *bytes;
+
+	if (argc < 2 || (!strcmp(argv[1], "--fuzz") && argc < 5))
+		return 2;
+	image_path = argv[argc < 5 ? 1 : 2];
+	bytes = load(image_path, &size);
+	if (argc >= 5) {
+		host_fuzz(bytes, size, strtoul(argv[3], NULL, 0), atoi(argv[4]));
+	} else {
+		disk_open(bytes, size);
+		script(argc > 2);
+		disk_close();
+	}
+	free(bytes);
+	return 0;
+}

@@ -1,0 +1,205 @@
+/* Paths, as far as a script needs them: absolute, without symlinks on the way, . or .. */
+#include "host.h"
+
+#include <string.h>
+
+static int enter(struct inode **dir, const struct path_name *name)
+{
+	struct inode *next;
+	int err = -ENOTDIR;
+
+	if (name->len > NAME_MAX)
+		err = -ENAMETOOLONG;
+	else if (ext2_kind(*dir) == S_IFDIR)
+		err = (*dir)->ops->lookup(*dir, name, &next);
+	inode_put(*dir);
+	if (!err)
+		*dir = next;
+	return err;
+}
+
+int host_walk_parent(const char *path, struct inode **dir, struct path_name *last)
+{
+	int err = 0;
+
+	*dir = host_sb.root;
+	inode_get(*dir);
+	for (path += *path == '/'; !err; path += last->len + 1) {
+		*last = (struct path_name){ .s = path, .len = strcspn(path, "/") };
+		if (!path[last->len])
+			break;
+		err = enter(dir, last);
+	}
+	if (err)
+		return err;
+	if (ext2_kind(*dir) == S_IFDIR)
+		err = last->len > NAME_MAX ? -ENAMETOOLONG : 0;
+	else
+		err = -ENOTDIR;
+	if (err)
+		inode_put(*dir);
+	return err;
+}
+
+int host_walk(const char *path, struct inode **inode)
+{
+	struct path_name last;
+	int err = host_walk_parent(path, inode, &last);
+
+	return err || !last.len ? err : enter(inode, &last);
+}
+
+/* What the name leads to; NULL: nothing. 0, or -errno but not -ENOENT. */
+static int look(struct inode *dir, const struct path_name *name, struct inode **inode)
+{
+	int err = dir->ops->lookup(dir, name, inode);
+
+	if (err)
+		*inode = NULL;
+	return err == -ENOENT ? 0 : err;
+}
+
+static int make(struct inode *dir, const struct path_name *name, u32 mode, u32 rdev,
+		const char *target, struct inode *linked)
+{
+	struct inode *inode;
+	int err = look(dir, name, &inode);
+
+	if (err)
+		return err;
+	if (inode) {
+		inode_put(inode);
+		return -EEXIST;
+	}
+	mutex_lock(&dir->lock);
+	if (linked)
+		err = dir->ops->link(dir, name, linked);
+	else
+		err = dir->ops->create(dir, name, mode, rdev, target, &inode);
+	mutex_unlock(&dir->lock);
+	if (!err && !linked)
+		inode_put(inode);
+	return err;
+}
+
+int host_create(const char *path, u32 mode, u32 rdev, const char *target)
+{
+	struct path_name name;
+	struct inode *dir;
+	int err = host_walk_parent(path, &dir, &name);
+
+	if (err)
+		return err;
+	err = host_sb.read_only ? -EROFS : make(dir, &name, mode, rdev, target, NULL);
+	inode_put(dir);
+	return err;
+}
+
+int host_link(const char *from, const char *to)
+{
+	struct path_name name;
+	struct inode *dir, *inode;
+	int err = host_walk(from, &inode);
+
+	if (err)
+		return err;
+	err = host_walk_parent(to, &dir, &name);
+	if (!err) {
+		err = ext2_kind(inode) == S_IFDIR ? -EPERM : make(dir, &name, 0, 0, NULL, inode);
+		inode_put(dir);
+	}
+	inode_put(inode);
+	return err;
+}
+
+static int unlink_locked(struct inode *dir, const struct path_name *name, struct inode *inode)
+{
+	int err;
+
+	mutex_lock(&inode->lock);
+	err = dir->ops->unlink(dir, name, inode);
+	mutex_unlock(&inode->lock);
+	return err;
+}
+
+int host_remove(const char *path, bool is_dir)
+{
+	struct path_name name;
+	struct inode *dir, *inode;
+	int err = host_walk_parent(path, &dir, &name);
+
+	if (err)
+		return err;
+	err = dir->ops->lookup(dir, &name, &inode);
+	if (!err) {
+		mutex_lock(&dir->lock);
+		if ((ext2_kind(inode) == S_IFDIR) != is_dir)
+			err = is_dir ? -ENOTDIR : -EISDIR;
+		else
+			err = unlink_locked(dir, &name, inode);
+		mutex_unlock(&dir->lock);
+		inode_put(inode);
+	}
+	inode_put(dir);
+	return err;
+}
+
+struct rename {
+	struct inode *from, *to, *inode, *replaced;
+	struct path_name old, new;
+};
+
+static int rename_checked(struct rename *r)
+{
+	bool is_dir = ext2_kind(r->inode) == S_IFDIR;
+	int err;
+
+	if (r->replaced == r->inode)
+		return 0;
+	if (r->replaced && is_dir != (ext2_kind(r->replaced) == S_IFDIR))
+		return is_dir ? -ENOTDIR : -EISDIR;
+	if (r->replaced == r->from)
+		return -ENOTEMPTY;
+	mutex_lock(&r->from->lock);
+	if (r->to != r->from)
+		mutex_lock(&r->to->lock);
+	err = r->from->ops->rename(r->from, &r->old, r->to, &r->new, r->inode, r->replaced);
+	if (r->to != r->from)
+		mutex_unlock(&r->to->lock);
+	mutex_unlock(&r->from->lock);
+	return err;
+}
+
+static int rename_in(struct rename *r)
+{
+	int err = r->from->ops->lookup(r->from, &r->old, &r->inode);
+
+	if (err)
+		return err;
+	err = look(r->to, &r->new, &r->replaced);
+	if (!err)
+		err = rename_checked(r);
+	if (r->replaced)
+		inode_put(r->replaced);
+	inode_put(r->inode);
+	return err;
+}
+
+int host_rename(const char *from, const char *to)
+{
+	struct rename r;
+	int err;
+
+	if (!strncmp(to, from, strlen(from)) && to[strlen(from)] == '/')
+		return -EINVAL; /* into itself */
+	err = host_walk_parent(from, &r.from, &r.old);
+	if (err)
+		return err;
+	err = host_walk_parent(to, &r.to, &r.new);
+	if (!err) {
+		err = rename_in(&r);
+		inode_put(r.to);
+	}
+	inode_put(r.from);
+	return err;
+}
