@@ -1,5 +1,5 @@
 /*
- * files: do names, links, nodes, owners and times behave as on Linux? In a folder of its own below
+ * vfs: do names, links, nodes, owners and times behave as on Linux? In a folder of its own below
  * the working directory, which it leaves empty.
  *
  * Linux is the oracle: the same program must report no failures there (run by root, on a file system
