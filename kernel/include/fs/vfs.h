@@ -298,6 +298,8 @@ int vfs_fsync(struct file *f);
 /* Names and inodes of devices that nobody uses leave memory, the more the lower the priority
  * (DEF_PRIORITY to 0). How many went. Never sleeps. */
 u32 vfs_shrink(int priority);
+/* Pages of files that are clean and not in use leave memory. Never sleeps. */
+void vfs_drop_pages(void);
 
 /* Open files: bytes moved or -errno; at f->pos, or at *pos, which is advanced (-ESPIPE: pipes and
  * terminals). May sleep. */
