@@ -119,6 +119,7 @@ enum inode_state {
 	INODE_BAD = 4, /* could not be read */
 	INODE_DIRTY = 8, /* write_inode is due */
 	INODE_READ_DUE = 16, /* the next read is an access to note (relatime) */
+	INODE_GOING = 32, /* leaves memory: nobody may begin to use it */
 };
 
 struct inode {
