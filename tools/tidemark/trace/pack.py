@@ -248,13 +248,7 @@ class Packer:
                 raise StreamError(f"the plugin's stream goes on after its end record, at word {self.words + at:,}")
             if word >= TAGGED and (word >> TAG_SHIFT & TAGS) not in (CODE, FETCHES, TAIL):
                 tag, value = word >> TAG_SHIFT & TAGS, word & MAX_VALUE
-                if tag in (STORE, FILE):
-                    filled = self._of_files(tag, value, filled)
-                elif tag >= SPACES and tag <= FREED:
-                    filled = self._close_run(filled)
-                    self._policys(tag, value, self._runs + filled)
-                else:
-                    self._note(tag, value, self.words + at)
+                filled = self._other(tag, value, self.words + at, filled)
                 at += 1
                 continue
             space = self.spaces.number(self._cr3)
@@ -262,14 +256,28 @@ class Packer:
         self.words += len(words)
         self._append(filled)
 
+    def _other(self, tag: int, value: int, at: int, filled: int) -> int:
+        """A word that is not about references, after so many runs; returns how many are filled then."""
+        if tag in (STORE, FILE):
+            return self._of_files(tag, value, filled)
+        if SPACES <= tag <= FREED:
+            filled = self._close_run(filled)
+            self._policys(tag, value, self._runs + filled)
+            return filled
+        if tag == DEATH and (number := self.spaces.numbers.get(self.spaces.key(value << PAGE_SHIFT))) in self._shown:
+            self._append(self._close_run(filled))
+            filled = 0
+            del self._shown[number]
+        self._note(tag, value, at)
+        return filled
+
     def _note(self, tag: int, value: int, at: int) -> None:
-        """A word that is not about references."""
+        """A word about address spaces, or the stream itself."""
         if tag == SPACE:
             self._cr3 = value << PAGE_SHIFT
         elif tag == BIRTH:
             self.spaces.birth()
         elif tag == DEATH:
-            self._shown.pop(self.spaces.numbers.get(self.spaces.key(value << PAGE_SHIFT), -1), None)
             self.spaces.death(value << PAGE_SHIFT)
         elif tag == END and value == at & MAX_VALUE:
             self.ended = True
