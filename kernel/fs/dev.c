@@ -92,10 +92,9 @@ static int disk_sync(struct file *f)
 	return err ? err : err2;
 }
 
-static const struct file_operations disk_fops = { .open = disk_open,
-						  .read = cache_file_read,
-						  .write = cache_file_write,
-						  .sync = disk_sync };
+static const struct file_operations disk_fops = {
+	.open = disk_open, .read = cache_file_read, .write = cache_file_write, .sync = disk_sync
+};
 
 void dev_register(const char *name, struct inode *inode)
 {

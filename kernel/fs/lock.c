@@ -13,7 +13,6 @@
 #include "internal.h"
 
 #include "fs/lock.h"
-#include "lib/assert.h"
 #include "mm/slab.h"
 #include "proc/task.h"
 

@@ -299,6 +299,16 @@ int vfs_sync(void)
 	return err;
 }
 
+void vfs_drop_pages(void)
+{
+	struct super_block *sb;
+	struct inode *inode;
+
+	list_for_each_entry(sb, &mounts, node)
+		list_for_each_entry(inode, &sb->inodes, on_sb)
+			cache_shrink(inode);
+}
+
 void mounts_show(struct seq_file *m)
 {
 	static char path[PATH_MAX]; /* show functions do not sleep */

@@ -46,7 +46,7 @@ KTEST(path, nothing_in_empty_and_root)
 
 KTEST(path, compares_whole_names)
 {
-	struct path_name name = { "binary", 3 };
+	struct path_name name = { .s = "binary", .len = 3 };
 
 	EXPECT(path_name_is(&name, "bin"));
 	EXPECT(!path_name_is(&name, "binary"));

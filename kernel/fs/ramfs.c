@@ -14,16 +14,20 @@
 
 static const struct file_operations ramfs_fops;
 
+/* Does the file have pages, here or on a device? */
+static bool has_pages(const struct inode *inode)
+{
+	return inode_is_reg(inode) && inode->fops->read == cache_file_read;
+}
+
 long vfs_read_kernel(struct inode *inode, u64 pos, void *to, size_t n)
 {
-	if (!inode_is_reg(inode) || inode->fops != &ramfs_fops)
-		return -EINVAL;
-	return cache_read_kernel(inode, pos, to, n);
+	return has_pages(inode) ? cache_read_kernel(inode, pos, to, n) : -EINVAL;
 }
 
 int vfs_get_page(struct inode *inode, u32 index, struct page **page)
 {
-	return inode->fops == &ramfs_fops ? cache_get_page(inode, index, page) : -EINVAL;
+	return has_pages(inode) ? cache_get_page(inode, index, page) : -EINVAL;
 }
 
 int ramfs_append(struct inode *inode, const void *from, size_t n)

@@ -24,6 +24,15 @@ struct totals {
 	struct seq_file *m;
 };
 
+/* An entry lets a program write to a page of a file: the page must be known to be dirty. */
+static bool writes_unseen(const struct vm_area_struct *vma, pte_t e)
+{
+	const struct page *page = pfn_page(pte_pfn(e));
+
+	return vma->flags & VM_SHARED && pte_write(e) && page_test(page, PG_filecache) &&
+	       !page_test(page, PG_dirty);
+}
+
 static void wrong(struct totals *t, const char *what, u32 have, u32 want)
 {
 	t->errors++;
@@ -57,8 +66,11 @@ static void check_mm(struct mm_struct *mm, struct totals *t)
 		for (u32 addr = vma->start; addr != vma->end; addr += PAGE_SIZE) {
 			pte_t *pte = pte_lookup(mm->pgd, addr);
 
-			if (pte)
-				count_entry(*pte, t);
+			if (!pte)
+				continue;
+			count_entry(*pte, t);
+			if (pte_present(*pte) && writes_unseen(vma, *pte))
+				wrong(t, "entry writes to a clean page of a file", addr, 0);
 		}
 	if (t->anon != mm->count.anon)
 		wrong(t, "anonymous pages of a process", mm->count.anon, t->anon);
@@ -72,7 +84,7 @@ static void check_mm(struct mm_struct *mm, struct totals *t)
 
 static void check_frames(struct totals *t)
 {
-	u32 maps = 0, user = 0, owned = 0, isolated = 0;
+	u32 maps = 0, user = 0, owned = 0, isolated = 0, stored = 0, dirty = 0;
 
 	for (u32 pfn = 0; pfn < max_pfn; pfn++) {
 		struct page *p = pfn_page(pfn);
@@ -83,6 +95,8 @@ static void check_frames(struct totals *t)
 			maps += p->mapcount;
 		user += page_test(p, PG_anon) && !page_test(p, PG_mlocked);
 		owned += page_test(p, PG_owned);
+		stored += page_test(p, PG_filecache) && p->inode;
+		dirty += page_test(p, PG_filecache) && page_test(p, PG_dirty);
 		isolated += page_test(p, PG_isolated);
 	}
 	if (maps != t->maps)
@@ -91,6 +105,10 @@ static void check_frames(struct totals *t)
 		wrong(t, "user frames", frames_used, user);
 	if (owned != zones_nr_owned())
 		wrong(t, "frames the policy owns", zones_nr_owned(), owned);
+	if (stored != cache_nr_stored)
+		wrong(t, "pages of files with a store", cache_nr_stored, stored);
+	if (dirty != cache_nr_dirty)
+		wrong(t, "dirty pages of files", cache_nr_dirty, dirty);
 	if (isolated != vm_nr_isolated)
 		wrong(t, "frames the core holds", vm_nr_isolated, isolated);
 }

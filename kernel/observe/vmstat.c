@@ -2,6 +2,7 @@
 #include "mm/vmstat.h"
 
 #include "drivers/block.h"
+#include "errno.h"
 #include "fs/proc.h"
 #include "fs/vfs.h"
 #include "lib/param.h"
@@ -45,37 +46,35 @@ static void sum_processes(u32 *file, u32 *tables, u32 *locked)
 	}
 }
 
-/* Pages of the devices' own files: metadata, and what was read from /dev. */
+/* Pages of the files of devices. */
 static u32 nr_buffers(void)
 {
 	struct block_device *b = NULL;
-	u32 n = 0;
+	u32 nr = 0;
 
 	while ((b = bdev_next(b)))
-		if (b->inode)
-			n += b->inode->cache.nr_pages;
-	return n;
+		nr += b->inode ? b->inode->cache.nr_pages : 0;
+	return nr;
 }
 
 /* Active and Inactive are left out: only the policy knows what it holds to be which, if anything. */
 static void meminfo_show(struct seq_file *m)
 {
-	u32 file = 0, tables = 0, locked = 0, buffers = nr_buffers(),
-	    slots = swap_nr_slots ? swap_nr_slots - 1 : 0;
+	u32 file = 0, tables = 0, locked = 0, slots = swap_nr_slots ? swap_nr_slots - 1 : 0;
 
 	sum_processes(&file, &tables, &locked);
 	kib(m, "MemTotal:", nr_managed_pages());
 	kib(m, "MemFree:", nr_free_pages());
 	kib(m, "MemAvailable:", nr_free_pages() + nr_owned());
-	kib(m, "Buffers:", buffers);
-	kib(m, "Cached:", cache_nr_cached() - buffers);
+	kib(m, "Buffers:", nr_buffers());
+	kib(m, "Cached:", cache_nr_cached() - nr_buffers());
+	kib(m, "Dirty:", cache_nr_dirty);
 	kib(m, "AnonPages:", frames_used);
 	kib(m, "Mapped:", file);
 	kib(m, "Mlocked:", locked);
 	kib(m, "Slab:", slab_nr_pages());
 	kib(m, "PageTables:", tables);
 	kib(m, "KernelStack:", nr_tasks() * (KERNEL_STACK_SIZE / PAGE_SIZE));
-	kib(m, "Dirty:", cache_nr_dirty);
 	kib(m, "Writeback:", reclaim_nr_swapping() + cache_nr_writeback);
 	kib(m, "SwapTotal:", swap_bdev ? slots : 0);
 	kib(m, "SwapFree:", swap_nr_free);
@@ -85,11 +84,13 @@ static void meminfo_show(struct seq_file *m)
 
 static void vmstat_show(struct seq_file *m)
 {
-	seq_printf(m,
-		   "nr_free_pages %u\nnr_policy_pages %u\nnr_isolated %u\nnr_anon_pages %u\n"
-		   "nr_writeback %u\nnr_slab_pages %u\nnr_slab_objects %u\nnr_swap_free %u\n",
-		   nr_free_pages(), nr_owned(), vm_nr_isolated, frames_used, reclaim_nr_writing(),
-		   slab_nr_pages(), slab_objects_in_use(), swap_nr_free);
+	seq_printf(
+		m,
+		"nr_free_pages %u\nnr_policy_pages %u\nnr_isolated %u\nnr_anon_pages %u\n"
+		"nr_file_pages %u\nnr_dirty %u\nnr_writeback %u\nnr_slab_pages %u\nnr_slab_objects %u\nnr_swap_free %u\n",
+		nr_free_pages(), nr_owned(), vm_nr_isolated, frames_used, cache_nr_cached(),
+		cache_nr_dirty, reclaim_nr_swapping() + cache_nr_writeback, slab_nr_pages(),
+		slab_objects_in_use(), swap_nr_free);
 	for (int i = 0; i < NR_VM_EVENTS; i++)
 		seq_printf(m, "%s %llu\n", vm_event_names[i], vm_events[i]);
 	seq_printf(m, "policy_us %llu\n", cycles_to_ns(policy_timer.cycles) / 1000);
@@ -159,15 +160,20 @@ static int store_frames(char *text)
 	return param_set("frames", text, NULL, 0);
 }
 
-/* Any value gives unused names and inodes, empty slabs and unused kernel stacks back. A name gets a
- * second chance, so one look that finds nothing is not enough. */
+/* 1: pages of files that are clean and not mapped; 2: unused names and inodes, empty slabs, unused
+ * kernel stacks; 3: both. A name gets a second chance, so one look that finds nothing is not enough. */
 static int store_drop_caches(char *text)
 {
-	(void)text;
-	while (vfs_shrink(0) || vfs_shrink(0))
+	u32 what;
+
+	if (parse_u32(text, &what) || what < 1 || what > 3)
+		return -EINVAL;
+	if (what & 1)
+		vfs_drop_pages();
+	while (what & 2 && (vfs_shrink(0) || vfs_shrink(0)))
 		;
-	slab_reap();
-	kernel_stack_reap();
+	if (what & 2)
+		(void)(slab_reap() + kernel_stack_reap());
 	return 0;
 }
 

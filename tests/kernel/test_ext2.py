@@ -8,11 +8,14 @@ import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import ext2
 import pytest
 from ext2 import Model, Node, Refused, quoted
+from guest import boot
 from soak import soak_but
+from tidemark import qemu
 
 SEED = int(os.environ.get("SEED", "0")) or random.randrange(1, 1 << 30)
 BLOCKS = ["1024", "2048", "4096"]
@@ -439,3 +442,44 @@ def test_damaged_images_do_no_harm(tmp_path: Path, block: str, count: int) -> No
             file.write(b"x" * 1000)
     image = ext2.make(tmp_path / "image", "600K" if block == "1024" else "1M", "-b", block, "-N", "64", content=folder)
     fuzzed(image, SEED, count)
+
+
+# --- in the kernel ---
+
+FSOPS = qemu.ROOT / "build/user/fsops"
+
+
+def in_guest(image: Path, command: str, kind: str = "sim:ram", mem: str = "16M", **more: Any) -> str:
+    """One command line with the image mounted at /mnt: what was printed."""
+    line = f"mkdir /mnt; mount -t ext2 /dev/sda /mnt; {command}; umount /mnt; cat /proc/vm/check"
+    return boot(line, disk=image, disk_kind=kind, mem=mem, **more).check_exit().console
+
+
+@pytest.mark.parametrize(
+    "block,case,policy",
+    soak_but(
+        [(b, i, p) for b in BLOCKS for i in range(4) for p in ("2q", "clock", "ws")],
+        ("1024", 0, "2q"),
+        ("4096", 0, "clock"),
+    ),
+)
+def test_random_operations_in_the_kernel(tmp_path: Path, block: str, case: int, policy: str) -> None:
+    there = Random(SEED + case, far=70 << 20)
+    there.run(400)
+    looks, states = there.states()
+    content = tmp_path / "content"
+    content.mkdir()
+    (content / ".fsops").write_bytes(FSOPS.read_bytes())
+    (content / ".fsops").chmod(0o755)
+    (content / ".script").write_text("\n".join([*there.script, "drop", *looks]) + "\n")
+    image = ext2.make(tmp_path / "image", "24M", "-b", block, "-N", "800", content=content)
+    console = in_guest(image, "/mnt/.fsops /mnt /mnt/.script; rm /mnt/.fsops /mnt/.script", vm=policy)
+    assert "answers:\n" in console, console
+    answers = console.split("answers:\n")[1].split("\nend\n")[0].split("\n")
+    for line, answer, want in zip([*there.script, "drop"], answers, [*there.wanted, "0"]):
+        assert answer == want, line
+    for line, answer, pattern in zip(looks, answers[len(there.script) + 1 :], states, strict=True):
+        assert re.fullmatch(pattern, answer), line
+    assert console.rstrip().count("ext2:") == 0
+    ext2.check(image)
+    ext2.compare_dump(image, there.model, tmp_path / "out")

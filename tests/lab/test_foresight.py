@@ -110,6 +110,8 @@ def test_what_cannot_be_seen_again_is_refused(tmp_path: Path) -> None:
     for cmdline, said in (("guard=token", "without a guard"), ("telemetry=off", "no telemetry")):
         with pytest.raises(LabError, match=said):
             foresight.check(replace(settings, cmdline=cmdline))
+    with pytest.raises(LabError, match="without --disk"):
+        foresight.check(replace(settings, disk="image"))
     folder = tmp_path / "real"
     results.create(folder, replace(settings, exact=False), "", {"sha256": "0"}, "", [])
     done = tidemark("min", folder, cwd=tmp_path)

@@ -109,6 +109,10 @@ def test_a_run_with_a_disk_repeats(tmp_path: Path) -> None:
     again = tidemark("rerun", tmp_path / "result", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
     assert results.load(tmp_path / "result").telemetry().samples[-1]["disk"]["writes"] > 0
+    (tmp_path / "files").rename(tmp_path / "others")
+    with pytest.raises(errors.LabError, match="only a folder"):
+        repeat.check_repeatable(results.load(tmp_path / "result"), {})
+    (tmp_path / "others").rename(tmp_path / "files")
     refused = tidemark("run", "true", "--disk", tmp_path / "files", "--disk-kind", "ide", cwd=tmp_path)
     assert refused.returncode == errors.USAGE and "add --real" in refused.stderr
 

@@ -186,14 +186,16 @@ class Model:
             where.nlink -= 1
 
     def rename(self, old: bytes, new: bytes) -> None:
-        if new.startswith(old + b"/"):
-            raise refuse("EINVAL")
         (source, old_name), (to, new_name) = self.parent(old), self.parent(new)
         if old_name not in source.names:
             raise refuse("ENOENT")
         node, there = source.names[old_name], to.names.get(new_name)
         if there is node:
             return
+        if new.startswith(old + b"/"):
+            raise refuse("EINVAL")
+        if old.startswith(new + b"/"):
+            raise refuse("ENOTEMPTY")
         if there is not None:
             if (there.kind == "dir") != (node.kind == "dir"):
                 raise refuse("ENOTDIR" if node.kind == "dir" else "EISDIR")

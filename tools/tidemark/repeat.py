@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 from tidemark import results
@@ -21,6 +22,12 @@ def check_repeatable(result: results.Result, image: dict[str, Any]) -> None:
     if "future=" in meta["settings"]["cmdline"]:
         raise LabError(
             f"{result.folder} ran with its future in memory, which is gone: `tidemark min` makes it again", USAGE
+        )
+    disk = meta["settings"].get("disk")
+    if disk and not Path(disk).is_dir():
+        raise LabError(
+            f"{result.folder} may have written to its disk, {disk}: only a folder becomes the same again",
+            USAGE,
         )
     results.check_files(result)
     if meta["image"]["sha256"] != image["sha256"]:

@@ -13,7 +13,7 @@
 static int nr_checks, nr_failures;
 static int fd;
 
-static void check(bool ok, int line, const char *text)
+static __attribute__((noinline)) void check(bool ok, int line, const char *text)
 {
 	nr_checks++;
 	if (ok)

@@ -39,9 +39,9 @@ void frames_charge(void);
 bool frames_try_charge(void);
 void frames_uncharge(void);
 
-/* Pages whose writes are under way. */
+/* Pages whose writes are under way; those of them that go to swap. */
 u32 reclaim_nr_writing(void);
-u32 reclaim_nr_swapping(void); /* those of them that go to swap */
+u32 reclaim_nr_swapping(void);
 /* Frames freed since boot. */
 u64 reclaim_nr_freed(void);
 /* The worst priority that reclaim had to go down to since the last call. */

@@ -312,12 +312,12 @@ bool cache_page_in_use(const struct page *page)
 
 u32 cache_shrink_range(struct inode *inode, u32 first, u32 last)
 {
+	u32 busy = 1u << PG_locked | 1u << PG_dirty | 1u << PG_writeback | 1u << PG_isolated;
 	struct page *page;
 	u32 nr = 0;
 
 	for (; (page = radix_next(&inode->cache.pages, &first)) && first <= last; first++) {
-		if (is_shadow(page) || !inode->cache.ops || page->count > 1 ||
-		    page_test(page, PG_isolated) || cache_page_in_use(page))
+		if (is_shadow(page) || !inode->cache.ops || page->count > 1 || page->flags & busy)
 			continue;
 		cache_remove(page);
 		nr++;

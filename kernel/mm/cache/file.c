@@ -304,6 +304,14 @@ static int write_pages(struct inode *inode, const char *from, u32 n, u32 *at)
 	return err;
 }
 
+/* A write that failed may have left bytes behind the end, and blocks. */
+static void undo_beyond_end(struct inode *inode)
+{
+	cache_clear_tail(inode);
+	if (inode->cache.ops && inode->ops->truncate)
+		inode->ops->truncate(inode, inode->size);
+}
+
 static long write_locked(struct file *f, const void *user, size_t n, u64 *pos)
 {
 	struct inode *inode = f->inode;
@@ -318,7 +326,7 @@ static long write_locked(struct file *f, const void *user, size_t n, u64 *pos)
 	at = *pos;
 	err = write_pages(inode, user, MIN(n, end - at), &at);
 	if (err && !is_device(inode))
-		cache_clear_tail(inode);
+		undo_beyond_end(inode);
 	n = at - (u32)*pos;
 	*pos = at;
 	inode_touch(inode);

@@ -34,7 +34,7 @@
 
 static LIST_HEAD(done); /* irq: of struct page.lru, whose writes have ended */
 static u32 nr_writing;  /* pages sent and not yet finished */
-static u32 nr_writing_files; /* those of them that are of files */
+static u32 nr_writing_files; /* those of files among them */
 static u64 nr_reclaimed;
 static int worst_priority = DEF_PRIORITY;
 static u32 nr_given, nr_to_evict; /* pages that select gave in the last pass */

@@ -149,17 +149,24 @@ struct rename {
 	struct path_name old, new;
 };
 
-static int rename_checked(struct rename *r)
+static bool is_below(const char *path, const char *dir)
+{
+	return !strncmp(path, dir, strlen(dir)) && path[strlen(dir)] == '/';
+}
+
+static int rename_checked(struct rename *r, const char *from, const char *to)
 {
 	bool is_dir = ext2_kind(r->inode) == S_IFDIR;
 	int err;
 
 	if (r->replaced == r->inode)
 		return 0;
+	if (is_below(to, from))
+		return -EINVAL;
+	if (is_below(from, to))
+		return -ENOTEMPTY;
 	if (r->replaced && is_dir != (ext2_kind(r->replaced) == S_IFDIR))
 		return is_dir ? -ENOTDIR : -EISDIR;
-	if (r->replaced == r->from)
-		return -ENOTEMPTY;
 	mutex_lock(&r->from->lock);
 	if (r->to != r->from)
 		mutex_lock(&r->to->lock);
@@ -170,7 +177,7 @@ static int rename_checked(struct rename *r)
 	return err;
 }
 
-static int rename_in(struct rename *r)
+static int rename_in(struct rename *r, const char *from, const char *to)
 {
 	int err = r->from->ops->lookup(r->from, &r->old, &r->inode);
 
@@ -178,7 +185,7 @@ static int rename_in(struct rename *r)
 		return err;
 	err = look(r->to, &r->new, &r->replaced);
 	if (!err)
-		err = rename_checked(r);
+		err = rename_checked(r, from, to);
 	if (r->replaced)
 		inode_put(r->replaced);
 	inode_put(r->inode);
@@ -190,14 +197,12 @@ int host_rename(const char *from, const char *to)
 	struct rename r;
 	int err;
 
-	if (!strncmp(to, from, strlen(from)) && to[strlen(from)] == '/')
-		return -EINVAL; /* into itself */
 	err = host_walk_parent(from, &r.from, &r.old);
 	if (err)
 		return err;
 	err = host_walk_parent(to, &r.to, &r.new);
 	if (!err) {
-		err = rename_in(&r);
+		err = rename_in(&r, from, to);
 		inode_put(r.to);
 	}
 	inode_put(r.from);

@@ -1,0 +1,175 @@
+/*
+ * fsops ROOT SCRIPT: does what a script says below ROOT, by system calls, with the commands and answers
+ * of the host's program (tests/host/ext2/main.c). The image under test brings this program along.
+ */
+#include "lib.h"
+#include <sys/sysmacros.h>
+
+#define HELP                                                                                       \
+	"usage: fsops ROOT SCRIPT\nDo what a script says to the files below ROOT; print answers.\n"
+
+enum { WORDS = 5, CHUNK = 1 << 16 };
+
+static const char *root;
+static char bytes[CHUNK];
+
+static void decode(char *s)
+{
+	char *to = s;
+
+	for (; *s; s++) {
+		char hex[3] = { s[0] == '%' ? s[1] : 0, s[0] == '%' ? s[2] : 0, 0 };
+
+		*to++ = *hex ? (char)strtoul(hex, NULL, 16) : *s;
+		s += *hex ? 2 : 0;
+	}
+	*to = '\0';
+}
+
+static long answer(long result)
+{
+	return result < 0 ? -errno : result;
+}
+
+static char *below(int i, const char *path)
+{
+	static char paths[2][4096];
+
+	snprintf(paths[i], sizeof(paths[i]), "%s%s", root, path);
+	return paths[i];
+}
+
+static long closing(int fd, long result)
+{
+	result = answer(result);
+	close(fd);
+	return result;
+}
+
+static long make_file(const char *path)
+{
+	int fd = open(path, O_CREAT | O_EXCL | O_WRONLY, 0644);
+
+	return fd < 0 ? answer(fd) : closing(fd, 0);
+}
+
+static long write_some(int fd, long offset, long length, unsigned seed)
+{
+	if (fd < 0 || length > CHUNK)
+		return -1;
+	for (long i = 0; i < length; i++)
+		bytes[i] = seed + i * 7 + i / 256;
+	return pwrite(fd, bytes, length, offset);
+}
+
+static long read_some(int fd, long offset, long length)
+{
+	uint32_t sum = 2166136261u;
+	long done = fd < 0 || length > CHUNK ? -1 : pread(fd, bytes, length, offset);
+
+	for (long i = 0; i < done; i++)
+		sum = (sum ^ (uint8_t)bytes[i]) * 16777619u;
+	if (done >= 0)
+		printf("%08x ", sum);
+	return done;
+}
+
+static long show(const char *path)
+{
+	struct stat st;
+
+	if (lstat(path, &st))
+		return -errno;
+	printf("%o %u %lld %lld %x ", st.st_mode, (unsigned)st.st_nlink, (long long)st.st_size,
+	       (long long)st.st_blocks, (unsigned)st.st_rdev);
+	return 0;
+}
+
+static long drop_caches(void)
+{
+	int fd;
+
+	sync();
+	fd = open("/proc/sys/vm/drop_caches", O_WRONLY);
+	if (fd >= 0) {
+		(void)!write(fd, "3", 1);
+		close(fd);
+	}
+	return 0;
+}
+
+static long on_content(const char *what, const char *path, char **word)
+{
+	int fd = open(path, O_RDWR);
+
+	if (fd < 0)
+		return -errno;
+	if (!strcmp(what, "write"))
+		return closing(fd, write_some(fd, atol(word[2]), atol(word[3]), atoi(word[4])));
+	if (!strcmp(what, "read"))
+		return closing(fd, read_some(fd, atol(word[2]), atol(word[3])));
+	if (!strcmp(what, "truncate"))
+		return closing(fd, ftruncate(fd, atol(word[2])));
+	return closing(fd, fsync(fd));
+}
+
+static long on_names(const char *what, const char *path, char **word)
+{
+	if (!strcmp(what, "create"))
+		return make_file(path);
+	if (!strcmp(what, "mkdir"))
+		return answer(mkdir(path, 0755));
+	if (!strcmp(what, "fifo"))
+		return answer(mkfifo(path, 0600));
+	if (!strcmp(what, "unlink"))
+		return answer(unlink(path));
+	if (!strcmp(what, "rmdir"))
+		return answer(rmdir(path));
+	if (!strcmp(what, "link"))
+		return answer(link(path, below(1, word[2])));
+	if (!strcmp(what, "rename"))
+		return answer(rename(path, below(1, word[2])));
+	if (!strcmp(what, "stat"))
+		return show(path);
+	return on_content(what, path, word);
+}
+
+static long run(char *line)
+{
+	char *word[WORDS] = { "", "", "", "", "" };
+
+	for (int n = 0; n < WORDS && (word[n] = strtok(n ? NULL : line, " \n")); n++)
+		decode(word[n]);
+	if (!word[0] || !strcmp(word[0], "flush"))
+		return 0;
+	if (!strcmp(word[0], "sync"))
+		return sync(), 0;
+	if (!strcmp(word[0], "drop"))
+		return drop_caches();
+	if (!strcmp(word[0], "symlink"))
+		return answer(symlink(word[1], below(0, word[2])));
+	if (!strcmp(word[0], "node"))
+		return answer(mknod(below(0, word[4]), S_IFCHR | 0600,
+				    makedev(atoi(word[2]), atoi(word[3]))));
+	return on_names(word[0], below(0, word[1]), word);
+}
+
+int main(int argc, char **argv)
+{
+	static char line[8192];
+	FILE *script;
+
+	help_if_asked(argc, argv, HELP);
+	if (argc != 3)
+		usage_error(HELP);
+	root = argv[1];
+	script = fopen(argv[2], "r");
+	if (!script)
+		die_errno(argv[2]);
+	umask(0);
+	puts("answers:");
+	while (fgets(line, sizeof(line), script))
+		printf("%ld\n", run(line));
+	puts("end");
+	return 0;
+}
