@@ -5,13 +5,18 @@
 #include "arch/uaccess.h"
 #include "internal.h"
 #include "lib/string.h"
+#include "mm/guard_core.h"
+#include "proc/task.h"
 
 #define GFP_FILE (GFP_USER | GFP_NORETRY)
 
 /* Reading. */
 
-static int read_hole(struct file *f, u32 index, u32 off, char *user, u32 n, u32 pages)
+/* left: bytes that the reader needs from off on. */
+static __attribute__((noinline)) int read_stored(struct file *f, u32 index, u32 off, char *user,
+						 u32 n, u32 left)
 {
+	u32 pages = (off + left + PAGE_SIZE - 1) >> PAGE_SHIFT;
 	struct page *page;
 	bool major = false;
 	bool again = f->ahead.next == index + 1; /* a page read in pieces is used once */
@@ -29,14 +34,13 @@ static int read_hole(struct file *f, u32 index, u32 off, char *user, u32 n, u32 
 	return err;
 }
 
-/* pages: that the reader needs, this one included. */
-static inline int read_page(struct file *f, u32 index, u32 off, char *user, u32 n, u32 pages)
+static inline int read_page(struct file *f, u32 index, u32 off, char *user, u32 n, u32 left)
 {
 	struct page *page = cache_find(f->inode, index);
 	int err;
 
 	if (unlikely(!page || page_test(page, PG_filecache)))
-		return read_hole(f, index, off, user, n, pages);
+		return read_stored(f, index, off, user, n, left);
 	page_get(page);
 	err = page_to_user(page, off, user, n);
 	page_put(page);
@@ -56,8 +60,7 @@ long cache_file_read(struct file *f, void *user, size_t n, u64 *pos)
 		u32 off = at & (PAGE_SIZE - 1);
 		u32 len = MIN(PAGE_SIZE - off, n - done);
 
-		err = read_page(f, at >> PAGE_SHIFT, off, (char *)user + done, len,
-				(off + n - done + PAGE_SIZE - 1) >> PAGE_SHIFT);
+		err = read_page(f, at >> PAGE_SHIFT, off, (char *)user + done, len, n - done);
 		if (err)
 			break;
 		at += len;
@@ -144,6 +147,8 @@ int cache_fault_page(struct inode *inode, u32 index, struct readahead *ahead, st
 {
 	if (!inode->cache.ops)
 		return get_kept(inode, index, page);
+	if (!cache_find(inode, index))
+		guard_call_fault(current->mm);
 	return cache_read_page(inode, index, 1, ahead, page, major);
 }
 

@@ -30,8 +30,9 @@ void filemap_map_around(struct vm_area_struct *vma, u32 addr)
 	for (; from < to; from += PAGE_SIZE, index++, pte++) {
 		struct page *page = radix_find(&vma->inode->cache.pages, index);
 
-		if (!page || (uintptr_t)page & 1 || !pte_none(*pte) ||
-		    !cache_note_neighbour(page, vma->mm))
+		if (!page || (uintptr_t)page & 1 || !pte_none(*pte))
+			continue;
+		if (page_test(page, PG_filecache) && !cache_note_neighbour(page, vma->mm))
 			continue;
 		page_get(page);
 		page->mapcount++;

@@ -1,4 +1,4 @@
-"""Files as Linux has them: what the program `files` prints there, and here."""
+"""Files as Linux has them: what the program `vfs` prints there, and here."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import pytest
 from guest import boot
 from tidemark import qemu
 
-PROGRAM = qemu.ROOT / "build/user/files"
+PROGRAM = qemu.ROOT / "build/user/vfs"
 
 
 def on_this_host(folder: Path) -> list[str]:
-    """The lines of `files matrix` from the host's kernel; skips where that is no Linux that runs 32-bit programs."""
+    """The lines of `vfs matrix` from the host's kernel; skips where that is no Linux that runs 32-bit programs."""
     try:
         done = subprocess.run([PROGRAM, "matrix"], cwd=folder, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError) as error:
@@ -23,6 +23,6 @@ def on_this_host(folder: Path) -> list[str]:
 
 def test_every_rename_is_answered_as_on_linux(tmp_path: Path) -> None:
     theirs = on_this_host(tmp_path)
-    ours = boot("cd /tmp; files matrix").check_exit().console.splitlines()
+    ours = boot("cd /tmp; vfs matrix").check_exit().console.splitlines()
     assert len(theirs) == 98
     assert [line for line in ours if line.startswith("rename ")] == theirs
