@@ -31,6 +31,8 @@ from tidemark.trace.pack import (
     DEATH,
     END,
     FETCHES,
+    FILE,
+    FILE_SHIFT,
     OF,
     SPACE,
     SPACES,
@@ -42,7 +44,7 @@ from tidemark.trace.pack import (
     example,
     tagged,
 )
-from tidemark.trace.record import TRACE, record
+from tidemark.trace.record import OF_FILES, TRACE, record
 
 QUICK = ("--swap", "none")
 SMALL = qemu.Settings(swap="none", timeout=120)
@@ -349,7 +351,7 @@ def test_without_telemetry_spaces_have_no_names(tmp_path: Path) -> None:
 
 
 def test_the_plugin_ends_qemu_when_it_cannot_write(tmp_path: Path) -> None:
-    names = {"birth": "telemetry_mm", "death": "pgd_destroy"} | record.OF_FILES
+    names = {"birth": "telemetry_mm", "death": "pgd_destroy"} | OF_FILES
     places = dict(zip(names, map(hex, plugin.addresses(qemu.ROOT, *names.values()))))
     flags = plugin.flags("trace", out="/dev/full", **places)
     settings = replace(SMALL, run="thrash 2 512 3", qemu_flags=flags)
