@@ -174,16 +174,18 @@ static int remount(struct inode *root, bool read_only)
 		return -EACCES;
 	if (read_only)
 		err = super_sync(sb);
-	if (!err && read_only && sb->nr_writers)
+	if (!err && read_only && super_has_writers(sb))
 		err = -EBUSY;
-	if (!err && sb->ops->remount)
+	if (err)
+		return err;
+	sb->read_only = read_only;
+	if (sb->ops->remount)
 		err = sb->ops->remount(sb, read_only);
-	if (!err)
-		sb->read_only = read_only;
+	if (err)
+		sb->read_only = !read_only;
 	return err;
 }
 
-/* dir's reference is kept by a mount that succeeds. */
 static int mount_new(const char *source, struct inode *dir, const char *type_name, u32 flags,
 		     const char *options)
 {
@@ -198,11 +200,8 @@ static int mount_new(const char *source, struct inode *dir, const char *type_nam
 	err = make_super(type, source, flags & MS_RDONLY, options, &sb);
 	if (err)
 		return err;
-	while (dir->mounted) { /* by another task meanwhile */
-		inode_get(dir->mounted);
-		inode_put(dir);
+	while (dir->mounted) /* by another task meanwhile */
 		dir = dir->mounted;
-	}
 	inode_get(dir);
 	mount_attach(sb, dir);
 	return 0;

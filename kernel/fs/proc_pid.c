@@ -258,8 +258,6 @@ static const struct proc_pid_file files[] = {
 	{ "cmdline", cmdline_show },
 	{ "comm", comm_show },
 	{ "maps", proc_maps_show },
-	{ "smaps", proc_smaps_show },
-	{ "smaps_rollup", proc_smaps_rollup_show },
 	{ "stat", stat_show },
 	{ "statm", statm_show },
 	{ "status", status_show },

@@ -5,7 +5,6 @@
 #include "fs/proc.h"
 
 struct inode;
-struct vm_area_struct;
 
 /* Linux reports times in ticks of 1/100 s. */
 #define USER_HZ_NS 10000000u
@@ -27,8 +26,5 @@ void proc_base_init(void);
 void proc_pid_init(void);
 void shrink_init(void);
 void proc_maps_show(struct seq_file *m, struct task_struct *t);
-void proc_maps_region(struct seq_file *m, const struct vm_area_struct *vma); /* its line */
-void proc_smaps_show(struct seq_file *m, struct task_struct *t);
-void proc_smaps_rollup_show(struct seq_file *m, struct task_struct *t);
 
 #endif

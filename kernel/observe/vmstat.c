@@ -178,4 +178,5 @@ void vmstat_init(void)
 	proc_register(files);
 	proc_register_pid(pid_files);
 	sysctl_init();
+	smaps_init();
 }

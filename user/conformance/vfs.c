@@ -16,7 +16,7 @@
 #include <sys/time.h>
 
 #define HELP                                                                                          \
-	"usage: vfs [matrix]\n"                                                                     \
+	"usage: vfs [matrix]\n"                                                                       \
 	"Compare names, links, nodes, owners and times with Linux. checks= made, failures= answers\n" \
 	"that differ; exit status 1 if there are any. matrix: print what renames say.\n"
 
@@ -417,15 +417,15 @@ int main(int argc, char **argv)
 
 	help_if_asked(argc, argv, HELP);
 	umask(022);
-	if (mkdir("files-test", 0700) || chdir("files-test"))
-		die_errno("files-test");
+	if (mkdir("vfs-test", 0700) || chdir("vfs-test"))
+		die_errno("vfs-test");
 	if (argc == 2 && !strcmp(argv[1], "matrix"))
 		matrix();
 	else
 		for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
 			tests[i]();
-	if (chdir("..") || rmdir("files-test"))
-		die_errno("files-test");
+	if (chdir("..") || rmdir("vfs-test"))
+		die_errno("vfs-test");
 	if (argc == 1)
 		printf("R vfs checks=%d failures=%d\n", nr_checks, nr_failures);
 	return nr_failures != 0;

@@ -9,8 +9,9 @@
  * MADV_FREE) are left out. The text is cut as that of all files in /proc, at 128 KiB: about 200
  * regions.
  */
-#include "procfs.h"
+#include "mm/vmstat.h"
 
+#include "fs/proc.h"
 #include "mm/mm.h"
 #include "mm/page.h"
 #include "mm/swap.h"
@@ -98,7 +99,7 @@ static void put_usage(struct seq_file *m, const struct usage *u, bool sum)
 	row(m, "Locked:", u->locked >> PSS_SHIFT);
 }
 
-void proc_smaps_show(struct seq_file *m, struct task_struct *t)
+static void smaps_show(struct seq_file *m, struct task_struct *t)
 {
 	const struct vm_area_struct *vma;
 
@@ -116,7 +117,7 @@ void proc_smaps_show(struct seq_file *m, struct task_struct *t)
 	}
 }
 
-void proc_smaps_rollup_show(struct seq_file *m, struct task_struct *t)
+static void rollup_show(struct seq_file *m, struct task_struct *t)
 {
 	const struct vm_area_struct *vma;
 	struct usage u = { 0 };
@@ -131,4 +132,15 @@ void proc_smaps_rollup_show(struct seq_file *m, struct task_struct *t)
 	}
 	seq_printf(m, "%08x-%08x ---p 00000000 00:00 0          [rollup]\n", start, end);
 	put_usage(m, &u, true);
+}
+
+static const struct proc_pid_file files[] = {
+	{ "smaps", smaps_show },
+	{ "smaps_rollup", rollup_show },
+	{ NULL, NULL },
+};
+
+void smaps_init(void)
+{
+	proc_register_pid(files);
 }

@@ -1,0 +1,122 @@
+"""ext2 in the kernel: the same scripts as on the host, run by a program that the image brings along, then e2fsprogs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import ext2
+import pytest
+from ext2 import Model
+from ext2_scripts import BLOCKS, SEED, Crash, Random
+from guest import boot
+from soak import soak_but
+from tidemark import qemu
+
+FSOPS = qemu.ROOT / "build/user/fsops"
+
+
+def in_guest(image: Path, command: str, kind: str = "sim:ram", mem: str = "16M", **more: Any) -> str:
+    """One command line with the image mounted at /mnt: what was printed. The kernel finds nothing wrong anywhere."""
+    line = f"mkdir /mnt; mount -t ext2 /dev/sda /mnt; {command}; umount /mnt; cat /proc/vm/check"
+    result = boot(line, disk=image, disk_kind=kind, mem=mem, **more).check_exit().check_lines(["^ok$"])
+    assert "ext2:" not in result.console, result.console
+    return result.console
+
+
+def check_in_guest(folder: Path, block: str, trees: list[Random], size: str = "24M", **more: Any) -> None:
+    """As many processes as there are trees, each in its own directory, at the same time; then the image is judged."""
+    whole, content = Model(), folder / "content"
+    content.mkdir()
+    (content / "fsops").write_bytes(FSOPS.read_bytes())
+    (content / "fsops").chmod(0o755)
+    for n, there in enumerate(trees):
+        (content / f"{n}").mkdir()
+        (content / f"{n}" / "lost+found").mkdir()
+        (content / f"script{n}").write_text("\n".join([*there.script, "drop", *there.states()[0]]) + "\n")
+        whole.root.names[b"%d" % n] = there.model.root
+    image = ext2.make(folder / "image", size, "-b", block, "-N", "1200", content=content)
+    jobs = " & ".join(f"/mnt/fsops /mnt/{n} /mnt/script{n} >/mnt/answers{n}" for n in range(len(trees)))
+    in_guest(image, f"{jobs} & wait; rm /mnt/fsops", **more)
+    ext2.check(image)
+    for n, there in enumerate(trees):
+        answers = ext2.tool("debugfs", "-R", f"cat /answers{n}", image).split("answers:\n")[1].split("\n")
+        looks, states = there.states()
+        for line, answer, want in zip([*there.script, "drop"], answers, [*there.wanted, "0"]):
+            assert answer == want, line
+        for line, answer, pattern in zip(looks, answers[len(there.script) + 1 :], states):
+            assert re.fullmatch(pattern, answer), line
+        assert answers[len(there.script) + 1 + len(looks)] == "end"
+        for what in ("script", "answers"):
+            ext2.tool("debugfs", "-w", "-R", f"rm /{what}{n}", image)
+    ext2.compare_dump(image, whole, folder / "out")
+
+
+@pytest.mark.parametrize(
+    "block,case,policy",
+    soak_but(
+        [(b, i, p) for b in BLOCKS for i in range(4) for p in ("2q", "clock", "ws")],
+        ("1024", 0, "2q"),
+        ("4096", 0, "clock"),
+    ),
+)
+def test_random_operations_in_the_kernel(tmp_path: Path, block: str, case: int, policy: str) -> None:
+    there = Random(SEED + case, far=70 << 20)
+    there.run(400)
+    check_in_guest(tmp_path, block, [there], vm=policy)
+
+
+@pytest.mark.parametrize(
+    "block,case,policy,mem",
+    soak_but(
+        [(b, i, p, m) for b in BLOCKS for i in range(3) for p in ("2q", "lru", "ws") for m in ("5M", "16M")],
+        ("1024", 0, "2q", "5M"),
+    ),
+)
+def test_processes_share_a_slow_disk_and_little_memory(
+    tmp_path: Path, block: str, case: int, policy: str, mem: str
+) -> None:
+    trees = [Random(SEED + 10 * case + n, far=3 << 20) for n in range(3)]
+    for there in trees:
+        there.run(250)
+    check_in_guest(tmp_path, block, trees, kind="sim:hdd", mem=mem, vm=policy)
+
+
+def test_full_disk_in_the_kernel(tmp_path: Path) -> None:
+    content = tmp_path / "content"
+    content.mkdir()
+    (content / "fsops").write_bytes(FSOPS.read_bytes())
+    (content / "fsops").chmod(0o755)
+    files = [f"/{n}" for n in range(50)]
+    script = [line for name in files for line in (f"create {name}", f"write {name} {len(name)} 50000 1")]
+    (content / "fill").write_text("\n".join([*script, "mkdir /d"]) + "\n")
+    (content / "clear").write_text("\n".join([*(f"unlink {name}" for name in files), "rmdir /d"]) + "\n")
+    image = ext2.make(tmp_path / "image", "2M", "-b", "1024", content=content)
+    free = ext2.free_counts(image)
+    console = in_guest(image, "/mnt/fsops /mnt /mnt/fill")
+    ext2.check(image)
+    assert ext2.free_counts(image)[0] < 4
+    assert re.search(r"\n50000\n0\n[1-4]\d+\n(0\n-28\n)+(0|-28)\nend", console), console
+    assert re.search(r"answers:\n(0\n)+(-2\n)?end", in_guest(image, "/mnt/fsops /mnt /mnt/clear"))
+    ext2.check(image)
+    assert ext2.free_counts(image) == free
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("case", range(12))
+def test_end_of_the_machine_loses_nothing_that_was_synced(tmp_path: Path, case: int) -> None:
+    crash = Crash(SEED + case)
+    crash.run(8000, 0)
+    content = tmp_path / "content"
+    content.mkdir()
+    (content / "fsops").write_bytes(FSOPS.read_bytes())
+    (content / "fsops").chmod(0o755)
+    (content / "script").write_text("\n".join(crash.script) + "\n")
+    image = ext2.make(tmp_path / "image", "8M", "-b", BLOCKS[case % 3], "-N", "400", content=content)
+    line = "mkdir /mnt; mount -t ext2 /dev/hda /mnt; /mnt/fsops /mnt /mnt/script"
+    result = boot(line, disk=image, disk_kind="ide", exact=False, timeout=1.5 + case / 8)
+    assert result.exit == qemu.TIMED_OUT and "answers:\n" in result.console, result.console
+    answers = result.console.split("answers:\n")[1].split("\n")[:-1]
+    assert set(answers) - {"0", "100", "5000", "40000"} == set()
+    assert crash.judge(image, 1 + len(answers)) > 10
