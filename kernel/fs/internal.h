@@ -137,9 +137,6 @@ static inline void walk_end(struct walk *w)
 }
 
 int walk_parent_at(const struct path_at *at, struct walk *w);
-/* What a name in a directory leads to, with a reference; nothing is followed. The directory is
- * not locked. 0, -ENOENT or -errno. */
-int dir_find(struct inode *dir, const struct path_name *name, struct inode **inode);
 /* The inode of that component, with a reference; 0 or -errno. */
 int walk_last(struct walk *w, bool follow, struct inode **inode);
 /* May the name be made there? 0, or -EEXIST (. and .. and /), -ENAMETOOLONG, -EROFS, -EPERM (only

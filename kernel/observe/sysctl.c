@@ -51,7 +51,7 @@ static int policy_store(char *text)
 }
 
 /* 1: pages of files that are clean and not mapped; 2: unused names and inodes, empty slabs, unused
- * kernel stacks; 3: both. A name gets a second chance, so one look that finds nothing is not enough. */
+ * kernel stacks; 3: both. */
 static int drop_caches_store(char *text)
 {
 	u32 what = text[0] - '0';
@@ -62,8 +62,7 @@ static int drop_caches_store(char *text)
 		vfs_drop_pages();
 	if (!(what & 2))
 		return 0;
-	while (vfs_shrink(0) || vfs_shrink(0))
-		;
+	vfs_drop_caches();
 	slab_reap();
 	kernel_stack_reap();
 	return 0;

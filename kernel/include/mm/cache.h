@@ -129,7 +129,7 @@ int cache_fault_page(struct inode *inode, u32 index, struct readahead *ahead, st
 		     bool *major);
 /* The next three for pages of files with a store. mm has just mapped it. */
 void cache_note_fault(struct page *page, struct mm_struct *mm);
-/* May mm map it because its neighbour was asked for? Then it is mm's. */
+/* May mm map this entry of the tree because its neighbour was asked for? Then it is mm's. */
 bool cache_note_neighbour(struct page *page, struct mm_struct *mm);
 /* mm maps it no more; used: since somebody asked last. The page may have others, or none. */
 void cache_note_unmap(struct page *page, struct mm_struct *mm, bool used);

@@ -65,7 +65,7 @@ void cache_note_fault(struct page *page, struct mm_struct *mm)
 
 bool cache_note_neighbour(struct page *page, struct mm_struct *mm)
 {
-	if (!page_test(page, PG_uptodate))
+	if (is_shadow(page) || !page_test(page, PG_uptodate))
 		return false;
 	if (page->owner)
 		return true;
