@@ -49,6 +49,7 @@ struct page_cache { /* in struct inode */
 	struct list_head regions;    /* of vm_area_struct.mapping: who maps it */
 	struct list_head dirty;      /* with nr_dirty: in the list of those to be written */
 	u64 dirtied_ns; /* machine time at which the first of its dirty pages became so */
+	u32 reach; /* a write is under way that makes the file so long; 0: none */
 	u32 nr_writers; /* who go over its dirty pages now */
 	int error; /* irq: of a write since the last cache_sync */
 };
@@ -103,7 +104,7 @@ struct buf {
 };
 
 int buf_read(struct super_block *sb, u32 block, struct buf *b); /* 0, -EIO, -ENOMEM; may sleep */
-int buf_new(struct super_block *sb, u32 block, struct buf *b);  /* the same; zeroed, and dirty */
+int buf_new(struct super_block *sb, u32 block, struct buf *b); /* the same; zeroed, and dirty */
 void buf_dirty(struct buf *b);
 void buf_put(struct buf *b);
 /* The block was freed: it is not written any more. Waits for a write that is under way. */
