@@ -118,7 +118,7 @@ void cache_init_device(struct inode *inode, struct block_device *bdev);
 /* Pages of files that have a store, dirty, being written; of all files. */
 extern u32 cache_nr_stored, cache_nr_dirty, cache_nr_writeback;
 u32 cache_nr_cached(void);
-void writeback_init(void);
+void writeback_start(void); /* its thread: before anything gets dirty, or with it */
 
 /*
  * For mm/space and reclaim.
@@ -139,7 +139,7 @@ void cache_note_unmap(struct page *page, struct mm_struct *mm, bool used);
 int cache_make_writable(struct inode *inode, struct page *page);
 /* Unmaps it everywhere. */
 void cache_unmap(struct page *page);
-/* sectors: a bit for each that differs from the device. Interrupts may be off. */
+/* sectors: a bit for each that differs from the device. The first time of all it may sleep. */
 void cache_set_dirty(struct page *page, u32 sectors);
 /* Does somebody use it, or is it not clean? */
 bool cache_page_in_use(const struct page *page);

@@ -109,6 +109,8 @@ bool io_begin_write(struct page *page);
 
 /* dirty.c */
 
+/* As cache_set_dirty; also from interrupts. */
+void cache_mark_dirty(struct page *page, u32 sectors);
 /* Interrupts are off: the page is not dirty any more. */
 void cache_clean(struct page *page);
 /* These sectors are not dirty any more; the page is clean if no others are. */

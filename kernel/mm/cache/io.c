@@ -37,7 +37,7 @@ static void end_write(struct page *page)
 
 	if (failed) {
 		cache->error = -EIO;
-		cache_set_dirty(page, page->writing);
+		cache_mark_dirty(page, page->writing);
 	}
 	page->writing = 0;
 	radix_clear_tag(&cache->pages, page->file_index, RADIX_WRITEBACK);
