@@ -7,18 +7,18 @@
 #include <sys/swap.h>
 
 #define ON_HELP                                                                                    \
-	"usage: swapon [-p PRIORITY] DEVICE...\n"                                                  \
+	"usage: swapon [-p PRIORITY] DEVICE|FILE...\n"                                             \
 	"       swapon [-s]\n"                                                                     \
 	"Use swap areas that mkswap has prepared; without a device, list those in use.\n"          \
 	"-p: from 0 to 32767, the highest is filled first, equal ones take turns; without it\n"    \
 	"each area gets a lower priority than those before.\n"
 
 #define OFF_HELP                                                                                   \
-	"usage: swapoff DEVICE...\n"                                                               \
+	"usage: swapoff DEVICE|FILE...\n"                                                          \
 	"Read back what lies in swap areas, and use them no longer. Fails when there is no room.\n"
 
 #define MAKE_HELP                                                                                  \
-	"usage: mkswap [-b PAGE]... DEVICE\n"                                                      \
+	"usage: mkswap [-b PAGE]... DEVICE|FILE\n"                                                 \
 	"Write the header of a swap area into the first page of the device; its size is the\n"     \
 	"area's. -b: this page, counted from 0, is bad and never used.\n"
 

@@ -71,6 +71,8 @@ int vfs_truncate(struct inode *inode, u64 size)
 		return -EROFS;
 	if (size > CACHE_MAX_SIZE || (inode->sb->max_size && size > inode->sb->max_size))
 		return -EFBIG;
+	if (inode->state & INODE_SWAP)
+		return -ETXTBSY;
 	mutex_lock(&inode->lock);
 	if (size < inode->size) {
 		inode->size = size; /* from now on no fault brings in what is beyond */

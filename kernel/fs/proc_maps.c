@@ -31,7 +31,7 @@ static bool has_name(const struct vm_area_struct *vma)
 	       (vma->start <= mm->brk && vma->end >= mm->start_brk);
 }
 
-static void put_region(struct seq_file *m, const struct vm_area_struct *vma)
+void proc_maps_region(struct seq_file *m, const struct vm_area_struct *vma)
 {
 	size_t start = m->count;
 
@@ -55,5 +55,5 @@ void proc_maps_show(struct seq_file *m, struct task_struct *t)
 	if (!t->mm)
 		return;
 	list_for_each_entry(vma, &t->mm->vma_list, list)
-		put_region(m, vma);
+		proc_maps_region(m, vma);
 }

@@ -57,6 +57,7 @@ static u32 nr_buffers(void)
 	return nr;
 }
 
+/* Active and Inactive are left out: only the policy knows what it holds to be which, if anything. */
 static void meminfo_show(struct seq_file *m)
 {
 	u32 file = 0, tables = 0, locked = 0;
@@ -178,4 +179,5 @@ void vmstat_init(void)
 	proc_register(files);
 	proc_register_pid(pid_files);
 	sysctl_init();
+	smaps_init();
 }

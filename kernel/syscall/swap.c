@@ -1,36 +1,54 @@
 /* swapon(2) and swapoff(2). */
-#include "arch/uaccess.h"
 #include "calls.h"
 #include "drivers/block.h"
 #include "errno.h"
+#include "fs/vfs.h"
 #include "internal.h"
 #include "mm/swap.h"
 
-/* The device of a path from user memory: 0, -ENOTBLK, or what is wrong with the path. */
-static int device_at(const char *user, struct block_device **bdev)
+#define FLAGS (SWAP_FLAG_PREFER | SWAP_FLAG_PRIO_MASK)
+
+/* The inode of a path from user memory, with a reference, and its device, NULL: it is none. */
+static int find(const char *user, struct inode **inode, struct block_device **bdev)
 {
 	struct user_path p;
 	int err = path_begin(&p, AT_FDCWD, user);
 
 	if (err)
 		return err;
-	*bdev = bdev_find(p.name);
+	err = vfs_lookup(p.name, true, inode);
 	path_end(&p);
-	return *bdev ? 0 : -ENOTBLK;
+	if (err)
+		return err;
+	*bdev = ((*inode)->mode & S_IFMT) == S_IFBLK ? bdev_by_dev((*inode)->rdev) : NULL;
+	return 0;
 }
 
 long sys_swapon(const char *user, u32 flags)
 {
 	struct block_device *bdev;
-	int err = device_at(user, &bdev);
+	struct inode *inode;
+	int err;
 
-	return err ? err : swap_area_on(bdev, flags);
+	if (flags & ~FLAGS)
+		return -EINVAL;
+	err = find(user, &inode, &bdev);
+	if (err)
+		return err;
+	err = bdev ? swap_area_on(bdev, flags) : swap_file_on(inode, flags);
+	inode_put(inode);
+	return err;
 }
 
 long sys_swapoff(const char *user)
 {
 	struct block_device *bdev;
-	int err = device_at(user, &bdev);
+	struct inode *inode;
+	int err = find(user, &inode, &bdev);
 
-	return err ? err : swap_area_off(bdev);
+	if (err)
+		return err;
+	err = bdev ? swap_area_off(bdev) : swap_file_off(inode);
+	inode_put(inode);
+	return err;
 }

@@ -83,7 +83,7 @@ def test_a_space_is_alone_in_its_own_time(trace: Path) -> None:
     selection, (batch,) = selected(trace, Choice(space=0))
     assert batch.pages.tolist() == [0, 1, 0, 2, 1]
     assert batch.starts.tolist() == [0, 3, 3, 7, 7]
-    assert selection.totals.by_kind == [7, 2, 1, 1]
+    assert selection.totals.by_kind == [7, 2, 1, 1, 0, 0]
     assert selection.totals.instructions == 7
     assert selection.pages()[1].tolist() == [0x8048, 0x9000, 0x9001]
 
@@ -171,10 +171,10 @@ def test_spacetime_figure_marks_the_least(found: analyse.Analysis) -> None:
 
 
 def test_map_figure_shows_kinds_by_rank(found: analyse.Analysis) -> None:
-    counts = np.zeros((2, 2, 4), np.int64)
-    counts[0, 0] = 1, 1, 0, 0
-    counts[0, 1] = 1, 0, 0, 0
-    counts[1, 1] = 0, 5, 0, 1
+    counts = np.zeros((2, 2, 6), np.int64)
+    counts[0, 0, :2] = 1
+    counts[0, 1, 0] = 1
+    counts[1, 1, [1, 3]] = 5, 1
     classes = [[figures.READ, figures.INSTRUCTION], [figures.UNUSED, figures.WRITTEN]]
     assert figures.cell_classes(counts).tolist() == classes
     figure = figures.reference_map(found.map, {0: "phases"}, "instructions")

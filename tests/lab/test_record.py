@@ -31,6 +31,8 @@ from tidemark.trace.pack import (
     DEATH,
     END,
     FETCHES,
+    FILE,
+    FILE_SHIFT,
     OF,
     SPACE,
     SPACES,
@@ -42,7 +44,7 @@ from tidemark.trace.pack import (
     example,
     tagged,
 )
-from tidemark.trace.record import TRACE, record
+from tidemark.trace.record import OF_FILES, TRACE, record
 
 QUICK = ("--swap", "none")
 SMALL = qemu.Settings(swap="none", timeout=120)
@@ -216,7 +218,7 @@ def test_a_stream_that_was_cut_off_is_refused(cut: int) -> None:
         ((tagged(BEGIN, 99),), "make lab"),
         ((access(5),), "make lab"),
         ((tagged(BEGIN, STREAM_VERSION), access(5), tagged(END, 1)), "damaged at word 2"),
-        ((tagged(BEGIN, STREAM_VERSION), tagged(15, 5)), "damaged at word 1"),
+        ((tagged(BEGIN, STREAM_VERSION), tagged(FILE, 7 << FILE_SHIFT)), "damaged: a word about files"),
         ((tagged(BEGIN, STREAM_VERSION), access(5), tagged(BEGIN, STREAM_VERSION)), "damaged at word 2"),
         ((tagged(BEGIN, STREAM_VERSION), tagged(END, 1), access(5)), "goes on after its end"),
     ],
@@ -349,8 +351,9 @@ def test_without_telemetry_spaces_have_no_names(tmp_path: Path) -> None:
 
 
 def test_the_plugin_ends_qemu_when_it_cannot_write(tmp_path: Path) -> None:
-    birth, death = plugin.addresses(qemu.ROOT, "telemetry_mm", "pgd_destroy")
-    flags = plugin.flags("trace", out="/dev/full", birth=hex(birth), death=hex(death))
+    names = {"birth": "telemetry_mm", "death": "pgd_destroy"} | OF_FILES
+    places = dict(zip(names, map(hex, plugin.addresses(qemu.ROOT, *names.values()))))
+    flags = plugin.flags("trace", out="/dev/full", **places)
     settings = replace(SMALL, run="thrash 2 512 3", qemu_flags=flags)
     result = experiment.run(settings, tmp_path / "result")
     assert result.meta["exit"] == qemu.NO_QEMU

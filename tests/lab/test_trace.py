@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from lab import tidemark
 from tidemark import errors, qemu
-from tidemark.trace import KINDS, MAX_COUNT, format, pages
+from tidemark.trace import ALL_KINDS, KINDS, MAX_COUNT, format, pages
 from tidemark.trace.format import MAX_PAGE, Reader, TraceError, Writer
 
 Columns = tuple[np.ndarray, ...]
@@ -141,7 +141,7 @@ def test_page_numbers_agree_with_a_dictionary_while_the_table_grows(rng: np.rand
 
 @pytest.mark.parametrize(
     "run",
-    [(0, MAX_PAGE + 1, 0, 1, 0), (0, 1, len(KINDS), 1, 0), (0, 1, 0, 0, 0)],
+    [(0, MAX_PAGE + 1, 0, 1, 0), (0, 1, len(ALL_KINDS), 1, 0), (0, 1, 0, 0, 0)],
     ids=["page above 2^52", "unknown kind", "no references"],
 )
 def test_a_run_out_of_range_is_refused(tmp_path: Path, run: tuple[int, ...]) -> None:
@@ -227,10 +227,10 @@ def test_damage_is_said_with_its_place(tmp_path: Path, rng: np.random.Generator)
     [
         (b"", "is empty"),
         (b"I  0401ab70,3\n", "not a Tidemark trace"),
-        (format.START.pack(format.MAGIC, 2) + bytes(100), "version 2.*reads version 1"),
+        (format.START.pack(format.MAGIC, 3) + bytes(100), "version 3.*reads up to 2"),
         (format.START.pack(format.MAGIC, 1), "ends at byte 12"),
     ],
-    ids=["empty", "text", "version 2", "start only"],
+    ids=["empty", "text", "version 3", "start only"],
 )
 def test_what_is_no_trace_is_refused(tmp_path: Path, content: bytes, said: str) -> None:
     path = tmp_path / "t.tmt"

@@ -36,20 +36,26 @@
  *   FROM    page       first page of the range that the next word ends
  *   FREED   page       the process has no longer anything in the range up to before this page
  *
- * The last six tell what a policy knows of, which is more than `tidemark trace` wants: they come
- * with the options mm_init=, insert=, remove=, pin= and zap=, addresses of the kernel's
- * policy_call_mm_init, policy_call_insert, policy_call_remove, page_pin and zap_range.
+ *   STORE   store      of which file the next word is
+ *   FILE    what << 20 | number   INDEX: which page of it the next word is about. PAGE: a page of
+ *                      the space in use shows that page from here on; NONE: a page shows no file's
+ *                      any more, which is so in the beginning. READ, WRITE: a system call for the
+ *                      space in use has read or written a page of the file
+ *
+ * The six from SPACES to FREED tell what a policy knows of its anonymous pages, which is more than
+ * `tidemark trace` wants: they come with the options mm_init=, remove=, pin= and zap=, addresses of
+ * the kernel's policy_call_mm_init, policy_call_remove, page_pin and zap_range.
  *
  * The n-th BIRTH is the n-th "mm" event, which has the name; the reader puts them together.
  *
  * A stream without END was cut off. When it cannot be written QEMU is ended at once, with status
  * PLUGIN_FAILED: a run whose trace has a hole is of no use.
  *
- * Options: out=FILE, which may be a pipe; birth=, death=: addresses of the kernel's functions
- * telemetry_mm and pgd_destroy; kinds=data: fetches are counted, but pages of code not followed
+ * Options: out=FILE, which may be a pipe; birth=, death=, insert=: addresses of the kernel's functions
+ * telemetry_mm, pgd_destroy and policy_call_insert; those of files.c; kinds=data: fetches are counted, but pages of code not followed
  * (no CODE and TAIL).
  */
-#include "plugin.h"
+#include "files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -57,7 +63,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { STREAM_VERSION = 2, NR_WORDS = 1 << 16 };
+enum { STREAM_VERSION = 3, NR_WORDS = 1 << 16 };
 enum {
 	TAG_BEGIN,
 	TAG_CODE,
@@ -72,14 +78,18 @@ enum {
 	TAG_CAME,
 	TAG_LOCKED,
 	TAG_FROM,
-	TAG_FREED
+	TAG_FREED,
+	TAG_STORE,
+	TAG_FILE
 };
+enum { FILE_INDEX, FILE_PAGE, FILE_NONE, FILE_READ, FILE_WRITE }; /* of TAG_FILE */
 #define VALUE_BITS 26
 #define MAX_VALUE ((1u << VALUE_BITS) - 1)
 #define STORE (1u << 11)
 #define MAX_FETCHES (STORE - 1)
 #define NEW (1u << 24) /* of TAG_CAME */
-#define HOW_SHIFT 20
+#define HOW_SHIFT 20 /* of TAG_CAME and TAG_FILE */
+#define VPN ((1u << HOW_SHIFT) - 1)
 enum { PAGE_INDEX = 24, PAGE_OWNER = 32, MM_PGD = 0 }; /* offsets: mm/page.h, mm/mm.h */
 enum { OUT_PINNED = 1 }; /* enum vm_out */
 #define LONGEST_ACCESS 64 /* bytes; longer ones are several for QEMU */
@@ -142,20 +152,64 @@ static void settle(void)
 	settled = counters[0];
 }
 
+static void put_file(uint32_t what, uint32_t number)
+{
+	put_tag(TAG_FILE, what << HOW_SHIFT | number);
+}
+
+/* A program is about to refer to one of its pages, which is in this frame. */
+static void say_what_it_shows(uint32_t page, uint64_t frame)
+{
+	file_page now = files_in_frame(frame), *said = files_said(page);
+
+	if (now == *said)
+		return;
+	*said = now;
+	settle();
+	if (now) {
+		put_tag(TAG_STORE, now >> HOW_SHIFT);
+		put_file(FILE_INDEX, now & VPN);
+	}
+	put_file(now ? FILE_PAGE : FILE_NONE, page);
+}
+
+static uint64_t frame_of_access(uint32_t info, uint32_t address)
+{
+	struct qemu_plugin_hwaddr *at = qemu_plugin_get_hwaddr(info, address);
+
+	return at && !qemu_plugin_hwaddr_is_io(at) ? qemu_plugin_hwaddr_phys_addr(at) / PAGE_SIZE
+						   : 0;
+}
+
+static void on_file_used(file_page page, bool written)
+{
+	settle();
+	put_tag(TAG_STORE, page >> HOW_SHIFT);
+	put_file(written ? FILE_WRITE : FILE_READ, page & VPN);
+}
+
 static void put_access(uint32_t info, uint32_t address, uint32_t store)
 {
-	uint64_t fetches = counters[0] - settled;
 	uint32_t offset = address % PAGE_SIZE, page = address - offset;
+	bool crosses = __builtin_expect(offset > PAGE_SIZE - LONGEST_ACCESS, 0) &&
+		       offset + (1u << qemu_plugin_mem_size_shift(info)) > PAGE_SIZE &&
+		       page + PAGE_SIZE < KERNEL_BASE;
+	uint64_t fetches;
 
+	if (files_any) {
+		say_what_it_shows(page / PAGE_SIZE, frame_of_access(info, address));
+		if (crosses)
+			say_what_it_shows(page / PAGE_SIZE + 1,
+					  frame_of_access(info, page + PAGE_SIZE));
+	}
+	fetches = counters[0] - settled;
 	settled = counters[0];
 	if (__builtin_expect(fetches > MAX_FETCHES, 0)) {
 		put_fetches(fetches);
 		fetches = 0;
 	}
 	put(page | store | fetches);
-	if (__builtin_expect(offset > PAGE_SIZE - LONGEST_ACCESS, 0) &&
-	    offset + (1u << qemu_plugin_mem_size_shift(info)) > PAGE_SIZE &&
-	    page + PAGE_SIZE < KERNEL_BASE)
+	if (crosses)
 		put((page + PAGE_SIZE) | store);
 }
 
@@ -171,23 +225,38 @@ static void on_access(unsigned int cpu, uint32_t info, uint64_t address, void *d
 		put_access(info, address, qemu_plugin_mem_is_store(info) ? STORE : 0);
 }
 
-static void on_code_page(unsigned int cpu, void *page)
+/* Instructions of a page, and the frame that they were in when they were translated, from which
+ * they cannot have gone: who writes there has them translated anew. */
+static void *code_place(uint32_t page, uint64_t frame)
 {
+	return (void *)(uintptr_t)(frame << HOW_SHIFT | page);
+}
+
+static void on_code_page(unsigned int cpu, void *place)
+{
+	uint32_t page = (uintptr_t)place & VPN;
+
 	(void)cpu;
-	if ((uintptr_t)page == code_page)
+	if (files_any)
+		say_what_it_shows(page, (uintptr_t)place >> HOW_SHIFT);
+	if (page == code_page)
 		return;
 	settle();
-	code_page = (uintptr_t)page;
+	code_page = page;
 	put_tag(TAG_CODE, code_page);
 }
 
 /* Called before the instruction has been counted. */
 static void on_insn_in_two_pages(unsigned int cpu, void *page)
 {
+	uint32_t second = (uintptr_t)page + 1;
+
 	(void)cpu;
+	if (files_any)
+		say_what_it_shows(second, files_frame_of_page(second));
 	put_fetches(counters[0] - settled + 1);
 	settled = counters[0] + 1;
-	put_tag(TAG_TAIL, (uintptr_t)page + 1);
+	put_tag(TAG_TAIL, second);
 }
 
 static void on_birth(unsigned int cpu, void *data)
@@ -201,10 +270,13 @@ static void on_birth(unsigned int cpu, void *data)
 /* pgd_destroy(pgd): the kernel passes the first argument in eax, and pgd lies in its direct map. */
 static void on_death(unsigned int cpu, void *data)
 {
+	uint32_t frame = (read_register(EAX) - KERNEL_BASE) / PAGE_SIZE;
+
 	(void)cpu;
 	(void)data;
 	settle();
-	put_tag(TAG_DEATH, (read_register(EAX) - KERNEL_BASE) / PAGE_SIZE);
+	put_tag(TAG_DEATH, frame);
+	files_space_gone(frame);
 }
 
 static uint32_t cr3_of(uint32_t mm)
@@ -225,11 +297,12 @@ static void on_mm_init(unsigned int cpu, void *data)
 static void on_insert(unsigned int cpu, void *data)
 {
 	uint32_t page = read_register(EAX), mm = read_register(EDX), how = read_register(ECX);
-	uint32_t store = read_word(read_register(ESP) + sizeof(uint32_t));
+	uint32_t from = read_register(ESP) + sizeof(uint32_t), store = read_word(from);
 
 	(void)cpu;
 	(void)data;
-	if (!mm)
+	files_insert(page, how, store, read_word(from + sizeof(uint32_t)));
+	if (!mm || !mm_init || files_is_file(page))
 		return;
 	settle();
 	put_tag(TAG_OF, cr3_of(mm));
@@ -240,7 +313,7 @@ static void put_locked(uint32_t page)
 {
 	uint32_t mm = read_word(page + PAGE_OWNER);
 
-	if (!mm)
+	if (!mm || files_is_file(page))
 		return;
 	settle();
 	put_tag(TAG_OF, cr3_of(mm));
@@ -291,8 +364,9 @@ static void translate_kernel(struct qemu_plugin_insn *insn, uint64_t pc)
 				: pc == remove_page ? on_remove
 				: pc == pin         ? on_pin
 				: pc == zap         ? on_zap
-						    : NULL;
+						    : files_callback(pc);
 
+	files_frame_of_insn(insn); /* finds out where memory begins */
 	if (pc == birth)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_birth, CB_NO_REGS, NULL);
 	if (called)
@@ -305,8 +379,9 @@ static void translate_user(struct qemu_plugin_insn *insn, uint64_t pc, uintptr_t
 
 	if (!data_only && pc / PAGE_SIZE != *page) {
 		*page = pc / PAGE_SIZE;
-		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_code_page, CB_NO_REGS,
-						       (void *)*page);
+		qemu_plugin_register_vcpu_insn_exec_cb(
+			insn, on_code_page, CB_NO_REGS,
+			code_place(*page, files_frame_of_insn(insn)));
 	}
 	if (!data_only && last / PAGE_SIZE != *page)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_insn_in_two_pages, CB_NO_REGS,
@@ -352,14 +427,15 @@ static bool option(const char *name, const char *value)
 	else if (!strcmp(name, "kinds") && (!strcmp(value, "all") || !strcmp(value, "data")))
 		data_only = value[0] == 'd';
 	else
-		return false;
+		return files_option(name, value);
 	return true;
 }
 
 static void start(void)
 {
-	if (!out_name || !birth || !death)
-		fail("mode=trace needs out=, birth= and death=");
+	if (!out_name || !birth || !death || !insert)
+		fail("mode=trace needs out=, birth=, death= and insert=");
+	files_used = on_file_used;
 	out = open(out_name, O_WRONLY | O_CREAT | O_TRUNC, 0666);
 	if (out < 0)
 		fail("%s cannot be written: %s", out_name, strerror(errno));

@@ -39,6 +39,7 @@ KINDS_OF_USE = {
     "r": OF_FILE | BY_CALL | LOADS,
     "w": OF_FILE | BY_CALL,
 }
+USES_IN_TRACE = "xfFFrw"  # of pages of files, by kind (tidemark.trace.ALL_KINDS)
 SYNTAX = (
     'page numbers ("1 2 3 4 1 2 5", "1-9 3"; with a letter, "l3" only loads; of a file, "f3" loads, "F3" stores, "x3" '
     'fetches text where it is mapped, "r3" and "w3" read and write), a file of them, a trace (.tmt), the name of a '
@@ -135,8 +136,27 @@ class Given:
             yield piece
 
 
+def with_kinds(runs: np.ndarray, kinds: np.ndarray) -> np.ndarray:
+    """Rows of runs, u32[n, 3], each after a row with its kind, u32[n], where that is another than the one before it."""
+    changes = np.flatnonzero(np.diff(kinds, prepend=np.uint32(MAX_PAGE)))
+    headers = np.zeros((len(changes), 3), np.uint32)
+    headers[:, 0] = kinds[changes]
+    return np.insert(runs, changes, headers, axis=0)
+
+
+def kinds_of_use(of_file: np.ndarray, kinds: np.ndarray) -> np.ndarray:
+    """u32[n]: what references of a trace's kinds are in a string, to pages of a file or not (bool[n]). To its own pages
+    a program always writes, as in a trace without files.
+    """
+    by_kind = np.array([KINDS_OF_USE[letter] for letter in USES_IN_TRACE], np.uint32)
+    uses: np.ndarray = np.where(of_file, by_kind[kinds], 0).astype(np.uint32)
+    return uses
+
+
 class Traced:
-    """One space of a trace, all kinds of references; its pages are numbered from 0 in order of first appearance."""
+    """One space of a trace, all kinds of references; its pages are numbered from 0 in order of first appearance, those
+    of files with them.
+    """
 
     def __init__(self, reader: Reader, space: str = "", name: str = "") -> None:
         """`space`: a name or number, "" for the one with the most references; `name`: of the string, "" for the file's.
@@ -153,9 +173,15 @@ class Traced:
     def runs(self) -> Iterator[np.ndarray]:
         """See References."""
         from tidemark.curves.runs import Choice, Selection
+        from tidemark.trace import FILE_PAGE
 
-        for batch in Selection(Choice(self._space)).batches(iter(self._reader)):
-            yield np.column_stack([batch.pages.astype(np.uint32), batch.counts, batch.steps])
+        selection = Selection(Choice(self._space), files=bool(self._reader.files))
+        for batch in selection.batches(iter(self._reader)):
+            rows = np.column_stack([batch.pages.astype(np.uint32), batch.counts, batch.steps])
+            if self._reader.files:
+                of_file = selection.pages()[1] >= FILE_PAGE
+                rows = with_kinds(rows, kinds_of_use(of_file[batch.pages], batch.kinds))
+            yield rows
 
 
 def loop(pages: int, references: int, rng: np.random.Generator) -> np.ndarray:

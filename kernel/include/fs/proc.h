@@ -9,6 +9,7 @@
 #include "types.h"
 
 struct task_struct;
+struct vm_area_struct;
 
 struct proc_file {
 	const char *path; /* below /proc, e.g. "sys/vm/policy" */
@@ -29,6 +30,9 @@ struct proc_pid_file {
  * vfs_init; panics when a name is taken. */
 void proc_register(const struct proc_file *table);
 void proc_register_pid(const struct proc_pid_file *table);
+
+/* The line of a region in /proc/<pid>/maps. */
+void proc_maps_region(struct seq_file *m, const struct vm_area_struct *vma);
 
 /* /proc itself and the files that belong to no other part of the kernel. */
 void procfs_init(void);

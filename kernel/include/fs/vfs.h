@@ -120,6 +120,7 @@ enum inode_state {
 	INODE_DIRTY = 8, /* write_inode is due */
 	INODE_READ_DUE = 16, /* the next read is an access to note (relatime) */
 	INODE_GOING = 32, /* leaves memory: nobody may begin to use it */
+	INODE_SWAP = 64, /* a swap area lies in it: neither written nor cut (-ETXTBSY) */
 };
 
 struct inode {

@@ -18,6 +18,8 @@
 #include "types.h"
 
 struct block_device;
+struct inode;
+struct swap_file;
 struct mm_struct;
 struct seq_file;
 
@@ -51,6 +53,7 @@ struct swap_area {
 	int prio; /* the highest goes first */
 	bool open; /* slots may be taken: it is not being switched off */
 	struct block_device *bdev;
+	struct swap_file *file; /* in which the area lies; NULL: on all of bdev */
 } __attribute__((aligned(64))); /* a power of two: to find one costs a shift */
 
 /* The same tables once more, by area, and so that the slot is the index: map[area][slot]. */
@@ -75,6 +78,9 @@ void swap_on(struct block_device *bdev);
 /* What swapon(2) and swapoff(2) do with a disk or a partition; sleep. 0 or the errno of the call. */
 int swap_area_on(struct block_device *bdev, u32 flags);
 int swap_area_off(struct block_device *bdev);
+/* The same with a file of a file system on a device; -EINVAL: it has holes. */
+int swap_file_on(struct inode *inode, u32 flags);
+int swap_file_off(struct inode *inode);
 
 /* A free slot with count 0 and no cached page, or 0: all areas are full. */
 u32 swap_alloc(void);

@@ -22,6 +22,7 @@ void vm_check_show(struct seq_file *m);
 /* Registers the /proc files; observe/sysctl.c: those of /proc/sys/vm. */
 void vmstat_init(void);
 void sysctl_init(void);
+void smaps_init(void); /* smaps of processes */
 
 #define stat_count(name) ((void)vm_events[VM_##name]++)
 #define stat_add(name, n) ((void)(vm_events[VM_##name] += (n)))

@@ -241,6 +241,8 @@ static __attribute__((noinline)) long write_stored(struct file *f, const char *u
 	u32 end = is_device(inode) ? end_of(inode) : CACHE_MAX_SIZE, at;
 	int err = is_device(inode) ? -ENOSPC : -EFBIG;
 
+	if (inode->state & INODE_SWAP)
+		return -ETXTBSY;
 	mutex_lock(&inode->lock);
 	if (f->flags & O_APPEND)
 		*pos = inode->size;

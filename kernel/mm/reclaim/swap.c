@@ -4,7 +4,10 @@
  */
 #include "errno.h"
 #include "lib/assert.h"
+#include "fs/vfs.h"
+#include "lib/printf.h"
 #include "lib/seq_file.h"
+#include "lib/string.h"
 #include "mm/mm.h"
 #include "mm/policy_core.h"
 #include "mm/vmstat.h"
@@ -128,8 +131,7 @@ int swap_check(void)
 	u32 nr_free = 0, nr_usable = 0, nr = 0;
 	const struct swap_area *a;
 
-	for_each_swap_area(a)
-	{
+	for_each_swap_area(a) {
 		if (!area_sound(a))
 			return -EINVAL;
 		nr += a->open ? a->nr : 0;
@@ -146,16 +148,24 @@ u64 swap_nr_entries(void)
 	const struct swap_area *a;
 	u64 named = 0;
 
-	for_each_swap_area(a) for (u32 i = 0; i < a->nr; i++) named += a->t.map[i];
+	for_each_swap_area(a)
+		for (u32 i = 0; i < a->nr; i++)
+			named += a->t.map[i];
 	return named;
 }
 
 void swaps_show(struct seq_file *m)
 {
 	const struct swap_area *a;
+	char name[128];
 
 	seq_printf(m, "%-40s%-10s%10s%12s%12s\n", "Filename", "Type", "Size", "Used", "Priority");
-	for_each_swap_area(a)
-		seq_printf(m, "/dev/%-35s%-10s%10u%12u%12d\n", a->bdev->name, "partition",
+	for_each_swap_area(a) {
+		if (!a->file)
+			snprintf(name, sizeof(name), "/dev/%s", a->bdev->name);
+		else if (vfs_path_of(swap_file_inode(a->file), name, sizeof(name)))
+			strlcpy(name, "(deleted)", sizeof(name));
+		seq_printf(m, "%-39s %-10s%10u%12u%12d\n", name, a->file ? "file" : "partition",
 			   a->nr_usable * 4, swap_area_used(a) * 4, a->prio);
+	}
 }

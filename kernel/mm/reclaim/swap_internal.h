@@ -62,6 +62,22 @@ static inline u32 swap_area_used(const struct swap_area *a)
 	return a->nr_usable - a->nr_free;
 }
 
+/* swapon.c. Checks the header at a sector, of an area in nr_pages pages, that names no bad pages, and says which is
+ * the last. 0, -EINVAL, -EIO, -ENOMEM. Sleeps. */
+int swap_header_read(struct block_device *bdev, u32 sector, u32 nr_pages, u32 *last_page);
+/* Tables and a place for an area. -ENOMEM: no memory for tables; -EPERM: there are MAX_SWAP_AREAS. */
+int swap_area_make(struct block_device *bdev, u32 nr, struct swap_area **made);
+/* Opens it with the priority that the flags of swapon(2) say. */
+void swap_area_open_as(struct swap_area *a, u32 flags);
+/* swapoff.c. Switches it off; as swap_area_off. */
+int swap_area_leave(struct swap_area *a);
+
+/* swapfile.c. How many areas lie in files; where a place, which is not forbidden, lies on the device. */
+extern u32 swap_nr_files;
+u32 swap_file_sector(const struct swap_file *f, u32 place);
+struct inode *swap_file_inode(const struct swap_file *f);
+void swap_file_end(struct swap_file *f);
+
 /* swapon.c. The closed area that is empty goes, and its tables and device with it. */
 void swap_area_end(struct swap_area *a);
 

@@ -33,6 +33,23 @@ static struct bio *get_bio(u32 slot, bool write, void (*end)(struct bio *bio))
 	return bio_get(swap_area_of(slot)->bdev, swap_sector(slot), write, BIO_SWAP, end);
 }
 
+/* Of an area in a file: where the request's slots truly lie. */
+static void __attribute__((noinline)) set_true_sector(struct bio *bio)
+{
+	u32 slot = bio->piece[0].page->slot;
+	const struct swap_area *a = swap_area_of(slot);
+
+	if (a->file)
+		bio->sector = swap_file_sector(a->file, slot - a->first);
+}
+
+static inline void send(struct bio *bio)
+{
+	if (unlikely(swap_nr_files))
+		set_true_sector(bio);
+	block_submit(bio);
+}
+
 static void read_end(struct bio *bio)
 {
 	for (u32 i = 0; i < bio->nr; i++) {
@@ -76,7 +93,7 @@ static void write_run(struct page **pages, u32 nr)
 	for (u32 i = 0; i < nr; i++)
 		bio_add(bio, pages[i], 0, PAGE_SIZE);
 	stat_add(pswpout, nr);
-	block_submit(bio);
+	send(bio);
 }
 
 void swap_write_flush(void)
@@ -162,7 +179,7 @@ static void read_cluster(struct bio *bio, struct page *target, u32 cluster)
 		hi++;
 	}
 	stat_add(pswpin, bio->nr);
-	block_submit(bio);
+	send(bio);
 }
 
 /* log2 of the pages to read at once. */
@@ -245,7 +262,7 @@ static u32 read_run(const struct swap_area *a, u32 place, struct page **pages, u
 	for (u32 i = 0; i < n; i++)
 		bio_add(bio, pages[i], 0, PAGE_SIZE);
 	stat_add(pswpin, n);
-	block_submit(bio);
+	send(bio);
 	return n;
 }
 

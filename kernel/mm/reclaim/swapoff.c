@@ -110,17 +110,16 @@ static struct swap_area *area_on(const struct block_device *bdev)
 {
 	struct swap_area *a;
 
-	for_each_swap_area(a) if (a->bdev == bdev) return a;
+	for_each_swap_area(a)
+		if (a->bdev == bdev && !a->file)
+			return a;
 	return NULL;
 }
 
-int swap_area_off(struct block_device *bdev)
+int swap_area_leave(struct swap_area *a)
 {
-	struct swap_area *a = area_on(bdev);
 	int err;
 
-	if (!a)
-		return -EINVAL;
 	if (swap_leaving)
 		return -EBUSY;
 	swap_leaving = true;
@@ -132,4 +131,11 @@ int swap_area_off(struct block_device *bdev)
 	else
 		swap_area_end(a);
 	return err;
+}
+
+int swap_area_off(struct block_device *bdev)
+{
+	struct swap_area *a = area_on(bdev);
+
+	return a ? swap_area_leave(a) : -EINVAL;
 }

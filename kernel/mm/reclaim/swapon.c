@@ -64,8 +64,7 @@ static void give_tables(void *tables)
 		vfree(tables);
 }
 
-/* Not open yet. -ENOMEM: no memory for tables; -EPERM: no room for another area. */
-static int make_area(struct block_device *bdev, u32 nr, struct swap_area **made)
+int swap_area_make(struct block_device *bdev, u32 nr, struct swap_area **made)
 {
 	void *tables = take_tables(nr);
 	struct swap_area *a;
@@ -89,16 +88,15 @@ void swap_on(struct block_device *bdev)
 	swap_bdev = bdev;
 	if (!bdev)
 		return;
-	make_area(bdev, MIN(boot_nr, bdev->nr_sectors / SECTORS_PER_SLOT), &a);
+	swap_area_make(bdev, MIN(boot_nr, bdev->nr_sectors / SECTORS_PER_SLOT), &a);
 	swap_area_open(a, --lowest_prio);
 }
 
-static int check_header(const struct swap_header *h, const struct block_device *bdev)
+static int check_header(const struct swap_header *h, u32 nr_pages)
 {
 	if (memcmp(h->signature, SIGNATURE, sizeof(h->signature)) || h->version != 1)
 		return -EINVAL;
-	if (!h->last_page || h->last_page >= bdev->nr_sectors / SECTORS_PER_SLOT ||
-	    h->last_page >= MAX_AREA_SLOTS)
+	if (!h->last_page || h->last_page >= nr_pages || h->last_page >= MAX_AREA_SLOTS)
 		return -EINVAL;
 	if (h->nr_bad > MAX_BAD_PAGES)
 		return -EINVAL;
@@ -108,38 +106,70 @@ static int check_header(const struct swap_header *h, const struct block_device *
 	return 0;
 }
 
+/* A frame with the header, which has been checked; NULL: *err says why. */
+static struct page *read_header(struct block_device *bdev, u32 sector, u32 nr_pages, int *err)
+{
+	struct page *page = alloc_page(GFP_KERNEL | GFP_NORETRY);
+
+	*err = -ENOMEM;
+	if (!page)
+		return NULL;
+	*err = block_rw(bdev, sector, page, 0, PAGE_SIZE, false);
+	if (!*err)
+		*err = check_header(page_address(page), nr_pages);
+	if (!*err)
+		return page;
+	free_pages(page, 0);
+	return NULL;
+}
+
+int swap_header_read(struct block_device *bdev, u32 sector, u32 nr_pages, u32 *last_page)
+{
+	const struct swap_header *h;
+	int err;
+	struct page *page = read_header(bdev, sector, nr_pages, &err);
+
+	if (!page)
+		return err;
+	h = page_address(page);
+	*last_page = h->last_page;
+	err = h->nr_bad ? -EINVAL : 0;
+	free_pages(page, 0);
+	return err;
+}
+
+void swap_area_open_as(struct swap_area *a, u32 flags)
+{
+	bool preferred = flags & SWAP_FLAG_PREFER;
+
+	swap_area_open(a, preferred ? (int)(flags & SWAP_FLAG_PRIO_MASK) : --lowest_prio);
+}
+
 static int open_area(struct block_device *bdev, const struct swap_header *h, u32 flags)
 {
 	struct swap_area *a;
-	int err = check_header(h, bdev);
+	int err = swap_area_make(bdev, h->last_page + 1, &a);
 
-	if (!err)
-		err = make_area(bdev, h->last_page + 1, &a);
 	if (err)
 		return err;
 	for (u32 i = 0; i < h->nr_bad; i++)
 		swap_area_forbid(a, h->bad[i]);
-	swap_area_open(a, flags & SWAP_FLAG_PREFER ? (int)(flags & SWAP_FLAG_PRIO_MASK)
-						   : --lowest_prio);
+	swap_area_open_as(a, flags);
 	return 0;
 }
 
 int swap_area_on(struct block_device *bdev, u32 flags)
 {
 	struct page *page;
-	int err;
+	int err = bdev_claim(bdev, "swap");
 
-	if (flags & ~(SWAP_FLAG_PREFER | SWAP_FLAG_PRIO_MASK))
-		return -EINVAL;
-	err = bdev_claim(bdev, "swap");
 	if (err)
 		return err;
-	page = alloc_page(GFP_KERNEL | GFP_NORETRY);
-	err = page ? block_rw(bdev, 0, page, 0, PAGE_SIZE, false) : -ENOMEM;
-	if (!err)
+	page = read_header(bdev, 0, bdev->nr_sectors / SECTORS_PER_SLOT, &err);
+	if (page) {
 		err = open_area(bdev, page_address(page), flags);
-	if (page)
 		free_pages(page, 0);
+	}
 	if (err)
 		bdev_release(bdev);
 	return err;
@@ -148,9 +178,13 @@ int swap_area_on(struct block_device *bdev, u32 flags)
 void swap_area_end(struct swap_area *a)
 {
 	struct block_device *bdev = a->bdev;
+	struct swap_file *file = a->file;
 	void *tables = a->t.cache;
 
 	swap_area_drop(a);
 	give_tables(tables);
-	bdev_release(bdev);
+	if (file)
+		swap_file_end(file);
+	else
+		bdev_release(bdev);
 }

@@ -23,7 +23,7 @@ PAGE_SHIFT = 12
 LAST_PAGE = (1 << 52) - 1
 # A page from sim:hdd: seek 8 ms, rotation 4.17 ms, transfer 0.1 ms; an instruction of an exact run takes a nanosecond.
 HDD_DELAY = 12_270_000
-KINDS = {"all": (0, 1, 2, 3), "data": (1, 2, 3), "instructions": (0,)}
+KINDS = {"all": tuple(range(6)), "data": tuple(range(1, 6)), "instructions": (0,)}
 
 
 class Kinds(str, enum.Enum):
@@ -71,6 +71,8 @@ def show(told: dict[str, Any], out: Path) -> None:
         f"{totals['references']:,} references to {totals['distinct_pages']:,} pages, "
         f"{totals['instructions']:,} instructions"
     )
+    if files_ := totals.get("of_files"):
+        print(f"of these {files_['references']:,} references to {files_['pages']:,} pages of files")
     table = Table(title=f"primary knee (lifetime in {unit}), and least space-time", title_justify="left")
     table.add_column("policy")
     for heading in ("pages", "faults", "lifetime", "least at", "faults"):

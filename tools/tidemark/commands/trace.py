@@ -57,6 +57,8 @@ def record(
     cmdline: options.Cmdline = "",
     timeout: options.Timeout = options.DEFAULT.timeout,
     image: options.Image = options.DEFAULT.image,
+    disk: options.Disk = "",
+    disk_kind: options.DiskKind = options.DEFAULT.disk_kind,
     kinds: Kinds = "all",
     out: Annotated[
         Path | None,
@@ -74,7 +76,9 @@ def record(
     """
     from tidemark.trace.record import record as record_run
 
-    settings = options.settings(command, vm, mem, swap, frames, seed, cmdline, timeout, image)
+    settings = options.settings(
+        command, vm, mem, swap, frames, seed, cmdline, timeout, image, disk=disk, disk_kind=disk_kind
+    )
     trace = out if out and out.suffix == ".tmt" else None
     folder = out if out and not trace else results.new_folder(settings, Path("results"))
     try:

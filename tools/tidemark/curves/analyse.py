@@ -24,6 +24,7 @@ from tidemark.curves.simulated import Simulated
 from tidemark.curves.timeline import Timeline, WorkingSetSizes
 from tidemark.curves.working_set import Intervals
 from tidemark.errors import USAGE, LabError
+from tidemark.trace import FILE_PAGE
 from tidemark.trace.format import Block, Reader
 
 PASSES = 2
@@ -100,7 +101,7 @@ def _run_through(batches: Iterator[Batch], parts: Sequence[Any]) -> None:
 
 def first_pass(reader: Reader, plan: Plan, progress: Progress) -> tuple[Selection, dict[str, Curve]]:
     """The selection after the whole trace, and the curves of ws, lru and min. LabError if there is nothing to draw."""
-    selection = Selection(plan.choice, plan.in_references)
+    selection = Selection(plan.choice, plan.in_references, bool(reader.files))
     intervals, lru, optimal = Intervals(), StackDistances(), MinDistances()
     _run_through(selection.batches(_blocks(reader, 0, progress)), (intervals, lru, optimal))
     end = virtual_time(reader, plan, selection.totals)
@@ -130,9 +131,10 @@ def second_pass(
     """Sizes over time, the map, the curves of fifo and clock, and why there are none of these."""
     nr_pages = first.totals.pages
     sizes = Timeline(np.array(thetas), end, nr_pages)
-    pages = MapBuilder(*first.pages(), end)
-    selection = Selection(plan.choice, plan.in_references)
-    with Simulated(some_sizes(nr_pages)) as simulated:
+    pages = MapBuilder(*first.pages(), end, bool(reader.files))
+    selection = Selection(plan.choice, plan.in_references, bool(reader.files))
+    of_file = np.zeros(nr_pages, bool) if not reader.files else first.pages()[1] >= FILE_PAGE
+    with Simulated(some_sizes(nr_pages), of_file) as simulated:
         _run_through(selection.batches(_blocks(reader, 1, progress)), (sizes, pages, simulated))
         frames = simulated.sizes
         curves = {

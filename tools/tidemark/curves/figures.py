@@ -18,13 +18,16 @@ from tidemark.curves.lifetime import Curve
 from tidemark.curves.refmap import ReferenceMap
 from tidemark.curves.timeline import WorkingSetSizes
 from tidemark.report.figure import BLACK, BLUE, GREEN, GREY, OF_POLICY, ORANGE, VERMILION, Figure, Table, canvas
+from tidemark.trace import ALL_KINDS, FILE_INDEX_BITS, FILE_PAGE, KINDS
 
 COLOURS = {**OF_POLICY, "lru": BLUE, "min": BLACK}
 SIMULATED = ("fifo", "clock")
 LABELS = {"ws": "working set", "lru": "LRU", "min": "MIN", "fifo": "FIFO", "clock": "CLOCK"}
 WINDOW_COLOURS = (BLUE, VERMILION, GREEN, ORANGE, BLACK, GREY)
-UNUSED, INSTRUCTION, READ, WRITTEN = range(4)
-CELL_COLOURS = ("#ffffff", "#a9a9a9", BLUE, VERMILION)
+UNUSED, INSTRUCTION, READ, WRITTEN, FILE_TEXT, FILE_READ, FILE_WRITTEN = range(7)
+CELL_COLOURS = ("#ffffff", "#a9a9a9", BLUE, VERMILION, "#606060", GREEN, ORANGE)
+CELL_NAMES = ("", "instructions only", "read", "written", "text of a file only", "file read", "file written")
+GROUND_OF_FILES = "///"
 PAGE_SHIFT = 12
 SAME_REGION_PAGES = 16
 LABEL_DISTANCE = 0.028
@@ -58,8 +61,16 @@ def curve_table(curve: Curve, unit: str) -> Table:
 def cell_classes(counts: np.ndarray) -> np.ndarray:
     """u8[rows, slices] of counts [rows, slices, kinds]: WRITTEN before READ before INSTRUCTION before UNUSED."""
     used = counts > 0
-    conditions = [used[..., 2] | used[..., 3], used[..., 1], used[..., 0]]
+    conditions = [used[..., 2] | used[..., 3] | used[..., 5], used[..., 1] | used[..., 4], used[..., 0]]
     return np.select(conditions, [WRITTEN, READ, INSTRUCTION], UNUSED).astype(np.uint8)
+
+
+def map_classes(found: ReferenceMap) -> np.ndarray:
+    """The same of a map, whose upper rows are of files."""
+    classes = cell_classes(found.counts)
+    of_files = classes[found.own_rows :]
+    of_files[of_files > UNUSED] += FILE_TEXT - INSTRUCTION
+    return classes
 
 
 def region_starts(spaces: np.ndarray, pages: np.ndarray) -> np.ndarray:
@@ -71,32 +82,41 @@ def region_starts(spaces: np.ndarray, pages: np.ndarray) -> np.ndarray:
 def map_table(found: ReferenceMap, unit: str) -> Table:
     """The cells with references."""
     rows, slices = np.nonzero(found.counts.any(axis=2))
-    last = np.minimum((rows + 1) * found.per_row, len(found.pages)) - 1
-    first = rows * found.per_row
+    first, last = found.span(rows)
+    kinds = KINDS if found.own == len(found.pages) else ALL_KINDS
     table: dict[str, list[Any]] = {
         f"until_{unit}": found.times[slices].tolist(),
         "space": found.spaces[first].tolist(),
-        "first_page": [f"{page << PAGE_SHIFT:#010x}" for page in found.pages[first].tolist()],
-        "last_page": [f"{page << PAGE_SHIFT:#010x}" for page in found.pages[last].tolist()],
+        "first_page": [page_name(found, place) for place in first.tolist()],
+        "last_page": [page_name(found, place) for place in last.tolist()],
     }
-    kinds = found.counts[rows, slices].T.tolist()
-    return table | dict(zip(("instruction", "load", "store", "modify"), kinds, strict=True))
+    return table | dict(zip(kinds, found.counts[rows, slices].T.tolist()))
+
+
+def page_name(found: ReferenceMap, place: int) -> str:
+    """A page's address, or of a file's its store and number."""
+    page = int(found.pages[place])
+    if place < found.own:
+        return f"{page << PAGE_SHIFT:#010x}"
+    return f"{(page - FILE_PAGE) >> FILE_INDEX_BITS}:{page & ((1 << FILE_INDEX_BITS) - 1)}"
 
 
 def _label_regions(axes: Axes, found: ReferenceMap, names: Mapping[int, str]) -> None:
     """The address at which each region begins, as far as there is room; with several spaces, where each begins."""
-    several = len(np.unique(found.spaces)) > 1
+    several = len(np.unique(found.spaces[: found.own])) > 1
     rows = len(found.counts)
     places: list[float] = []
     labels: list[str] = []
     space = -1
     for start in region_starts(found.spaces, found.pages).tolist():
-        row = start // found.per_row
+        row = found.row_of(start)
         axes.axhline(row - 0.5, color="#cccccc", linewidth=0.3, zorder=0.5)
-        is_new = several and space != (space := int(found.spaces[start]))
+        is_new = several and start < found.own and space != (space := int(found.spaces[start]))
         if places and row - places[-1] < LABEL_DISTANCE * rows and not is_new:
             continue
-        address = f"{int(found.pages[start]) << PAGE_SHIFT:#010x}"
+        address = page_name(found, start)
+        if start >= found.own:
+            address, is_new = f"file {address}", False
         places.append(row - 0.5)
         labels.append(f"{names.get(space, str(space))}  {address}" if is_new else address)
     axes.set_yticks(places, labels, fontsize=6)
@@ -108,10 +128,21 @@ def reference_map(found: ReferenceMap, names: Mapping[int, str], unit: str) -> F
     def draw() -> Canvas:
         picture, ((axes,),) = canvas(row_in=4.4)
         shape = (0, int(found.times[-1]), -0.5, len(found.counts) - 0.5)
-        cells = np.ma.masked_equal(cell_classes(found.counts), UNUSED)
+        cells = np.ma.masked_equal(map_classes(found), UNUSED)
+        shown = [INSTRUCTION, READ, WRITTEN]
+        if found.own < len(found.pages):
+            shown += [FILE_TEXT, FILE_READ, FILE_WRITTEN]
+            axes.axhspan(
+                found.own_rows - 0.5,
+                shape[3],
+                facecolor="none",
+                edgecolor="#d0d0d0",
+                hatch=GROUND_OF_FILES,
+                linewidth=0,
+            )
         axes.imshow(
-            cells, ListedColormap(CELL_COLOURS), vmin=0, vmax=3, aspect="auto", origin="lower", extent=shape,
-            interpolation="none", zorder=1,
+            cells, ListedColormap(CELL_COLOURS[: shown[-1] + 1]), vmin=0, vmax=shown[-1], aspect="auto", origin="lower",
+            extent=shape, interpolation="none", zorder=1,
         )  # fmt: skip
         _label_regions(axes, found, names)
         axes.grid(visible=False)
@@ -119,14 +150,18 @@ def reference_map(found: ReferenceMap, names: Mapping[int, str], unit: str) -> F
         axes.set_xlabel(f"virtual time ({unit})")
         axes.set_ylabel("pages used, in order of address")
         handles = [
-            Patch(color=CELL_COLOURS[code], label=name)
-            for code, name in ((INSTRUCTION, "instructions only"), (READ, "read"), (WRITTEN, "written"))
+            Patch(color=CELL_COLOURS[code], label=CELL_NAMES[code])
+            if code < FILE_TEXT
+            else Patch(facecolor=CELL_COLOURS[code], edgecolor="white", hatch=GROUND_OF_FILES, label=CELL_NAMES[code])
+            for code in shown
         ]
         picture.legend(handles=handles, loc="outside upper left", ncols=3)
         return picture
 
     per_row = f", {found.per_row} pages to a row" if found.per_row > 1 else ""
     caption = f"Rows are the {len(found.pages):,} pages used{per_row}; lines part regions that lie apart."
+    if found.own < len(found.pages):
+        caption += f" Above, hatched: {len(found.pages) - found.own:,} pages of files, by store and page of the file."
     return Figure("reference-map", "Reference map", caption, map_table(found, unit), draw)
 
 

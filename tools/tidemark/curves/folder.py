@@ -18,32 +18,40 @@ from tidemark.curves.figures import WINDOW_COLOURS, all_figures, curve_table, kn
 from tidemark.errors import NO_SPACE, LabError
 from tidemark.report.figure import save
 from tidemark.report.text import csv_text
+from tidemark.trace import ALL_KINDS, KINDS
 from tidemark.trace.format import Reader
 
 SUMMARY = "curves.json"
 SCHEMA = 1
 MAX_WINDOWS = len(WINDOW_COLOURS)
-KINDS = ("instruction", "load", "store", "modify")
+
+
+def of_files(found: Analysis) -> dict[str, int]:
+    """How many of the pages are of files, and references to them."""
+    shown = found.map
+    return {"references": int(shown.counts[shown.own_rows :].sum()), "pages": len(shown.pages) - shown.own}
 
 
 def summary(reader: Reader, found: Analysis) -> dict[str, Any]:
     """What curves.json holds: totals, what was selected, knees, and means."""
     plan, totals = found.plan, found.totals
     choice = plan.choice
+    kinds = ALL_KINDS if reader.files else KINDS
     return {
         "schema": SCHEMA,
         "trace": str(reader.path),
         "space": choice.space,
-        "kinds": [KINDS[kind] for kind in choice.kinds],
+        "kinds": [kinds[kind] for kind in choice.kinds if kind < len(kinds)],
         "pages": [choice.first, choice.last],
         "time": plan.unit,
         "delay": plan.delay,
         "totals": {
             "references": totals.references,
-            "by_kind": dict(zip(KINDS, totals.by_kind, strict=True)),
+            "by_kind": dict(zip(kinds, totals.by_kind)),
             "runs": totals.runs,
             "instructions": totals.instructions,
             "distinct_pages": totals.pages,
+            **({"of_files": of_files(found)} if reader.files else {}),
         },
         "curves": {
             name: knee_row(curve, plan.unit) | {"other_knees_pages": curve.sizes[curve.other_knees()].tolist()}

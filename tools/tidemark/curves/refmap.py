@@ -1,8 +1,8 @@
 """The reference map: which pages a program uses when, and how. Figures 2.1 to 2.5 of McMenamin's report are such maps.
 
 Pages that are never used take no room: the rows are the pages used, in order of space and address, several to a row if
-there are more than MAX_ROWS. The columns are slices of virtual time. A cell counts the references of each kind; those
-of a run that reaches over several slices are spread evenly.
+there are more than MAX_ROWS; above them those of files. The columns are slices of virtual time. A cell counts the
+references of each kind; those of a run that reaches over several slices are spread evenly.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 
 from tidemark.curves.runs import NR_KINDS, Array, Batch
 from tidemark.jit import Int, compiled
+from tidemark.trace import FILE_PAGE
 
 MAX_ROWS = 600
 SLICES = 800
@@ -22,7 +23,8 @@ SLICES = 800
 @dataclass(frozen=True)
 class ReferenceMap:
     """`counts` i64[rows, slices, kinds]; `times` i64[slices]: end of each slice; `spaces` u16[pages] and `pages`
-    u64[pages] in order of row, `per_row` of them to a row (the last row may have fewer).
+    u64[pages] in order of row, `per_row` of them to a row (the last row may have fewer). The first `own` are the
+    programs' own pages, the others are of files and begin a row.
     """
 
     counts: np.ndarray
@@ -30,6 +32,29 @@ class ReferenceMap:
     spaces: np.ndarray
     pages: np.ndarray
     per_row: int
+    own: int
+
+    @property
+    def own_rows(self) -> int:
+        """How many rows are of the programs' own pages."""
+        return -(-self.own // self.per_row)
+
+    def row_of(self, index: int) -> int:
+        """The row of a page, given by its place in `pages`."""
+        return int(rows_of(np.array(index), self.own, self.per_row))
+
+    def span(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The places in `pages` of the first and the last page of rows."""
+        of_file = rows >= self.own_rows
+        first = rows * self.per_row - of_file * (self.own_rows * self.per_row - self.own)
+        end = np.where(of_file, len(self.pages), self.own)
+        return first, np.minimum(first + self.per_row, end) - 1
+
+
+def rows_of(places: Array, own: int, per_row: int) -> Array:
+    """The rows of pages: those of files begin a new one."""
+    rows: Array = np.where(places < own, places // per_row, -(-own // per_row) + (places - own) // per_row)
+    return rows
 
 
 @compiled
@@ -52,18 +77,20 @@ def _feed(runs: tuple[Any, ...], rows: Array, slice_length: Int, cells: Array) -
 
 class MapBuilder:
     """Feed it batches; `result()` is the map. `spaces` u16[pages] and `pages` u64[pages] say what the numbers in the
-    batches stand for, `end` is the virtual time of the whole trace.
+    batches stand for, `end` is the virtual time of the whole trace. `files`: are there pages of files (Reader.files)?
     """
 
-    def __init__(self, spaces: np.ndarray, pages: np.ndarray, end: int) -> None:
-        order = np.lexsort((pages, spaces))
+    def __init__(self, spaces: np.ndarray, pages: np.ndarray, end: int, files: bool = False) -> None:
+        of_file = (pages >= FILE_PAGE) & files
+        order = np.lexsort((pages, np.where(of_file, 0, spaces), of_file))
+        self._own = int(np.count_nonzero(~of_file))
         self._per_row = max(1, -(-len(pages) // MAX_ROWS))
         self._spaces, self._pages = spaces[order], pages[order]
         self._rows = np.empty(len(pages), np.int32)
-        self._rows[order] = np.arange(len(pages)) // self._per_row
+        self._rows[order] = rows_of(np.arange(len(pages)), self._own, self._per_row)
         self._end = max(end, 1)
         self._slice = -(-self._end // SLICES)
-        nr_rows = -(-len(pages) // self._per_row)
+        nr_rows = int(self._rows.max(initial=-1)) + 1
         self._cells = np.zeros((nr_rows, -(-self._end // self._slice), NR_KINDS), np.int64)
 
     def feed(self, batch: Batch) -> None:
@@ -74,4 +101,4 @@ class MapBuilder:
     def result(self) -> ReferenceMap:
         """What the whole trace gave."""
         times = np.minimum(np.arange(1, self._cells.shape[1] + 1) * self._slice, self._end)
-        return ReferenceMap(self._cells, times, self._spaces, self._pages, self._per_row)
+        return ReferenceMap(self._cells, times, self._spaces, self._pages, self._per_row, self._own)

@@ -17,10 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tidemark.jit import Int, compiled
+from tidemark.trace import ALL_KINDS, FILE_PAGE
 from tidemark.trace.format import Block
 
 Array = np.ndarray
-NR_KINDS = 4
+NR_KINDS = len(ALL_KINDS)
 OTHER_SPACE, OTHER_PAGE, NOT_YET = -3, -2, -1
 FIRST_CAPACITY = 1024
 
@@ -43,7 +44,7 @@ class Choice:
     """What to look at: a space (None: all together, as one memory), kinds, pages from `first` up to and with `last`."""
 
     space: int | None = None
-    kinds: tuple[int, ...] = (0, 1, 2, 3)
+    kinds: tuple[int, ...] = tuple(range(NR_KINDS))
     first: int = 0
     last: int = (1 << 52) - 1
 
@@ -70,9 +71,9 @@ def grown(array: np.ndarray, length: int, fill: int) -> np.ndarray:
 @compiled
 def _select(runs: tuple[Any, ...], wanted: Array, numbers: Array, totals: Array, selected: tuple[Any, ...]) -> Int:
     """Copy selected runs from the columns `runs` to the columns `selected`; returns how many. `totals`: instructions,
-    pages, then references by kind.
+    pages, then references by kind. Of a page that several spaces share, the ids have one of them as their first.
     """
-    ids, kinds, counts, insns = runs
+    ids, firsts, kinds, counts, insns = runs
     pages, selected_kinds, selected_counts, starts, steps = selected
     now, nr_pages, n = totals[0], totals[1], 0
     for i in range(len(ids)):
@@ -81,9 +82,12 @@ def _select(runs: tuple[Any, ...], wanted: Array, numbers: Array, totals: Array,
             continue
         if page != OTHER_PAGE and wanted[kinds[i]]:
             if page == NOT_YET:
-                page = nr_pages
+                page = numbers[firsts[i]]
+                if page < 0:
+                    page = nr_pages
+                    numbers[firsts[i]] = page
+                    nr_pages += 1
                 numbers[ids[i]] = page
-                nr_pages += 1
             pages[n], selected_kinds[n], selected_counts[n] = page, kinds[i], counts[i]
             starts[n], steps[n] = now, insns[i]
             totals[2 + kinds[i]] += counts[i]
@@ -94,9 +98,14 @@ def _select(runs: tuple[Any, ...], wanted: Array, numbers: Array, totals: Array,
 
 
 class Selection:
-    """Turns a trace's blocks into batches. After the last one, `totals` and `pages()` are those of the trace."""
+    """Turns a trace's blocks into batches. After the last one, `totals` and `pages()` are those of the trace. `files`:
+    are there pages of files in it (Reader.files)? Then one is the same page in all spaces.
+    """
 
-    def __init__(self, choice: Choice, in_references: bool = False) -> None:
+    def __init__(self, choice: Choice, in_references: bool = False, files: bool = False) -> None:
+        self._files = files
+        self._firsts = np.empty(FIRST_CAPACITY, np.int64)
+        self._first_of: dict[int, int] = {}  # by page of a file
         self._choice = choice
         self._in_references = in_references
         self._wanted = np.isin(np.arange(NR_KINDS), choice.kinds)
@@ -123,7 +132,7 @@ class Selection:
     def pages(self) -> tuple[np.ndarray, np.ndarray]:
         """Space u16[pages] and virtual page number u64[pages] of each page, as batches number them."""
         numbers = self._numbers[: self._nr_known]
-        selected = np.flatnonzero(numbers >= 0)
+        selected = np.flatnonzero((numbers >= 0) & (self._firsts[: self._nr_known] == np.arange(self._nr_known)))
         in_order = selected[np.argsort(numbers[selected])]
         return self._known_spaces[in_order], self._known_pages[in_order]
 
@@ -133,6 +142,8 @@ class Selection:
         self._numbers = grown(self._numbers, length, 0)
         self._known_spaces = grown(self._known_spaces, length, 0)
         self._known_pages = grown(self._known_pages, length, 0)
+        self._firsts = grown(self._firsts, length, 0)
+        self._firsts[self._nr_known : length] = self._first_ids(spaces, pages)
         inside = (pages >= self._choice.first) & (pages <= self._choice.last)
         numbers = np.where(inside, NOT_YET, OTHER_PAGE)
         if self._choice.space is not None:
@@ -142,13 +153,25 @@ class Selection:
         self._known_pages[self._nr_known : length] = pages
         self._nr_known = length
 
+    def _first_ids(self, spaces: np.ndarray, pages: np.ndarray) -> np.ndarray:
+        """The id of each of these new pages; of a file's that has come in another space, its id there."""
+        ids = np.arange(self._nr_known, self._nr_known + len(pages))
+        if not self._files:
+            return ids
+        shared = pages >= FILE_PAGE
+        if self._choice.space is not None:
+            shared &= spaces == self._choice.space
+        for at in np.flatnonzero(shared).tolist():
+            ids[at] = self._first_of.setdefault(int(pages[at]), int(ids[at]))
+        return ids
+
     def _batch(self, block: Block) -> Batch:
         self._enter(block.new_spaces, block.new_pages)
         length = len(block.ids)
         references = int(self._totals[2:].sum())
         types = (np.int32, np.uint8, np.uint32, np.int64, np.uint32)
         columns: tuple[np.ndarray, ...] = tuple(np.empty(length, one) for one in types)
-        runs = (block.ids, block.kinds, block.counts, block.insns)
+        runs = (block.ids, self._firsts[block.ids], block.kinds, block.counts, block.insns)
         n = _select(runs, self._wanted, self._numbers, self._totals, columns)
         pages, kinds, counts, starts, steps = (column[:n] for column in columns)
         self._runs += n

@@ -16,7 +16,7 @@ from types import TracebackType
 
 import numpy as np
 
-from tidemark import vmsim
+from tidemark import strings, vmsim
 from tidemark.curves.runs import Batch
 from tidemark.errors import LabError
 
@@ -25,11 +25,12 @@ POLICIES = ("fifo", "clock")
 
 class Simulated:
     """Policies in memories of the given numbers of frames. Feed it batches within a `with`; `faults()` is the result.
-    `missing` says why there is none, where the simulator cannot be built.
+    `of_file` bool[pages]: is it a file's page? `missing` says why there is no result: the simulator cannot be built.
     """
 
-    def __init__(self, sizes: np.ndarray, policies: tuple[str, ...] = POLICIES) -> None:
+    def __init__(self, sizes: np.ndarray, of_file: np.ndarray, policies: tuple[str, ...] = POLICIES) -> None:
         self.sizes = np.asarray(sizes, np.int64)
+        self._of_file = of_file
         self._programs: dict[str, Path] = {}
         self.missing = ""
         try:
@@ -52,7 +53,9 @@ class Simulated:
             return
         steps = np.minimum(batch.steps, np.iinfo(np.uint32).max)
         columns = np.column_stack([batch.pages.astype("<u4"), batch.counts.astype("<u4"), steps.astype("<u4")])
-        self._file.write(np.ascontiguousarray(columns).data)
+        if self._of_file.any():
+            columns = strings.with_kinds(columns, strings.kinds_of_use(self._of_file[batch.pages], batch.kinds))
+        self._file.write(np.ascontiguousarray(columns, "<u4").data)
 
     def faults(self, progress: Callable[[int, int], None] = lambda done, total: None) -> dict[str, np.ndarray]:
         """i64[sizes] by policy."""

@@ -20,7 +20,7 @@ from typing import Any, Protocol, TextIO, cast
 import numpy as np
 
 from tidemark.errors import NO_SPACE, USAGE, LabError
-from tidemark.trace import KINDS, lackeyml
+from tidemark.trace import ALL_KINDS, lackeyml
 from tidemark.trace.format import MAGIC, Reader, TraceError, Writer
 from tidemark.trace.lackeyml import Lackeyml
 
@@ -167,6 +167,8 @@ def tracked(reader: Reader, progress: Progress) -> Iterator[Batch]:
 
 def export_lackeyml(reader: Reader, out: Path, space: int | None, progress: Progress = no_progress) -> dict[str, Any]:
     """One space as lackeyml. Returns {"instructions": of the space, "carried": how many of them the document shows}."""
+    if reader.files:
+        raise LabError(f"{reader.path}: lackeyml has no pages of files; --out NAME.csv writes the runs as CSV", USAGE)
     row = chosen_space(reader, space)
     command = row.get("command") or row.get("name") or ""
     with new_text(out) as file:
@@ -181,4 +183,4 @@ def export_csv(reader: Reader, out: Path, space: int | None, progress: Progress 
         for batch in tracked(reader, progress):
             mine = slice(None) if space is None else batch[0] == space
             rows = zip(*(column[mine].tolist() for column in batch), strict=True)
-            file.writelines(f"{s},{page},{KINDS[kind]},{count},{insns}\n" for s, page, kind, count, insns in rows)
+            file.writelines(f"{s},{page},{ALL_KINDS[kind]},{count},{insns}\n" for s, page, kind, count, insns in rows)

@@ -18,7 +18,7 @@ from __future__ import annotations
 import contextlib
 import json
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 from zlib import crc32
@@ -27,11 +27,11 @@ import numpy as np
 import zstandard
 
 from tidemark.errors import NO_SPACE, LabError
-from tidemark.trace import KINDS, MAX_SPACES
+from tidemark.trace import ALL_KINDS, KINDS, MAX_SPACES
 
 SUFFIX = ".tmt"
 MAGIC = b"\x89TMT\r\n\x1a\n"
-VERSION = 1
+VERSIONS = (1, 2)  # without pages of files, and with
 START = struct.Struct("<8sI")
 SECTION = struct.Struct("<4sIIII")  # tag, runs, new pages, bytes of content, checksum of content
 CHECKSUM = struct.Struct("<I")
@@ -123,7 +123,7 @@ class Writer:
         self._filled = 0
         with self._telling_why():
             self._file: IO[bytes] = self.partial.open("wb")
-        self._write(START.pack(MAGIC, VERSION))
+        self._write(START.pack(MAGIC, VERSIONS[0]))
         self._section(META, json.dumps(meta).encode())
 
     def __enter__(self) -> Writer:
@@ -147,7 +147,7 @@ class Writer:
         length = len(columns[0])
         if any(len(column) != length for column in columns):
             raise ValueError("columns of different length")
-        if length and (columns[1].max() > MAX_PAGE or columns[2].max() >= len(KINDS) or not columns[3].min()):
+        if length and (columns[1].max() > MAX_PAGE or columns[2].max() >= len(ALL_KINDS) or not columns[3].min()):
             raise ValueError("a page of 2^52 or above, an unknown kind, or a run of no references")
         done = 0
         while done < length:
@@ -159,22 +159,26 @@ class Writer:
             if self._filled == BLOCK_RUNS:
                 self._write_block()
 
-    def close(self, spaces: Iterable[dict[str, Any]] = ()) -> None:
+    def close(self, spaces: Iterable[dict[str, Any]] = (), files: Sequence[dict[str, Any]] = ()) -> None:
         """Write what waits and the tail, and give the file its name. `spaces` are rows {"space": n, "name": ..., ...};
-        each gets its "runs", "references", "instructions" and "pages", and a space without a row gets one. Raises
-        ValueError for two rows of one space, LabError when the disk is full.
+        each gets its "runs", "references", "instructions" and "pages", and a space without a row gets one. `files` are
+        rows {"store": n, ...}: with them, pages from FILE_PAGE on are those of files, and calls may have used them.
+        Raises ValueError for two rows of one space, LabError when the disk is full.
         """
         given = list(spaces)
         rows = {row["space"]: row for row in given}
         if len(rows) != len(given):
             raise ValueError("two rows for one space")
         self._write_block()
-        tail = {"spaces": self._space_table(rows), "totals": self._totals()}
+        tail = {"spaces": self._space_table(rows), "totals": self._totals(ALL_KINDS if files else KINDS)}
+        tail |= {"files": list(files)} if files else {}
         with self._telling_why():
             offset = self._file.tell()
         self._section(TAIL, json.dumps(tail).encode())
         self._write(TRAILER.pack(offset, END))
         with self._telling_why():
+            self._file.seek(0)
+            self._file.write(START.pack(MAGIC, VERSIONS[bool(files)]))
             self._file.close()
             self.partial.replace(self.path)
 
@@ -205,14 +209,16 @@ class Writer:
             for space in sorted({*rows, *used})
         ]
 
-    def _totals(self) -> dict[str, Any]:
+    def _totals(self, kinds: tuple[str, ...]) -> dict[str, Any]:
         by_kind = self._counters.references.sum(axis=0).tolist()
+        if any(by_kind[len(kinds) :]):
+            raise ValueError("references by system calls in a trace without files")
         return {
             "runs": int(self._counters.runs.sum()),
             "references": sum(by_kind),
             "instructions": int(self._counters.instructions.sum()),
             "pages": self._pages.known,
-            "kinds": dict(zip(KINDS, by_kind, strict=True)),
+            "kinds": dict(zip(kinds, by_kind)),
         }
 
     def _section(self, tag: bytes, content: bytes, runs: int = 0, new: int = 0) -> None:
@@ -235,7 +241,8 @@ class Writer:
 
 
 class Reader:
-    """A trace from a file: `meta`, `spaces` and `totals` at once, the runs in blocks by iterating, as often as wanted.
+    """A trace from a file: `meta`, `spaces`, `totals` and `files` at once, the runs in blocks by iterating, as often as
+    wanted. `files` are rows {"store": n, ...}; if there are any, pages from FILE_PAGE on are those of files.
 
     Raises TraceError when the file is not a whole trace, from the constructor or, for damage inside, while iterating.
     """
@@ -283,21 +290,23 @@ class Reader:
         if len(start) < START.size or size < START.size + TRAILER.size:
             raise self._cut_off(size)
         version = START.unpack(start)[1]
-        if version != VERSION:
+        if version not in VERSIONS:
             raise TraceError(
-                f"{self.path}: version {version} of the trace format, this Tidemark reads version {VERSION};"
+                f"{self.path}: version {version} of the trace format, this Tidemark reads up to {VERSIONS[-1]};"
                 " record or import it again"
             )
+        self._nr_kinds = len(ALL_KINDS if version == VERSIONS[1] else KINDS)
         self._tail_at = self._find_tail(file, size)
         file.seek(START.size)
         self.meta: dict[str, Any] = self._json(file, META, ())
         self._blocks_at = file.tell()
         file.seek(self._tail_at)
-        tail = self._json(file, TAIL, ("spaces", "totals"))
+        tail = self._json(file, TAIL, ("spaces", "totals", "files") if version == VERSIONS[1] else ("spaces", "totals"))
         if file.tell() != size - TRAILER.size:
             raise self._damaged(file.tell(), "the tail does not end where the file does")
         self.spaces: list[dict[str, Any]] = tail["spaces"]
         self.totals: dict[str, Any] = tail["totals"]
+        self.files: list[dict[str, Any]] = tail["files"] if version == VERSIONS[1] else []
 
     def _find_tail(self, file: IO[bytes], size: int) -> int:
         file.seek(size - TRAILER.size)
@@ -342,7 +351,9 @@ class Reader:
             raise self._damaged(at, str(error)) from error
 
     def _check_numbers(self, at: int, block: Block, known: int) -> None:
-        if len(block.ids) and (block.ids.max() >= known or block.kinds.max() >= len(KINDS) or not block.counts.min()):
+        if len(block.ids) and (
+            block.ids.max() >= known or block.kinds.max() >= self._nr_kinds or not block.counts.min()
+        ):
             raise self._damaged(at, "a run has an unknown page or kind, or no references")
 
     def _cut_off(self, size: int) -> TraceError:

@@ -20,12 +20,25 @@ import numpy as np
 
 from tidemark.errors import LabError
 from tidemark.jit import Int, compiled
-from tidemark.trace import INSTRUCTION, LOAD, MAX_COUNT, MAX_SPACES, PAGE_SHIFT
+from tidemark.trace import (
+    FILE_INDEX_BITS,
+    FILE_PAGE,
+    INSTRUCTION,
+    LOAD,
+    MAX_COUNT,
+    MAX_SPACES,
+    PAGE_SHIFT,
+    READ,
+    WRITE,
+)
 
-STREAM_VERSION = 2
+STREAM_VERSION = 3
 WORD = np.dtype("<u4")
-BEGIN, CODE, FETCHES, TAIL, SPACE, BIRTH, DEATH, END, SPACES, OF, CAME, LOCKED, FROM, FREED = range(14)
-FREED_SHIFT = 20
+BEGIN, CODE, FETCHES, TAIL, SPACE, BIRTH, DEATH, END, SPACES, OF, CAME, LOCKED, FROM, FREED, STORE, FILE = range(16)
+INDEX, PAGE, NONE, FILE_READ, FILE_WRITE = range(5)  # of FILE
+FREED_SHIFT = FILE_SHIFT = 20
+VPN = (1 << FILE_SHIFT) - 1
+USER_PAGES = 3 << 18
 NO_TAG = -1
 TAGGED = 3 << 30
 TAG_SHIFT, TAGS, MAX_VALUE = 26, 15, (1 << 26) - 1
@@ -178,7 +191,9 @@ class Spaces:
 
 class Packer:
     """Takes the stream in pieces of any size, and gives runs to a sink. `words` counts those taken; `notes` are there
-    if the plugin was asked for them."""
+    if the plugin was asked for them; `files` are the stores of the files there were pages of. What page of a file a
+    page of a space shows at the moment is in `_shown`: one number for each page of it, 0 for none.
+    """
 
     def __init__(self, sink: Sink, fetches_too: bool = True) -> None:
         """`fetches_too`: are fetches references of their own? Otherwise they only advance virtual time."""
@@ -187,7 +202,9 @@ class Packer:
         self.ended = False
         self.notes: list[Note] = []
         self._runs = 0
-        self._of = self._from = 0
+        self._of = self._from = self._store = self._index = 0
+        self.files: set[int] = set()
+        self._shown: dict[int, np.ndarray] = {}
         self._sink, self._fetches_too = sink, fetches_too
         self._rest = b""
         self._cr3 = 0
@@ -231,11 +248,7 @@ class Packer:
                 raise StreamError(f"the plugin's stream goes on after its end record, at word {self.words + at:,}")
             if word >= TAGGED and (word >> TAG_SHIFT & TAGS) not in (CODE, FETCHES, TAIL):
                 tag, value = word >> TAG_SHIFT & TAGS, word & MAX_VALUE
-                if tag >= SPACES and tag <= FREED:
-                    filled = self._close_run(filled)
-                    self._policys(tag, value, self._runs + filled)
-                else:
-                    self._note(tag, value, self.words + at)
+                filled = self._other(tag, value, self.words + at, filled)
                 at += 1
                 continue
             space = self.spaces.number(self._cr3)
@@ -243,8 +256,23 @@ class Packer:
         self.words += len(words)
         self._append(filled)
 
+    def _other(self, tag: int, value: int, at: int, filled: int) -> int:
+        """A word that is not about references, after so many runs; returns how many are filled then."""
+        if tag in (STORE, FILE):
+            return self._of_files(tag, value, filled)
+        if SPACES <= tag <= FREED:
+            filled = self._close_run(filled)
+            self._policys(tag, value, self._runs + filled)
+            return filled
+        if tag == DEATH and (number := self.spaces.numbers.get(self.spaces.key(value << PAGE_SHIFT))) in self._shown:
+            self._append(self._close_run(filled))
+            filled = 0
+            del self._shown[number]
+        self._note(tag, value, at)
+        return filled
+
     def _note(self, tag: int, value: int, at: int) -> None:
-        """A word that is not about references."""
+        """A word about address spaces, or the stream itself."""
         if tag == SPACE:
             self._cr3 = value << PAGE_SHIFT
         elif tag == BIRTH:
@@ -266,7 +294,41 @@ class Packer:
             value |= self._from << FREED_SHIFT if tag == FREED else 0
             self.notes.append(Note(at, tag, self.spaces.key(value << PAGE_SHIFT if tag == SPACES else self._of), value))
 
+    def _of_files(self, tag: int, value: int, filled: int) -> int:
+        """A word about pages of files, after so many runs; returns how many are filled then."""
+        what, number = value >> FILE_SHIFT, value & VPN
+        if tag == STORE:
+            self._store = value
+            self.files.add(value)
+        elif what == INDEX:
+            self._index = number
+        elif what in (PAGE, NONE):  # runs before it are of what the page showed before
+            self._append(self._close_run(filled))
+            shown = self._shown.setdefault(self.spaces.number(self._cr3), np.zeros(USER_PAGES, np.uint64))
+            shown[number] = self._file_page(self._index) if what == PAGE else 0  # no file
+            return 0
+        elif what in (FILE_READ, FILE_WRITE):
+            filled = self._close_run(filled)
+            space = self.spaces.number(self._cr3)
+            begun = min(self._waiting[space], MAX_COUNT)
+            self._waiting[space] -= begun
+            kind = READ if what == FILE_READ else WRITE
+            self._state[1:] = space, self._file_page(number), kind, 1, begun
+        else:
+            raise StreamError(f"the plugin's stream is damaged: a word about files, {value:#x}")
+        return filled
+
+    def _file_page(self, index: int) -> int:
+        return FILE_PAGE | self._store << FILE_INDEX_BITS | index
+
     def _append(self, filled: int) -> None:
         self._runs += filled
-        if filled:
-            self._sink.append(*(column[:filled] for column in self._columns))
+        if not filled:
+            return
+        columns = tuple(column[:filled] for column in self._columns)
+        spaces, pages = columns[:2]
+        for space, shown in self._shown.items():
+            own = np.flatnonzero((spaces == space) & (pages < np.uint64(USER_PAGES)))
+            names = shown[pages[own].astype(np.int64)]
+            pages[own] = np.where(names, names, pages[own])
+        self._sink.append(*columns)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from tidemark.jit import Int, compiled
-from tidemark.trace import INSTRUCTION, KINDS, MAX_COUNT, MAX_SPACES, PAGE_SHIFT
+from tidemark.trace import ALL_KINDS, INSTRUCTION, MAX_COUNT, MAX_SPACES, PAGE_SHIFT
 
 Array = np.ndarray
 Columns = tuple[Array, Array, Array, Array]
@@ -116,7 +116,7 @@ class Counters:
     """Running totals by space: `references` u64[spaces, kinds], `instructions` and `runs` u64[spaces]."""
 
     def __init__(self) -> None:
-        self.references = np.zeros((MAX_SPACES, len(KINDS)), np.uint64)
+        self.references = np.zeros((MAX_SPACES, len(ALL_KINDS)), np.uint64)
         self.instructions = np.zeros(MAX_SPACES, np.uint64)
         self.runs = np.zeros(MAX_SPACES, np.uint64)
 

@@ -30,10 +30,17 @@ KINDS = ("all", "data")
 BIRTH, DEATH = "telemetry_mm", "pgd_destroy"
 NOTED = {
     "mm_init": "policy_call_mm_init",
-    "insert": "policy_call_insert",
     "remove": "policy_call_remove",
     "pin": "page_pin",
     "zap": "zap_range",
+}
+OF_FILES = {
+    "insert": "policy_call_insert",
+    "free": "free_pages",
+    "note_io": "cache_note_io",
+    "file_read": "cache_file_read",
+    "file_write": "cache_file_write",
+    "mem_map": "mem_map",
 }
 PIPE_BYTES = 1 << 20
 POLL_MS = 100
@@ -121,7 +128,8 @@ class Reception(threading.Thread):
             raise LabError("the run ended before the plugin had written anything; there is no trace", FAILED)
         self._packer.finish(whole)
         with self._writer as writer:
-            writer.close(self._packer.spaces.table(events, whole))
+            files = [{"store": store} for store in sorted(self._packer.files)]
+            writer.close(self._packer.spaces.table(events, whole), files)
 
     def drop(self) -> None:
         """Remove what has not got its name."""
@@ -220,8 +228,9 @@ def record(
         warm_up(Path(scratch))
         pipe = Path(scratch, "pipe")
         os.mkfifo(pipe)
-        noted = zip(NOTED, map(hex, plugin.addresses(settings.image, *NOTED.values()))) if notes else ()
-        flags = plugin.flags("trace", out=pipe, kinds=kinds, birth=hex(birth), death=hex(death), **dict(noted))
+        watched = OF_FILES | (NOTED if notes else {})
+        places = zip(watched, map(hex, plugin.addresses(settings.image, *watched.values())))
+        flags = plugin.flags("trace", out=pipe, kinds=kinds, birth=hex(birth), death=hex(death), **dict(places))
         with_plugin = replace(settings, qemu_flags=settings.qemu_flags + flags)
         reception = Reception(pipe, trace, meta, kinds == "all")
         result = carry_out(with_plugin, folder, reception, progress)

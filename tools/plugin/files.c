@@ -1,0 +1,193 @@
+/*
+ * Which frames hold pages of files, and which pages of files read(2) and write(2) use.
+ *
+ * A frame is a file's from when the policy is given the page, whose name (store, page of the file)
+ * comes with it, until the frame is freed. Only files with a store behind them have such pages;
+ * those of ramfs are the program's, as far as this is concerned. A page that was locked in memory
+ * before anybody used it was never the policy's, and is not known here.
+ *
+ * read and write are seen where the kernel notes the use of a page (cache_note_io), once for each
+ * page of a call. What a call uses besides, the metadata of the file system, is read.
+ *
+ * Where a program's instructions lie is known while they are translated: QEMU gives their address
+ * in its own memory, and that of the kernel's code, which is at a fixed place, says where the
+ * guest's memory begins.
+ */
+#include "files.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PRESENT (1u << 0) /* in an entry of a page table */
+enum { NR_FRAMES = 1 << 20, PER_TABLE = 1024, PAGE_BYTES = 64 };
+enum { PAGE_FLAGS = 0, PAGE_INODE = 20, FILE_INODE = 0 }; /* offsets: mm/page.h, fs/vfs.h */
+enum { PG_FILECACHE = 17, IN_READ = 3 }; /* mm/page.h; mm/policy.h: enum vm_in */
+#define FIRST_STORE 256u /* of a file: mm/cache/cache.c */
+
+bool files_any;
+void (*files_used)(file_page page, bool written);
+
+static uint64_t mem_map, free_pages, note_io, file_read, file_write;
+static file_page in_frame[NR_FRAMES];
+static file_page **said[NR_FRAMES]; /* by frame of the page directory, then by page in two steps */
+static uint32_t written_inode[NR_FRAMES]; /* of the write(2) under way there */
+static uint32_t waiting; /* page that a call uses, and the policy is not given yet */
+static const uint8_t *ram;
+
+static void *some(size_t nr, size_t size)
+{
+	void *memory = calloc(nr, size);
+
+	if (!memory)
+		fail("out of memory");
+	return memory;
+}
+
+static uint32_t frame_of(uint32_t page)
+{
+	static uint32_t first;
+
+	if (!first)
+		first = read_word(mem_map);
+	return (page - first) / PAGE_BYTES % NR_FRAMES;
+}
+
+file_page files_in_frame(uint64_t frame)
+{
+	return frame < NR_FRAMES ? in_frame[frame] : 0;
+}
+
+bool files_is_file(uint32_t page)
+{
+	return read_word(page + PAGE_FLAGS) >> PG_FILECACHE & 1;
+}
+
+static uint32_t read_entry(uint32_t table, uint32_t index)
+{
+	uint32_t entry = read_word(KERNEL_BASE + table + index % PER_TABLE * 4);
+
+	return entry & PRESENT ? entry & ~(PAGE_SIZE - 1) : 0;
+}
+
+uint64_t files_frame_of_page(uint32_t page)
+{
+	uint32_t table = read_entry(current_cr3, page / PER_TABLE);
+
+	return table ? read_entry(table, page) / PAGE_SIZE : 0;
+}
+
+uint64_t files_frame_of_insn(struct qemu_plugin_insn *insn)
+{
+	const uint8_t *at = qemu_plugin_insn_haddr(insn);
+	uint64_t address = qemu_plugin_insn_vaddr(insn);
+
+	if (!at)
+		return 0;
+	if (address >= KERNEL_BASE)
+		ram = at - (address - KERNEL_BASE);
+	return ram && at >= ram ? (uint64_t)(at - ram) / PAGE_SIZE : 0;
+}
+
+file_page *files_said(uint32_t page)
+{
+	file_page ***tables = &said[current_cr3 / PAGE_SIZE];
+
+	if (!*tables)
+		*tables = some(PER_TABLE, sizeof(**tables));
+	if (!(*tables)[page / PER_TABLE])
+		(*tables)[page / PER_TABLE] = some(PER_TABLE, sizeof(file_page));
+	return &(*tables)[page / PER_TABLE][page % PER_TABLE];
+}
+
+void files_space_gone(uint32_t frame)
+{
+	for (int i = 0; said[frame] && i < PER_TABLE; i++)
+		free(said[frame][i]);
+	free(said[frame]);
+	said[frame] = NULL;
+	written_inode[frame] = 0;
+}
+
+static void used(uint32_t page)
+{
+	uint32_t inode = read_word(page + PAGE_INODE);
+
+	files_used(in_frame[frame_of(page)], inode == written_inode[current_cr3 / PAGE_SIZE]);
+}
+
+void files_insert(uint32_t page, uint32_t how, uint32_t store, uint32_t index)
+{
+	in_frame[frame_of(page)] = store >= FIRST_STORE ? (file_page)store << 20 | index : 0;
+	files_any |= store >= FIRST_STORE;
+	if (page == waiting && how == IN_READ)
+		used(page);
+	waiting = 0;
+}
+
+/* cache_note_io(page) */
+static void on_note_io(unsigned int cpu, void *data)
+{
+	uint32_t page = read_register(EAX);
+
+	(void)cpu;
+	(void)data;
+	waiting = 0;
+	if (in_frame[frame_of(page)])
+		used(page);
+	else
+		waiting = page;
+}
+
+/* free_pages(page, order) */
+static void on_free(unsigned int cpu, void *data)
+{
+	uint32_t frame = frame_of(read_register(EAX));
+
+	(void)cpu;
+	(void)data;
+	for (uint32_t i = 0; files_any && i < 1u << read_register(EDX); i++)
+		in_frame[(frame + i) % NR_FRAMES] = 0;
+}
+
+/* cache_file_read(file, ...) */
+static void on_read(unsigned int cpu, void *data)
+{
+	(void)cpu;
+	(void)data;
+	written_inode[current_cr3 / PAGE_SIZE] = 0;
+}
+
+/* cache_file_write(file, ...) */
+static void on_write(unsigned int cpu, void *data)
+{
+	(void)cpu;
+	(void)data;
+	written_inode[current_cr3 / PAGE_SIZE] = read_word(read_register(EAX) + FILE_INODE);
+}
+
+exec_callback *files_callback(uint64_t pc)
+{
+	return pc == note_io      ? on_note_io
+	       : pc == free_pages ? on_free
+	       : pc == file_read  ? on_read
+	       : pc == file_write ? on_write
+				  : NULL;
+}
+
+bool files_option(const char *name, const char *value)
+{
+	static const struct {
+		const char *name;
+		uint64_t *address;
+	} options[] = {
+		{ "mem_map", &mem_map },     { "free", &free_pages },       { "note_io", &note_io },
+		{ "file_read", &file_read }, { "file_write", &file_write },
+	};
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		if (!strcmp(name, options[i].name)) {
+			*options[i].address = strtoull(value, NULL, 0);
+			return true;
+		}
+	return false;
+}
