@@ -520,8 +520,9 @@ def test_full_disk_in_the_kernel(tmp_path: Path) -> None:
     free = ext2.free_counts(image)
     in_guest(
         image,
-        "mkdir /mnt/d; cp /bin/sh /mnt/d/0; " + "".join(f"cp /bin/sh /mnt/d/{n}; " for n in range(1, 21)) +
-        "mkdir /mnt/e; df",
+        "mkdir /mnt/d; cp /bin/sh /mnt/d/0; "
+        + "".join(f"cp /bin/sh /mnt/d/{n}; " for n in range(1, 21))
+        + "mkdir /mnt/e; df",
     )
     ext2.check(image)
     assert ext2.free_counts(image)[0] == 0
