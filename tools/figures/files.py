@@ -29,7 +29,7 @@ POLICIES = [
 ]  # fmt: skip
 TOGETHER = "sh -c 'filemix /mnt/f 4096 24576 3 8 mmap & sleep 3; grow 10240 20 1000; wait'"
 GUARDS = ["mc62", "mc63", "mc64", "mc72", "mc73", "mc74", "mc741", "mc75"]
-KINDS = {1: "of files", 2: "anonymous", 3: "both"}
+KINDS = {1: "of files", 2: "anonymous"}
 PICTURE = ROOT / "docs/figures/files-hot-set.svg"
 
 
