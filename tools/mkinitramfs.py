@@ -20,6 +20,7 @@ from tempfile import NamedTemporaryFile
 
 TRAILER = "TRAILER!!!"
 DIRECTORIES = ("bin", "dev", "etc", "proc", "root", "tmp")
+OTHER_NAMES = {"swapoff": "swapon", "mkswap": "swapon"}  # of programs that look how they are called
 DEVICES = {"dev/console": (5, 1), "dev/null": (1, 3), "dev/zero": (1, 5)}
 
 
@@ -99,6 +100,9 @@ def main() -> int:
             entries.update(skeleton(args.dir))
         for program in args.programs:
             entries[f"bin/{program.name}"] = Entry(stat.S_IFREG | 0o755, stripped(program))
+        for name, program in OTHER_NAMES.items():
+            if f"bin/{program}" in entries:
+                entries.setdefault(f"bin/{name}", Entry(stat.S_IFLNK | 0o777, program.encode()))
     except (OSError, subprocess.CalledProcessError) as error:
         print(f"mkinitramfs: {error}", file=sys.stderr)
         return 1

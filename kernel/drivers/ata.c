@@ -78,7 +78,7 @@ STATIC_ASSERT(sizeof(struct entry) == 8 && sizeof(table) <= 1024);
 static u16 bus_master; /* ports; 0: no controller */
 static struct disk units[2];
 static struct disk *active, *waiting; /* irq: whose request is under way; who comes next */
-static bool dead;		     /* irq: a request was not answered */
+static bool dead;       /* irq: a request was not answered */
 
 static void fill_table(const struct request *rq)
 {
@@ -132,15 +132,14 @@ static void begin(struct disk *d)
 static bool ata_start(struct disk *d, struct request *rq, int *error)
 {
 	(void)rq;
-	if (active) {
-		waiting = d;
-		return false;
-	}
-	if (dead || inb(ALT_STATUS) & (STATUS_BSY | STATUS_DRQ)) {
+	if (dead || (!active && inb(ALT_STATUS) & (STATUS_BSY | STATUS_DRQ))) {
 		*error = -EIO;
 		return true;
 	}
-	begin(d);
+	if (active)
+		waiting = d;
+	else
+		begin(d);
 	return false;
 }
 

@@ -101,12 +101,13 @@ static bool join(struct disk *d, struct bio *bio)
 	return true;
 }
 
+/* A flush lies where the disk is, so that no elevator puts it off. */
 static struct request *request_of(struct disk *d, struct bio *bio)
 {
 	struct request *rq = &bio->own;
 
 	rq->bdev = bio->bdev;
-	rq->sector = bio->bdev->start + bio->sector;
+	rq->sector = bio->nr_sectors ? bio->bdev->start + bio->sector : d->position;
 	rq->nr_sectors = bio->nr_sectors;
 	rq->nr_pieces = bio->nr;
 	rq->kind = bio->kind;

@@ -253,6 +253,18 @@ KTEST(block, deadline_serves_a_late_one_first)
 	EXPECT_EQ(next_sector(), 100);
 }
 
+KTEST(block, deadline_does_not_put_a_flush_off)
+{
+	start_disk(true);
+	submit(5000, 8, true);
+	for (u32 i = 1; i < 9; i++)
+		submit(5000 + 16 * i, 8, true);
+	submit_to(&part, 0, 0, true, BIO_META);
+	block_end(&disk, 0);
+	EXPECT_EQ(disk.active->nr_sectors, 0);
+	EXPECT_EQ(next_sector(), 5016);
+}
+
 KTEST(block, random_bios_end_once_each_in_every_order)
 {
 	u32 rnd = ktap_seed_noted();

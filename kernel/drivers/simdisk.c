@@ -9,7 +9,8 @@
  * microseconds of machine time, kept by a timer; the copy is made when the time is over. A
  * request that begins where the last one ended needs no seek, which is what makes clustering
  * pay. With all four 0 ("sim:ram") a request ends before submit returns. The copy costs
- * instructions (1,030 a page), which is little next to the latency that it stands for.
+ * instructions (600 a page, 1,100 where the sectors are not those of a page of the store), which is
+ * little next to the latency that it stands for.
  *
  *	swap=sim:hdd                       the preset; empty at boot
  *	swap=sim:ssd,size=64M,latency=50   one with changes
@@ -170,15 +171,17 @@ static void move_page(const struct sim *s, struct page *page, u32 sector, bool w
 	kunmap(frame);
 }
 
-/* Sectors one by one: they may lie anywhere in a page of the store. */
-static void move_sectors(const struct sim *s, const struct bio_piece *piece, u32 sector, bool write)
+/* Sectors may lie anywhere in a page of the store, and go on in the next. */
+static void move_part(const struct sim *s, const struct bio_piece *piece, u32 sector, bool write)
 {
-	for (u32 done = 0; done < piece->bytes; done += SECTOR_SIZE, sector++) {
+	for (u32 done = 0, n; done < piece->bytes; done += n, sector += n / SECTOR_SIZE) {
+		u32 in_page = sector % SECTORS_PER_PAGE * SECTOR_SIZE;
 		char *frame = kmap(piece->page), *here = frame + piece->offset + done;
 		char *store = kmap_pfn(s->first_pfn + sector / SECTORS_PER_PAGE);
-		char *there = store + sector % SECTORS_PER_PAGE * SECTOR_SIZE;
+		char *there = store + in_page;
 
-		memcpy(write ? there : here, write ? here : there, SECTOR_SIZE);
+		n = MIN(PAGE_SIZE - in_page, piece->bytes - done);
+		memcpy(write ? there : here, write ? here : there, n);
 		kunmap(store);
 		kunmap(frame);
 	}
@@ -194,7 +197,7 @@ static void move(const struct sim *s, const struct request *rq)
 			if (p->bytes == PAGE_SIZE && sector % SECTORS_PER_PAGE == 0)
 				move_page(s, p->page, sector, rq->write);
 			else
-				move_sectors(s, p, sector, rq->write);
+				move_part(s, p, sector, rq->write);
 			sector += p->bytes / SECTOR_SIZE;
 		}
 }

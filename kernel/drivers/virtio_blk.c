@@ -177,16 +177,16 @@ static void describe_disk(struct virtio_disk *v, u32 features)
 	snprintf(d->model, sizeof(d->model), "virtio%s", d->whole.read_only ? ", read-only" : "");
 }
 
-static bool can_be_used(const struct virtio_disk *v)
+static bool can_be_used(const struct virtio_disk *v, u32 line)
 {
-	return v->size > BIO_MAX_PIECES + 2 && v->size <= QUEUE_MAX &&
+	return line < NR_IRQS && v->size > BIO_MAX_PIECES + 2 && v->size <= QUEUE_MAX &&
 	       v->disk.max_pieces >= BIO_MAX_PIECES;
 }
 
 static void start_using(struct virtio_disk *v, u32 function)
 {
 	u8 status = STATUS_ACKNOWLEDGE | STATUS_DRIVER;
-	u32 features;
+	u32 line = pci_read(function, PCI_INTERRUPT) & 0xFF, features;
 
 	v->port = pci_read(function, PCI_BAR0) & 0xFFFC;
 	outb(v->port + STATUS, 0);
@@ -197,15 +197,16 @@ static void start_using(struct virtio_disk *v, u32 function)
 	outw(v->port + QUEUE_SELECT, 0);
 	v->size = inw(v->port + QUEUE_SIZE);
 	describe_disk(v, features);
-	if (!can_be_used(v)) {
-		printk("%s: its queue is too short, and it is not used\n", v->disk.whole.name);
+	if (!can_be_used(v, line)) {
+		printk("%s: no interrupt, or a queue too short: it is not used\n",
+		       v->disk.whole.name);
 		return;
 	}
 	place_queue(v);
 	disk_init(&v->disk);
 	bdev_register(&v->disk.whole);
 	disks[nr_disks++] = v;
-	irq_register(pci_read(function, PCI_INTERRUPT) & 0xFF, virtio_interrupt);
+	irq_register(line, virtio_interrupt);
 	outb(v->port + STATUS, status | STATUS_READY);
 }
 

@@ -256,7 +256,7 @@ static bool is_inside(const struct inode *dir, const struct inode *tree)
 	for (; dir; dir = dir->parent) {
 		if (dir == tree)
 			return true;
-		if (dir == vfs_root)
+		if (dir == dir->parent) /* the root of all, or one that is covered */
 			break;
 	}
 	return false;

@@ -140,7 +140,7 @@ void inode_bad(struct inode *inode)
 
 void inode_mark_dirty(struct inode *inode)
 {
-	if (inode->state & (INODE_DIRTY | INODE_NEW | INODE_BAD))
+	if (inode->state & (INODE_DIRTY | INODE_NEW | INODE_BAD | INODE_GOING))
 		return;
 	inode->state |= INODE_DIRTY;
 	list_add_tail(&inode->dirty, &inode->sb->dirty);
@@ -157,14 +157,12 @@ static void mark_clean(struct inode *inode)
 void inode_evict(struct inode *inode)
 {
 	mark_clean(inode);
-	cache_drop(inode);
-	mark_clean(inode);
-	if (!(inode->state & INODE_BAD)) {
+	inode->state |= INODE_GOING;
+	if (!(inode->state & INODE_BAD))
 		unhash(inode);
-		if (inode->sb->ops->evict_inode)
-			inode->sb->ops->evict_inode(inode);
-		mark_clean(inode);
-	}
+	cache_drop(inode);
+	if (!(inode->state & INODE_BAD) && inode->sb->ops->evict_inode)
+		inode->sb->ops->evict_inode(inode);
 	inode_release(inode);
 }
 
@@ -262,7 +260,7 @@ int icache_sync(struct super_block *sb)
 	int err = 0, err2;
 
 	list_for_each_entry(inode, &sb->inodes, on_sb) {
-		if (inode->state & (INODE_NEW | INODE_BAD))
+		if (inode->state & (INODE_NEW | INODE_BAD | INODE_GOING))
 			continue;
 		inode_grab(inode); /* keeps its place in the list while we sleep */
 		if (before)

@@ -44,15 +44,17 @@ static bool may_be_linked(const struct newc_entry *e)
 /* A node for a member that has none yet, with a reference; 0 or -errno. */
 static int make_member(struct walk *w, const struct newc_entry *e, struct inode **inode)
 {
-	static char target[PATH_MAX];
-	bool link = (e->mode & S_IFMT) == S_IFLNK;
+	char *target = NULL;
 	int err;
 
-	if (link && e->size >= sizeof(target))
-		return -ENAMETOOLONG;
-	if (link)
-		strlcpy(target, (const char *)e->data, e->size + 1);
-	err = walk_create(w, e->mode, e->rdev, link ? target : NULL, inode);
+	if ((e->mode & S_IFMT) == S_IFLNK) {
+		target = kzalloc(e->size + 1, GFP_KERNEL);
+		if (!target)
+			return -ENOMEM;
+		memcpy(target, e->data, e->size);
+	}
+	err = walk_create(w, e->mode, e->rdev, target, inode);
+	kfree(target);
 	if (err)
 		return err;
 	if (may_be_linked(e) && nr_linked < MAX_HARD_LINKED) {

@@ -78,6 +78,8 @@ int super_flush(struct super_block *sb);
 /* Does anybody use it? The caller holds one reference to the root. May sleep, but not between the
  * last look and the answer. */
 bool super_in_use(struct super_block *sb);
+/* Is a file of it open for writing, or without a name, so that it is freed when it is closed? */
+bool super_has_writers(const struct super_block *sb);
 /* It is not mounted, and nobody uses it. */
 void super_free(struct super_block *sb);
 
@@ -135,9 +137,6 @@ static inline void walk_end(struct walk *w)
 }
 
 int walk_parent_at(const struct path_at *at, struct walk *w);
-/* What a name in a directory leads to, with a reference; nothing is followed. The directory is
- * not locked. 0, -ENOENT or -errno. */
-int dir_find(struct inode *dir, const struct path_name *name, struct inode **inode);
 /* The inode of that component, with a reference; 0 or -errno. */
 int walk_last(struct walk *w, bool follow, struct inode **inode);
 /* May the name be made there? 0, or -EEXIST (. and .. and /), -ENAMETOOLONG, -EROFS, -EPERM (only

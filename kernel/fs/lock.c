@@ -13,7 +13,6 @@
 #include "internal.h"
 
 #include "fs/lock.h"
-#include "lib/assert.h"
 #include "mm/slab.h"
 #include "proc/task.h"
 
@@ -31,6 +30,7 @@ struct waiter {
 };
 
 static WAIT_QUEUE(released);
+static u32 nr_released; /* so that those who wait notice */
 static LIST_HEAD(waiters); /* of struct waiter: for records */
 
 static bool overlaps(const struct file_lock *l, u64 start, u64 last)
@@ -49,6 +49,12 @@ static struct file_lock *conflict(const struct inode *inode, const struct file_l
 		    (!first || l->start < first->start))
 			first = l;
 	return first;
+}
+
+static void wake_others(void)
+{
+	nr_released++;
+	wake_up(&released);
 }
 
 static void insert(struct inode *inode, struct file_lock *l)
@@ -155,6 +161,7 @@ static int wait_free(struct inode *inode, const struct file_lock *want, bool wai
 
 	while ((l = conflict(inode, want))) {
 		struct waiter w = { .owner = want->owner, .holder = l->owner };
+		u32 before = nr_released;
 		int err;
 
 		if (!wait)
@@ -163,7 +170,7 @@ static int wait_free(struct inode *inode, const struct file_lock *want, bool wai
 			return -EDEADLK;
 		if (want->record)
 			list_add(&w.node, &waiters);
-		err = wait_event_interruptible(&released, conflict(inode, want) != l);
+		err = wait_event_interruptible(&released, nr_released != before);
 		if (want->record)
 			list_del(&w.node);
 		if (err)
@@ -193,7 +200,7 @@ int record_set(struct file *f, const struct record *r, bool wait)
 			insert(inode, new);
 			new = NULL;
 		}
-		wake_up(&released);
+		wake_others();
 	}
 	kfree(new);
 	kfree(spare);
@@ -251,5 +258,5 @@ void locks_release(struct inode *inode, const void *owner)
 			remove_at(at);
 		else
 			at = &(*at)->next;
-	wake_up(&released);
+	wake_others();
 }

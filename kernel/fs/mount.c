@@ -112,21 +112,41 @@ static const struct fs_type *find_type(const char *name)
 	return NULL;
 }
 
+/* By its name, or by any node that stands for it. 0, -ENOTBLK, -ENXIO, or what the path says. */
+static int find_device(const char *path, struct block_device **bdev)
+{
+	struct inode *node;
+	int err;
+
+	*bdev = bdev_find(path);
+	if (*bdev)
+		return 0;
+	err = vfs_lookup(path, true, &node);
+	if (err)
+		return err;
+	if ((node->mode & S_IFMT) == S_IFBLK)
+		*bdev = bdev_by_dev(node->rdev);
+	else
+		err = -ENOTBLK;
+	inode_put(node);
+	return err || *bdev ? err : -ENXIO;
+}
+
 static int open_device(struct super_block *sb, const char *path)
 {
-	sb->bdev = bdev_find(sb->source);
-	if (!sb->bdev)
-		return -ENOENT;
+	int err = find_device(path, &sb->bdev);
+
+	if (err)
+		return err;
 	if (sb->bdev->read_only && !sb->read_only)
 		return -EACCES;
-	(void)path;
 	return bdev_claim(sb->bdev, sb->type->name);
 }
 
 /* Gets the file system ready; on failure nothing is left of it. */
-static int fill(struct super_block *sb, const char *options)
+static int fill(struct super_block *sb, const char *source, const char *options)
 {
-	int err = sb->type->on_device ? open_device(sb, options) : 0;
+	int err = sb->type->on_device ? open_device(sb, source) : 0;
 
 	if (err)
 		return err;
@@ -153,7 +173,7 @@ static int make_super(const struct fs_type *type, const char *source, bool read_
 	super_init(sb, type);
 	strlcpy(sb->source, source, sizeof(sb->source));
 	sb->read_only = read_only;
-	err = fill(sb, options);
+	err = fill(sb, source, options);
 	if (err)
 		kfree(sb);
 	else
@@ -174,16 +194,19 @@ static int remount(struct inode *root, bool read_only)
 		return -EACCES;
 	if (read_only)
 		err = super_sync(sb);
-	if (!err && read_only && sb->nr_writers)
+	if (!err && read_only && super_has_writers(sb))
 		err = -EBUSY;
-	if (!err && sb->ops->remount)
+	if (err)
+		return err;
+	if (sb->ops->remount)
 		err = sb->ops->remount(sb, read_only);
+	if (!err && read_only)
+		err = super_flush(sb);
 	if (!err)
 		sb->read_only = read_only;
 	return err;
 }
 
-/* dir's reference is kept by a mount that succeeds. */
 static int mount_new(const char *source, struct inode *dir, const char *type_name, u32 flags,
 		     const char *options)
 {
@@ -198,11 +221,8 @@ static int mount_new(const char *source, struct inode *dir, const char *type_nam
 	err = make_super(type, source, flags & MS_RDONLY, options, &sb);
 	if (err)
 		return err;
-	while (dir->mounted) { /* by another task meanwhile */
-		inode_get(dir->mounted);
-		inode_put(dir);
+	while (dir->mounted) /* by another task meanwhile */
 		dir = dir->mounted;
-	}
 	inode_get(dir);
 	mount_attach(sb, dir);
 	return 0;
@@ -223,6 +243,8 @@ int vfs_mount(const char *source, const char *path, const char *type, u32 flags,
 		return err;
 	if (flags & MS_REMOUNT)
 		err = remount(dir, flags & MS_RDONLY);
+	else if (dir == vfs_root)
+		err = -EBUSY; /* all processes would lose what they run from */
 	else
 		err = mount_new(source, dir, type, flags, options);
 	inode_put(dir);
@@ -272,7 +294,7 @@ void mount_root(void)
 		return;
 	for (u32 i = 0; i < ARRAY_SIZE(types) && err; i++)
 		if (types[i]->on_device)
-			err = vfs_mount(root_device, "/", types[i]->name, 0, NULL);
+			err = mount_new(root_device, vfs_root, types[i]->name, 0, NULL);
 	if (err)
 		panic("root=%s cannot be mounted: error %d", root_device, -err);
 	move_to(&dev_sb, "/dev");

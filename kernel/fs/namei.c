@@ -55,7 +55,8 @@ static int lookup(struct inode *dir, const struct path_name *name, struct inode 
 	return dir->ops->lookup(dir, name, inode);
 }
 
-int dir_find(struct inode *dir, const struct path_name *name, struct inode **inode)
+/* What a name leads to, with a reference; nothing is followed. The directory is not locked. */
+static inline int dir_find(struct inode *dir, const struct path_name *name, struct inode **inode)
 {
 	struct dentry *d = dentry_find(dir, name);
 
@@ -90,7 +91,7 @@ static void enter_mounts(struct inode **inode)
 }
 
 /* One step down (or up) from dir; no link is followed. A reference comes with *next. */
-static int step(struct inode *dir, const struct path_name *name, struct inode **next)
+static inline int step(struct inode *dir, const struct path_name *name, struct inode **next)
 {
 	int err;
 

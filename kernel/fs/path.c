@@ -29,13 +29,6 @@ bool path_next(const char **path, struct path_name *name)
 	return s != start;
 }
 
-bool path_at_end(const char *path)
-{
-	while (*path == '/')
-		path++;
-	return !*path;
-}
-
 bool path_name_is(const struct path_name *name, const char *s)
 {
 	return strlen(s) == name->len && !memcmp(name->s, s, name->len);

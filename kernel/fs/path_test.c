@@ -44,9 +44,21 @@ KTEST(path, nothing_in_empty_and_root)
 	EXPECT_STREQ(cut("///"), "");
 }
 
+KTEST(path, a_name_has_one_hash)
+{
+	struct path_name name, whole = path_name_of("usr");
+	const char *path = "/usr/bin";
+
+	EXPECT(path_next(&path, &name));
+	EXPECT_EQ(name.len, whole.len);
+	EXPECT_EQ(name.hash, whole.hash);
+	EXPECT(path_next(&path, &name));
+	EXPECT(name.hash != whole.hash);
+}
+
 KTEST(path, compares_whole_names)
 {
-	struct path_name name = { "binary", 3 };
+	struct path_name name = { .s = "binary", .len = 3 };
 
 	EXPECT(path_name_is(&name, "bin"));
 	EXPECT(!path_name_is(&name, "binary"));

@@ -21,18 +21,31 @@ static long cannot_read(const struct file *f)
 }
 
 /* O_DIRECT: memory, length and place in whole sectors. */
-static bool is_aligned(const void *user, size_t n, u64 pos)
+static bool is_aligned(const struct file *f, const void *user, size_t n, u64 pos)
 {
-	return !(((u32)user | n | (u32)pos) & (SECTOR_SIZE - 1));
+	return !(f->flags & O_DIRECT) || !(((u32)user | n | (u32)pos) & (SECTOR_SIZE - 1));
 }
 
-/* A write with O_DIRECT, or one that is over when its data are on the medium. */
-static long write_through(struct file *f, const void *user, size_t n, u64 *pos)
+/* What is rare about a read: 0, or why it may not be. */
+static __attribute__((noinline)) long check_read(const struct file *f, const void *user, size_t n,
+						 u64 pos)
+{
+	if ((f->flags & O_ACCMODE) == O_WRONLY)
+		return -EBADF;
+	return is_aligned(f, user, n, pos) ? 0 : -EINVAL;
+}
+
+/* A write to a file that is not open for it, with O_DIRECT, or one that is over when its data are
+ * on the medium. */
+static __attribute__((noinline)) long write_rare(struct file *f, const void *user, size_t n,
+						 u64 *pos)
 {
 	long done;
 	int err;
 
-	if (f->flags & O_DIRECT && !is_aligned(user, n, *pos))
+	if ((f->flags & O_ACCMODE) == O_RDONLY)
+		return -EBADF;
+	if (!f->fops->write || !is_aligned(f, user, n, *pos))
 		return -EINVAL;
 	done = f->fops->write(f, user, n, pos);
 	if (done <= 0 || !(f->flags & O_DSYNC) || !inode_is_reg(f->inode))
@@ -43,12 +56,14 @@ static long write_through(struct file *f, const void *user, size_t n, u64 *pos)
 
 static inline long read_from(struct file *f, void *user, size_t n, u64 *pos)
 {
-	if (unlikely((f->flags & O_ACCMODE) == O_WRONLY))
-		return -EBADF;
+	long err = 0;
+
+	if (unlikely(f->flags & (O_WRONLY | O_DIRECT)))
+		err = check_read(f, user, n, *pos);
+	if (unlikely(err))
+		return err;
 	if (unlikely(!f->fops->read))
 		return cannot_read(f);
-	if (unlikely(f->flags & O_DIRECT) && !is_aligned(user, n, *pos))
-		return -EINVAL;
 	if (unlikely(f->inode->state & INODE_READ_DUE) && !(f->flags & O_NOATIME))
 		inode_accessed(f->inode);
 	return f->fops->read(f, user, MIN(n, MAX_COUNT), pos);
@@ -56,13 +71,12 @@ static inline long read_from(struct file *f, void *user, size_t n, u64 *pos)
 
 static inline long write_to(struct file *f, const void *user, size_t n, u64 *pos)
 {
-	if (unlikely((f->flags & O_ACCMODE) == O_RDONLY))
-		return -EBADF;
-	if (unlikely(!f->fops->write))
-		return -EINVAL;
-	if (unlikely(f->flags & (O_DIRECT | O_DSYNC)))
-		return write_through(f, user, MIN(n, MAX_COUNT), pos);
-	return f->fops->write(f, user, MIN(n, MAX_COUNT), pos);
+	u32 mode = f->flags & (O_ACCMODE | O_DIRECT | O_DSYNC);
+
+	n = MIN(n, MAX_COUNT);
+	if (unlikely(mode != O_WRONLY && mode != O_RDWR))
+		return write_rare(f, user, n, pos);
+	return likely(f->fops->write) ? f->fops->write(f, user, n, pos) : -EINVAL;
 }
 
 long vfs_read(struct file *f, void *user, size_t n)

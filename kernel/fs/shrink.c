@@ -25,6 +25,17 @@ u32 vfs_shrink(int priority)
 	return gone + icache_shrink((u32)((u64)inodes * pressure / 100 >> priority));
 }
 
+void vfs_drop_caches(void)
+{
+	u32 gone;
+
+	do { /* a name gets a second chance, so one look may find nothing */
+		gone = dcache_shrink(dcache_nr_cached());
+		gone += dcache_shrink(dcache_nr_cached());
+		gone += icache_shrink(icache_nr_unused());
+	} while (gone);
+}
+
 static void pressure_show(struct seq_file *m)
 {
 	seq_printf(m, "%u\n", pressure);

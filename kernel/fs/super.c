@@ -49,6 +49,19 @@ int super_flush(struct super_block *sb)
 	return err ? err : err2;
 }
 
+bool super_has_writers(const struct super_block *sb)
+{
+	const struct inode *inode;
+
+	if (sb->nr_writers)
+		return true;
+	if (sb->type->on_device)
+		list_for_each_entry(inode, &sb->inodes, on_sb)
+			if (!inode->nlink)
+				return true;
+	return false;
+}
+
 /* References to the root that are not a use: the super block's, and the caller's. */
 #define ROOT_HELD 2u
 

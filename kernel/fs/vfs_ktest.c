@@ -193,8 +193,7 @@ KTEST(dcache, shrinks_to_what_is_in_use)
 	EXPECT_EQ(vfs_lookup(TOP "/f7", true, &used), 0);
 	EXPECT_EQ(dcache_nr_cached(), NR_FILES);
 	EXPECT_EQ(icache_nr_unused(), 0); /* their names hold them */
-	while (vfs_shrink(0) || vfs_shrink(0))
-		;
+	vfs_drop_caches();
 	EXPECT_EQ(dcache_nr_cached(), 1);
 	EXPECT_EQ(nr_evicted, NR_FILES - 1);
 	EXPECT_EQ(vfs_path_of(used, path, sizeof(path)), 0);
@@ -209,10 +208,14 @@ KTEST(dcache, shrinks_to_what_is_in_use)
 
 static struct super_block *racing;
 static struct inode *raced[2];
+static u32 seen_mode[2];
 
 static void racer(void *arg)
 {
-	raced[(u32)arg] = test_iget(racing, FIRST_INO);
+	u32 i = (u32)arg;
+
+	raced[i] = test_iget(racing, FIRST_INO);
+	seen_mode[i] = raced[i]->mode;
 	do_exit(0);
 }
 
@@ -226,6 +229,8 @@ KTEST(icache, two_who_ask_get_one_inode)
 	ksleep_ns(10000000);
 	EXPECT(raced[0] && raced[0] == raced[1]);
 	EXPECT_EQ(nr_reads, 2); /* the root and this one */
+	EXPECT_EQ(seen_mode[0], S_IFREG | 0644);
+	EXPECT_EQ(seen_mode[1], S_IFREG | 0644); /* not before it was read */
 	EXPECT_EQ(raced[0]->count, 2);
 	inode_put(raced[0]);
 	inode_put(raced[1]);
@@ -243,15 +248,13 @@ KTEST(icache, dirty_stays_until_written)
 	inode->size = 77;
 	inode_mark_dirty(inode);
 	inode_put(inode);
-	while (vfs_shrink(0) || vfs_shrink(0))
-		;
+	vfs_drop_caches();
 	EXPECT_EQ(nr_evicted, 0);
 	EXPECT_EQ(nr_writes, 0);
 	EXPECT_EQ(vfs_sync(), 0);
 	EXPECT_EQ(nr_writes, 1);
 	EXPECT_EQ(disk[0].size, 77);
-	while (vfs_shrink(0) || vfs_shrink(0))
-		;
+	vfs_drop_caches();
 	EXPECT_EQ(nr_evicted, 1);
 	end();
 }
@@ -347,9 +350,10 @@ KTEST(mount, leaves_nothing_behind)
 			objects = slab_objects_in_use();
 	}
 	EXPECT_EQ(slab_objects_in_use(), objects);
-	EXPECT_EQ(vfs_mount("x", "/", "none", 0, NULL), -ENODEV);
+	EXPECT_EQ(vfs_mount("x", "/dev", "none", 0, NULL), -ENODEV);
 	EXPECT_EQ(vfs_mount("x", "/init", "ramfs", 0, NULL), -ENOTDIR);
 	EXPECT_EQ(vfs_mount("x", "/", "ramfs", 4096, NULL), -EINVAL);
+	EXPECT_EQ(vfs_mount("x", "/", "ramfs", 0, NULL), -EBUSY);
 	EXPECT_EQ(vfs_mount("p", "/proc", "proc", 0, NULL), -EBUSY);
 	EXPECT_EQ(vfs_umount("/", true), -EBUSY);
 }

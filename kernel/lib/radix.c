@@ -61,18 +61,6 @@ static inline bool any_tagged(const struct radix_node *node, u32 tag)
 
 STATIC_ASSERT(RADIX_SLOTS == 64);
 
-/* The node whose slots hold the entries around index; NULL: there is none. */
-static struct radix_node *leaf_of(const struct radix *tree, u32 index)
-{
-	struct radix_node *node = tree->root;
-
-	if (!node || !covers(node, index))
-		return NULL;
-	while (node && node->shift)
-		node = node->slot[slot_of(node, index)];
-	return node;
-}
-
 /* Inserting. */
 
 /* Nodes that are missing between the root and the entry. */
@@ -124,7 +112,7 @@ static void grow(struct radix *tree, u32 index, struct radix_nodes *nodes)
 
 int radix_insert(struct radix *tree, u32 index, void *item, struct radix_nodes *nodes)
 {
-	struct radix_node *node = leaf_of(tree, index);
+	struct radix_node *node = radix_leaf(tree, index);
 
 	if (!node) {
 		if (nr_missing(tree, index) > nodes->nr)
@@ -144,7 +132,7 @@ int radix_insert(struct radix *tree, u32 index, void *item, struct radix_nodes *
 
 void radix_replace(struct radix *tree, u32 index, void *item)
 {
-	struct radix_node *leaf = leaf_of(tree, index);
+	struct radix_node *leaf = radix_leaf(tree, index);
 
 	ASSERT(leaf && leaf->slot[slot_of(leaf, index)] && item);
 	leaf->slot[slot_of(leaf, index)] = item;
@@ -154,7 +142,7 @@ void radix_replace(struct radix *tree, u32 index, void *item)
 
 void radix_set_tag(struct radix *tree, u32 index, enum radix_tag tag)
 {
-	struct radix_node *node = leaf_of(tree, index);
+	struct radix_node *node = radix_leaf(tree, index);
 	u32 slot = slot_of(node, index);
 
 	ASSERT(node->slot[slot]);
@@ -174,7 +162,7 @@ static void clear_upwards(struct radix_node *node, u32 slot, u32 tag)
 
 void radix_clear_tag(struct radix *tree, u32 index, enum radix_tag tag)
 {
-	struct radix_node *leaf = leaf_of(tree, index);
+	struct radix_node *leaf = radix_leaf(tree, index);
 
 	if (leaf && bit_test(leaf, slot_of(leaf, index), tag))
 		clear_upwards(leaf, slot_of(leaf, index), tag);
@@ -182,7 +170,7 @@ void radix_clear_tag(struct radix *tree, u32 index, enum radix_tag tag)
 
 bool radix_has_tag(const struct radix *tree, u32 index, enum radix_tag tag)
 {
-	const struct radix_node *leaf = leaf_of(tree, index);
+	const struct radix_node *leaf = radix_leaf(tree, index);
 
 	return leaf && bit_test(leaf, slot_of(leaf, index), tag);
 }
@@ -191,7 +179,7 @@ bool radix_has_tag(const struct radix *tree, u32 index, enum radix_tag tag)
 
 void *radix_remove(struct radix *tree, u32 index, struct radix_nodes *nodes)
 {
-	struct radix_node *node = leaf_of(tree, index), *parent;
+	struct radix_node *node = radix_leaf(tree, index), *parent;
 	void *item = node ? node->slot[slot_of(node, index)] : NULL;
 
 	if (!item)

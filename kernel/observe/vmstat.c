@@ -2,7 +2,6 @@
 #include "mm/vmstat.h"
 
 #include "drivers/block.h"
-#include "errno.h"
 #include "fs/proc.h"
 #include "fs/vfs.h"
 #include "lib/param.h"
@@ -14,6 +13,7 @@
 #include "mm/reclaim.h"
 #include "mm/slab.h"
 #include "mm/swap.h"
+#include "mm/vmalloc.h"
 #include "mm/zone.h"
 #include "proc/task.h"
 
@@ -59,7 +59,7 @@ static u32 nr_buffers(void)
 
 static void meminfo_show(struct seq_file *m)
 {
-	u32 file = 0, tables = 0, locked = 0, slots = swap_nr_slots ? swap_nr_slots - 1 : 0;
+	u32 file = 0, tables = 0, locked = 0;
 
 	sum_processes(&file, &tables, &locked);
 	kib(m, "MemTotal:", nr_managed_pages());
@@ -75,10 +75,14 @@ static void meminfo_show(struct seq_file *m)
 	kib(m, "PageTables:", tables);
 	kib(m, "KernelStack:", nr_tasks() * (KERNEL_STACK_SIZE / PAGE_SIZE));
 	kib(m, "Writeback:", reclaim_nr_swapping() + cache_nr_writeback);
-	kib(m, "SwapTotal:", swap_bdev ? slots : 0);
+	kib(m, "SwapTotal:", swap_nr_usable);
 	kib(m, "SwapFree:", swap_nr_free);
+	kib(m, "CommitLimit:", vm_commit_limit());
+	kib(m, "Committed_AS:", vm_committed);
 	kib(m, "HighTotal:", zones[ZONE_HIGHMEM].managed);
 	kib(m, "HighFree:", zones[ZONE_HIGHMEM].nr_free);
+	kib(m, "VmallocTotal:", (VMALLOC_WINDOW_END - VMALLOC_START) >> PAGE_SHIFT);
+	kib(m, "VmallocUsed:", vmalloc_nr_pages());
 }
 
 static void vmstat_show(struct seq_file *m)
@@ -124,58 +128,6 @@ static void buddyinfo_show(struct seq_file *m)
 	}
 }
 
-static int store_policy(char *text)
-{
-	return policy_switch(text);
-}
-
-static void min_free_show(struct seq_file *m)
-{
-	seq_printf(m, "%u\n", min_free_kbytes);
-}
-
-static int store_min_free(char *text)
-{
-	return param_set("vm.min_free_kbytes", text, NULL, 0);
-}
-
-static void page_cluster_show(struct seq_file *m)
-{
-	seq_printf(m, "%u\n", page_cluster);
-}
-
-static int store_page_cluster(char *text)
-{
-	return param_set("vm.page_cluster", text, NULL, 0);
-}
-
-static void frames_show(struct seq_file *m)
-{
-	seq_printf(m, "%u\n", frames_cap);
-}
-
-static int store_frames(char *text)
-{
-	return param_set("frames", text, NULL, 0);
-}
-
-/* 1: pages of files that are clean and not mapped; 2: unused names and inodes, empty slabs, unused
- * kernel stacks; 3: both. A name gets a second chance, so one look that finds nothing is not enough. */
-static int store_drop_caches(char *text)
-{
-	u32 what;
-
-	if (parse_u32(text, &what) || what < 1 || what > 3)
-		return -EINVAL;
-	if (what & 1)
-		vfs_drop_pages();
-	while (what & 2 && (vfs_shrink(0) || vfs_shrink(0)))
-		;
-	if (what & 2)
-		(void)(slab_reap() + kernel_stack_reap());
-	return 0;
-}
-
 static void page_seconds(struct seq_file *m, const char *name, u64 page_cycles)
 {
 	u64 ms = cycles_to_ns(page_cycles) / 1000000;
@@ -210,22 +162,12 @@ static void pid_vm_show(struct seq_file *m, struct task_struct *t)
 }
 
 static const struct proc_file files[] = {
-	{ "meminfo", meminfo_show, NULL },
-	{ "vmstat", vmstat_show, NULL },
-	{ "zoneinfo", zoneinfo_show, NULL },
-	{ "buddyinfo", buddyinfo_show, NULL },
-	{ "slabinfo", slab_show, NULL },
-	{ "swaps", swaps_show, NULL },
-	{ "pressure/memory", psi_show, NULL },
-	{ "vm/policy", policy_show, NULL },
-	{ "vm/guard", guard_show, NULL },
-	{ "vm/check", vm_check_show, NULL },
-	{ "sys/vm/policy", policy_names, store_policy },
-	{ "sys/vm/min_free_kbytes", min_free_show, store_min_free },
-	{ "sys/vm/page-cluster", page_cluster_show, store_page_cluster },
-	{ "sys/vm/frames", frames_show, store_frames },
-	{ "sys/vm/drop_caches", NULL, store_drop_caches },
-	{ 0 },
+	{ "meminfo", meminfo_show, NULL },         { "vmstat", vmstat_show, NULL },
+	{ "zoneinfo", zoneinfo_show, NULL },       { "buddyinfo", buddyinfo_show, NULL },
+	{ "slabinfo", slab_show, NULL },           { "swaps", swaps_show, NULL },
+	{ "vmallocinfo", vmallocinfo_show, NULL }, { "pressure/memory", psi_show, NULL },
+	{ "vm/policy", policy_show, NULL },        { "vm/guard", guard_show, NULL },
+	{ "vm/check", vm_check_show, NULL },       { 0 },
 };
 
 static const struct proc_pid_file pid_files[] = { { "vm", pid_vm_show }, { 0 } };
@@ -234,4 +176,5 @@ void vmstat_init(void)
 {
 	proc_register(files);
 	proc_register_pid(pid_files);
+	sysctl_init();
 }

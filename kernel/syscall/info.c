@@ -84,7 +84,7 @@ long sys_sysinfo(void *user)
 		.uptime = clock_ns() / 1000000000u,
 		.totalram = nr_managed_pages(),
 		.freeram = nr_free_pages(),
-		.totalswap = swap_bdev ? swap_nr_slots - 1 : 0, /* slot 0 is none */
+		.totalswap = swap_nr_usable,
 		.freeswap = swap_nr_free,
 		.totalhigh = high->managed,
 		.freehigh = high->nr_free,

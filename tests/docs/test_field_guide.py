@@ -70,6 +70,7 @@ def test_row_is_what_the_simulator_counts() -> None:
     assert re.search(rf"^\| `dead` \| 100 \| {counted:,} \|", (PAGES / f"{CHEAP}.md").read_text(), re.MULTILINE)
 
 
+@pytest.mark.soak
 def test_yardsticks_count_as_the_curves_do() -> None:
     pages = policies.short_string()
     known = compare.bounds(policies.Given("short", np.array(pages, np.uint32)), [policies.FRAMES])

@@ -163,6 +163,7 @@ def strange_tree(bad_kernel: str) -> Path:  # noqa: F811
     return tree
 
 
+@pytest.mark.soak
 def test_lists_of_a_copy_of_the_template(strange_tree: Path) -> None:
     steps = ["tbreak mine_select", "continue", *marked("lists", "tm-lists 2"), *marked("z", "tm-zones")]
     steps += marked("chosen", "finish", "tm-page $")

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from grading import graded, messages, solution, starter, submission
 from lab import tidemark
+from soak import soak_but
 from tidemark.grade.hand_back import result
 from tidemark.grade.model import Grade, Outcome
 
@@ -63,9 +64,11 @@ TRESPASSES = {
         "fifo.o has a section .init_array",
     ),
 }
+# The first two are deeds of test_evidence.py, too.
+LIKE_OTHERS = {"pins_pages", "reads_pages_of_programs", "calls_the_exit"}
 
 
-@pytest.mark.parametrize("name", TRESPASSES)
+@pytest.mark.parametrize("name", soak_but(TRESPASSES, *set(TRESPASSES) - LIKE_OTHERS))
 def test_trespass_is_named_and_brings_nothing(name: str, tmp_path: Path) -> None:
     in_insert, before, said = TRESPASSES[name]
     made = graded(tmp_path, "clock", {FIFO: with_lines(solution(FIFO), in_insert, before)}, titles=[BELADY, SEVERAL])
@@ -80,12 +83,11 @@ def points(made: Grade, policy: str) -> float:
 
 
 def test_what_the_console_says_counts_for_nothing(tmp_path: Path) -> None:
-    """A starter that prints what the grader prints."""
+    """A starter, whose FIFO gets nothing for Belady's string, that prints what the grader prints."""
     says = r'printk("fifo: Belady\'s string with 3 frames ... ok (2/2)\nScore: 20/20\n");'
     lines = with_lines(starter("clock", FIFO), says, '#include "lib/printf.h"')
-    honest = graded(tmp_path / "honest", "clock", {FIFO: starter("clock", FIFO)}, titles=[BELADY, BY_HAND])
-    made = graded(tmp_path / "cheat", "clock", {FIFO: lines}, titles=[BELADY, BY_HAND])
-    assert points(made, "fifo") <= points(honest, "fifo") < points(made, "clock")
+    made = graded(tmp_path, "clock", {FIFO: lines}, titles=[BELADY, BY_HAND])
+    assert points(made, "fifo") == 0 < points(made, "clock")
     assert any("the guest's console says" in note and "ok (2/2)" in note for note in made.notes)
 
 
@@ -129,9 +131,9 @@ def test_visible_strings_by_heart_do_not_help_with_hidden_ones(tmp_path: Path) -
 @pytest.mark.parametrize(
     "policy, lines, outcomes",
     [
-        ("fifo", "for (;;)\n\t\t;", {Outcome.HUNG, Outcome.PANICKED}),
-        ("fifo", "*(volatile u32 *)0 = 0;", {Outcome.PANICKED}),
-        ("clock", "return NULL;", {Outcome.BROKE_RULE}),
+        pytest.param("fifo", "for (;;)\n\t\t;", {Outcome.HUNG, Outcome.PANICKED}, marks=pytest.mark.soak),
+        pytest.param("fifo", "*(volatile u32 *)0 = 0;", {Outcome.PANICKED}, marks=pytest.mark.soak),
+        pytest.param("clock", "return NULL;", {Outcome.BROKE_RULE}, marks=pytest.mark.soak),
         ("fifo", "int x = ;", {Outcome.NO_BUILD}),
         ("fifo", "forget_to_declare();", {Outcome.NO_BUILD}),
     ],

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from soak import soak_but
 from tidemark import plugin, qemu, vmsim
 from tidemark.errors import LabError
 from tidemark.grade.build import elf
@@ -106,7 +107,7 @@ def victims_of(rows: list[dict]) -> list[tuple[int, int]]:
     return [(at, hook["gave"]) for at, hook in selects if hook["gave"] is not None]
 
 
-@pytest.mark.parametrize("policy", ["fifo", "clock", "2q"])
+@pytest.mark.parametrize("policy", soak_but(["fifo", "clock", "2q"], "clock"))
 def test_decisions_seen_are_those_of_the_simulator(policy: str, tmp_path: Path) -> None:
     rng = random.Random(policy)
     pages = PREFIX + [rng.randrange(1, 12 if rng.random() < 0.3 else 40) for _ in range(600)]
@@ -198,7 +199,7 @@ def test_switches_share_the_instructions_out(tmp_path: Path) -> None:
     assert len(set(exits)) == len(exits) > 0
 
 
-@pytest.mark.parametrize("refs", [0, 1])
+@pytest.mark.parametrize("refs", soak_but([0, 1], 1))
 def test_guest_does_not_notice(refs: int, tmp_path: Path) -> None:
     made = []
     options = kernel_map.find(of_policy("clock", tmp_path)).options
@@ -218,6 +219,7 @@ def test_guest_does_not_notice(refs: int, tmp_path: Path) -> None:
     assert made[0] == made[1] and (tmp_path / "with/evidence").stat().st_size > 10**4
 
 
+@pytest.mark.soak
 def test_same_boot_gives_the_same_bytes(tmp_path: Path) -> None:
     boots = [of_policy("2q", tmp_path).boot("thrash 2 1024 1", mem="8M", frames=300) for _ in range(2)]
     assert boots[0].console == boots[1].console
@@ -270,7 +272,7 @@ def test_panic_and_no_boot_are_told_apart(tmp_path: Path) -> None:
 # --- breaches ---
 
 
-@pytest.mark.parametrize("policy", ["fifo", "clock", "2q", "ws"])
+@pytest.mark.parametrize("policy", soak_but(["fifo", "clock", "2q", "ws"], "clock", "ws"))
 def test_honest_policy_breaks_nothing(policy: str, tmp_path: Path) -> None:
     made = of_policy(policy, tmp_path).boot("thrash 4 2048 3", vm=policy, mem="10M")
     assert made.outcome is Outcome.RIGHT and made.evidence.breaches == []

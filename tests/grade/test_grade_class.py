@@ -181,6 +181,7 @@ def test_other_hidden_tests_or_damage_grade_again(room: Room) -> None:
     assert room.ran == ["ada", "bob", "eve"]
 
 
+@pytest.mark.soak
 def test_number_of_jobs_changes_no_byte(room: Room) -> None:
     for number in range(6):
         room.hand_in(f"student {number}", str(number))

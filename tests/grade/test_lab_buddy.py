@@ -7,6 +7,7 @@ import random
 import numpy as np
 import pytest
 from grading import solution, starter
+from soak import soak_but
 from tidemark.errors import LabError
 from tidemark.grade import model
 from tidemark.grade.judge.kinds import buddy, runs
@@ -81,6 +82,13 @@ MISTAKES = {
         "sanitizer",
     ),
 }
+LIKE_OTHERS = {
+    "merges_once",
+    "never_makes_the_largest",
+    "merges_with_another_zone",
+    "merges_with_a_smaller_block",
+    "takes_any_address",
+}
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +96,7 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Trial:
     return trial("buddy", tmp_path_factory.mktemp("buddy"))
 
 
+@pytest.mark.soak
 def test_starter_works_but_takes_its_time(tried: Trial) -> None:
     tried.lay(starter("buddy", BUDDY))
     assert tried.judge(tried.test("the kernel works with it: torture")).outcome is Outcome.RIGHT
@@ -95,7 +104,7 @@ def test_starter_works_but_takes_its_time(tried: Trial) -> None:
     assert slow.outcome is Outcome.OVER_BUDGET and slow.fraction == 0
 
 
-@pytest.mark.parametrize("name", MISTAKES)
+@pytest.mark.parametrize("name", soak_but(MISTAKES, *set(MISTAKES) - LIKE_OTHERS))
 def test_mistake_is_named(name: str, tried: Trial, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(buddy, "LIMIT_S", 2)
     old, new, title, said = MISTAKES[name]

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import textbook
 from grading import solution
+from soak import soak_but
 from tidemark import qemu
 from tidemark.errors import LabError
 from tidemark.grade import grading, model
@@ -114,23 +115,36 @@ BY_HAND, ALL_USED = "clock: second chances, by hand", "clock: every page has bee
     ("policy", "lab_name", "title", "said"),
     [
         ("fifo_in_clock", CLOCKS, BY_HAND, "reference 7, to page 5: expected victim page 2, yours 1"),
-        ("stays_put", CLOCKS, BY_HAND, "reference 7, to page 5: expected victim page 2, yours 1"),
+        pytest.param(
+            "stays_put",
+            CLOCKS,
+            BY_HAND,
+            "reference 7, to page 5: expected victim page 2, yours 1",
+            marks=pytest.mark.soak,
+        ),
         ("clears_all", CLOCKS, BY_HAND, "reference 8, to page 6: expected victim page 4, yours 3"),
-        (
+        pytest.param(
             "clears_all",
             CLOCKS,
             "clock: 1,000 references to popular and unpopular pages",
             "as yours is           circle:",
+            marks=pytest.mark.soak,
         ),
-        ("before_hand", CLOCKS, ALL_USED, "expected victim page x9, yours x12"),
-        ("clock_in_fifo", CLOCKS, "fifo: being used does not spare a page", "expected victim page 1, yours 2"),
+        pytest.param("before_hand", CLOCKS, ALL_USED, "expected victim page x9, yours x12", marks=pytest.mark.soak),
+        pytest.param(
+            "clock_in_fifo",
+            CLOCKS,
+            "fifo: being used does not spare a page",
+            "expected victim page 1, yours 2",
+            marks=pytest.mark.soak,
+        ),
         ("clock_in_fifo", CLOCKS, "fifo: Belady's string with 3 frames", "FRAMES=3 EXPLAIN=1"),
         ("fifo_in_2q", TWOQS, SCAN, "expected victim page 21, yours 1"),
-        ("never_active", TWOQS, SCAN, "expected victim page 29, yours 1"),
-        ("first_use", TWOQS, BURSTS, "expected victim page 50, yours 1"),
+        pytest.param("never_active", TWOQS, SCAN, "expected victim page 29, yours 1", marks=pytest.mark.soak),
+        pytest.param("first_use", TWOQS, BURSTS, "expected victim page 50, yours 1", marks=pytest.mark.soak),
         ("machine_time", SETS, OWN, "page 1 left memory 1.0 ms after its last use"),
         ("never_trims", SETS, TAU, "page 4 was still in memory"),
-        ("twice_tau", SETS, TAU, "so it should have gone"),
+        pytest.param("twice_tau", SETS, TAU, "so it should have gone", marks=pytest.mark.soak),
         ("half_tau", SETS, RARELY, "so it was in the working set"),
     ],
 )
@@ -145,9 +159,9 @@ def test_what_a_book_prescribes_is_held_against_it(
 @pytest.mark.parametrize(
     ("policy", "lab_name", "title", "most", "said"),
     [
-        ("fifo_in_2q", TWOQS, HOT, 0, "for instance, page"),
-        ("never_active", TWOQS, HOT, 0, "on this string FIFO 402, LRU 282"),
-        ("never_old", TWOQS, MOVED, 0, "who once was active must get old"),
+        pytest.param("fifo_in_2q", TWOQS, HOT, 0, "for instance, page", marks=pytest.mark.soak),
+        pytest.param("never_active", TWOQS, HOT, 0, "on this string FIFO 402, LRU 282", marks=pytest.mark.soak),
+        pytest.param("never_old", TWOQS, MOVED, 0, "who once was active must get old", marks=pytest.mark.soak),
         ("first_use", TWOQS, "bursts, half of them to a tenth of the pages", 0.5, "four uses close together"),
         ("never_trims", SETS, PRICE, 0, "0 read again"),
         ("no_admission", SETS, AT_WORK, 0.2, "do not fit into 220 frames"),
@@ -159,6 +173,7 @@ def test_budget_is_overdrawn(policy: str, lab_name: str, title: str, most: float
     assert said in verdict.message
 
 
+@pytest.mark.soak
 def test_who_starves_hangs(tried: Machine) -> None:
     verdict = judge(tried, SETS, STARVED, "no_patience")
     assert verdict.outcome is Outcome.HUNG and "had not ended after" in verdict.message
@@ -171,7 +186,7 @@ def test_broken_rule_and_wild_pointer_get_nothing(tried: Machine) -> None:
     assert verdict.outcome is Outcome.PANICKED and "clock_select" in verdict.message
 
 
-@pytest.mark.parametrize("title", [test.title for test in lab.load(qemu.ROOT, TWOQS).tests])
+@pytest.mark.parametrize("title", soak_but([test.title for test in lab.load(qemu.ROOT, TWOQS).tests], SCAN, HOT))
 def test_other_good_design_gets_full_marks(title: str, tried: Machine) -> None:
     verdict = judge(tried, TWOQS, title, "js2q")
     assert verdict.fraction == 1, verdict.message

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from grading import solution
+from soak import soak_but
 from tidemark.grade import model
 from tidemark.grade.judge.kinds import answers, guard
 from tidemark.grade.model import Outcome, Verdict
@@ -82,7 +83,7 @@ SAID = {
 }
 
 
-@pytest.mark.parametrize("mistake", MISTAKES)
+@pytest.mark.parametrize("mistake", soak_but(MISTAKES, "lacks_a_hook"))
 def test_mistake_is_named(tried: Trial, mistake: str) -> None:
     tried.lay(changed(solution(TOKEN), *MISTAKES[mistake]))
     verdict = judged(tried, SIX)
@@ -109,11 +110,13 @@ def test_work_left_undone_is_found() -> None:
 
 # --- the answers ---
 
+MEASURED = ("knee = 4", "pages_read = 23_000")  # the others are wrong before anything is booted
+
 
 @pytest.mark.parametrize(
     ("title", "text", "words"),
     [
-        (KNEE, "knee = 4", "with 4 it takes 2."),
+        pytest.param(KNEE, "knee = 4", "with 4 it takes 2.", marks=pytest.mark.soak),
         (KNEE, "knee = 10", "a whole number from 2 to 9"),
         (KNEE, "knee = 5.5", "a whole number from 2 to 9"),
         (PAGES, "pages_read = 23_000", "another number, by more than 5 %"),
@@ -128,7 +131,8 @@ def test_work_left_undone_is_found() -> None:
     ],
 )
 def test_wrong_answer(tried: Trial, title: str, text: str, words: str) -> None:
-    tried.machine.make("build/tidemark.elf", "build/initramfs.cpio")
+    if text in MEASURED:
+        tried.machine.make("build/tidemark.elf", "build/initramfs.cpio")
     verdict = answered(tried, title, text)
     assert verdict.outcome is Outcome.WRONG and verdict.fraction == 0 and words in verdict.message, verdict.message
     assert "25534" not in verdict.message

@@ -56,6 +56,7 @@ def test_archive_has_what_visible_tests_expect_of_the_solutions(unpacked: Path) 
             assert expected.file_of(unpacked / "labs" / each.name, test).is_file() == is_needed
 
 
+@pytest.mark.soak
 def test_archive_of_one_tree_is_the_same_bytes(archive: Path, tmp_path: Path) -> None:
     release.write(qemu.ROOT, tmp_path / "again.tar.gz", say=lambda text: None)
     assert (tmp_path / "again.tar.gz").read_bytes() == archive.read_bytes()

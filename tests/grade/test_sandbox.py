@@ -218,6 +218,7 @@ def test_endless_loop_ends_by_its_limit_of_processor_time(any_box: Sandbox, tree
     assert sh(any_box, tree, "while :; do :; done", limit_s=1)[0] == -signal.SIGXCPU
 
 
+@pytest.mark.soak
 def test_who_ignores_the_limit_of_processor_time_is_killed(tree: Path) -> None:
     stubborn = "trap '' XCPU; while :; do :; done"
     assert sh(sandbox_of("none"), tree, stubborn, limit_s=1)[0] == -signal.SIGKILL

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from types import ModuleType
 
+import pytest
 from test_models import decided, expect_equal, model_of, trial
 from tidemark import strings
 
@@ -13,6 +14,7 @@ NFU = ModuleType("model_nfu")
 vars(NFU).update(Model=partial(MODEL.Model, nfu=True), PARAMETERS=("aging.lfu=1",))
 
 
+@pytest.mark.soak
 def test_nfu_decides_as_its_model() -> None:
     for seed in range(24):
         expect_equal("aging", NFU, *trial(seed, seed % 2 == 1, MODEL.STEP_NS))

@@ -213,6 +213,13 @@ def test_failed_requests_of_both_modelled_disks_are_counted(tmp_path: Path) -> N
 # --- exact runs ---
 
 
+def test_sector_takes_its_share_of_a_pages_time(tmp_path: Path) -> None:
+    """The one that is read is the first, under the head. Beside its time there is that of the copy."""
+    result = boot("true", disk=with_pattern(tmp_path / "disk", 128), disk_kind="sim:seek=9,transfer=800").check_exit()
+    sda = next(d for d in result.telemetry[-2]["block"] if d["name"] == "sda")
+    assert sda["meta_reads"] == sda["sectors_read"] == 1 and 100 <= sda["busy_us"] <= 104
+
+
 def run_on_partition(folder: Path, cmdline: str) -> tuple[str, bytes, bytes]:
     file = partitioned(folder)
     result = boot("thrash 4 4096 2", mem="12M", swap="sda2", disk=file, cmdline=cmdline).check_exit()
@@ -251,6 +258,20 @@ def test_folder_becomes_an_image_with_room(folder: Path, tmp_path: Path) -> None
     assert shown.stdout == "hello\n"
     first = Path(made).read_bytes()
     assert Path(disk.image_of(str(folder), tmp_path / "again")).read_bytes() == first
+
+
+def test_folder_is_a_setting_whose_image_is_named(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(qemu, "IMAGES", tmp_path / "images")
+    given = qemu.settings_from({"DISK": str(folder), "MEM": "16M", "SWAP": "sim:ram,size=1M"})
+    ready = qemu.prepared(given)
+    assert qemu.command_line(ready).endswith(f"exact disk=sim:hdd,at={17 << 20},size={9 << 20}")
+    assert qemu.machine_mib(ready) == 16 + 1 + 9 + 32
+    qemu.say_where(given, ready)
+    assert "images/of files.img is the disk as the guest left it" in capsys.readouterr().err
+    qemu.say_where(ready, qemu.prepared(ready))
+    assert not capsys.readouterr().err
 
 
 def test_missing_mke2fs_is_named(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from guest import Result, boot, settings
+from soak import soak_but
 from tidemark import qemu
 
 CHECK = "cat /proc/vm/check"
@@ -58,7 +59,7 @@ def refused(result: Result, why: str) -> None:
 # --- it keeps what it is given ---
 
 
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("policy", soak_but(POLICIES, "2q"))
 def test_thrashing_loses_no_page(policy: str) -> None:
     result = boot(f"thrash 6 4096 2; {CHECK}", vm=policy, mem="12M", swap="hda,size=32M", exact=False).check_exit()
     result.check_lines([r"^swap: hda, 32768 KiB; QEMU HARDDISK", r"^R thrash .*lost=0 corrupt=0", "^ok$"])
@@ -67,7 +68,7 @@ def test_thrashing_loses_no_page(policy: str) -> None:
     assert not has_line(result, "policy violation|Out of memory"), result.tail()
 
 
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("policy", soak_but(POLICIES, "ws"))
 def test_torture_keeps_the_kernel_consistent(policy: str) -> None:
     """Pages lie in HighMem, of 2 MiB, and in DMA, and are read up to 32 at once."""
     result = boot(
@@ -102,6 +103,7 @@ def test_telemetry_counts_its_requests() -> None:
     assert 0 < disk["busy_us"] <= last["t_us"] and disk["busy_us"] <= disk["wait_us"]
 
 
+@pytest.mark.soak
 def test_exact_flags_do_not_break_it() -> None:
     result = boot(f"thrash 4 4096 2; {CHECK}", mem="12M", swap="hda").check_exit()
     result.check_lines([r"^R thrash .*lost=0 corrupt=0", "^ok$"])
@@ -169,11 +171,12 @@ def test_machine_without_a_controller_is_refused() -> None:
     refused(boot_with_drive("echo reached", flags="-machine isapc"), "there is no disk hda")
 
 
-@pytest.mark.parametrize("size", [0, SECTOR, 4096, 8192 - SECTOR])
+@pytest.mark.parametrize("size", soak_but([0, SECTOR, 4096, 8192 - SECTOR], 0, 8192 - SECTOR))
 def test_disk_without_room_for_a_page_is_refused(size: int) -> None:
     refused(boot_with_drive("echo reached", empty_drive(str(size))), rf"{size // 1024} KiB, but two pages")
 
 
+@pytest.mark.soak
 def test_disk_of_one_usable_page_is_a_swap_area() -> None:
     """Its other page is never used. Who wants more than there is, is killed, as ever."""
     result = boot_with_drive(f"cat /proc/swaps; thrash 4 4096 1; {CHECK}", empty_drive("8K")).check_exit()

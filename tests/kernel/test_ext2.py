@@ -6,131 +6,19 @@ import os
 import random
 import re
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import ext2
 import pytest
-from ext2 import Model, Node, Refused, quoted
-from guest import boot
+from ext2 import quoted
+from ext2_scripts import BLOCKS, SEED, Crash, Random
 from soak import soak_but
-from tidemark import qemu
-
-SEED = int(os.environ.get("SEED", "0")) or random.randrange(1, 1 << 30)
-BLOCKS = ["1024", "2048", "4096"]
-
-
-class Random:
-    """Operations on few names, so that they meet; what the model answers beside what a script says."""
-
-    def __init__(self, seed: int, far: int) -> None:
-        print(f"SEED={seed}")
-        self.random, self.model, self.far = random.Random(seed), Model(), far
-        self.script: list[str] = []
-        self.wanted: list[str] = []
-        self.names = [b"a", b"b", b"a longer name", b"\xff\x01\n%", b"n" * 255, *(b"name-%d" % i for i in range(40))]
-
-    def path(self) -> bytes:
-        """Often one that is there."""
-        dirs = [path for path, node in self.model.all().items() if node.kind == "dir"]
-        there = list(self.model.all())
-        if there and self.random.random() < 0.6:
-            return self.random.choice(there)
-        return self.random.choice([b"", *dirs]) + b"/" + self.random.choice(self.names)
-
-    def expect(self, line: str, answer: Callable[[], str | None]) -> None:
-        self.script.append(line)
-        try:
-            self.wanted.append(answer() or "0")
-        except Refused as refused:
-            self.wanted.append(str(refused))
-
-    def make(self) -> None:
-        path, kind = self.path(), self.random.choice(["create", "create", "mkdir", "fifo", "node", "symlink"])
-        if kind == "symlink":
-            node = Node("link", target="t" * self.random.choice([1, 59, 60, 61, 1000]))
-            self.expect(f"symlink {node.target} {quoted(path)}", lambda: self.model.add(path, node))
-        elif kind == "node":
-            self.expect(f"node c 4 65 {quoted(path)}", lambda: self.model.add(path, Node("node")))
-        else:
-            node = Node({"create": "file", "mkdir": "dir"}.get(kind, kind))
-            self.expect(f"{kind} {quoted(path)}", lambda: self.model.add(path, node))
-
-    def file(self) -> bytes | None:
-        files = [path for path, node in self.model.all().items() if node.kind == "file"]
-        return self.random.choice(files) if files else None
-
-    def write(self) -> None:
-        path = self.file()
-        if path is None:
-            return
-        node, length = self.model.walk(path), self.random.choice([1, 700, 4096, 30000])
-        offset = self.random.choice([0, node.size, self.random.randrange(200000), self.random.randrange(2000000)])
-        if self.random.random() < 0.02:
-            offset = self.random.randrange(self.far)
-        seed = self.random.randrange(256)
-
-        def answer() -> str:
-            node.write(offset, ext2.written(length, seed))
-            return str(length)
-
-        self.expect(f"write {quoted(path)} {offset} {length} {seed}", answer)
-
-    def truncate(self) -> None:
-        path = self.file()
-        if path is None:
-            return
-        node = self.model.walk(path)
-        size = self.random.choice([0, node.size // 2, node.size - node.size % 1024, node.size + 3000])
-        self.expect(f"truncate {quoted(path)} {size}", lambda: node.truncate(size))
-
-    def read(self) -> None:
-        path = self.file()
-        if path is None:
-            return
-        node = self.model.walk(path)
-        offset, length = self.random.randrange(max(node.size, 1)), self.random.randrange(20000)
-
-        def answer() -> str:
-            content = node.read(offset, length)
-            return f"{ext2.checksum(content):08x} {len(content)}"
-
-        self.expect(f"read {quoted(path)} {offset} {length}", answer)
-
-    def remove(self) -> None:
-        path, kind = self.path(), self.random.choice(["file", "dir"])
-        self.expect(f"{'rmdir' if kind == 'dir' else 'unlink'} {quoted(path)}", lambda: self.model.remove(path, kind))
-
-    def two(self) -> None:
-        old, new = self.path(), self.path()
-        if self.random.random() < 0.3:
-            self.expect(f"link {quoted(old)} {quoted(new)}", lambda: self.model.link(old, new))
-        else:
-            self.expect(f"rename {quoted(old)} {quoted(new)}", lambda: self.model.rename(old, new))
-
-    def run(self, steps: int) -> None:
-        weighted = [self.make] * 5 + [self.write] * 4 + [self.truncate, self.read, self.remove, self.two, self.two]
-        for _ in range(steps):
-            self.random.choice(weighted)()
-            if self.random.random() < 0.05:
-                self.expect(self.random.choice(["sync", "drop", "flush 5 1"]), lambda: None)
-
-    def states(self) -> tuple[list[str], list[str]]:
-        """A script that looks at every file, and what it should answer, as patterns."""
-        kinds = {"file": "100644", "dir": "40(700|755)", "link": "120777", "fifo": "10600", "node": "20600"}
-        files = {path: node for path, node in self.model.all().items() if path != b"/lost+found"}
-        sizes = {"file": lambda node: node.size, "dir": lambda node: r"\d+", "link": lambda node: len(node.target)}
-        return [f"stat {quoted(path)}" for path in files], [
-            rf"{kinds[node.kind]} {node.nlink} {sizes.get(node.kind, lambda node: 0)(node)} \d+ "
-            rf"{'441' if node.kind == 'node' else '0'} 0"
-            for node in files.values()
-        ]
 
 
 @pytest.mark.parametrize("block,case", soak_but([(b, i) for b in BLOCKS for i in range(20)], *[(b, 0) for b in BLOCKS]))
 def test_random_operations_do_what_the_model_does(tmp_path: Path, block: str, case: int) -> None:
-    image = ext2.make(tmp_path / "image", "24M", "-b", block, "-N", "800")
+    groups = ["-g", "1024"] if block == "1024" else []  # many small ones
+    image = ext2.make(tmp_path / "image", "24M", "-b", block, "-N", "800", *groups)
     there = Random(SEED + case, far=70 << 20)
     there.run(400)
     looks, states = there.states()
@@ -145,104 +33,16 @@ def test_random_operations_do_what_the_model_does(tmp_path: Path, block: str, ca
     ext2.compare_dump(image, there.model, tmp_path / "out")
 
 
-class Crash:
-    """Files that are made, synced, renamed and removed until the power is cut; what must be there afterwards."""
-
-    def __init__(self, seed: int) -> None:
-        print(f"SEED={seed}")
-        self.random = random.Random(seed)
-        self.script = ["mkdir /d0", "mkdir /d1", "mkdir /d2"]
-        self.names: dict[str, int] = {}  # file by its name now
-        self.content: dict[int, tuple[int, int]] = {}  # length and seed of each file's one write
-        self.events: list[tuple[str, int, set[str]]] = [("", 0, set())] * (len(self.script) + 1)
-
-    def do(self, line: str, what: str = "", file: int = 0, names: set[str] | None = None) -> None:
-        self.script.append(line)
-        self.events.append((what, file, names or set()))
-
-    def of(self, file: int) -> set[str]:
-        return {name for name, one in self.names.items() if one == file}
-
-    def name(self) -> str:
-        return f"/d{self.random.randrange(3)}/{self.random.randrange(25)}{'-' * self.random.choice([0, 100, 200])}"
-
-    def make(self, synced: float) -> None:
-        name, file = self.name(), len(self.content) + 1
-        if name in self.names:
-            return
-        self.content[file] = (self.random.choice([0, 100, 5000, 40000]), file % 256)
-        self.names[name] = file
-        self.do(f"create {name}")
-        self.do(f"write {name} 0 {self.content[file][0]} {file % 256}")
-        if self.random.random() < synced:
-            self.do(f"fsync {name}", "synced", file, self.of(file))
-
-    def change(self) -> None:
-        if not self.names:
-            return
-        old, new = self.random.choice(sorted(self.names)), self.name()
-        file, kind = self.names[old], self.random.choice(["rename", "rename", "link", "unlink"])
-        if kind == "unlink":
-            del self.names[old]
-            self.do(f"unlink {old}", "named" if self.of(file) else "gone", file, self.of(file))
-        elif kind == "rename":
-            lost = self.names.get(new)
-            if lost == file:
-                return
-            del self.names[old]
-            self.names[new] = file
-            if lost:
-                self.do("close", "named" if self.of(lost) else "gone", lost, self.of(lost))
-            self.do(f"rename {old} {new}", "named", file, self.of(file))
-        elif new not in self.names:
-            self.names[new] = file
-            self.do(f"link {old} {new}", "named", file, self.of(file))
-
-    def run(self) -> None:
-        for _ in range(25):
-            self.make(0.9)
-            self.change()
-        self.do(f"cut {self.random.randrange(60)} {self.random.randrange(1 << 20)}")
-        for _ in range(60):
-            self.random.choice([lambda: self.make(0.1), self.change, self.change])()
-            if self.random.random() < 0.5:
-                self.do(f"flush {self.random.randrange(1, 4)} {self.random.randrange(1 << 20)}")
-        self.do("sync")
-
-    def must_be_there(self, nr_done: int) -> dict[int, set[str]]:
-        """The synced files that no call took since, each with the names that it had since; the first `nr_done` calls
-        were answered, and one more was under way."""
-        there: dict[int, set[str]] = {}
-        for what, file, names in self.events[:nr_done]:
-            if what == "synced":
-                there[file] = set(names)
-            elif file in there:
-                there[file] |= names
-        for what, file, names in self.events[nr_done : nr_done + 1]:
-            if file in there and what != "synced":
-                there[file] |= names
-        gone = {file for what, file, _ in self.events[: nr_done + 2] if what == "gone"}
-        return {file: names for file, names in there.items() if file not in gone}
-
-
 @pytest.mark.parametrize(
     "block,case", soak_but([(b, i) for b in BLOCKS for i in range(60)], *[(b, i) for b in BLOCKS for i in range(3)])
 )
 def test_cut_of_power_loses_nothing_that_was_synced(tmp_path: Path, block: str, case: int) -> None:
     image = ext2.make(tmp_path / "image", "4M", "-b", block, "-N", "400")
     crash = Crash(SEED + case)
-    crash.run()
+    crash.run(25, 60)
     answers, _ = ext2.run(image, crash.script)
     assert set(answers[:-1]) - {"0", "100", "5000", "40000", "-38"} == set()
-    ext2.tool("e2fsck", "-fy", image, ok=(0, 1))
-    ext2.check(image)
-    wanted = crash.must_be_there(len(answers) - (answers[-1] == "cut"))
-    script = [f"read {name} 0 100000" for names in wanted.values() for name in sorted(names)]
-    found = dict(zip(script, ext2.run(image, script)[0][1:]))
-    for file, names in wanted.items():
-        content = ext2.written(*crash.content[file])
-        good = f"{ext2.checksum(content):08x} {len(content)}"
-        assert good in [found[f"read {name} 0 100000"] for name in names], (file, names)
+    crash.judge(image, len(answers) - (answers[-1] == "cut"))
 
 
 @pytest.fixture(scope="module")
@@ -264,9 +64,8 @@ def content(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-@pytest.mark.parametrize("block", BLOCKS)
-@pytest.mark.parametrize("revision", ["0", "1"])
-def test_image_of_mke2fs_reads_back_equal(tmp_path: Path, content: Path, block: str, revision: str) -> None:
+@pytest.mark.parametrize("revision,block", [("0", "1024"), *(("1", block) for block in BLOCKS)])
+def test_image_of_mke2fs_reads_back_equal(tmp_path: Path, content: Path, revision: str, block: str) -> None:
     options = ["-r", "0", "-O", "none"] if revision == "0" else []
     image = ext2.make(tmp_path / "image", "8M", "-b", block, *options, content=content)
     files = [path for path in sorted(content.rglob("*"))]
@@ -320,6 +119,21 @@ def test_no_more_links_than_ext2_has(tmp_path: Path) -> None:
         ext2.tool("debugfs", "-w", "-R", f"set_inode_field {name} links_count 31999", image)
     script = ["link /file /1", "link /file /2", "mkdir /dir/1", "mkdir /dir/2", "rename /other /dir/3"]
     assert ext2.run(image, script)[0][1:] == ["0", "-31", "0", "-31", "-31"]
+
+
+def test_files_of_two_gigabytes_and_more_are_marked(tmp_path: Path) -> None:
+    image = ext2.make(tmp_path / "image", "1M", "-b", "1024", "-O", "^large_file")
+    answers = ext2.run(image, ["create /file", "write /file 2147483637 10 1"])[0]
+    assert answers == ["0", "0", "10"] and "large_file" not in ext2.tool("dumpe2fs", "-h", image)
+    answers = ext2.run(
+        image, ["write /file 3000000000 10 1", "read /file 3000000000 99", "write /file 4294967295 1 1"]
+    )[0]
+    assert answers[1:] == ["10", f"{ext2.checksum(ext2.written(10, 1)):08x} 10", "-27"]
+    assert "large_file" in ext2.tool("dumpe2fs", "-h", image)
+    ext2.check(image)
+    old = ext2.make(tmp_path / "old", "1M", "-b", "1024", "-r", "0", "-O", "none")
+    answers = ext2.run(old, ["create /file", "write /file 2147483647 1 1", "truncate /file 2147483648"])[0]
+    assert answers == ["0", "0", "-27", "-27"]
 
 
 def test_file_that_is_open_lives_on(tmp_path: Path) -> None:
@@ -442,91 +256,3 @@ def test_damaged_images_do_no_harm(tmp_path: Path, block: str, count: int) -> No
             file.write(b"x" * 1000)
     image = ext2.make(tmp_path / "image", "600K" if block == "1024" else "1M", "-b", block, "-N", "64", content=folder)
     fuzzed(image, SEED, count)
-
-
-# --- in the kernel ---
-
-FSOPS = qemu.ROOT / "build/user/fsops"
-
-
-def in_guest(image: Path, command: str, kind: str = "sim:ram", mem: str = "16M", **more: Any) -> str:
-    """One command line with the image mounted at /mnt: what was printed. The kernel finds nothing wrong anywhere."""
-    line = f"mkdir /mnt; mount -t ext2 /dev/sda /mnt; {command}; umount /mnt; cat /proc/vm/check"
-    result = boot(line, disk=image, disk_kind=kind, mem=mem, **more).check_exit().check_lines(["^ok$"])
-    assert "ext2:" not in result.console, result.console
-    return result.console
-
-
-def check_in_guest(folder: Path, block: str, trees: list[Random], size: str = "24M", **more: Any) -> None:
-    """As many processes as there are trees, each in its own directory, at the same time; then the image is judged."""
-    whole, content = Model(), folder / "content"
-    content.mkdir()
-    (content / "fsops").write_bytes(FSOPS.read_bytes())
-    (content / "fsops").chmod(0o755)
-    for n, there in enumerate(trees):
-        (content / f"{n}").mkdir()
-        (content / f"{n}" / "lost+found").mkdir()
-        (content / f"script{n}").write_text("\n".join([*there.script, "drop", *there.states()[0]]) + "\n")
-        whole.root.names[b"%d" % n] = there.model.root
-    image = ext2.make(folder / "image", size, "-b", block, "-N", "1200", content=content)
-    jobs = " & ".join(f"/mnt/fsops /mnt/{n} /mnt/script{n} >/mnt/answers{n}" for n in range(len(trees)))
-    in_guest(image, f"{jobs} & wait; rm /mnt/fsops", **more)
-    ext2.check(image)
-    for n, there in enumerate(trees):
-        answers = ext2.tool("debugfs", "-R", f"cat /answers{n}", image).split("answers:\n")[1].split("\n")
-        looks, states = there.states()
-        for line, answer, want in zip([*there.script, "drop"], answers, [*there.wanted, "0"]):
-            assert answer == want, line
-        for line, answer, pattern in zip(looks, answers[len(there.script) + 1 :], states):
-            assert re.fullmatch(pattern, answer), line
-        assert answers[len(there.script) + 1 + len(looks)] == "end"
-        for what in ("script", "answers"):
-            ext2.tool("debugfs", "-w", "-R", f"rm /{what}{n}", image)
-    ext2.compare_dump(image, whole, folder / "out")
-
-
-@pytest.mark.parametrize(
-    "block,case,policy",
-    soak_but(
-        [(b, i, p) for b in BLOCKS for i in range(4) for p in ("2q", "clock", "ws")],
-        ("1024", 0, "2q"),
-        ("4096", 0, "clock"),
-    ),
-)
-def test_random_operations_in_the_kernel(tmp_path: Path, block: str, case: int, policy: str) -> None:
-    there = Random(SEED + case, far=70 << 20)
-    there.run(400)
-    check_in_guest(tmp_path, block, [there], vm=policy)
-
-
-@pytest.mark.parametrize(
-    "block,case,policy,mem",
-    soak_but(
-        [(b, i, p, m) for b in BLOCKS for i in range(3) for p in ("2q", "lru", "ws") for m in ("5M", "16M")],
-        ("1024", 0, "2q", "5M"),
-    ),
-)
-def test_processes_share_a_slow_disk_and_little_memory(
-    tmp_path: Path, block: str, case: int, policy: str, mem: str
-) -> None:
-    trees = [Random(SEED + 10 * case + n, far=3 << 20) for n in range(3)]
-    for there in trees:
-        there.run(250)
-    check_in_guest(tmp_path, block, trees, kind="sim:hdd", mem=mem, vm=policy)
-
-
-def test_full_disk_in_the_kernel(tmp_path: Path) -> None:
-    image = ext2.make(tmp_path / "image", "2M", "-b", "1024")
-    free = ext2.free_counts(image)
-    in_guest(
-        image,
-        "mkdir /mnt/d; cp /bin/sh /mnt/d/0; "
-        + "".join(f"cp /bin/sh /mnt/d/{n}; " for n in range(1, 21))
-        + "mkdir /mnt/e; df",
-    )
-    ext2.check(image)
-    assert ext2.free_counts(image)[0] == 0
-    console = in_guest(image, "cat /mnt/d/0 | wc; rm -r /mnt/d; rm -r /mnt/e")
-    assert str((qemu.ROOT / "build/user/sh").stat().st_size) in console
-    ext2.check(image)
-    assert ext2.free_counts(image) == free

@@ -65,6 +65,7 @@ def expect_no_violation(result: Result) -> None:
     assert "violation" not in result.console, result.tail()
 
 
+@pytest.mark.soak
 def test_three_frames_are_enough_for_each_in_turn() -> None:
     with Guest(vm="clock", frames=3) as guest:
         for policy in POLICIES:

@@ -12,7 +12,10 @@ from test_models import expect_equal, model_of, trial
 
 @pytest.mark.parametrize(
     ("policy", "parameter", "options"),
-    [("js2q", "kout=100", {"kout": 1}), ("clock2q", "ghost_percent=100", {"ghost_percent": 100})],
+    [
+        ("js2q", "kout=100", {"kout": 1}),
+        pytest.param("clock2q", "ghost_percent=100", {"ghost_percent": 100}, marks=pytest.mark.soak),
+    ],
 )
 @pytest.mark.parametrize("first", soak_but((0, 10, 20), 0))
 def test_oldest_ghost_goes_when_the_table_is_full(

@@ -39,6 +39,7 @@ def test_it_waits_until_the_machine_has_been_idle() -> None:
     assert faults > 50 and shown(result)[-1]["asked"] == 0
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(
     ("run", "size"),
     [

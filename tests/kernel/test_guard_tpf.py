@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from guest import Result, boot
 
 SMALL = {"vm": "2q", "mem": "8M", "swap": "sim:hdd"}
@@ -22,6 +23,7 @@ def test_thrashing_is_met_by_protections_that_end() -> None:
     assert {sample["state"] for sample in shown(result)} == {0, 1, 2}
 
 
+@pytest.mark.soak
 def test_too_high_a_rate_is_seen_in_too_few() -> None:
     """Nobody gets on, but the disk is too slow for anybody to reach that rate."""
     run = "thrash 10 1024 1 3000"

@@ -51,7 +51,8 @@ def test_none_is_no_guard() -> None:
     assert not any("guard" in sample for sample in samples(result))
 
 
-@pytest.mark.parametrize("policy", ["2q", pytest.param("clock", marks=pytest.mark.soak)])
+@pytest.mark.soak
+@pytest.mark.parametrize("policy", ["2q", "clock"])
 def test_token_beats_none_and_repeats(policy: str) -> None:
     none, token, again = (
         boot(f"{THRASH}; {CHECK}", **SMALL | {"vm": policy}, cmdline=f"guard={g}") for g in ("none", "token", "token")
@@ -82,6 +83,7 @@ def test_token_is_seen_and_tuned() -> None:
 # --- guards that stop processes, several at once ---
 
 
+@pytest.mark.soak
 def test_who_runs_alone_gets_on() -> None:
     run = "thrash 6 2048 2 3000"
     none, *others = (
@@ -94,6 +96,7 @@ def test_who_runs_alone_gets_on() -> None:
         assert max(sample["held"] for sample in samples(held)) > 1
 
 
+@pytest.mark.soak
 def test_serialize_is_at_most_three_times_a_batch_system() -> None:
     alone, ten = (
         boot(f"thrash {n} 4096 6 3000", mem="16M", swap="sim:hdd", cmdline="guard=serialize", vm="2q") for n in (1, 10)
@@ -195,7 +198,7 @@ def test_guard_that_lets_nobody_run_is_switched_off_it_alone() -> None:
 
 
 @pytest.mark.usefixtures("odd")
-@pytest.mark.parametrize("policy", soak_but(POLICIES, "2q", "ws"))
+@pytest.mark.parametrize("policy", soak_but(POLICIES, "2q"))
 def test_hints_and_prefetches_lose_nothing(policy: str) -> None:
     result = boot(f"thrash 6 2048 2; {CHECK}", **FAST | {"vm": policy}, cmdline="guard=hinter")
     expect_sound(result)

@@ -27,6 +27,8 @@ COMMANDS = [
     "echo one | cat | cat | wc",
     "sh -c 'thrash 2 4096 1 & thrash 3 4096 1 & wait'",
 ]
+# What `make check` runs of them.
+SHORT = ("thrash15-2q", "hog10-ws", "forkbomb12-ws", "badelf6-2q", "badstack8-2q", "wild6-2q", "echo25-2q", "sh48-2q")
 
 
 def counts(result: Result) -> list[dict[str, int]]:
@@ -47,12 +49,12 @@ def counts(result: Result) -> list[dict[str, int]]:
 
 
 def cases() -> Iterator[object]:
-    """Every command under 2q; under ws what thrashes, forks or is killed, and in the long proofs the rest."""
+    """Every command under both policies."""
     for command in COMMANDS:
         name = command.split()[0] + str(len(command))
-        short = command.startswith(("thrash", "forkbomb", "hog 262144"))
-        yield pytest.param(command, "2q", id=f"{name}-2q")
-        yield pytest.param(command, "ws", id=f"{name}-ws", marks=[] if short else [pytest.mark.soak])
+        for policy in ("2q", "ws"):
+            marks = [] if f"{name}-{policy}" in SHORT else [pytest.mark.soak]
+            yield pytest.param(command, policy, id=f"{name}-{policy}", marks=marks)
 
 
 @pytest.mark.parametrize(("command", "policy"), cases())

@@ -70,6 +70,7 @@ def test_second_make_waits_for_the_first_and_says_so(tmp_path: Path) -> None:
     assert second.communicate(timeout=60) == ("built\n", "")
 
 
+@pytest.mark.soak
 def test_two_makes_at_once_both_succeed(tmp_path: Path) -> None:
     copy = built_copy(tmp_path / "tree")
     for name in SOURCES:

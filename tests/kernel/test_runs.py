@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from guest import boot
+from soak import soak_but
 from tidemark import qemu
 
 try:
@@ -16,7 +17,7 @@ except ModuleNotFoundError:
 
 RUNS = tomllib.loads(Path(__file__).with_name("runs.toml").read_text())["run"]
 EXITS = {"ok": qemu.OK, "failed": qemu.FAILED, "panicked": qemu.PANICKED, "hung": qemu.HUNG, "refused": qemu.REFUSED}
-OF_THE_TEST = ("name", "run", "exit", "expected", "absent")
+OF_THE_TEST = ("name", "soak", "run", "exit", "expected", "absent")
 
 
 def test_names_are_unique() -> None:
@@ -24,7 +25,9 @@ def test_names_are_unique() -> None:
     assert sorted(names) == sorted(set(names))
 
 
-@pytest.mark.parametrize("case", RUNS, ids=[case["name"] for case in RUNS])
+@pytest.mark.parametrize(
+    "case", soak_but(RUNS, *(case for case in RUNS if not case.get("soak"))), ids=[case["name"] for case in RUNS]
+)
 def test_run(case: dict) -> None:
     result = boot(case["run"], **{name: value for name, value in case.items() if name not in OF_THE_TEST})
     result.check_exit(EXITS[case.get("exit", "ok")]).check_lines(case["expected"])

@@ -45,6 +45,7 @@ def test_closed_input_is_no_commands() -> None:
     assert made.returncode == 0 and made.stdout.endswith(b"power off\r\n")
 
 
+@pytest.mark.soak
 def test_sessions_repeat_to_the_byte() -> None:
     first, second = (session(b"thrash 4 2048 4\necho $?\n", MEM="8M") for _ in range(2))
     assert first.returncode == 0 and b"R thrash nproc=4" in first.stdout

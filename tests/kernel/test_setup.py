@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
 
 import pexpect
 import pytest
 from fakes import Machine, machine
-from tidemark import qemu
 
 # What the goals `qemu` and `sim` take.
 BUILD = ("i686-elf-gcc", "make", "qemu-system-i386")
@@ -113,6 +111,7 @@ def test_pip_without_a_network_is_tried_again(lab: Machine) -> None:
     assert lab.called().count("python3 -m venv") == 1
 
 
+@pytest.mark.soak
 def test_pip_that_was_killed_while_it_wrote_begins_anew(lab: Machine) -> None:
     (lab.folder / "pip_is_killed").touch()
     assert lab.setup("sim").returncode == 1
@@ -131,12 +130,6 @@ def test_libraries_of_another_tree_are_not_cleared(lab: Machine, tmp_path: Path)
     result = lab.setup("lab")
     assert result.returncode == 0, result.stderr
     assert (tmp_path / "others/pyvenv.cfg").exists() and not (lab.tree / "build/venv").is_symlink()
-
-
-def test_doctor_is_content_where_the_tests_run() -> None:
-    result = subprocess.run([qemu.ROOT / "tools/setup.sh", "--doctor"], capture_output=True, text=True, timeout=60)
-    assert result.returncode == 0, result.stdout
-    assert "BAD" not in result.stdout
 
 
 def test_doctor_names_what_is_missing_and_the_command(bare: Machine) -> None:

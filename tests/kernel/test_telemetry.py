@@ -133,6 +133,7 @@ def test_no_profile_unless_asked_for(busy: Result) -> None:
     assert not records(busy, "profile")
 
 
+@pytest.mark.soak
 def test_profiled_run_repeats(thrashing: Result) -> None:
     again = boot(THRASH, vm="2q", mem=THRASH_MEM, cmdline=PROFILED).check_exit()
     assert again.raw_telemetry == thrashing.raw_telemetry
@@ -235,6 +236,7 @@ def work_us(result: Result) -> int:
     return last["t_us"] - last["idle_us"]
 
 
+@pytest.mark.soak
 def test_cost_of_samples_is_what_they_add_to_the_work() -> None:
     """Of a run that does not wait, so that samples change nothing else."""
     run = "thrash 2 1024 80 3000"
@@ -265,6 +267,7 @@ def test_samples_come_on_time_where_there_is_work(busy: Result) -> None:
 # --- the summary ---
 
 
+@pytest.mark.soak
 def test_faults_of_all_processes_are_the_systems() -> None:
     """Pages of programs that are loaded, locked and cleared are faults, too: the kernel's in a program's place."""
     result = boot("thrash 4 2048 2; abi; sh -c true", vm="2q", mem="8M").check_exit()

@@ -193,6 +193,7 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.soak
 def test_small_arena_is_measured(swept: Path) -> None:
     cells = [one for one in sources.gather([swept / "sweep"]).cells if IDEAL not in one.factors]
     assert len(cells) == 2 * 3 * 2 and all(one.numbers["time_over_ideal"] > 1 for one in cells)
@@ -204,6 +205,7 @@ def test_small_arena_is_measured(swept: Path) -> None:
     assert 2304 < faults[-1] == len(faults) < 2404 and faults[999] >= 3 * 2304 - 2 * 1000
 
 
+@pytest.mark.soak
 def test_second_sweep_records_nothing_again(swept: Path) -> None:
     [known] = (swept / "sweep/min").glob("*")
     before = known.stat().st_mtime_ns
@@ -211,6 +213,7 @@ def test_second_sweep_records_nothing_again(swept: Path) -> None:
     assert "0 ran now" in done.stdout and known.stat().st_mtime_ns == before
 
 
+@pytest.mark.soak
 def test_report_of_a_small_arena_has_its_maps(swept: Path) -> None:
     done = tidemark("report", "sweep", "-o", "report", cwd=swept)
     assert done.returncode == 0, done.stderr

@@ -143,6 +143,7 @@ def test_scheduler_that_disappears_is_told_and_what_is_done_is_kept(
     assert found.count("done") == 5
 
 
+@pytest.mark.soak
 def test_stopping_ends_the_qemus_of_the_workers(dask: Cluster, tmp_path: Path) -> None:
     worker = dask.worker()
     where, parcel = cluster.Cluster(dask.address), cluster.pack(qemu.ROOT)

@@ -103,7 +103,7 @@ def test_make_sim_prints_faults_for_each_size() -> None:
         (["1 2", "--frames", "0"], USAGE, "--frames 0"),
         (["1 2", "--frames", "4-3"], USAGE, "--frames 4-3"),
         (["1-9", "--explain"], USAGE, "--frames N"),
-        (["1 2", "--frames", "3", "--set", "nix=1"], USAGE, "no such parameter"),
+        pytest.param(["1 2", "--frames", "3", "--set", "nix=1"], USAGE, "no such parameter", marks=pytest.mark.soak),
         (["1 2", "--frames", "3", "--vm", "ws", "--set", "tau_ms=0"], USAGE, "from 1 to 60000"),
     ],
 )
@@ -157,6 +157,7 @@ def test_compare_explains_bad_arguments(words: list[str], said: str) -> None:
     assert error.code == USAGE and said in str(error)
 
 
+@pytest.mark.soak
 def test_program_in_qemu_is_a_standard_string() -> None:
     cells = {(cell.policy, cell.frames): cell for cell in compare.compare(["ws"], ["btree"])}
     assert cells["MIN", 32].references > 100_000
@@ -175,6 +176,7 @@ def test_accessed_bits_show_all_pages_while_memory_suffices(tmp_path: Path) -> N
     assert min(interval.referenced for interval in intervals) > 64
 
 
+@pytest.mark.soak
 def test_accessed_bits_miss_what_was_evicted_meanwhile(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     command = ["record", "thrash", 3, 256, 4, 3000, "--vm", "fifo", "--frames", 60, "--swap", "sim:ssd", "-o", folder]

@@ -221,6 +221,7 @@ def test_fifo_and_clock_are_those_of_the_simulator(tmp_path: Path) -> None:
         assert curve.faults.tolist() == [vmsim.run(program, string, size).faults for size in curve.parameters.tolist()]
 
 
+@pytest.mark.soak
 def test_curves_do_without_a_simulator_that_cannot_be_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def no_compiler(policy: str, fast: bool) -> Path:
         raise LabError(f"{policy}: no compiler")
@@ -282,6 +283,7 @@ def test_failure_while_writing_leaves_the_folder_as_it_was(tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == [out]
 
 
+@pytest.mark.soak
 def test_ctrl_c_ends_with_130_and_leaves_nothing(tmp_path: Path) -> None:
     """Interrupted while it draws, which takes longest."""
     trace = phases_trace(tmp_path / "p.tmt")

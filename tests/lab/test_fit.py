@@ -20,6 +20,7 @@ def test_fit_recovers_a_free_exponent() -> None:
     assert found.low <= found.exponent <= found.high
 
 
+@pytest.mark.soak
 def test_interval_holds_the_true_exponent_as_often_as_it_says() -> None:
     random = np.random.default_rng(4)
     held = 0

@@ -40,7 +40,8 @@ def seen_again(command: str, frames: int | str, folder: Path, tau_us: int = 0) -
     return foresight.foresee(first, settings, folder / "min", tau_us)
 
 
-@pytest.mark.parametrize(("command", "frames"), soak_but(ALONE, ALONE[2]))
+@pytest.mark.soak
+@pytest.mark.parametrize(("command", "frames"), ALONE)
 def test_kernels_min_is_beladys(command: str, frames: int, tmp_path: Path) -> None:
     found = seen_again(command, frames, tmp_path)
     assert found.alone and found.lost == 0
@@ -109,6 +110,8 @@ def test_what_cannot_be_seen_again_is_refused(tmp_path: Path) -> None:
     for cmdline, said in (("guard=token", "without a guard"), ("telemetry=off", "no telemetry")):
         with pytest.raises(LabError, match=said):
             foresight.check(replace(settings, cmdline=cmdline))
+    with pytest.raises(LabError, match="without --disk"):
+        foresight.check(replace(settings, disk="image"))
     folder = tmp_path / "real"
     results.create(folder, replace(settings, exact=False), "", {"sha256": "0"}, "", [])
     done = tidemark("min", folder, cwd=tmp_path)

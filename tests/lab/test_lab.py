@@ -109,6 +109,10 @@ def test_a_run_with_a_disk_repeats(tmp_path: Path) -> None:
     again = tidemark("rerun", tmp_path / "result", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
     assert results.load(tmp_path / "result").telemetry().samples[-1]["disk"]["writes"] > 0
+    (tmp_path / "files").rename(tmp_path / "others")
+    with pytest.raises(errors.LabError, match="only a folder"):
+        repeat.check_repeatable(results.load(tmp_path / "result"), {})
+    (tmp_path / "others").rename(tmp_path / "files")
     refused = tidemark("run", "true", "--disk", tmp_path / "files", "--disk-kind", "ide", cwd=tmp_path)
     assert refused.returncode == errors.USAGE and "add --real" in refused.stderr
 
@@ -153,8 +157,10 @@ def test_rerun_with_another_image_is_refused(whole: Path, tmp_path: Path) -> Non
     [
         (lambda folder: (folder / "meta.json").unlink(), "is no result"),
         (lambda folder: (folder / "meta.json").write_text('{"kind": "run", "schema": 999}'), "schema 999"),
-        (lambda folder: (folder / "meta.json").write_text('{"kind": "ru'), "cannot be read"),
-        (lambda folder: (folder / "meta.json").write_text("[]"), "no run's result"),
+        pytest.param(
+            lambda folder: (folder / "meta.json").write_text('{"kind": "ru'), "cannot be read", marks=pytest.mark.soak
+        ),
+        pytest.param(lambda folder: (folder / "meta.json").write_text("[]"), "no run's result", marks=pytest.mark.soak),
         (
             lambda folder: (folder / "meta.json").write_text('{"kind": "run", "schema": 1, "state": "running"}'),
             "not finished",
@@ -211,8 +217,10 @@ def test_follower_reads_a_stream_in_any_pieces(tmp_path: Path, whole: Path) -> N
     [
         (("run", "false"), "the command failed"),
         (("run", "true", "--cmdline", "crash=null"), "the kernel panicked: panic: page fault in the kernel"),
-        (("run", "cat"), "the kernel hung"),
-        (("run", "thrash 1 512 1000000 1000", "--timeout", "1"), "--timeout changes it"),
+        pytest.param(("run", "cat"), "the kernel hung", marks=pytest.mark.soak),
+        pytest.param(
+            ("run", "thrash 1 512 1000000 1000", "--timeout", "1"), "--timeout changes it", marks=pytest.mark.soak
+        ),
     ],
     ids=["fails", "panics", "hangs", "never_ends"],
 )
@@ -223,7 +231,9 @@ def test_a_run_that_goes_wrong_is_a_result_and_a_failure(tmp_path: Path, args: t
     assert meta["state"] == "done" and meta["exit"] not in (None, qemu.OK)
 
 
-@pytest.mark.parametrize("command", [("run",), ("run", "--real"), ("trace", "record")], ids=" ".join)
+@pytest.mark.parametrize(
+    "command", [("run",), pytest.param(("run", "--real"), marks=pytest.mark.soak), ("trace", "record")], ids=" ".join
+)
 def test_what_the_kernel_refuses_leaves_no_folder(tmp_path: Path, command: tuple) -> None:
     done = tidemark(*command, "true", "--vm", "nosuch", "--out", "result", cwd=tmp_path)
     assert done.returncode == errors.USAGE and "no such policy; valid: 2q" in done.stderr, done.stderr
@@ -261,17 +271,18 @@ def test_a_result_is_never_overwritten(copy: Path) -> None:
     "script, code, said",
     [
         ("echo QEMU emulator version 4.2.1", errors.NO_TOOL, "too old"),
-        ("echo something else", errors.NO_TOOL, "no QEMU's"),
-        ("exit 1", errors.NO_TOOL, "make doctor"),
+        pytest.param("echo something else", errors.NO_TOOL, "no QEMU's", marks=pytest.mark.soak),
+        pytest.param("exit 1", errors.NO_TOOL, "make doctor", marks=pytest.mark.soak),
         (
             'case $1 in --version) exec $QEMU "$@" ;; esac; echo no memory for you >&2; exit 1',
             errors.FAILED,
             "QEMU ended by itself: no memory for you",
         ),
-        (
+        pytest.param(
             'case $1 in --version) exec $QEMU "$@" ;; esac; kill -9 $$',
             errors.FAILED,
             "QEMU ended by itself",
+            marks=pytest.mark.soak,
         ),
         ("trap '' XFSZ; ulimit -f 1; exec $QEMU \"$@\"", errors.NO_SPACE, "is the disk full?"),
     ],
@@ -300,8 +311,8 @@ def test_missing_qemu_and_missing_image_are_explained(tmp_path: Path) -> None:
         (("run", 'echo "x"'), "double quote"),
         (("run", "true", "--mem", "lots"), "MEM=lots is no size"),
         (("run", "true", "--swap", "hda"), "add --real"),
-        (("run", "true", "--nosuch"), "No such option"),
-        (("run",), "Missing argument"),
+        pytest.param(("run", "true", "--nosuch"), "No such option", marks=pytest.mark.soak),
+        pytest.param(("run",), "Missing argument", marks=pytest.mark.soak),
         (("nosuch",), "No such command"),
     ],
 )

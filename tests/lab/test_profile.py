@@ -164,6 +164,7 @@ def test_lost_part_of_a_profile_is_refused() -> None:
         profile.from_ticks("a", telemetry.Telemetry({}, events=[part]))
 
 
+@pytest.mark.soak
 def test_run_without_profile_says_how_to_get_one(tmp_path: Path) -> None:
     tidemark("run", "-o", "plain", "echo", "hello", cwd=tmp_path)
     refused = tidemark("profile", "plain", cwd=tmp_path)
@@ -176,9 +177,14 @@ def test_run_without_profile_says_how_to_get_one(tmp_path: Path) -> None:
     [
         (("nosuch",), errors.BAD_INPUT, "neither a result"),
         (("--exact", "--swap", "hda", "--", "echo", "hello"), errors.USAGE, "real disk"),
-        (("--exact", "--image", ".", "--", "echo", "hello"), errors.BAD_INPUT, "tidemark.elf.nm"),
-        (("--exact", "--", "false"), errors.FAILED, "keeps it"),
-        (tuple("abcdefg"), errors.USAGE, "side by side"),
+        pytest.param(
+            ("--exact", "--image", ".", "--", "echo", "hello"),
+            errors.BAD_INPUT,
+            "tidemark.elf.nm",
+            marks=pytest.mark.soak,
+        ),
+        pytest.param(("--exact", "--", "false"), errors.FAILED, "keeps it", marks=pytest.mark.soak),
+        pytest.param(tuple("abcdefg"), errors.USAGE, "side by side", marks=pytest.mark.soak),
         ((), errors.USAGE, "RESULT"),
     ],
     ids=["no_result", "real_disk", "no_symbols", "failing_run", "too_many", "nothing"],

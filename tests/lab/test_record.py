@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from lab import qemu_replaced, tidemark, tidemark_in_background
+from soak import soak_but
 from tidemark import errors, experiment, plugin, qemu, results
 from tidemark.errors import LabError
 from tidemark.trace import INSTRUCTION, LOAD, MAX_COUNT, STORE
@@ -169,7 +170,7 @@ def one_by_one(words: list[int]) -> list[tuple[int, int, int]]:
     return out
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", soak_but(range(5), 0))
 def test_random_streams_in_random_pieces_mean_what_their_definition_says(seed: int) -> None:
     chance = random.Random(seed)
     choices = [
@@ -316,6 +317,7 @@ def test_counting_by_function_and_recording_agree_on_instructions(busy: Path, tm
     assert counted["trap_page_fault"] > 0 and counted["(boot)"] > 0
 
 
+@pytest.mark.soak
 def test_without_fetches_the_loads_and_stores_are_the_same(busy: Path, tmp_path: Path) -> None:
     made = record(results.load(busy).settings(), tmp_path / "result", kinds="data")
     everything = runs_of(busy / TRACE)
@@ -383,10 +385,11 @@ def refused(done: subprocess.CompletedProcess, folder: Path, code: int, said: st
             errors.FAILED,
             "QEMU ended by itself: no memory for you; there is no trace",
         ),
-        (
+        pytest.param(
             'case $1 in -help|--version) exec $QEMU "$@" ;; esac; exec timeout -s KILL 1 $QEMU "$@"',
             errors.FAILED,
             "QEMU ended by itself",
+            marks=pytest.mark.soak,
         ),
     ],
     ids=["no_plugins", "never_starts", "is_killed"],
@@ -402,6 +405,7 @@ def test_a_panic_leaves_no_trace(tmp_path: Path) -> None:
     refused(done, tmp_path / "result", errors.FAILED, "the kernel panicked: panic: page fault in the kernel")
 
 
+@pytest.mark.soak
 def test_a_full_disk_leaves_no_trace(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tidemark.cli", "trace", "record", "ls /", *QUICK, "--out", "result"]
     done = subprocess.run(
@@ -415,12 +419,14 @@ def test_a_full_disk_leaves_no_trace(tmp_path: Path) -> None:
     refused(done, tmp_path / "result", errors.NO_SPACE, "cannot write the trace")
 
 
+@pytest.mark.soak
 def test_a_command_that_fails_has_been_recorded(tmp_path: Path) -> None:
     done = tidemark("trace", "record", "false", *QUICK, "--out", "result", "--json", cwd=tmp_path)
     assert done.returncode == errors.FAILED and "the command failed" in done.stderr
     assert json.loads(done.stdout)["totals"] == Reader(tmp_path / "result" / TRACE).totals
 
 
+@pytest.mark.soak
 def test_a_run_that_takes_too_long_keeps_what_came(tmp_path: Path) -> None:
     done = tidemark("trace", "record", "thrash 2 512 1000000", *QUICK, "--timeout", 2, "--out", "result", cwd=tmp_path)
     assert done.returncode == errors.FAILED and "did not end in time" in done.stderr
@@ -429,6 +435,7 @@ def test_a_run_that_takes_too_long_keeps_what_came(tmp_path: Path) -> None:
     assert sum(int(columns[3].sum()) for columns in trace.runs()) == trace.totals["references"] > 0
 
 
+@pytest.mark.soak
 def test_ctrl_c_keeps_what_came(tmp_path: Path) -> None:
     process = tidemark_in_background("trace", "record", "thrash 2 512 1000000", *QUICK, "--out", "result", cwd=tmp_path)
     partial = tmp_path / "result" / f"{TRACE}.partial"
@@ -463,6 +470,7 @@ def test_an_image_without_symbols_is_refused(tmp_path: Path) -> None:
         record(replace(SMALL, run="true", image=tmp_path), tmp_path / "result")
 
 
+@pytest.mark.soak
 def test_out_may_be_the_trace_itself(tmp_path: Path) -> None:
     done = tidemark("trace", "record", "refstring 1 2 3", *QUICK, "-o", "x.tmt", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -388,6 +388,7 @@ def test_bad_input_is_named_and_leaves_nothing(copy: Path, tmp_path: Path, spoil
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.soak
 def test_an_interrupted_run_is_drawn_and_marked(copy: Path, tmp_path: Path) -> None:
     set_meta(copy, state="interrupted", exit=None, reason="stopped before its end")
     edited(copy, lambda lines: [*lines[:-4], lines[-4][:20]])
@@ -410,6 +411,7 @@ def test_a_guest_that_hung_is_drawn_as_far_as_it_came(copy: Path) -> None:
     assert run.note == "failed: the kernel hung" and run.data.samples
 
 
+@pytest.mark.soak
 def test_a_run_without_samples_has_tables_and_says_why(tmp_path: Path) -> None:
     args = ("run", "true", "--cmdline", "sample_ms=0", "--out", tmp_path / "none")
     assert tidemark(*args, cwd=tmp_path).returncode == 0

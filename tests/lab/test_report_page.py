@@ -11,13 +11,14 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import sync_playwright
+from soak import soak_but
 from tidemark import results
 from tidemark.plan import IDEAL
 from tidemark.report import charts, folder, page, plots, sources
 from tidemark.report.cells import Cell
 
 HOSTILE = "</script><script>document.title='hit'</script><img src=x onerror=\"document.title='hit'\">&amp;"
-PROCESSES, SAMPLES = 2, 3500
+PROCESSES, SAMPLES = 2, 3010
 
 
 def find_chromium() -> str:
@@ -173,6 +174,7 @@ def test_page_without_script_has_tables_and_figures(browser: object, report: Pat
     assert "need JavaScript" in found.page.locator("noscript").inner_text()
 
 
+@pytest.mark.soak
 def test_dark_page_is_dark(browser: object, report: Path) -> None:
     found = opened(browser, report, color_scheme="dark")
     ground, ink = (found.value(f"getComputedStyle(document.body).{name}") for name in ("backgroundColor", "color"))
@@ -205,7 +207,7 @@ def arena(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out / "report.html"
 
 
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("width", soak_but([1280, 390], 1280))
 def test_maps_of_the_arena_fit_the_screen(browser: object, arena: Path, width: int) -> None:
     shown = opened(browser, arena, viewport={"width": width, "height": 800})
     assert shown.complaints == [] and shown.value("document.title") != "hit"

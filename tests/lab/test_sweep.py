@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from lab import tidemark
 from processes import wait_for_guest
+from soak import soak_but
 from tidemark import cluster, plan, qemu, results, runner, sweep
 from tidemark.commands import sweep as command_line
 from tidemark.errors import BAD_INPUT, FAILED, INTERRUPTED, NO_SPACE, NO_TOOL, OK, USAGE, LabError
@@ -176,7 +177,7 @@ DAMAGES = {
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("damage", soak_but(DAMAGES, "telemetry cut off", "meta.json gone"))
 def test_damaged_cell_runs_again(mine: Path, damage: str) -> None:
     before, raw = started(mine), raw_files(mine)
     hurt = sorted((mine / "cells").iterdir())[0]
@@ -248,7 +249,7 @@ def test_lost_cell_runs_again_but_not_for_ever(tmp_path: Path, losses: int) -> N
     assert where.submitted == cluster.LOST_MOST + 1
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("how", soak_but([signal.SIGTERM, signal.SIGKILL], signal.SIGKILL))
 def test_qemu_that_is_ended_from_outside_runs_again(tmp_path: Path, how: signal.Signals) -> None:
     text = HEAD.replace("8M", "16M") + 'workload = "thrash 2 2048 20 2000"\n'
 
@@ -336,7 +337,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("text", REFUSED, ids=["policy", "parameter", "swap"])
+@pytest.mark.parametrize("text", soak_but(REFUSED, next(iter(REFUSED))), ids=["policy", "parameter", "swap"])
 def test_what_the_image_does_not_take_is_refused_before_a_cell_runs(tmp_path: Path, text: str) -> None:
     message, code = REFUSED[text]
     done = command(tmp_path, text)
@@ -344,6 +345,7 @@ def test_what_the_image_does_not_take_is_refused_before_a_cell_runs(tmp_path: Pa
     assert not (tmp_path / "out/cells").exists()
 
 
+@pytest.mark.soak
 def test_missing_qemu_and_missing_image_are_told(tmp_path: Path) -> None:
     done = command(tmp_path, TRUE, env={"PATH": str(tmp_path)})
     assert done.returncode == NO_TOOL and "qemu-system-i386 is not here; `make doctor`" in done.stderr

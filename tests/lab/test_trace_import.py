@@ -315,6 +315,7 @@ def test_export_under_another_name_and_a_full_disk_are_refused(tmp_path: Path) -
     assert not (tmp_path / "t.xml").exists()
 
 
+@pytest.mark.soak
 def test_ctrl_c_leaves_no_trace(tmp_path: Path, rng: random.Random) -> None:
     """Sent in the middle, with a block on the disk; who writes into the pipe goes on, as Valgrind would."""
     os.mkfifo(tmp_path / "pipe")

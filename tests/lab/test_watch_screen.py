@@ -14,6 +14,7 @@ import pexpect
 import pytest
 from lab import tidemark
 from scenes import END, START, numbered, sample, written
+from soak import soak_but
 from tidemark import cli, qemu, results
 from tidemark.errors import BAD_INPUT, INTERRUPTED, LabError
 from tidemark.telemetry import TelemetryError
@@ -115,7 +116,7 @@ def test_keys_stop_step_choose_and_leave() -> None:
     assert shown[2:] == [4_000_000, True] and app.return_value == 0
 
 
-@pytest.mark.parametrize("second", ["key", "click"])
+@pytest.mark.parametrize("second", soak_but(["key", "click"], "key"))
 def test_two_keys_before_help_is_gone_close_it_once(second: str) -> None:
     async def press(pilot: object) -> None:
         await pilot.press("question_mark")
@@ -248,6 +249,7 @@ def test_a_run_on_a_terminal_is_shown_to_its_end_and_kept(tmp_path: Path) -> Non
     assert results.load(tmp_path / "out").meta["state"] == "done"
 
 
+@pytest.mark.soak
 def test_a_run_that_fails_is_the_exit_status(tmp_path: Path) -> None:
     child = terminal("--run", "false", "-o", "out", cwd=tmp_path)
     child.expect("The machine has ended: the command failed")
@@ -257,7 +259,7 @@ def test_a_run_that_fails_is_the_exit_status(tmp_path: Path) -> None:
     assert child.wait() == 1
 
 
-@pytest.mark.parametrize("leave", ["q", "hang up", "the terminal is gone"])
+@pytest.mark.parametrize("leave", soak_but(["q", "hang up", "the terminal is gone"], "q"))
 def test_leaving_ends_qemu_and_keeps_the_result(tmp_path: Path, leave: str) -> None:
     child = terminal("--run", "thrash 8 8192 1000", "--mem", "24M", "-o", "out", cwd=tmp_path)
     child.expect("thrash")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import pytest
 from structure import draw, includes, source
@@ -12,6 +13,7 @@ LONGEST_IN_HEADER = 15  # lines of an accessor's body
 LONGEST_FILE = 500
 
 
+@cache
 def arrows(part: str) -> list[source.Arrow]:
     return list(source.c_arrows("kernel")) if part == "kernel" else list(source.python_arrows())
 

@@ -1,4 +1,4 @@
-"""Cases that only `make soak` runs."""
+"""Cases that only `make soak` runs: `make check` keeps of each kind those that are most likely to fail."""
 
 from __future__ import annotations
 

@@ -69,6 +69,8 @@ def check(settings: qemu.Settings) -> None:
         raise LabError(f"guard={named['guard']} would decide, too: give a result without a guard", USAGE)
     if named.get("telemetry") == "off":
         raise LabError("the run has no telemetry, which tells what MIN did: give one that has", USAGE)
+    if settings.disk:
+        raise LabError("the run's disk lies where its future would: give a result without --disk", USAGE)
 
 
 def main_space(recording: Recording) -> tuple[int, str, bool]:

@@ -459,6 +459,8 @@ def main() -> int:
     signal.signal(signal.SIGHUP, hang_up)
     try:
         given = settings_from(os.environ)
+        if args.iso and given.disk:
+            raise BadSetting("DISK: the menu of the GRUB image says what the kernel is told, and not of a disk")
         s = prepared(given)
         if args.print:
             print(shlex.join(qemu_command(s, gdb=args.gdb, iso=args.iso)))

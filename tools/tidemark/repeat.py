@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from tidemark import results
+from tidemark.disk import made_anew
 from tidemark.errors import BAD_INPUT, USAGE, LabError
 
 
@@ -21,6 +22,12 @@ def check_repeatable(result: results.Result, image: dict[str, Any]) -> None:
     if "future=" in meta["settings"]["cmdline"]:
         raise LabError(
             f"{result.folder} ran with its future in memory, which is gone: `tidemark min` makes it again", USAGE
+        )
+    disk = meta["settings"].get("disk")
+    if disk and not made_anew(disk):
+        raise LabError(
+            f"{result.folder} may have written to its disk, {disk}: only a folder or a size becomes the same again",
+            USAGE,
         )
     results.check_files(result)
     if meta["image"]["sha256"] != image["sha256"]:

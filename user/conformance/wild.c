@@ -102,6 +102,8 @@ static const long sweeps[][NR_ARGS] = {
 	{ WILD, 8, 0, 0, 0, 0 },
 };
 
+enum { F_GETLK64_NUMBER = 12 };
+
 /* Addresses that are wrong for a pointer besides those that always are. */
 enum {
 	NOT_NULL = 1,
@@ -131,6 +133,23 @@ static const struct demand demands[] = {
 	{ "unlink", SYS_unlink, NOT_NULL | NOT_EDGE, { WILD } },
 	{ "access", SYS_access, NOT_NULL | NOT_EDGE, { WILD, 0 } },
 	{ "readlink", SYS_readlink, NOT_NULL | NOT_EDGE, { WILD, GOOD, 8 } },
+	{ "link", SYS_link, NOT_NULL | NOT_EDGE, { WILD, ROOT_NAME } },
+	{ "link name", SYS_link, NOT_NULL | NOT_EDGE, { ROOT_NAME, WILD } },
+	{ "symlink", SYS_symlink, NOT_NULL | NOT_EDGE, { WILD, ROOT_NAME } },
+	{ "mknod", SYS_mknod, NOT_NULL | NOT_EDGE, { WILD, 0, 0 } },
+	{ "chmod", SYS_chmod, NOT_NULL | NOT_EDGE, { WILD, 0 } },
+	{ "chown32", SYS_chown32, NOT_NULL | NOT_EDGE, { WILD, 0, 0 } },
+	{ "truncate64", SYS_truncate64, NOT_NULL | NOT_EDGE, { WILD, 0, 0 } },
+	{ "utimensat times", SYS_utimensat, NOT_EDGE, { AT_FDCWD, ROOT_NAME, WILD, 0 } },
+	{ "mount path", SYS_mount, NOT_NULL | NOT_EDGE, { 0, WILD, 0, 0, 0 } },
+	{ "mount type", SYS_mount, NOT_EDGE, { 0, ROOT_NAME, WILD, 0, 0 } },
+	{ "umount2", SYS_umount2, NOT_NULL | NOT_EDGE, { WILD, 0 } },
+	{ "statfs", SYS_statfs, OUTPUT, { ROOT_NAME, WILD } },
+	{ "statfs64", SYS_statfs64, OUTPUT, { ROOT_NAME, 84, WILD } },
+	{ "fcntl64 F_GETLK64",
+	  SYS_fcntl64,
+	  NOT_NULL | NOT_EDGE,
+	  { DIR_FD, F_GETLK64_NUMBER, WILD } },
 	{ "stat64 path", SYS_stat64, NOT_NULL | NOT_EDGE, { WILD, GOOD } },
 	{ "stat64", SYS_stat64, OUTPUT, { ROOT_NAME, WILD } },
 	{ "lstat64", SYS_lstat64, OUTPUT, { ROOT_NAME, WILD } },

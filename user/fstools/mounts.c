@@ -80,19 +80,29 @@ static int run_umount(int argc, char **argv)
 	return status;
 }
 
+static unsigned long long kib(const struct statfs *st, unsigned long long blocks)
+{
+	return blocks * st->f_bsize / 1024;
+}
+
 static int show_room(const char *source, const char *path)
 {
 	struct statfs st;
-	uint64_t kib;
 
 	if (failed(statfs(path, &st), path))
 		return 1;
-	kib = st.f_bsize / 1024.0 * st.f_blocks;
-	if (kib)
-		printf("%-12s %10llu %10llu %10llu %s\n", source, (unsigned long long)kib,
-		       (unsigned long long)(st.f_bsize / 1024.0 * (st.f_blocks - st.f_bfree)),
-		       (unsigned long long)(st.f_bsize / 1024.0 * st.f_bavail), path);
+	if (st.f_blocks)
+		printf("%-12s %10llu %10llu %10llu %s\n", source, kib(&st, st.f_blocks),
+		       kib(&st, st.f_blocks - st.f_bfree), kib(&st, st.f_bavail), path);
 	return 0;
+}
+
+/* A line of /proc/mounts begins with what is mounted, and where. */
+static int show_line(char *line)
+{
+	char *source = strtok(line, " "), *path = strtok(NULL, " ");
+
+	return path ? show_room(source, path) : 0;
 }
 
 static int run_df(int argc, char **argv)
@@ -108,10 +118,8 @@ static int run_df(int argc, char **argv)
 	if (read_file("/proc/mounts", text, sizeof(text)) < 0)
 		return failed(-1, "/proc/mounts");
 	for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
-		char source[64], path[1024];
-
-		if (sscanf(line, "%63s %1023s", source, path) == 2)
-			status |= show_room(source, path);
+		*end = '\0';
+		status |= show_line(line);
 	}
 	return status;
 }

@@ -8,6 +8,7 @@
 #include "internal.h"
 #include "lib/assert.h"
 #include "mm/page.h"
+#include "mm/vmalloc.h"
 #include "mm/zone.h"
 
 #define SLOT_SIZE (2 * KERNEL_STACK_SIZE)
@@ -16,7 +17,7 @@
 #define PAGES_PER_STACK (KERNEL_STACK_SIZE / PAGE_SIZE)
 #define MAX_CACHED 8u
 
-STATIC_ASSERT(AREA_START >= VMALLOC_START);
+STATIC_ASSERT(AREA_START >= VMALLOC_WINDOW_END);
 
 static u16 free_slots[NR_SLOTS]; /* a stack of those given back */
 static u32 nr_free_slots;

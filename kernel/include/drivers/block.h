@@ -67,7 +67,7 @@ struct bio {
 
 /*
  * A bio from the common pool. Sleeps until there is one: each that was submitted ends by itself.
- * That sleep counts as waiting for a page.
+ * That sleep counts as waiting for a page. Who has one submits it before he sleeps.
  */
 struct bio *bio_get(struct block_device *bdev, u32 sector, bool write, enum bio_kind kind,
 		    void (*end)(struct bio *bio));

@@ -32,8 +32,7 @@ struct disk {
 
 	/* The queue; irq. Set up by disk_init. */
 	struct request *active;       /* is being served */
-	struct list_head
-		arrival[2];  /* waiting, by direction with deadline; else all in the first */
+	struct list_head arrival[2];  /* waiting; with deadline by direction, else in the first */
 	struct rb_root sorted[2];     /* the same by sector, with deadline */
 	u32 position;                 /* the sector after the last one that was served or is */
 	bool writing;                 /* its direction */

@@ -18,7 +18,12 @@ struct path_name path_name_of(const char *s);
 bool path_next(const char **path, struct path_name *name);
 
 /* Does no further component follow in path, as path_next left it? */
-bool path_at_end(const char *path);
+static inline bool path_at_end(const char *path)
+{
+	while (*path == '/')
+		path++;
+	return !*path;
+}
 
 static inline bool path_is_dot(const struct path_name *name)
 {

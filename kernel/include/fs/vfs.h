@@ -119,6 +119,7 @@ enum inode_state {
 	INODE_BAD = 4, /* could not be read */
 	INODE_DIRTY = 8, /* write_inode is due */
 	INODE_READ_DUE = 16, /* the next read is an access to note (relatime) */
+	INODE_GOING = 32, /* leaves memory: nobody may begin to use it */
 };
 
 struct inode {
@@ -298,6 +299,8 @@ int vfs_fsync(struct file *f);
 /* Names and inodes of devices that nobody uses leave memory, the more the lower the priority
  * (DEF_PRIORITY to 0). How many went. Never sleeps. */
 u32 vfs_shrink(int priority);
+/* All of those that are clean. */
+void vfs_drop_caches(void);
 /* Pages of files that are clean and not in use leave memory. Never sleeps. */
 void vfs_drop_pages(void);
 

@@ -20,9 +20,9 @@ enum radix_tag { RADIX_DIRTY, RADIX_WRITEBACK, NR_RADIX_TAGS };
 
 struct radix_node {
 	struct radix_node *parent; /* in struct radix_nodes: the next one */
-	u8 shift;		  /* of the number, for this level; 0: the slots hold entries */
-	u8 place;		  /* in the parent's slots */
-	u8 count;		  /* slots in use */
+	u8 shift;    /* of the number, for this level; 0: the slots hold entries */
+	u8 place;    /* in the parent's slots */
+	u8 count;    /* slots in use */
 	void *slot[RADIX_SLOTS];
 	u32 tags[NR_RADIX_TAGS][RADIX_SLOTS / 32]; /* a bit for each slot */
 };
@@ -46,10 +46,10 @@ static inline void radix_give(struct radix_nodes *nodes, struct radix_node *node
 
 struct radix_node *radix_take(struct radix_nodes *nodes); /* NULL: there is none */
 
-/* The entry, or NULL. */
-static inline void *radix_find(const struct radix *tree, u32 index)
+/* The node that the entry is in, with those of the aligned group of RADIX_SLOTS numbers; or NULL. */
+static inline struct radix_node *radix_leaf(const struct radix *tree, u32 index)
 {
-	const struct radix_node *node = tree->root;
+	struct radix_node *node = tree->root;
 
 	if (!node || index >> node->shift >= RADIX_SLOTS)
 		return NULL;
@@ -58,7 +58,15 @@ static inline void *radix_find(const struct radix *tree, u32 index)
 		if (!node)
 			return NULL;
 	}
-	return node->slot[index & (RADIX_SLOTS - 1)];
+	return node;
+}
+
+/* The entry, or NULL. */
+static inline void *radix_find(const struct radix *tree, u32 index)
+{
+	const struct radix_node *leaf = radix_leaf(tree, index);
+
+	return leaf ? leaf->slot[index & (RADIX_SLOTS - 1)] : NULL;
 }
 
 /* 0, -EEXIST, or -ENOMEM: one node more is needed; then nothing has changed. */

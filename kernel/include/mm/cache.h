@@ -117,7 +117,7 @@ void cache_init_device(struct inode *inode, struct block_device *bdev);
 /* Pages of files that have a store, dirty, being written; of all files. */
 extern u32 cache_nr_stored, cache_nr_dirty, cache_nr_writeback;
 u32 cache_nr_cached(void);
-void writeback_init(void); /* its thread, and files in /proc/sys/vm */
+void writeback_init(void);
 
 /*
  * For mm/space and reclaim.
@@ -127,9 +127,9 @@ struct mm_struct;
 /* The page for a fault, as cache_get_page. *major: it had to be read. */
 int cache_fault_page(struct inode *inode, u32 index, struct readahead *ahead, struct page **page,
 		     bool *major);
-/* mm has just mapped it. */
+/* The next three for pages of files with a store. mm has just mapped it. */
 void cache_note_fault(struct page *page, struct mm_struct *mm);
-/* May mm map it because its neighbour was asked for? Then it is mm's. */
+/* May mm map this entry of the tree because its neighbour was asked for? Then it is mm's. */
 bool cache_note_neighbour(struct page *page, struct mm_struct *mm);
 /* mm maps it no more; used: since somebody asked last. The page may have others, or none. */
 void cache_note_unmap(struct page *page, struct mm_struct *mm, bool used);

@@ -86,7 +86,7 @@ struct page *vm_next_page(struct mm_struct *mm, struct page *page);
 /* Tells the policy of a use, or of DONTNEED, in a page's name; not from spare, evicted, forget. */
 void vm_hint(struct page *page, enum vm_touch touch);
 /* The page shall be read, with its neighbours in the store, when this hook is over, if there is memory
- * to spare; only from tick. False: no more of them now. */
+ * to spare; only from tick. False: no more of them now. Pages of files are not read so. */
 bool vm_prefetch(struct page_id id);
 /* So many frames shall be made free, beyond the high watermark, in one go: not from what is spared. */
 void vm_make_room(u32 nr);

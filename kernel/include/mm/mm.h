@@ -30,7 +30,6 @@ struct vm_area_struct;
 #define VM_RAND_READ 64u /* madvise(MADV_RANDOM): no read-ahead */
 #define VM_SEQ_READ 128u /* madvise(MADV_SEQUENTIAL): more read-ahead, of files */
 
-#define MAX_MAP_COUNT 65530
 #define STACK_LIMIT (8u << 20) /* RLIMIT_STACK */
 
 /* Where a page of a region comes from. */
@@ -94,6 +93,12 @@ struct mm_struct {
 };
 
 STATIC_ASSERT(offsetof(struct mm_struct, pgd) == 0); /* tools/plugin/trace.c reads it */
+
+extern u32 max_map_count; /* regions that an address space may have */
+
+/* Pages that have been promised, and how many may be with overcommit_memory=2 (mm/space/overcommit.c). */
+extern u32 vm_committed;
+u32 vm_commit_limit(void);
 
 extern struct list_head mm_list; /* every user address space */
 #define for_each_mm(m) list_for_each_entry(m, &mm_list, all)

@@ -19,8 +19,8 @@
  *
  * Pages of files. Some are mapped, and seen as anonymous ones are: by accessed bits. Others are only
  * read and written, by system calls, each of which is a touch(VM_TOUCH_IO). They are dropped
- * without a write while nobody has changed them. (The kernel has no pages of files that can be
- * replaced yet; the simulator has.)
+ * without a write while nobody has changed them. Files that live in memory alone (ramfs) can lose
+ * none, and no policy sees theirs.
  */
 #ifndef MM_POLICY_H
 #define MM_POLICY_H

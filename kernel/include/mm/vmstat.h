@@ -19,8 +19,9 @@ struct seq_file;
 
 /* observe/check.c: "ok", or what contradicts what. */
 void vm_check_show(struct seq_file *m);
-/* Registers the /proc files. */
+/* Registers the /proc files; observe/sysctl.c: those of /proc/sys/vm. */
 void vmstat_init(void);
+void sysctl_init(void);
 
 #define stat_count(name) ((void)vm_events[VM_##name]++)
 #define stat_add(name, n) ((void)(vm_events[VM_##name] += (n)))

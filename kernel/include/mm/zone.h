@@ -31,6 +31,7 @@ struct zone {
 	u32 managed;            /* frames given to the buddy allocator */
 	u32 nr_free;            /* free frames */
 	u32 watermark[NR_WMARKS];
+	u32 keep[NR_WMARKS * MAX_ZONES]; /* left free; see zone_keep */
 	struct free_area free_area[MAX_ORDER];
 	u32 nr_owned; /* pages the policy owns here */
 	u64 nr_alloc, nr_freed, nr_scanned, nr_reclaimed;
@@ -41,6 +42,20 @@ extern struct zone zones[MAX_ZONES];
 static inline struct zone *page_zone(const struct page *p)
 {
 	return &zones[page_zone_index(p)];
+}
+
+/* Where in keep[] stands what an allocation down to a mark leaves that may use zones up to highest. */
+static inline int zone_keep(int mark, int highest)
+{
+	return mark * MAX_ZONES + highest;
+}
+
+/* Free frames that programs may have without waking kswapd. */
+static inline u32 zone_spare(const struct zone *z)
+{
+	u32 keep = z->keep[zone_keep(WMARK_LOW, ZONE_HIGHMEM)];
+
+	return z->nr_free > keep ? z->nr_free - keep : 0;
 }
 
 /* Pages that the policy owns, in all zones. */
@@ -86,7 +101,7 @@ void free_pages_at(void *va, u32 order);
 
 u32 nr_free_pages(void);    /* frames, all zones */
 u32 nr_managed_pages(void); /* frames the allocator was given */
-/* Recomputes the watermarks from min_free_kbytes. */
+/* Recomputes watermarks and reserves from min_free_kbytes and lowmem_reserve_ratio. */
 void zones_set_watermarks(void);
 extern u32 min_free_kbytes;
 

@@ -113,27 +113,43 @@ static void note_refault(u32 shadow)
 		stat_count(workingset_refault_file);
 }
 
-/* Never sleeps. -ENOMEM: a node more is needed. */
-static int put_in(struct inode *inode, u32 index, struct page *page, struct radix_nodes *nodes)
+/* There is something: a page, or the shadow of this one, whose place it takes. */
+static int replace_shadow(struct radix *pages, u32 index, struct page *page)
 {
-	struct radix *pages = &inode->cache.pages;
-	unsigned long flags = irq_save();
-	int err = radix_insert(pages, index, page, nodes);
-	void *old = err == -EEXIST ? radix_find(pages, index) : NULL;
+	void *old = radix_find(pages, index);
 
-	if (is_shadow(old)) {
-		radix_replace(pages, index, page);
-		err = 0;
-	}
-	irq_restore(flags);
-	if (is_shadow(old)) {
-		nr_shadows--;
-		note_refault((uintptr_t)old);
-	}
+	if (!is_shadow(old))
+		return -EEXIST;
+	radix_replace(pages, index, page);
+	nr_shadows--;
+	note_refault((uintptr_t)old);
+	return 0;
+}
+
+/* Adds nodes, one for each that is found to be missing. */
+static int insert_with_nodes(struct radix *pages, u32 index, struct page *page, gfp_t gfp)
+{
+	struct radix_nodes nodes = { 0 };
+	struct radix_node *node;
+	unsigned long flags;
+	int err;
+
+	do {
+		node = kmem_cache_alloc(node_cache(), gfp & ~GFP_HIGH);
+		if (!node) {
+			err = -ENOMEM;
+			break;
+		}
+		radix_give(&nodes, node);
+		flags = irq_save();
+		err = radix_insert(pages, index, page, &nodes);
+		irq_restore(flags);
+	} while (err == -ENOMEM);
+	free_nodes(&nodes);
 	return err;
 }
 
-static void describe(struct inode *inode, u32 index, struct page *page)
+static inline void describe(struct inode *inode, u32 index, struct page *page)
 {
 	static u32 last_store = FIRST_STORE;
 	struct page_cache *cache = &inode->cache;
@@ -154,21 +170,19 @@ static void describe(struct inode *inode, u32 index, struct page *page)
 		cache->store = ++last_store;
 }
 
+/* Where no node is missing nothing changes that an interrupt looks at. */
 int cache_add(struct inode *inode, u32 index, struct page *page, gfp_t gfp)
 {
-	struct radix_nodes nodes = { 0 };
-	struct radix_node *node;
-	int err;
+	struct radix *pages = &inode->cache.pages;
+	struct radix_nodes none = { 0 };
+	int err = radix_insert(pages, index, page, &none);
 
-	while ((err = put_in(inode, index, page, &nodes)) == -ENOMEM) {
-		node = kmem_cache_alloc(node_cache(), gfp & ~GFP_HIGH);
-		if (!node)
-			break;
-		radix_give(&nodes, node);
-	}
+	if (unlikely(err == -ENOMEM))
+		err = insert_with_nodes(pages, index, page, gfp);
+	if (unlikely(err == -EEXIST))
+		err = replace_shadow(pages, index, page);
 	if (!err)
 		describe(inode, index, page);
-	free_nodes(&nodes);
 	return err;
 }
 
@@ -299,8 +313,10 @@ void cache_truncate(struct inode *inode, u64 size)
 
 void cache_drop(struct inode *inode)
 {
-	drop_from(inode, 0);
-	cache_wait_writers(inode);
+	if (inode->cache.pages.root)
+		drop_from(inode, 0);
+	if (unlikely(inode->cache.nr_writers))
+		cache_wait_writers(inode);
 }
 
 bool cache_page_in_use(const struct page *page)

@@ -1,16 +1,10 @@
 /* Between pages of files and memory: of the user, which may sleep, and of the kernel. */
-#include "arch/uaccess.h"
 #include "internal.h"
 #include "lib/string.h"
 
 #define BOUNCE 512u
 
-static bool page_is_low(const struct page *page)
-{
-	return likely(page_zone_index(page) != ZONE_HIGHMEM);
-}
-
-static __attribute__((noinline)) int high_to_user(struct page *page, u32 off, char *user, u32 n)
+int high_to_user(struct page *page, u32 off, char *user, u32 n)
 {
 	char bounce[BOUNCE];
 
@@ -23,8 +17,7 @@ static __attribute__((noinline)) int high_to_user(struct page *page, u32 off, ch
 	return 0;
 }
 
-static __attribute__((noinline)) int high_from_user(struct page *page, u32 off, const char *user,
-						    u32 n)
+int high_from_user(struct page *page, u32 off, const char *user, u32 n)
 {
 	char bounce[BOUNCE];
 
@@ -35,20 +28,6 @@ static __attribute__((noinline)) int high_from_user(struct page *page, u32 off, 
 		page_write(page, off + done, bounce, len);
 	}
 	return 0;
-}
-
-int page_to_user(struct page *page, u32 off, char *user, u32 n)
-{
-	if (page_is_low(page))
-		return copy_to_user(user, (char *)page_address(page) + off, n);
-	return high_to_user(page, off, user, n);
-}
-
-int page_from_user(struct page *page, u32 off, const char *user, u32 n)
-{
-	if (page_is_low(page))
-		return copy_from_user((char *)page_address(page) + off, user, n);
-	return high_from_user(page, off, user, n);
 }
 
 void page_read(struct page *page, u32 off, void *to, u32 n)

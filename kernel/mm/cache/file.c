@@ -2,62 +2,52 @@
  * Reading and writing a file by way of its page cache: page by page, as far as it goes. A page of a
  * file without a store that is not there reads as zeros, and comes with the first write.
  */
-#include "arch/uaccess.h"
 #include "internal.h"
 #include "lib/string.h"
+#include "mm/guard_core.h"
+#include "proc/task.h"
 
 #define GFP_FILE (GFP_USER | GFP_NORETRY)
 
 /* Reading. */
 
-static int read_hole(struct file *f, u32 index, u32 off, char *user, u32 n, u32 pages)
+/* What lies behind 4 GiB of a device is not reached. */
+static inline u32 end_of(const struct inode *inode)
 {
-	struct page *page;
-	bool major = false;
-	bool again = f->ahead.next == index + 1; /* a page read in pieces is used once */
-	int err;
-
-	if (!f->inode->cache.ops)
-		return clear_user(user, n);
-	err = cache_read_page(f->inode, index, pages, &f->ahead, &page, &major);
-	if (err)
-		return err;
-	if (!again || !page_test(page, PG_owned))
-		cache_note_io(page);
-	err = page_to_user(page, off, user, n);
-	page_put(page);
-	return err;
+	return likely(!(inode->size >> 32)) ? (u32)inode->size : CACHE_MAX_SIZE;
 }
 
-/* pages: that the reader needs, this one included. */
-static inline int read_page(struct file *f, u32 index, u32 off, char *user, u32 n, u32 pages)
+static inline int read_kept(struct inode *inode, u32 index, u32 off, char *user, u32 n)
 {
-	struct page *page = cache_find(f->inode, index);
+	struct page *page = radix_find(&inode->cache.pages, index);
 	int err;
 
-	if (unlikely(!page || page_test(page, PG_filecache)))
-		return read_hole(f, index, off, user, n, pages);
+	if (unlikely(!page))
+		return clear_user(user, n);
 	page_get(page);
 	err = page_to_user(page, off, user, n);
 	page_put(page);
 	return err;
 }
 
-long cache_file_read(struct file *f, void *user, size_t n, u64 *pos)
+/* left: bytes that the reader needs from off on. */
+static int read_page(struct file *f, u32 index, u32 off, char *user, u32 n, u32 left)
 {
-	struct inode *inode = f->inode;
+	if (f->inode->cache.ops)
+		return stored_read(f, index, off, user, n, left);
+	return read_kept(f->inode, index, off, user, n);
+}
+
+static __attribute__((noinline)) long read_pages(struct file *f, char *user, u32 n, u64 *pos)
+{
 	u32 at = *pos, done = 0;
 	int err = 0;
 
-	if (*pos >= inode->size)
-		return 0;
-	n = MIN((u64)n, MIN(inode->size, (u64)CACHE_MAX_SIZE) - MIN(at, CACHE_MAX_SIZE));
 	while (done < n) {
 		u32 off = at & (PAGE_SIZE - 1);
 		u32 len = MIN(PAGE_SIZE - off, n - done);
 
-		err = read_page(f, at >> PAGE_SHIFT, off, (char *)user + done, len,
-				(off + n - done + PAGE_SIZE - 1) >> PAGE_SHIFT);
+		err = read_page(f, at >> PAGE_SHIFT, off, user + done, len, n - done);
 		if (err)
 			break;
 		at += len;
@@ -69,15 +59,33 @@ long cache_file_read(struct file *f, void *user, size_t n, u64 *pos)
 	return done ? (long)done : err;
 }
 
+long cache_file_read(struct file *f, void *user, size_t n, u64 *pos)
+{
+	struct inode *inode = f->inode;
+	u32 at = *pos, end = end_of(inode);
+	int err;
+
+	if (*pos >= end)
+		return 0;
+	n = MIN(n, end - at);
+	if (inode->cache.ops || (at & (PAGE_SIZE - 1)) + n > PAGE_SIZE)
+		return read_pages(f, user, n, pos);
+	err = read_kept(inode, at >> PAGE_SHIFT, at & (PAGE_SIZE - 1), user, n);
+	if (unlikely(err))
+		return err;
+	*pos = at + n;
+	return n;
+}
+
 long cache_read_kernel(struct inode *inode, u64 pos, void *to, size_t n)
 {
 	u32 at = pos, done = 0, len;
 	struct page *page;
 	int err;
 
-	if (pos >= inode->size)
+	if (pos >= end_of(inode))
 		return 0;
-	n = MIN(n, (u32)inode->size - at);
+	n = MIN(n, end_of(inode) - at);
 	for (; done < n; at += len, done += len) {
 		u32 off = at & (PAGE_SIZE - 1);
 
@@ -120,9 +128,12 @@ static int get_kept(struct inode *inode, u32 index, struct page **page)
 {
 	if ((u64)index << PAGE_SHIFT >= inode->size)
 		return -EINVAL;
-	if (unlikely(!cache_find(inode, index)) && !cache_may_grow())
-		return -ENOMEM;
-	return get_page(inode, index, page);
+	*page = radix_find(&inode->cache.pages, index);
+	if (likely(*page)) {
+		page_get(*page);
+		return 0;
+	}
+	return cache_may_grow() ? get_page(inode, index, page) : -ENOMEM;
 }
 
 int cache_get_page(struct inode *inode, u32 index, struct page **page)
@@ -144,6 +155,8 @@ int cache_fault_page(struct inode *inode, u32 index, struct readahead *ahead, st
 {
 	if (!inode->cache.ops)
 		return get_kept(inode, index, page);
+	if (!cache_find(inode, index))
+		guard_call_fault(current->mm);
 	return cache_read_page(inode, index, 1, ahead, page, major);
 }
 
@@ -168,7 +181,7 @@ static int write_hole(struct inode *inode, u32 index, u32 off, const char *user,
 	return err == -ENOMEM ? -ENOSPC : err;
 }
 
-static int write_kept(struct inode *inode, u32 index, u32 off, const char *user, u32 n)
+static inline int write_kept(struct inode *inode, u32 index, u32 off, const char *user, u32 n)
 {
 	struct page *page;
 	int err;
@@ -186,163 +199,87 @@ static int write_kept(struct inode *inode, u32 index, u32 off, const char *user,
 	return err;
 }
 
-/*
- * A page that is not in memory and of which nothing on the device matters, since all of it is written or the file
- * has ended before: filled, and put into the cache locked, until its place is found. -EEXIST: there
- * is one now.
- */
-static int write_new(struct inode *inode, u32 index, u32 off, const char *user, u32 n)
-{
-	struct page *page = alloc_page((n == PAGE_SIZE ? 0 : GFP_ZERO) |
-				       (is_device(inode) ? GFP_KERNEL : GFP_USER));
-	int err;
-
-	if (!page)
-		return -ENOMEM;
-	err = page_from_user(page, off, user, n);
-	page->flags |= 1u << PG_locked | 1u << PG_uptodate;
-	if (!err)
-		err = cache_add(inode, index, page, GFP_KERNEL);
-	if (err) {
-		page->flags &= ~(1u << PG_locked | 1u << PG_uptodate);
-		page_put(page);
-		return err;
-	}
-	err = cache_make_blocks(inode, index, off, n);
-	if (!err) {
-		cache_set_dirty(page, ALL_SECTORS);
-		cache_note_io(page);
-	} else {
-		page_get(page);
-		cache_remove(page);
-	}
-	page_unlock(page);
-	if (err)
-		page_put(page);
-	return err;
-}
-
-static int write_old(struct inode *inode, u32 index, u32 off, const char *user, u32 n)
-{
-	struct page *page;
-	int err = cache_get_page(inode, index, &page);
-
-	if (err)
-		return err;
-	page_lock(page);
-	err = page->inode == inode ? cache_make_blocks(inode, index, off, n) : -EEXIST;
-	if (!err) /* also what is new on the device and not reached by the copy: it holds zeros here */
-		cache_set_dirty(page, ALL_SECTORS);
-	page_unlock(page);
-	if (!err) {
-		err = page_from_user(page, off, user, n);
-		if (page->inode == inode)
-			cache_set_dirty(page, ALL_SECTORS);
-		else if (!err)
-			err = -EEXIST;
-	}
-	page_put(page);
-	return err;
-}
-
-static int write_stored(struct inode *inode, u32 index, u32 off, const char *user, u32 n)
-{
-	int err;
-
-	do {
-		if (!cache_find(inode, index) &&
-		    (n == PAGE_SIZE || (u64)index << PAGE_SHIFT >= inode->size))
-			err = write_new(inode, index, off, user, n);
-		else
-			err = write_old(inode, index, off, user, n);
-	} while (err == -EEXIST);
-	return err;
-}
-
-static int write_page(struct inode *inode, u32 index, u32 off, const char *user, u32 n)
-{
-	return inode->cache.ops ? write_stored(inode, index, off, user, n)
-				: write_kept(inode, index, off, user, n);
-}
-
 /* The part of a write that fails on the user's second page: what is on the first one. */
 static u32 before_border(const char *user, u32 n)
 {
 	return MIN(n, PAGE_SIZE - ((u32)user & (PAGE_SIZE - 1)));
 }
 
-/* Where writing ends at the latest, and what is said there. */
-static u32 end_of(const struct inode *inode, int *err)
+/* One instance for each kind of file, so that write_page is no call through a pointer. */
+static inline __attribute__((always_inline)) int write_pages(
+	struct inode *inode, const char *from, u32 n, u32 *pos,
+	int (*write_page)(struct inode *inode, u32 index, u32 off, const char *user, u32 n))
 {
-	*err = is_device(inode) ? -ENOSPC : -EFBIG;
-	return is_device(inode) ? MIN(inode->size, (u64)CACHE_MAX_SIZE) : CACHE_MAX_SIZE;
-}
-
-static int write_pages(struct inode *inode, const char *from, u32 n, u32 *at)
-{
+	u32 at = *pos;
 	int err = 0;
 
-	while (n && !err) {
-		u32 off = *at & (PAGE_SIZE - 1);
+	while (n) {
+		u32 off = at & (PAGE_SIZE - 1);
 		u32 len = MIN(PAGE_SIZE - off, n);
 
-		err = write_page(inode, *at >> PAGE_SHIFT, off, from, len);
+		err = write_page(inode, at >> PAGE_SHIFT, off, from, len);
 		if (err == -EFAULT && before_border(from, len) < len) {
 			n = len = before_border(from, len);
-			err = write_page(inode, *at >> PAGE_SHIFT, off, from, len);
+			err = write_page(inode, at >> PAGE_SHIFT, off, from, len);
 		}
 		if (err)
 			break;
-		*at += len;
+		at += len;
 		from += len;
 		n -= len;
-		if (*at > inode->size)
-			inode->size = *at;
-		if (inode->cache.ops)
-			writeback_throttle(&inode->cache);
+		if (at > inode->size)
+			inode->size = at;
 	}
+	*pos = at;
 	return err;
 }
 
-/* A write that failed may have left bytes behind the end, and blocks. */
-static void undo_beyond_end(struct inode *inode)
-{
-	cache_clear_tail(inode);
-	if (inode->cache.ops && inode->ops->truncate)
-		inode->ops->truncate(inode, inode->size);
-}
-
-static long write_locked(struct file *f, const void *user, size_t n, u64 *pos)
+static __attribute__((noinline)) long write_stored(struct file *f, const char *user, size_t n,
+						   u64 *pos)
 {
 	struct inode *inode = f->inode;
-	u32 at, end;
-	int err;
+	u32 end = is_device(inode) ? end_of(inode) : CACHE_MAX_SIZE, at;
+	int err = is_device(inode) ? -ENOSPC : -EFBIG;
 
+	mutex_lock(&inode->lock);
 	if (f->flags & O_APPEND)
 		*pos = inode->size;
-	end = end_of(inode, &err);
-	if (*pos >= end)
-		return n ? err : 0;
-	at = *pos;
-	err = write_pages(inode, user, MIN(n, end - at), &at);
-	if (err && !is_device(inode))
-		undo_beyond_end(inode);
-	n = at - (u32)*pos;
-	*pos = at;
-	inode_touch(inode);
+	at = MIN(*pos, (u64)end);
+	if (n && at < end) {
+		err = write_pages(inode, user, MIN(n, end - at), &at, stored_write);
+		if (err)
+			stored_undo(inode);
+		inode_touch(inode);
+		n = at - (u32)*pos;
+		*pos = at;
+	} else {
+		err = n ? err : 0;
+		n = 0;
+	}
+	mutex_unlock(&inode->lock);
 	return n ? (long)n : err;
 }
 
 long cache_file_write(struct file *f, const void *user, size_t n, u64 *pos)
 {
-	long done;
+	struct inode *inode = f->inode;
+	u32 at;
+	int err;
 
-	if (!f->inode->cache.ops)
-		return write_locked(f, user, n, pos);
-	mutex_lock(&f->inode->lock);
-	done = write_locked(f, user, n, pos);
-	mutex_unlock(&f->inode->lock);
-	return done;
+	if (unlikely(inode->cache.ops))
+		return write_stored(f, user, n, pos);
+	if (f->flags & O_APPEND)
+		*pos = inode->size;
+	at = *pos;
+	if (*pos >= CACHE_MAX_SIZE)
+		return n ? -EFBIG : 0;
+	err = write_pages(inode, user, MIN(n, CACHE_MAX_SIZE - at), &at, write_kept);
+	if (err)
+		cache_clear_tail(inode);
+	n = at - (u32)*pos;
+	*pos = at;
+	inode_touch(inode);
+	return n ? (long)n : err;
 }
 
 int cache_append_kernel(struct inode *inode, const void *from, size_t n)

@@ -2,6 +2,7 @@
 #ifndef CACHE_INTERNAL_H
 #define CACHE_INTERNAL_H
 
+#include "arch/uaccess.h"
 #include "errno.h"
 #include "fs/vfs.h"
 #include "mm/cache.h"
@@ -40,12 +41,38 @@ u32 cache_shrink_range(struct inode *inode, u32 first, u32 last);
 void cache_clear_tail(struct inode *inode);
 
 /* copy.c: between a page and the user, from or at off: 0 or -EFAULT. May sleep. */
-int page_to_user(struct page *page, u32 off, char *user, u32 n);
-int page_from_user(struct page *page, u32 off, const char *user, u32 n);
+int high_to_user(struct page *page, u32 off, char *user, u32 n);
+int high_from_user(struct page *page, u32 off, const char *user, u32 n);
+
+static inline bool page_is_low(const struct page *page)
+{
+	return likely(page_zone_index(page) != ZONE_HIGHMEM);
+}
+
+static inline int page_to_user(struct page *page, u32 off, char *user, u32 n)
+{
+	if (page_is_low(page))
+		return copy_to_user(user, (char *)page_address(page) + off, n);
+	return high_to_user(page, off, user, n);
+}
+
+static inline int page_from_user(struct page *page, u32 off, const char *user, u32 n)
+{
+	if (page_is_low(page))
+		return copy_from_user((char *)page_address(page) + off, user, n);
+	return high_from_user(page, off, user, n);
+}
+
 /* The same with the kernel's memory; never sleeps. */
 void page_read(struct page *page, u32 off, void *to, u32 n);
 void page_write(struct page *page, u32 off, const void *from, u32 n);
 void page_zero(struct page *page, u32 off, u32 n);
+
+/* stored.c: of one page. 0 or -errno; may sleep. left: bytes that the reader needs from off on. */
+int stored_read(struct file *f, u32 index, u32 off, char *user, u32 n, u32 left);
+int stored_write(struct inode *inode, u32 index, u32 off, const char *user, u32 n);
+/* A write has failed: what it left behind the end, bytes and blocks, goes. */
+void stored_undo(struct inode *inode);
 
 /* io.c: between pages and the device. */
 

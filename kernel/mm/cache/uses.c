@@ -46,7 +46,7 @@ void cache_note_fault(struct page *page, struct mm_struct *mm)
 {
 	bool claimed;
 
-	if (!page_test(page, PG_filecache) || page_test(page, PG_mlocked))
+	if (page_test(page, PG_mlocked))
 		return;
 	claimed = claims(page);
 	if (page_test(page, PG_isolated)) {
@@ -65,9 +65,9 @@ void cache_note_fault(struct page *page, struct mm_struct *mm)
 
 bool cache_note_neighbour(struct page *page, struct mm_struct *mm)
 {
-	if (!page_test(page, PG_uptodate))
+	if (is_shadow(page) || !page_test(page, PG_uptodate))
 		return false;
-	if (!page_test(page, PG_filecache) || page->owner)
+	if (page->owner)
 		return true;
 	if (page_test(page, PG_readahead) || !page_test(page, PG_owned))
 		return false;
@@ -87,8 +87,6 @@ void cache_note_unmap(struct page *page, struct mm_struct *mm, bool used)
 {
 	struct mm_struct *heir = NULL;
 
-	if (!page_test(page, PG_filecache))
-		return;
 	if (used)
 		page_set(page, PG_young);
 	if (page->owner != mm)

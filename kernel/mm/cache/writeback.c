@@ -14,7 +14,6 @@
  */
 #include "arch/irq.h"
 #include "arch/time.h"
-#include "fs/proc.h"
 #include "internal.h"
 #include "lib/param.h"
 #include "limits.h"
@@ -200,35 +199,9 @@ static void writeback_thread(void *arg)
 	}
 }
 
-#define KNOB(name, field)                                                                          \
-	static void show_##field(struct seq_file *m)                                               \
-	{                                                                                          \
-		seq_printf(m, "%u\n", knobs.field);                                                \
-	}                                                                                          \
-	static int store_##field(char *text)                                                       \
-	{                                                                                          \
-		return param_set("vm." name, text, NULL, 0);                                       \
-	}
-
-KNOB("dirty_background_ratio", background_ratio)
-KNOB("dirty_ratio", ratio)
-KNOB("dirty_expire_centisecs", expire_centisecs)
-KNOB("dirty_writeback_centisecs", writeback_centisecs)
-KNOB("laptop_mode", laptop_seconds)
-
-static const struct proc_file files[] = {
-	{ "sys/vm/dirty_background_ratio", show_background_ratio, store_background_ratio },
-	{ "sys/vm/dirty_ratio", show_ratio, store_ratio },
-	{ "sys/vm/dirty_expire_centisecs", show_expire_centisecs, store_expire_centisecs },
-	{ "sys/vm/dirty_writeback_centisecs", show_writeback_centisecs, store_writeback_centisecs },
-	{ "sys/vm/laptop_mode", show_laptop_seconds, store_laptop_seconds },
-	{ NULL, NULL, NULL },
-};
-
 void writeback_init(void)
 {
 	timer_setup(&look_timer, look_fire, false);
 	timer_setup(&laptop_timer, laptop_fire, false);
-	proc_register(files);
 	kthread_create("writeback", 0, writeback_thread, NULL);
 }

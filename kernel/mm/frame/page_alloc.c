@@ -6,8 +6,7 @@
  * down to min. Below min a task that may sleep reclaims for itself; reclaim itself, and a task
  * that is being killed to free memory, may take the rest. When reclaim finds nothing the
  * out-of-memory killer is asked.
- *
- * min_free_kbytes is shared out over the zones by size: min; low = min + min/4; high = min + min/2.
+ * How large these are: watermarks.c.
  */
 #include "lib/assert.h"
 #include "lib/param.h"
@@ -20,10 +19,8 @@
 #include "proc/task.h"
 
 #define MAX_TRIES 16
-#define MAX_MIN_FREE 65536u /* KiB */
 
 struct zone zones[MAX_ZONES];
-u32 min_free_kbytes;
 
 u32 nr_free_pages(void)
 {
@@ -35,65 +32,6 @@ u32 nr_managed_pages(void)
 	return zones[0].managed + zones[1].managed + zones[2].managed;
 }
 
-static u32 sqrt_u32(u32 x)
-{
-	u32 r = 0;
-
-	for (u32 bit = 1u << 15; bit; bit >>= 1)
-		if ((u64)(r | bit) * (r | bit) <= x)
-			r |= bit;
-	return r;
-}
-
-/* Linux's choice: 4 * sqrt(low memory in KiB), from 128 KiB up. */
-static u32 default_min_free_kbytes(void)
-{
-	u32 low_kib = (zones[ZONE_DMA].managed + zones[ZONE_NORMAL].managed) * 4;
-
-	return MAX(128u, MIN(MAX_MIN_FREE, sqrt_u32(low_kib * 16)));
-}
-
-void zones_set_watermarks(void)
-{
-	u32 total = nr_managed_pages();
-
-	if (!min_free_kbytes)
-		min_free_kbytes = default_min_free_kbytes();
-	for (int i = 0; i < MAX_ZONES; i++) {
-		struct zone *z = &zones[i];
-		u32 min = (u64)(min_free_kbytes / 4) * z->managed / total;
-
-		z->watermark[WMARK_MIN] = min;
-		z->watermark[WMARK_LOW] = min + min / 4;
-		z->watermark[WMARK_HIGH] = min + min / 2;
-	}
-}
-
-static const char *parse_min_free(const char *text)
-{
-	u32 kib;
-
-	if (parse_u32(text, &kib) || kib > MAX_MIN_FREE)
-		return "not a number of KiB in range";
-	min_free_kbytes = kib;
-	if (nr_managed_pages()) /* else it is too early */
-		zones_set_watermarks();
-	return NULL;
-}
-
-static void list_min_free(char *buf, size_t size)
-{
-	snprintf(buf, size, "0..%u KiB", MAX_MIN_FREE);
-}
-
-static void show_min_free(char *buf, size_t size)
-{
-	snprintf(buf, size, "%u", min_free_kbytes);
-}
-
-PARAM_CALL("vm.min_free_kbytes", parse_min_free, list_min_free, show_min_free,
-	   "kept free for the kernel; 0: chosen by memory size");
-
 static int highest_zone(gfp_t gfp)
 {
 	if (gfp & GFP_HIGH)
@@ -103,9 +41,11 @@ static int highest_zone(gfp_t gfp)
 
 static struct page *alloc_from_zones(gfp_t gfp, u32 order, int mark)
 {
-	for (int i = highest_zone(gfp); i >= 0; i--) {
-		struct zone *z = &zones[i];
-		u32 keep = mark < 0 ? 0 : z->watermark[mark];
+	int highest = highest_zone(gfp), which = zone_keep(mark, highest);
+	struct zone *z = &zones[highest];
+
+	do {
+		u32 keep = which < 0 ? 0 : z->keep[which];
 		struct page *page;
 
 		if (z->nr_free < keep + (1u << order))
@@ -115,7 +55,7 @@ static struct page *alloc_from_zones(gfp_t gfp, u32 order, int mark)
 			z->nr_alloc += 1u << order;
 			return page;
 		}
-	}
+	} while (z-- != zones);
 	return NULL;
 }
 

@@ -4,26 +4,9 @@
 #include "../../lib/seq_file.c"
 #include "host/fake_core.h"
 
+#include "ws_test.h"
+
 enum { FRAMES = 100 };
-
-static const struct page_id none;
-
-/* Gives mm n pages from frame first on. */
-static void fault_in(struct mm_struct *mm, u32 first, u32 n)
-{
-	for (u32 i = first; i < first + n; i++)
-		core_insert(&mem_map[i], mm, VM_IN_FAULT, none);
-}
-
-/* mm uses these pages, and ms pass for it and for the machine; then comes a tick. */
-static void run(struct mm_struct *mm, u32 first, u32 n, u32 ms)
-{
-	mm->vtime_ns += ms * 1000000ull;
-	core_now_ns += ms * 1000000ull;
-	for (u32 i = first; i < first + n; i++)
-		page_set(&mem_map[i], PG_young);
-	EXPECT(!ws_tick());
-}
 
 static struct page *trim(struct mm_struct *mm)
 {

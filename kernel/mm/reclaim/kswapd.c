@@ -50,13 +50,13 @@ void kswapd_make_room(u32 nr)
 /* Frames free in the zones of the mask, and what they should keep. */
 static bool zones_low(u32 mask, u32 writing, u32 want)
 {
-	u32 have = writing, owned = 0;
+	u32 have = writing, owned = 0, highest = mask == ZONES_ALL ? ZONE_HIGHMEM : ZONE_NORMAL;
 
 	for (int i = 0; i < MAX_ZONES; i++) {
 		if (!(mask >> i & 1))
 			continue;
 		have += zones[i].nr_free;
-		want += zones[i].watermark[WMARK_HIGH];
+		want += zones[i].keep[zone_keep(WMARK_HIGH, highest)];
 		owned += zones[i].nr_owned;
 	}
 	return have < want && owned;

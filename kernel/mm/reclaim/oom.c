@@ -9,6 +9,8 @@
  */
 #include "mm/oom.h"
 
+#include "lib/assert.h"
+#include "lib/param.h"
 #include "lib/printf.h"
 #include "mm/mm.h"
 #include "mm/swap.h"
@@ -22,6 +24,10 @@
 #define VICTIM_PATIENCE_NS 1000000000u
 
 static u64 killed_ns; /* when the last victim was chosen */
+static u32 panic_on_oom;
+
+PARAM_U32("vm.panic_on_oom", panic_on_oom, 0, 1, NULL,
+	  "1: the machine stops rather than kill somebody");
 
 static u32 badness(const struct mm_struct *mm)
 {
@@ -71,6 +77,8 @@ bool out_of_memory(void)
 
 	if (!dying && !t)
 		return false;
+	if (!dying && panic_on_oom)
+		panic("out of memory, and vm.panic_on_oom is set");
 	if (!dying)
 		kill(t);
 	if (!(current->flags & TF_OOM_VICTIM))

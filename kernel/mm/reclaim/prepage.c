@@ -51,7 +51,8 @@ void swap_prepage(struct mm_struct *mm)
 	sort(slots, nr);
 	current->flags &= ~TF_RECLAIM; /* which may use the last frame */
 	for (u32 i = 0; i < nr; i++)
-		if (!swap_cached(slots[i]) && !swap_prefetch(slots[i], MAX_CLUSTER))
+		if (swap_slot_valid(slots[i]) && !swap_cached(slots[i]) &&
+		    !swap_prefetch(slots[i], MAX_CLUSTER))
 			break;
 	current->flags |= reclaims;
 }

@@ -213,11 +213,20 @@ static void clean_entry(struct rmap_entry *e, void *arg)
 	tlb_flush_page(e->mm->pgd, e->addr);
 }
 
+/* While an area is being switched off, a page leaves its slot there as soon as no entry names it. */
+static bool keeps_slot(struct page *page)
+{
+	if (!swap_slot_leaves(page->slot) || swap_count(page->slot))
+		return true;
+	swap_cache_del(page);
+	return false;
+}
+
 static bool give_slot(struct page *page)
 {
 	u32 slot;
 
-	if (page_test(page, PG_swapcache))
+	if (page_test(page, PG_swapcache) && (likely(!swap_leaving) || keeps_slot(page)))
 		return true;
 	slot = swap_alloc();
 	if (!slot)

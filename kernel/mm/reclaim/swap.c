@@ -1,149 +1,52 @@
 /*
- * The swap area: slots, counts, and the swap cache; mm/swap.h says what they mean.
- *
- * Slots are handed out one after the other; where the next one is taken, the search goes on at
- * the next wholly free group of 32, and only when there is none at any free slot. So what is
- * evicted together lies together.
+ * The slots of swap areas: counts, and the swap cache; mm/swap.h says what they mean. Which slot is
+ * handed out next is in swap_area.c.
  */
-#include "mm/swap.h"
-
-#include "drivers/block.h"
 #include "errno.h"
 #include "lib/assert.h"
-#include "lib/param.h"
 #include "lib/seq_file.h"
-#include "mm/bootmem.h"
+#include "mm/mm.h"
 #include "mm/policy_core.h"
 #include "mm/vmstat.h"
-#include "proc/task.h"
+#include "swap_internal.h"
 
-#define GROUP 32u
-#define SECTORS_PER_SLOT (PAGE_SIZE / SECTOR_SIZE)
-
-struct block_device *swap_bdev;
-u32 swap_nr_slots, swap_nr_free;
-
-static u16 *map;             /* entries that name the slot */
-static struct page **cache;  /* the frame that holds the same data */
-static u32 *shadow;          /* evictions when its page was evicted */
-static u8 *group_used;       /* slots in use, per group */
-static u32 cursor;           /* where the search goes on */
-static u32 evictions;
-
-void swap_boot_alloc(u32 nr_slots)
-{
-	u32 n = ALIGN_UP(nr_slots, GROUP);
-
-	map = boot_alloc(n * sizeof(*map), 4);
-	cache = boot_alloc(n * sizeof(*cache), 4);
-	shadow = boot_alloc(n * sizeof(*shadow), 4);
-	group_used = boot_alloc(n / GROUP, 4);
-	swap_nr_slots = nr_slots;
-}
-
-void swap_on(struct block_device *bdev)
-{
-	swap_bdev = bdev;
-	if (!bdev)
-		return;
-	swap_nr_slots = MIN(swap_nr_slots, bdev->nr_sectors / SECTORS_PER_SLOT);
-	swap_nr_free = swap_nr_slots - 1;
-	cursor = 1;
-	group_used[0] = 1; /* slot 0 is never used */
-}
-
-static bool slot_is_free(u32 slot)
-{
-	return !map[slot] && !cache[slot];
-}
-
-/* The next place to put something, when the one at the cursor is taken. */
-static u32 find_slot(void)
-{
-	u32 nr_groups = swap_nr_slots / GROUP;
-
-	for (u32 i = 0, g = cursor / GROUP; i < nr_groups; i++, g++) {
-		if (g >= nr_groups)
-			g = 0;
-		if (!group_used[g])
-			return g * GROUP;
-	}
-	for (u32 i = 0, s = cursor; i < swap_nr_slots; i++, s++) {
-		if (s >= swap_nr_slots)
-			s = 1;
-		if (slot_is_free(s))
-			return s;
-	}
-	panic("swap: %u slots are said to be free, but none is", swap_nr_free);
-}
-
-u32 swap_alloc(void)
-{
-	if (!swap_nr_free)
-		return 0;
-	if (cursor >= swap_nr_slots || !cursor || !slot_is_free(cursor))
-		cursor = find_slot();
-	swap_nr_free--;
-	group_used[cursor / GROUP]++;
-	return cursor++;
-}
+u32 swap_evictions;
 
 static void slot_released(u32 slot)
 {
 	struct page_id id = { SWAP_STORE, slot };
 
-	swap_nr_free++;
-	group_used[slot / GROUP]--;
-	shadow[slot] = 0;
+	swap_slot_put(slot);
 	policy_call_forget(id);
 }
 
-u32 swap_count(u32 slot)
+/* Apart, so that who only counts down saves no registers. */
+static void __attribute__((noinline)) slot_unnamed(u32 slot)
 {
-	return map[slot];
+	if (!swap_cached(slot))
+		slot_released(slot);
 }
 
-bool swap_slot_valid(u32 slot)
+bool swap_slot_leaves(u32 slot)
 {
-	return slot && slot < swap_nr_slots && map[slot];
-}
-
-bool swap_nearly_full(void)
-{
-	return swap_nr_free < swap_nr_slots / 2;
-}
-
-void swap_dup(u32 slot)
-{
-	ASSERT(slot && slot < swap_nr_slots && map[slot] < 0xFFFF);
-	map[slot]++;
+	return !swap_area_of(slot)->open;
 }
 
 void swap_free(u32 slot)
 {
-	ASSERT(swap_slot_valid(slot));
-	if (--map[slot] == 0 && !cache[slot])
-		slot_released(slot);
-}
+	u16 *count = &swap_index.map[slot >> AREA_SHIFT][slot];
 
-struct page *swap_cache_get(u32 slot)
-{
-	struct page *page = cache[slot];
-
-	if (page)
-		page_get(page);
-	return page;
-}
-
-bool swap_cached(u32 slot)
-{
-	return cache[slot];
+	ASSERT(*count);
+	if (--*count == 0)
+		slot_unnamed(slot);
 }
 
 void swap_cache_add(struct page *page, u32 slot)
 {
-	ASSERT(!cache[slot] && !page_test(page, PG_swapcache));
-	cache[slot] = page;
+	struct page **at = &swap_index.cache[slot >> AREA_SHIFT][slot];
+
+	ASSERT(!*at && !page_test(page, PG_swapcache));
+	*at = page;
 	page->slot = slot;
 	page_set(page, PG_swapcache);
 	page_get(page);
@@ -152,59 +55,107 @@ void swap_cache_add(struct page *page, u32 slot)
 void swap_cache_del(struct page *page)
 {
 	u32 slot = page->slot;
+	struct page **at = &swap_index.cache[slot >> AREA_SHIFT][slot];
 
-	ASSERT(page_test(page, PG_swapcache) && cache[slot] == page);
+	ASSERT(page_test(page, PG_swapcache) && *at == page);
 	ASSERT(!page_test(page, PG_writeback));
-	cache[slot] = NULL;
+	*at = NULL;
 	page_clear(page, PG_swapcache);
-	if (!map[slot])
+	if (!swap_count(slot))
 		slot_released(slot);
 	page_put(page);
 }
 
 void swap_cache_release(struct page *page)
 {
-	if (!page_test(page, PG_swapcache) || page->mapcount || map[page->slot])
+	if (!page_test(page, PG_swapcache) || page->mapcount || swap_count(page->slot))
 		return;
 	if (page_test(page, PG_isolated) || page_test(page, PG_locked))
 		return;
 	swap_cache_del(page);
 }
 
-void swap_note_eviction(u32 slot)
+void swap_cache_prune(struct swap_area *a)
 {
-	shadow[slot] = ++evictions;
+	for (u32 i = 0; i < a->nr && swap_area_used(a); i++) {
+		struct page *page = a->t.cache[i];
+
+		if (a->t.map[i] || !page || swap_place_forbidden(a, i))
+			continue;
+		if (!page_test(page, PG_isolated) && !page_test(page, PG_locked))
+			swap_cache_del(page);
+	}
 }
 
-u32 swap_refault_distance(u32 slot)
+/* A major fault on a page that was evicted not long ago: a larger memory would have kept it. */
+void swap_note_refault(struct mm_struct *mm, u32 slot)
 {
-	return shadow[slot] ? evictions - shadow[slot] + 1 : 0;
+	u32 shadow = swap_index.shadow[slot >> AREA_SHIFT][slot];
+
+	if (!shadow || swap_evictions - shadow >= vm_frames())
+		return;
+	mm->count.nr_refault++;
+	stat_count(workingset_refault);
 }
 
-static int check_slot(u32 slot, u32 *used)
+static bool place_sound(const struct swap_area *a, u32 place)
 {
-	struct page *page = cache[slot];
+	struct page *page = a->t.cache[place];
 
-	if (page && (!page_test(page, PG_swapcache) || page->slot != slot || !page->count))
-		return -EINVAL;
-	*used += !slot_is_free(slot);
-	return 0;
+	if (swap_place_forbidden(a, place))
+		return !a->t.map[place];
+	return !page ||
+	       (page_test(page, PG_swapcache) && page->slot == a->first + place && page->count);
+}
+
+static bool area_sound(const struct swap_area *a)
+{
+	u32 used = 0, forbidden = 0, in_groups = 0;
+
+	for (u32 i = 0; i < a->nr; i++) {
+		if (!place_sound(a, i))
+			return false;
+		used += !swap_place_free(a, i);
+		forbidden += swap_place_forbidden(a, i);
+	}
+	for (u32 g = 0; g <= (a->nr - 1) / SWAP_GROUP; g++)
+		in_groups += a->t.group_used[g];
+	return used == in_groups && used + a->nr_free == a->nr && forbidden + a->nr_usable == a->nr;
 }
 
 int swap_check(void)
 {
-	u32 used = 0;
+	u32 nr_free = 0, nr_usable = 0, nr = 0;
+	const struct swap_area *a;
 
-	for (u32 slot = 1; slot < swap_nr_slots; slot++)
-		if (check_slot(slot, &used))
+	for_each_swap_area(a)
+	{
+		if (!area_sound(a))
 			return -EINVAL;
-	return !swap_bdev || used + swap_nr_free == swap_nr_slots - 1 ? 0 : -EINVAL;
+		nr += a->open ? a->nr : 0;
+		nr_free += a->open ? a->nr_free : 0;
+		nr_usable += a->open ? a->nr_usable : 0;
+	}
+	return nr == swap_nr_slots && nr_free == swap_nr_free && nr_usable == swap_nr_usable
+		       ? 0
+		       : -EINVAL;
+}
+
+u64 swap_nr_entries(void)
+{
+	const struct swap_area *a;
+	u64 named = 0;
+
+	for_each_swap_area(a) for (u32 i = 0; i < a->nr; i++) named += a->t.map[i];
+	return named;
 }
 
 void swaps_show(struct seq_file *m)
 {
+	const struct swap_area *a;
+
 	seq_printf(m, "%-40s%-10s%10s%12s%12s\n", "Filename", "Type", "Size", "Used", "Priority");
-	if (swap_bdev)
-		seq_printf(m, "/dev/%-35s%-10s%10u%12u%12d\n", swap_bdev->name, "partition",
-			   (swap_nr_slots - 1) * 4, (swap_nr_slots - 1 - swap_nr_free) * 4, -2);
+	for_each_swap_area(a)
+		seq_printf(m, "/dev/%-35s%-10s%10u%12u%12d\n", a->bdev->name, "partition",
+			   a->nr_usable * 4, swap_area_used(a) * 4, a->prio);
 }

@@ -17,12 +17,10 @@
 #include "mm/mm.h"
 #include "mm/policy_core.h"
 #include "mm/reclaim.h"
-#include "mm/swap.h"
 #include "mm/vmstat.h"
 #include "mm/zone.h"
 #include "proc/task.h"
-
-#define SECTORS_PER_SLOT (PAGE_SIZE / SECTOR_SIZE)
+#include "swap_internal.h"
 
 u32 page_cluster = 3;
 PARAM_U32("vm.page_cluster", page_cluster, 0, MAX_CLUSTER, "log2 pages", "read-ahead from swap");
@@ -32,7 +30,7 @@ static u32 nr_plugged;
 
 static struct bio *get_bio(u32 slot, bool write, void (*end)(struct bio *bio))
 {
-	return bio_get(swap_bdev, slot * SECTORS_PER_SLOT, write, BIO_SWAP, end);
+	return bio_get(swap_area_of(slot)->bdev, swap_sector(slot), write, BIO_SWAP, end);
 }
 
 static void read_end(struct bio *bio)
@@ -155,7 +153,7 @@ static void read_cluster(struct bio *bio, struct page *target, u32 cluster)
 
 	while (lo > first && (page = add_neighbour(lo - 1)))
 		before[slot - lo--] = page;
-	bio->sector = lo * SECTORS_PER_SLOT;
+	bio->sector = swap_sector(lo);
 	for (u32 i = slot - lo; i > 0; i--)
 		bio_add(bio, before[i - 1], 0, PAGE_SIZE);
 	bio_add(bio, target, 0, PAGE_SIZE);
@@ -168,9 +166,9 @@ static void read_cluster(struct bio *bio, struct page *target, u32 cluster)
 }
 
 /* log2 of the pages to read at once. */
-static u32 read_ahead(const struct vm_area_struct *vma)
+static u32 read_ahead(const struct bio *bio, const struct vm_area_struct *vma)
 {
-	return vma->flags & VM_RAND_READ || swap_bdev->synchronous ? 0 : page_cluster;
+	return vma->flags & VM_RAND_READ || bio->bdev->synchronous ? 0 : page_cluster;
 }
 
 struct page *swap_in(u32 slot, struct vm_area_struct *vma, bool *major)
@@ -185,12 +183,12 @@ struct page *swap_in(u32 slot, struct vm_area_struct *vma, bool *major)
 	page = add_frame(slot, GFP_USER);
 	if (!page) { /* no memory; or somebody read it while we slept, and it is in the cache */
 		frames_uncharge();
-		return swap_cache_get(slot);
+		return swap_slot_valid(slot) ? swap_cache_get(slot) : NULL;
 	}
 	page_get(page);
 	*major = true;
 	bio = get_bio(slot, false, read_end);
-	read_cluster(bio, page, read_ahead(vma));
+	read_cluster(bio, page, read_ahead(bio, vma));
 	return page;
 }
 
@@ -202,17 +200,73 @@ bool swap_prefetch(u32 slot, u32 cluster)
 	if (!page)
 		return false;
 	bio = get_bio(slot, false, read_end);
-	read_cluster(bio, page, swap_bdev->synchronous ? 0 : cluster);
+	read_cluster(bio, page, bio->bdev->synchronous ? 0 : cluster);
 	return true;
 }
 
-/* A major fault on a page that was evicted not long ago: a larger memory would have kept it. */
-void swap_note_refault(struct mm_struct *mm, u32 slot)
+/* A frame for swapoff, as add_frame; kills nobody for it. */
+static struct page *add_frame_gently(u32 slot)
 {
-	u32 distance = swap_refault_distance(slot);
+	struct page *page;
 
-	if (!distance || distance > vm_frames())
-		return;
-	mm->count.nr_refault++;
-	stat_count(workingset_refault);
+	while (!frames_try_charge()) {
+		bool some;
+
+		reclaim_begin();
+		some = reclaim_one_anon();
+		reclaim_end();
+		if (!some)
+			return NULL;
+	}
+	page = add_frame(slot, GFP_USER | GFP_NORETRY);
+	if (!page)
+		frames_uncharge();
+	return page;
+}
+
+/* Sends a request for places that follow one another, from `place` on, that hold a page and are not in
+ * memory: at most nr. Returns how many. */
+static u32 read_run(const struct swap_area *a, u32 place, struct page **pages, u32 nr)
+{
+	u32 n = 0, slot = a->first + place;
+	struct bio *bio;
+
+	nr = MIN(MIN(nr, a->nr - place), BIO_MAX_PIECES);
+	while (n < nr && swap_slot_valid(slot + n) && !swap_cached(slot + n)) {
+		pages[n] = add_frame_gently(slot + n);
+		if (!pages[n])
+			break;
+		page_get(pages[n++]);
+	}
+	if (!n)
+		return 0;
+	bio = get_bio(slot, false, read_end);
+	for (u32 i = 0; i < n; i++)
+		bio_add(bio, pages[i], 0, PAGE_SIZE);
+	stat_add(pswpin, n);
+	block_submit(bio);
+	return n;
+}
+
+u32 swap_read_area(const struct swap_area *a, u32 *place, struct page **pages, u32 nr)
+{
+	u32 n = 0, run;
+
+	while (*place < a->nr && n < nr) {
+		u32 slot = a->first + *place;
+
+		if (swap_slot_valid(slot) && swap_cached(slot)) {
+			pages[n++] = swap_cache_get(slot);
+			++*place;
+		} else if (swap_slot_valid(slot)) {
+			run = read_run(a, *place, pages + n, nr - n);
+			if (!run && swap_slot_valid(slot) && !swap_cached(slot))
+				break;
+			n += run;
+			*place += run;
+		} else {
+			++*place;
+		}
+	}
+	return n;
 }

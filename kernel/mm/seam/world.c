@@ -126,8 +126,7 @@ u32 vm_frames(void)
 	u32 have = vm_nr_isolated + zones_nr_owned(), spare = 0;
 
 	for (int i = 0; i < MAX_ZONES; i++)
-		if (zones[i].nr_free > zones[i].watermark[WMARK_LOW])
-			spare += zones[i].nr_free - zones[i].watermark[WMARK_LOW];
+		spare += zone_spare(&zones[i]);
 	have += spare;
 	return frames_cap ? MIN(have, frames_cap) : have;
 }

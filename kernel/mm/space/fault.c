@@ -79,11 +79,12 @@ static void map_file(struct fault *f, struct page *page)
 	page->mapcount++;
 	*f->pte = pte_make(page_pfn(page), f->write);
 	mm_count_file(vma->mm, 1);
-	if (page_test(page, PG_filecache))
+	if (page_test(page, PG_filecache)) {
 		current->fresh_va = f->addr;
-	if (vma->flags & VM_LOCKED)
-		page_pin(page);
-	cache_note_fault(page, vma->mm);
+		if (vma->flags & VM_LOCKED)
+			page_pin(page);
+		cache_note_fault(page, vma->mm);
+	}
 	if (!f->write)
 		filemap_map_around(vma, f->addr);
 }
@@ -202,6 +203,8 @@ static bool grow_stack(struct vm_area_struct *vma, u32 addr)
 	if (!(vma->flags & VM_GROWSDOWN) || vma->end - start > STACK_LIMIT || start < STACK_GUARD)
 		return false;
 	if (prev && start - prev->end < STACK_GUARD)
+		return false;
+	if (!vm_may_commit((vma->start - start) >> PAGE_SHIFT))
 		return false;
 	vma_resize(vma, start, vma->end);
 	return true;

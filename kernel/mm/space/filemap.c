@@ -25,18 +25,24 @@ void filemap_map_around(struct vm_area_struct *vma, u32 addr)
 	u32 to = MIN(ALIGN_DOWN(addr, AROUND * PAGE_SIZE) + AROUND * PAGE_SIZE, vma->end);
 	u32 index = vma->pgoff + ((from - vma->start) >> PAGE_SHIFT);
 	pte_t *pte = pte_lookup(vma->mm->pgd, from);
+	const struct radix_node *leaf = NULL;
+	bool stored = vma->inode->cache.ops;
 	int n = 0;
 
 	for (; from < to; from += PAGE_SIZE, index++, pte++) {
-		struct page *page = radix_find(&vma->inode->cache.pages, index);
+		struct page *page;
 
-		if (!page || (uintptr_t)page & 1 || !pte_none(*pte) ||
-		    !cache_note_neighbour(page, vma->mm))
+		if (!leaf || index % RADIX_SLOTS == 0)
+			leaf = radix_leaf(&vma->inode->cache.pages, index);
+		page = leaf ? leaf->slot[index % RADIX_SLOTS] : NULL;
+		if (!page || !pte_none(*pte))
+			continue;
+		if (stored && !cache_note_neighbour(page, vma->mm))
 			continue;
 		page_get(page);
 		page->mapcount++;
 		*pte = pte_mkold(pte_make(page_pfn(page), false));
-		if (vma->flags & VM_LOCKED)
+		if (stored && vma->flags & VM_LOCKED)
 			page_pin(page);
 		n++;
 	}

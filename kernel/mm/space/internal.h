@@ -29,6 +29,15 @@ static inline bool vma_is_demand(const struct vm_area_struct *vma)
 	return !vma->inode || (!(vma->flags & VM_SHARED) && vma->flags & VM_WRITE);
 }
 
+/* overcommit.c: may so many pages more be promised? */
+bool vm_may_commit(u32 pages);
+
+/* Is memory promised for regions with these flags? */
+static inline bool vm_is_promised(u32 flags)
+{
+	return (flags & (VM_SHARED | VM_WRITE)) == VM_WRITE;
+}
+
 static inline u32 vma_pages(const struct vm_area_struct *vma)
 {
 	return (vma->end - vma->start) >> PAGE_SHIFT;
@@ -62,6 +71,10 @@ static inline u32 table_end(u32 addr, u32 end)
 
 	return next - 1 < end - 1 ? next : end;
 }
+
+/* unuse.c: maps, in all address spaces, what is in the swap cache for slots first..end - 1, and gives
+ * those slots up. May sleep between two address spaces. */
+void unuse_slots(u32 first, u32 end);
 
 /* mlock.c: takes a page from the policy, and gives it back. */
 void page_pin(struct page *page);

@@ -88,9 +88,12 @@ void mm_attach(struct task_struct *t, struct mm_struct *mm)
 
 static int copy_region(struct mm_struct *child, struct vm_area_struct *vma)
 {
-	struct vm_area_struct *copy = vma_new(child, vma->start, vma->end, vma->flags & ~VM_LOCKED,
-					      vma->inode, vma->pgoff);
+	struct vm_area_struct *copy;
 
+	if (vm_is_promised(vma->flags) && !vm_may_commit(vma_pages(vma)))
+		return -ENOMEM;
+	copy = vma_new(child, vma->start, vma->end, vma->flags & ~VM_LOCKED, vma->inode,
+		       vma->pgoff);
 	if (!copy)
 		return -ENOMEM;
 	vma_insert(copy);

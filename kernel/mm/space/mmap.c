@@ -39,6 +39,11 @@ static bool range_ok(u32 addr, u32 len)
 	       addr <= TASK_SIZE - PAGE_SIZE - len;
 }
 
+static bool may_promise(u32 vm, u32 len)
+{
+	return !vm_is_promised(vm) || vm_may_commit(len >> PAGE_SHIFT);
+}
+
 static int unmap_locked(struct mm_struct *mm, u32 start, u32 end)
 {
 	struct vm_area_struct *vma, *next;
@@ -96,6 +101,7 @@ long do_mmap(struct mm_struct *mm, u32 addr, u32 len, u32 prot, u32 flags, struc
 	     u32 pgoff)
 {
 	struct vm_area_struct *vma;
+	u32 vm;
 	long at;
 	int err = check_mmap(addr, len, flags, inode, pgoff);
 
@@ -105,7 +111,7 @@ long do_mmap(struct mm_struct *mm, u32 addr, u32 len, u32 prot, u32 flags, struc
 		return -ENOMEM;
 	len = PAGE_ALIGN(len);
 	mutex_lock(&mm->lock);
-	at = mm->map_count < MAX_MAP_COUNT ? choose_address(mm, addr, len, flags) : -ENOMEM;
+	at = mm->map_count < max_map_count ? choose_address(mm, addr, len, flags) : -ENOMEM;
 	if (at < 0 && at > -4096)
 		goto out;
 	if (flags & MAP_FIXED) {
@@ -113,8 +119,9 @@ long do_mmap(struct mm_struct *mm, u32 addr, u32 len, u32 prot, u32 flags, struc
 		if (err)
 			goto fail;
 	}
-	vma = vma_new(mm, at, at + len, prot_to_vm(prot, flags) | mm->def_flags, inode, pgoff);
+	vm = prot_to_vm(prot, flags) | mm->def_flags;
 	err = -ENOMEM;
+	vma = may_promise(vm, len) ? vma_new(mm, at, at + len, vm, inode, pgoff) : NULL;
 	if (!vma)
 		goto fail;
 	vma_insert(vma);
@@ -186,6 +193,20 @@ static u32 set_protection(struct vm_area_struct *vma, u32 vm)
 	return (vma->flags & ~(VM_READ | VM_WRITE | VM_EXEC)) | vm;
 }
 
+/* May what becomes writable in the range be promised? */
+static bool may_become(struct mm_struct *mm, u32 start, u32 end, u32 prot)
+{
+	struct vm_area_struct *vma;
+	u32 bytes = 0;
+
+	if (!(prot & PROT_WRITE))
+		return true;
+	for (vma = vma_find(mm, start); vma && vma->start < end; vma = vma_next(vma))
+		if (!(vma->flags & (VM_SHARED | VM_WRITE)))
+			bytes += MIN(vma->end, end) - MAX(vma->start, start);
+	return !bytes || vm_may_commit(bytes >> PAGE_SHIFT);
+}
+
 long do_mprotect(struct mm_struct *mm, u32 addr, u32 len, u32 prot)
 {
 	struct vm_area_struct *vma;
@@ -199,7 +220,7 @@ long do_mprotect(struct mm_struct *mm, u32 addr, u32 len, u32 prot)
 	if (!range_ok(addr, len))
 		return -ENOMEM;
 	mutex_lock(&mm->lock);
-	if (range_mapped(mm, addr, addr + len))
+	if (range_mapped(mm, addr, addr + len) && may_become(mm, addr, addr + len, prot))
 		err = vma_for_range(mm, addr, addr + len, set_protection, prot_to_vm(prot, 0));
 	for (vma = vma_find(mm, addr); !err && vma && vma->start < addr + len; vma = vma_next(vma))
 		protect_range(vma, MAX(addr, vma->start), MIN(addr + len, vma->end));
@@ -211,7 +232,8 @@ static bool extend_brk(struct mm_struct *mm, u32 from, u32 to)
 {
 	struct vm_area_struct *vma = vma_find(mm, from);
 
-	if (to > USER_MMAP_TOP || (vma && vma->start < to) || mm->map_count >= MAX_MAP_COUNT)
+	if (to > USER_MMAP_TOP || (vma && vma->start < to) || mm->map_count >= max_map_count ||
+	    !vm_may_commit((to - from) >> PAGE_SHIFT))
 		return false;
 	vma = vma_new(mm, from, to, VM_READ | VM_WRITE | mm->def_flags, NULL, 0);
 	if (!vma)
@@ -251,6 +273,8 @@ static long grow_in_place(struct mm_struct *mm, u32 addr, u32 old_len, u32 new_l
 		return -ENOMEM;
 	next = vma_next(vma);
 	if (next && next->start < addr + new_len)
+		return -ENOMEM;
+	if (!may_promise(vma->flags, new_len - old_len))
 		return -ENOMEM;
 	vma_resize(vma, vma->start, addr + new_len);
 	return addr;

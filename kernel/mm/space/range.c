@@ -38,22 +38,32 @@ static void zap_swap(struct mm_struct *mm, u32 slot)
 	page_put(page);
 }
 
-static void zap_page(struct vm_area_struct *vma, struct page *page, bool used, struct tally *t)
+static void zap_file(struct vm_area_struct *vma, struct page *page, pte_t e, struct tally *t)
+{
+	t->file--;
+	page->mapcount--;
+	if (page_test(page, PG_filecache)) {
+		if (vma->flags & VM_LOCKED)
+			page_unpin(page);
+		cache_note_unmap(page, vma->mm, pte_present(e) && pte_young(e));
+	}
+	page_put(page);
+}
+
+static void zap_page(struct vm_area_struct *vma, struct page *page, pte_t e, struct tally *t)
 {
 	if (is_zero_page(page))
 		return;
-	if (page_test(page, PG_anon))
-		t->anon--;
-	else
-		t->file--;
+	if (!page_test(page, PG_anon)) {
+		zap_file(vma, page, e, t);
+		return;
+	}
+	t->anon--;
 	page->mapcount--;
-	if (vma->flags & VM_LOCKED &&
-	    (page->mapcount || page_test(page, PG_swapcache) || page_test(page, PG_filecache)))
+	if (vma->flags & VM_LOCKED && (page->mapcount || page_test(page, PG_swapcache)))
 		page_unpin(page);
-	if (page_test(page, PG_filecache)) {
-		cache_note_unmap(page, vma->mm, used);
-	} else if (page->mapcount) {
-		if (page_test(page, PG_anon) && page->owner == vma->mm)
+	if (page->mapcount) {
+		if (page->owner == vma->mm)
 			page_disown(page);
 	} else if (page_test(page, PG_swapcache)) {
 		leave_swap_cache(vma->mm, page);
@@ -65,7 +75,7 @@ void unmap_page(struct vm_area_struct *vma, struct page *page)
 {
 	struct tally t = { 0 };
 
-	zap_page(vma, page, false, &t);
+	zap_page(vma, page, pte_zero(), &t);
 	tally_settle(vma->mm, &t);
 }
 
@@ -83,7 +93,7 @@ static void zap_table(struct vm_area_struct *vma, u32 addr, u32 end, struct tall
 			t->swap--;
 			zap_swap(vma->mm, pte_swap_slot(e));
 		} else {
-			zap_page(vma, pfn_page(pte_pfn(e)), pte_present(e) && pte_young(e), t);
+			zap_page(vma, pfn_page(pte_pfn(e)), e, t);
 		}
 	}
 }

@@ -13,7 +13,12 @@
 #include "errno.h"
 #include "fs/vfs.h"
 #include "internal.h"
+#include "lib/param.h"
 #include "mm/slab.h"
+
+u32 max_map_count = 65530;
+
+PARAM_U32("vm.max_map_count", max_map_count, 16, 1u << 20, "regions", "that a process may have");
 
 static struct kmem_cache *vma_cache;
 
@@ -101,6 +106,8 @@ static void count_pages(struct vm_area_struct *vma, int sign)
 		c->locked_vm += n;
 	if (vma_is_demand(vma))
 		c->demand += n;
+	if (vm_is_promised(vma->flags))
+		vm_committed += n;
 }
 
 /* Into the tree; the list place follows from the parent found on the way. */
@@ -188,7 +195,7 @@ int vma_split_at(struct mm_struct *mm, u32 addr)
 
 	if (!vma || vma->start >= addr)
 		return 0;
-	if (mm->map_count >= MAX_MAP_COUNT)
+	if (mm->map_count >= max_map_count)
 		return -ENOMEM;
 	end = vma->end;
 	upper = vma_new(mm, addr, end, vma->flags, vma->inode,

@@ -140,7 +140,7 @@ static long run(char *line)
 
 	for (int n = 0; n < WORDS && (word[n] = strtok(n ? NULL : line, " \n")); n++)
 		decode(word[n]);
-	if (!word[0] || !strcmp(word[0], "flush"))
+	if (!word[0] || strstr(" flush cut close ", word[0])) /* the host's alone */
 		return 0;
 	if (!strcmp(word[0], "sync"))
 		return sync(), 0;

@@ -1,4 +1,4 @@
-"""The swap area's tables: how many entries name a slot, and whether a frame holds the same data."""
+"""The tables of the swap areas: how many entries name a slot, and whether a frame holds the same data."""
 
 from __future__ import annotations
 
@@ -6,38 +6,50 @@ from .errors import TmError
 from .machine import Machine
 from .memory import View
 
-BESIDE = "swap_alloc"  # a global function of mm/reclaim/swap.c, whose tables are static
+AREA_SHIFT = 21  # of include/mm/swap.h: a slot's number is the area's, then the place in it
 COUNT_SIZE, POINTER_SIZE = 2, 4
+FORBIDDEN = 1  # what the cache says of a place that is never used
 
 
-def slots(machine: Machine) -> int:
-    """How many there are; 0: no swap area."""
-    return machine.number("swap_nr_slots") if machine.number("swap_bdev") else 0
+def exists(machine: Machine, slot: int) -> bool:
+    """Is it a slot of some area, and not an area's first one, which is never used?"""
+    ends = machine.variable("swap_index").array("end")
+    area, place = divmod(slot, 1 << AREA_SHIFT)
+    return place > 0 and area < len(ends) and slot < ends[area]
+
+
+def device_of(machine: Machine, slot: int) -> View:
+    """The disk on which a slot lies."""
+    size = machine.layout("struct swap_area").size
+    area = machine.view("struct swap_area", machine.address("swap_areas") + (slot >> AREA_SHIFT) * size)
+    return machine.view("struct block_device", area["bdev"])
 
 
 def slot_count(machine: Machine, slot: int) -> int:
     """How many page-table entries name a slot. TmError: there is no such slot."""
     check(machine, slot)
-    return machine.memory.number(machine.number("map", BESIDE) + slot * COUNT_SIZE, COUNT_SIZE)
+    table = machine.variable("swap_index").array("map")[slot >> AREA_SHIFT]
+    return machine.memory.number(table + slot * COUNT_SIZE, COUNT_SIZE)
 
 
 def cached_page(machine: Machine, slot: int) -> View | None:
     """The struct page in the swap cache for a slot, if there is one. TmError: there is no such slot."""
     check(machine, slot)
-    page = machine.memory.number(machine.number("cache", BESIDE) + slot * POINTER_SIZE)
-    return machine.view("struct page", page) if page else None
+    table = machine.variable("swap_index").array("cache")[slot >> AREA_SHIFT]
+    page = machine.memory.number(table + slot * POINTER_SIZE)
+    return machine.view("struct page", page) if page > FORBIDDEN else None
 
 
 def check(machine: Machine, slot: int) -> None:
-    """TmError unless the swap area has the slot."""
-    if not 0 < slot < slots(machine):
-        raise TmError(f"there is no swap slot {slot}: the area has {slots(machine)}")
+    """TmError unless some area has the slot."""
+    if not exists(machine, slot):
+        raise TmError(f"there is no swap slot {slot}")
 
 
 def slot_state(machine: Machine, slot: int) -> str:
     """A slot in words."""
-    if not 0 < slot < slots(machine):
-        return f"slot {slot}, which does not exist: the area has {slots(machine)}"
+    if not exists(machine, slot):
+        return f"slot {slot}, which does not exist"
     count = slot_count(machine, slot)
     named = "by one entry" if count == 1 else f"by {count} entries"
     return f"slot {slot}, named {named}, {'in' if cached_page(machine, slot) else 'not in'} the swap cache"

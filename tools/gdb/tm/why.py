@@ -25,7 +25,7 @@ from .machine import Machine
 from .memory import View
 from .page import flags, page_of
 from .pt import is_zero_page, meaning
-from .swap import cached_page, slot_count, slots
+from .swap import cached_page, device_of, exists, slot_count
 from .tasks import current, mm_of, title
 from .vma import path, rights, vma_name, vmas
 from .walk import gather
@@ -103,7 +103,7 @@ def read_ahead(slot: int, size: int, wanted: Callable[[int], bool]) -> tuple[int
 def swapped(f: Fault) -> str:
     """The entry names a slot."""
     machine, slot = f.machine, f.entry.slot
-    if not 0 < slot < slots(machine) or not slot_count(machine, slot):
+    if not exists(machine, slot) or not slot_count(machine, slot):
         return f"slot {slot} holds no page: the entry is broken"
     page = cached_page(machine, slot)
     exclusive = slot_count(machine, slot) == 1 and not (page and page["mapcount"])
@@ -118,13 +118,13 @@ def swapped(f: Fault) -> str:
 def reading(f: Fault, slot: int) -> str:
     """What is read from the swap area for a slot."""
     machine = f.machine
-    device = machine.view("struct block_device", machine.number("swap_bdev"))
+    device = device_of(machine, slot)
     left = frames_left(machine)  # the slot itself takes one, if need be another page's
     alone = f.vma["flags"] & VM_RAND_READ or device["synchronous"] or (left is not None and left < 2)
     size = 1 if alone else 1 << machine.number("page_cluster")
 
     def wanted(near: int) -> bool:
-        return 0 < near < slots(machine) and slot_count(machine, near) > 0 and not cached_page(machine, near)
+        return exists(machine, near) and slot_count(machine, near) > 0 and not cached_page(machine, near)
 
     low, high = read_ahead(slot, size, wanted)
     if low == high:

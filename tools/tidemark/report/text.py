@@ -11,6 +11,8 @@ from typing import Any
 
 def printable(text: str) -> str:
     """`text` with a question mark for each character that cannot be printed, or not be written to a file."""
+    if text.isprintable():
+        return text
     return "".join(character if character.isprintable() else "?" for character in text)
 
 

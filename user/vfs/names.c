@@ -1,61 +1,10 @@
-/*
- * files: do names, links, nodes, owners and times behave as on Linux? In a folder of its own below
- * the working directory, which it leaves empty.
- *
- * Linux is the oracle: the same program must report no failures there (run by root, on a file system
- * that counts the names of directories, as ext4 and tmpfs do). With `matrix` it judges nothing and
- * prints what a rename of every kind of file onto every other says, to be compared with the same
- * lines from Linux.
- */
-#include "lib.h"
+/* Names, links, nodes, modes, owners, times, sizes. */
+#include "vfs.h"
 #include <poll.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/sysmacros.h>
-#include <sys/time.h>
-
-#define HELP                                                                                          \
-	"usage: files [matrix]\n"                                                                     \
-	"Compare names, links, nodes, owners and times with Linux. checks= made, failures= answers\n" \
-	"that differ; exit status 1 if there are any. matrix: print what renames say.\n"
 
 enum { NOREPLACE = 1, CHAIN = 40 };
-
-static int nr_checks, nr_failures;
-
-static void check(bool ok, int line, const char *text)
-{
-	nr_checks++;
-	if (ok)
-		return;
-	nr_failures++;
-	warn_user("line %d: %s (errno %d)", line, text, errno);
-}
-
-#define CHECK(condition) check(condition, __LINE__, #condition)
-/* The call fails, with this error. */
-#define FAILS(call, error) check((call) == -1 && errno == (error), __LINE__, #call ": " #error)
-
-static int make(const char *name)
-{
-	int fd = open(name, O_CREAT | O_EXCL | O_RDWR, 0644);
-
-	return fd < 0 ? fd : close(fd);
-}
-
-static struct stat info(const char *name)
-{
-	struct stat st = { .st_nlink = 0 };
-
-	lstat(name, &st);
-	return st;
-}
-
-static int rename2(const char *from, const char *to, int flags)
-{
-	return syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, flags);
-}
 
 /* How often a name is in the working directory. */
 static int listed(const char *name)
@@ -349,84 +298,8 @@ static void test_file_systems(void)
 	close(fd);
 }
 
-/* The matrix. */
-
-static const char *const kinds[] = { "none", "file", "empty", "full", "link", "fifo", "twin" };
-
-static void put(const char *kind, const char *name)
-{
-	char in[32];
-
-	snprintf(in, sizeof(in), "%s/in", name);
-	if (!strcmp(kind, "file"))
-		make(name);
-	else if (!strcmp(kind, "empty") || !strcmp(kind, "full"))
-		mkdir(name, 0700);
-	else if (!strcmp(kind, "link"))
-		symlink("nowhere", name);
-	else if (!strcmp(kind, "fifo"))
-		mkfifo(name, 0600);
-	else if (!strcmp(kind, "twin"))
-		link("twin", name);
-	if (!strcmp(kind, "full"))
-		make(in);
-}
-
-static void clear(const char *name)
-{
-	char in[32];
-
-	snprintf(in, sizeof(in), "%s/in", name);
-	unlink(in);
-	if (rmdir(name))
-		unlink(name);
-}
-
-static void print_rename(const char *from, const char *to, int flags)
-{
-	int err = rename2("a", "b", flags) ? errno : 0;
-
-	printf("rename %s %s %d: %d, left %o, there %o, names %lu\n", from, to, flags, err,
-	       info("a").st_mode & S_IFMT, info("b").st_mode & S_IFMT,
-	       (unsigned long)info("twin").st_nlink);
-}
-
-static void matrix(void)
-{
-	make("twin");
-	for (size_t i = 0; i < ARRAY_SIZE(kinds) * ARRAY_SIZE(kinds) * 2; i++) {
-		const char *from = kinds[i / 2 / ARRAY_SIZE(kinds)];
-		const char *to = kinds[i / 2 % ARRAY_SIZE(kinds)];
-
-		put(from, "a");
-		put(to, "b");
-		print_rename(from, to, i % 2);
-		clear("a");
-		clear("b");
-	}
-	unlink("twin");
-}
-
-int main(int argc, char **argv)
-{
-	static void (*const tests[])(void) = {
-		test_names,    test_removing, test_links, test_unlinked,
-		test_symlinks, test_renames,  test_nodes, test_fifos,
-		test_modes,    test_times,    test_sizes, test_file_systems,
-	};
-
-	help_if_asked(argc, argv, HELP);
-	umask(022);
-	if (mkdir("files-test", 0700) || chdir("files-test"))
-		die_errno("files-test");
-	if (argc == 2 && !strcmp(argv[1], "matrix"))
-		matrix();
-	else
-		for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
-			tests[i]();
-	if (chdir("..") || rmdir("files-test"))
-		die_errno("files-test");
-	if (argc == 1)
-		printf("R files checks=%d failures=%d\n", nr_checks, nr_failures);
-	return nr_failures != 0;
-}
+void (*const name_tests[])(void) = {
+	test_names,   test_removing,     test_links, test_unlinked, test_symlinks,
+	test_renames, test_nodes,        test_fifos, test_modes,    test_times,
+	test_sizes,   test_file_systems, NULL,
+};

@@ -1,29 +1,8 @@
-/*
- * locks: do locks on files behave as on Linux? Records of fcntl between two processes, their edges
- * and their deadlock, and flock. Linux is the oracle: no failures there.
- */
-#include "lib.h"
+/* Locks: records of fcntl between processes, their edges and their deadlock, and flock. */
+#include "vfs.h"
 #include <sys/file.h>
 
-#define HELP                                                                                           \
-	"usage: locks\n"                                                                               \
-	"Compare fcntl's and flock's locks with Linux. checks= made, failures= answers that differ;\n" \
-	"exit status 1 if there are any.\n"
-
-static int nr_checks, nr_failures;
 static int fd;
-
-static void check(bool ok, int line, const char *text)
-{
-	nr_checks++;
-	if (ok)
-		return;
-	nr_failures++;
-	warn_user("line %d: %s (errno %d)", line, text, errno);
-}
-
-#define CHECK(condition) check(condition, __LINE__, #condition)
-#define FAILS(call, error) check((call) == -1 && errno == (error), __LINE__, #call ": " #error)
 
 static int lock(int cmd, int type, int start, int len)
 {
@@ -44,8 +23,7 @@ static void in_child(void (*test)(void))
 		_exit(nr_failures);
 	}
 	waitpid(child, &status, 0);
-	nr_checks++;
-	nr_failures += WEXITSTATUS(status) + WIFSIGNALED(status);
+	CHECK(status == 0);
 }
 
 /* What another process would meet first in [start, start + len). */
@@ -131,6 +109,7 @@ static void test_waiting(void)
 	CHECK(!lock(F_SETLK, F_WRLCK, 0, 1));
 	child = fork();
 	if (!child) {
+		nr_failures = 0;
 		wait_for_parent();
 		_exit(nr_failures);
 	}
@@ -149,6 +128,7 @@ static void test_deadlock(void)
 	CHECK(!lock(F_SETLK, F_WRLCK, 0, 1));
 	child = fork();
 	if (!child) {
+		nr_failures = 0;
 		CHECK(!lock(F_SETLK, F_WRLCK, 1, 1) && !lock(F_SETLKW, F_WRLCK, 0, 1));
 		_exit(nr_failures);
 	}
@@ -175,17 +155,14 @@ static void test_flock(void)
 	CHECK(!flock(fd, LOCK_SH | LOCK_NB));
 }
 
-int main(int argc, char **argv)
+void test_locks(void)
 {
-	help_if_asked(argc, argv, HELP);
 	fd = open("locks-test", O_CREAT | O_RDWR, 0600);
-	if (fd < 0)
-		die_errno("locks-test");
+	CHECK(fd >= 0);
 	test_records();
 	test_waiting();
 	test_deadlock();
 	test_flock();
+	close(fd);
 	unlink("locks-test");
-	printf("R locks checks=%d failures=%d\n", nr_checks, nr_failures);
-	return nr_failures != 0;
 }

@@ -1,0 +1,251 @@
+/* Files with a store, on a disk of a few pages in memory that can be told to fail. */
+#include "arch/uaccess.h"
+#include "drivers/disk.h"
+#include "internal.h"
+#include "../../fs/ktest_user.h"
+#include "lib/ktap.h"
+#include "lib/string.h"
+#include "mm/mm.h"
+#include "mm/rmap.h"
+#include "proc/task.h"
+
+#define NAME "/ktest-file"
+#define ORDER 6u /* of the disk's memory: 256 KiB */
+#define NR_SECTORS (PAGE_SIZE / SECTOR_SIZE << ORDER)
+#define BLOCK 1024u
+#define SHIFT 64u  /* sectors: where the file's first block lies */
+#define HOLE 5u    /* this block, and each eighth after it, is none until it is made */
+
+static char *memory;
+static bool fails; /* writes */
+static char *user;
+static struct file *f;
+static bool made[64]; /* holes that have been filled */
+
+static bool serve(struct disk *disk, struct request *rq, int *error)
+{
+	char *at = memory + rq->sector * SECTOR_SIZE;
+	struct bio *bio;
+
+	(void)disk;
+	*error = rq->write && fails ? -EIO : 0;
+	list_for_each_entry(bio, &rq->bios, node)
+		for (u32 i = 0; i < bio->nr && !*error; i++) {
+			const struct bio_piece *p = &bio->piece[i];
+
+			if (rq->write)
+				page_read(p->page, p->offset, at, p->bytes);
+			else
+				page_write(p->page, p->offset, at, p->bytes);
+			at += p->bytes;
+		}
+	return true;
+}
+
+static const struct disk_ops disk_ops = { .start = serve };
+static struct disk disk = {
+	.whole = { .name = "ktest", .nr_sectors = NR_SECTORS, .synchronous = true },
+	.ops = &disk_ops
+};
+
+/* Neighbours in the file are none on the disk: each pair of blocks lies the other way round. */
+static int map(struct inode *inode, u32 block, u32 max, bool create, struct extent *e)
+{
+	(void)inode, (void)max;
+	*e = (struct extent){ .sector = SHIFT + (block ^ 1) * (BLOCK / SECTOR_SIZE), .blocks = 1 };
+	if (block % 8 != HOLE)
+		return 0;
+	if (create && block >= 8 * 7)
+		return -ENOSPC;
+	e->fresh = create && !made[block];
+	made[block] |= create;
+	if (!made[block])
+		e->sector = 0;
+	return 0;
+}
+
+static const struct cache_ops ops = { .map = map };
+
+static char *on_disk(u32 block)
+{
+	return memory + (SHIFT + (block ^ 1) * (BLOCK / SECTOR_SIZE)) * SECTOR_SIZE;
+}
+
+/* A file of 16 pages whose blocks hold their numbers. */
+static bool begin(void)
+{
+	user = ktest_user_begin(4 * PAGE_SIZE);
+	memory = get_free_pages(GFP_KERNEL, ORDER);
+	if (!user || !memory || vfs_open(NAME, O_RDWR | O_CREAT, 0600, &f))
+		return false;
+	memset(made, 0, sizeof(made));
+	fails = false;
+	for (u32 block = 0; block < 64; block++)
+		memset(on_disk(block), 'A' + block % 26, BLOCK);
+	disk_init(&disk);
+	f->inode->cache.ops = &ops;
+	f->inode->cache.bdev = &disk.whole;
+	f->inode->block_bits = 10;
+	f->inode->size = 16 * PAGE_SIZE;
+	return true;
+}
+
+static void finish(void)
+{
+	file_put(f);
+	EXPECT_EQ(vfs_unlink(NAME), 0);
+	ktest_user_end();
+	free_pages_at(memory, ORDER);
+}
+
+static char byte_at(u64 pos)
+{
+	char c = 0;
+
+	EXPECT_EQ(vfs_read_at(f, user, 1, &pos), 1);
+	ktest_user_read(&c, user, 1);
+	return c;
+}
+
+static void put(u64 pos, const char *text)
+{
+	ktest_user_write(user, text, strlen(text));
+	EXPECT_EQ(vfs_write_at(f, user, strlen(text), &pos), strlen(text));
+}
+
+static char *map_file(u32 nr_pages)
+{
+	return (char *)do_mmap(current->mm, 0, nr_pages * PAGE_SIZE, PROT_READ | PROT_WRITE,
+			       MAP_SHARED, f->inode, 0);
+}
+
+static bool is_dirty(u32 index)
+{
+	return radix_has_tag(&f->inode->cache.pages, index, RADIX_DIRTY);
+}
+
+KTEST(cache, blocks_come_from_where_they_lie)
+{
+	if (!begin())
+		return;
+	for (u32 block = 0; block < 64; block++)
+		EXPECT_EQ(byte_at(block * BLOCK + block),
+			  block % 8 == HOLE ? 0 : 'A' + (int)block % 26);
+	EXPECT_EQ(f->inode->cache.nr_pages, 16);
+	EXPECT_EQ(cache_shrink(f->inode), 16);
+	EXPECT_EQ(byte_at(0), 'A');
+	finish();
+}
+
+KTEST(cache, two_writers_of_a_page_lose_nothing)
+{
+	char *mapped, c;
+
+	if (!begin())
+		return;
+	mapped = map_file(2);
+	EXPECT_EQ(copy_from_user(&c, mapped + BLOCK, 1), 0);
+	EXPECT(c == 'B' && !is_dirty(0));
+	put(10, "write");
+	EXPECT_EQ(copy_to_user(mapped + 2 * BLOCK, "map", 3), 0);
+	EXPECT(is_dirty(0));
+	EXPECT_EQ(cache_sync(f->inode), 0);
+	EXPECT(!is_dirty(0) && !f->inode->cache.nr_writeback);
+	EXPECT(!memcmp(on_disk(0) + 10, "write", 5) && !memcmp(on_disk(2), "map", 3));
+	/* the entry was made read-only again: the next write is seen */
+	EXPECT_EQ(copy_to_user(mapped + 2 * BLOCK, "MAP", 3), 0);
+	EXPECT(is_dirty(0));
+	EXPECT_EQ(cache_sync(f->inode), 0);
+	EXPECT(!memcmp(on_disk(2), "MAP", 3) && !memcmp(on_disk(0) + 10, "write", 5));
+	finish();
+}
+
+KTEST(cache, holes_get_a_place_with_the_first_write)
+{
+	if (!begin())
+		return;
+	put(HOLE * BLOCK + 3, "x");
+	EXPECT(made[HOLE]);
+	EXPECT_EQ(cache_sync(f->inode), 0);
+	EXPECT(on_disk(HOLE)[3] == 'x' && on_disk(HOLE)[2] == 0 && on_disk(HOLE)[4] == 0);
+	finish();
+}
+
+KTEST(cache, no_space_is_said_by_write)
+{
+	u64 pos = (8 * 7 + HOLE) * BLOCK;
+
+	if (!begin())
+		return;
+	EXPECT_EQ(vfs_write_at(f, user, 1, &pos), -ENOSPC);
+	EXPECT_EQ(byte_at(pos), 0);
+	finish();
+}
+
+KTEST(cache, truncated_pages_are_gone_from_mappings)
+{
+	char *mapped, c;
+
+	if (!begin())
+		return;
+	mapped = map_file(4);
+	for (u32 i = 0; i < 4; i++)
+		EXPECT_EQ(copy_to_user(mapped + i * PAGE_SIZE, "dirty", 5), 0);
+	EXPECT_EQ(vfs_truncate(f->inode, PAGE_SIZE + 2), 0);
+	EXPECT_EQ(current->mm->count.file, 2);
+	EXPECT_EQ(copy_from_user(&c, mapped + 2 * PAGE_SIZE, 1), -EFAULT);
+	EXPECT_EQ(copy_from_user(&c, mapped + PAGE_SIZE + 1, 1), 0);
+	EXPECT_EQ(c, 'i');
+	EXPECT_EQ(copy_from_user(&c, mapped + PAGE_SIZE + 2, 1), 0);
+	EXPECT_EQ(c, 0); /* behind the end */
+	EXPECT_EQ(cache_sync(f->inode), 0);
+	EXPECT(on_disk(4)[1] == 'i' && !on_disk(4)[2] && !on_disk(4)[BLOCK - 1]);
+	EXPECT(memcmp(on_disk(8), "dirty", 5)); /* never written */
+	finish();
+}
+
+KTEST(cache, what_could_not_be_written_stays_dirty)
+{
+	if (!begin())
+		return;
+	put(0, "new");
+	fails = true;
+	EXPECT_EQ(cache_sync(f->inode), -EIO);
+	EXPECT(is_dirty(0));
+	EXPECT(memcmp(on_disk(0), "new", 3));
+	fails = false;
+	EXPECT_EQ(cache_sync(f->inode), 0); /* the error was told once */
+	EXPECT(!is_dirty(0) && !memcmp(on_disk(0), "new", 3));
+	finish();
+}
+
+/* Blocks of metadata of 1 KiB in the disk's own file. */
+KTEST(cache, only_sectors_of_dirty_blocks_are_written)
+{
+	struct super_block sb = { .bdev = &disk.whole, .block_size = BLOCK };
+	struct buf a, b;
+	struct page *page;
+
+	if (!begin())
+		return;
+	cache_init_device(f->inode, &disk.whole);
+	EXPECT_EQ(buf_read(&sb, 33, &a), 0);
+	EXPECT_EQ(buf_new(&sb, 34, &b), 0);
+	EXPECT_EQ(a.page, b.page);
+	EXPECT(a.data == (char *)page_address(a.page) + BLOCK && !b.data[0]);
+	strlcpy(a.data, "block 33", BLOCK);
+	buf_dirty(&a);
+	page = a.page;
+	memset(memory + 32 * BLOCK, '!', BLOCK); /* somebody writes past the cache */
+	EXPECT_EQ(page->sectors, 0x3C);
+	buf_forget(&sb, 34);
+	EXPECT_EQ(page->sectors, 0x0C);
+	buf_put(&a);
+	buf_put(&b);
+	memset(memory + 34 * BLOCK, '?', BLOCK);
+	EXPECT_EQ(buf_sync_all(&disk.whole), 0);
+	EXPECT_STREQ(memory + 33 * BLOCK, "block 33");
+	EXPECT(memory[32 * BLOCK] == '!' && memory[34 * BLOCK] == '?');
+	disk.whole.inode = NULL;
+	finish();
+}

@@ -1,0 +1,110 @@
+/*
+ * Reading and writing a page of a file with a store.
+ *
+ * A write first finds the blocks that it covers their places, so that a full device is said at once
+ * and not when the page is written back. The page is locked for that, but not for the copy, which
+ * may fault on a mapping of the same page.
+ */
+#include "internal.h"
+
+int stored_read(struct file *f, u32 index, u32 off, char *user, u32 n, u32 left)
+{
+	u32 pages = (off + left + PAGE_SIZE - 1) >> PAGE_SHIFT;
+	struct page *page;
+	bool major = false;
+	bool again = f->ahead.next == index + 1; /* a page read in pieces is used once */
+	int err;
+
+	err = cache_read_page(f->inode, index, pages, &f->ahead, &page, &major);
+	if (err)
+		return err;
+	if (!again || !page_test(page, PG_owned))
+		cache_note_io(page);
+	err = page_to_user(page, off, user, n);
+	page_put(page);
+	return err;
+}
+
+/*
+ * A page that is not in memory and of which nothing on the device matters, since all of it is written or the file
+ * has ended before: filled, and put into the cache locked, until its place is found. -EEXIST: there
+ * is one now.
+ */
+static int write_new(struct inode *inode, u32 index, u32 off, const char *user, u32 n)
+{
+	struct page *page = alloc_page((n == PAGE_SIZE ? 0 : GFP_ZERO) |
+				       (is_device(inode) ? GFP_KERNEL : GFP_USER));
+	int err;
+
+	if (!page)
+		return -ENOMEM;
+	err = page_from_user(page, off, user, n);
+	page->flags |= 1u << PG_locked | 1u << PG_uptodate;
+	if (!err)
+		err = cache_add(inode, index, page, GFP_KERNEL);
+	if (err) {
+		page->flags &= ~(1u << PG_locked | 1u << PG_uptodate);
+		page_put(page);
+		return err;
+	}
+	err = cache_make_blocks(inode, index, off, n);
+	if (!err) {
+		cache_set_dirty(page, ALL_SECTORS);
+		cache_note_io(page);
+	} else {
+		page_get(page);
+		cache_remove(page);
+	}
+	page_unlock(page);
+	if (err)
+		page_put(page);
+	return err;
+}
+
+static int write_old(struct inode *inode, u32 index, u32 off, const char *user, u32 n)
+{
+	struct page *page;
+	int err = cache_get_page(inode, index, &page);
+
+	if (err)
+		return err;
+	page_lock(page);
+	err = page->inode == inode ? cache_make_blocks(inode, index, off, n) : -EEXIST;
+	if (!err) /* also what is new on the device and not reached by the copy: it holds zeros here */
+		cache_set_dirty(page, ALL_SECTORS);
+	page_unlock(page);
+	if (!err) {
+		err = page_from_user(page, off, user, n);
+		if (page->inode == inode)
+			cache_set_dirty(page, ALL_SECTORS);
+		else if (!err)
+			err = -EEXIST;
+	}
+	page_put(page);
+	return err;
+}
+
+int stored_write(struct inode *inode, u32 index, u32 off, const char *user, u32 n)
+{
+	int err;
+
+	do {
+		if (!cache_find(inode, index) &&
+		    (n == PAGE_SIZE || (u64)index << PAGE_SHIFT >= inode->size))
+			err = write_new(inode, index, off, user, n);
+		else
+			err = write_old(inode, index, off, user, n);
+	} while (err == -EEXIST);
+	if (!err)
+		writeback_throttle(&inode->cache);
+	return err;
+}
+
+void stored_undo(struct inode *inode)
+{
+	if (is_device(inode))
+		return;
+	cache_clear_tail(inode);
+	if (inode->ops->truncate)
+		inode->ops->truncate(inode, inode->size);
+}

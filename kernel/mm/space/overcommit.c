@@ -1,0 +1,44 @@
+/*
+ * How much memory may be promised.
+ *
+ * A program may map much more than it ever writes to. What has been promised is the sum of all private
+ * regions that may be written (Committed_AS in /proc/meminfo); a page of them costs a frame or a slot at
+ * its first write, and then it is too late to say no: somebody is killed. So the question is how much
+ * to promise. overcommit_memory says, as on Linux:
+ *
+ *	0  no single request for more than all frames and slots together (Linux's default)
+ *	1  everything (the default here: what is too much is to be seen)
+ *	2  in sum no more than CommitLimit: overcommit_ratio percent of the frames, and all slots;
+ *	   then nobody is killed for memory, and -ENOMEM comes where a program can see it
+ *
+ * Asked by mmap, brk, mremap, mprotect, fork, and when a stack grows.
+ */
+#include "internal.h"
+#include "lib/param.h"
+#include "mm/swap.h"
+#include "mm/zone.h"
+
+enum { HEURISTIC, ALWAYS, NEVER };
+
+u32 vm_committed;
+
+static u32 overcommit_memory = ALWAYS;
+static u32 overcommit_ratio = 50;
+
+PARAM_U32("vm.overcommit_memory", overcommit_memory, 0, 2, NULL,
+	  "promises: 0: none larger than memory and swap, 1: all, 2: in sum up to CommitLimit");
+PARAM_U32("vm.overcommit_ratio", overcommit_ratio, 0, 1000, "%", "of the frames, in CommitLimit");
+
+u32 vm_commit_limit(void)
+{
+	return (u64)nr_managed_pages() * overcommit_ratio / 100 + swap_nr_usable;
+}
+
+bool vm_may_commit(u32 pages)
+{
+	if (overcommit_memory == ALWAYS)
+		return true;
+	if (overcommit_memory == HEURISTIC)
+		return pages <= nr_managed_pages() + swap_nr_usable;
+	return vm_committed + pages <= vm_commit_limit();
+}

@@ -1,0 +1,93 @@
+/*
+ * /proc/sys/vm: the parameters of memory management under Linux's names, a file each. What is written there
+ * goes the same way as name=value on the command line or to /proc/params.
+ */
+#include "errno.h"
+#include "fs/proc.h"
+#include "fs/vfs.h"
+#include "lib/param.h"
+#include "lib/seq_file.h"
+#include "mm/policy_core.h"
+#include "mm/slab.h"
+#include "mm/vmstat.h"
+#include "proc/task.h"
+
+static void show(struct seq_file *m, const char *param)
+{
+	char value[160];
+
+	if (param_get(param, value, sizeof(value)) >= 0)
+		seq_printf(m, "%s\n", value);
+}
+
+/* A file's functions are not told which file it is, so each has its own. */
+#define SYSCTL(id, param)                                                                          \
+	static void id##_show(struct seq_file *m)                                                  \
+	{                                                                                          \
+		show(m, param);                                                                    \
+	}                                                                                          \
+	static int id##_store(char *text)                                                          \
+	{                                                                                          \
+		return param_set(param, text, NULL, 0);                                            \
+	}
+
+SYSCTL(frames, "frames")
+SYSCTL(page_cluster, "vm.page_cluster")
+SYSCTL(min_free, "vm.min_free_kbytes")
+SYSCTL(reserve, "vm.lowmem_reserve_ratio")
+SYSCTL(overcommit, "vm.overcommit_memory")
+SYSCTL(ratio, "vm.overcommit_ratio")
+SYSCTL(map_count, "vm.max_map_count")
+SYSCTL(panic, "vm.panic_on_oom")
+SYSCTL(dirty_background, "vm.dirty_background_ratio")
+SYSCTL(dirty, "vm.dirty_ratio")
+SYSCTL(dirty_expire, "vm.dirty_expire_centisecs")
+SYSCTL(dirty_writeback, "vm.dirty_writeback_centisecs")
+SYSCTL(laptop, "vm.laptop_mode")
+
+static int policy_store(char *text)
+{
+	return policy_switch(text);
+}
+
+/* 1: pages of files that are clean and not mapped; 2: unused names and inodes, empty slabs, unused
+ * kernel stacks; 3: both. */
+static int drop_caches_store(char *text)
+{
+	u32 what = text[0] - '0';
+
+	if (what < 1 || what > 3 || text[1])
+		return -EINVAL;
+	if (what & 1)
+		vfs_drop_pages();
+	if (!(what & 2))
+		return 0;
+	vfs_drop_caches();
+	slab_reap();
+	kernel_stack_reap();
+	return 0;
+}
+
+static const struct proc_file files[] = {
+	{ "sys/vm/policy", policy_names, policy_store },
+	{ "sys/vm/frames", frames_show, frames_store },
+	{ "sys/vm/drop_caches", NULL, drop_caches_store },
+	{ "sys/vm/page-cluster", page_cluster_show, page_cluster_store },
+	{ "sys/vm/dirty_background_ratio", dirty_background_show, dirty_background_store },
+	{ "sys/vm/dirty_ratio", dirty_show, dirty_store },
+	{ "sys/vm/dirty_expire_centisecs", dirty_expire_show, dirty_expire_store },
+	{ "sys/vm/dirty_writeback_centisecs", dirty_writeback_show, dirty_writeback_store },
+	{ "sys/vm/laptop_mode", laptop_show, laptop_store },
+	{ "sys/vm/min_free_kbytes", min_free_show, min_free_store },
+	{ "sys/vm/lowmem_reserve_ratio", reserve_show, reserve_store },
+	{ "sys/vm/overcommit_memory", overcommit_show, overcommit_store },
+	{ "sys/vm/overcommit_ratio", ratio_show, ratio_store },
+	{ "sys/vm/max_map_count", map_count_show, map_count_store },
+	{ "sys/vm/panic_on_oom", panic_show, panic_store },
+	{ 0 },
+};
+
+void sysctl_init(void)
+{
+	proc_register(files);
+}

@@ -1,0 +1,95 @@
+"""Pages of files with a store, on the file of a modelled disk that is larger than memory: each word is what it shall
+be, in the guest and in the image, under every policy; failed writes are made again; exact runs repeat."""
+
+from __future__ import annotations
+
+import re
+import struct
+from pathlib import Path
+
+import pytest
+from guest import Result, boot
+from soak import soak_but
+from tidemark import qemu
+
+PAGE = 4096
+PAGES = 3072  # of the disk, 12 MiB
+CHECK = "cat /proc/vm/check"
+FORESIGHT = ("min", "vmin")  # these need a file with the future
+POLICIES = sorted(
+    path.stem
+    for path in (qemu.ROOT / "kernel/mm/policy").glob("*.c")
+    if not path.stem.endswith("_test") and path.stem not in ("TEMPLATE", *FORESIGHT)
+)
+
+
+def word(page: int, number: int, seed: int) -> int:
+    """What user/workloads/filescan.c writes."""
+    return (page * 1024 + number) * 2654435761 + seed & 0xFFFFFFFF
+
+
+def content(seed: int, first: int = 0) -> bytes:
+    """The whole disk as filescan fills it; `first`: added to the first word of each page by its passes."""
+    pages = ([word(page, i, seed) + first * (i == 0) & 0xFFFFFFFF for i in range(1024)] for page in range(PAGES))
+    return b"".join(struct.pack("<1024I", *words) for words in pages)
+
+
+@pytest.fixture
+def image(tmp_path: Path) -> Path:
+    path = tmp_path / "disk.img"
+    path.write_bytes(bytes(PAGES * PAGE))
+    return path
+
+
+def counter(result: Result, name: str) -> int:
+    found = re.search(rf"^{name} (\d+)$", result.console, re.MULTILINE)
+    assert found, result.tail()
+    return int(found[1])
+
+
+@pytest.mark.parametrize("policy", soak_but(POLICIES, "2q", "ws"))
+def test_file_larger_than_memory_under_every_policy(policy: str, image: Path) -> None:
+    """Written and read by calls and through mappings, in order and mixed, beside programs with memory of their own."""
+    result = boot(
+        "filescan /dev/sda 1 fill mmap write & thrash 2 3072 2; wait; filescan /dev/sda 2 fill --seed 5; "
+        "filescan /dev/sda 2 mmap --seed 5 & seqscan 5120 3; wait; filescan /dev/sda 1 mmap random write --seed 5; "
+        f"cat /proc/vmstat; {CHECK}",
+        vm=policy,
+        mem="10M",
+        disk=image,
+        disk_kind="sim:ssd",
+    ).check_exit()
+    result.check_lines([r"^R filescan .*corrupt=0"] * 4 + ["^policy_violation 0$", "^ok$"])
+    assert counter(result, "pgpgin") > 4 * PAGES * 4, "it was too small for memory to be short"
+    assert image.read_bytes() == content(seed=5, first=1)
+
+
+def test_two_equal_runs_are_equal(image: Path) -> None:
+    consoles = []
+    for _ in range(2):
+        image.write_bytes(bytes(PAGES * PAGE))
+        run = boot("filescan /dev/sda 1 fill & thrash 2 4096 2; wait", mem="10M", disk=image)
+        consoles.append(run.check_exit().console)
+    assert consoles[0] == consoles[1]
+
+
+def test_failed_writes_lose_nothing(image: Path) -> None:
+    """Every third write fails. What could not be written stays dirty, and is written again."""
+    result = boot(
+        "filescan /dev/sda 1 fill --seed 8; filescan /dev/sda 1 mmap --seed 8; cat /proc/vmstat; " + CHECK,
+        mem="10M",
+        disk=image,
+        disk_kind="sim:ssd,fail_write=3",
+    ).check_exit()
+    result.check_lines(["^R filescan .*corrupt=0"] * 2 + ["^policy_violation 0$", "^ok$"])
+    assert counter(result, "pgpgout") > PAGES * 4, "no write has failed"
+
+
+def test_reading_ahead_hides_the_disk(image: Path) -> None:
+    """A reader in sequence finds nearly all pages there, and nothing is read twice."""
+    image.write_bytes(content(seed=0))
+    result = boot("filescan /dev/sda; cat /proc/vmstat", mem="64M", disk=image).check_exit()
+    result.check_lines(["^R filescan pages=3072 passes=1 corrupt=0"])
+    ahead, hit = counter(result, "file_ra"), counter(result, "file_ra_hit")
+    assert hit == ahead > PAGES * 9 / 10
+    assert counter(result, "pgpgin") == PAGES * 4

@@ -1,0 +1,111 @@
+"""What is set under /proc/sys/vm: each has the effect that Linux's documentation says."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from guest import Result, boot
+from tidemark import qemu
+
+VM = "/proc/sys/vm"
+
+
+def number(result: Result, pattern: str) -> int:
+    """The number that the pattern's group finds."""
+    found = re.search(pattern, result.console, re.MULTILINE)
+    assert found, f"no {pattern!r}:\n{result.tail()}"
+    return int(found[1])
+
+
+def zone(result: Result, name: str, what: str) -> int:
+    """A number of /proc/zoneinfo, in pages."""
+    return number(result, rf"zone +{name}\n(?: .*\n)*? +(?:pages )?{what} +(\d+)$")
+
+
+def reads(cluster: int) -> tuple[int, int]:
+    """Pages read from swap, and requests for them."""
+    command = f"echo {cluster} > {VM}/page-cluster; cat {VM}/page-cluster; seqscan 8192 3"
+    result = boot(command, mem="10M", swap="sim:ssd", vm="fifo").check_exit().check_lines([f"^{cluster}$"])
+    return number(result, r"swap: (\d+) pages in"), number(result, r"by (\d+) reads")
+
+
+def test_page_cluster_is_how_much_is_read_at_once() -> None:
+    pages, requests = reads(0)
+    assert pages == requests > 1000
+    pages, requests = reads(3)
+    assert pages > 4 * requests
+
+
+def test_min_free_kbytes_sets_the_watermarks() -> None:
+    command = f"echo 4096 > {VM}/min_free_kbytes; hog 16384 1 & sleep 0.9; cat /proc/zoneinfo /proc/meminfo; wait"
+    result = boot(command, mem="16M", swap="sim:ssd").check_exit()
+    assert 1000 <= sum(zone(result, name, "min") for name in ("DMA", "Normal")) <= 1024
+    assert number(result, r"^MemFree: +(\d+) kB") >= 5120
+
+
+@pytest.mark.parametrize(("ratio", "kept"), [("0 0 0", 0), ("4", 2048 // 4 * 2), ("8 8", 2048 // 8 * 2)])
+def test_low_memory_is_kept_from_programs(ratio: str, kept: int) -> None:
+    """16 MiB of low memory, all of it DMA, and 16 MiB above it: 4096 frames divided by the ratio."""
+    command = f"echo {ratio} > {VM}/lowmem_reserve_ratio; hog 40960 1 & sleep 0.9; cat /proc/zoneinfo; wait"
+    result = boot(command, mem="32M", swap="sim:ssd", cmdline="lowmem=16M").check_exit()
+    free = zone(result, "DMA", "free")
+    assert kept <= free - zone(result, "DMA", "min") + 16 and (kept or free < 300)
+
+
+def test_one_request_for_more_than_there_is_is_refused() -> None:
+    command = f"echo 0 > {VM}/overcommit_memory; hog 65536 1"
+    result = boot(command, mem="16M", swap="sim:ssd,size=16M").check_exit(qemu.FAILED)
+    result.check_lines(["^hog: .*(Out of|Cannot allocate) memory"])
+
+
+def test_everything_may_be_promised() -> None:
+    command = f"cat {VM}/overcommit_memory; hog 65536 1"
+    result = boot(command, mem="16M", swap="sim:ssd,size=16M").check_exit(qemu.FAILED)
+    result.check_lines(["^1$", "^Out of memory: .*hog"])
+
+
+def test_no_more_is_promised_than_the_limit() -> None:
+    """Two of 12 MiB each are within 16 MiB of swap and half of the memory, a third is not; nobody is killed."""
+    setup = f"echo 2 > {VM}/overcommit_memory; echo 50 > {VM}/overcommit_ratio"
+    command = f"{setup}; cat /proc/meminfo; hog 12288 1 & hog 6144 1 & sleep 0.5; hog 12288 1; cat /proc/meminfo; wait"
+    result = boot(command, mem="16M", swap="sim:ssd,size=16M")
+    result.check_lines(["^hog: .*(Out of|Cannot allocate) memory"])
+    assert "killed process" not in result.console
+    total, swap = number(result, r"^MemTotal: +(\d+)"), number(result, r"^SwapTotal: +(\d+)")
+    assert abs(number(result, r"^CommitLimit: +(\d+)") - total // 2 - swap) <= 8
+    promised = [int(n) for n in re.findall(r"^Committed_AS: +(\d+)", result.console, re.MULTILINE)]
+    assert 18432 <= promised[1] - promised[0] <= 18432 + 512
+
+
+def test_what_was_promised_is_taken_back() -> None:
+    command = "cat /proc/meminfo; thrash 3 2048 1; cow 3 1024 200; torture 3 200 60; cat /proc/meminfo"
+    result = boot(command, mem="16M", swap="sim:ssd").check_exit()
+    before, after = re.findall(r"^Committed_AS: +(\d+)", result.console, re.MULTILINE)
+    assert before == after
+
+
+def test_a_fork_is_a_promise_too() -> None:
+    command = f"echo 2 > {VM}/overcommit_memory; echo 0 > {VM}/overcommit_ratio; cow 3 6144 10"
+    result = boot(command, mem="16M", swap="sim:ssd,size=16M").check_exit(qemu.FAILED)
+    result.check_lines(["(Out of|Cannot allocate) memory"])
+
+
+def test_max_map_count_bounds_the_regions() -> None:
+    holes = "; ".join(f"0 u {page} {page}" for page in range(1, 60, 2))
+    operations = " ".join(f"'{one}'" for one in f"0 m 0 60; {holes}".split("; "))
+    assert boot(f"pages {operations}").exit == qemu.OK
+    result = boot(f"echo 20 > {VM}/max_map_count; pages {operations}").check_exit(qemu.FAILED)
+    result.check_lines(["(Out of|Cannot allocate) memory"])
+
+
+def test_panic_on_oom() -> None:
+    command = f"echo 1 > {VM}/panic_on_oom; hog 65536 1"
+    result = boot(command, mem="16M", swap="sim:ssd,size=16M").check_exit(qemu.PANICKED)
+    assert "killed process" not in result.console
+
+
+@pytest.mark.parametrize("text", ["overcommit_memory 3", "page-cluster 6", "lowmem_reserve_ratio x", "panic_on_oom 2"])
+def test_what_is_out_of_range_is_refused(text: str) -> None:
+    name, value = text.split()
+    boot(f"cat {VM}/{name}; echo {value} > {VM}/{name}").check_exit(qemu.FAILED).check_lines([".*Invalid argument"])

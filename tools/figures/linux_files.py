@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+"""Files on ext2 beside Linux: guest instructions of the same program and the same image on Tidemark and on Linux.
+
+The program is user/workloads/files.c, the disk virtio; QEMU's plugin (tools/plugin/count.c) counts what the whole
+machine executes between two marks. Time would not do: a disk of the host answers when it likes, and waiting is no work.
+
+    linux_files.py --linux TREE --busybox FILE    measures Linux, and writes its part of linux.toml
+    linux_files.py                                measures Tidemark, and compares
+
+TREE is where Debian's package linux-image was unpacked (dpkg -x), FILE the program of busybox-static for i386. This
+Linux mounts ext2 by ext4.ko. --module FILE takes ext2.ko instead, which one builds from Debian's linux-source and
+linux-headers; it needs fewer instructions, and is what Tidemark is compared with.
+
+What copying costs in a kernel is measured in it: a read of a cached page less a read of one byte of it, and the same of
+writes. So many times as an operation copies a page in or out, that is taken off.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shlex
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from common import ROOT, measure, publish, qemu, table
+from ext2_image import make_image
+from linux import ratio_cells, shown
+from tidemark import plugin
+from tidemark.qemu import mkinitramfs
+
+try:
+    import tomllib
+except ModuleNotFoundError:
+    import tomli as tomllib
+
+PROGRAM = ROOT / "build/user/files"
+TOML = Path(__file__).with_name("linux.toml")
+MIB = 256
+NEAR = 0.05
+TIMEOUT_S = 900
+CLOCK = "-icount shift=0,sleep=off -rtc clock=vm,base=2024-01-01T00:00:00 -seed 1"
+# The guest waits for the host's disk: idle time has to pass as the host's does, or timers would tick without end.
+SLEEP = "-icount sleep=on"
+FILES = "files all /mnt"
+MODULES = [
+    "drivers/virtio/virtio",
+    "drivers/virtio/virtio_ring",
+    "drivers/virtio/virtio_pci_modern_dev",
+    "drivers/virtio/virtio_pci_legacy_dev",
+    "drivers/virtio/virtio_pci",
+    "drivers/block/virtio_blk",
+]
+EXT4 = ["lib/crc16", "crypto/crc32c_generic", "fs/mbcache", "fs/jbd2/jbd2", "fs/ext4/ext4"]
+INIT = f"""#!/bin/busybox sh
+export PATH=/bin
+busybox mount -t proc proc /proc
+busybox mount -t devtmpfs dev /dev
+for m in $(busybox cat /lib/order); do busybox insmod /lib/$m.ko || echo "insmod $m failed"; done
+until [ -b /dev/vda ]; do busybox sleep 0.1; done
+busybox mount -t ext2 /dev/vda /mnt && {FILES}
+busybox reboot -f
+"""
+
+# Pages that an operation copies to the program, and from it; of untar the mean: 1,024 to 4,096 bytes.
+COPIED = {
+    "random_read_4K": (1, 0),
+    "sequential_read_page": (1, 0),
+    "open_read_4K_close": (1, 0),
+    "write_4K_append": (0, 1),
+    "write_4K_over": (0, 1),
+    "pread_4096": (1, 0),
+    "pwrite_4096": (0, 1),
+    "untar_file": (0, 0.625),
+}
+
+Figures = dict[str, float]
+
+
+def linux_initrd(tree: Path, busybox: Path, module: Path | None, out: Path) -> None:
+    """A first file system for Linux: busybox, the program, and the modules in the order of their loading."""
+    folder = next(tree.glob("lib/modules/*/kernel"))
+    modules = [folder / f"{name}.ko" for name in (MODULES if module else MODULES + EXT4)]
+    modules += [module] if module else []
+    files = {f"lib/{file.name}": file.read_bytes() for file in modules}
+    files["lib/order"] = "".join(f"{file.stem}\n" for file in modules).encode()
+    files |= {"bin/busybox": busybox.read_bytes(), "bin/files": PROGRAM.read_bytes(), "init": INIT.encode()}
+    entries = {name: mkinitramfs.Entry(0o040755) for name in ("bin", "dev", "lib", "mnt", "proc")}
+    entries |= {name: mkinitramfs.Entry(0o100755, data) for name, data in files.items()}
+    entries["dev/console"] = mkinitramfs.Entry(0o020600, rdev=(5, 1))
+    out.write_bytes(mkinitramfs.archive(entries))
+
+
+def devices(image: Path, counts: Path) -> str:
+    """QEMU's flags for the disk, which forgets what is written, the clock and the plugin."""
+    disk = f"file={image},if=virtio,format=raw,snapshot=on"
+    return f"-drive {shlex.quote(disk)} {SLEEP}" + plugin.flags("count", out=counts)
+
+
+def linux_console(kernel: Path, initrd: Path, flags: str) -> str:
+    """What Linux prints in one run."""
+    words = [qemu.PROGRAM, "-accel", "tcg", "-cpu", "qemu32", "-m", str(MIB), "-nodefaults", "-display", "none"]
+    words += ["-no-reboot", "-serial", "stdio", "-kernel", str(kernel), "-initrd", str(initrd)]
+    words += ["-append", "console=ttyS0 quiet panic=-1", *shlex.split(f"{CLOCK} {flags}")]
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT_S)
+    return done.stdout.replace("\r", "") + done.stderr
+
+
+def tidemark_console(flags: str) -> str:
+    """What Tidemark prints in one run."""
+    command = f"mkdir /mnt; mount -t ext2 /dev/vda /mnt && {FILES}"
+    return measure(command, mem=f"{MIB}M", swap="none", qemu_flags=flags, timeout=TIMEOUT_S).console
+
+
+def figures(console: str, counts: str) -> Figures:
+    """Instructions of one call, by the name of the measurement: the program says how many pairs of marks each has."""
+    if "corrupt=0" not in console:
+        raise SystemExit(f"the program did not end well:\n{console[-4000:]}")
+    names = re.findall(r"^R (\S+) +n=(\d+) min=", console, re.MULTILINE)
+    lines = [[int(word) for word in line.split()] for line in counts.splitlines()]
+    if len(lines) != sum(int(nr) for _, nr in names):
+        raise SystemExit(f"{len(lines)} pairs of marks were counted, the program tells of others:\n{console[-4000:]}")
+    found = {}
+    for name, nr in names:
+        ours, lines = lines[: int(nr)], lines[int(nr) :]
+        found[name] = statistics.median((kernel + user) / calls for kernel, user, calls in ours)
+    return found
+
+
+def several(console: Callable[[str], str], image: Path, boots: int) -> list[Figures]:
+    """The figures of some runs, one after the other."""
+    found = []
+    with tempfile.TemporaryDirectory(prefix="tidemark-figures-") as folder:
+        for _ in range(boots):
+            counts = Path(folder, "counts")
+            text = console(devices(image, counts))
+            found.append(figures(text, counts.read_text()))
+            print(found[-1], file=sys.stderr, flush=True)
+    return found
+
+
+def medians(runs: list[Figures]) -> Figures:
+    """Of each figure the median of the runs."""
+    return {name: statistics.median(run[name] for run in runs) for name in runs[0]}
+
+
+def spread(runs: list[Figures]) -> str:
+    """How many runs, and what is further apart in them than NEAR, as parts of the least."""
+    apart = {name: max(r[name] for r in runs) / min(r[name] for r in runs) - 1 for name in runs[0]}
+    far = [f"{name} by {part:.0%}" for name, part in apart.items() if part > NEAR]
+    return f"{len(runs)} runs, less than {NEAR:.0%} apart" + (f", but {', '.join(far)}" if far else "")
+
+
+def copying(name: str, found: Figures) -> float:
+    """The instructions that one operation spends on copying data."""
+    out, into = COPIED.get(name, (0, 0))
+    return out * (found["pread_4096"] - found["pread_1"]) + into * (found["pwrite_4096"] - found["pwrite_1"])
+
+
+def replace_section(text: str, name: str, body: str) -> str:
+    """linux.toml with the section `name` renewed, or added at its end."""
+    section = f"[{name}]\n{body}\n"
+    pattern = re.compile(rf"^\[{re.escape(name)}\]\n.*?(?=^\[|\Z)", re.MULTILINE | re.DOTALL)
+    if pattern.search(text):
+        return pattern.sub(lambda _: section + "\n", text).rstrip("\n") + "\n"
+    return f"{text.rstrip()}\n\n{section}"
+
+
+def measure_linux(args: argparse.Namespace, image: Path) -> None:
+    """Boot Linux, and write what it costs into linux.toml."""
+    kernel = next(args.linux.glob("boot/vmlinuz-*"))
+    with tempfile.TemporaryDirectory(prefix="tidemark-figures-") as folder:
+        initrd = Path(folder, "initrd")
+        linux_initrd(args.linux, args.busybox, args.module, initrd)
+        runs = several(lambda flags: linux_console(kernel, initrd, flags), image, args.boots)
+    name, driver = (
+        ("ext2", "ext2.ko from its source, without extended attributes") if args.module else ("ext4", "ext4.ko")
+    )
+    lines = [f'conditions = "{kernel.name}, {driver}, `-m {MIB}`, `-cpu qemu32`, `{CLOCK} {SLEEP}`; {spread(runs)}"']
+    lines += [f"{name} = {value:.1f}" for name, value in medians(runs).items()]
+    TOML.write_text(replace_section(TOML.read_text(), f"files_{name}", "\n".join(lines)))
+
+
+def row(name: str, ext2: Figures, ext4: Figures, ours: Figures) -> list[object]:
+    """One line: without copying, but for the last two columns."""
+    peer, other, mine = (found[name] - copying(name, found) for found in (ext2, ext4, ours))
+    ratio, _ = ratio_cells(mine, peer)
+    return [name, shown(peer), shown(mine), ratio, shown(other), shown(ext2[name]), shown(ours[name])]
+
+
+def compare(linux: dict, image: Path, boots: int) -> str:
+    """The table of both."""
+    ext2, ext4 = linux["files_ext2"], linux["files_ext4"]
+    runs = several(tidemark_console, image, boots)
+    ours = medians(runs)
+    titles = ["operation", "Linux, ext2", "Tidemark", "ratio", "Linux, ext4 for ext2", "ext2, all", "Tidemark, all"]
+    rows = [row(name, ext2, ext4, ours) for name in ours]
+    return (
+        f"The same program and image, files of ext2 on virtio. Linux: {ext2['conditions']}. Tidemark: "
+        f"`MEM={MIB}M SWAP=none`, {spread(runs)}.\n\nGuest instructions for one call (page, file), without those "
+        f"that copy data; in the last two columns with them.\n\n{table(titles, rows)}"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--linux", type=Path, help="Debian's kernel package, unpacked: measure Linux")
+    parser.add_argument("--busybox", type=Path, help="a static busybox for i386")
+    parser.add_argument("--module", type=Path, help="ext2.ko for this kernel, instead of its ext4.ko")
+    parser.add_argument("--boots", type=int, default=5, help="how many (5)")
+    args = parser.parse_args()
+    if args.linux and not args.busybox:
+        parser.error("--linux needs --busybox")
+    with tempfile.TemporaryDirectory(prefix="tidemark-figures-") as folder:
+        image = Path(folder, "image")
+        make_image(image)
+        if args.linux:
+            measure_linux(args, image)
+        else:
+            publish("linux-files", compare(tomllib.loads(TOML.read_text()), image, args.boots))
+
+
+if __name__ == "__main__":
+    main()

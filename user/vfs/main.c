@@ -1,0 +1,67 @@
+/*
+ * vfs: do names, links, nodes, owners, times and locks behave as on Linux? In a folder of its own
+ * below the working directory, which it leaves empty.
+ *
+ * Linux is the oracle: the same program must report no failures there (run by root, on a file system
+ * that counts the names of directories, as ext4 and tmpfs do). With `matrix` it judges nothing and
+ * prints what a rename of every kind of file onto every other says, to be compared with the same
+ * lines from Linux.
+ */
+#include "vfs.h"
+
+#define HELP                                                                                         \
+	"usage: vfs [matrix]\n"                                                                      \
+	"Compare names, links, nodes, owners, times and locks with Linux. checks= made, failures=\n" \
+	"answers that differ; exit status 1 if there are any. matrix: print what renames say.\n"
+
+static int nr_checks;
+int nr_failures;
+
+void check(bool ok, const char *file, int line)
+{
+	nr_checks++;
+	if (ok)
+		return;
+	nr_failures++;
+	warn_user("%s:%d (errno %d)", file, line, errno);
+}
+
+int make(const char *name)
+{
+	int fd = open(name, O_CREAT | O_EXCL | O_RDWR, 0644);
+
+	return fd < 0 ? fd : close(fd);
+}
+
+struct stat info(const char *name)
+{
+	struct stat st = { .st_nlink = 0 };
+
+	lstat(name, &st);
+	return st;
+}
+
+int rename2(const char *from, const char *to, int flags)
+{
+	return syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, flags);
+}
+
+int main(int argc, char **argv)
+{
+	help_if_asked(argc, argv, HELP);
+	umask(022);
+	if (mkdir("vfs-test", 0700) || chdir("vfs-test"))
+		die_errno("vfs-test");
+	if (argc == 2 && !strcmp(argv[1], "matrix")) {
+		matrix();
+	} else {
+		for (size_t i = 0; name_tests[i]; i++)
+			name_tests[i]();
+		test_locks();
+	}
+	if (chdir("..") || rmdir("vfs-test"))
+		die_errno("vfs-test");
+	if (argc == 1)
+		printf("R vfs checks=%d failures=%d\n", nr_checks, nr_failures);
+	return nr_failures != 0;
+}
