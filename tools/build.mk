@@ -16,7 +16,7 @@ REGISTRY := $(patsubst %,build/registry/%.c,policy guard)
 KERNEL_OBJ := $(patsubst %,build/%.o,$(basename $(KERNEL_SRC))) $(REGISTRY:.c=.o)
 # A program is a source file, or a folder with a main.c.
 USER_SRC := $(wildcard user/*.c user/workloads/*.c user/conformance/*.c) $(patsubst %/main.c,%,$(wildcard user/*/main.c))
-FSTOOLS := chmod,chown,df,find,ln,mkfifo,mount,mv,stat,sync,touch,umount
+FSTOOLS := chmod,chown,dd,df,find,ln,mkfifo,mount,mv,stat,sync,touch,umount
 USER_PROG := $(addprefix build/user/,$(basename $(notdir $(USER_SRC))))
 USER_FILES := $(wildcard user/*.c user/*/*.c)
 POLICIES := $(filter-out TEMPLATE %_test %_ktest,$(basename $(notdir $(wildcard kernel/mm/policy/*.c))))

@@ -73,10 +73,16 @@ static int run(char *command)
 	return gone == pid ? status : -1;
 }
 
-/* Four processes of a sixth of memory fit into it, and eight do not. */
-static void suggest(unsigned long long memory_kb, unsigned long long swap_kb)
+/*
+ * Four processes of a sixth of memory fit into it, and eight do not; where programs and kernel take a
+ * good part of it, of a fifth of what is left.
+ */
+static void suggest(unsigned long long memory_kb, unsigned long long left_kb,
+		    unsigned long long swap_kb)
 {
-	int kb = memory_kb / 6 / 1024 * 1024;
+	int kb = left_kb / 5 < memory_kb / 6 ? left_kb / 5 : memory_kb / 6;
+
+	kb -= kb % (kb < 1024 ? 256 : 1024);
 
 	if (!kb || swap_kb < memory_kb / 2)
 		return;
@@ -88,7 +94,7 @@ static void suggest(unsigned long long memory_kb, unsigned long long swap_kb)
 
 static void print_banner(void)
 {
-	unsigned long long memory_kb = 0, swap_kb = 0;
+	unsigned long long memory_kb = 0, left_kb = 0, swap_kb = 0;
 	char text[2048], *on;
 
 	printf("Tidemark");
@@ -96,10 +102,11 @@ static void print_banner(void)
 		printf(", policy %.*s", (int)strcspn(on + 1, "]"), on + 1);
 	if (read_file("/proc/meminfo", text, sizeof(text)) > 0) {
 		memory_kb = file_value(text, "MemTotal");
+		left_kb = file_value(text, "MemAvailable");
 		swap_kb = file_value(text, "SwapTotal");
 		printf(", memory %llu kB, swap %llu kB", memory_kb, swap_kb);
 	}
-	suggest(memory_kb, swap_kb);
+	suggest(memory_kb, left_kb, swap_kb);
 	printf("\n\ncat /proc/sys/vm/policy: the policies that there are; echo NAME >... switches.\n"
 	       "help: the shell's own commands. ls /bin: the programs, each answers --help.\n"
 	       "poweroff: the end.\n");

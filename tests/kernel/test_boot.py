@@ -34,7 +34,7 @@ def test_what_the_banner_says_to_try_shows_thrashing(mem: str) -> None:
     with Guest(mem=mem) as guest:
         small, large = re.findall(r"time thrash \d+ \d+ \d+", guest.console)
         assert re.search(r"(?m)^faults \d+ minor, 0 major$", guest.sh(small))
-        assert int(re.search(r"(?m)^faults \d+ minor, (\d+) major$", guest.sh(large))[1]) > 100
+        assert int(re.search(r"(?m)^faults \d+ minor, (\d+) major$", guest.sh(large))[1]) > 50
 
 
 def test_banner_suggests_nothing_where_swap_is_too_small() -> None:

@@ -110,6 +110,11 @@ class Vm(TypedDict):
     swap_ra: int
     swap_ra_hit: int
     workingset_refault: int
+    workingset_refault_file: int
+    file_ra: int
+    file_ra_hit: int
+    pgpgin: int
+    pgpgout: int
     oom_kill: int
     swap_read_error: int
     swap_write_error: int
@@ -333,6 +338,11 @@ MEMBERS: dict[str, Member] = {
     "sample.vm.swap_ra": Member("u64", "COUNTER", "", "pages read ahead"),
     "sample.vm.swap_ra_hit": Member("u64", "COUNTER", "", "pages read ahead and asked for later"),
     "sample.vm.workingset_refault": Member("u64", "COUNTER", "", "all processes' refaults"),
+    "sample.vm.workingset_refault_file": Member("u64", "COUNTER", "", "pages of files brought in again that were evicted not long ago"),
+    "sample.vm.file_ra": Member("u64", "COUNTER", "", "pages of files read ahead"),
+    "sample.vm.file_ra_hit": Member("u64", "COUNTER", "", "pages of files read ahead and asked for later"),
+    "sample.vm.pgpgin": Member("u64", "COUNTER", "", "KiB of files and metadata read from devices"),
+    "sample.vm.pgpgout": Member("u64", "COUNTER", "", "KiB of files and metadata written to devices"),
     "sample.vm.oom_kill": Member("u64", "COUNTER", "", "processes killed for memory"),
     "sample.vm.swap_read_error": Member("u64", "COUNTER", "", "failed reads of swap"),
     "sample.vm.swap_write_error": Member("u64", "COUNTER", "", "failed writes of swap"),

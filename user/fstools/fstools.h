@@ -13,6 +13,8 @@ struct tool {
 
 extern const struct tool name_tools[], mount_tools[]; /* end with no name */
 
+int run_dd(int argc, char **argv);
+
 /* 1 with a message when the call has failed, else 0. */
 int failed(int result, const char *what);
 

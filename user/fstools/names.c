@@ -171,6 +171,10 @@ const struct tool name_tools[] = {
 	{ "chmod", "usage: chmod MODE FILE...\nSet permissions. MODE: octal.\n", 2, 0, run_chmod },
 	{ "chown", "usage: chown USER[:GROUP] FILE...\nSet owners, by number.\n", 2, 0, run_chown },
 	{ "stat", "usage: stat FILE...\nShow all that describes files.\n", 1, 0, run_stat },
+	{ "dd",
+	  "usage: dd [if=FILE] [of=FILE] [bs=BYTES] [count=N] [skip=N] [seek=N] [conv=fsync]\n"
+	  "Copy N blocks, from the skip-th on, to the seek-th on.\n",
+	  0, 0, run_dd },
 	{ "find", "usage: find [DIR]\nList all names below a directory.\n", 0, 1, run_find },
 	{ 0 },
 };

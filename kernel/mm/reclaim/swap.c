@@ -128,8 +128,7 @@ int swap_check(void)
 	u32 nr_free = 0, nr_usable = 0, nr = 0;
 	const struct swap_area *a;
 
-	for_each_swap_area(a)
-	{
+	for_each_swap_area(a) {
 		if (!area_sound(a))
 			return -EINVAL;
 		nr += a->open ? a->nr : 0;
@@ -146,7 +145,9 @@ u64 swap_nr_entries(void)
 	const struct swap_area *a;
 	u64 named = 0;
 
-	for_each_swap_area(a) for (u32 i = 0; i < a->nr; i++) named += a->t.map[i];
+	for_each_swap_area(a)
+		for (u32 i = 0; i < a->nr; i++)
+			named += a->t.map[i];
 	return named;
 }
 

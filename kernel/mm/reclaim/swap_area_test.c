@@ -37,8 +37,7 @@ static void drop_all(void)
 {
 	struct swap_area *a;
 
-	for_each_swap_area(a)
-	{
+	for_each_swap_area(a) {
 		for (u32 i = 1; i < a->nr; i++)
 			if (a->t.map[i]) {
 				a->t.map[i] = 0;
@@ -63,7 +62,9 @@ static int model_prio(void)
 	const struct swap_area *a;
 	int best = INT32_MIN;
 
-	for_each_swap_area(a) if (a->open && model_nr_free(a) && a->prio > best) best = a->prio;
+	for_each_swap_area(a)
+		if (a->open && model_nr_free(a) && a->prio > best)
+			best = a->prio;
 	return best;
 }
 
@@ -97,8 +98,7 @@ static void compare_counts(void)
 	u32 nr = 0, nr_free = 0;
 	const struct swap_area *a;
 
-	for_each_swap_area(a)
-	{
+	for_each_swap_area(a) {
 		EXPECT_EQ(a->nr_free, model_nr_free(a));
 		nr += a->open ? a->nr : 0;
 		nr_free += a->open ? a->nr_free : 0;

@@ -108,7 +108,9 @@ static struct swap_area *area_on(const struct block_device *bdev)
 {
 	struct swap_area *a;
 
-	for_each_swap_area(a) if (a->bdev == bdev) return a;
+	for_each_swap_area(a)
+		if (a->bdev == bdev)
+			return a;
 	return NULL;
 }
 

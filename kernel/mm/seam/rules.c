@@ -148,8 +148,8 @@ static bool available(const struct vm_scan *scan, const struct page *page)
 {
 	if (scan->mm && page->owner != scan->mm)
 		return false;
-	if (!page_test(page, PG_anon)) {
-		if (scan->zones & VM_ONLY_ANON)
+	if (!page_test(page, PG_anon)) { /* who else holds it is at work on it */
+		if (scan->zones & VM_ONLY_ANON || page->count > page->mapcount + 1)
 			return false;
 	} else if (!swap_nr_free && !page_test(page, PG_swapcache)) {
 		return false;
