@@ -30,13 +30,12 @@ DATABASE_POLICIES = ["useonce", "2q", "clockpro", "arc"]
 PICTURE = ROOT / "docs/figures/swappiness.svg"
 
 
-def run(command: str, vm: str, jitter: int, disk: str = "", telemetry: bool = False, sample_ms: int = 1000) -> Outcome:
+def run(command: str, vm: str, jitter: int, disk: str = "", **more: object) -> Outcome:
     """One run; `vm` may have parameters behind it."""
     name, *parameters = vm.split()
-    cmdline = " ".join([*parameters, f"jitter={jitter}", f"sample_ms={sample_ms}"])
-    return measure(
-        command, telemetry=telemetry, vm=name, mem="16M", swap="sim:hdd", disk=disk, cmdline=cmdline, timeout=900
-    )
+    cmdline = " ".join([*parameters, f"jitter={jitter}", "sample_ms=250"])
+    settings = {"mem": "16M", "swap": "sim:hdd", "timeout": 900, **more}
+    return measure(command, vm=name, disk=disk, cmdline=cmdline, **settings)
 
 
 def each(function: Callable[[str, int], list[float]], names: list[str]) -> dict[str, list[list[float]]]:
@@ -50,7 +49,7 @@ def each(function: Callable[[str, int], list[float]], names: list[str]) -> dict[
 
 def swapped(vm: str, jitter: int) -> list[float]:
     """Per cent of the sleeper that was in the swap area at most."""
-    samples = run(WRITE, vm, jitter, "96M", telemetry=True, sample_ms=200).records("sample")
+    samples = run(WRITE, vm, jitter, "96M", telemetry=True).records("sample")
     pages = [one["swap"] for sample in samples for one in sample["procs"] if one["comm"] == "hog"]
     return [100 * max(pages) * 4 / SLEEPER_KIB]
 
@@ -110,13 +109,10 @@ def swappiness() -> None:
 
 
 def walked(vm: str, jitter: int) -> list[float]:
-    """Seconds, pages read back, and requests that read them."""
-    outcome = run(ARRAY, vm, jitter)
-    (scan_us,) = numbers(outcome, "seqscan", "scan_us")
-    pages, reads = (
-        outcome.number(pattern) for pattern in (r"swap: (\d+) pages in", r"pages in, \d+ out by (\d+) reads")
-    )
-    return [scan_us / 1e6, pages, reads]
+    """Pages read back, requests that read them, and seconds; seconds where the head need not move."""
+    disk, ssd = run(ARRAY, vm, jitter), run(ARRAY, vm, jitter, swap="sim:ssd")
+    pages, reads = (disk.number(pattern) for pattern in (r"swap: (\d+) pages in", r"pages in, \d+ out by (\d+) reads"))
+    return [pages, reads, *(numbers(one, "seqscan", "scan_us")[0] / 1e6 for one in (disk, ssd))]
 
 
 def scan() -> None:
@@ -125,7 +121,7 @@ def scan() -> None:
         "thesis-scan",
         f"`{ARRAY}`; {host()}.\n\n"
         + table(
-            ["policy", "s", "pages read", "requests"],
+            ["policy", "pages read", "requests", "s on sim:hdd", "s on sim:ssd"],
             [[f"`{vm}`", *(spread(values) for values in found[vm])] for vm in POLICIES],
         ),
     )
