@@ -75,12 +75,12 @@ def draw(found: dict[int, list[float]], others: dict[str, list[float]]) -> None:
     middle = [median(values) for values in found.values()]
     ends = [[m - min(v) for m, v in zip(middle, found.values())], [max(v) - m for m, v in zip(middle, found.values())]]
     axes.errorbar(list(found), middle, yerr=ends, fmt="o-", ms=3.5, capsize=2, color="#1f5f99", label="2q")
-    for (name, values), colour in zip(others.items(), ("#c8552b", "#3b7d3b")):
-        axes.axhline(median(values), color=colour, ls="--", lw=1, label=name)
+    for (name, values), style in zip(others.items(), ("-", ":")):
+        axes.axhline(median(values), color="#c8552b" if style == "-" else "#222222", ls=style, label=name)
     axes.set_xlabel("2q.swappiness")
     axes.set_ylabel("% of the sleeping program swapped out")
-    axes.set_ylim(0, 102)
-    axes.legend(frameon=False)
+    axes.set_ylim(0, 104)
+    axes.legend(frameon=False, loc="center right")
     axes.grid(color="#eeeeee")
     figure.tight_layout()
     figure.savefig(PICTURE, metadata={"Date": None})
