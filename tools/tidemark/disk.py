@@ -157,7 +157,7 @@ def take_back(memory: int, image: int, at: int, size: int) -> None:
 
 
 @contextlib.contextmanager
-def memory(image: str, at: int, mib: int, keep: bool) -> Iterator[str]:
+def memory(image: str, at: int, mib: int, keep: bool = True) -> Iterator[str]:
     """A file of `mib` MiB for the guest's memory, with the image at byte `at` of it; with `keep`, at the end what was
     written goes into the image. BadSetting when the image cannot be used so, or another run uses it."""
     try:
