@@ -30,7 +30,7 @@ POLICIES = [
 TOGETHER = "sh -c 'filemix /mnt/f 4096 24576 3 8 mmap & sleep 3; grow 10240 20 1000; wait'"
 GUARDS = ["mc62", "mc63", "mc64", "mc72", "mc73", "mc74", "mc741", "mc75"]
 KINDS = {1: "of files", 2: "anonymous"}
-PICTURE = ROOT / "docs/figures/files-hot-set.svg"
+PICTURES = ROOT / "docs/figures"
 
 
 def run(command: str, vm: str, jitter: int, more: str = "") -> Outcome:
@@ -74,35 +74,38 @@ def hot_sets() -> tuple[Kept, Kept]:
     return kept, times
 
 
-def draw(kept: Kept) -> None:
-    """A row for each policy, best above: medians, and lines from least to most."""
+def draw(name: str, rows: Sequence[str], series: Kept, label: str, logarithmic: bool = False) -> None:
+    """docs/figures/NAME.svg: in each row a mark for the median in each of the series, and a line from least to most."""
     import matplotlib
 
     matplotlib.use("svg")
     matplotlib.rcParams.update({"svg.hashsalt": "tidemark", "font.size": 8, "svg.fonttype": "none"})
-    from matplotlib import pyplot
+    from matplotlib import pyplot, ticker
 
-    order = sorted(POLICIES, key=lambda vm: sum(median(kept[hot][vm]) for hot in HOT))
-    figure, axes = pyplot.subplots(figsize=(7, 5.2))
-    for nr, (hot, mark, colour) in enumerate(zip(HOT, "osD", ("#1f5f99", "#c8552b", "#3b7d3b"))):
-        rows = [at + (1 - nr) * 0.22 for at in range(len(order))]
-        values = [kept[hot][vm] for vm in order]
-        axes.hlines(rows, [min(one) for one in values], [max(one) for one in values], color=colour, lw=1)
-        axes.plot([median(one) for one in values], rows, mark, color=colour, ms=3.5, label=f"hot set: {hot}")
-    axes.axvline(95, color="#999999", lw=0.8, ls=":")
-    axes.set_yticks(range(len(order)), [vm.replace("lirs lirs.", "lirs, ") for vm in order])
-    axes.set_ylim(-0.7, len(order) - 0.3)
-    axes.set_xlim(-2, 102)
-    axes.set_xlabel("% of the hot set in memory at the end of a pass (dotted: 95 %)")
-    axes.grid(axis="y", color="#eeeeee")
+    figure, axes = pyplot.subplots(figsize=(7, 0.9 + 0.17 * len(rows)))
+    for nr, ((key, found), mark, colour) in enumerate(zip(series.items(), "osD", ("#1f5f99", "#c8552b", "#3b7d3b"))):
+        places = [at + (1 - nr) * 0.22 for at in range(len(rows))]
+        values = [found[row] for row in rows]
+        axes.hlines(places, [min(one) for one in values], [max(one) for one in values], color=colour, lw=1)
+        axes.plot([median(one) for one in values], places, mark, color=colour, ms=3.5, label=key)
+    if logarithmic:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.xaxis.set_minor_formatter("")
+    axes.set_yticks(range(len(rows)), rows)
+    axes.set_ylim(-0.7, len(rows) - 0.3)
+    axes.set_xlabel(label)
+    axes.grid(color="#eeeeee")
     axes.legend(loc="lower center", bbox_to_anchor=(0.45, 1.0), ncols=3, frameon=False, fontsize=7)
     figure.tight_layout()
-    figure.savefig(PICTURE, metadata={"Date": None})
+    figure.savefig(PICTURES / f"{name}.svg", metadata={"Date": None})
 
 
 def hot() -> None:
     kept, times = hot_sets()
-    draw(kept)
+    order = sorted(POLICIES, key=lambda vm: sum(median(kept[name][vm]) for name in HOT))
+    draw("files-hot-set", order, kept, "% of the hot set in memory at the end of a pass")
     titles = ["policy", *(f"{name}: % kept" for name in HOT), *(f"{name}: s" for name in HOT)]
     rows = [
         [f"`{vm}`", *(spread(kept[name][vm]) for name in HOT), *(spread(times[name][vm]) for name in HOT)]
@@ -134,10 +137,13 @@ def guards() -> None:
     settings = [("none", 0), *((guard, kind) for guard in GUARDS for kind in KINDS)]
     cases = [(*setting, jitter) for setting in settings for jitter in JITTERS]
     found = in_parallel(guarded, cases)
-    rows = []
-    for guard, kind in settings:
-        runs = [values for case, values in zip(cases, found) if case[:2] == (guard, kind)]
-        rows.append([guard, KINDS.get(kind, ""), *(spread(values) for values in zip(*runs))])
+    of: dict[tuple[str, int], list[list[float]]] = {}
+    for one in settings:
+        of[one] = [list(values) for values in zip(*(v for case, v in zip(cases, found) if case[:2] == one))]
+    rows = [[guard, KINDS.get(kind, ""), *map(spread, values)] for (guard, kind), values in of.items()]
+    names = {setting: " ".join([setting[0], KINDS.get(setting[1], "")]).strip() for setting in of}
+    series = {key: {names[one]: of[one][nr] for one in of} for nr, key in enumerate(("filemix", "grow"))}
+    draw("files-guards", [names[one] for one in reversed(settings)], series, "seconds", logarithmic=True)
     publish(
         "files-guards",
         f'`tidemark run "{MOUNT}{TOGETHER}" --mem 16M --disk 48M --cmdline "guard=... ...kind=..." --jitter 1` to 5, '

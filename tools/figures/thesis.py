@@ -13,7 +13,7 @@ import argparse
 from collections.abc import Callable
 
 from common import ROOT, Outcome, host, in_parallel, measure, publish, table
-from files import JITTERS, MOUNT, numbers, spread
+from files import JITTERS, MOUNT, draw, numbers, spread
 
 SLEEPER_KIB, WRITTEN_KIB = 11264, 65536
 WRITE = f"{MOUNT}sh -c 'hog {SLEEPER_KIB} 60 & sleep 1; filescan /mnt/a 0 fill --kb {WRITTEN_KIB}; wait'"
@@ -61,7 +61,7 @@ def bandwidth(vm: str, jitter: int) -> list[float]:
     return [READ_KIB * 1024 * COPIES / outcome.number(rf"^R filescan .*passes={COPIES} .*\bus=(\d+)")]
 
 
-def draw(found: dict[int, list[float]], others: dict[str, list[float]]) -> None:
+def draw_swappiness(found: dict[int, list[float]], others: dict[str, list[float]]) -> None:
     """2q against swappiness, and the others, which have none, as lines."""
     import matplotlib
 
@@ -91,7 +91,9 @@ def swappiness() -> None:
     names = [f"2q 2q.swappiness={value}" for value in values]
     others = ["useonce", "clock"]
     written = {name: value for name, (value,) in each(swapped, [*names, *others]).items()}
-    draw({value: written[name] for value, name in zip(values, names)}, {name: written[name] for name in others})
+    draw_swappiness(
+        {value: written[name] for value, name in zip(values, names)}, {name: written[name] for name in others}
+    )
     read = {name: value for name, (value,) in each(bandwidth, READERS).items()}
     rows = [
         [f"`{name}`", spread(written[name]) if name in written else "", spread(read[name]) if name in read else ""]
@@ -117,6 +119,8 @@ def walked(vm: str, jitter: int) -> list[float]:
 
 def scan() -> None:
     found = each(walked, POLICIES)
+    times = {disk: {vm: found[vm][nr] for vm in POLICIES} for nr, disk in ((2, "sim:hdd"), (3, "sim:ssd"))}
+    draw("thesis-scan", POLICIES[::-1], times, "seconds", logarithmic=True)
     publish(
         "thesis-scan",
         f"`{ARRAY}`; {host()}.\n\n"
@@ -139,6 +143,9 @@ def looked_up(beside: str) -> Callable[[str, int], list[float]]:
 
 def database() -> None:
     alone, beside = (each(looked_up(pages), DATABASE_POLICIES) for pages in ("0", "4"))
+    both = {"look-ups": alone, "each with 4 pages of a scan": beside}
+    times = {key: {vm: values[0] for vm, values in found.items()} for key, found in both.items()}
+    draw("thesis-database", DATABASE_POLICIES[::-1], times, "seconds")
     publish(
         "thesis-database",
         f"`{DATABASE} 0 --seed N`, and with 4 in the place of 0; N is also the jitter; {host()}.\n\n"
