@@ -187,7 +187,7 @@ static void lirs_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
 	bool lir = filled < lir_share();
 
 	(void)mm;
-	if (!lir)
+	if (!lir && nr_lir)
 		turn_stack();
 	p->claimed = how != VM_IN_PREFETCH;
 	if (p->claimed)
