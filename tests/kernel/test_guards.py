@@ -65,7 +65,7 @@ def test_token_beats_none_and_repeats(policy: str) -> None:
 
 
 def test_token_leaves_alone_what_does_not_thrash() -> None:
-    run = "thrash 3 1536 10 3000"
+    run = "thrash 3 1280 10 3000"
     none, token = (boot(run, **SMALL, cmdline=f"guard={guard}").check_exit() for guard in ("none", "token"))
     assert turnaround_s(token) < 1.02 * turnaround_s(none)
     assert samples(token)[-1]["guard"]["given"] == 0
