@@ -136,11 +136,11 @@ __attribute__((no_sanitize("address"))) static void print_list(const struct list
 	for (const struct list_head *at = head->next; at != head; at = at->next) {
 		struct page *page = page_of_node(at, word);
 
-		if (!page || page->count == mark) /* it does not come back to its head */
+		if (!page || page->used_vt == mark) /* it does not come back to its head */
 			break;
 		printf("%s%lld", separator, number_of(page));
 		separator = ",";
-		page->count = mark;
+		page->used_vt = mark;
 	}
 	putchar(']');
 }
@@ -156,7 +156,7 @@ static void print_lists(void)
 			struct page *page = &mem_map[pfn];
 			const struct list_head *head = NULL;
 
-			if (page_test(page, PG_owned) && page->count != mark)
+			if (page_test(page, PG_owned) && page->used_vt != mark)
 				head = head_of(page, word);
 			if (!head)
 				continue;

@@ -86,6 +86,12 @@ static u64 store_end(void)
 	return future_at ? MIN(end, future_at) : end;
 }
 
+/* HIGHMEM begins with a page table. In less than two the kernel's own structures need all there is. */
+static u64 lowmem_end(u64 wanted)
+{
+	return wanted == mem_limit && wanted < 8 * MIB ? wanted : wanted & ~(4 * MIB - 1);
+}
+
 /* Without mem=, the store gets the size it asks for, or half of what there is, from the top. */
 static void settle_limits(void)
 {
@@ -96,7 +102,7 @@ static void settle_limits(void)
 	if (!mem_limit)
 		mem_limit = end - (swapdisk_in_memory() ? MIN(store ?: end / 2, end / 2) : 0);
 	mem_limit = MIN(MIN(mem_limit, ram_end()), MEM_MAX) & ~(u64)(PAGE_SIZE - 1);
-	lowmem_limit = MIN(lowmem_limit, mem_limit) & ~(4 * MIB - 1) ?: mem_limit;
+	lowmem_limit = lowmem_end(MIN(lowmem_limit, mem_limit));
 }
 
 /* The future lies above all that is managed, and the store ends before it. */
