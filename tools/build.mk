@@ -16,7 +16,6 @@ REGISTRY := $(patsubst %,build/registry/%.c,policy guard)
 KERNEL_OBJ := $(patsubst %,build/%.o,$(basename $(KERNEL_SRC))) $(REGISTRY:.c=.o)
 # A program is a source file, or a folder with a main.c.
 USER_SRC := $(wildcard user/*.c user/workloads/*.c user/conformance/*.c) $(patsubst %/main.c,%,$(wildcard user/*/main.c))
-FSTOOLS := chmod,chown,dd,df,find,ln,mkfifo,mount,mv,stat,sync,touch,umount
 USER_PROG := $(addprefix build/user/,$(basename $(notdir $(USER_SRC))))
 USER_FILES := $(wildcard user/*.c user/*/*.c)
 POLICIES := $(filter-out TEMPLATE %_test %_ktest,$(basename $(notdir $(wildcard kernel/mm/policy/*.c))))
@@ -113,7 +112,7 @@ $(foreach s,$(USER_SRC),$(eval $(call user_program,$s)))
 
 build/initramfs.cpio: $(USER_PROG) $(EXTRA) tools/mkinitramfs.py build/programs
 	$(call say,CPIO,$@)
-	$QSTRIP="$$($(CC) -print-prog-name=strip)" python3 tools/mkinitramfs.py $(if $(wildcard user/rootfs),--dir user/rootfs) --names fstools=$(FSTOOLS) --names swapon=swapoff,mkswap $@ $(USER_PROG) $(EXTRA)
+	$QSTRIP="$$($(CC) -print-prog-name=strip)" python3 tools/mkinitramfs.py $(if $(wildcard user/rootfs),--dir user/rootfs) --names fstools=chmod,chown,dd,df,find,ln,mkfifo,mount,mv,stat,sync,touch,umount --names swapon=swapoff,mkswap $@ $(USER_PROG) $(EXTRA)
 
 # --- the image for GRUB, and the plugin with which QEMU records references -----------------------------------------------
 
@@ -166,11 +165,9 @@ build/host/%_test: %_test.c $(HOST_OBJ) tests/host/sections.ld build/flags
 	$(call say,HOST,$<)
 	$Q$(HOST_CC) $(HOST_FLAGS) -MMD -MP -MF $@.d -o $@ $(WITH) $(HOST_OBJ) $< -Wl,-T,tests/host/sections.ld $(HOST_LD)
 
-include tests/host/ext2/ext2.mk
-
 # --- policies on the host, the labs' drivers, and what is built for several of them -----------------------------------------
 
-include tools/vmsim/vmsim.mk
+include tools/vmsim/vmsim.mk tests/host/ext2/ext2.mk
 -include $(wildcard labs/*/lab.mk)
 
 # What grading starts from: a student's files are laid over a copy of this tree, so nothing else is built again.

@@ -94,7 +94,7 @@ def test_without_swap_only_memory_counts() -> None:
 
 def test_full_swap_area_is_no_end() -> None:
     """Memory and swap are used to the last slots, but everything fits: nobody is killed, nothing is lost."""
-    result = boot(f"thrash 4 4544 2; cat /proc/swaps; {CHECK}", mem="16M", swap="sim:ssd,size=6M")
+    result = boot(f"thrash 4 4416 2; cat /proc/swaps; {CHECK}", mem="16M", swap="sim:ssd,size=6M")
     result.check_exit().check_lines([r"^R thrash .*corrupt=0", "^ok$"])
     assert not lines(result, "Out of memory"), result.tail()
     samples = [record for record in result.telemetry if record["ev"] == "sample"]

@@ -23,7 +23,7 @@ def cpu_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-@pytest.mark.parametrize("choices", [{}, {"mem": "4M"}, {"exact": False}], ids=["default", "4_MiB", "real_time"])
+@pytest.mark.parametrize("choices", [{}, {"mem": "4608K"}, {"exact": False}], ids=["default", "4.5_MiB", "real_time"])
 def test_boots_to_prompt(choices: dict) -> None:
     with Guest(**choices) as guest:
         assert guest.sh("echo hello") == "hello\n"

@@ -13,6 +13,7 @@ from .machine import Machine
 from .memory import View
 from .policy import page_data
 from .pt import directory_of, frame_of, is_zero_page
+from .radix import find
 from .swap import slot_state
 from .tasks import current, mm_title, mms, tasks, title
 from .vma import path, vmas
@@ -79,14 +80,11 @@ def frame_at(machine: Machine, number: int) -> int:
 
 def is_file_page(machine: Machine, page: View, frame: int) -> bool:
     """Does the file that the page names have it in its cache? (No flag tells; the name may be an old one.)"""
-    known = machine.layout("struct inode")
     if page["inode"] < KERNEL_BASE or page["inode"] % 4:
         return False
-    inode = View(machine.memory, known, page["inode"])
+    inode = machine.view("struct inode", page["inode"])
     try:
-        if not inode["pages"] or page["file_index"] >= inode["nr_pages"]:
-            return False
-        return machine.memory.number(inode["pages"] + 4 * page["file_index"]) == page.address
+        return find(machine, inode.at("cache.pages"), page["file_index"]) == page.address
     except TmError:
         return False
 

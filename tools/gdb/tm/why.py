@@ -25,6 +25,7 @@ from .machine import Machine
 from .memory import View
 from .page import flags, page_of
 from .pt import is_zero_page, meaning
+from .radix import find, is_pointer
 from .swap import cached_page, device_of, exists, slot_count
 from .tasks import current, mm_of, title
 from .vma import path, rights, vma_name, vmas
@@ -148,8 +149,10 @@ def untouched_file(f: Fault) -> str:
     name = path(f.machine, inode.address)
     if index << PAGE_SHIFT >= inode["size"]:
         return f"SIGBUS: page {index} is beyond the end of {name}"
-    cached = index < inode["nr_pages"] and f.machine.memory.number(inode["pages"] + 4 * index)
-    what = f"page {index} of {name}" + ("" if cached else ", a hole that becomes a page of zeros,")
+    there = is_pointer(find(f.machine, inode.at("cache.pages"), index))
+    if not there and inode["cache.ops"]:
+        return f"major fault: page {index} of {name} is not in memory: it is read"
+    what = f"page {index} of {name}" + ("" if there else ", a hole that becomes a page of zeros,")
     if f.write and not f.vma["flags"] & VM_SHARED:
         return f"minor fault: {what} is copied into a new frame; {new_frame(f.machine)}"
     return f"minor fault: {what} is mapped" + ("" if f.write else ", and what is cached of the 16 around it")

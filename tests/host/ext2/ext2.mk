@@ -1,0 +1,12 @@
+# ext2 over an image file: tests/host/ext2/main.c.
+EXT2_OBJ := $(patsubst %.c,build/host/%.o,$(wildcard tests/host/ext2/*.c kernel/fs/ext2/*.c))
+$(EXT2_OBJ): build/host/%.o: %.c build/flags
+	@mkdir -p $(@D)
+	$Q$(HOST_CC) $(HOST_FLAGS) -MMD -MP -c -o $@ $<
+
+build/host/ext2: $(EXT2_OBJ)
+	$(call say,HOST,$@)
+	$Q$(HOST_CC) $(HOST_FLAGS) -o $@ $^ $(HOST_LD)
+
+# What the tests of ext2 run in the kernel.
+$(eval $(call user_program,tests/kernel/ext2/fsops.c))
