@@ -167,12 +167,12 @@ build/host/%_test: %_test.c $(HOST_OBJ) tests/host/sections.ld build/flags
 
 # --- policies on the host, the labs' drivers, and what is built for several of them -----------------------------------------
 
-include tools/vmsim/vmsim.mk tests/host/ext2/ext2.mk
+include tools/vmsim/vmsim.mk $(wildcard tests/host/ext2/ext2.mk)
 -include $(wildcard labs/*/lab.mk)
 
 # What grading starts from: a student's files are laid over a copy of this tree, so nothing else is built again.
 grade-base: all build/plugin/tidemark.so $(call vmsim_objects,checked) $(call vmsim_objects,fast)
-check-base: grade-base $(HOST_TESTS) build/host/ext2 build/user/fsops $(patsubst %.c,build/%.o,$(wildcard kernel/mm/*/TEMPLATE.c))
+check-base: grade-base $(HOST_TESTS) $(EXT2_TESTS) $(patsubst %.c,build/%.o,$(wildcard kernel/mm/*/TEMPLATE.c))
 
 FORCE:
 .PHONY: all iso grade-base check-base FORCE

@@ -52,7 +52,7 @@ def followed() -> list[tuple[list[int], str, str]]:
 
     def paging(nr: int, pid: int) -> list[str]:
         follow = marked("faults", FOLLOW_FAULTS, f"python follow({nr}, 'current_task->pid == {pid}')")
-        return ["tbreak swap_in", "continue", *follow]
+        return ["tbreak swap_in_slot", "continue", *follow]
 
     start = marked("faults", FOLLOW_FAULTS, "python follow(30, 'current_task->pid >= 5')")
     capped = session("thrash 1 512 3", "thrash", *start, *paging(30, 6), VM="clock", FRAMES="60")

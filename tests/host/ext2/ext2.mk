@@ -10,3 +10,5 @@ build/host/ext2: $(EXT2_OBJ)
 
 # What the tests of ext2 run in the kernel.
 $(eval $(call user_program,tests/kernel/ext2/fsops.c))
+
+EXT2_TESTS := build/host/ext2 build/user/fsops
