@@ -20,7 +20,6 @@
 #include "lib/printf.h"
 #include "lib/string.h"
 #include "mm/bootmem.h"
-#include "mm/cache.h"
 #include "mm/guard_core.h"
 #include "mm/policy_core.h"
 #include "mm/reclaim.h"
@@ -107,7 +106,6 @@ void kernel_main(void)
 	tty_init();
 	load_initramfs();
 	swap_on(swapdisk_open());
-	writeback_init();
 	kswapd_init();
 	kvmd_init();
 	telemetry_start();

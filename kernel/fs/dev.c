@@ -131,6 +131,8 @@ void dev_add_disks(void)
 			panic("dev: no memory");
 		cache_init_device(inode, bdev); /* whose reference stays */
 		dev_register(bdev->name, inode);
+		if (!bdev->holder)
+			writeback_start();
 	}
 }
 

@@ -39,7 +39,7 @@ KTEST(procfs, whole_files_in_small_pieces)
 	long n = read_file("/proc/filesystems", 7);
 
 	EXPECT_EQ(n, strlen(text));
-	EXPECT_STREQ(text, "nodev\tramfs\nnodev\tproc\nnodev\tdevtmpfs\n");
+	EXPECT_STREQ(text, "nodev\tramfs\nnodev\tproc\nnodev\tdevtmpfs\n\text2\n");
 }
 
 KTEST(procfs, every_process_has_its_files)

@@ -112,9 +112,9 @@ static void grow(struct radix *tree, u32 index, struct radix_nodes *nodes)
 
 int radix_insert(struct radix *tree, u32 index, void *item, struct radix_nodes *nodes)
 {
-	struct radix_node *node = radix_leaf(tree, index);
+	struct radix_node *node;
 
-	if (!node) {
+	if (!radix_leaf(tree, index)) {
 		if (nr_missing(tree, index) > nodes->nr)
 			return -ENOMEM;
 		grow(tree, index, nodes);
@@ -123,11 +123,7 @@ int radix_insert(struct radix *tree, u32 index, void *item, struct radix_nodes *
 				link(node, slot_of(node, index),
 				     new_node(nodes, node->shift - RADIX_SHIFT));
 	}
-	if (node->slot[slot_of(node, index)])
-		return -EEXIST;
-	node->slot[slot_of(node, index)] = item;
-	node->count++;
-	return 0;
+	return radix_try_insert(tree, index, item) ? 0 : -EEXIST;
 }
 
 void radix_replace(struct radix *tree, u32 index, void *item)

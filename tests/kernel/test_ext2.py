@@ -17,7 +17,8 @@ from soak import soak_but
 
 @pytest.mark.parametrize("block,case", soak_but([(b, i) for b in BLOCKS for i in range(20)], *[(b, 0) for b in BLOCKS]))
 def test_random_operations_do_what_the_model_does(tmp_path: Path, block: str, case: int) -> None:
-    image = ext2.make(tmp_path / "image", "24M", "-b", block, "-N", "800")
+    groups = ["-g", "1024"] if block == "1024" else []  # many small ones
+    image = ext2.make(tmp_path / "image", "24M", "-b", block, "-N", "800", *groups)
     there = Random(SEED + case, far=70 << 20)
     there.run(400)
     looks, states = there.states()
@@ -118,6 +119,21 @@ def test_no_more_links_than_ext2_has(tmp_path: Path) -> None:
         ext2.tool("debugfs", "-w", "-R", f"set_inode_field {name} links_count 31999", image)
     script = ["link /file /1", "link /file /2", "mkdir /dir/1", "mkdir /dir/2", "rename /other /dir/3"]
     assert ext2.run(image, script)[0][1:] == ["0", "-31", "0", "-31", "-31"]
+
+
+def test_files_of_two_gigabytes_and_more_are_marked(tmp_path: Path) -> None:
+    image = ext2.make(tmp_path / "image", "1M", "-b", "1024", "-O", "^large_file")
+    answers = ext2.run(image, ["create /file", "write /file 2147483637 10 1"])[0]
+    assert answers == ["0", "0", "10"] and "large_file" not in ext2.tool("dumpe2fs", "-h", image)
+    answers = ext2.run(
+        image, ["write /file 3000000000 10 1", "read /file 3000000000 99", "write /file 4294967295 1 1"]
+    )[0]
+    assert answers[1:] == ["10", f"{ext2.checksum(ext2.written(10, 1)):08x} 10", "-27"]
+    assert "large_file" in ext2.tool("dumpe2fs", "-h", image)
+    ext2.check(image)
+    old = ext2.make(tmp_path / "old", "1M", "-b", "1024", "-r", "0", "-O", "none")
+    answers = ext2.run(old, ["create /file", "write /file 2147483647 1 1", "truncate /file 2147483648"])[0]
+    assert answers == ["0", "0", "-27", "-27"]
 
 
 def test_file_that_is_open_lives_on(tmp_path: Path) -> None:

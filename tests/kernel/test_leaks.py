@@ -9,7 +9,7 @@ import pytest
 from guest import Result, boot
 
 COUNTS = ("nr_free_pages", "nr_isolated", "nr_anon_pages", "nr_writeback", "nr_slab_objects", "nr_swap_free")
-SHOW = "echo 1 >/proc/sys/vm/drop_caches; cat /proc/vmstat /proc/vm/check"
+SHOW = "echo 3 >/proc/sys/vm/drop_caches; cat /proc/vmstat /proc/vm/check"
 
 # Each is run twice: the first time warms up what is kept on purpose (the pages of its file, per-CPU stacks).
 COMMANDS = [

@@ -19,6 +19,7 @@ struct ext2_fs {
 	u16 state;     /* as it was found */
 	u32 nr_errors; /* found since */
 	u32 nr_moves;  /* link.c: additions of names that were written ahead of removals */
+	u32 table_window; /* inode.c: pages of a table that were read together last */
 	bool touched;  /* the superblock's times are due */
 	struct mutex lock; /* bitmaps, counts, and every file's tree of blocks */
 };

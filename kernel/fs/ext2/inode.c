@@ -9,16 +9,31 @@
  */
 #include "ext2.h"
 
+#include "arch/mmu.h"
 #include "arch/time.h"
+#include "drivers/block.h"
 #include "lib/string.h"
 #include "mm/slab.h"
 
 #define SECOND 1000000000ull
+#define TABLE_AHEAD 8u /* pages of a table that are read together */
 
 static const struct file_operations file_fops = {
 	.read = cache_file_read,
 	.write = cache_file_write,
 };
+
+/* Files that are found one after the other have their records side by side. */
+static void read_ahead(struct super_block *sb, u32 block)
+{
+	struct ext2_fs *fs = ext2_fs(sb);
+	u32 window = ((u64)block << sb->block_bits >> PAGE_SHIFT) / TABLE_AHEAD;
+
+	if (window == fs->table_window)
+		return;
+	fs->table_window = window;
+	cache_will_need(sb->bdev->inode, window * TABLE_AHEAD, TABLE_AHEAD);
+}
 
 /* The record's place in the table. 0, -EIO, -ENOMEM. */
 static int record(struct super_block *sb, u32 ino, struct buf *buf, struct ext2_inode **raw)
@@ -27,8 +42,11 @@ static int record(struct super_block *sb, u32 ino, struct buf *buf, struct ext2_
 	u32 per_block = sb->block_size / fs->inode_size;
 	u32 group = (ino - 1) / fs->es->inodes_per_group;
 	u32 index = (ino - 1) % fs->es->inodes_per_group;
-	int err = buf_read(sb, ext2_group(fs, group)->inode_table + index / per_block, buf);
+	u32 block = ext2_group(fs, group)->inode_table + index / per_block;
+	int err;
 
+	read_ahead(sb, block);
+	err = buf_read(sb, block, buf);
 	if (!err)
 		*raw = (void *)(buf->data + index % per_block * fs->inode_size);
 	return err;

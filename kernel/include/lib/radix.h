@@ -69,6 +69,19 @@ static inline void *radix_find(const struct radix *tree, u32 index)
 	return leaf ? leaf->slot[index & (RADIX_SLOTS - 1)] : NULL;
 }
 
+/* Inserts where no node is missing and nothing is there; false: it is not so. */
+static inline bool radix_try_insert(struct radix *tree, u32 index, void *item)
+{
+	struct radix_node *leaf = radix_leaf(tree, index);
+	u32 slot = index & (RADIX_SLOTS - 1);
+
+	if (!leaf || leaf->slot[slot])
+		return false;
+	leaf->slot[slot] = item;
+	leaf->count++;
+	return true;
+}
+
 /* 0, -EEXIST, or -ENOMEM: one node more is needed; then nothing has changed. */
 int radix_insert(struct radix *tree, u32 index, void *item, struct radix_nodes *nodes);
 /* Puts another item in the place of an entry, which must be there; its tags stay. */

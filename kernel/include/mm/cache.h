@@ -49,6 +49,7 @@ struct page_cache { /* in struct inode */
 	struct list_head regions;    /* of vm_area_struct.mapping: who maps it */
 	struct list_head dirty;      /* with nr_dirty: in the list of those to be written */
 	u64 dirtied_ns; /* machine time at which the first of its dirty pages became so */
+	u32 reach; /* a write is under way that makes the file so long; 0: none */
 	u32 nr_writers; /* who go over its dirty pages now */
 	int error; /* irq: of a write since the last cache_sync */
 };
@@ -103,7 +104,7 @@ struct buf {
 };
 
 int buf_read(struct super_block *sb, u32 block, struct buf *b); /* 0, -EIO, -ENOMEM; may sleep */
-int buf_new(struct super_block *sb, u32 block, struct buf *b);  /* the same; zeroed, and dirty */
+int buf_new(struct super_block *sb, u32 block, struct buf *b); /* the same; zeroed, and dirty */
 void buf_dirty(struct buf *b);
 void buf_put(struct buf *b);
 /* The block was freed: it is not written any more. Waits for a write that is under way. */
@@ -117,7 +118,7 @@ void cache_init_device(struct inode *inode, struct block_device *bdev);
 /* Pages of files that have a store, dirty, being written; of all files. */
 extern u32 cache_nr_stored, cache_nr_dirty, cache_nr_writeback;
 u32 cache_nr_cached(void);
-void writeback_init(void);
+void writeback_start(void); /* its thread: before anything gets dirty, or with it */
 
 /*
  * For mm/space and reclaim.
@@ -138,7 +139,7 @@ void cache_note_unmap(struct page *page, struct mm_struct *mm, bool used);
 int cache_make_writable(struct inode *inode, struct page *page);
 /* Unmaps it everywhere. */
 void cache_unmap(struct page *page);
-/* sectors: a bit for each that differs from the device. Interrupts may be off. */
+/* sectors: a bit for each that differs from the device. The first time of all it may sleep. */
 void cache_set_dirty(struct page *page, u32 sectors);
 /* Does somebody use it, or is it not clean? */
 bool cache_page_in_use(const struct page *page);

@@ -174,13 +174,14 @@ static inline void describe(struct inode *inode, u32 index, struct page *page)
 int cache_add(struct inode *inode, u32 index, struct page *page, gfp_t gfp)
 {
 	struct radix *pages = &inode->cache.pages;
-	struct radix_nodes none = { 0 };
-	int err = radix_insert(pages, index, page, &none);
+	int err = 0;
 
-	if (unlikely(err == -ENOMEM))
-		err = insert_with_nodes(pages, index, page, gfp);
-	if (unlikely(err == -EEXIST))
-		err = replace_shadow(pages, index, page);
+	if (unlikely(!radix_try_insert(pages, index, page))) {
+		err = radix_leaf(pages, index) ? -EEXIST
+					       : insert_with_nodes(pages, index, page, gfp);
+		if (err == -EEXIST)
+			err = replace_shadow(pages, index, page);
+	}
 	if (!err)
 		describe(inode, index, page);
 	return err;

@@ -219,6 +219,22 @@ KTEST(cache, what_could_not_be_written_stays_dirty)
 	finish();
 }
 
+KTEST(cache, a_write_behind_the_end_may_be_written_back_before_it_is_over)
+{
+	if (!begin())
+		return;
+	f->inode->size = PAGE_SIZE;
+	put(PAGE_SIZE, "abc");
+	f->inode->size = PAGE_SIZE; /* as it is until the copy is complete */
+	f->inode->cache.reach = PAGE_SIZE + 3;
+	EXPECT_EQ(cache_sync(f->inode), 0);
+	EXPECT(!memcmp(on_disk(4), "abc", 3));
+	f->inode->size = PAGE_SIZE + 3;
+	f->inode->cache.reach = 0;
+	EXPECT_EQ(byte_at(PAGE_SIZE), 'a');
+	finish();
+}
+
 /* Blocks of metadata of 1 KiB in the disk's own file. */
 KTEST(cache, only_sectors_of_dirty_blocks_are_written)
 {

@@ -19,7 +19,7 @@ void cache_wait_writers(struct inode *inode)
 	wait_event(&writers_gone, !inode->cache.nr_writers);
 }
 
-void cache_set_dirty(struct page *page, u32 sectors)
+void cache_mark_dirty(struct page *page, u32 sectors)
 {
 	struct page_cache *cache = &page->inode->cache;
 	unsigned long flags = irq_save();
@@ -35,6 +35,11 @@ void cache_set_dirty(struct page *page, u32 sectors)
 		}
 	}
 	irq_restore(flags);
+}
+
+void cache_set_dirty(struct page *page, u32 sectors)
+{
+	cache_mark_dirty(page, sectors);
 	writeback_note();
 }
 

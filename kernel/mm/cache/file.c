@@ -249,8 +249,7 @@ static __attribute__((noinline)) long write_stored(struct file *f, const char *u
 	at = MIN(*pos, (u64)end);
 	if (n && at < end) {
 		err = write_pages(inode, user, MIN(n, end - at), &at, stored_write);
-		if (err)
-			stored_undo(inode);
+		stored_end(inode, err);
 		inode_touch(inode);
 		n = at - (u32)*pos;
 		*pos = at;

@@ -71,8 +71,8 @@ void page_zero(struct page *page, u32 off, u32 n);
 /* stored.c: of one page. 0 or -errno; may sleep. left: bytes that the reader needs from off on. */
 int stored_read(struct file *f, u32 index, u32 off, char *user, u32 n, u32 left);
 int stored_write(struct inode *inode, u32 index, u32 off, const char *user, u32 n);
-/* A write has failed: what it left behind the end, bytes and blocks, goes. */
-void stored_undo(struct inode *inode);
+/* After a write. If it failed: what it left behind the end, bytes and blocks, goes. */
+void stored_end(struct inode *inode, int err);
 
 /* io.c: between pages and the device. */
 
@@ -100,13 +100,17 @@ void io_plan_page(struct io_plan *plan, struct page *page);
 /* Sends what is planned. Sleeps until there is a bio. */
 void io_send(struct io_plan *plan);
 
-/* Begins a read of a locked page that is in the cache: ends with it up to date or PG_error, and unlocked. */
+/* Begins a read of a locked page that is in the cache. In the end it is up to date, or PG_error, and
+ * unlocked. */
 void io_begin_read(struct page *page);
-/* Begins a write of a dirty page that is not locked and not being written; false: it is none. Never sleeps. */
+/* Begins a write of a dirty page that is not locked and not being written; false: it is none.
+ * Never sleeps. */
 bool io_begin_write(struct page *page);
 
 /* dirty.c */
 
+/* As cache_set_dirty; also from interrupts. */
+void cache_mark_dirty(struct page *page, u32 sectors);
 /* Interrupts are off: the page is not dirty any more. */
 void cache_clean(struct page *page);
 /* These sectors are not dirty any more; the page is clean if no others are. */

@@ -37,7 +37,7 @@ static void end_write(struct page *page)
 
 	if (failed) {
 		cache->error = -EIO;
-		cache_set_dirty(page, page->writing);
+		cache_mark_dirty(page, page->writing);
 	}
 	page->writing = 0;
 	radix_clear_tag(&cache->pages, page->file_index, RADIX_WRITEBACK);
@@ -174,11 +174,13 @@ static int plan_blocks(struct io_plan *plan, struct page *page, u32 end, u32 mas
 	return 0;
 }
 
+/* What a mapping has written behind the end of the file does not reach the device. */
 void io_plan_page(struct io_plan *plan, struct page *page)
 {
 	struct inode *inode = plan->inode;
-	u64 at = (u64)page->file_index << PAGE_SHIFT;
-	u32 bytes = inode->size > at ? MIN(inode->size - at, (u64)PAGE_SIZE) : 0;
+	u64 at = (u64)page->file_index << PAGE_SHIFT,
+	    size = MAX(inode->size, (u64)inode->cache.reach);
+	u32 bytes = size > at ? MIN(size - at, (u64)PAGE_SIZE) : 0;
 	u32 end = ALIGN_UP(bytes, 1u << inode->block_bits) >> inode->block_bits;
 	u32 mask = plan->write ? page->writing : ALL_SECTORS;
 	unsigned long flags;

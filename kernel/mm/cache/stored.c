@@ -3,7 +3,8 @@
  *
  * A write first finds the blocks that it covers their places, so that a full device is said at once
  * and not when the page is written back. The page is locked for that, but not for the copy, which
- * may fault on a mapping of the same page.
+ * may fault on a mapping of the same page. The file's size grows after the copy; until then `reach` says
+ * how far its data go, for who writes the page back meanwhile.
  */
 #include "internal.h"
 
@@ -18,7 +19,7 @@ int stored_read(struct file *f, u32 index, u32 off, char *user, u32 n, u32 left)
 	err = cache_read_page(f->inode, index, pages, &f->ahead, &page, &major);
 	if (err)
 		return err;
-	if (!again || !page_test(page, PG_owned))
+	if (!(again && off) || !page_test(page, PG_owned))
 		cache_note_io(page);
 	err = page_to_user(page, off, user, n);
 	page_put(page);
@@ -26,9 +27,9 @@ int stored_read(struct file *f, u32 index, u32 off, char *user, u32 n, u32 left)
 }
 
 /*
- * A page that is not in memory and of which nothing on the device matters, since all of it is written or the file
- * has ended before: filled, and put into the cache locked, until its place is found. -EEXIST: there
- * is one now.
+ * A page that is not in memory and of which nothing on the device matters, since all of it is
+ * written or the file has ended before: filled, and put into the cache locked, until its place is
+ * found. -EEXIST: there is one now.
  */
 static int write_new(struct inode *inode, u32 index, u32 off, const char *user, u32 n)
 {
@@ -88,6 +89,7 @@ int stored_write(struct inode *inode, u32 index, u32 off, const char *user, u32 
 {
 	int err;
 
+	inode->cache.reach = (index << PAGE_SHIFT) + off + n;
 	do {
 		if (!cache_find(inode, index) &&
 		    (n == PAGE_SIZE || (u64)index << PAGE_SHIFT >= inode->size))
@@ -100,9 +102,10 @@ int stored_write(struct inode *inode, u32 index, u32 off, const char *user, u32 
 	return err;
 }
 
-void stored_undo(struct inode *inode)
+void stored_end(struct inode *inode, int err)
 {
-	if (is_device(inode))
+	inode->cache.reach = 0;
+	if (!err || is_device(inode))
 		return;
 	cache_clear_tail(inode);
 	if (inode->ops->truncate)

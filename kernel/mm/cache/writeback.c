@@ -10,7 +10,7 @@
  * waits for a device that writes nothing. With laptop_mode everything is written so many seconds
  * after the disk was read from, since it runs then anyway.
  *
- * As long as nothing is dirty no timer runs: a machine without disks does none of this.
+ * As long as nothing is dirty no timer runs, and a machine without disks for files has no such thread.
  */
 #include "arch/irq.h"
 #include "arch/time.h"
@@ -82,15 +82,6 @@ static void start_look_timer(void)
 
 	if (at && !look_timer.armed)
 		timer_start(&look_timer, at);
-}
-
-void writeback_note(void)
-{
-	start_look_timer();
-	if (background_due || !over_background())
-		return;
-	background_due = true;
-	wake_up(&thread_wait);
 }
 
 void writeback_disk_runs(void)
@@ -199,9 +190,24 @@ static void writeback_thread(void *arg)
 	}
 }
 
-void writeback_init(void)
+void writeback_start(void)
 {
+	static bool started;
+
+	if (started)
+		return;
+	started = true;
 	timer_setup(&look_timer, look_fire, false);
 	timer_setup(&laptop_timer, laptop_fire, false);
 	kthread_create("writeback", 0, writeback_thread, NULL);
+}
+
+void writeback_note(void)
+{
+	writeback_start();
+	start_look_timer();
+	if (background_due || !over_background())
+		return;
+	background_due = true;
+	wake_up(&thread_wait);
 }

@@ -100,6 +100,8 @@ static void finish_evict_file(struct page *page)
 		policy_drop_isolated(page);
 	} else if (page->count > 2 || cache_page_in_use(page)) {
 		stat_count(pgrescued);
+		if (!page->mapcount)
+			page->owner = NULL;
 		give_back(page, VM_PUT_USED);
 		return;
 	} else {
@@ -279,6 +281,9 @@ static bool work_on_file(struct page *page, enum vm_act act)
 	}
 	cache_unmap(page);
 	page_clear(page, PG_young);
+	if (act == VM_DETACH ||
+	    dirty) /* its owner may end meanwhile, and does not see it any more */
+		page->owner = NULL;
 	if (act == VM_DETACH) {
 		stat_count(pgdetach);
 		give_back(page, VM_PUT_DONE);
