@@ -50,6 +50,9 @@ BAD_PLANS = {
     'workload = "true"\n[[part]]\ntimeout = 5': "unknown key timeout",
     'workload = "true"\n[[part]]\nvm = 2': "it is text, in quotes",
     'workload = "true"\nideal = 256': "it is text, in quotes",
+    'workload = "true"\ndisk = "no such"': "no such: there is no such folder",
+    'workload = "true"\ndisk = "9M"\ndisk_kind = "ide"': "which no emulated disk can have",
+    'workload = "true"\ndisk = "8G"': "8416 MiB of memory, 3072 at most",
 }
 
 
@@ -210,6 +213,13 @@ def test_jitters_are_cells_of_their_own_on_the_kernels_command_line() -> None:
     assert [one.settings.cmdline for one in cells] == [f"sample_ms=9 jitter={nr}" for nr in range(3)]
     assert [one.variables["jitter"] for one in cells] == [0, 1, 2] and "-j2-" in cells[2].id
     assert plan.parse('workload = "true"\njitter = [2]\ncmdline = "sample_ms=9"').cells[0].id == cells[2].id
+
+
+def test_disk_makes_a_cell_of_its_own_that_keeps_nothing() -> None:
+    cells = plan.parse('workload = "true"\ndisk = ["8M", "16M"]').cells
+    assert [one.settings.disk for one in cells] == ["8M", "16M"] and cells[0].id != cells[1].id
+    assert not any(one.settings.disk_kept for one in cells)
+    assert "disk=sim:hdd,at=" in qemu.command_line(cells[1].settings)
 
 
 def test_any_parameter_is_an_axis() -> None:

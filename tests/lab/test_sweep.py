@@ -100,6 +100,15 @@ def test_cells_are_the_same_in_any_order_and_parallelism(swept: Path, tmp_path: 
     assert len(raw_files(swept)) == 8
 
 
+def test_cells_side_by_side_have_a_disk_each(tmp_path: Path) -> None:
+    """Each finds the file system as it was made: another one's file would be there, and a line would be one more."""
+    log = "mkdir /mnt; mount -t ext2 /dev/sda /mnt; logger /mnt/log 3"
+    found = carry_out(tmp_path / "out", HEAD + f'workload = "{log}"\ndisk = "4M"\njitter = [1, 2, 3, 4]\n')
+    assert found.count(sweep.DONE) == 4
+    consoles = [path.read_text() for path in (tmp_path / "out").glob("cells/*/console.log")]
+    assert all("R logger found=0 lines=3 " in text for text in consoles), consoles
+
+
 def test_table_has_the_variables_and_the_numbers(swept: Path) -> None:
     table = rows(swept)
     assert [(row["processes"], row["vm"], row["state"], row["exit"]) for row in table] == [

@@ -79,7 +79,8 @@ def measure(command: str, telemetry: bool = False, **settings: object) -> Outcom
     with tempfile.TemporaryDirectory(prefix="tidemark-figures-") as folder:
         file = Path(folder, "telemetry")
         file.touch()
-        s = qemu.Settings(run=command, telemetry=str(file) if telemetry else "", **settings)
+        s = qemu.Settings(run=command, telemetry=str(file) if telemetry else "", disk_kept=False, **settings)
+        s = qemu.prepared(s)
         console = io.BytesIO()
         start = time.monotonic()
         code, _ = qemu.run_command(s, console)

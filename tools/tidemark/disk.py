@@ -1,9 +1,9 @@
-"""The disk with the guest's files: DISK=, an image or a folder that becomes one.
+"""The disk with the guest's files: DISK=, an image, or a folder or a size that becomes one.
 
 QEMU's own kinds (ide, virtio) get the image by its name. The disk that the guest models (sim:...) has its data in the
 guest's memory, above what the kernel manages: so that memory is a file, into which the image is copied before the
 machine starts, and from which what was written is copied back when it has ended. The file has no name and is gone with
-this process. It needs no other package.
+this process. It needs no other package. Runs side by side may share an image of which none keeps what it wrote.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import re
 import shutil
 import subprocess
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -40,10 +42,28 @@ def check(name: str, kind: str) -> None:
     if any(word.startswith(("at=", "size=")) for word in kind.split(",")) or any(c.isspace() for c in kind):
         raise BadSetting(f"DISK_KIND={kind}: at= and size= are those of the image; blanks cannot be")
     path = Path(name)
+    if empty_bytes(name):
+        return
     if not path.is_dir() and not path.is_file():
-        raise BadSetting(f"DISK={name}: there is no such folder, and no such image")
+        raise BadSetting(f"DISK={name}: there is no such folder, no such image, and it is no size such as 64M")
     if path.is_file() and path.stat().st_size < LEAST:
         raise BadSetting(f"DISK={name}: an image has {LEAST >> 10} KiB at least")
+
+
+def empty_bytes(name: str) -> int:
+    """Bytes of a disk that is only named by its size, as 64M: an empty file system. 0: it is a folder or an image."""
+    match = re.fullmatch(r"(\d+)([MG])", name)
+    return int(match[1]) << {"M": 20, "G": 30}[match[2]] if match and not Path(name).exists() else 0
+
+
+def absolute(name: str) -> str:
+    """What DISK=name means, from whatever folder; "" stays."""
+    return os.path.abspath(name) if name and not empty_bytes(name) else name
+
+
+def made_anew(name: str) -> bool:
+    """Is its image made for each run? Then it is always the same."""
+    return bool(empty_bytes(name)) or Path(name).is_dir()
 
 
 def room_for(folder: Path) -> int:
@@ -55,39 +75,45 @@ def room_for(folder: Path) -> int:
     return -(-(used * 3 // 2 + 4 * MIB) // MIB) * MIB
 
 
-def make_image(folder: Path, image: Path) -> None:
-    """An ext2 image with the folder's files. FileNotFoundError without mke2fs, BadSetting when that fails."""
+def make_image(name: str, image: Path) -> None:
+    """An ext2 image with a folder's files, or empty, which appears when it is whole. FileNotFoundError without mke2fs,
+    BadSetting when that fails.
+    """
     places = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
     tool = shutil.which("mke2fs", path=places)
     if not tool:
         raise FileNotFoundError(2, "", "mke2fs")
     image.parent.mkdir(parents=True, exist_ok=True)
-    image.unlink(missing_ok=True)
-    words = [tool, "-q", "-F", "-t", "ext2", "-U", UUID, "-E", f"root_owner=0:0,hash_seed={UUID}", "-d", str(folder)]
+    words = [tool, "-q", "-F", "-t", "ext2", "-U", UUID, "-E", f"root_owner=0:0,hash_seed={UUID}"]
+    words += ["-b", str(BLOCK)] if empty_bytes(name) else ["-d", name]
+    partial = image.with_name(f"{image.name}.{os.getpid()}-{threading.get_ident()}")
     made = subprocess.run(
-        [*words, str(image), f"{room_for(folder) >> 10}k"],
+        [*words, str(partial), f"{size_of(name) >> 10}k"],
         env={**os.environ, "E2FSPROGS_FAKE_TIME": BORN},
         capture_output=True,
         text=True,
         stdin=subprocess.DEVNULL,
     )
     if made.returncode:
-        raise BadSetting(f"DISK={folder}: mke2fs could not make an image of it: {made.stderr.strip()}")
+        partial.unlink(missing_ok=True)
+        raise BadSetting(f"DISK={name}: mke2fs could not make an image of it: {made.stderr.strip()}")
+    partial.rename(image)
 
 
 def image_of(name: str, folder: Path) -> str:
     """The image that DISK=name means, as an absolute path; one that is made of a folder lies in `folder`."""
-    path = Path(os.path.abspath(name))
-    if not path.is_dir():
-        return str(path)
-    image = folder / f"{path.name or 'root'}.img"
-    make_image(path, image)
+    if not made_anew(name):
+        return os.path.abspath(name)
+    image = folder / f"{Path(os.path.abspath(name)).name or 'root'}.img"
+    make_image(name, image)
     return str(image)
 
 
-def size_of(image: str) -> int:
-    """Its bytes, whole sectors of it."""
-    return Path(image).stat().st_size // SECTOR * SECTOR
+def size_of(name: str) -> int:
+    """Bytes of the image that it is or becomes, whole sectors of it."""
+    if made_anew(name):
+        return empty_bytes(name) or room_for(Path(name))
+    return Path(name).stat().st_size // SECTOR * SECTOR
 
 
 def quoted(path: str) -> str:
@@ -131,17 +157,17 @@ def take_back(memory: int, image: int, at: int, size: int) -> None:
 
 
 @contextlib.contextmanager
-def memory(image: str, at: int, mib: int) -> Iterator[str]:
-    """A file of `mib` MiB for the guest's memory, with the image at byte `at` of it; at the end what was written goes
-    into the image. BadSetting when the image cannot be written, or another run uses it."""
+def memory(image: str, at: int, mib: int, keep: bool) -> Iterator[str]:
+    """A file of `mib` MiB for the guest's memory, with the image at byte `at` of it; with `keep`, at the end what was
+    written goes into the image. BadSetting when the image cannot be used so, or another run uses it."""
     try:
-        disk = os.open(image, os.O_RDWR)
+        disk = os.open(image, os.O_RDWR if keep else os.O_RDONLY)
     except OSError as error:
-        raise BadSetting(f"DISK={image} cannot be written: {error.strerror}") from None
+        raise BadSetting(f"DISK={image} cannot be {'written' if keep else 'read'}: {error.strerror}") from None
     ram = os.memfd_create("tidemark-memory")
     try:
         try:
-            fcntl.flock(disk, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(disk, (fcntl.LOCK_EX if keep else fcntl.LOCK_SH) | fcntl.LOCK_NB)
         except BlockingIOError:
             raise BadSetting(f"DISK={image}: another run uses it") from None
         os.ftruncate(ram, mib * MIB)
@@ -149,7 +175,8 @@ def memory(image: str, at: int, mib: int) -> Iterator[str]:
         try:
             yield f"/proc/{os.getpid()}/fd/{ram}"
         finally:
-            take_back(ram, disk, at, size_of(image))
+            if keep:
+                take_back(ram, disk, at, size_of(image))
     finally:
         os.close(ram)
         os.close(disk)

@@ -13,6 +13,8 @@ of the cells is that of the file: the variable that is named last changes fastes
     jitter     numbers for the kernel's `jitter`: other runs of the same kind, which show how far a result scatters
     jitters    how many such runs, one number: `jitters = 5` is `jitter = [0, 1, 2, 3, 4]`
     cmdline    more kernel parameters, such as "sample_ms=1000"
+    disk       a disk with files for each cell: "64M", an empty file system; a folder's files, or a copy of an image
+    disk_kind  what that is: "sim:hdd" (the default), "sim:ssd", "sim:ram"; the guest calls it sda
     timeout    seconds of host time after which a cell is ended; one number for all of them
 
 and, in a table [parameters] at the end, a value or a list for any parameter of the kernel: `"ws.tau_ms" = [10, 100]`.
@@ -41,7 +43,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tidemark import parameters, qemu
+from tidemark import disk, parameters, qemu
 from tidemark.errors import LabError
 
 if sys.version_info >= (3, 11):
@@ -49,16 +51,16 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-VARIABLES = ("workload", "processes", "vm", "mem", "swap", "frames", "seed", "jitter", "cmdline")
+VARIABLES = ("workload", "processes", "vm", "mem", "swap", "frames", "seed", "jitter", "cmdline", "disk", "disk_kind")
 PARAMETERS = "parameters"
 PARTS, IDEAL = "part", "ideal"
 KEYS = (*VARIABLES, "jitters", "timeout", IDEAL, PARTS, PARAMETERS)
 OF_A_PART = (*VARIABLES, "jitters", PARAMETERS)
 LEAST = {"processes": 1, "frames": 3, "seed": 0, "jitter": 0, "jitters": 1}
-OF_SETTINGS = ("vm", "mem", "swap", "frames", "seed")
+OF_SETTINGS = ("vm", "mem", "swap", "frames", "seed", "disk", "disk_kind")
 FILLED_IN = ("processes", "seed")
 # A value of these may have commas.
-WHOLE = ("workload", "swap", "cmdline")
+WHOLE = ("workload", "swap", "cmdline", "disk", "disk_kind")
 SHIPPED = Path(__file__).parent / "plans"
 MOST_CELLS = 10_000
 MOST_U32 = (1 << 32) - 1
@@ -297,9 +299,14 @@ def settings(variables: dict[str, Value], timeout: float) -> qemu.Settings:
     twice = [name for name in more if name in parameters.split(cmdline)[0]]
     if twice:
         raise LabError(f"cmdline = {cmdline!r}: the plan gives {twice[0]} already")
-    chosen = qemu.Settings(run=run, timeout=timeout, cmdline=parameters.joined(cmdline, more), **given)
+    if "disk" in given:
+        given["disk"] = disk.absolute(given["disk"])
+    chosen = qemu.Settings(run=run, timeout=timeout, cmdline=parameters.joined(cmdline, more), disk_kept=False, **given)
+    qemu.check_disk(chosen)
     qemu.command_line(chosen)
     qemu.machine_mib(chosen)
+    if chosen.disk and chosen.disk_kind in disk.REAL:
+        raise LabError(f"disk_kind = {chosen.disk_kind!r}: a cell is an exact run, which no emulated disk can have")
     if qemu.real_disk(chosen)[0]:
         raise LabError(
             f"swap = {chosen.swap!r}: cells that run side by side would share that disk; see `tidemark run --help`"
@@ -310,7 +317,8 @@ def settings(variables: dict[str, Value], timeout: float) -> qemu.Settings:
 def cell(variables: dict[str, Value], timeout: float) -> Cell:
     """The cell with these variables; for its name see above."""
     s = settings(variables, timeout)
-    made_of = json.dumps([s.run, s.vm, s.mem, s.swap, s.frames, s.seed, s.cmdline])
+    disks = [str(variables["disk"]), s.disk_kind] if s.disk else []
+    made_of = json.dumps([s.run, s.vm, s.mem, s.swap, s.frames, s.seed, s.cmdline, *disks])
     marks = [f"{letter}{variables[name]}" for letter, name in (("s", "seed"), ("j", "jitter")) if name in variables]
     words = [s.run.split()[0], variables.get("processes", ""), s.vm, s.mem, *marks]
     shown = "-".join(re.sub(r"[^\w.]+", "-", str(word)).strip("-.") for word in words if word != "")
@@ -319,7 +327,7 @@ def cell(variables: dict[str, Value], timeout: float) -> Cell:
 
 def ideals(cells: Sequence[Cell], mem: str, timeout: float) -> list[Cell]:
     """A run of each command of these cells in a memory of `mem`, under what `tidemark run` gives it otherwise."""
-    kept = ("workload", *FILLED_IN, "cmdline")
+    kept = ("workload", *FILLED_IN, "cmdline", "disk", "disk_kind")
     same = ({name: value for name, value in one.variables.items() if name in kept} for one in cells)
     return [cell(one | {"vm": DEFAULT.vm, "mem": mem, "swap": DEFAULT.swap, IDEAL: "yes"}, timeout) for one in same]
 

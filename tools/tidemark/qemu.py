@@ -83,8 +83,9 @@ DEFAULTS = defaults()
 class Settings:
     """What one run is made of. Sizes are in the kernel's notation (24M); `exact` is virtual time; `timeout` is in
     seconds of host time; `image` is the folder that holds KERNEL and INITRD; `prefix` is put before the command of an
-    unattended run, to start it in a sandbox. `disk` is an image (`prepared` makes one of a folder), `disk_kind` how the
-    guest sees it; `memory` the file that holds the guest's memory, if it has one."""
+    unattended run, to start it in a sandbox. `disk` is an image (`prepared` makes one of a folder or a size),
+    `disk_kind` how the guest sees it; `disk_kept`: what it writes there goes into the image; `memory` the file that
+    holds the guest's memory, if it has one."""
 
     vm: str = DEFAULTS["VM"]
     mem: str = DEFAULTS["MEM"]
@@ -102,6 +103,7 @@ class Settings:
     prefix: tuple[str, ...] = ()
     disk: str = ""
     disk_kind: str = DEFAULTS["DISK_KIND"]
+    disk_kept: bool = True
     memory: str = ""
 
 
@@ -159,7 +161,7 @@ def check_disk(s: Settings) -> None:
 
 
 def prepared(s: Settings) -> Settings:
-    """The same with an image where the disk is a folder. BadSetting when it cannot be used."""
+    """The same with an image where the disk is a folder or a size. BadSetting when it cannot be used."""
     check_disk(s)
     return replace(s, disk=disk.image_of(s.disk, IMAGES)) if s.disk else s
 
@@ -307,7 +309,7 @@ def disk_in_memory(s: Settings) -> Iterator[Settings]:
     if not s.disk or s.disk_kind in disk.REAL:
         yield s
         return
-    with disk.memory(s.disk, image_at(s), machine_mib(s)) as path:
+    with disk.memory(s.disk, image_at(s), machine_mib(s), s.disk_kept) as path:
         yield replace(s, memory=path)
 
 

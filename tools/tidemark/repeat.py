@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 from tidemark import results
+from tidemark.disk import made_anew
 from tidemark.errors import BAD_INPUT, USAGE, LabError
 
 
@@ -24,9 +24,9 @@ def check_repeatable(result: results.Result, image: dict[str, Any]) -> None:
             f"{result.folder} ran with its future in memory, which is gone: `tidemark min` makes it again", USAGE
         )
     disk = meta["settings"].get("disk")
-    if disk and not Path(disk).is_dir():
+    if disk and not made_anew(disk):
         raise LabError(
-            f"{result.folder} may have written to its disk, {disk}: only a folder becomes the same again",
+            f"{result.folder} may have written to its disk, {disk}: only a folder or a size becomes the same again",
             USAGE,
         )
     results.check_files(result)

@@ -77,6 +77,45 @@ void *lab_map(uint32_t nr_pages)
 	return p;
 }
 
+static void lab_file_fill(int fd, uint32_t page)
+{
+	uint32_t words[WORDS_PER_PAGE];
+
+	for (uint32_t i = 0; i < WORDS_PER_PAGE; i++)
+		words[i] = lab_word(page) + i;
+	if (pwrite(fd, words, sizeof(words), (off_t)page * sizeof(words)) != sizeof(words))
+		die_errno("write");
+}
+
+int lab_file(const char *path, uint32_t nr_pages)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+
+	if (fd < 0)
+		die_errno(path);
+	for (uint32_t page = 0; page < nr_pages; page++)
+		lab_file_fill(fd, page);
+	if (fsync(fd))
+		die_errno("fsync");
+	posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+	return fd;
+}
+
+uint32_t lab_file_check(const uint32_t *words, uint32_t page)
+{
+	uint32_t corrupt = 0;
+
+	for (uint32_t i = 0; i < WORDS_PER_PAGE; i++)
+		corrupt += words[i] != lab_word(page) + i;
+	return corrupt;
+}
+
+void lab_file_read(int fd, uint32_t page, uint32_t *words)
+{
+	if (pread(fd, words, PAGE_SIZE_BYTES, (off_t)page * PAGE_SIZE_BYTES) != PAGE_SIZE_BYTES)
+		die_errno("read");
+}
+
 uint64_t *lab_times(int nr)
 {
 	uint64_t *ns = calloc(nr, sizeof(*ns));

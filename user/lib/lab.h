@@ -68,6 +68,15 @@ uint32_t lab_pages(char **argv, int i, const char *what);
 /* Private zeroed memory that takes no frame before it is touched. */
 void *lab_map(uint32_t nr_pages);
 
+/*
+ * A new file of so many pages at @path, on its device and, as far as that can be, not in memory. Each word
+ * of it follows from its place; lab_file_check returns how many of a page's do not.
+ */
+int lab_file(const char *path, uint32_t nr_pages);
+uint32_t lab_file_check(const uint32_t *words, uint32_t page);
+/* Read page @page of such a file, or die. */
+void lab_file_read(int fd, uint32_t page, uint32_t *words);
+
 /* Room for @nr measured times. */
 uint64_t *lab_times(int nr);
 

@@ -8,10 +8,11 @@
 #include "lab.h"
 
 #define HELP                                                                                       \
-	"usage: filescan PATH [PASSES] [read|mmap] [fill] [write] [random] [--seed N]\n"           \
+	"usage: filescan PATH [PASSES] [read|mmap] [fill] [write] [random] [--kb N] [--seed N]\n"  \
 	"Read all pages of a file PASSES times, by read(2) or through a mapping, and check\n"      \
 	"each word. fill: write the file first, over its whole size. write: change each\n"         \
-	"page on the way. random: in mixed order. The seed is part of each word.\n"
+	"page on the way. random: in mixed order. --kb: make it first, of N KiB. The seed is\n"    \
+	"part of each word.\n"
 
 enum { PAGE = PAGE_SIZE_BYTES, WORDS = WORDS_PER_PAGE };
 
@@ -85,22 +86,24 @@ static void *map_file(void)
 
 int main(int argc, char **argv)
 {
-	uint32_t passes, by;
+	uint32_t passes, by, new_pages;
 	uint64_t start_ns;
 	uint32_t *map;
 	bool by_mmap, filled;
 
 	help_if_asked(argc, argv, HELP);
 	seed = lab_option(&argc, argv, "--seed", 0, UINT32_MAX, 0);
+	new_pages = lab_option(&argc, argv, "--kb", 0, 3 << 20, 0) * 1024 / PAGE;
 	by_mmap = lab_flag(&argc, argv, "mmap");
 	lab_flag(&argc, argv, "read");
 	filled = lab_flag(&argc, argv, "fill");
 	writes = lab_flag(&argc, argv, "write");
 	mixed = lab_flag(&argc, argv, "random");
 	lab_operands(argc, argv, 1, 2, HELP);
-	passes = argc > 2 ? parse_number(argv[2], "PASSES", 1, 1000000) : 1;
-	fd = open(argv[1], filled || writes ? O_RDWR : O_RDONLY);
-	if (fd < 0)
+	passes = argc > 2 ? parse_number(argv[2], "PASSES", 0, 1000000) : 1;
+	fd = open(argv[1], (filled || writes ? O_RDWR : O_RDONLY) | (new_pages ? O_CREAT : 0),
+		  0600);
+	if (fd < 0 || (new_pages && ftruncate(fd, (off_t)new_pages * PAGE)))
 		die_errno(argv[1]);
 	nr_pages = lseek(fd, 0, SEEK_END) / PAGE;
 	if (filled)

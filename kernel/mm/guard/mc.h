@@ -4,9 +4,10 @@
  * University of London, 2011).
  *
  * He walked over all pages of a process's file at each call, so many at a time (PAGEGRAB) under a
- * lock. Files never leave memory here, so it is the pages that the policy owns and the process
- * faulted in. And a hook may not take long: a call looks at so many pages, and the next call goes
- * on where it stopped.
+ * lock. Here it is the pages that the policy owns and the process faulted in: with NAME.kind=1 those
+ * of files that it maps, as his, with 2 its own memory, with 3, unless told otherwise, both. Pages
+ * that are only read and written are nobody's. And a hook may not take long: a call works on so many
+ * pages, and the next call goes on where it stopped.
  *
  * He acted in kswapd only. Pressure also comes when who needs memory reclaims it: that is the
  * nearest to his test of the MIN watermark.
@@ -22,6 +23,18 @@ struct mc_mm {
 };
 GUARD_MM_FITS(struct mc_mm);
 
+enum { MC_FILE = 1, MC_ANON = 2 };
+
+static u32 kind = MC_FILE | MC_ANON; /* each guard has its own */
+
+#define MC_KIND                                                                                    \
+	{ "kind", &kind, 1, 3, NULL, "pages of: 1 mapped files, 2 anonymous memory, 3 both" }
+
+static inline bool mc_of_kind(const struct page *page)
+{
+	return kind & (page_is_file(page) ? MC_FILE : MC_ANON);
+}
+
 /* Works on so many pages of mm at most. One call ends with the last page, as his loop did. */
 static inline void mc_walk(struct mm_struct *mm, u32 pages, void (*work)(struct page *page))
 {
@@ -29,9 +42,11 @@ static inline void mc_walk(struct mm_struct *mm, u32 pages, void (*work)(struct 
 
 	do {
 		d->at = vm_next_page(mm, d->at);
-		if (d->at)
-			work(d->at);
-	} while (d->at && --pages);
+		if (!d->at || !mc_of_kind(d->at))
+			continue;
+		work(d->at);
+		pages--;
+	} while (d->at && pages);
 }
 
 /* Who has most; *second: who had most of those before it in the list, which need not be the second

@@ -14,8 +14,8 @@
  * be the second biggest". With only one nothing is done. What he found: such pages are hardly ever
  * dirty, since a program does not change its text; he took no times.
  *
- * Here it is the other way round: the pages are anonymous, and most of them are dirty until they
- * have been written once. And a guard cannot write: it pushes. A dirty page loses its accessed bit
+ * Here most pages are anonymous, and dirty until they have been written once; kind=1 takes
+ * those of files alone. And a guard cannot write: it pushes. A dirty page loses its accessed bit
  * and is hinted as DONTNEED, so that the policy gives it sooner and it is written then, which ends
  * with its eviction; his pages stayed. So this presses harder than he meant. `written` pages,
  * which are clean, are passed. A call looks at 256 pages of each, the next goes on there.
@@ -23,6 +23,11 @@
 #include "mc.h"
 
 #define NR_TO_WRITE 256 /* his nr_to_write, 0x100 */
+
+static const struct vm_param mc62_params[] = {
+	MC_KIND,
+	{ 0 },
+};
 
 static u64 nr_calls, nr_alone, nr_dirty, nr_written;
 
@@ -62,6 +67,7 @@ static void mc62_show(struct seq_file *m)
 static const struct vm_guard mc62 = {
 	.name = "mc62",
 	.summary = "the largest processes' dirty pages go first",
+	.params = mc62_params,
 	.pressure = mc62_pressure,
 	.show = mc62_show,
 };

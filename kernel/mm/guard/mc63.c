@@ -25,8 +25,8 @@
  * 6.5, not for every zone and priority. A call looks at pagegrab pages and the next goes on there,
  * where his loop went on to the end: so a small pagegrab is less pressure, not only shorter locks.
  * His flag was that of the list, and left the accessed bits of mapped pages alone; here the
- * accessed bit is all that every policy sees. His pages were those of files, clean and dropped for
- * nothing; these must be written first.
+ * accessed bit is all that every policy sees. His pages were those of files (kind=1), clean
+ * and dropped for nothing; anonymous ones must be written first.
  */
 #include "mc.h"
 
@@ -35,6 +35,7 @@ static u32 pagegrab = 256, only_min;
 static const struct vm_param mc63_params[] = {
 	{ "pagegrab", &pagegrab, 1, 4096, NULL, "pages looked at in a call" },
 	{ "min", &only_min, 0, 1, NULL, "1: only when free memory is below min" },
+	MC_KIND,
 	{ 0 },
 };
 

@@ -38,6 +38,7 @@ static void start(void)
 	}
 	pagegrab = 256;
 	only_min = 0;
+	kind = MC_FILE | MC_ANON;
 }
 
 static u32 nr_young(u32 from, u32 to)
@@ -74,6 +75,30 @@ KTEST(mc63, so_many_in_a_call_and_goes_on_there)
 	mc63.pressure(false);
 	EXPECT_EQ(nr_young(20, 70), 0);
 	EXPECT_EQ(nr_young(0, 100), 50);
+	core_stop();
+}
+
+/* Of the largest, ten pages are of files, here marked with PG_slab: twice five in a call of five. */
+KTEST(mc63, pages_of_the_kind_it_is_told)
+{
+	start();
+	for (u32 pfn = 40; pfn < 50; pfn++)
+		page_set(&mem_map[pfn], PG_slab);
+	kind = MC_FILE;
+	pagegrab = 5;
+	mc63.pressure(false);
+	EXPECT_EQ(nr_young(40, 50), 5);
+	mc63.pressure(false);
+	EXPECT_EQ(nr_young(40, 50), 0);
+	EXPECT_EQ(nr_young(0, 100), 90);
+	kind = MC_ANON;
+	pagegrab = 256;
+	page_set(&mem_map[40], PG_young);
+	mc63.pressure(false);
+	mc63.pressure(false);
+	EXPECT_EQ(nr_young(20, 70), 1);
+	for (u32 pfn = 40; pfn < 50; pfn++)
+		page_clear(&mem_map[pfn], PG_slab);
 	core_stop();
 }
 

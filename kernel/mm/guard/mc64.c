@@ -29,6 +29,7 @@ static u32 pagegrab = 256;
 
 static const struct vm_param mc64_params[] = {
 	{ "pagegrab", &pagegrab, 1, 4096, NULL, "pages looked at in a call" },
+	MC_KIND,
 	{ 0 },
 };
 

@@ -26,6 +26,7 @@ static u32 pagegrab, below; /* each guard has values of its own */
 static const struct vm_param mc_params[] = {
 	{ "pagegrab", &pagegrab, 1, 4096, NULL, "pages in a call" },
 	{ "below", &below, 0, 13, NULL, "acts when the priority of the last scan is below this" },
+	MC_KIND,
 	{ 0 },
 };
 

@@ -33,6 +33,11 @@
  * least, as in the authors' program. There are as many ghosts as frames at most (the paper has no
  * bound), the oldest goes first, and places for as many as there ever are frames.
  *
+ * Pages of files. What is read ahead of a file, 32 pages and then 32 more, is more than HIR has in a
+ * small memory, so LIR pages leave for it. If the next pages of the file took their room, a scan
+ * would go through all of LIR that way. So a page of a file becomes LIR at once only while there are
+ * frames that nobody has; and LIR shrinks until HIR has enough for the reading ahead.
+ *
  * Not in the paper: what the scan may not have goes to the end of Q; when Q has only such pages,
  * the lowest LIR page is lowered; at priority 0, after a look at every page, any that the scan may
  * have goes. DONTNEED puts a page to the front of Q. What is only read ahead waits in Q, leaves no
@@ -178,7 +183,8 @@ static void lirs_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
 			struct page_id from)
 {
 	struct lirs_page *p = lirs_data(page);
-	bool lir = nr_lir < lir_share();
+	u32 filled = nr_lir + (page_is_file(page) ? nr_hir : 0);
+	bool lir = filled < lir_share();
 
 	(void)mm;
 	if (!lir)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +9,7 @@ from typing import Annotated
 import typer
 
 from tidemark import parameters, qemu
-from tidemark.disk import REAL
+from tidemark.disk import REAL, absolute
 from tidemark.errors import USAGE, LabError
 
 DEFAULT = qemu.Settings()
@@ -27,7 +26,7 @@ Swap = Annotated[
 Disk = Annotated[
     str,
     typer.Option(
-        "--disk", help="A disk with the files of a folder, made anew, or an image, used as it is and written."
+        "--disk", help="A disk with a folder's files or empty (64M), made anew, or an image, used as it is and written."
     ),
 ]
 DiskKind = Annotated[
@@ -90,7 +89,7 @@ def settings(
     try:
         qemu.command_line(chosen)
         qemu.machine_mib(chosen)
-        chosen = replace(chosen, disk=os.path.abspath(disk) if disk else "", disk_kind=disk_kind)
+        chosen = replace(chosen, disk=absolute(disk), disk_kind=disk_kind)
         qemu.check_disk(chosen)
     except qemu.BadSetting as error:
         raise LabError(str(error), USAGE) from None

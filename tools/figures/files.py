@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""Memory beside files: what a scan leaves of a hot set under each policy, and what McMenamin's guards do there.
+
+`filemix` uses a hot set and reads a file of more than memory. Five jitters each: the median, and the range in brackets
+where it is one. Arguments: which to do.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from statistics import median
+
+from common import ROOT, Outcome, host, in_parallel, measure, publish, table
+
+JITTERS = range(1, 6)
+MOUNT = "mkdir /mnt; mount -t ext2 /dev/sda /mnt; "
+MACHINE = {"mem": "16M", "disk": "48M", "swap": "sim:hdd"}
+SCAN = "filemix /mnt/f 6144 32768 3"
+HOT = {
+    "memory, used between passes": SCAN,
+    "memory, used beside": f"{SCAN} 1",
+    "a mapped file, used beside": f"{SCAN} 1 hotfile",
+}
+LIRS_MORE = "lirs lirs.hir_percent=6"
+POLICIES = [
+    "2q", "aging", "arc", "car", "clock", "clock2q", "clockpro", "fifo", "js2q", "linux20", "linux22", "linux24",
+    "lirs", LIRS_MORE, "lru", "mglru", "nru", "pff", "random", "s3fifo", "sieve", "useonce", "vms", "ws", "wsclock",
+]  # fmt: skip
+TOGETHER = "sh -c 'filemix /mnt/f 4096 24576 3 8 mmap & sleep 3; grow 10240 20 1000; wait'"
+GUARDS = ["mc62", "mc63", "mc64", "mc72", "mc73", "mc74", "mc741", "mc75"]
+KINDS = {1: "of files", 2: "anonymous"}
+PICTURE = ROOT / "docs/figures/files-hot-set.svg"
+
+
+def run(command: str, vm: str, jitter: int, more: str = "") -> Outcome:
+    """One run; `vm` may have parameters behind it."""
+    name, *parameters = vm.split()
+    cmdline = " ".join([*parameters, more, f"jitter={jitter}", "sample_ms=1000"])
+    return measure(MOUNT + command, vm=name, cmdline=cmdline, timeout=600, **MACHINE)
+
+
+def numbers(outcome: Outcome, program: str, *names: str) -> list[float]:
+    """Those of the program's line of results, which must say that nothing was corrupt."""
+    outcome.number(rf"^R {program} .*corrupt=(0)$")
+    return [outcome.number(rf"^R {program} .*\b{name}=([\d.]+)") for name in names]
+
+
+def digits(value: float) -> str:
+    """Three digits that count, and no exponent."""
+    return f"{float(f'{value:.3g}') if value < 100 else round(value):,}"
+
+
+def spread(values: Sequence[float]) -> str:
+    """Median and range; the number alone where there is no range."""
+    least, middle, most = (digits(f(values)) for f in (min, median, max))
+    return middle if least == most else f"{middle} ({least} to {most})"
+
+
+# --- a hot set beside a scan ---
+
+Kept = dict[str, dict[str, list[float]]]  # per cent, by what is hot and by policy; and times
+
+
+def hot_sets() -> tuple[Kept, Kept]:
+    """Per cent of the hot set in memory at the end of a pass, and seconds, of each jitter."""
+    cases = [(hot, vm, jitter) for vm in POLICIES for hot in HOT for jitter in JITTERS]
+    found = in_parallel(lambda case: numbers(run(HOT[case[0]], *case[1:]), "filemix", "kept", "run_us"), cases)
+    kept: Kept = {hot: {vm: [] for vm in POLICIES} for hot in HOT}
+    times: Kept = {hot: {vm: [] for vm in POLICIES} for hot in HOT}
+    for (hot, vm, _), (percent, run_us) in zip(cases, found):
+        kept[hot][vm].append(percent)
+        times[hot][vm].append(run_us / 1e6)
+    return kept, times
+
+
+def draw(kept: Kept) -> None:
+    """A row for each policy, best above: medians, and lines from least to most."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    matplotlib.rcParams.update({"svg.hashsalt": "tidemark", "font.size": 8, "svg.fonttype": "none"})
+    from matplotlib import pyplot
+
+    order = sorted(POLICIES, key=lambda vm: sum(median(kept[hot][vm]) for hot in HOT))
+    figure, axes = pyplot.subplots(figsize=(7, 5.2))
+    for nr, (hot, mark, colour) in enumerate(zip(HOT, "osD", ("#1f5f99", "#c8552b", "#3b7d3b"))):
+        rows = [at + (1 - nr) * 0.22 for at in range(len(order))]
+        values = [kept[hot][vm] for vm in order]
+        axes.hlines(rows, [min(one) for one in values], [max(one) for one in values], color=colour, lw=1)
+        axes.plot([median(one) for one in values], rows, mark, color=colour, ms=3.5, label=f"hot set: {hot}")
+    axes.axvline(95, color="#999999", lw=0.8, ls=":")
+    axes.set_yticks(range(len(order)), [vm.replace("lirs lirs.", "lirs, ") for vm in order])
+    axes.set_ylim(-0.7, len(order) - 0.3)
+    axes.set_xlim(-2, 102)
+    axes.set_xlabel("% of the hot set in memory at the end of a pass (dotted: 95 %)")
+    axes.grid(axis="y", color="#eeeeee")
+    axes.legend(loc="lower center", bbox_to_anchor=(0.45, 1.0), ncols=3, frameon=False, fontsize=7)
+    figure.tight_layout()
+    figure.savefig(PICTURE, metadata={"Date": None})
+
+
+def hot() -> None:
+    kept, times = hot_sets()
+    draw(kept)
+    titles = ["policy", *(f"{name}: % kept" for name in HOT), *(f"{name}: s" for name in HOT)]
+    rows = [
+        [f"`{vm}`", *(spread(kept[name][vm]) for name in HOT), *(spread(times[name][vm]) for name in HOT)]
+        for vm in POLICIES
+    ]
+    publish(
+        "files-hot",
+        f'`tidemark run "{MOUNT}{SCAN} ..." --mem 16M --disk 48M --vm ... --jitter 1` to 5: 6 MiB hot, a file of '
+        f"32 MiB read three times; {host()}.\n\n{table(titles, rows)}",
+    )
+
+
+# --- guards ---
+
+
+def guarded(case: tuple[str, int, int]) -> list[float]:
+    """Seconds of filemix and of grow, and per cent of filemix's memory that stays."""
+    guard, kind, jitter = case
+    # Those of section 7 act only in distress, which 2q does not come to here.
+    always = f" {guard}.below=13" if guard.startswith("mc7") else ""
+    more = f"guard={guard} {guard}.kind={kind}{always}" if kind else ""
+    outcome = run(TOGETHER, "2q", jitter, more)
+    stream_us, kept = numbers(outcome, "filemix", "run_us", "kept")
+    (grow_us,) = numbers(outcome, "grow", "run_us")
+    return [stream_us / 1e6, grow_us / 1e6, kept]
+
+
+def guards() -> None:
+    settings = [("none", 0), *((guard, kind) for guard in GUARDS for kind in KINDS)]
+    cases = [(*setting, jitter) for setting in settings for jitter in JITTERS]
+    found = in_parallel(guarded, cases)
+    rows = []
+    for guard, kind in settings:
+        runs = [values for case, values in zip(cases, found) if case[:2] == (guard, kind)]
+        rows.append([guard, KINDS.get(kind, ""), *(spread(values) for values in zip(*runs))])
+    publish(
+        "files-guards",
+        f'`tidemark run "{MOUNT}{TOGETHER}" --mem 16M --disk 48M --cmdline "guard=... ...kind=..." --jitter 1` to 5, '
+        f"`2q`; mc72 to mc75 with below=13; {host()}.\n\n"
+        + table(["guard", "pages", "filemix s", "grow s", "filemix: % kept"], rows, text_columns=2),
+    )
+
+
+PARTS: dict[str, Callable[[], None]] = {"hot": hot, "guards": guards}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="default: all")
+    for name in parser.parse_args().parts or PARTS:
+        PARTS[name]()
+
+
+if __name__ == "__main__":
+    main()

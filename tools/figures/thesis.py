@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""Three experiments of J. Tucek's thesis (Linux Virtual Memory Manager, 2007, sections 5.1 and 6), made smaller.
+
+swappiness: a program that sleeps holds most of memory while a file is written, and while a file is read ten times.
+scan: an array a little larger than memory, walked a hundred times. database: look-ups in a table by its index. His
+machine had 96 MB for the last two and a gigabyte for the first; here it is 16 MiB, and sizes have his proportions to
+what of it is free. Five jitters each: the median, and the range in brackets where it is one. Arguments: which to do.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+from common import ROOT, Outcome, host, in_parallel, measure, publish, table
+from files import JITTERS, MOUNT, numbers, spread
+
+SLEEPER_KIB, WRITTEN_KIB = 11264, 65536
+WRITE = f"{MOUNT}sh -c 'hog {SLEEPER_KIB} 60 & sleep 1; filescan /mnt/a 0 fill --kb {WRITTEN_KIB}; wait'"
+HELD_KIB, READ_KIB, COPIES = 12288, 5120, 10
+READ = (
+    f"{MOUNT}filescan /mnt/a 0 fill --kb {READ_KIB}; umount /mnt; mount -t ext2 /dev/sda /mnt; "
+    f"sh -c 'hog {HELD_KIB} 30 & sleep 2; filescan /mnt/a {COPIES}; wait'"
+)
+ARRAY = "seqscan 13168 100"
+DATABASE = f"{MOUNT}dbscan /mnt/t 92160 10000"
+READERS = ["2q 2q.swappiness=0", "2q 2q.swappiness=60", "2q 2q.swappiness=100", "useonce", "clock", "clockpro", "arc"]
+POLICIES = ["useonce", "2q", "clock", "clockpro", "arc", "lirs"]
+DATABASE_POLICIES = ["useonce", "2q", "clockpro", "arc"]
+PICTURE = ROOT / "docs/figures/swappiness.svg"
+
+
+def run(command: str, vm: str, jitter: int, disk: str = "", telemetry: bool = False, sample_ms: int = 1000) -> Outcome:
+    """One run; `vm` may have parameters behind it."""
+    name, *parameters = vm.split()
+    cmdline = " ".join([*parameters, f"jitter={jitter}", f"sample_ms={sample_ms}"])
+    return measure(
+        command, telemetry=telemetry, vm=name, mem="16M", swap="sim:hdd", disk=disk, cmdline=cmdline, timeout=900
+    )
+
+
+def each(function: Callable[[str, int], list[float]], names: list[str]) -> dict[str, list[list[float]]]:
+    """function(name, jitter) of all: for each name its values, and of each value a list by jitter."""
+    found = iter(in_parallel(lambda case: function(*case), [(name, jitter) for name in names for jitter in JITTERS]))
+    return {name: [list(values) for values in zip(*(next(found) for _ in JITTERS))] for name in names}
+
+
+# --- swappiness ---
+
+
+def swapped(vm: str, jitter: int) -> list[float]:
+    """Per cent of the sleeper that was in the swap area at most."""
+    samples = run(WRITE, vm, jitter, "96M", telemetry=True, sample_ms=200).records("sample")
+    pages = [one["swap"] for sample in samples for one in sample["procs"] if one["comm"] == "hog"]
+    return [100 * max(pages) * 4 / SLEEPER_KIB]
+
+
+def bandwidth(vm: str, jitter: int) -> list[float]:
+    """MB/s of the ten readings."""
+    outcome = run(READ, vm, jitter, "16M")
+    outcome.number(r"^R filescan .*passes=10 corrupt=(0)")
+    return [READ_KIB * 1024 * COPIES / outcome.number(rf"^R filescan .*passes={COPIES} .*\bus=(\d+)")]
+
+
+def draw(found: dict[int, list[float]], others: dict[str, list[float]]) -> None:
+    """2q against swappiness, and the others, which have none, as lines."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    matplotlib.rcParams.update({"svg.hashsalt": "tidemark", "font.size": 8, "svg.fonttype": "none"})
+    from statistics import median
+
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(5.5, 3))
+    middle = [median(values) for values in found.values()]
+    ends = [[m - min(v) for m, v in zip(middle, found.values())], [max(v) - m for m, v in zip(middle, found.values())]]
+    axes.errorbar(list(found), middle, yerr=ends, fmt="o-", ms=3.5, capsize=2, color="#1f5f99", label="2q")
+    for (name, values), colour in zip(others.items(), ("#c8552b", "#3b7d3b")):
+        axes.axhline(median(values), color=colour, ls="--", lw=1, label=name)
+    axes.set_xlabel("2q.swappiness")
+    axes.set_ylabel("% of the sleeping program swapped out")
+    axes.set_ylim(0, 102)
+    axes.legend(frameon=False)
+    axes.grid(color="#eeeeee")
+    figure.tight_layout()
+    figure.savefig(PICTURE, metadata={"Date": None})
+
+
+def swappiness() -> None:
+    values = range(0, 101, 10)
+    names = [f"2q 2q.swappiness={value}" for value in values]
+    others = ["useonce", "clock"]
+    written = {name: value for name, (value,) in each(swapped, [*names, *others]).items()}
+    draw({value: written[name] for value, name in zip(values, names)}, {name: written[name] for name in others})
+    read = {name: value for name, (value,) in each(bandwidth, READERS).items()}
+    rows = [
+        [f"`{name}`", spread(written[name]) if name in written else "", spread(read[name]) if name in read else ""]
+        for name in [*names, *(one for one in READERS if one not in names)]
+    ]
+    titles = ["policy", "a file is written: % of the sleeper swapped out", "a file is read ten times: MB/s"]
+    publish(
+        "thesis-swappiness",
+        f"`{WRITE}` and `{READ}`; {host()}.\n\n![Share of a sleeping program that is swapped out against swappiness]"
+        f"(../figures/{PICTURE.name})\n\n{table(titles, rows)}",
+    )
+
+
+# --- the array and the table ---
+
+
+def walked(vm: str, jitter: int) -> list[float]:
+    """Seconds, pages read back, and requests that read them."""
+    outcome = run(ARRAY, vm, jitter)
+    (scan_us,) = numbers(outcome, "seqscan", "scan_us")
+    pages, reads = (
+        outcome.number(pattern) for pattern in (r"swap: (\d+) pages in", r"pages in, \d+ out by (\d+) reads")
+    )
+    return [scan_us / 1e6, pages, reads]
+
+
+def scan() -> None:
+    found = each(walked, POLICIES)
+    publish(
+        "thesis-scan",
+        f"`{ARRAY}`; {host()}.\n\n"
+        + table(
+            ["policy", "s", "pages read", "requests"],
+            [[f"`{vm}`", *(spread(values) for values in found[vm])] for vm in POLICIES],
+        ),
+    )
+
+
+def looked_up(beside: str) -> Callable[[str, int], list[float]]:
+    """Seconds of all look-ups, with so many pages of a scan after each."""
+
+    def seconds(vm: str, jitter: int) -> list[float]:
+        return [numbers(run(f"{DATABASE} {beside}", vm, jitter, "112M"), "dbscan", "run_us")[0] / 1e6]
+
+    return seconds
+
+
+def database() -> None:
+    alone, beside = (each(looked_up(pages), DATABASE_POLICIES) for pages in ("0", "4"))
+    publish(
+        "thesis-database",
+        f"`{DATABASE}`, and with `4` behind it; {host()}.\n\n"
+        + table(
+            ["policy", "look-ups: s", "each with 4 pages of a scan: s"],
+            [[f"`{vm}`", spread(alone[vm][0]), spread(beside[vm][0])] for vm in DATABASE_POLICIES],
+        ),
+    )
+
+
+PARTS: dict[str, Callable[[], None]] = {"swappiness": swappiness, "scan": scan, "database": database}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="default: all")
+    for name in parser.parse_args().parts or PARTS:
+        PARTS[name]()
+
+
+if __name__ == "__main__":
+    main()
