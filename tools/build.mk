@@ -178,6 +178,7 @@ build/host/ext2: $(EXT2_OBJ)
 
 # What the tests of ext2 run in the kernel.
 $(eval $(call user_program,tests/kernel/ext2/fsops.c))
+$(eval $(call user_program,tests/kernel/ext2/rough.c))
 
 # --- policies on the host, the labs' drivers, and what is built for several of them -----------------------------------------
 
@@ -186,7 +187,7 @@ include tools/vmsim/vmsim.mk
 
 # What grading starts from: a student's files are laid over a copy of this tree, so nothing else is built again.
 grade-base: all build/plugin/tidemark.so $(call vmsim_objects,checked) $(call vmsim_objects,fast)
-check-base: grade-base $(HOST_TESTS) build/host/ext2 build/user/fsops $(patsubst %.c,build/%.o,$(wildcard kernel/mm/*/TEMPLATE.c))
+check-base: grade-base $(HOST_TESTS) build/host/ext2 build/user/fsops build/user/rough $(patsubst %.c,build/%.o,$(wildcard kernel/mm/*/TEMPLATE.c))
 
 FORCE:
 .PHONY: all iso grade-base check-base FORCE

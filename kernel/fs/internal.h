@@ -80,6 +80,8 @@ int super_flush(struct super_block *sb);
 bool super_in_use(struct super_block *sb);
 /* Is a file of it open for writing, or without a name, so that it is freed when it is closed? */
 bool super_has_writers(const struct super_block *sb);
+/* Is it the program of a process? Then it is neither written to nor cut. */
+bool inode_runs(const struct inode *inode);
 /* It is not mounted, and nobody uses it. */
 void super_free(struct super_block *sb);
 

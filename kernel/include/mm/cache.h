@@ -83,6 +83,8 @@ int cache_get_page(struct inode *inode, u32 index, struct page **page);
 /* The file has become shorter, inode->size says so already: pages beyond go, unmapped everywhere;
  * the rest of the last one is zeroed. Before the file system frees the blocks. May sleep. */
 void cache_truncate(struct inode *inode, u64 size);
+/* Zeros behind the end of the file, which is about to grow: a mapping may have written there. */
+void cache_clear_tail(struct inode *inode);
 /* All pages, clean or not: the inode goes for good. Sleeps only if it has pages. */
 void cache_drop(struct inode *inode);
 /* Drops what is clean, not mapped and not in use: pages dropped. Never sleeps. */

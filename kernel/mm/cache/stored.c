@@ -89,6 +89,8 @@ int stored_write(struct inode *inode, u32 index, u32 off, const char *user, u32 
 {
 	int err;
 
+	if (writeback_hopeless(&inode->cache))
+		return -EIO;
 	inode->cache.reach = (index << PAGE_SHIFT) + off + n;
 	do {
 		if (!cache_find(inode, index) &&

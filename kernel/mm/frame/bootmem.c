@@ -96,7 +96,10 @@ static void settle_limits(void)
 	if (!mem_limit)
 		mem_limit = end - (swapdisk_in_memory() ? MIN(store ?: end / 2, end / 2) : 0);
 	mem_limit = MIN(MIN(mem_limit, ram_end()), MEM_MAX) & ~(u64)(PAGE_SIZE - 1);
-	lowmem_limit = MIN(lowmem_limit, mem_limit) & ~(4 * MIB - 1) ?: mem_limit;
+	if (mem_limit < 8 * MIB) /* what the kernel needs may not fit into the first 4 MiB */
+		lowmem_limit = mem_limit;
+	else
+		lowmem_limit = MIN(lowmem_limit, mem_limit) & ~(4 * MIB - 1);
 }
 
 /* The future lies above all that is managed, and the store ends before it. */
