@@ -141,6 +141,9 @@ void cache_note_unmap(struct page *page, struct mm_struct *mm, bool used);
 int cache_make_writable(struct inode *inode, struct page *page);
 /* Unmaps it everywhere. */
 void cache_unmap(struct page *page);
+/* filemap.c: empties the entries of private regions from page first of the file on, copies too.
+ * Never sleeps, and so needs no mm->lock. */
+void filemap_unmap_private(struct inode *inode, u32 first);
 /* sectors: a bit for each that differs from the device. The first time of all it may sleep. */
 void cache_set_dirty(struct page *page, u32 sectors);
 /* Does somebody use it, or is it not clean? */

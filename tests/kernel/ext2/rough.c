@@ -282,7 +282,7 @@ static const struct {
 } cases[] = {
 	{ "truncated", truncated, 0 }, { "unlinked", unlinked, 0 }, { "writers", writers, 20 },
 	{ "growing", growing, 100 },   { "running", running, 0 },   { "deep", deep, 50 },
-	{ "many", many, 300 },	       { "failing", failing, 0 },   { "bomb", bomb, 8 },
+	{ "many", many, 300 },         { "failing", failing, 0 },   { "bomb", bomb, 8 },
 	{ "nothing", nothing, 0 },     { "waiting", waiting, 0 },
 };
 
