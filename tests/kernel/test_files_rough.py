@@ -4,6 +4,7 @@ Linux, e2fsck finds nothing, and the kernel's counts agree.
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -133,3 +134,25 @@ def test_disk_that_fails_now_and_then_does_the_kernel_no_harm(tmp_path: Path, ki
     """Programs are told, or end by SIGBUS; the image, and the kernel's counts, are right."""
     disk = image(tmp_path, "24M", script=WORK + DROP * 3 + "/mnt/rough many; /mnt/rough deep 10; wait\n")
     in_guest(disk, "sh s; sync; sync; sync", f"sim:ssd,{kind}", mem="8M")
+
+
+def test_nothing_is_left_behind(tmp_path: Path) -> None:
+    """What the slabs hold after a second round of everything, and umount, is what they held after the first."""
+    cases = "".join(f"/mnt/rough {case} &\n" for case in ("truncated", "unlinked", "writers 3", "growing 10", "bomb 3"))
+    work = f"{cases}wait\n/mnt/rough many 50; rm /mnt/many/*; rm many; /mnt/rough deep 20; /mnt/rough running\n"
+    disk = image(tmp_path, "4M", script=work)
+    round = "mount -t ext2 /dev/sda /mnt; cd /mnt; sh s; cd /; umount /mnt"
+    look = "echo 3 > /proc/sys/vm/drop_caches; echo slabs; cat /proc/slabinfo"
+    line = f"mkdir /mnt; {round}; {look}; {round}; {look}; cat /proc/vm/check"
+    result = boot(line, disk=disk, disk_kind="sim:ssd", mem="12M", swap=FAST).check_exit().check_lines(["^ok$"])
+    before, after = (re.findall(r"^(\S+) +(\d+) ", text, re.M) for text in result.console.split("slabs\n")[1:])
+    assert before and after[: len(before)] == before
+    ext2.check(disk)
+
+
+@pytest.mark.soak
+def test_ten_thousand_files_in_a_directory(tmp_path: Path) -> None:
+    disk = image(tmp_path, "8M", "-N", "12000")
+    result = in_guest(disk, "/mnt/rough many 10000; ls /mnt/many | wc; mv many m2; find m2 | wc", "sim:ram")
+    expect_quiet(result)
+    result.check_lines([r"^ +8571 ", r"^ +8572 "])
