@@ -156,3 +156,19 @@ def test_ten_thousand_files_in_a_directory(tmp_path: Path) -> None:
     result = in_guest(disk, "/mnt/rough many 10000; ls /mnt/many | wc; mv many m2; find m2 | wc", "sim:ram")
     expect_quiet(result)
     result.check_lines([r"^ +8571 ", r"^ +8572 "])
+
+
+def test_fsync_says_once_that_a_write_failed(tmp_path: Path) -> None:
+    expect_quiet(in_guest(image(tmp_path, "4M"), "/mnt/rough failing", "sim:ssd,fail_write=3"))
+
+
+def test_mounts_that_are_refused(tmp_path: Path) -> None:
+    """A device twice, the directory under a mount, a mount in use; then an image that is cut short."""
+    disk = image(tmp_path, "4M")
+    again = "mount -t ext2 /dev/sda /mnt; mount -t ext2 /dev/sda /tmp; mkdir d; mount -t ramfs x d; rm -r d; mv d e; "
+    result = in_guest(disk, f"{again}umount /mnt; umount d; cat >open & umount /mnt; kill %1; wait; rm open")
+    for line in ("mount: /mnt", "mount: /tmp", "mv: d", "umount: /mnt"):
+        assert re.search(rf"^{line}: (Device or r|R)esource busy", result.console, re.M), result.tail()
+    disk.write_bytes(disk.read_bytes()[: 1 << 20])
+    cut = boot("mkdir /mnt; mount -t ext2 /dev/sda /mnt", disk=disk, mem="16M")
+    cut.check_lines(["more blocks than the device has", "^mount: /mnt: Invalid argument"])
