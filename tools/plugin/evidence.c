@@ -6,8 +6,11 @@
  * functions of the kernel: it is cleared, copied from another frame, or copied from the store of
  * the modelled disk, which is memory above mem=; and when its page is evicted it is copied there.
  * So the order of these records is the history of every page, and what the kernel counts and prints
- * is not needed. (What is read from a file is not recorded, nor what the kernel itself does in a
+ * is not needed. (What is read from a file in memory is not recorded, nor what the kernel itself does in a
  * program's memory.) In between come the breaches of breach.c.
+ *
+ * A modelled disk for files lies above that store. What is copied there and back are pages of files,
+ * and of what a file system keeps on it; a piece of a page counts as a page.
  *
  * FILE is an array of struct record, low byte first; without END it was cut off. Each record has
  * the address space in use (0: none yet, then in order of appearance; page directories are used
@@ -24,11 +27,13 @@
  *	             b is the address of the rule's name
  *	BUDGET       there were more instructions than budget=, or MAX_RECORDS; QEMU is about to end
  *	             with PLUGIN_OVER_BUDGET
+ *	FILE_READ, FILE_WRITE  a: page of the disk for files, b: frame
  *	END          a, b: low and high half of QEMU's virtual time in ns, 0 after BUDGET (it cannot be
  *	             read between two instructions)
  *
- * Options: out=FILE; store=BYTES, where the store begins; directory=, copy=, clear=, death=:
- * addresses of the kernel's kernel_pgdir, copy_page, clear_page and pgd_destroy; refs=0: no REF and
+ * Options: out=FILE; store=BYTES, where the store begins; files=BYTES, where the disk for files
+ * begins, if there is one; directory=, copy=, sectors=, clear=, death=:
+ * addresses of the kernel's kernel_pgdir, copy_page, copy_sectors, clear_page and pgd_destroy; refs=0: no REF and
  * STORE, and so no page of a program is known; budget=N; and those of breach.c.
  */
 #include "evidence.h"
@@ -55,7 +60,8 @@ struct record {
 
 static const char *out_name;
 static FILE *out;
-static uint64_t store, directory, copy, clear, death, references = 1, budget = ~0ull;
+static uint64_t store, files = ~0ull, directory, copy, sectors, clear, death, references = 1,
+		       budget = ~0ull;
 
 static uint64_t nr_records;
 static uint16_t space_of[NR_FRAMES]; /* by frame of the page directory */
@@ -163,21 +169,33 @@ static void on_clear(unsigned int cpu, void *data)
 	evidence_put(ZERO, 0, 0, frame);
 }
 
-/* copy_page(to, from): the kernel passes the first arguments in eax and edx. */
+/* Frames from here on are the store's of the disk for files. */
+static uint32_t files_border(void)
+{
+	return files / PAGE_SIZE < NR_FRAMES ? files / PAGE_SIZE : NR_FRAMES;
+}
+
+/* copy_page(to, from), copy_sectors(to, from, n): the kernel passes the first arguments in eax and edx. */
 static void on_copy(unsigned int cpu, void *data)
 {
-	uint32_t border = evidence_border();
+	uint32_t border = evidence_border(), of_files = files_border();
 	uint32_t to = physical_page(read_register(EAX)), from = physical_page(read_register(EDX));
 
 	(void)cpu;
 	(void)data;
+	if (to >= of_files) {
+		evidence_put(FILE_WRITE, 0, to - of_files, from);
+		return;
+	}
 	if (to >= border) {
 		breach_written(from);
 		evidence_put(WRITE, 0, to - border, from);
 		return;
 	}
 	breach_filled(to);
-	if (from >= border)
+	if (from >= of_files)
+		evidence_put(FILE_READ, 0, from - of_files, to);
+	else if (from >= border)
 		evidence_put(READ, 0, from - border, to);
 	else
 		evidence_put(COPY, 0, from, to);
@@ -239,10 +257,10 @@ static void on_kernel_block(unsigned int cpu, void *data)
 
 static void translate_kernel(struct qemu_plugin_insn *insn, uint64_t pc)
 {
-	exec_callback *called = pc == copy    ? on_copy
-				: pc == clear ? on_clear
-				: pc == death ? on_death
-					      : NULL;
+	exec_callback *called = pc == copy || pc == sectors ? on_copy
+				: pc == clear               ? on_clear
+				: pc == death               ? on_death
+							    : NULL;
 
 	if (called)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, called, CB_R_REGS, NULL);
@@ -282,6 +300,10 @@ static bool option(const char *name, const char *value)
 		out_name = value;
 	else if (!strcmp(name, "store"))
 		store = number;
+	else if (!strcmp(name, "files"))
+		files = number;
+	else if (!strcmp(name, "sectors"))
+		sectors = number;
 	else if (!strcmp(name, "directory"))
 		directory = number;
 	else if (!strcmp(name, "copy"))

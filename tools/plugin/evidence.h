@@ -7,7 +7,22 @@
 #define DIRECT_MAP_END (KERNEL_BASE + (896u << 20))
 
 enum { NR_FRAMES = 1 << 20 };
-enum kind { REF, STORE, READ, WRITE, ZERO, COPY, SWITCH, BIRTH, EXIT, BREACH, BUDGET, END };
+enum kind {
+	REF,
+	STORE,
+	READ,
+	WRITE,
+	ZERO,
+	COPY,
+	SWITCH,
+	BIRTH,
+	EXIT,
+	BREACH,
+	BUDGET,
+	END,
+	FILE_READ,
+	FILE_WRITE
+};
 
 #pragma GCC visibility push(hidden)
 

@@ -47,15 +47,16 @@ static int cut_slots(struct cut *c, u32 *slot, u32 nr, u32 level, u32 from);
 /* Frees what hangs on a slot at `level` (0: data) from its block number `from` on. */
 static int cut_slot(struct cut *c, u32 *slot, u32 level, u32 from)
 {
+	u32 block = *slot; /* a damaged tree may have the slot itself below it */
 	struct buf buf;
 	int err;
 
-	if (!*slot)
+	if (!block)
 		return 0;
-	if (!ext2_block_ok(c->fs, *slot))
+	if (!ext2_block_ok(c->fs, block))
 		return -EIO;
 	if (level) {
-		err = buf_read(c->inode->sb, *slot, &buf);
+		err = buf_read(c->inode->sb, block, &buf);
 		if (err)
 			return err;
 		err = cut_slots(c, (u32 *)buf.data, 1u << c->fs->addr_bits, level - 1, from);
@@ -65,7 +66,7 @@ static int cut_slot(struct cut *c, u32 *slot, u32 level, u32 from)
 		if (err || from)
 			return err;
 	}
-	err = free_block(c, *slot, level || c->metadata);
+	err = free_block(c, block, level || c->metadata);
 	*slot = 0;
 	return err;
 }

@@ -24,6 +24,9 @@ u64 simdisk_size(enum simdisk which);
 /* Where the data of sda lie; start == end: there is no such disk. */
 struct mem_range simdisk_image(void);
 
+/* Less than a page between a frame and the store. */
+void copy_sectors(void *to, const void *from, u32 n);
+
 /*
  * Puts the disk into [start, end) of memory, and registers it; NULL: it is too small, or less than
  * was asked for. Boot only.

@@ -9,6 +9,10 @@
 #include "mm/vmstat.h"
 #include "proc/task.h"
 
+/* tools/plugin/files.c reads them */
+STATIC_ASSERT(offsetof(struct page, flags) == 0 && offsetof(struct page, inode) == 20);
+STATIC_ASSERT(offsetof(struct file, inode) == 0 && PG_filecache == 17 && VM_IN_READ == 3);
+
 /* Gives it to the policy anew, under another owner. */
 static void change_owner(struct page *page, struct mm_struct *owner, enum vm_in how)
 {

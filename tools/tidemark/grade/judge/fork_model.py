@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tidemark.grade.witness.evidence import BIRTH, COPY, READ, REF, STORE, WRITE, ZERO, Evidence
+from tidemark.grade.witness.evidence import BIRTH, COPY, FILE_READ, READ, REF, STORE, WRITE, ZERO, Evidence
 
 NAMES, ARRAY = 0x50000000 >> 12, 0x60000000 >> 12  # as user/workloads/pages.c has them, in pages
 MAX_PROCESSES, PAGES_PER_TABLE = 8, 1024
@@ -284,7 +284,7 @@ def torn_fork(evidence: Evidence) -> str:
     for at, (kind, space, a, b) in enumerate(zip(*columns)):
         if kind == BIRTH:
             forked[space] = cleared
-        elif kind in (ZERO, COPY, READ):
+        elif kind in (ZERO, COPY, READ, FILE_READ):
             stored.pop(b, None)
             cleared = at if kind == ZERO else cleared
         elif kind in (REF, STORE):

@@ -9,7 +9,7 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import mkinitramfs
@@ -22,6 +22,7 @@ from tidemark.grade.witness import evidence, kernel_map
 from tidemark.grade.witness.evidence import Evidence
 
 MAX_RECORDS = 1 << 24  # of tools/plugin/evidence.c
+DISK = "disk.img"
 LIMIT_S, WALL_LIMIT_S = 300, 3000  # of processor time, and by the clock: last resorts, the budget comes long before
 
 
@@ -30,7 +31,8 @@ class Run:
     """What is to run: a command line of the guest, and how; vm, mem, swap, frames, cmdline and seed as of `make qemu`.
 
     `files` are added to the guest's first file system, in directories that it has. `refs`: record references; without,
-    nothing is known of them, nor of pages of programs that the student's code touches. `budget`: instructions, kernel's
+    nothing is known of them, nor of pages of programs that the student's code touches. `disk`: an image for a modelled
+    disk, sda; the run gets a copy. `budget`: instructions, kernel's
     and programs', after which the run is ended.
     """
 
@@ -42,6 +44,7 @@ class Run:
     frames: str | int = ""
     cmdline: str = ""
     refs: bool = True
+    disk: Path | None = None
     budget: int = 2_000_000_000
     seed: str | int = ""
 
@@ -102,7 +105,7 @@ def lay_image(workspace: Workspace, folder: Path, files: Mapping[str, bytes]) ->
 
 def settings_of(run: Run, folder: Path, options: Mapping[str, str], prefix: Sequence[str]) -> qemu.Settings:
     """QEMU's settings: the image is in the folder; `options` are the plugin's."""
-    return qemu.Settings(
+    plain = qemu.Settings(
         vm=run.vm,
         mem=run.mem,
         swap=run.swap,
@@ -113,8 +116,12 @@ def settings_of(run: Run, folder: Path, options: Mapping[str, str], prefix: Sequ
         timeout=WALL_LIMIT_S,
         image=folder,
         prefix=tuple(prefix),
-        qemu_flags=plugin.flags("evidence", store=str(qemu.size_bytes(run.mem, "mem")), **options),
+        disk=str(folder / DISK) if run.disk else "",
     )
+    places = {"store": str(qemu.size_bytes(run.mem, "mem"))} | (
+        {"files": str(qemu.image_at(plain))} if run.disk else {}
+    )
+    return replace(plain, qemu_flags=plugin.flags("evidence", **places, **options))
 
 
 def boot(workspace: Workspace, run: Run) -> Boot:
@@ -123,6 +130,8 @@ def boot(workspace: Workspace, run: Run) -> Boot:
     with tempfile.TemporaryDirectory(prefix="boot-", dir=workspace.scratch) as name:
         folder = Path(name)
         lay_image(workspace, folder, run.files)
+        if run.disk:
+            shutil.copyfile(run.disk, folder / DISK)
         console, log, records = folder / "console", folder / "qemu.log", folder / "evidence"
         console.touch()  # it becomes the sandbox's, as the rest of the folder does
         options = {"out": str(records), "refs": str(int(run.refs)), "budget": str(run.budget), **kernel.options}

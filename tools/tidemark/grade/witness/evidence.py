@@ -3,7 +3,9 @@
 The plugin (tools/plugin/evidence.c) sees every reference of a program, with the frame that it went to, and every page
 that is cleared, copied, or moved between a frame and the modelled disk. From the order of these events follows what the
 student's code decided, whatever the guest prints: a page that is read from the store had been evicted, and what is
-written to it is a victim. The plugin also sees which code touches what, and a student's has no business with most.
+written to it is a victim. What moves between a frame and the disk for files is told apart (FILE_READ, FILE_WRITE): a
+page of a file, which no process has lost. The plugin also sees which code touches what, and a student's has no business
+with most.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import numpy as np
 
 from tidemark.grade.witness.kernel_map import KernelMap
 
-REF, STORE, READ, WRITE, ZERO, COPY, SWITCH, BIRTH, EXIT, BREACH, BUDGET, END = range(12)
+REF, STORE, READ, WRITE, ZERO, COPY, SWITCH, BIRTH, EXIT, BREACH, BUDGET, END, FILE_READ, FILE_WRITE = range(14)
 EVENT = np.dtype(
     [
         ("kind", "u1"),
@@ -122,7 +124,7 @@ class Evidence:
         mine = np.flatnonzero((kinds <= STORE) & (self.events["space"] == space))
         again = np.concatenate([[False], pages[mine][1:] == pages[mine][:-1]])
         used = np.isin(pages[mine], array)
-        moved = np.flatnonzero((kinds >= READ) & (kinds <= COPY))
+        moved = np.flatnonzero((kinds >= READ) & (kinds <= COPY) | (kinds == FILE_READ))
         at = np.concatenate([mine[used], moved])
         order = np.argsort(at)
         number = np.concatenate([np.searchsorted(array, pages[mine[used]]), np.full(len(moved), -1)])

@@ -96,6 +96,7 @@ def addresses(kernel: Elf) -> dict[str, int]:
         return {
             "directory": there["kernel_pgdir"],
             "copy": there["copy_page"],
+            "sectors": there["copy_sectors"],
             "clear": there["clear_page"],
             "death": there["pgd_destroy"],
             "violation": there["world_violation"],

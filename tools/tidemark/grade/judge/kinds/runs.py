@@ -20,13 +20,13 @@ import numpy as np
 
 from tidemark.errors import BAD_INPUT, LabError
 from tidemark.grade.model import Outcome, Test, Verdict, right, scaled, wrong
-from tidemark.grade.witness.evidence import BIRTH, COPY, READ, REF, STORE, ZERO, Evidence
+from tidemark.grade.witness.evidence import BIRTH, COPY, FILE_READ, READ, REF, STORE, ZERO, Evidence
 from tidemark.grade.witness.machine import Machine, trouble
 
 BUDGET = 2_000_000_000
 MILLION = 1_000_000
 SETTINGS = ("vm", "mem", "swap", "frames", "cmdline")
-RELEVANT = (REF, STORE, READ, ZERO, COPY, BIRTH)
+RELEVANT = (REF, STORE, READ, ZERO, COPY, BIRTH, FILE_READ)
 
 
 @dataclass
@@ -60,6 +60,8 @@ def used_twice(evidence: Evidence) -> str:
     for index, kind, space, a, b in zip(at.tolist(), *columns):
         if kind == BIRTH:
             born[space] = index
+        elif kind == FILE_READ:  # all may map it
+            frames.pop(b, None)
         elif kind > STORE:
             frames[b] = Frame(index, -1 if kind == READ else space)
         elif b in frames:
