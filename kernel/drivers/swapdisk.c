@@ -95,8 +95,8 @@ static struct block_device *find(const char *name)
 	if (!b)
 		refuse(name);
 	if (b->nr_sectors < 2 * SECTORS_PER_PAGE || b->read_only) {
-		printk("command line: swap=%s: %u KiB%s, but two pages to write to are needed\n", spec,
-		       b->nr_sectors / 2, b->read_only ? ", read-only" : "");
+		printk("command line: swap=%s: %u KiB%s, but two pages to write to are needed\n",
+		       spec, b->nr_sectors / 2, b->read_only ? ", read-only" : "");
 		machine_exit(EXIT_REFUSED);
 	}
 	return b;

@@ -1,6 +1,8 @@
 /* What describes a file, changed by programs: mode, owner, times, size. */
 #include "internal.h"
 
+#include "mm/mm.h"
+
 static int may_change(const struct inode *inode)
 {
 	if (inode->sb == &proc_sb)
@@ -59,6 +61,16 @@ int vfs_utimes(struct inode *inode, u64 atime_ns, u64 mtime_ns)
 	return 0;
 }
 
+bool inode_runs(const struct inode *inode)
+{
+	const struct vm_area_struct *vma;
+
+	list_for_each_entry(vma, &inode->cache.regions, mapping)
+		if (vma->start <= vma->mm->start_code && vma->mm->start_code < vma->end)
+			return true;
+	return false;
+}
+
 int vfs_truncate(struct inode *inode, u64 size)
 {
 	int err;
@@ -71,12 +83,14 @@ int vfs_truncate(struct inode *inode, u64 size)
 		return -EROFS;
 	if (size > CACHE_MAX_SIZE || (inode->sb->max_size && size > inode->sb->max_size))
 		return -EFBIG;
-	if (inode->state & INODE_SWAP)
+	if (inode->state & INODE_SWAP || inode_runs(inode))
 		return -ETXTBSY;
 	mutex_lock(&inode->lock);
 	if (size < inode->size) {
 		inode->size = size; /* from now on no fault brings in what is beyond */
 		cache_truncate(inode, size);
+	} else {
+		cache_clear_tail(inode); /* what a mapping has written behind the old end */
 	}
 	err = inode->ops->truncate(inode, size);
 	if (!err) {

@@ -214,13 +214,22 @@ u32 icache_shrink(u32 n)
 	return gone;
 }
 
+static struct inode *first_to_drop(const struct super_block *sb)
+{
+	struct inode *inode;
+
+	list_for_each_entry(inode, &unused, lru)
+		if (inode->sb == sb && may_evict(inode))
+			return inode;
+	return NULL;
+}
+
+/* Pages that are being read ahead are waited for, and the list changes meanwhile. */
 void icache_drop_unused(struct super_block *sb)
 {
-	struct inode *inode, *next;
+	struct inode *inode;
 
-	list_for_each_entry_safe(inode, next, &unused, lru) {
-		if (inode->sb != sb || !may_evict(inode))
-			continue;
+	while ((inode = first_to_drop(sb))) {
 		list_del(&inode->lru);
 		nr_unused--;
 		inode_evict(inode);

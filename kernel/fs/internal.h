@@ -80,6 +80,8 @@ int super_flush(struct super_block *sb);
 bool super_in_use(struct super_block *sb);
 /* Is a file of it open for writing, or without a name, so that it is freed when it is closed? */
 bool super_has_writers(const struct super_block *sb);
+/* Is it the program of a process? Then it is neither written to nor cut. */
+bool inode_runs(const struct inode *inode);
 /* It is not mounted, and nobody uses it. */
 void super_free(struct super_block *sb);
 
@@ -124,9 +126,9 @@ void dev_init(void);
 struct walk {
 	struct inode *dir;
 	struct path_name last; /* points into the path, or into made */
-	bool slash;            /* a slash follows it: it must be a directory */
-	u32 links;             /* symlinks followed so far */
-	char *made;            /* the path as the last of them made it, or NULL */
+	bool slash; /* a slash follows it: it must be a directory */
+	u32 links; /* symlinks followed so far */
+	char *made; /* the path as the last of them made it, or NULL */
 };
 
 /* The directory that path's last component is, or would be, in; 0 or -errno. */

@@ -42,8 +42,10 @@ int file_create(struct inode *inode, u32 flags, struct file **file)
 		return err;
 	}
 	inode_get(inode);
-	if (writes(inode, flags))
+	if (writes(inode, flags)) {
+		inode->nr_writers++;
 		inode->sb->nr_writers++;
+	}
 	*file = f;
 	return 0;
 }
@@ -54,8 +56,10 @@ void file_free(struct file *f)
 		f->fops->release(f);
 	if (unlikely(f->inode->locks))
 		locks_release(f->inode, f);
-	if (writes(f->inode, f->flags))
+	if (writes(f->inode, f->flags)) {
+		f->inode->nr_writers--;
 		f->inode->sb->nr_writers--;
+	}
 	inode_put(f->inode);
 	kmem_cache_free(file_cache(), f);
 }
@@ -75,6 +79,8 @@ static int check_open(const struct inode *inode, u32 flags)
 		return -EINVAL;
 	if (flags & (O_ACCMODE | O_TRUNC) && inode->sb->read_only && inode_is_reg(inode))
 		return -EROFS;
+	if (writes(inode, flags) && inode_runs(inode))
+		return -ETXTBSY;
 	return inode->fops ? 0 : -ENXIO;
 }
 

@@ -41,6 +41,8 @@ static int program_open(struct program *p, const char *path)
 		return err;
 	if ((p->inode->mode & S_IFMT) != S_IFREG || !(p->inode->mode & 0111))
 		return -EACCES;
+	if (p->inode->nr_writers)
+		return -ETXTBSY;
 	p->head = kmalloc(ELF_HEAD_SIZE, GFP_KERNEL);
 	if (!p->head)
 		return -ENOMEM;

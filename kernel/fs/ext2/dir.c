@@ -60,7 +60,14 @@ static bool name_ok(const struct ext2_entry *entry)
 	       !memchr(entry->name, '\0', entry->len);
 }
 
-/* The entry at an offset in the block; NULL: it is wrong, which has been said. */
+static int wrong_entry(struct inode *dir, const struct buf *buf, u32 at)
+{
+	return ext2_error(dir->sb, "directory %u: a wrong entry at %u of block %u", dir->ino, at,
+			  buf->block);
+}
+
+/* The entry at an offset in the block; NULL: it is wrong, which has been said. Its name is not
+ * looked at: to whom looks for a name, a wrong one is just another. */
 static struct ext2_entry *entry_at(struct inode *dir, const struct buf *buf, u32 at)
 {
 	struct super_block *sb = dir->sb;
@@ -68,10 +75,9 @@ static struct ext2_entry *entry_at(struct inode *dir, const struct buf *buf, u32
 
 	if (at + EXT2_ENTRY_SIZE(1) <= sb->block_size && entry->size >= EXT2_ENTRY_SIZE(1) &&
 	    entry->size % 4 == 0 && entry->size <= sb->block_size - at &&
-	    entry->size >= EXT2_ENTRY_SIZE(entry->len) && (has_types(sb) || !entry->type) &&
-	    (!entry->inode || name_ok(entry)))
+	    entry->size >= EXT2_ENTRY_SIZE(entry->len) && (has_types(sb) || !entry->type))
 		return entry;
-	ext2_error(sb, "directory %u: a wrong entry at %u of block %u", dir->ino, at, buf->block);
+	wrong_entry(dir, buf, at);
 	return NULL;
 }
 
@@ -149,13 +155,19 @@ int ext2_dir_empty(struct inode *dir)
 	return 0;
 }
 
-static void fill_entry(struct inode *dir, const struct ext2_entry *entry, struct dir_entry *e)
+/* 0 or -EIO. */
+static int fill_entry(struct inode *dir, const struct buf *buf, u32 at, struct dir_entry *e)
 {
+	const struct ext2_entry *entry = (void *)(buf->data + at);
+
+	if (!name_ok(entry))
+		return wrong_entry(dir, buf, at);
 	e->ino = entry->inode;
 	e->mode = has_types(dir->sb) && entry->type < EXT2_NR_FT ? kinds[entry->type] : 0;
 	e->len = entry->len;
 	memcpy(e->name, entry->name, entry->len);
 	e->name[entry->len] = '\0';
+	return 0;
 }
 
 int ext2_iterate(struct inode *dir, u64 cursor, struct dir_entry *e)
@@ -175,10 +187,10 @@ int ext2_iterate(struct inode *dir, u64 cursor, struct dir_entry *e)
 			}
 			if (at < from || !entry->inode || is_dots(entry))
 				continue;
-			fill_entry(dir, entry, e);
+			err = fill_entry(dir, &buf, at, e);
 			e->next = (n << dir->sb->block_bits) + at + entry->size;
 			buf_put(&buf);
-			return 0;
+			return err;
 		}
 		if (err)
 			return err;

@@ -138,6 +138,7 @@ struct inode {
 	const struct file_operations *fops; /* NULL: cannot be opened (-ENXIO) */
 	struct inode *parent; /* where its name is; NULL: it has none. Not counted */
 	struct inode *mounted; /* directory: the root of what is mounted here; NULL: nothing */
+	u32 nr_writers; /* open files that may write to it: it is not executed */
 	u32 nr_names; /* dentries that lead here */
 	struct file_lock *locks; /* held by programs */
 	struct pipe *pipe; /* FIFO: while it is open */

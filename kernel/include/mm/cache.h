@@ -85,6 +85,8 @@ int cache_get_page(struct inode *inode, u32 index, struct page **page);
 /* The file has become shorter, inode->size says so already: pages beyond go, unmapped everywhere;
  * the rest of the last one is zeroed. Before the file system frees the blocks. May sleep. */
 void cache_truncate(struct inode *inode, u64 size);
+/* Zeros behind the end of the file, which is about to grow: a mapping may have written there. */
+void cache_clear_tail(struct inode *inode);
 /* All pages, clean or not: the inode goes for good. Sleeps only if it has pages. */
 void cache_drop(struct inode *inode);
 /* Drops what is clean, not mapped and not in use: pages dropped. Never sleeps. */
@@ -147,6 +149,9 @@ void cache_note_unmap(struct page *page, struct mm_struct *mm, bool used);
 int cache_make_writable(struct inode *inode, struct page *page);
 /* Unmaps it everywhere. */
 void cache_unmap(struct page *page);
+/* filemap.c: empties the entries of private regions from page first of the file on, copies too.
+ * Never sleeps, and so needs no mm->lock. */
+void filemap_unmap_private(struct inode *inode, u32 first);
 /* sectors: a bit for each that differs from the device. The first time of all it may sleep. */
 void cache_set_dirty(struct page *page, u32 sectors);
 /* Does somebody use it, or is it not clean? */

@@ -323,7 +323,10 @@ static void clear_stored_tail(struct inode *inode, u64 size)
 
 void cache_truncate(struct inode *inode, u64 size)
 {
-	drop_from(inode, (size + PAGE_SIZE - 1) >> PAGE_SHIFT);
+	u32 first = (size + PAGE_SIZE - 1) >> PAGE_SHIFT;
+
+	drop_from(inode, first);
+	filemap_unmap_private(inode, first);
 	if (is_shmem(inode))
 		shmem_clear_tail(inode, size);
 	else if (inode->cache.ops)

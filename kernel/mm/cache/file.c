@@ -213,6 +213,8 @@ static inline __attribute__((always_inline)) int write_pages(
 	u32 at = *pos;
 	int err = 0;
 
+	if (unlikely(at > inode->size))
+		cache_clear_tail(inode);
 	while (n) {
 		u32 off = at & (PAGE_SIZE - 1);
 		u32 len = MIN(PAGE_SIZE - off, n);

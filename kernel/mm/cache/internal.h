@@ -37,8 +37,6 @@ bool cache_may_grow(void);
 void cache_boot_done(void);
 /* cache_shrink from first to last. */
 u32 cache_shrink_range(struct inode *inode, u32 first, u32 last);
-/* Zeros behind the end of the file. */
-void cache_clear_tail(struct inode *inode);
 
 /* For shmem.c. The page is now the inode's at that number; and no longer, its place is taken. */
 void cache_describe(struct inode *inode, u32 index, struct page *page);
@@ -177,7 +175,9 @@ void writeback_note(void);
 /* After writing to a file: waits while too much is dirty. */
 void writeback_throttle(struct page_cache *cache);
 /* irq: a write of a page has ended. */
-void writeback_progress(void);
+void writeback_progress(bool written);
+/* Is too much dirty, and the file one that cannot be written? Then nothing more goes into it. */
+bool writeback_hopeless(const struct page_cache *cache);
 /* A file was read from its device (laptop_mode). */
 void writeback_disk_runs(void);
 extern struct list_head dirty_caches; /* irq: of page_cache.dirty, the oldest first */

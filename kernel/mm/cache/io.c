@@ -49,7 +49,7 @@ static void end_write(struct page *page)
 		reclaim_write_done(page);
 	else if (failed)
 		page_clear(page, PG_error);
-	writeback_progress();
+	writeback_progress(!failed);
 }
 
 static void piece_over(struct page *page, bool write)

@@ -94,6 +94,8 @@ int stored_write(struct inode *inode, u32 index, u32 off, const char *user, u32 
 
 	if (is_shmem(inode))
 		return shmem_write(inode, index, off, user, n);
+	if (writeback_hopeless(&inode->cache))
+		return -EIO;
 	inode->cache.reach = (index << PAGE_SHIFT) + off + n;
 	do {
 		if (!cache_find(inode, index) &&

@@ -44,7 +44,7 @@ static WAIT_QUEUE(writers_wait);
 static struct timer look_timer, laptop_timer;
 static bool look_due, laptop_due; /* irq */
 static bool background_due;
-static u32 nr_written;            /* irq: pages whose writes have ended */
+static u32 nr_written;            /* irq: pages that were written */
 static bool stuck;                /* the last round wrote nothing */
 
 static u32 dirtyable(void)
@@ -90,9 +90,9 @@ void writeback_disk_runs(void)
 		timer_start(&laptop_timer, clock_ns() + knobs.laptop_seconds * 1000000000ull);
 }
 
-void writeback_progress(void)
+void writeback_progress(bool written)
 {
-	nr_written++;
+	nr_written += written;
 	if (!list_empty(&writers_wait.waiters))
 		wake_up(&writers_wait);
 }
@@ -108,6 +108,11 @@ void writeback_throttle(struct page_cache *cache)
 		wake_up(&thread_wait);
 		wait_event(&writers_wait, nr_written != before || stuck || !over_limit());
 	}
+}
+
+bool writeback_hopeless(const struct page_cache *cache)
+{
+	return unlikely(stuck) && cache->error && over_limit();
 }
 
 /* The file that is dirty for the longest time; NULL: none, or none that is old enough. */

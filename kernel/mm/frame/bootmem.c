@@ -40,6 +40,7 @@ static u64 mem_limit;               /* mem=; then: end of managed memory */
 static u64 lowmem_limit = LOWMEM_MAX; /* lowmem=; then: border to HIGHMEM */
 static u64 future_at;               /* future=; 0: there is none */
 static u32 bump;      /* next free physical byte */
+static u32 low_bump = PAGE_SIZE; /* the same below the kernel: the last resort of small machines */
 
 PARAM_SIZE("mem", mem_limit, MEM_MIN, MEM_MAX, "memory that the kernel manages", AT_BOOT);
 PARAM_SIZE("lowmem", lowmem_limit, 4 * MIB, LOWMEM_MAX, "border between NORMAL and HIGHMEM",
@@ -64,14 +65,19 @@ static bool in_ram(u64 start, u64 end)
 void *boot_alloc(size_t bytes, size_t align)
 {
 	const struct mem_range *fs = &boot_info.initramfs;
-	u32 start = ALIGN_UP(bump, align);
+	u32 start = ALIGN_UP(bump, align), low = ALIGN_UP(low_bump, align);
 
 	if (start < fs->end && start + bytes > fs->start)
 		start = ALIGN_UP((u32)fs->end, align);
-	if (!in_ram(start, start + bytes) || start + bytes > MIN(mem_limit, lowmem_limit))
-		panic("no memory for boot structures: %zu bytes at %#x; use a larger mem=", bytes,
-		      start);
-	bump = start + bytes;
+	if (in_ram(start, start + bytes) && start + bytes <= MIN(mem_limit, lowmem_limit)) {
+		bump = start + bytes;
+	} else {
+		if (!in_ram(low, low + bytes))
+			panic("no memory for boot structures: %zu bytes at %#x; use a larger mem=",
+			      bytes, start);
+		start = low;
+		low_bump = start + bytes;
+	}
 	return memset(phys_to_virt(start), 0, bytes);
 }
 
@@ -86,12 +92,6 @@ static u64 store_end(void)
 	return future_at ? MIN(end, future_at) : end;
 }
 
-/* HIGHMEM begins with a page table. In less than two the kernel's own structures need all there is. */
-static u64 lowmem_end(u64 wanted)
-{
-	return wanted == mem_limit && wanted < 8 * MIB ? wanted : wanted & ~(4 * MIB - 1);
-}
-
 /* Without mem=, the store gets the size it asks for, or half of what there is, from the top. */
 static void settle_limits(void)
 {
@@ -102,7 +102,10 @@ static void settle_limits(void)
 	if (!mem_limit)
 		mem_limit = end - (swapdisk_in_memory() ? MIN(store ?: end / 2, end / 2) : 0);
 	mem_limit = MIN(MIN(mem_limit, ram_end()), MEM_MAX) & ~(u64)(PAGE_SIZE - 1);
-	lowmem_limit = lowmem_end(MIN(lowmem_limit, mem_limit));
+	if (mem_limit < 8 * MIB) /* what the kernel needs may not fit into the first 4 MiB */
+		lowmem_limit = mem_limit;
+	else
+		lowmem_limit = MIN(lowmem_limit, mem_limit) & ~(4 * MIB - 1);
 }
 
 /* The future lies above all that is managed, and the store ends before it. */
@@ -187,7 +190,8 @@ static void release_all(void)
 {
 	struct mem_range kernel = { virt_to_phys(__kernel_start), ALIGN_UP(bump, PAGE_SIZE) };
 	struct mem_range fs = boot_info.initramfs;
-	struct mem_range holes[3] = { { 0, PAGE_SIZE } }; /* frame 0 stays unused */
+	struct mem_range holes[3] = { { 0, ALIGN_UP(low_bump,
+						    PAGE_SIZE) } }; /* frame 0 stays unused */
 
 	if (fs.start < kernel.end) /* boot structures went above the initramfs, or around it */
 		kernel.end = MAX(kernel.end, ALIGN_UP(fs.end, (u64)PAGE_SIZE));

@@ -49,3 +49,15 @@ void filemap_map_around(struct vm_area_struct *vma, u32 addr)
 	if (n)
 		mm_count_file(vma->mm, n);
 }
+
+void filemap_unmap_private(struct inode *inode, u32 first)
+{
+	struct vm_area_struct *vma;
+
+	list_for_each_entry(vma, &inode->cache.regions, mapping) {
+		u32 n = MAX(first, vma->pgoff) - vma->pgoff;
+
+		if (!(vma->flags & VM_SHARED) && n < vma_pages(vma))
+			zap_range(vma, vma->start + (n << PAGE_SHIFT), vma->end);
+	}
+}

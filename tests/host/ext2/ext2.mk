@@ -10,5 +10,6 @@ build/host/ext2: $(EXT2_OBJ)
 
 # What the tests of ext2 run in the kernel.
 $(eval $(call user_program,tests/kernel/ext2/fsops.c))
+$(eval $(call user_program,tests/kernel/ext2/rough.c))
 
-EXT2_TESTS := build/host/ext2 build/user/fsops
+EXT2_TESTS := build/host/ext2 build/user/fsops build/user/rough

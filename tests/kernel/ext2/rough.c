@@ -1,0 +1,302 @@
+/*
+ * rough CASE: does to files in the working directory what is seldom done. Silent where all is as
+ * on Linux, where the same program must be silent, too; else says which line saw something else.
+ */
+#include "lib.h"
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#define HELP "usage: rough CASE [N]\nDo what is seldom done to files in the working directory.\n"
+#define PAGE 4096u
+#define CHECK(what) check(what, __LINE__)
+#define FAILS(call, with) check((errno = 0, (call) == -1) && errno == (with), __LINE__)
+
+static int bad;
+static sigjmp_buf out;
+static int number;
+
+static void check(bool ok, int line)
+{
+	if (!ok) {
+		bad = 1;
+		warn_user("line %d (errno %d)", line, errno);
+	}
+}
+
+static void on_bus(int sig)
+{
+	(void)sig;
+	siglongjmp(out, 1);
+}
+
+/* What a byte holds; -1: SIGBUS. */
+static int peek(volatile char *at)
+{
+	return sigsetjmp(out, 1) ? -1 : *at;
+}
+
+static int poke(volatile char *at, char c)
+{
+	return sigsetjmp(out, 1) ? -1 : (*at = c);
+}
+
+static int make(const char *name, const char *text, size_t size)
+{
+	int fd = open(name, O_CREAT | O_TRUNC | O_RDWR, 0755);
+
+	CHECK(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+	CHECK(!ftruncate(fd, size));
+	return fd;
+}
+
+static char *map(int fd, size_t size, int how)
+{
+	char *at = mmap(NULL, size, PROT_READ | PROT_WRITE, how, fd, 0);
+
+	CHECK(at != MAP_FAILED);
+	return at;
+}
+
+/* The end of a file moves under mappings of both kinds. */
+static void truncated(void)
+{
+	int fd = make("t", "abc", 3 * PAGE);
+	char *all = map(fd, 4 * PAGE, MAP_SHARED), *own = map(fd, 4 * PAGE, MAP_PRIVATE);
+
+	CHECK(poke(all + PAGE, 'x') == 'x' && poke(own + PAGE, 'y') == 'y');
+	CHECK(peek(all + 3 * PAGE) == -1 && peek(own + 3 * PAGE) == -1);
+	CHECK(poke(own + 2, 'q') == 'q' && peek(all + 2) == 'c');
+	CHECK(!ftruncate(fd, 1));
+	CHECK(peek(all) == 'a' && peek(all + 2) == 0 && peek(own + 2) == 'q');
+	CHECK(peek(all + PAGE) == -1 && peek(own + PAGE) == -1 && poke(all + PAGE, 'z') == -1);
+	CHECK(poke(all + 5, 'n') == 'n'); /* behind the end: it is not the file's */
+	CHECK(!ftruncate(fd, 3 * PAGE));
+	CHECK(peek(all + 5) == 0);
+	CHECK(peek(all + PAGE) == 0 && peek(own + PAGE) == 0 && poke(all + 2 * PAGE, 'w') == 'w');
+	CHECK(peek(own + 2 * PAGE) == 'w' && pwrite(fd, "v", 1, 2 * PAGE) == 1);
+	CHECK(peek(all + 2 * PAGE) == 'v' && peek(own + 2 * PAGE) == 'v');
+	CHECK(!munmap(all, 4 * PAGE) && !munmap(own, 4 * PAGE) && !close(fd));
+}
+
+/* A file without a name lives as long as a mapping of it. */
+static void unlinked(void)
+{
+	int fd = make("u", "abc", 2 * PAGE);
+	char *all = map(fd, 2 * PAGE, MAP_SHARED), c;
+
+	CHECK(!close(fd) && !unlink("u"));
+	CHECK(peek(all + 1) == 'b' && poke(all + PAGE, 'x') == 'x');
+	sync();
+	CHECK(peek(all + PAGE) == 'x' && !munmap(all, 2 * PAGE));
+	fd = make("old", "old", 3);
+	CHECK(!close(make("new", "new", 3)) && !rename("new", "old"));
+	CHECK(pread(fd, &c, 1, 0) == 1 && c == 'o' && write(fd, "more", 4) == 4 && !close(fd));
+	fd = open("old", O_RDONLY);
+	CHECK(pread(fd, &c, 1, 0) == 1 && c == 'n' && !close(fd));
+}
+
+static int wait_child(pid_t pid)
+{
+	int status = -1;
+
+	CHECK(pid > 0 && waitpid(pid, &status, 0) == pid);
+	return status;
+}
+
+/* Two write to each page, each his half, word by word. */
+static void writers(void)
+{
+	uint32_t word, pages = number;
+	int fd = make("w", "", 0);
+	pid_t pid = fork();
+
+	for (uint32_t at = pid ? 0 : PAGE / 2; at < pages * PAGE; at += PAGE)
+		for (uint32_t i = at; i < at + PAGE / 2; i += 4)
+			CHECK(pwrite(fd, &i, 4, i) == 4);
+	if (!pid)
+		_exit(bad);
+	CHECK(wait_child(pid) == 0 && !fsync(fd));
+	for (uint32_t i = 0; i < pages * PAGE; i += 4)
+		if (pread(fd, &word, 4, i) != 4 || word != i)
+			CHECK(false);
+	CHECK(!close(fd));
+}
+
+/* One appends in odd pieces, the other writes back what there is. */
+static void growing(void)
+{
+	int fd = make("g", "", 0);
+	struct stat st = { .st_size = 0 };
+	static char piece[777];
+	pid_t pid = fork();
+
+	if (!pid) {
+		for (int i = 0; i < number; i++)
+			CHECK(!fsync(fd));
+		_exit(bad);
+	}
+	for (int i = 0; i < number; i++) {
+		memset(piece, 'a' + i % 26, sizeof(piece));
+		CHECK(write(fd, piece, sizeof(piece)) == sizeof(piece));
+	}
+	CHECK(wait_child(pid) == 0 && !fstat(fd, &st) && st.st_size == number * 777);
+	for (int i = 0; i < number; i++)
+		CHECK(pread(fd, piece, 777, i * 777) == 777 && piece[0] == 'a' + i % 26 &&
+		      piece[776] == piece[0]);
+	CHECK(!close(fd));
+}
+
+static void copy(const char *from, const char *to)
+{
+	static char buf[1 << 16];
+	int in = open(from, O_RDONLY), there = open(to, O_CREAT | O_TRUNC | O_WRONLY, 0755);
+	ssize_t n;
+
+	CHECK(in >= 0 && there >= 0);
+	while ((n = read(in, buf, sizeof(buf))) > 0)
+		CHECK(write(there, buf, n) == n);
+	CHECK(!close(in) && !close(there));
+}
+
+static pid_t start(const char *name)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		execl(name, "rough", "nothing", NULL);
+		_exit(errno);
+	}
+	return pid;
+}
+
+/* What is executed is not written to. */
+static void running(void)
+{
+	int fd, go[2];
+	pid_t pid;
+
+	copy("/proc/self/exe", "x");
+	fd = open("x", O_WRONLY);
+	CHECK(fd >= 0 && wait_child(start("./x")) == ETXTBSY << 8 && !close(fd));
+	CHECK(wait_child(start("./x")) == 0 && !pipe(go));
+	pid = fork();
+	if (!pid) {
+		dup2(go[0], 0);
+		close(go[1]);
+		execl("./x", "rough", "waiting", NULL);
+		_exit(99);
+	}
+	usleep(50000);
+	FAILS(open("x", O_WRONLY), ETXTBSY);
+	FAILS(truncate("x", 0), ETXTBSY);
+	CHECK(!unlink("x"));
+	sync();
+	CHECK(write(go[1], "x", 1) == 1 && wait_child(pid) == 0);
+}
+
+static void deep(void)
+{
+	for (int i = 0; i < number; i++)
+		CHECK(!mkdir("d", 0755) && !chdir("d"));
+	CHECK(!close(make("leaf", "x", 1)) && !unlink("leaf"));
+	for (int i = 0; i < number; i++)
+		CHECK(!chdir("..") && !rmdir("d"));
+}
+
+static void many(void)
+{
+	char name[32];
+
+	CHECK(!mkdir("many", 0755) && !chdir("many"));
+	for (int i = 0; i < number; i++) {
+		snprintf(name, sizeof(name), "file-%d", i);
+		CHECK(!close(open(name, O_CREAT | O_EXCL | O_WRONLY, 0644)));
+	}
+	for (int i = 0; i < number; i += 7) {
+		snprintf(name, sizeof(name), "file-%d", i);
+		CHECK(!access(name, F_OK) && !unlink(name));
+		FAILS(access(name, F_OK), ENOENT);
+	}
+}
+
+/* The disk fails: who asks is told, once. */
+static void failing(void)
+{
+	static char page[PAGE];
+	int fd = open("f", O_RDWR);
+
+	CHECK(fd >= 0 && pwrite(fd, page, PAGE, 0) == (ssize_t)PAGE);
+	FAILS(fsync(fd), EIO);
+	CHECK(!fsync(fd) && !close(fd));
+}
+
+/* All fill the disk, and take what they have to themselves, until nothing fits any more. */
+static void bomb(void)
+{
+	static char page[16 * PAGE];
+
+	for (int n = 0; n < number; n++) {
+		char name[32];
+		int fd;
+
+		if (fork())
+			continue;
+		snprintf(name, sizeof(name), "b%d", n);
+		fd = open(name, O_CREAT | O_RDWR, 0644);
+		for (int i = 0; i < 40 && fd >= 0; i++) {
+			char *own = map(fd, sizeof(page), i & 1 ? MAP_SHARED : MAP_PRIVATE);
+
+			memset(page, n + i, sizeof(page));
+			if (write(fd, page, sizeof(page)) < 0)
+				CHECK(errno == ENOSPC);
+			for (uint32_t at = 0; at < sizeof(page); at += PAGE)
+				if (poke(own + at, n) == -1)
+					break;
+			if (i % 5 == 4)
+				CHECK(!ftruncate(fd, i * 5000));
+			munmap(own, sizeof(page));
+		}
+		_exit(bad);
+	}
+	for (int n = 0, status; n < number; n++)
+		CHECK(wait(&status) > 0 && !status);
+}
+
+static void nothing(void)
+{
+}
+
+static void waiting(void)
+{
+	char c;
+
+	CHECK(read(0, &c, 1) == 1);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+	int number;
+} cases[] = {
+	{ "truncated", truncated, 0 }, { "unlinked", unlinked, 0 }, { "writers", writers, 20 },
+	{ "growing", growing, 100 },   { "running", running, 0 },   { "deep", deep, 50 },
+	{ "many", many, 300 },         { "failing", failing, 0 },   { "bomb", bomb, 8 },
+	{ "nothing", nothing, 0 },     { "waiting", waiting, 0 },
+};
+
+int main(int argc, char **argv)
+{
+	struct sigaction act = { .sa_handler = on_bus };
+
+	help_if_asked(argc, argv, HELP);
+	sigaction(SIGBUS, &act, NULL);
+	for (size_t i = 0; argc > 1 && i < sizeof(cases) / sizeof(*cases); i++)
+		if (!strcmp(argv[1], cases[i].name)) {
+			number = argc > 2 ? atoi(argv[2]) : cases[i].number;
+			cases[i].run();
+			return bad;
+		}
+	usage_error(HELP);
+}

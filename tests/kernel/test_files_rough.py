@@ -1,0 +1,174 @@
+"""Files on ext2 treated as is seldom done: what each case of the program `rough` says here must be what it says on
+Linux, e2fsck finds nothing, and the kernel's counts agree.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import ext2
+import pytest
+from guest import Result, boot
+from soak import soak_but
+from test_extremes import GUARDS
+from tidemark import qemu
+
+PROGRAM = qemu.ROOT / "build/user/rough"
+CASES = ["truncated", "unlinked", "writers", "growing", "running", "deep", "many", "bomb"]
+POLICIES = ["clock", "2q", "ws", "mglru", "arc"]
+SWITCHED = [*POLICIES, "lirs", "js2q", "wsclock", "linux24", "car", "pff", "vms", "clockpro", "s3fifo"]
+FAST = "sim:ssd,size=16M"
+DROP = "echo 3 > /proc/sys/vm/drop_caches; sleep 0.01\n"
+WORK = """filescan /mnt/big 2 --kb 7000 fill mmap write &
+filescan /mnt/mix 2 --kb 5000 fill random &
+/mnt/rough truncated; /mnt/rough growing 40 & /mnt/rough writers 5 &
+thrash 2 2500 4 &
+"""
+
+
+def image(folder: Path, size: str, *options: str, script: str = "") -> Path:
+    """An image with the program, a file `f`, and a script `s`."""
+    content = folder / "content"
+    content.mkdir()
+    shutil.copy(PROGRAM, content / "rough")
+    (content / "f").write_bytes(b"x" * 20000)
+    (content / "s").write_text(script)
+    return ext2.make(folder / "image", size, *options, content=content)
+
+
+def in_guest(disk: Path, command: str, kind: str = "sim:ssd", **more: Any) -> Result:
+    """A command line in /mnt, where the image is mounted; it is judged afterwards."""
+    line = f"mkdir /mnt; mount -t ext2 /dev/sda /mnt; cd /mnt; {command}; cd /; umount /mnt; cat /proc/vm/check"
+    result = boot(line, disk=disk, disk_kind=kind, **{"mem": "16M", "swap": FAST, **more})
+    result.check_exit().check_lines(["^ok$"])
+    ext2.check(disk)
+    return result
+
+
+def expect_quiet(result: Result) -> None:
+    """`rough` has nothing to say, and no word of filescan's or thrash's is another."""
+    for bad in ("rough: line", "SIGBUS", "umount:", "ext2:", "Out of memory"):
+        assert bad not in result.console, result.tail()
+    assert result.console.count("corrupt=") == result.console.count("corrupt=0")
+
+
+def test_each_case_is_as_on_linux(tmp_path: Path) -> None:
+    """And all of `vfs`, which covers names of 255 bytes and more, and loops of links, on ext2."""
+    here = tmp_path / "here"
+    here.mkdir()
+    for case in CASES:
+        done = subprocess.run([PROGRAM, case], cwd=here, capture_output=True, text=True, timeout=60)
+        assert (done.returncode, done.stderr) == (0, ""), "the case is wrong, or this is no Linux"
+    disk = image(tmp_path, "8M")
+    result = in_guest(disk, "; ".join(f"/mnt/rough {case}" for case in CASES) + "; vfs; cd /tmp; /mnt/rough running")
+    expect_quiet(result)
+    result.check_lines([r"^R vfs checks=\d+ failures=0"])
+
+
+@pytest.mark.parametrize("policy", soak_but(POLICIES, "2q"))
+def test_many_writers_on_a_full_disk_in_little_memory(tmp_path: Path, policy: str) -> None:
+    disk = image(tmp_path, "2M", "-b", "1024")
+    bombs = "/mnt/rough bomb & thrash 2 2500 2 & wait; /mnt/rough bomb; rm /mnt/b0 /mnt/b1; /mnt/rough bomb 3"
+    expect_quiet(in_guest(disk, bombs, mem="8M", vm=policy))
+
+
+def test_disk_that_takes_nothing_fails_its_writers_only(tmp_path: Path) -> None:
+    """Memory does not fill with what can never be written: writers get EIO, nobody is killed."""
+    disk = image(tmp_path, "24M")
+    fills = "filescan /mnt/g 1 --kb 16000 fill; filescan /mnt/h 1 --kb 6000 fill; /mnt/rough failing; thrash 2 1000 1"
+    result = in_guest(disk, fills, "sim:ssd,fail_write=1", mem="10M")
+    result.check_lines(["^filescan: write: I/O error"] * 2 + ["^R thrash .*lost=0 corrupt=0"])
+    assert "Out of memory" not in result.console
+
+
+@pytest.mark.parametrize("mem", soak_but(["4M", "5M", "6M", "7M"], "5M"))
+def test_root_on_a_disk_and_hardly_any_memory(tmp_path: Path, mem: str) -> None:
+    content = tmp_path / "root"
+    for name in ("proc", "dev", "tmp", "bin"):
+        (content / name).mkdir(parents=True)
+    for name in ("sh", "ls", "cat", "thrash", "rough"):
+        shutil.copy(qemu.ROOT / "build/user" / name, content / "bin")
+    shutil.copy(qemu.ROOT / "build/user/init", content / "init")
+    disk = ext2.make(tmp_path / "image", "4M", content=content)
+    more = {"mem": mem, "swap": FAST, "cmdline": "root=sda", "disk": disk, "disk_kind": "sim:ssd"}
+    result = boot("cd /tmp; rough many; thrash 2 600 2; cat /proc/vm/check", **more).check_exit()
+    result.check_lines(["^R thrash .*lost=0 corrupt=0", "^ok$"])
+    expect_quiet(result)
+    ext2.check(disk)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("kind", ["sim:ssd", "sim:hdd"])
+def test_policies_change_and_caches_go_in_the_middle(tmp_path: Path, kind: str) -> None:
+    changes = "".join(f"echo {policy} > /proc/sys/vm/policy; sleep 0.015\n{DROP}" for policy in SWITCHED)
+    disk = image(tmp_path, "24M", script=WORK + changes * 3 + "wait\n")
+    expect_quiet(in_guest(disk, "sh s", kind, mem="8M"))
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("guard", GUARDS)
+def test_guards_leave_files_whole(tmp_path: Path, guard: str) -> None:
+    disk = image(tmp_path, "24M", script=WORK + DROP * 3 + "wait\n")
+    expect_quiet(in_guest(disk, "sh s", mem="8M", cmdline=f"guard={guard}"))
+
+
+@pytest.mark.soak
+def test_two_equal_runs_leave_equal_images(tmp_path: Path) -> None:
+    changes = "".join(f"echo {policy} > /proc/sys/vm/policy; sleep 0.015\n" for policy in SWITCHED)
+    disk, found = image(tmp_path, "24M", script=WORK + changes + DROP * 3 + "wait\n"), []
+    before = disk.read_bytes()
+    for _ in range(2):
+        disk.write_bytes(before)
+        result = in_guest(disk, "sh s", "sim:hdd", mem="8M")
+        found.append((result.console, result.raw_telemetry, disk.read_bytes()))
+    assert found[0] == found[1]
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("kind", ["fail_read=7", "fail_read=11", "fail_write=5", "fail_read=20,fail_write=6"])
+def test_disk_that_fails_now_and_then_does_the_kernel_no_harm(tmp_path: Path, kind: str) -> None:
+    """Programs are told, or end by SIGBUS; the image, and the kernel's counts, are right."""
+    disk = image(tmp_path, "24M", script=WORK + DROP * 3 + "/mnt/rough many; /mnt/rough deep 10; wait\n")
+    in_guest(disk, "sh s; sync; sync; sync", f"sim:ssd,{kind}", mem="8M")
+
+
+def test_nothing_is_left_behind(tmp_path: Path) -> None:
+    """What the slabs hold after a second round of everything, and umount, is what they held after the first."""
+    cases = "".join(f"/mnt/rough {case} &\n" for case in ("truncated", "unlinked", "writers 3", "growing 10", "bomb 3"))
+    work = f"{cases}wait\n/mnt/rough many 50; rm /mnt/many/*; rm many; /mnt/rough deep 20; /mnt/rough running\n"
+    disk = image(tmp_path, "4M", script=work)
+    round = "mount -t ext2 /dev/sda /mnt; cd /mnt; sh s; cd /; umount /mnt"
+    look = "echo 3 > /proc/sys/vm/drop_caches; echo slabs; cat /proc/slabinfo"
+    line = f"mkdir /mnt; {round}; {look}; {round}; {look}; cat /proc/vm/check"
+    result = boot(line, disk=disk, disk_kind="sim:ssd", mem="12M", swap=FAST).check_exit().check_lines(["^ok$"])
+    before, after = (re.findall(r"^(\S+) +(\d+) ", text, re.M) for text in result.console.split("slabs\n")[1:])
+    assert before and after[: len(before)] == before
+    ext2.check(disk)
+
+
+@pytest.mark.soak
+def test_ten_thousand_files_in_a_directory(tmp_path: Path) -> None:
+    disk = image(tmp_path, "8M", "-N", "12000")
+    result = in_guest(disk, "/mnt/rough many 10000; ls /mnt/many | wc; mv many m2; find m2 | wc", "sim:ram")
+    expect_quiet(result)
+    result.check_lines([r"^ +8571 ", r"^ +8572 "])
+
+
+def test_fsync_says_once_that_a_write_failed(tmp_path: Path) -> None:
+    expect_quiet(in_guest(image(tmp_path, "4M"), "/mnt/rough failing", "sim:ssd,fail_write=3"))
+
+
+def test_mounts_that_are_refused(tmp_path: Path) -> None:
+    """A device twice, the directory under a mount, a mount in use; then an image that is cut short."""
+    disk = image(tmp_path, "4M")
+    again = "mount -t ext2 /dev/sda /mnt; mount -t ext2 /dev/sda /tmp; mkdir d; mount -t ramfs x d; rm -r d; mv d e; "
+    result = in_guest(disk, f"{again}umount /mnt; umount d; cat >open & umount /mnt; kill %1; wait; rm open")
+    for line in ("mount: /mnt", "mount: /tmp", "mv: d", "umount: /mnt"):
+        assert re.search(rf"^{line}: (Device or r|R)esource busy", result.console, re.M), result.tail()
+    disk.write_bytes(disk.read_bytes()[: 1 << 20])
+    cut = boot("mkdir /mnt; mount -t ext2 /dev/sda /mnt", disk=disk, mem="16M")
+    cut.check_lines(["more blocks than the device has", "^mount: /mnt: Invalid argument"])
