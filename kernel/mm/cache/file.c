@@ -144,10 +144,16 @@ int cache_get_page(struct inode *inode, u32 index, struct page **page)
 
 	if (!inode->cache.ops)
 		return get_kept(inode, index, page);
-	err = cache_read_page(inode, index, 1, &alone, page, &major);
-	if (!err)
-		cache_note_io(*page);
-	return err;
+	*page = cache_find(inode, index);
+	if (likely(*page && page_is_ready(*page) && (u64)index << PAGE_SHIFT < inode->size)) {
+		page_get(*page);
+	} else {
+		err = cache_read_page(inode, index, 1, &alone, page, &major);
+		if (err)
+			return err;
+	}
+	cache_note_io(*page);
+	return 0;
 }
 
 int cache_fault_page(struct inode *inode, u32 index, struct readahead *ahead, struct page **page,
