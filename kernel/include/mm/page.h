@@ -44,6 +44,7 @@ enum page_flags {
 	PG_filecache,  /* of a file with a store: the policy sees it */
 	PG_readahead,  /* read before anybody asked for it */
 	PG_reclaim,    /* irq: reclaim waits for the end of the write */
+	PG_placed,     /* of a file with a store: all its blocks have their places there */
 	PG_zone_shift = 28, /* two bits: the zone's index */
 };
 

@@ -137,7 +137,7 @@ int cache_read_page(struct inode *inode, u32 index, u32 want, struct readahead *
 /* Starts reading pages that are not there, as far as memory is free. */
 void cache_prefetch(struct inode *inode, u32 first, u32 nr);
 /* Finds each block of [off, off + n) of a locked page its place. 0, -ENOSPC, -EIO. */
-int cache_make_blocks(struct inode *inode, u32 index, u32 off, u32 n);
+int cache_make_blocks(struct page *page, u32 off, u32 n);
 
 /* ahead.c: what to read ahead. */
 

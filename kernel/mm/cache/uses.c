@@ -95,7 +95,8 @@ void cache_note_unmap(struct page *page, struct mm_struct *mm, bool used)
 		page_set(page, PG_young);
 	if (page->owner != mm)
 		return;
-	rmap_walk(page, first_user, &heir);
+	if (page->mapcount)
+		rmap_walk(page, first_user, &heir);
 	if (heir == mm)
 		return;
 	if (page_test(page, PG_owned))
@@ -131,8 +132,7 @@ int cache_make_writable(struct inode *inode, struct page *page)
 	if (page->inode != inode || at >= inode->size)
 		err = -EAGAIN;
 	else
-		err = cache_make_blocks(inode, page->file_index, 0,
-					MIN(inode->size - at, (u64)PAGE_SIZE));
+		err = cache_make_blocks(page, 0, MIN(inode->size - at, (u64)PAGE_SIZE));
 	if (!err)
 		cache_set_dirty(page, ALL_SECTORS);
 	page_unlock(page);
