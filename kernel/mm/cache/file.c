@@ -104,7 +104,7 @@ long cache_read_kernel(struct inode *inode, u64 pos, void *to, size_t n)
 }
 
 /* The page of a number with a reference; a hole is filled with zeros. 0 or -ENOMEM. */
-static int get_page(struct inode *inode, u32 index, struct page **page)
+static __attribute__((noinline)) int get_page(struct inode *inode, u32 index, struct page **page)
 {
 	struct page *new;
 	int err;
@@ -124,9 +124,9 @@ static int get_page(struct inode *inode, u32 index, struct page **page)
 }
 
 /* Of a file without a store. */
-static int get_kept(struct inode *inode, u32 index, struct page **page)
+static inline int get_kept(struct inode *inode, u32 index, struct page **page)
 {
-	if ((u64)index << PAGE_SHIFT >= inode->size)
+	if (unlikely((u64)index << PAGE_SHIFT >= inode->size))
 		return -EINVAL;
 	*page = radix_find(&inode->cache.pages, index);
 	if (likely(*page)) {
