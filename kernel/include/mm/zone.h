@@ -76,12 +76,12 @@ int buddy_check(const struct zone *z);
 
 /* What an allocation may do. */
 typedef u32 gfp_t;
-#define GFP_WAIT 1u /* may sleep and reclaim */
-#define GFP_HIGH 2u /* may come from HIGHMEM */
-#define GFP_DMA 4u /* only from DMA */
-#define GFP_RESERVE 8u /* may go below min (reclaim itself, dying tasks) */
-#define GFP_ZERO 16u /* cleared */
-#define GFP_NORETRY 32u /* give up rather than kill somebody */
+#define GFP_WAIT 1u      /* may sleep and reclaim */
+#define GFP_HIGH 2u      /* may come from HIGHMEM */
+#define GFP_DMA 4u       /* only from DMA */
+#define GFP_RESERVE 8u   /* may go below min (reclaim itself, dying tasks) */
+#define GFP_ZERO 16u     /* cleared */
+#define GFP_NORETRY 32u  /* give up rather than kill somebody */
 #define GFP_KERNEL GFP_WAIT
 #define GFP_ATOMIC 0u
 #define GFP_USER (GFP_WAIT | GFP_HIGH)
@@ -99,7 +99,7 @@ static inline struct page *alloc_page(gfp_t gfp)
 void *get_free_pages(gfp_t gfp, u32 order);
 void free_pages_at(void *va, u32 order);
 
-u32 nr_free_pages(void); /* frames, all zones */
+u32 nr_free_pages(void);    /* frames, all zones */
 u32 nr_managed_pages(void); /* frames the allocator was given */
 /* Recomputes watermarks and reserves from min_free_kbytes and lowmem_reserve_ratio. */
 void zones_set_watermarks(void);
