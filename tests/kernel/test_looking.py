@@ -12,6 +12,7 @@ from guest import boot
 IMAGE_KIB = 4096
 HOG_KIB = 4096
 SPLIT = "echo ===="
+PIDS = range(1, 13)  # those of the processes are among them
 
 
 def kib(text: str, name: str) -> list[int]:
@@ -37,10 +38,11 @@ def columns(head: str, line: str) -> dict[str, float]:
 
 def test_smaps_adds_up_to_the_accounts_of_the_process() -> None:
     """A process half of which is swapped out: its regions' sums, and the rollup, are what /proc/PID/status counts."""
-    show = f"cat /proc/7/smaps; {SPLIT}; cat /proc/7/smaps_rollup; {SPLIT}; cat /proc/7/status"
-    command = f"hog 16384 100 & sleep 20; {SPLIT}; {show}; kill 7"
-    smaps, rollup, status = pieces(command, mem="12M")
-    assert re.search(r"^Name:\s+hog$", status, re.MULTILINE)
+    names = " ".join(f"{pid}/{name}" for pid in PIDS for name in ("smaps", "smaps_rollup", "status"))
+    (text,) = pieces(f"hog 16384 40 & sleep 20; cd /proc; {SPLIT}; cat {names}; wait", mem="12M")
+    each = r"(.*?)^(\S+ ---p [^\n]*\[rollup\]\n.*?)^(Name:.*?)^nonvoluntary"
+    processes = re.findall(each, text, re.MULTILINE | re.DOTALL)
+    ((smaps, rollup, status),) = [process for process in processes if "\thog\n" in process[2]]
     for name, account in (("Size", "VmSize"), ("Rss", "VmRSS"), ("Swap", "VmSwap"), ("Anonymous", "RssAnon")):
         assert sum(kib(smaps, name)) == kib(status, account)[0], name
     assert kib(status, "VmSwap")[0] > 4096
@@ -53,8 +55,8 @@ def test_smaps_adds_up_to_the_accounts_of_the_process() -> None:
 
 def test_pss_of_all_processes_is_the_memory_they_use() -> None:
     """Parent and child share pages after fork: they count once."""
-    show = " ".join(f"/proc/{pid}/smaps_rollup" for pid in range(1, 16))  # those that are there
-    (sizes,) = pieces(f"cow 2 1024 2000 100000 & sleep 1; {SPLIT}; cat {show} /proc/meminfo; kill 7")
+    show = " ".join(f"/proc/{pid}/smaps_rollup" for pid in PIDS)
+    (sizes,) = pieces(f"cow 2 1024 2000 100000 & sleep 1; {SPLIT}; cat {show} /proc/meminfo; wait")
     pss, used = sum(kib(sizes, "Pss_Anon")), kib(sizes, "AnonPages")[0]
     assert sum(kib(sizes, "Anonymous")) > used + 1024
     assert abs(pss - used) <= len(kib(sizes, "Pss"))  # each is rounded down

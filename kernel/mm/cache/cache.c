@@ -47,7 +47,7 @@
 #include "mm/vmstat.h"
 #include "sched/wait.h"
 
-#define FIRST_STORE 256u /* below: swap areas */
+#define FIRST_STORE 256u /* below: swap areas; tools/plugin/files.c has it, too */
 
 u32 cache_nr_stored;
 

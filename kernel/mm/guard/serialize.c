@@ -13,27 +13,41 @@
  *	begins  in a window of window_ms the processor was idle for more than half of the time, and two
  *		processes or more had to read pages, or to wait until others' pages were written
  *	turn    one process that wants to run is chosen, the others wait. It ends when the process ends or
- *		sleeps of its own will, or after turn_ms. Who has had fewer whole turns comes first, and of
- *		equals who lacks the fewest pages: those who are in memory end, and make room for the others
- *		without a write
- *	reading when a process reads a page back in its turn, all that it lacks is read for it (vm_prepage), in
- *		order of slots, and spared. When it has all it needs, the same for the next one
+ *		sleeps of its own will, or after turn_ms, to which the time of reading in is added. Who has
+ *		had fewer whole turns comes first, and of equals who lacks the fewest pages: those who are in
+ *		memory end, and make room for the others without a write
+ *	reading a process that reads one page after the other back in its turn gets all that it lacks read
+ *		(vm_prepage), in order of slots, and spared. A process that fills new memory reads a page now
+ *		and then, too: to read what it had before would be in its way
+ *	next    while a process computes, the disk works for who comes next, if all of that one has room
+ *		beside it; and that one it will be
  *	room    a page in, a page out, and the disk does nothing but move its arm: before pages are read,
  *		room is made for many of them at once (vm_make_room)
- *	ends    nobody is left to wait, or memory holds all that those who are left demand
+ *	small   who needs next to nothing, as a shell or a parent that waits for its children, is spared and
+ *		never waits: a turn of its own would cost more than its pages
+ *	ends    memory holds all that those who are left demand, or for a window nobody wants a turn
+ *
+ * Reading ahead does not pay for everybody. Where more was asked for than the process had, its pages are more
+ * than fit, or others use them, too; and where slots lie far apart it is slower than faults, and these wait
+ * behind it. Then who runs is left alone with the policy. And pages that were read for somebody whose turn is
+ * over are the first to go.
  *
  * Left out: it does not see which processes belong together. A pipe from one that waits to one that runs
- * makes the reader sleep, and its turn ends.
+ * makes the reader sleep, and its turn ends. Whether it gets on faster than without turns is not measured.
  */
 #include "mm/guard.h"
 
 #define AT_ONCE 256 /* pages: reading them takes a disk as long as moving its arm twice */
+#define SLOW_NS 250000u /* for a page that is read; in order of slots a disk needs half of it */
+#define READS 3 /* faults; fewer are its stack and the page that it was at */
+#define PAGES_A_READ 16 /* more than a fault reads: so these are new */
+#define LONGEST 4 /* times turn_ms for reading in */
 
 static u32 window_ms = 250, turn_ms = 2000;
 
 static const struct vm_param serialize_params[] = {
 	{ "window_ms", &window_ms, 10, 60000, "ms", "how long is looked at before it begins" },
-	{ "turn_ms", &turn_ms, 10, 3600000, "ms", "longest turn of one process" },
+	{ "turn_ms", &turn_ms, 10, 3600000, "ms", "longest turn, without reading in" },
 	{ 0 },
 };
 
@@ -41,17 +55,29 @@ static const struct vm_param serialize_params[] = {
 struct serialize_mm {
 	u32 faults; /* in this window */
 	u32 ran_ms; /* in its turns; one that came late begins with what who ran then had had */
+	bool scattered; /* its slots: reading ahead was slow */
 	bool takes_part; /* it faulted since it began: only those wait */
 };
 GUARD_MM_FITS(struct serialize_mm);
 
-static struct mm_struct *runs; /* whose turn it is; NULL: all may run */
-static u32 nr_asked; /* for room, one tick after the other */
-static u64 since_ns, window_ns, idle_ns;
-static bool reads; /* in this turn: who runs had to read a page */
+static bool serial; /* they run one at a time */
+static struct mm_struct *runs; /* whose turn it is; NULL: nobody wanted one */
+static struct mm_struct *ahead; /* who is next; NULL: not chosen yet */
+static bool runs_read, ahead_read; /* pages have been read for it */
+static u32 nr_stale; /* pages read for those whose turn is over: who runs has no use for them */
+static u32 max_small; /* pages that a small process demands at most */
+static u64 window_ns, idle_ns, tick_ns, tick_idle_ns; /* begins, and vm_idle() then */
 static bool stalled; /* in this window: somebody had to free the memory that it needed */
 static u32 nr_turns;
 static u64 nr_begun;
+
+/* Of the turn: */
+static u64 turn_ns, since_ns; /* it began, and counts */
+static u32 nr_reads, rss; /* faults that read since it had so many pages */
+static u32 nr_asked; /* for room in vain */
+static u32 nr_wanted; /* pages that may still be read for it */
+static u32 batch; /* pages that were asked for at the last tick */
+static bool left_alone; /* with the policy */
 
 static struct serialize_mm *data(struct mm_struct *mm)
 {
@@ -59,6 +85,11 @@ static struct serialize_mm *data(struct mm_struct *mm)
 }
 
 #define for_each_process(mm) for (struct mm_struct *mm = vm_next_mm(NULL); mm; mm = vm_next_mm(mm))
+
+static bool is_small(struct mm_struct *mm)
+{
+	return mm_demand(mm) <= max_small;
+}
 
 static bool wants_turn(struct mm_struct *mm)
 {
@@ -83,6 +114,8 @@ static struct mm_struct *next_in_turn(void)
 {
 	struct mm_struct *next = NULL;
 
+	if (ahead && wants_turn(ahead))
+		return ahead;
 	for_each_process(mm) if (mm != runs && wants_turn(mm) && (!next || goes_before(mm, next)))
 		next = mm;
 	return next;
@@ -90,32 +123,57 @@ static struct mm_struct *next_in_turn(void)
 
 static void join(struct mm_struct *mm)
 {
+	if (is_small(mm))
+		return;
 	if (!data(mm)->takes_part && runs)
 		data(mm)->ran_ms = data(runs)->ran_ms;
 	data(mm)->takes_part = true;
 }
 
-/* The policy may take first what is not needed now. */
-static void demote(struct mm_struct *mm)
+/* The policy may take first what is not needed now; NULL: nobody's pages. Returns how many. */
+static u32 demote(struct mm_struct *mm)
 {
-	for (struct page *page = vm_next_page(mm, NULL); page; page = vm_next_page(mm, page))
+	u32 nr = 0;
+
+	for (struct page *page = vm_next_page(mm, NULL); page; page = vm_next_page(mm, page), nr++)
 		vm_hint(page, VM_TOUCH_DONTNEED);
+	return nr;
 }
 
+/* Nobody is next any more. */
+static void drop_ahead(void)
+{
+	ahead = NULL;
+	ahead_read = false;
+}
+
+static void begin_turn(struct mm_struct *mm, u64 now)
+{
+	runs_read = ahead_read && mm == ahead;
+	drop_ahead();
+	runs = mm;
+	turn_ns = since_ns = now;
+	nr_reads = batch = 0;
+	if (!mm)
+		return;
+	rss = mm_rss(mm);
+	nr_wanted = lack(mm);
+	left_alone = data(mm)->scattered;
+	nr_turns++;
+	for_each_process(other) if (other != mm && data(other)->takes_part) demote(other);
+	nr_stale = runs_read ? 0 : demote(NULL);
+}
+
+/* The turn is over; it goes on if nobody else wants one. */
 static void give_turn(u64 now)
 {
 	struct mm_struct *next = next_in_turn();
 
-	if (runs)
-		data(runs)->ran_ms += (now - since_ns) / 1000000;
-	if (next || (runs && !wants_turn(runs)))
-		runs = next;
-	since_ns = now;
-	reads = false;
-	if (!runs)
+	if (!runs && !next)
 		return;
-	nr_turns++;
-	for_each_process(mm) if (mm != runs && data(mm)->takes_part) demote(mm);
+	if (runs)
+		data(runs)->ran_ms += (now - turn_ns) / 1000000;
+	begin_turn(next || !wants_turn(runs) ? next : runs, now);
 }
 
 static bool all_fit(void)
@@ -129,7 +187,9 @@ static bool all_fit(void)
 /* Who is left has room: what they lack is read in one go. */
 static void stop(void)
 {
+	serial = false;
 	runs = NULL;
+	drop_ahead();
 	for_each_process(mm)
 	{
 		if (data(mm)->takes_part)
@@ -138,11 +198,21 @@ static void stop(void)
 	}
 }
 
+/* Small is a sixteenth of memory, if all who are have room in a quarter of it. */
+static void find_small(void)
+{
+	u32 frames = vm_frames(), nr = 0;
+
+	for_each_process(mm) nr += mm_demand(mm) <= frames / 16 ? mm_demand(mm) : 0;
+	max_small = nr <= frames / 4 ? frames / 16 : 0;
+}
+
 /* Did it thrash in the window that ends now? */
 static bool thrashes(u64 now)
 {
 	u32 faulting = 0;
 
+	find_small();
 	for_each_process(mm)
 	{
 		bool waits = data(mm)->faults || (stalled && !mm_sleeps(mm));
@@ -156,28 +226,73 @@ static bool thrashes(u64 now)
 	return faulting > 1 && 2 * (vm_idle() - idle_ns) > now - window_ns;
 }
 
-/* Reads what mm lacks. Reading and writing by turns moves the disk's arm each time: so room is made first,
- * for many pages at once; but where none can be had, every fourth tick what fits is read. */
-static void bring_in(struct mm_struct *mm)
+/* Reading and writing by turns moves the disk's arm each time: so room is made first. */
+static bool has_room(u32 want)
 {
-	u32 want = MIN(lack(mm), MIN(AT_ONCE, vm_frames() / 8));
-
-	nr_asked = vm_free(1) < want ? nr_asked + 1 : 0;
-	if (nr_asked % 4)
-		vm_make_room(want);
-	else
-		vm_prepage(mm);
+	if (vm_free(1) >= want)
+		return true;
+	vm_make_room(want);
+	return false;
 }
 
-/* For who runs; and while that one computes the disk works for who comes next, if there is room for both. */
+/* Does its memory grow by what it reads, and not by new pages? */
+static bool reads_back(void)
+{
+	if (mm_rss(runs) > rss + PAGES_A_READ * nr_reads) {
+		rss = mm_rss(runs);
+		nr_reads = 0;
+	}
+	return lack(runs) && (runs_read || nr_reads >= READS);
+}
+
+/* The last tick's batch took longer than faults would have. */
+static void look_at_batch(u64 now)
+{
+	if (runs && batch && now - tick_ns > (u64)batch * SLOW_NS)
+		left_alone = data(runs)->scattered = true;
+	batch = 0;
+}
+
+/* Reads some of what who runs lacks; where no room can be had, every fourth tick what fits. */
+static void bring_in(u64 now)
+{
+	u32 want = MIN(lack(runs), MIN(AT_ONCE, vm_frames() / 8));
+
+	if (now - turn_ns < (u64)LONGEST * turn_ms * 1000000)
+		since_ns = now;
+	if (!has_room(want) && ++nr_asked % 4)
+		return;
+	vm_prepage(runs);
+	batch = MIN(lack(runs), vm_free(0));
+	runs_read = true;
+	left_alone = nr_wanted < want;
+	nr_wanted -= MIN(nr_wanted, want);
+}
+
+/* Who comes next must not take the last frames from who runs: all of it has room, or it waits. */
 static void read_ahead(void)
 {
 	struct mm_struct *next = next_in_turn();
 
-	if (lack(runs) && reads)
-		bring_in(runs);
-	else if (next && mm_demand(runs) + mm_demand(next) <= vm_frames())
-		bring_in(next);
+	if (next != ahead)
+		drop_ahead();
+	ahead = next;
+	if (!ahead || ahead_read || mm_demand(runs) + mm_demand(ahead) > vm_frames())
+		return;
+	if (has_room(lack(ahead))) {
+		vm_prepage(ahead);
+		ahead_read = true;
+	}
+}
+
+static void use_disk(u64 now)
+{
+	bool computes = 4 * (vm_idle() - tick_idle_ns) < now - tick_ns;
+
+	if (reads_back() && !left_alone)
+		bring_in(now);
+	if (computes)
+		read_ahead();
 }
 
 static void begin(u64 now)
@@ -187,34 +302,44 @@ static void begin(u64 now)
 		return;
 	}
 	nr_begun++;
+	serial = true;
 	give_turn(now);
+}
+
+static void end_window(u64 now)
+{
+	if (thrashes(now) && !serial)
+		begin(now);
+	else if (!runs && now - turn_ns >= window_ms * 1000000ull)
+		serial = false;
+	window_ns = now;
+	idle_ns = vm_idle();
 }
 
 static bool serialize_tick(void)
 {
 	u64 now = vm_now();
 
-	if (now - window_ns >= window_ms * 1000000ull) {
-		if (thrashes(now) && !runs)
-			begin(now);
-		window_ns = now;
-		idle_ns = vm_idle();
-	}
-	if (runs && all_fit())
+	if (now - window_ns >= window_ms * 1000000ull)
+		end_window(now);
+	look_at_batch(now);
+	if (serial && all_fit())
 		stop();
-	else if (runs && (mm_sleeps(runs) || now - since_ns > turn_ms * 1000000ull))
+	else if (serial && (!runs || mm_sleeps(runs) || now - since_ns > turn_ms * 1000000ull))
 		give_turn(now);
 	if (runs)
-		read_ahead();
-	return runs;
+		use_disk(now);
+	tick_ns = now;
+	tick_idle_ns = vm_idle();
+	return serial;
 }
 
 static void serialize_fault(struct mm_struct *mm)
 {
 	data(mm)->faults++;
-	if (runs)
+	if (serial)
 		join(mm);
-	reads |= mm == runs;
+	nr_reads += mm == runs;
 }
 
 static void serialize_pressure(bool min)
@@ -224,19 +349,33 @@ static void serialize_pressure(bool min)
 
 static bool serialize_may_run(struct mm_struct *mm)
 {
-	return !runs || mm == runs || !data(mm)->takes_part;
+	return !serial || mm == runs || !data(mm)->takes_part;
 }
 
-/* Its own, and what has been read ahead for it and is nobody's yet. */
+/* What has been read ahead and is nobody's yet is for who runs or comes next, but for what is stale. */
 static bool serialize_spare(struct page *page, struct mm_struct *owner, const struct vm_scan *scan)
 {
+	bool for_runs = runs && !left_alone;
+
 	(void)page, (void)scan;
-	return runs && (owner == runs || !owner);
+	if (!serial)
+		return false;
+	if (!owner)
+		return !nr_stale && (ahead_read || (for_runs && runs_read && lack(runs)));
+	return (for_runs && owner == runs) || (ahead_read && owner == ahead) || is_small(owner);
+}
+
+static void serialize_evicted(struct page *page, struct mm_struct *owner, struct page_id to)
+{
+	(void)page, (void)to;
+	nr_stale -= !owner && nr_stale;
 }
 
 static void serialize_mm_exit(struct mm_struct *mm)
 {
 	data(mm)->takes_part = false;
+	if (mm == ahead)
+		drop_ahead();
 	if (mm == runs)
 		give_turn(vm_now());
 }
@@ -256,6 +395,7 @@ static const struct vm_guard serialize = {
 	.mm_exit = serialize_mm_exit,
 	.fault = serialize_fault,
 	.spare = serialize_spare,
+	.evicted = serialize_evicted,
 	.may_run = serialize_may_run,
 	.pressure = serialize_pressure,
 	.tick = serialize_tick,

@@ -113,6 +113,12 @@ static void move(struct twoq_lists *l, struct twoq_page *p, enum twoq_list to)
 	list_move(&p->node, &l->list[to]);
 }
 
+/* Once more through the list that it is on. */
+static void rotate(struct twoq_lists *l, struct twoq_page *p, enum twoq_list list)
+{
+	list_move(&p->node, &l->list[list]);
+}
+
 /* Old looks count less: they are halved as soon as they are many. */
 static void halve(struct twoq_lists *l)
 {
@@ -128,7 +134,7 @@ static void count(struct twoq_lists *l, bool in_use)
 		halve(l);
 }
 
-static void activate(struct twoq_lists *l, struct twoq_page *p)
+static inline void activate(struct twoq_lists *l, struct twoq_page *p)
 {
 	nr_activated++;
 	move(l, p, ACTIVE);
@@ -179,16 +185,16 @@ static void twoq_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
 			struct page_id from)
 {
 	struct twoq_page *p = twoq_data(page);
-	struct twoq_lists *kinds = zone[page_zone_index(page)].kind, *l;
-	bool active;
+	struct twoq_lists *l = &zone[page_zone_index(page)].kind[ANON];
+	bool active = !from.store;
 
-	if (how == VM_IN_FAULT || how == VM_IN_CLAIM || how == VM_IN_READ) {
+	if (unlikely(from.store > 1)) /* a file; 1 is the swap area, 0 a new page of a program */
+		l += FILES;
+	if (how != VM_IN_PREFETCH && how != VM_IN_ADOPT) {
 		p->young = mm;
 		p->referenced = !mm; /* by a read: mark_page_accessed */
 	}
-	l = page_is_file(page) ? &kinds[FILES] : &kinds[ANON];
 	p->lists = l;
-	active = l->kind == ANON && !from.store;
 	enlist(l, p, active ? ACTIVE : INACTIVE);
 	count(l, active);
 }
@@ -231,7 +237,7 @@ static struct twoq_page *oldest(struct twoq_lists *l, enum twoq_list list)
  * looked at four times over, all forget half. (Inline: every look asks.) */
 static inline bool was_used(struct twoq_lists *l, struct twoq_page *p)
 {
-	bool used = page_referenced(policy_page_of(p)) || p->young;
+	bool used = page_referenced(policy_page_of(p)) | p->young;
 	struct twoq_zone *z = l->zone;
 
 	p->young = false;
@@ -250,39 +256,50 @@ static bool is_too_long(const struct twoq_lists *l)
  * while these are too many, as they are at the start. */
 static void shrink_active(struct twoq_lists *l, struct vm_scan *scan)
 {
-	u32 n = MIN(1 + l->nr[ACTIVE] / (l->nr[INACTIVE] + 1), CLUSTER);
+	u32 active = l->nr[ACTIVE], inactive = l->nr[INACTIVE];
 
-	while (vm_scan_more(scan)) {
+	for (u32 n = 0; vm_scan_more(scan);) {
 		struct twoq_page *p = oldest(l, ACTIVE);
 		bool used = was_used(l, p);
 
 		count(l, used);
-		if (used && l->kind == FILES && page_is_executable(policy_page_of(p))) {
-			move(l, p, ACTIVE);
+		if (l->kind == FILES && used && page_is_executable(policy_page_of(p))) {
+			rotate(l, p, ACTIVE);
 		} else {
 			nr_deactivated++;
 			move(l, p, INACTIVE);
 		}
-		if (!--n || !is_too_long(l))
+		n++;
+		if (!is_too_long(l) || n > active / (inactive + 1) || n == CLUSTER)
 			return;
 	}
+}
+
+/* Comes before each look at an inactive page. */
+static void balance(struct twoq_lists *l, struct vm_scan *scan)
+{
+	u32 inactive = l->nr[INACTIVE], active = l->nr[ACTIVE];
+
+	if (active > inactive * l->ratio)
+		shrink_active(l, scan);
+	if (l->scanned > (inactive + active) / 4)
+		halve(l);
 }
 
 /* Does the page stay when its turn to go has come? If so it is moved. */
 static bool page_check_references(struct twoq_lists *l, struct twoq_page *p)
 {
 	bool used = was_used(l, p), referenced = p->referenced;
+	bool activates = used && (l->kind == ANON || referenced);
 
 	p->referenced = used && l->kind == FILES; /* also of one that becomes active */
-	if (used && (referenced || l->kind == ANON)) {
-		count(l, true);
+	count(l, activates);
+	if (activates)
 		activate(l, p);
-		return true;
-	}
-	count(l, false);
-	if (!used && !(referenced && l->kind == FILES && page_dirty(policy_page_of(p))))
+	else if (used || (referenced && l->kind == FILES && page_dirty(policy_page_of(p))))
+		rotate(l, p, INACTIVE);
+	else
 		return false;
-	move(l, p, INACTIVE);
 	return true;
 }
 
@@ -292,7 +309,7 @@ static struct page *shrink_inactive(struct twoq_lists *l, const struct vm_scan *
 	struct twoq_page *p = oldest(l, INACTIVE);
 
 	if (!vm_eligible(scan, policy_page_of(p))) {
-		move(l, p, INACTIVE);
+		rotate(l, p, INACTIVE);
 		return NULL;
 	}
 	if (page_check_references(l, p))
@@ -306,27 +323,30 @@ static u64 weight(const struct twoq_lists *l, u32 priority)
 	return (u64)l->nr[INACTIVE] * ((priority + 1) * (l->scanned + 1) / (l->rotated + 1));
 }
 
-/* Which kind is looked at next. At each look anonymous pages save up their weight, until it pays
- * for the weight of both. */
-static struct twoq_lists *next_kind(struct twoq_zone *z)
+/* At each look anonymous pages save up their weight, until it pays for the weight of both. (Apart, since most
+ * zones have pages of one kind only.) */
+static __attribute__((noinline)) struct twoq_lists *get_scan_count(struct twoq_zone *z)
 {
 	struct twoq_lists *anon = &z->kind[ANON], *files = &z->kind[FILES];
-	u64 mine, both;
+	u64 mine = weight(anon, swappiness), both = mine + weight(files, 200 - swappiness);
 
-	for (int k = 0; k < NR_KINDS; k++)
-		if (z->kind[k].scanned > (z->kind[k].nr[INACTIVE] + z->kind[k].nr[ACTIVE]) / 4)
-			halve(&z->kind[k]);
-	if (!files->nr[INACTIVE])
-		return anon->nr[INACTIVE] ? anon : NULL;
-	if (!anon->nr[INACTIVE])
-		return files;
-	mine = weight(anon, swappiness);
-	both = mine + weight(files, 200 - swappiness);
 	z->turn = MIN(z->turn, both) + mine;
 	if (z->turn < both)
 		return files;
 	z->turn -= both;
 	return anon;
+}
+
+/* Which kind is looked at next; NULL: none. */
+static struct twoq_lists *next_kind(struct twoq_zone *z)
+{
+	struct twoq_lists *anon = &z->kind[ANON], *files = &z->kind[FILES];
+
+	if (anon->nr[INACTIVE] && files->nr[INACTIVE])
+		return get_scan_count(z);
+	if (files->nr[INACTIVE])
+		return files;
+	return anon->nr[INACTIVE] ? anon : NULL;
 }
 
 /* Of the zones of the scan, the one that has been looked at least for its size. */
@@ -352,7 +372,7 @@ static struct page *take_any(struct twoq_lists *l, enum twoq_list list, struct v
 			delist(l, p);
 			return policy_page_of(p);
 		}
-		move(l, p, list);
+		rotate(l, p, list);
 	}
 	return NULL;
 }
@@ -380,9 +400,9 @@ static struct page *twoq_select(struct vm_scan *scan)
 		struct twoq_lists *l;
 		struct page *page;
 
-		for (l = z->kind; l < &z->kind[NR_KINDS]; l++)
-			if (is_too_long(l))
-				shrink_active(l, scan);
+		balance(&z->kind[ANON], scan);
+		if (z->kind[FILES].nr[ACTIVE] | z->kind[FILES].scanned)
+			balance(&z->kind[FILES], scan);
 		l = next_kind(z);
 		page = l ? shrink_inactive(l, scan) : NULL;
 		if (page)

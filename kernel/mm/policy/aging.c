@@ -52,6 +52,7 @@ POLICY_PAGE_FITS(struct aging_page);
 static u32 lfu;
 static LIST_HEAD(pages); /* in the order in which they came */
 static struct list_head equals[MAX_COUNTER + 1];
+static u32 lowest; /* counter that a page may have: the lists below are empty */
 static struct list_head *next_page; /* of the tick; &pages: none */
 static u8 round;
 static u32 nr;
@@ -73,7 +74,7 @@ static int aging_init(void)
 	for (u32 i = 0; i <= MAX_COUNTER; i++)
 		INIT_LIST_HEAD(&equals[i]);
 	next_page = &pages;
-	nr = round = 0;
+	nr = round = lowest = 0;
 	nr_ticks = 0;
 	return 0;
 }
@@ -81,6 +82,7 @@ static int aging_init(void)
 static void enlist(struct aging_page *p)
 {
 	p->round = round;
+	lowest = MIN(lowest, (u32)p->counter);
 	list_add_tail(&p->all, &pages);
 	list_add_tail(&p->equals, &equals[p->counter]);
 	nr++;
@@ -99,6 +101,7 @@ static void set_counter(struct aging_page *p, u32 counter)
 {
 	p->counter = counter;
 	p->used = false;
+	lowest = MIN(lowest, counter);
 	list_move_tail(&p->equals, &equals[counter]);
 }
 
@@ -149,7 +152,9 @@ static struct page *aging_select(struct vm_scan *scan)
 {
 	struct page *page = NULL;
 
-	for (u32 i = 0; !page && i <= MAX_COUNTER; i++)
+	while (lowest < MAX_COUNTER && list_empty(&equals[lowest]))
+		lowest++;
+	for (u32 i = lowest; !page && i <= MAX_COUNTER; i++)
 		page = take(&equals[i], scan);
 	return page;
 }
