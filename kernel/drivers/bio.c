@@ -16,7 +16,7 @@ static u32 nr_bios_used;     /* irq: of bios; those after it were never taken */
 static LIST_HEAD(free_bios); /* irq */
 static WAIT_QUEUE(bio_wait);
 
-static struct bio *bio_take(void)
+static inline struct bio *bio_take(void)
 {
 	unsigned long flags = irq_save();
 	struct bio *bio = NULL;
@@ -31,7 +31,7 @@ static struct bio *bio_take(void)
 	return bio;
 }
 
-static struct bio *wait_for_bio(void)
+static __attribute__((noinline)) struct bio *wait_for_bio(void)
 {
 	bool was = current->in_pagewait;
 	struct bio *bio;
@@ -47,7 +47,7 @@ struct bio *bio_get(struct block_device *bdev, u32 sector, bool write, enum bio_
 {
 	struct bio *bio = bio_take();
 
-	if (!bio)
+	if (unlikely(!bio))
 		bio = wait_for_bio();
 	bio->bdev = bdev;
 	bio->sector = sector;

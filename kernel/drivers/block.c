@@ -17,14 +17,15 @@
 
 #define LIMIT_NS 30000000000ull
 
-static void count(struct block_device *b, const struct request *rq, u64 wait_ns, int error)
+static inline void count(struct block_device *b, const struct request *rq, u64 wait_ns, int error)
 {
 	struct block_counts *c = &b->count;
 
 	c->requests[rq->kind][rq->write]++;
 	c->sectors[rq->kind][rq->write] += rq->nr_sectors;
 	c->wait_ns[rq->write] += wait_ns;
-	c->errors += error != 0;
+	if (unlikely(error))
+		c->errors++;
 	c->in_flight--;
 }
 

@@ -157,12 +157,10 @@ static struct request *choose(struct disk *d)
 	return rq && !is_late(first) ? rq : first;
 }
 
-struct request *elevator_next(struct disk *d)
+struct request *elevator_take(struct disk *d)
 {
 	struct request *rq = by_deadline ? choose(d) : oldest(d, BLOCK_READ);
 
-	if (!rq)
-		return NULL;
 	list_del(&rq->node);
 	if (by_deadline) {
 		rb_erase(&rq->by_sector, &d->sorted[rq->write]);

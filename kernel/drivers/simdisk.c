@@ -178,7 +178,8 @@ __attribute__((noinline)) void copy_sectors(void *to, const void *from, u32 n)
 }
 
 /* Sectors may lie anywhere in a page of the store, and go on in the next. */
-static void move_part(const struct sim *s, const struct bio_piece *piece, u32 sector, bool write)
+static __attribute__((noinline)) void move_part(const struct sim *s, const struct bio_piece *piece,
+						u32 sector, bool write)
 {
 	for (u32 done = 0, n; done < piece->bytes; done += n, sector += n / SECTOR_SIZE) {
 		u32 in_page = sector % SECTORS_PER_PAGE * SECTOR_SIZE;

@@ -56,12 +56,12 @@ static __attribute__((noinline)) long write_rare(struct file *f, const void *use
 
 static inline long read_from(struct file *f, void *user, size_t n, u64 *pos)
 {
-	long err = 0;
+	if (unlikely(f->flags & (O_WRONLY | O_DIRECT))) {
+		long err = check_read(f, user, n, *pos);
 
-	if (unlikely(f->flags & (O_WRONLY | O_DIRECT)))
-		err = check_read(f, user, n, *pos);
-	if (unlikely(err))
-		return err;
+		if (err)
+			return err;
+	}
 	if (unlikely(!f->fops->read))
 		return cannot_read(f);
 	if (unlikely(f->inode->state & INODE_READ_DUE) && !(f->flags & O_NOATIME))

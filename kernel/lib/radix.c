@@ -200,20 +200,33 @@ void *radix_remove(struct radix *tree, u32 index, struct radix_nodes *nodes)
 
 /* Walking. */
 
-/* Is there something in the slot; marked, if it is about a tag? */
-static inline bool holds(const struct radix_node *node, u32 slot, int tag)
+/* The first slot in use at or after this one; RADIX_SLOTS: none. */
+static u32 first_used(const struct radix_node *node, u32 slot)
 {
-	return tag < 0 ? !!node->slot[slot] : bit_test(node, slot, tag);
+	while (slot < RADIX_SLOTS && !node->slot[slot])
+		slot++;
+	return slot;
+}
+
+/* The same for those that are marked. */
+static u32 first_tagged(const struct radix_node *node, u32 slot, u32 tag)
+{
+	for (; slot < RADIX_SLOTS; slot = ALIGN_UP(slot + 1, 32u)) {
+		u32 bits = node->tags[tag][slot / 32] >> slot % 32;
+
+		if (bits)
+			return slot + __builtin_ctz(bits);
+	}
+	return RADIX_SLOTS;
 }
 
 /* The next slot in use at or after the one that *index names; *index becomes its first number.
  * RADIX_SLOTS: none. */
 static u32 next_slot(const struct radix_node *node, u32 *index, int tag)
 {
-	u32 slot = slot_of(node, *index), first = slot;
+	u32 first = slot_of(node, *index);
+	u32 slot = tag < 0 ? first_used(node, first) : first_tagged(node, first, tag);
 
-	while (slot < RADIX_SLOTS && !holds(node, slot, tag))
-		slot++;
 	if (slot != first && slot < RADIX_SLOTS)
 		*index = ((*index >> node->shift) + (slot - first)) << node->shift;
 	return slot;

@@ -113,7 +113,9 @@ def linux_console(kernel: Path, initrd: Path, flags: str) -> str:
 def tidemark_console(flags: str) -> str:
     """What Tidemark prints in one run."""
     command = f"mkdir /mnt; mount -t ext2 /dev/vda /mnt && {FILES}"
-    return measure(command, mem=f"{MIB}M", swap="none", qemu_flags=flags, timeout=TIMEOUT_S).console
+    return measure(
+        command, mem=f"{MIB}M", swap="none", cmdline="disk=virtio", qemu_flags=flags, timeout=TIMEOUT_S
+    ).console
 
 
 def figures(console: str, counts: str) -> Figures:

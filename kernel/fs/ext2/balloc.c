@@ -38,9 +38,10 @@ static void count_blocks(struct ext2_fs *fs, u32 group, int change)
 static int take(struct ext2_fs *fs, u32 group, struct buf *map, u32 bit, u32 *count)
 {
 	u32 first = ext2_group_first(fs, group) + bit, end = ext2_group_blocks(fs, group), n = 0;
+	u32 ok = ext2_blocks_ok(fs, first, *count);
 
 	for (; n < *count && bit + n < end && !ext2_bit(map->data, bit + n); n++)
-		if (!ext2_block_ok(fs, first + n))
+		if (n >= ok)
 			return ext2_error(fs->sb, "block %u of group %u is marked free", first + n,
 					  group);
 	ext2_bits_set(map->data, bit, n);

@@ -1,4 +1,4 @@
-/* Bits of a block: bit n is bit n % 8 of byte n / 8. */
+/* Bits of a block: bit n is bit n % 8 of byte n / 8, so bit n % 32 of word n / 32. */
 #include "ext2.h"
 
 bool ext2_bit(const void *map, u32 bit)
@@ -14,15 +14,15 @@ void ext2_bits_set(void *map, u32 from, u32 count)
 
 u32 ext2_bits_find(const void *map, u32 from, u32 end)
 {
-	const u8 *bytes = map;
+	const u32 *words = map;
+	u32 before = (1u << from % 32) - 1; /* bits of the first word that do not count */
 
-	for (u32 bit = from; bit < end;)
-		if (bit % 8 == 0 && bytes[bit / 8] == 0xff)
-			bit += 8;
-		else if (ext2_bit(map, bit))
-			bit++;
-		else
-			return bit;
+	for (u32 i = from / 32; i * 32 < end; i++, before = 0) {
+		u32 zeros = ~(words[i] | before);
+
+		if (zeros)
+			return MIN(i * 32 + __builtin_ctz(zeros), end);
+	}
 	return end;
 }
 

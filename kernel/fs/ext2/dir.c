@@ -7,10 +7,12 @@
  * A name goes to the first entry with room behind its own name, which is cut in two, or to an unused
  * one; if there is none, to a new block. A removed entry is added to the one before it, or, if it is
  * the block's first, marked unused. Entries never move, so a cursor of readdir, the offset, stays
- * good; since an entry may have grown over it, it is looked up from the block's beginning.
+ * good; since an entry may have grown over it, it is looked up from the block's beginning, unless
+ * nothing has changed since it was given.
  *
  * Entries come from the disk: each is checked before it is used, so that no chain leads out of its
- * block, round in circles, or to names that cannot be.
+ * block or round in circles; and its name before it is shown. A name that cannot be is never found,
+ * as nobody can ask for it.
  */
 #include "ext2.h"
 
@@ -56,8 +58,10 @@ static int block_read(struct inode *dir, u32 n, struct buf *buf)
 
 static bool name_ok(const struct ext2_entry *entry)
 {
-	return entry->len && !memchr(entry->name, '/', entry->len) &&
-	       !memchr(entry->name, '\0', entry->len);
+	for (u32 i = 0; i < entry->len; i++)
+		if (entry->name[i] == '/' || !entry->name[i])
+			return false;
+	return entry->len;
 }
 
 static int wrong_entry(struct inode *dir, const struct buf *buf, u32 at)
@@ -66,8 +70,7 @@ static int wrong_entry(struct inode *dir, const struct buf *buf, u32 at)
 			  buf->block);
 }
 
-/* The entry at an offset in the block; NULL: it is wrong, which has been said. Its name is not
- * looked at: to whom looks for a name, a wrong one is just another. */
+/* The entry at an offset in the block; NULL: it is wrong, which has been said. */
 static struct ext2_entry *entry_at(struct inode *dir, const struct buf *buf, u32 at)
 {
 	struct super_block *sb = dir->sb;
@@ -75,7 +78,7 @@ static struct ext2_entry *entry_at(struct inode *dir, const struct buf *buf, u32
 
 	if (at + EXT2_ENTRY_SIZE(1) <= sb->block_size && entry->size >= EXT2_ENTRY_SIZE(1) &&
 	    entry->size % 4 == 0 && entry->size <= sb->block_size - at &&
-	    entry->size >= EXT2_ENTRY_SIZE(entry->len) && (has_types(sb) || !entry->type))
+	    entry->size >= EXT2_ENTRY_SIZE(entry->len) && (!entry->type || has_types(sb)))
 		return entry;
 	wrong_entry(dir, buf, at);
 	return NULL;
@@ -155,46 +158,58 @@ int ext2_dir_empty(struct inode *dir)
 	return 0;
 }
 
-/* 0 or -EIO. */
-static int fill_entry(struct inode *dir, const struct buf *buf, u32 at, struct dir_entry *e)
+static void fill_entry(struct inode *dir, const struct ext2_entry *entry, struct dir_entry *e)
 {
-	const struct ext2_entry *entry = (void *)(buf->data + at);
-
-	if (!name_ok(entry))
-		return wrong_entry(dir, buf, at);
 	e->ino = entry->inode;
 	e->mode = has_types(dir->sb) && entry->type < EXT2_NR_FT ? kinds[entry->type] : 0;
 	e->len = entry->len;
 	memcpy(e->name, entry->name, entry->len);
 	e->name[entry->len] = '\0';
-	return 0;
+}
+
+/* The first entry in use at or after `from` in a block, the walk beginning at `at`. 0, -ENOENT: the
+ * block has none; -EIO. */
+static int iterate_block(struct inode *dir, const struct buf *buf, u32 at, u32 from,
+			 struct dir_entry *e)
+{
+	struct ext2_entry *entry;
+
+	for (; at < dir->sb->block_size; at += entry->size) {
+		entry = entry_at(dir, buf, at);
+		if (!entry)
+			return -EIO;
+		if (at < from || !entry->inode || is_dots(entry))
+			continue;
+		if (!name_ok(entry))
+			return wrong_entry(dir, buf, at);
+		fill_entry(dir, entry, e);
+		e->next = at + entry->size;
+		return 0;
+	}
+	return -ENOENT;
 }
 
 int ext2_iterate(struct inode *dir, u64 cursor, struct dir_entry *e)
 {
-	u32 size = dir->sb->block_size, from = cursor & (size - 1);
+	struct ext2_info *info = ext2_info(dir);
+	u32 bits = dir->sb->block_bits, from = cursor & ((1u << bits) - 1);
+	u32 at = cursor == info->cursor ? from : 0;
 
-	for (u64 n = cursor >> dir->sb->block_bits; n < nr_blocks(dir); n++, from = 0) {
-		struct ext2_entry *entry;
+	for (u64 n = cursor >> bits; n < nr_blocks(dir); n++, at = from = 0) {
 		struct buf buf;
 		int err = block_read(dir, n, &buf);
 
-		for (u32 at = 0; !err && at < size; at += entry->size) {
-			entry = entry_at(dir, &buf, at);
-			if (!entry) {
-				buf_put(&buf);
-				return -EIO;
-			}
-			if (at < from || !entry->inode || is_dots(entry))
-				continue;
-			err = fill_entry(dir, &buf, at, e);
-			e->next = (n << dir->sb->block_bits) + at + entry->size;
-			buf_put(&buf);
-			return err;
-		}
 		if (err)
 			return err;
+		err = iterate_block(dir, &buf, at, from, e);
 		buf_put(&buf);
+		if (!err) {
+			e->next += n << bits;
+			info->cursor = e->next;
+			return 0;
+		}
+		if (err != -ENOENT)
+			return err;
 	}
 	return -ENOENT;
 }
@@ -206,6 +221,7 @@ static void changed(struct inode *dir, struct ext2_slot *slot)
 {
 	buf_dirty(&slot->buf);
 	ext2_info(dir)->raw.flags &= ~EXT2_INDEX;
+	ext2_info(dir)->cursor = 0;
 	inode_mark_dirty(dir);
 }
 

@@ -29,6 +29,7 @@ struct ext2_info {
 	struct ext2_inode raw; /* slots, flags and what else the inode has no field for */
 	u32 goal;  /* where the file's next block should be; 0: no idea */
 	u32 cuts;  /* how often blocks were taken from it */
+	u32 cursor; /* a directory's: iterate gave it last, and an entry or a block begins there */
 	u32 named; /* fs->nr_moves + 1 when it got a further name; 0: it did not */
 };
 
@@ -61,6 +62,8 @@ u32 ext2_group_blocks(const struct ext2_fs *fs, u32 group);
 u32 ext2_group_of(const struct ext2_fs *fs, u32 block);
 /* May a file have this block: is it in range and none of the file system's own? */
 bool ext2_block_ok(struct ext2_fs *fs, u32 block);
+/* How many of count blocks from first on may be a file's: up to a group's end at most; 0: none. */
+u32 ext2_blocks_ok(struct ext2_fs *fs, u32 first, u32 count);
 /* Checks the superblock, fills in what follows from it: 0 or -EINVAL, with a line that says why. */
 int ext2_check_super(struct ext2_fs *fs);
 /* Are there no features that only a newer kernel may write? False, and a line that says so. */

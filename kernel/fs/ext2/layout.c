@@ -57,17 +57,35 @@ static bool in_table(const struct ext2_fs *fs, const struct ext2_group *g, u32 b
 	return block - g->inode_table < fs->table_blocks;
 }
 
-bool ext2_block_ok(struct ext2_fs *fs, u32 block)
+/* A run of count blocks from first on, cut before `own`. */
+static u32 cut_run(u32 first, u32 count, u32 own)
 {
-	u32 group;
+	return own >= first ? MIN(count, own - first) : count;
+}
+
+u32 ext2_blocks_ok(struct ext2_fs *fs, u32 first, u32 count)
+{
+	u32 group, start;
 	struct ext2_group *g;
 
-	if (block <= fs->es->first_data_block || block >= fs->es->blocks_count)
-		return false;
-	group = ext2_group_of(fs, block);
+	if (first <= fs->es->first_data_block || first >= fs->es->blocks_count)
+		return 0;
+	group = ext2_group_of(fs, first);
+	start = ext2_group_first(fs, group);
 	g = ext2_group(fs, group);
-	return (block - ext2_group_first(fs, group) >= copy_blocks(fs) || !has_super(fs, group)) &&
-	       block != g->block_bitmap && block != g->inode_bitmap && !in_table(fs, g, block);
+	if (first - start < copy_blocks(fs) && has_super(fs, group))
+		return 0;
+	if (in_table(fs, g, first))
+		return 0;
+	count = MIN(count, start + ext2_group_blocks(fs, group) - first);
+	count = cut_run(first, count, g->block_bitmap);
+	count = cut_run(first, count, g->inode_bitmap);
+	return cut_run(first, count, g->inode_table);
+}
+
+bool ext2_block_ok(struct ext2_fs *fs, u32 block)
+{
+	return ext2_blocks_ok(fs, block, 1);
 }
 
 static int refuse(struct ext2_fs *fs, const char *what, u32 value)

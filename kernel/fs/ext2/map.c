@@ -129,10 +129,10 @@ static int way_extent(struct ext2_fs *fs, const struct way *way, u32 max, struct
 		extent->blocks = hole_blocks(fs, way, max);
 		return 0;
 	}
-	if (!ext2_block_ok(fs, first))
+	max = ext2_blocks_ok(fs, first, MIN(max, slots_left(fs, way, way->level)));
+	if (!max)
 		return -EIO;
-	max = MIN(max, slots_left(fs, way, way->level));
-	while (n < max && way->slot[n] == first + n && ext2_block_ok(fs, first + n))
+	while (n < max && way->slot[n] == first + n)
 		n++;
 	extent->sector = first << (fs->sb->block_bits - 9);
 	extent->blocks = n;

@@ -53,7 +53,13 @@ void block_end(struct disk *disk, int error);
 
 /* drivers/elevator.c; interrupts are off. */
 void elevator_add(struct disk *d, struct request *rq);
-struct request *elevator_next(struct disk *d); /* takes it out; NULL: none waits */
+struct request *elevator_take(struct disk *d); /* takes the next out; one waits */
+static inline struct request *elevator_next(struct disk *d) /* NULL: none waits */
+{
+	bool none = list_empty(&d->arrival[0]) && list_empty(&d->arrival[1]);
+
+	return none ? NULL : elevator_take(d);
+}
 /* The request that bio could join, at its end or (*front) at its beginning; or NULL. */
 struct request *elevator_neighbour(struct disk *d, const struct bio *bio, bool *front);
 /* A request's first sector has changed. */

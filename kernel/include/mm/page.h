@@ -45,6 +45,7 @@ enum page_flags {
 	PG_readahead,  /* read before anybody asked for it */
 	PG_reclaim,    /* irq: reclaim waits for the end of the write */
 	PG_shmem,      /* with PG_filecache: shared memory, whose store is the swap area */
+	PG_placed,     /* of a file with a store: all its blocks have their places there */
 	PG_zone_shift = 28, /* two bits: the zone's index */
 };
 

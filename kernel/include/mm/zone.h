@@ -35,7 +35,7 @@ struct zone {
 	struct free_area free_area[MAX_ORDER];
 	u32 nr_owned; /* pages the policy owns here */
 	u64 nr_alloc, nr_freed, nr_scanned, nr_reclaimed;
-};
+} __attribute__((aligned(256))); /* a power of two: page_zone is a shift */
 
 extern struct zone zones[MAX_ZONES];
 

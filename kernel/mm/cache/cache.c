@@ -305,7 +305,10 @@ void cache_clear_tail(struct inode *inode)
 	u32 off = (u32)inode->size & (PAGE_SIZE - 1);
 	struct page *page = off ? cache_find(inode, inode->size >> PAGE_SHIFT) : NULL;
 
-	if (page && page_test(page, PG_uptodate))
+	if (!page)
+		return;
+	page_clear(page, PG_placed); /* blocks behind the end go */
+	if (page_test(page, PG_uptodate))
 		page_zero(page, off, PAGE_SIZE - off);
 }
 

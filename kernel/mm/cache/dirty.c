@@ -19,19 +19,19 @@ void cache_wait_writers(struct inode *inode)
 	wait_event(&writers_gone, !inode->cache.nr_writers);
 }
 
-void cache_mark_dirty(struct page *page, u32 sectors)
+bool cache_mark_dirty(struct page *page, u32 sectors)
 {
 	struct page_cache *cache = &page->inode->cache;
-	unsigned long flags;
+	unsigned long flags = irq_save();
+	bool new = !page_test(page, PG_dirty);
 
+	page_set(page, PG_dirty);
 	if (page_test(page, PG_shmem)) {
-		page_set(page, PG_dirty);
-		return;
+		irq_restore(flags);
+		return new;
 	}
-	flags = irq_save();
 	page->sectors |= sectors;
-	if (!page_test(page, PG_dirty)) {
-		page_set(page, PG_dirty);
+	if (new) {
 		radix_set_tag(&cache->pages, page->file_index, RADIX_DIRTY);
 		cache_nr_dirty++;
 		if (!cache->nr_dirty++) {
@@ -40,12 +40,13 @@ void cache_mark_dirty(struct page *page, u32 sectors)
 		}
 	}
 	irq_restore(flags);
+	return new;
 }
 
 void cache_set_dirty(struct page *page, u32 sectors)
 {
-	cache_mark_dirty(page, sectors);
-	writeback_note();
+	if (cache_mark_dirty(page, sectors))
+		writeback_note();
 }
 
 void cache_clean(struct page *page)
@@ -125,8 +126,10 @@ int cache_sync(struct inode *inode)
 {
 	int err;
 
-	cache_write_range(inode, 0, ~0u, ~0u, true);
-	wait_written(inode);
+	if (inode->cache.nr_dirty)
+		cache_write_range(inode, 0, ~0u, ~0u, true);
+	if (inode->cache.nr_writeback)
+		wait_written(inode);
 	err = inode->cache.error;
 	inode->cache.error = 0;
 	return err;

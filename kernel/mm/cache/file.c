@@ -104,7 +104,7 @@ long cache_read_kernel(struct inode *inode, u64 pos, void *to, size_t n)
 }
 
 /* The page of a number with a reference; a hole is filled with zeros. 0 or -ENOMEM. */
-static int get_page(struct inode *inode, u32 index, struct page **page)
+static __attribute__((noinline)) int get_page(struct inode *inode, u32 index, struct page **page)
 {
 	struct page *new;
 	int err;
@@ -124,9 +124,9 @@ static int get_page(struct inode *inode, u32 index, struct page **page)
 }
 
 /* Of a file without a store. */
-static int get_kept(struct inode *inode, u32 index, struct page **page)
+static inline int get_kept(struct inode *inode, u32 index, struct page **page)
 {
-	if ((u64)index << PAGE_SHIFT >= inode->size)
+	if (unlikely((u64)index << PAGE_SHIFT >= inode->size))
 		return -EINVAL;
 	*page = radix_find(&inode->cache.pages, index);
 	if (likely(*page)) {
@@ -144,10 +144,16 @@ int cache_get_page(struct inode *inode, u32 index, struct page **page)
 
 	if (!inode->cache.ops)
 		return get_kept(inode, index, page);
-	err = cache_read_page(inode, index, 1, &alone, page, &major);
-	if (!err)
-		cache_note_io(*page);
-	return err;
+	*page = cache_find(inode, index);
+	if (likely(*page && page_is_ready(*page) && (u64)index << PAGE_SHIFT < inode->size)) {
+		page_get(*page);
+	} else {
+		err = cache_read_page(inode, index, 1, &alone, page, &major);
+		if (err)
+			return err;
+	}
+	cache_note_io(*page);
+	return 0;
 }
 
 int cache_fault_page(struct inode *inode, u32 index, struct readahead *ahead, struct page **page,

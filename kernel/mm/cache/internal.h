@@ -27,6 +27,12 @@ static inline struct page *cache_find(const struct inode *inode, u32 index)
 	return likely(!is_shadow(item)) ? item : NULL;
 }
 
+/* Is it up to date, and nobody at work on it? */
+static inline bool page_is_ready(const struct page *page)
+{
+	return (page->flags & (1u << PG_locked | 1u << PG_uptodate)) == 1u << PG_uptodate;
+}
+
 /* The page's reference goes to the cache. 0, -EEXIST, -ENOMEM; sleeps for memory as gfp says. */
 int cache_add(struct inode *inode, u32 index, struct page *page, gfp_t gfp);
 /* Takes the page out of the cache, whose reference goes; it is mapped nowhere and not being written. */
@@ -135,8 +141,8 @@ bool io_begin_write(struct page *page);
 
 /* dirty.c */
 
-/* As cache_set_dirty; also from interrupts. */
-void cache_mark_dirty(struct page *page, u32 sectors);
+/* As cache_set_dirty; also from interrupts. True: it was clean before. */
+bool cache_mark_dirty(struct page *page, u32 sectors);
 /* Interrupts are off: the page is not dirty any more. */
 void cache_clean(struct page *page);
 /* These sectors are not dirty any more; the page is clean if no others are. */
@@ -157,7 +163,7 @@ int cache_read_page(struct inode *inode, u32 index, u32 want, struct readahead *
 /* Starts reading pages that are not there, as far as memory is free. */
 void cache_prefetch(struct inode *inode, u32 first, u32 nr);
 /* Finds each block of [off, off + n) of a locked page its place. 0, -ENOSPC, -EIO. */
-int cache_make_blocks(struct inode *inode, u32 index, u32 off, u32 n);
+int cache_make_blocks(struct page *page, u32 off, u32 n);
 
 /* ahead.c: what to read ahead. */
 

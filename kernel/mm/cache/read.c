@@ -162,17 +162,22 @@ int cache_read_page(struct inode *inode, u32 index, u32 want, struct readahead *
 	}
 }
 
-int cache_make_blocks(struct inode *inode, u32 index, u32 off, u32 n)
+int cache_make_blocks(struct page *page, u32 off, u32 n)
 {
-	u32 bits = inode->block_bits, first = index << (PAGE_SHIFT - bits);
-	u32 end = first + ((off + n - 1) >> bits) + 1;
+	struct inode *inode = page->inode;
+	u32 bits = inode->block_bits, first = page->file_index << (PAGE_SHIFT - bits);
+	u32 from = first + (off >> bits), end = first + ((off + n - 1) >> bits) + 1;
 	struct extent e;
 
-	for (u32 block = first + (off >> bits); block < end; block += e.blocks) {
+	if (page_test(page, PG_placed))
+		return 0;
+	for (u32 block = from; block < end; block += e.blocks) {
 		int err = inode->cache.ops->map(inode, block, end - block, true, &e);
 
 		if (err)
 			return err;
 	}
+	if (end - from == PAGE_SIZE >> bits)
+		page_set(page, PG_placed);
 	return 0;
 }

@@ -51,7 +51,7 @@ static int write_new(struct inode *inode, u32 index, u32 off, const char *user, 
 		page_put(page);
 		return err;
 	}
-	err = cache_make_blocks(inode, index, off, n);
+	err = cache_make_blocks(page, off, n);
 	if (!err) {
 		cache_set_dirty(page, ALL_SECTORS);
 		cache_note_io(page);
@@ -73,7 +73,7 @@ static int write_old(struct inode *inode, u32 index, u32 off, const char *user, 
 	if (err)
 		return err;
 	page_lock(page);
-	err = page->inode == inode ? cache_make_blocks(inode, index, off, n) : -EEXIST;
+	err = page->inode == inode ? cache_make_blocks(page, off, n) : -EEXIST;
 	if (!err) /* also what is new on the device and not reached by the copy: it holds zeros here */
 		cache_set_dirty(page, ALL_SECTORS);
 	page_unlock(page);

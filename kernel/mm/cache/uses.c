@@ -13,12 +13,18 @@
 STATIC_ASSERT(offsetof(struct page, flags) == 0 && offsetof(struct page, inode) == 20);
 STATIC_ASSERT(offsetof(struct file, inode) == 0 && PG_filecache == 17 && VM_IN_READ == 3);
 
+/* page_id_of, of a page of a file with a store. */
+static inline struct page_id id_of(const struct page *page)
+{
+	return (struct page_id){ page->inode->cache.store, page->file_index };
+}
+
 /* Gives it to the policy anew, under another owner. */
 static void change_owner(struct page *page, struct mm_struct *owner, enum vm_in how)
 {
 	policy_call_remove(page, VM_OUT_MOVED);
 	page->owner = owner;
-	policy_call_insert(page, owner, how, page_id_of(page));
+	policy_call_insert(page, owner, how, id_of(page));
 }
 
 static bool claims(struct page *page)
@@ -43,7 +49,7 @@ void cache_note_io(struct page *page)
 		page_set(page, PG_young); /* reclaim looks, before it lets it go */
 	else if (!page_test(page, PG_owned))
 		policy_call_insert(page, NULL, claimed ? VM_IN_CLAIM : VM_IN_READ,
-				   page_id_of(page));
+				   id_of(page));
 	else if (claimed)
 		change_owner(page, NULL, VM_IN_READ);
 	else
@@ -61,7 +67,7 @@ void cache_note_fault(struct page *page, struct mm_struct *mm)
 		page->owner = page->owner ?: mm;
 	} else if (!page_test(page, PG_owned)) {
 		page->owner = mm;
-		policy_call_insert(page, mm, claimed ? VM_IN_CLAIM : VM_IN_FAULT, page_id_of(page));
+		policy_call_insert(page, mm, claimed ? VM_IN_CLAIM : VM_IN_FAULT, id_of(page));
 	} else if (claimed) {
 		change_owner(page, mm, VM_IN_CLAIM);
 	} else {
@@ -99,7 +105,8 @@ void cache_note_unmap(struct page *page, struct mm_struct *mm, bool used)
 		page_set(page, PG_young);
 	if (page->owner != mm)
 		return;
-	rmap_walk(page, first_user, &heir);
+	if (page->mapcount)
+		rmap_walk(page, first_user, &heir);
 	if (heir == mm)
 		return;
 	if (page_test(page, PG_owned))
@@ -139,8 +146,7 @@ int cache_make_writable(struct inode *inode, struct page *page)
 	if (page->inode != inode || at >= inode->size)
 		err = -EAGAIN;
 	else
-		err = cache_make_blocks(inode, page->file_index, 0,
-					MIN(inode->size - at, (u64)PAGE_SIZE));
+		err = cache_make_blocks(page, 0, MIN(inode->size - at, (u64)PAGE_SIZE));
 	if (!err)
 		cache_set_dirty(page, ALL_SECTORS);
 	page_unlock(page);

@@ -78,9 +78,12 @@ static void laptop_fire(struct timer *t)
 
 static void start_look_timer(void)
 {
-	u64 at = dirty_look_ns(&knobs, clock_ns());
+	u64 at;
 
-	if (at && !look_timer.armed)
+	if (look_timer.armed)
+		return;
+	at = dirty_look_ns(&knobs, clock_ns());
+	if (at)
 		timer_start(&look_timer, at);
 }
 
@@ -183,7 +186,7 @@ static void writeback_thread(void *arg)
 		if (look_due) {
 			look_due = false;
 			write_round(true);
-			if (cache_nr_dirty)
+			if (cache_nr_dirty || cache_nr_writeback) /* which may fail */
 				start_look_timer();
 		}
 		if (laptop_due) {

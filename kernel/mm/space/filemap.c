@@ -18,6 +18,35 @@ static int file_fault(struct vm_area_struct *vma, u32 addr, struct page **page, 
 
 const struct vm_operations file_vm_ops = { .name = "file", .fault = file_fault };
 
+/* Of a file with a store: may the neighbour be mapped, too? */
+static bool take_neighbour(struct vm_area_struct *vma, struct page *page)
+{
+	if (!cache_note_neighbour(page, vma->mm))
+		return false;
+	if (vma->flags & VM_LOCKED)
+		page_pin(page);
+	return true;
+}
+
+/* Maps those that are there of nr pages that follow one another in the tree; returns how many. */
+static u32 map_run(struct vm_area_struct *vma, pte_t *pte, void *const *slot, u32 nr)
+{
+	bool stored = vma->inode->cache.ops;
+	u32 n = 0;
+
+	for (void *const *end = slot + nr; slot < end; slot++, pte++) {
+		struct page *page = *slot;
+
+		if (!page || !pte_none(*pte) || (stored && !take_neighbour(vma, page)))
+			continue;
+		page_get(page);
+		page->mapcount++;
+		*pte = pte_mkold(pte_make(page_pfn(page), false));
+		n++;
+	}
+	return n;
+}
+
 /* Maps what is cached of the aligned group of pages around addr, whose page table exists. */
 void filemap_map_around(struct vm_area_struct *vma, u32 addr)
 {
@@ -25,26 +54,15 @@ void filemap_map_around(struct vm_area_struct *vma, u32 addr)
 	u32 to = MIN(ALIGN_DOWN(addr, AROUND * PAGE_SIZE) + AROUND * PAGE_SIZE, vma->end);
 	u32 index = vma->pgoff + ((from - vma->start) >> PAGE_SHIFT);
 	pte_t *pte = pte_lookup(vma->mm->pgd, from);
-	const struct radix_node *leaf = NULL;
-	bool stored = vma->inode->cache.ops;
-	int n = 0;
+	u32 n = 0;
 
-	for (; from < to; from += PAGE_SIZE, index++, pte++) {
-		struct page *page;
+	for (u32 left = (to - from) >> PAGE_SHIFT, nr; left; left -= nr, index += nr, pte += nr) {
+		const struct radix_node *leaf = radix_leaf(&vma->inode->cache.pages, index);
+		u32 first = index % RADIX_SLOTS;
 
-		if (!leaf || index % RADIX_SLOTS == 0)
-			leaf = radix_leaf(&vma->inode->cache.pages, index);
-		page = leaf ? leaf->slot[index % RADIX_SLOTS] : NULL;
-		if (!page || !pte_none(*pte))
-			continue;
-		if (stored && !cache_note_neighbour(page, vma->mm))
-			continue;
-		page_get(page);
-		page->mapcount++;
-		*pte = pte_mkold(pte_make(page_pfn(page), false));
-		if (stored && vma->flags & VM_LOCKED)
-			page_pin(page);
-		n++;
+		nr = MIN(left, RADIX_SLOTS - first);
+		if (leaf)
+			n += map_run(vma, pte, &leaf->slot[first], nr);
 	}
 	if (n)
 		mm_count_file(vma->mm, n);
