@@ -48,8 +48,7 @@ void cache_note_io(struct page *page)
 	if (page_test(page, PG_isolated))
 		page_set(page, PG_young); /* reclaim looks, before it lets it go */
 	else if (!page_test(page, PG_owned))
-		policy_call_insert(page, NULL, claimed ? VM_IN_CLAIM : VM_IN_READ,
-				   id_of(page));
+		policy_call_insert(page, NULL, claimed ? VM_IN_CLAIM : VM_IN_READ, id_of(page));
 	else if (claimed)
 		change_owner(page, NULL, VM_IN_READ);
 	else
