@@ -13,9 +13,15 @@
 #include "arch/irq.h"
 #include "arch/time.h"
 #include "errno.h"
+#include "lib/param.h"
 #include "lib/printf.h"
+#include "proc/task.h"
 
 #define LIMIT_NS 30000000000ull
+
+static u32 block_dump;
+PARAM_U32("vm.block_dump", block_dump, 0, 1, NULL,
+	  "1: the console shows who reads and writes which sectors of disks");
 
 static inline void count(struct block_device *b, const struct request *rq, u64 wait_ns, int error)
 {
@@ -135,6 +141,10 @@ void block_submit(struct bio *bio)
 	struct disk *d = bio->bdev->disk;
 	unsigned long flags = irq_save();
 
+	if (unlikely(block_dump))
+		printk("%s(%d): %s block %u on %s (%u sectors)\n", current->comm, current->pid,
+		       bio->write ? "WRITE" : "READ", bio->sector, bio->bdev->name,
+		       bio->nr_sectors);
 	bio->submitted_ns = clock_ns();
 	if (!acceptable(bio)) {
 		bio->bdev->count.errors++;

@@ -44,6 +44,8 @@ SYSCTL(dirty, "vm.dirty_ratio")
 SYSCTL(dirty_expire, "vm.dirty_expire_centisecs")
 SYSCTL(dirty_writeback, "vm.dirty_writeback_centisecs")
 SYSCTL(laptop, "vm.laptop_mode")
+SYSCTL(block_dump, "vm.block_dump")
+SYSCTL(swappiness, "2q.swappiness") /* of Linux's policy; others have none */
 
 static int policy_store(char *text)
 {
@@ -78,6 +80,8 @@ static const struct proc_file files[] = {
 	{ "sys/vm/dirty_expire_centisecs", dirty_expire_show, dirty_expire_store },
 	{ "sys/vm/dirty_writeback_centisecs", dirty_writeback_show, dirty_writeback_store },
 	{ "sys/vm/laptop_mode", laptop_show, laptop_store },
+	{ "sys/vm/block_dump", block_dump_show, block_dump_store },
+	{ "sys/vm/swappiness", swappiness_show, swappiness_store },
 	{ "sys/vm/min_free_kbytes", min_free_show, min_free_store },
 	{ "sys/vm/lowmem_reserve_ratio", reserve_show, reserve_store },
 	{ "sys/vm/overcommit_memory", overcommit_show, overcommit_store },

@@ -44,7 +44,7 @@ TRESPASSES = {
     "edits_counters_by_address": (
         "volatile u32 *at = (u32 *)((u32)&queue ^ 0x4000); *at = *at;",
         "",
-        r"fifo_insert\(\) in kernel/mm/policy/fifo.c writes to 0x\w+, which is not its own",
+        r"fifo_insert\(\) in kernel/mm/policy/fifo.c writes to \w+, which is not its own",
     ),
     "pins_pages": (
         "page->flags |= 1u << PG_mlocked;",

@@ -37,6 +37,20 @@ def test_page_cluster_is_how_much_is_read_at_once() -> None:
     assert pages > 4 * requests
 
 
+def test_block_dump_says_who_reads_what() -> None:
+    """A line for each request, as many as were counted; none before it is switched on."""
+    command = f"seqscan 8192 2; echo BEGIN; echo 1 > {VM}/block_dump; seqscan 8192 2"
+    result = boot(command, mem="10M", swap="sim:ssd", vm="fifo").check_exit()
+    before, after = result.console.split("BEGIN", 1)
+    assert not re.search(r"(READ|WRITE) block", before)
+    assert len(re.findall(r"^seqscan\(\d+\): READ block \d+ on sim \(\d+ sectors\)", after, re.MULTILINE)) > 100
+
+
+def test_swappiness_is_2qs() -> None:
+    result = boot(f"echo 7 > {VM}/swappiness; cat /proc/params").check_exit()
+    result.check_lines([r"^2q\.swappiness=7\t"])
+
+
 def test_min_free_kbytes_sets_the_watermarks() -> None:
     command = f"echo 4096 > {VM}/min_free_kbytes; hog 16384 1 & sleep 0.9; cat /proc/zoneinfo /proc/meminfo; wait"
     result = boot(command, mem="16M", swap="sim:ssd").check_exit()
