@@ -11,7 +11,7 @@ from pathlib import Path
 import ext2
 from ext2 import Model, Node, Refused, quoted
 
-SEED = int(os.environ.get("SEED") or 0) or random.randrange(1, 1 << 30)
+SEED = int(os.environ.get("SEED") or 1)  # make check SEED=N tries others
 BLOCKS = ["1024", "2048", "4096"]
 
 
