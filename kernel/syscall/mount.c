@@ -90,6 +90,20 @@ static u32 flags_of(const struct inode *inode)
 	return ST_VALID | ST_RELATIME | (inode->sb->read_only ? ST_RDONLY : 0);
 }
 
+/* The two structures differ in the width of some members only. */
+#define STATFS(st, inode)                                                                          \
+	{ .type = (st)->magic,                                                                     \
+	  .bsize = (st)->block_size,                                                               \
+	  .blocks = (st)->blocks,                                                                  \
+	  .bfree = (st)->blocks_free,                                                              \
+	  .bavail = (st)->blocks_available,                                                        \
+	  .files = (st)->files,                                                                    \
+	  .ffree = (st)->files_free,                                                               \
+	  .fsid = { (inode)->sb->dev },                                                            \
+	  .namelen = NAME_MAX,                                                                     \
+	  .frsize = (st)->block_size,                                                              \
+	  .flags = flags_of(inode) }
+
 static int put_statfs(struct inode *inode, void *user)
 {
 	struct kstatfs st;
@@ -100,17 +114,7 @@ static int put_statfs(struct inode *inode, void *user)
 		return err;
 	if ((st.blocks | st.files) >> 32)
 		return -EOVERFLOW;
-	s = (struct statfs32){ .type = st.magic,
-			       .bsize = st.block_size,
-			       .blocks = st.blocks,
-			       .bfree = st.blocks_free,
-			       .bavail = st.blocks_available,
-			       .files = st.files,
-			       .ffree = st.files_free,
-			       .fsid = { inode->sb->dev },
-			       .namelen = NAME_MAX,
-			       .frsize = st.block_size,
-			       .flags = flags_of(inode) };
+	s = (struct statfs32)STATFS(&st, inode);
 	return copy_to_user(user, &s, sizeof(s));
 }
 
@@ -122,17 +126,7 @@ static int put_statfs64(struct inode *inode, void *user)
 
 	if (err)
 		return err;
-	s = (struct statfs64){ .type = st.magic,
-			       .bsize = st.block_size,
-			       .blocks = st.blocks,
-			       .bfree = st.blocks_free,
-			       .bavail = st.blocks_available,
-			       .files = st.files,
-			       .ffree = st.files_free,
-			       .fsid = { inode->sb->dev },
-			       .namelen = NAME_MAX,
-			       .frsize = st.block_size,
-			       .flags = flags_of(inode) };
+	s = (struct statfs64)STATFS(&st, inode);
 	return copy_to_user(user, &s, sizeof(s));
 }
 

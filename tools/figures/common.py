@@ -6,6 +6,7 @@ page of docs/. So every table in the documents comes from a run, and stands ther
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import io
 import json
@@ -15,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -141,3 +142,11 @@ def publish(name: str, body: str) -> None:
     if len(places) != 1:
         raise SystemExit(f"{len(places)} documents have a place for figures:{name}; it must be one")
     places[0].write_text(new[places[0]])
+
+
+def run_parts(about: str | None, parts: Mapping[str, Callable[[], None]]) -> None:
+    """The command of a script with several tables: those that are named, else all."""
+    parser = argparse.ArgumentParser(description=(about or "").split("\n")[0])
+    parser.add_argument("parts", nargs="*", choices=[*parts, []], help="default: all")
+    for name in parser.parse_args().parts or parts:
+        parts[name]()

@@ -7,11 +7,10 @@ where it is one. Arguments: which to do.
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from statistics import median
 
-from common import ROOT, Outcome, host, in_parallel, measure, publish, table
+from common import ROOT, Outcome, host, in_parallel, measure, publish, run_parts, table
 
 JITTERS = range(1, 6)
 MOUNT = "mkdir /mnt; mount -t ext2 /dev/sda /mnt; "
@@ -152,15 +151,5 @@ def guards() -> None:
     )
 
 
-PARTS: dict[str, Callable[[], None]] = {"hot": hot, "guards": guards}
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="default: all")
-    for name in parser.parse_args().parts or PARTS:
-        PARTS[name]()
-
-
 if __name__ == "__main__":
-    main()
+    run_parts(__doc__, {"hot": hot, "guards": guards})

@@ -9,10 +9,9 @@ what of it is free. Five jitters each: the median, and the range in brackets whe
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 
-from common import ROOT, Outcome, host, in_parallel, measure, publish, table
+from common import ROOT, Outcome, host, in_parallel, measure, publish, run_parts, table
 from files import JITTERS, MOUNT, draw, numbers, spread
 
 SLEEPER_KIB, WRITTEN_KIB = 11264, 65536
@@ -156,15 +155,5 @@ def database() -> None:
     )
 
 
-PARTS: dict[str, Callable[[], None]] = {"swappiness": swappiness, "scan": scan, "database": database}
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="default: all")
-    for name in parser.parse_args().parts or PARTS:
-        PARTS[name]()
-
-
 if __name__ == "__main__":
-    main()
+    run_parts(__doc__, {"swappiness": swappiness, "scan": scan, "database": database})

@@ -5,6 +5,7 @@
  * Linux is the oracle: the same program must report no failures there. A failed check is named by its
  * line and text, and the program goes on.
  */
+#include "check.h"
 #include "lab.h"
 #include <poll.h>
 #include <sys/prctl.h>
@@ -20,22 +21,8 @@
 
 enum { MS = 1000, KIB = 1024, MIB = 1024 * KIB, NR_RINGING = 12 };
 
-static int nr_checks, nr_failures;
 static volatile sig_atomic_t caught, nr_caught;
 static char *own_path;
-
-static void check(bool ok, int line, const char *text)
-{
-	nr_checks++;
-	if (ok)
-		return;
-	nr_failures++;
-	warn_user("line %d: %s (errno %d)", line, text, errno);
-}
-
-#define CHECK(condition) check(condition, __LINE__, #condition)
-/* The call fails, with this error. */
-#define FAILS(call, error) check((call) == -1 && errno == (error), __LINE__, #call ": " #error)
 
 static void catch (int sig)
 {
@@ -456,6 +443,5 @@ int main(int argc, char **argv)
 	else
 		for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
 			tests[i]();
-	printf("R abi checks=%d failures=%d\n", nr_checks, nr_failures);
-	return nr_failures != 0;
+	return check_report("abi");
 }

@@ -2,6 +2,7 @@
  * edges: does the kernel answer as Linux does, at the edges of memory, files and timers? As abi, which
  * see; Linux is the oracle here, too.
  */
+#include "check.h"
 #include "lab.h"
 #include <limits.h>
 #include <poll.h>
@@ -18,22 +19,9 @@
 
 enum { MS = 1000, HOLE = 60 << 20 };
 
-static int nr_checks, nr_failures;
 static volatile sig_atomic_t nr_caught;
 static void *volatile caught_address;
 static char *own_path;
-
-static void check(bool ok, int line, const char *text)
-{
-	nr_checks++;
-	if (ok)
-		return;
-	nr_failures++;
-	warn_user("line %d: %s (errno %d)", line, text, errno);
-}
-
-#define CHECK(condition) check(condition, __LINE__, #condition)
-#define FAILS(call, error) check((call) == -1 && errno == (error), __LINE__, #call ": " #error)
 
 static void catch (int sig, siginfo_t *info, void *context)
 {
@@ -255,6 +243,5 @@ int main(int argc, char **argv)
 	test_processes();
 	test_sysinfo();
 	test_place_only();
-	printf("R edges checks=%d failures=%d\n", nr_checks, nr_failures);
-	return nr_failures != 0;
+	return check_report("edges");
 }

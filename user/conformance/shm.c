@@ -3,7 +3,7 @@
  * segments, and files: on the folder that is named, or on that of memfd alone. Linux is the oracle: no
  * failures there.
  */
-#include "lib.h"
+#include "check.h"
 #include <setjmp.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
@@ -16,22 +16,8 @@
 
 enum { PAGE = 4096, PAGES = 8 };
 
-static int nr_checks, nr_failures;
 static sigjmp_buf after_fault;
 static volatile sig_atomic_t caught;
-
-static void check(bool ok, int line, const char *text)
-{
-	nr_checks++;
-	if (ok)
-		return;
-	nr_failures++;
-	warn_user("line %d: %s (errno %d)", line, text, errno);
-}
-
-#define CHECK(condition) check(condition, __LINE__, #condition)
-#define FAILS(call, error)                                                                         \
-	check((long)(call) == -1 && errno == (error), __LINE__, #call ": " #error)
 
 static void on_fault(int sig)
 {
@@ -266,6 +252,5 @@ int main(int argc, char **argv)
 		test_file(open(path, O_RDWR | O_CREAT | O_TRUNC, 0600));
 		CHECK(!unlink(path));
 	}
-	printf("R shm checks=%d failures=%d\n", nr_checks, nr_failures);
-	return nr_failures > 0;
+	return check_report("shm");
 }

@@ -14,18 +14,6 @@
 	"Compare names, links, nodes, owners, times and locks with Linux. checks= made, failures=\n" \
 	"answers that differ; exit status 1 if there are any. matrix: print what renames say.\n"
 
-static int nr_checks;
-int nr_failures;
-
-void check(bool ok, const char *file, int line)
-{
-	nr_checks++;
-	if (ok)
-		return;
-	nr_failures++;
-	warn_user("%s:%d (errno %d)", file, line, errno);
-}
-
 int make(const char *name)
 {
 	int fd = open(name, O_CREAT | O_EXCL | O_RDWR, 0644);
@@ -61,7 +49,5 @@ int main(int argc, char **argv)
 	}
 	if (chdir("..") || rmdir("vfs-test"))
 		die_errno("vfs-test");
-	if (argc == 1)
-		printf("R vfs checks=%d failures=%d\n", nr_checks, nr_failures);
-	return nr_failures != 0;
+	return argc == 1 ? check_report("vfs") : 0;
 }

@@ -69,24 +69,32 @@ static void drop_dir(struct inode *dir, struct inode *inode)
 	drop_link(dir);
 }
 
-static int unlink_dir(struct inode *dir, const struct path_name *name, struct inode *inode)
+/* Takes the name of inode out of dir. 0 or -errno. */
+static int name_remove(struct inode *dir, const struct path_name *name, struct inode *inode)
 {
 	struct ext2_slot slot;
-	int err = ext2_dir_empty(inode);
+	int err = find_of(dir, name, inode, &slot);
 
-	if (!err)
-		err = find_of(dir, name, inode, &slot);
 	if (err)
 		return err;
 	ext2_remove(dir, &slot);
 	buf_put(&slot.buf);
-	drop_dir(dir, inode);
 	return 0;
+}
+
+static int unlink_dir(struct inode *dir, const struct path_name *name, struct inode *inode)
+{
+	int err = ext2_dir_empty(inode);
+
+	if (!err)
+		err = name_remove(dir, name, inode);
+	if (!err)
+		drop_dir(dir, inode);
+	return err;
 }
 
 int ext2_unlink(struct inode *dir, const struct path_name *name, struct inode *inode)
 {
-	struct ext2_slot slot;
 	int err = 0;
 
 	if (ext2_kind(inode) == S_IFDIR)
@@ -94,13 +102,10 @@ int ext2_unlink(struct inode *dir, const struct path_name *name, struct inode *i
 	if (inode->nlink > 1 && ext2_info(inode)->named == ext2_fs(dir->sb)->nr_moves + 1)
 		err = names_write(dir->sb);
 	if (!err)
-		err = find_of(dir, name, inode, &slot);
-	if (err)
-		return err;
-	ext2_remove(dir, &slot);
-	buf_put(&slot.buf);
-	drop_link(inode);
-	return 0;
+		err = name_remove(dir, name, inode);
+	if (!err)
+		drop_link(inode);
+	return err;
 }
 
 /* Gives inode the new name; what had it loses it. *block: where it stands. */
