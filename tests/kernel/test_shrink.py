@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import itertools
+import os
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from progress import Tried
 from shrink import shrink, smaller
+from tidemark import qemu
+
+PATHS = {**os.environ, "PYTHONPATH": f"{qemu.ROOT}/tools:{qemu.ROOT}/tests/support"}
 
 
 def test_one_culprit_is_found_in_few_trials() -> None:
@@ -74,3 +80,23 @@ def test_another_image_begins_anew(tmp_path: Path) -> None:
     other.add("b")
     assert Tried("proof", "image 2", tmp_path).passed == {"b"}
     assert not Tried("proof", "image 1", tmp_path).passed
+
+
+def test_two_at_a_time(tmp_path: Path) -> None:
+    one, two = Tried("proof", "image 1", tmp_path), Tried("proof", "image 1", tmp_path)
+    one.add("a")
+    two.add("b")
+    assert Tried("proof", "image 1", tmp_path).passed == {"a", "b"}
+
+
+def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
+    """A file may not grow beyond a limit: of the line that does not fit nothing is there."""
+    script = (
+        "import resource, signal, sys; from pathlib import Path; from progress import Tried\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20))\n"
+        "tried = Tried('proof', 'image 1', Path(sys.argv[1])); tried.add('a'); tried.add('x' * 20)"
+    )
+    done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], env=PATHS, capture_output=True, text=True)
+    assert "OSError" in done.stderr
+    assert (tmp_path / "proof").read_text() == "image 1\na\n"

@@ -6,7 +6,10 @@ build/soak names what has passed, a line each, below the image that it passed wi
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import hashlib
+import os
 from pathlib import Path
 
 from tidemark import qemu
@@ -20,26 +23,39 @@ def image_key(image: Path = qemu.ROOT) -> str:
 
 
 class Tried:
-    """What has passed in the proof `name`, with what `key` stands for; other keys' are forgotten by the first `add`."""
+    """What has passed in the proof `name`, with what `key` stands for; other keys' are forgotten by the first `add`.
+
+    Several processes may add to the same proof."""
 
     def __init__(self, name: str, key: str | None = None, folder: Path = FOLDER) -> None:
         """Reads what is known. `key`: that of the built image, if not given."""
         self.file = folder / name
         self.key = image_key() if key is None else key
         first, *passed = self.file.read_text().splitlines() if self.file.exists() else [""]
-        self.known = first == self.key
-        self.passed = set(passed) if self.known else set()
+        self.passed = set(passed) if first == self.key else set()
 
     def done(self, item: object) -> bool:
         """Has it passed? An item is known by its text, which is one line."""
         return str(item) in self.passed
 
     def add(self, item: object) -> None:
-        """It has passed, and this is on the disk when `add` returns. OSError when it cannot be written."""
+        """It has passed. OSError when that cannot be written: then the file is as it was."""
         line = str(item)
-        assert "\n" not in line, line
+        assert line and "\n" not in line, line
         self.file.parent.mkdir(parents=True, exist_ok=True)
-        with self.file.open("a" if self.known else "w") as out:
-            out.write(f"{line}\n" if self.known else f"{self.key}\n{line}\n")
-        self.known = True
+        with self.file.open("a+b", buffering=0) as out:
+            fcntl.flock(out, fcntl.LOCK_EX)
+            out.seek(0)
+            known = out.read().startswith(f"{self.key}\n".encode())
+            length = out.tell()
+            if not known:
+                out.truncate(0)
+            new = line if known else f"{self.key}\n{line}"
+            try:
+                written = out.write(f"{new}\n".encode())
+                if written < len(f"{new}\n".encode()):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.file))
+            except OSError:
+                out.truncate(length if known else 0)
+                raise
         self.passed.add(line)

@@ -103,7 +103,7 @@ def draw(seed: int | str) -> list[Item]:
     left, nr = room(rng, items), rng.randint(1, MAX_JOBS)
     kinds = rng.sample(jobs.KINDS, rng.randint(1, 4))
     for at in range(nr):
-        kib = logarithmic(rng, 64, max(64, 2 * left // (nr - at)))
+        kib = logarithmic(rng, max(64, left // 20), max(64, 2 * left // (nr - at)))
         largest = 2048 if has_disk else 512
         items.append(Item("job", jobs.draw(rng, rng.choice(kinds), kib, f"/mnt/@f{at}", largest)))
         left -= kib

@@ -12,11 +12,12 @@ from pathlib import Path
 
 from progress import Tried
 from shrink import shrink, smaller
+from tidemark import qemu
+
 from swarm.draw import draw
 from swarm.judge import Outcome, judge, perform
 from swarm.known import Item
 from swarm.session import ROUNDS, session
-from tidemark import qemu
 
 LEAK_ROUNDS = 7  # what is kept on purpose is there after a few
 REPEAT_EVERY = 8
@@ -88,7 +89,7 @@ def smaller_numbers(items: list[Item], at: int, fails: Callable[[list[Item]], bo
 
         value = int(re.findall(r"(?<![\w.])\d+(?![\w.])", items[at].text)[nth])
         low = 5 if items[at].kind == "mem" else 1
-        items = with_number(smaller(value, lambda n: fails(with_number(n)), min(low, value)))  # noqa: B023
+        items = with_number(smaller(value, lambda n: fails(with_number(n)), min(low, value)))
     return items
 
 

@@ -91,8 +91,8 @@ def filescan(rng: Random, kib: int, path: str, file: int) -> str:
 
 def filemix(rng: Random, kib: int, path: str, file: int) -> str:
     every = rng.choice((0, 1, 8))
-    most = file // 2
-    return f"filemix {path} {min(kib, most)} {rng.randint(4, most)} {few(rng, 2)} {every}{rng.choice(('', ' mmap', ' hotfile'))}"
+    most, way = file // 2, rng.choice(("", " mmap", " hotfile"))
+    return f"filemix {path} {min(kib, most)} {rng.randint(4, most)} {few(rng, 2)} {every}{way}"
 
 
 def dbscan(rng: Random, kib: int, path: str, file: int) -> str:

@@ -100,7 +100,7 @@ def one_round(items: list[Item], number: int) -> list[str]:
 
 
 def session(items: list[Item], rounds: int = ROUNDS) -> Session:
-    """What these items are, so many times. The files of a disk go into `IMAGE` unless a runner puts another one there."""
+    """What these items are, so many times."""
     of, vm = last(items, "disk", ""), last(items, "vm", "2q")
     made = settings(
         vm=vm,
