@@ -24,7 +24,7 @@ class Progress:
         self.last = time.monotonic()
 
     def __call__(self, text: str) -> None:
-        passing = (": " in text and "runs in" in text) or text.startswith("    ")
+        passing = "runs in" in text or text.startswith("    ")
         if sys.stdout.isatty():
             print(f"\r\033[K{text[:100]}" if passing else f"\r\033[K{text}\n", end="", flush=True)
         elif not passing or time.monotonic() - self.last > 10:

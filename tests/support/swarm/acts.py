@@ -83,7 +83,5 @@ KINDS: list[Kind] = [policy, policy, sysctl, sysctl, parameter, frames, look, ch
 
 def draw(rng: Random, kind: Kind, items: list[Item]) -> str:
     """One act, perhaps after a pause."""
-    pause = rng.choice(
-        ("", "", "sleep 0.01; ", f"sleep 0.{rng.randrange(1, 99):02}; ", f"sleep {rng.randrange(1, 5)}; ")
-    )
-    return pause + kind(rng, items)
+    ms = known.logarithmic(rng, 1, 3000)
+    return rng.choice(("", f"sleep {ms // 1000}.{ms % 1000:03}; ")) + kind(rng, items)

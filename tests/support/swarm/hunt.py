@@ -24,6 +24,8 @@ REPEAT_EVERY = 8
 DIFFERS = "the same run again differs: "
 ROOM = 256 << 20  # bytes that must be free: a disk, two telemetries
 SHRINK_S = 300
+NUMBER = r"(?<![\w.])\d+(?![\w.])"
+LEAST = {"job": 1, "act": 1, "area": 1, "mem": 5}  # whose numbers can be smaller, from where on
 FOLDER = qemu.ROOT / "build/soak/swarm"
 
 
@@ -76,20 +78,22 @@ class Hunt:
         return shrink(items, fails)
 
 
+def with_number(items: list[Item], at: int, nth: int, value: int) -> list[Item]:
+    """The same with another nth number in item `at`."""
+    found = list(re.finditer(NUMBER, items[at].text))[nth]
+    text = f"{items[at].text[: found.start()]}{value}{items[at].text[found.end() :]}"
+    return [*items[:at], replace(items[at], text=text), *items[at + 1 :]]
+
+
 def smaller_numbers(items: list[Item], at: int, fails: Callable[[list[Item]], bool]) -> list[Item]:
     """The same with numbers in item `at` that are as small as they can be."""
-    if items[at].kind not in ("job", "act", "area", "mem"):
-        return items
-    for nth in range(len(re.findall(r"(?<![\w.])\d+(?![\w.])", items[at].text))):
+    low = LEAST.get(items[at].kind)
+    for nth, text in enumerate(re.findall(NUMBER, items[at].text) if low else []):
 
-        def with_number(value: int, nth: int = nth) -> list[Item]:
-            found = list(re.finditer(r"(?<![\w.])\d+(?![\w.])", items[at].text))[nth]
-            text = f"{items[at].text[: found.start()]}{value}{items[at].text[found.end() :]}"
-            return [*items[:at], replace(items[at], text=text), *items[at + 1 :]]
+        def still(value: int, items: list[Item] = items, nth: int = nth) -> bool:
+            return fails(with_number(items, at, nth, value))
 
-        value = int(re.findall(r"(?<![\w.])\d+(?![\w.])", items[at].text)[nth])
-        low = 5 if items[at].kind == "mem" else 1
-        items = with_number(smaller(value, lambda n: fails(with_number(n)), min(low, value)))
+        items = with_number(items, at, nth, smaller(int(text), still, min(low or 0, int(text))))
     return items
 
 
