@@ -10,8 +10,8 @@
  *	alloc         frames and objects of the slab allocator: the Nth yields NULL. An object for which a
  *	              slab must be made counts before the frames of that.
  *
- * Each kind fails once and counts on, so that the report knows how many there were. What the kernel
- * needs to start is not counted, since it cannot do without; writing to /proc/fail counts from then on.
+ * Each kind fails once, or with N+ from then on, and counts on, so that the report knows how many
+ * there were. What the kernel needs to start is not counted, since it cannot do without; writing to /proc/fail counts from then on.
  */
 #include "observe/fail.h"
 
@@ -28,7 +28,8 @@
 #include "proc/task.h"
 
 #define MAX_CALLERS 6u
-#define VALID "none, or read:N, write:N, alloc:N with commas between them"
+#define VALID                                                                                      \
+	"none, or read:N, write:N, alloc:N with commas between them; N+: the Nth and all after it"
 
 enum fail_kind { FAIL_READ, FAIL_WRITE, FAIL_ALLOC, NR_FAIL_KINDS };
 
@@ -36,6 +37,7 @@ static const char *const kind_names[NR_FAIL_KINDS] = { "read", "write", "alloc" 
 
 static struct failure {
 	u32 nth;  /* 0: none */
+	bool on;  /* and all after it */
 	u32 seen; /* irq */
 	char comm[TASK_COMM_LEN];
 	int pid;
@@ -50,7 +52,7 @@ bool fail_on;
 /* One word, kind:N. */
 static const char *parse_word(char *word, struct failure *to)
 {
-	char *colon = strchr(word, ':');
+	char *colon = strchr(word, ':'), *plus = strchr(word, '+');
 	u32 kind = 0, nth;
 
 	if (!colon)
@@ -62,11 +64,14 @@ static const char *parse_word(char *word, struct failure *to)
 		return "no such kind of event";
 	if (to[kind].nth)
 		return "a kind of event is there twice";
+	if (plus && !plus[1])
+		*plus = '\0';
 	if (parse_u32(colon + 1, &nth))
 		return "N is not a number";
 	if (!nth)
 		return "N is 0, and events count from 1";
 	to[kind].nth = nth;
+	to[kind].on = plus;
 	return NULL;
 }
 
@@ -107,46 +112,49 @@ static void show_value(char *buf, size_t size)
 
 	for (u32 i = 0; i < NR_FAIL_KINDS; i++)
 		if (failures[i].nth)
-			n += scnprintf(buf + n, size - n, "%s%s:%u", n ? "," : "", kind_names[i],
-				       failures[i].nth);
+			n += scnprintf(buf + n, size - n, "%s%s:%u%s", n ? "," : "", kind_names[i],
+				       failures[i].nth, failures[i].on ? "+" : "");
 	if (!n)
 		strlcpy(buf, "none", size);
 }
 
 PARAM_CALL("fail", parse, list, show_value, "the Nth request or allocation fails");
 
-static bool is_next(struct failure *f)
+/* Counts an event. *first: it is the Nth. */
+static bool fails(struct failure *f, bool *first)
 {
-	return f->nth && ++f->seen == f->nth;
-}
-
-static void note(struct failure *f)
-{
-	strlcpy(f->comm, current->comm, sizeof(f->comm));
-	f->pid = current->pid;
+	if (!f->nth || ++f->seen < f->nth)
+		return false;
+	*first = f->seen == f->nth;
+	if (*first) {
+		strlcpy(f->comm, current->comm, sizeof(f->comm));
+		f->pid = current->pid;
+	}
+	return *first || f->on;
 }
 
 bool fail_count_alloc(void)
 {
 	struct failure *f = &failures[FAIL_ALLOC];
 
-	if (!is_next(f))
-		return false;
-	note(f);
-	backtrace_callers(f->callers, MAX_CALLERS + 1);
-	return true;
+	bool first = false, failed = fails(f, &first);
+
+	if (first)
+		backtrace_callers(f->callers, MAX_CALLERS + 1);
+	return failed;
 }
 
 bool fail_count_request(const struct block_device *bdev, u32 sector, bool write)
 {
 	struct failure *f = &failures[write ? FAIL_WRITE : FAIL_READ];
 
-	if (!is_next(f))
-		return false;
-	note(f);
-	f->bdev = bdev->name;
-	f->sector = sector;
-	return true;
+	bool first = false, failed = fails(f, &first);
+
+	if (first) {
+		f->bdev = bdev->name;
+		f->sector = sector;
+	}
+	return failed;
 }
 
 /* Where it was: "sda, sector 1234", or who called whom, the innermost first. */
@@ -175,8 +183,8 @@ static void format_line(u32 kind, char *buf, size_t size)
 		return;
 	}
 	format_place(f, place, sizeof(place));
-	snprintf(buf, size, "fail: %s %u of %u failed (%s, by %s, process %d)", kind_names[kind],
-		 f->nth, f->seen, place, f->comm, f->pid);
+	snprintf(buf, size, "fail: %s %u%s of %u failed (%s, by %s, process %d)", kind_names[kind],
+		 f->nth, f->on ? "+" : "", f->seen, place, f->comm, f->pid);
 }
 
 static void for_each_line(void (*fn)(const char *line, void *arg), void *arg)
