@@ -1,6 +1,7 @@
 /*
  * nth KIND FIRST LAST PROGRAM [ARGUMENT...]: runs the program again and again, and each time the Nth
- * event of that kind fails (read, write, alloc), N from FIRST on until there is no Nth, or LAST.
+ * event of that kind fails (read, write, alloc; read+, write+: and all after it), N from FIRST on until
+ * there is no Nth, or LAST.
  *
  * After each, the program runs once more with nothing failing: the machine goes on. Then the kernel's
  * own check must say ok, and what is in use, of every kind, must be what it was before. A program ends
@@ -9,7 +10,7 @@
 #include "lib.h"
 #include <sys/mman.h>
 
-#define HELP "usage: nth read|write|alloc FIRST LAST PROGRAM [ARGUMENT...]\n"
+#define HELP "usage: nth read[+]|write[+]|alloc FIRST LAST PROGRAM [ARGUMENT...]\n"
 
 enum { WARM_UP = 3, SETTLED_MS = 5 };
 
@@ -118,7 +119,8 @@ static bool try(const char *kind, int n)
 	char order[32];
 	int status;
 
-	snprintf(order, sizeof(order), "%s:%d", kind, n);
+	snprintf(order, sizeof(order), "%.*s:%d%s", (int)strcspn(kind, "+"), kind, n,
+		 strchr(kind, '+') ? "+" : "");
 	status = run(order);
 	if (read_file("/proc/fail", text, sizeof(text)) < 0)
 		must_read("/proc/fail"); /* it was this that failed */
