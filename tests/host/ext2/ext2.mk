@@ -12,4 +12,8 @@ build/host/ext2: $(EXT2_OBJ)
 $(eval $(call user_program,tests/kernel/ext2/fsops.c))
 $(eval $(call user_program,tests/kernel/ext2/rough.c))
 
-EXT2_TESTS := build/host/ext2 build/user/fsops build/user/rough
+# What the tests of failures run there.
+$(eval $(call user_program,tests/kernel/fail/nth.c))
+$(eval $(call user_program,tests/kernel/fail/work.c))
+
+EXT2_TESTS := build/host/ext2 build/user/fsops build/user/rough build/user/nth build/user/work
