@@ -10,6 +10,7 @@
 #include "drivers/block.h"
 #include "drivers/console.h"
 #include "drivers/disks.h"
+#include "drivers/powercut.h"
 #include "drivers/swapdisk.h"
 #include "drivers/tty.h"
 #include "fs/proc.h"
@@ -132,6 +133,7 @@ void power_off(int status)
 	summary_stop();
 	profile_report();
 	fail_report();
+	powercut_report();
 	if (run_mode())
 		summary_print(status);
 	printk(status ? "power off: status %d\n" : "power off\n", status);

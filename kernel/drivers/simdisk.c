@@ -15,12 +15,14 @@
  *	swap=sim:hdd                       the preset; empty at boot
  *	swap=sim:ssd,size=64M,latency=50   one with changes
  *	disk=sim:hdd,at=96M,size=32M       sda: its image was put there before boot
+ *	disk=sim:hdd,...,cache=1M          sda has a cache that a cut of the power empties: powercut.c
  */
 #include "drivers/simdisk.h"
 
 #include "arch/machine.h"
 #include "arch/mmu.h"
 #include "drivers/disk.h"
+#include "drivers/powercut.h"
 #include "errno.h"
 #include "lib/jitter.h"
 #include "lib/param.h"
@@ -29,12 +31,15 @@
 #include "mm/page.h"
 
 #define SIZE_MIN (64u << 10)
+#define CACHE_MIN (4u << 10)
+#define CACHE_MAX (16u << 20)
 #define SECTORS_PER_PAGE (PAGE_SIZE / SECTOR_SIZE)
 
 struct disk_model {
 	u32 seek, rotation, transfer, latency; /* us; transfer per page */
 	u64 size;         /* bytes; 0: all there is */
-	u64 at;    /* where the image lies */
+	u64 at;    /* where the image lies; the cache's memory follows it */
+	u64 cache; /* bytes; 0: none */
 };
 
 static const struct {
@@ -89,6 +94,11 @@ static const char *set_key(struct disk_model *model, const char *name, const cha
 		return parse_size(value, &model->size) || model->size < SIZE_MIN
 			       ? "size is not a size of 64K or more"
 			       : NULL;
+	if (!strcmp(name, "cache"))
+		return parse_size(value, &model->cache) || model->cache < CACHE_MIN ||
+				       model->cache > CACHE_MAX
+			       ? "cache is not a size from 4K to 16M"
+			       : NULL;
 	for (u32 i = 0; i < ARRAY_SIZE(numbers); i++)
 		if (!strcmp(name, numbers[i].name))
 			return parse_u32(value, (u32 *)((char *)model + numbers[i].offset))
@@ -127,7 +137,7 @@ const char *simdisk_parse(enum simdisk which, const char *spec)
 			return err;
 	}
 	if (which == SIMDISK_SWAP)
-		return model->at ? "only disk= has at=" : NULL;
+		return model->at || model->cache ? "only disk= has at= and cache=" : NULL;
 	return model->at && model->size ? NULL : "at= and size= of its image are missing";
 }
 
@@ -140,7 +150,11 @@ struct mem_range simdisk_image(void)
 {
 	const struct disk_model *model = &sims[SIMDISK_DATA].model;
 
-	return (struct mem_range){ model->at, model->at + model->size };
+	u64 end = model->at + model->size;
+
+	if (model->cache)
+		end = ALIGN_UP(end, (u64)PAGE_SIZE) + powercut_room(model->cache);
+	return (struct mem_range){ model->at, end };
 }
 
 static u64 service_ns(struct sim *s, const struct request *rq)
@@ -230,7 +244,29 @@ static void service_over(struct timer *t)
 	block_end(&s->disk, serve(s, s->disk.active));
 }
 
+static bool start_before_cut(struct disk *d, struct request *rq, int *error)
+{
+	if (rq->write)
+		powercut_before(rq);
+	return simdisk_start(d, rq, error);
+}
+
 static const struct disk_ops ops = { .start = simdisk_start };
+static const struct disk_ops cut_ops = { .start = start_before_cut };
+
+static void add_cache(struct sim *s)
+{
+	const struct disk_model *m = &s->model;
+	size_t n = strlen(s->disk.model);
+
+	powercut_open(s->first_pfn, ALIGN_UP(m->at + m->size, (u64)PAGE_SIZE) >> PAGE_SHIFT,
+		      m->cache);
+	s->disk.ops = &cut_ops;
+	s->disk.has_cache = m->cache;
+	if (m->cache)
+		snprintf(s->disk.model + n, sizeof(s->disk.model) - n, "; cache %u KiB",
+			 (u32)m->cache >> 10);
+}
 
 struct block_device *simdisk_open(enum simdisk which, u64 start, u64 end)
 {
@@ -245,10 +281,12 @@ struct block_device *simdisk_open(enum simdisk which, u64 start, u64 end)
 	timer_setup(&s->service, service_over, false);
 	d->ops = &ops;
 	d->max_pieces = d->max_sectors = UINT32_MAX;
-	d->whole.nr_sectors = (end - start) >> SECTOR_SHIFT;
+	d->whole.nr_sectors = (m->size ?: end - start) >> SECTOR_SHIFT;
 	d->whole.synchronous = !(m->seek | m->rotation | m->transfer | m->latency);
 	snprintf(d->model, sizeof(d->model), "seek %u, rotation %u, transfer %u, latency %u us",
 		 m->seek, m->rotation, m->transfer, m->latency);
+	if (which == SIMDISK_DATA && (m->cache || powercut_wanted()))
+		add_cache(s);
 	disk_init(d);
 	bdev_register(&d->whole);
 	return &d->whole;

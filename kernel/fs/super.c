@@ -44,6 +44,8 @@ int super_flush(struct super_block *sb)
 
 	if (!sb->bdev)
 		return 0;
+	if (sb->ops->flush)
+		return sb->ops->flush(sb);
 	err = buf_sync_all(sb->bdev);
 	err2 = block_flush(sb->bdev);
 	return err ? err : err2;
@@ -124,10 +126,8 @@ void super_free(struct super_block *sb)
 	ASSERT(list_empty(&sb->inodes));
 	if (sb->ops->put_super)
 		sb->ops->put_super(sb);
-	if (sb->bdev) {
-		super_flush(sb);
+	if (sb->bdev)
 		bdev_release(sb->bdev);
-	}
 	kfree(sb);
 }
 

@@ -4,24 +4,12 @@
  * A file whose name moves has two for a moment, and on the disk, where blocks are written in any
  * order, it could have none: the old name's block is written, the power goes. So the block with the
  * new name is written before the old name is taken away, unless both stand in one block. The same
- * for a name that goes after link gave the file another: info->named tells whether any such write
- * came in between. Everything dirty is written then, which is what buf_sync_all can do.
+ * for a name that goes after link gave the file another: info->named tells whether a flush came in
+ * between. And a name that another file had leads to the new one on the disk before the old one is
+ * freed: so after a cut it leads to one of the two. Everything dirty is written then, which is what
+ * ext2_flush can do.
  */
 #include "ext2.h"
-
-#include "drivers/block.h"
-
-/* Names that were added are on the disk afterwards. 0 or -EIO. */
-static int names_write(struct super_block *sb)
-{
-	int err = buf_sync_all(sb->bdev);
-
-	if (!err)
-		err = block_flush(sb->bdev);
-	if (!err)
-		ext2_fs(sb)->nr_moves++;
-	return err;
-}
 
 int ext2_link(struct inode *dir, const struct path_name *name, struct inode *inode)
 {
@@ -35,7 +23,7 @@ int ext2_link(struct inode *dir, const struct path_name *name, struct inode *ino
 	if (err)
 		inode->nlink--;
 	else
-		ext2_info(inode)->named = ext2_fs(dir->sb)->nr_moves + 1;
+		ext2_info(inode)->named = ext2_fs(dir->sb)->flushes_begun + 1;
 	inode_mark_dirty(inode);
 	return err;
 }
@@ -99,8 +87,8 @@ int ext2_unlink(struct inode *dir, const struct path_name *name, struct inode *i
 
 	if (ext2_kind(inode) == S_IFDIR)
 		return unlink_dir(dir, name, inode);
-	if (inode->nlink > 1 && ext2_info(inode)->named == ext2_fs(dir->sb)->nr_moves + 1)
-		err = names_write(dir->sb);
+	if (inode->nlink > 1 && ext2_info(inode)->named > ext2_fs(dir->sb)->flushed)
+		err = ext2_flush(dir->sb);
 	if (!err)
 		err = name_remove(dir, name, inode);
 	if (!err)
@@ -108,7 +96,7 @@ int ext2_unlink(struct inode *dir, const struct path_name *name, struct inode *i
 	return err;
 }
 
-/* Gives inode the new name; what had it loses it. *block: where it stands. */
+/* Gives inode the new name; what had it has lost it. *block: where it stands; 0: another's stood there. */
 static int name_take(struct inode *to, const struct path_name *new, struct inode *inode,
 		     struct inode *replaced, u32 *block)
 {
@@ -121,12 +109,8 @@ static int name_take(struct inode *to, const struct path_name *new, struct inode
 	if (err)
 		return err;
 	ext2_point(to, &slot, inode);
-	*block = slot.buf.block;
+	*block = 0;
 	buf_put(&slot.buf);
-	if (ext2_kind(replaced) == S_IFDIR)
-		drop_dir(to, replaced);
-	else
-		drop_link(replaced);
 	return 0;
 }
 
@@ -140,7 +124,7 @@ static int name_leave(struct inode *from, const struct path_name *old, struct in
 	if (err)
 		return err;
 	if (slot.buf.block != written_first)
-		err = names_write(from->sb);
+		err = ext2_flush(from->sb);
 	if (!err)
 		ext2_remove(from, &slot);
 	buf_put(&slot.buf);
@@ -188,6 +172,10 @@ int ext2_rename(struct inode *from, const struct path_name *old, struct inode *t
 		err = parent_change(inode, from, to);
 	if (!err)
 		err = name_leave(from, old, inode, block);
+	if (replaced && ext2_kind(replaced) == S_IFDIR)
+		drop_dir(to, replaced);
+	else if (replaced)
+		drop_link(replaced);
 	inode_mark_dirty(inode);
 	return err;
 }

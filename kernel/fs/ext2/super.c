@@ -151,6 +151,7 @@ static void release(struct ext2_fs *fs)
 		if (fs->desc[i].data)
 			buf_put(&fs->desc[i]);
 	kfree(fs->desc);
+	ext2_kept_drop(fs);
 	if (fs->es)
 		buf_put(&fs->super);
 	fs->sb->private = NULL;
@@ -162,13 +163,12 @@ static void write_state(struct ext2_fs *fs, u32 state)
 {
 	struct super_block *sb = fs->sb;
 
-	if (buf_sync_all(sb->bdev) || block_flush(sb->bdev))
+	if (ext2_flush(sb))
 		state &= ~EXT2_VALID;
 	fs->es->state = state;
 	fs->es->wtime = ext2_now();
 	buf_dirty(&fs->super);
-	buf_sync_all(sb->bdev);
-	block_flush(sb->bdev);
+	ext2_flush(sb);
 }
 
 static void mark_unused(struct ext2_fs *fs)
@@ -213,6 +213,7 @@ static const struct super_operations super_ops = {
 	.write_inode = ext2_write_inode,
 	.evict_inode = ext2_evict_inode,
 	.sync = ext2_sync,
+	.flush = ext2_flush,
 	.statfs = ext2_statfs,
 	.put_super = ext2_put_super,
 	.remount = ext2_remount,
@@ -311,6 +312,7 @@ static int ext2_mount(struct super_block *sb, const char *options)
 	sb->private = fs;
 	sb->ops = &super_ops;
 	mutex_init(&fs->lock);
+	INIT_LIST_HEAD(&fs->kept);
 	err = mount_fs(fs);
 	if (err)
 		release(fs);

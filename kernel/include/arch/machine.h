@@ -26,6 +26,7 @@ enum machine_exit {
 	EXIT_PANIC = 0x12,
 	EXIT_HANG = 0x13,
 	EXIT_REFUSED = 0x14, /* the command line names something that is not there */
+	EXIT_CUT = 0x15,     /* the power was cut, as cut= said */
 };
 
 /* Flushes nothing, prints nothing: ends the machine. */

@@ -184,8 +184,10 @@ struct super_operations {
 	void (*evict_inode)(struct inode *inode);
 	/* Superblock and what else it keeps: into dirty buffers. 0 or -errno. */
 	int (*sync)(struct super_block *sb);
+	/* All dirty buffers reach the medium; NULL: nothing else is to be done. 0 or -errno. */
+	int (*flush)(struct super_block *sb);
 	int (*statfs)(struct super_block *sb, struct kstatfs *st);
-	/* After the last inode: marks clean, frees private. */
+	/* After the last inode: writes and flushes all, marks clean, frees private. */
 	void (*put_super)(struct super_block *sb);
 	/* Before it becomes read-only or writable; NULL: always possible. 0 or -errno. */
 	int (*remount)(struct super_block *sb, bool read_only);
