@@ -147,7 +147,9 @@ class Promises:
         if not self.tree:
             return
         old = self.random.choice(sorted(self.tree))
-        new = self.random.choice(sorted(self.files())) if self.files() and self.random.random() < 0.5 else self.new_path()
+        new = (
+            self.random.choice(sorted(self.files())) if self.files() and self.random.random() < 0.5 else self.new_path()
+        )
         what, there = self.tree[old], self.tree.get(new)
         if old == new or (there is not None and (there is what or "dir" in (what, there))) or new.startswith(old + "/"):
             return

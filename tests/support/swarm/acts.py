@@ -73,12 +73,17 @@ def kill(rng: Random, items: list[Item]) -> str:
     return f"kill -{rng.choice(('KILL', 'TERM', 'INT'))} %{rng.randint(1, 3)}"
 
 
+def fail(rng: Random, items: list[Item]) -> str:
+    kind, most = rng.choice((("alloc", 5000), ("alloc", 5000), ("read", 100), ("write", 100)))
+    return f"echo {kind}:{known.logarithmic(rng, 1, most)} >/proc/fail"
+
+
 def job(rng: Random, items: list[Item]) -> str:
     """A process that comes and goes beside the others."""
     return rng.choice(("ps >/dev/null", "cat /bin/sh | wc", "hog 512 1", "free >/dev/null", "forkbomb 5"))
 
 
-KINDS: list[Kind] = [policy, policy, sysctl, sysctl, parameter, frames, look, check, swapoff, sync, kill, job]
+KINDS: list[Kind] = [policy, policy, sysctl, sysctl, parameter, frames, look, check, swapoff, sync, kill, job, fail]
 
 
 def draw(rng: Random, kind: Kind, items: list[Item]) -> str:

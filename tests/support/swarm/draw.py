@@ -42,7 +42,7 @@ def disk(rng: Random) -> list[Item]:
     block = rng.choice((1024, 2048, 4096, 4096))
     items = [Item("disk", f"{rng.choice((8, 24, 48))}M:{block}")]
     if rng.random() < 0.5:
-        items.append(Item("kind", rng.choice(("sim:ssd", "sim:ram", "sim:ssd,latency=2000"))))
+        items.append(Item("kind", rng.choice(("sim:ssd", "sim:ram", "sim:ssd,latency=2000", "sim:hdd,cache=256K"))))
     return items
 
 
@@ -73,6 +73,16 @@ WORDS: list[Callable[[Random], str]] = [
 ]
 
 
+def failure(rng: Random, has_disk: bool) -> list[Item]:
+    """Something that fails once, or the end of the power."""
+    kind = rng.choice(("read", "write", "alloc", "alloc", "none", "none", "none", "cut"))
+    if kind == "cut" and has_disk:
+        return [Item("word", f"cut={logarithmic(rng, 1, 3000)}"), Item("word", f"cut_seed={rng.randrange(1000)}")]
+    if kind in ("read", "write", "alloc"):
+        return [Item("word", f"fail={kind}:{logarithmic(rng, 1, 20000 if kind == 'alloc' else 500)}")]
+    return []
+
+
 def words(rng: Random, policy: str) -> list[Item]:
     """Guards, and parameters of the kernel, of the policy, of the guards."""
     guards = rng.sample(GUARDS, rng.choice((1, 1, 1, 2, 3))) if rng.random() < 0.4 else []
@@ -97,7 +107,7 @@ def draw(seed: int | str) -> list[Item]:
     policy = rng.choice(POLICIES)
     items = [Item("vm", policy), *memory(rng), swap(rng), *disk(rng)]
     has_disk = any(item.kind == "disk" for item in items)
-    items += [*areas(rng, has_disk), *words(rng, policy)]
+    items += [*areas(rng, has_disk), *words(rng, policy), *failure(rng, has_disk)]
     if rng.random() < 0.3:
         items.append(Item("seed", str(rng.randrange(2, 1000))))
     left, nr = room(rng, items), rng.randint(1, MAX_JOBS)

@@ -16,9 +16,10 @@ from guest import parse_summary
 from tidemark import qemu
 
 from swarm.known import Item
-from swarm.session import ROUND, ROUNDS, STARVED, Session, mke2fs, texts
+from swarm.session import ROUND, ROUNDS, STARVED, Session, mke2fs
 
 HOST_S = 240
+ENDS = (qemu.OK, qemu.FAILED, qemu.CUT)  # the power is cut only when a run says so
 FREE = ("frames", "nr_swap_free")
 COUNTS = ("nr_free_pages", "nr_isolated", "nr_anon_pages", "nr_writeback", "nr_slab_objects", "nr_swap_free")
 
@@ -27,11 +28,11 @@ NEVER = (
     r"\bBUG\b.*",
     r"PANIC.*|panic: .*",
     r"policy violation.*|policy_violation [1-9]|rule.*broken",
-    r"\b(?:corrupt)=[1-9]",
-    r"\d+ words differ",
     r"Assertion.*|ASSERT.*",
     r"slab: .*(?:poison|corrupt).*",
 )
+# So too, unless a disk failed on purpose.
+SOUND_DISK = (r"\bcorrupt=[1-9]", r"\d+ words differ", r"ext2: .*", r"umount: /mnt: .*")
 # What explains that a process did not end as it should.
 KILLED_FOR_MEMORY = r"^Out of memory: \d+ frames free"
 EXCUSES = (KILLED_FOR_MEMORY, r"No space left", r": Out of memory", r"Cannot allocate memory", r"Resource temporarily")
@@ -73,7 +74,7 @@ def ended(outcome: Outcome) -> Iterator[str]:
     """The run came to its end."""
     if any(line.startswith(STARVED) for line in lines(outcome)):
         yield "a process was not at its end when its time was over"
-    elif outcome.code not in (qemu.OK, qemu.FAILED):
+    elif outcome.code not in ENDS:
         yield qemu.REASON[outcome.code].partition(";")[0].partition(":")[0].partition("{")[0]
 
 
@@ -82,10 +83,11 @@ def lines(outcome: Outcome) -> list[str]:
     return [line for line in outcome.console.splitlines() if not line.startswith("tidemark$ ")]
 
 
-def nothing_bad(outcome: Outcome) -> Iterator[str]:
+def nothing_bad(outcome: Outcome, items: list[Item]) -> Iterator[str]:
     """No line that says that something is broken."""
+    never = NEVER if on_purpose(items, "fail") else (*NEVER, *SOUND_DISK)
     for line in lines(outcome):
-        if found := re.search("|".join(NEVER), line):
+        if found := re.search("|".join(never), line):
             yield without_numbers(found[0])
 
 
@@ -100,6 +102,11 @@ def checks(outcome: Outcome, rounds: int) -> Iterator[str]:
             yield f"check: {without_numbers(shown.splitlines()[0] if shown else 'nothing')}"
 
 
+def on_purpose(items: list[Item], *words: str) -> bool:
+    """Was one of these drawn?"""
+    return any(word in item.text for item in items for word in words if item.kind in ("word", "act"))
+
+
 def excused(outcome: Outcome) -> bool:
     """Was there a reason for processes to fail?"""
     return any(re.search(excuse, line) for line in lines(outcome) for excuse in EXCUSES)
@@ -107,7 +114,7 @@ def excused(outcome: Outcome) -> bool:
 
 def processes(outcome: Outcome, items: list[Item]) -> Iterator[str]:
     """Every process ended well, unless it was killed on purpose, or for memory."""
-    if excused(outcome) or any("kill" in text for text in texts(items, "act")):
+    if excused(outcome) or on_purpose(items, "fail", "kill", "cut="):
         return
     if found := re.search(r"\blost=[1-9]", outcome.console):
         yield without_numbers(found[0])
@@ -149,13 +156,20 @@ def leaks(outcome: Outcome) -> Iterator[str]:
             yield f"leak: {name}"
 
 
-def disk_is_sound(outcome: Outcome, folder: Path) -> Iterator[str]:
-    """e2fsck finds nothing to say of a disk that was unmounted."""
-    if not outcome.disk or outcome.code not in (qemu.OK, qemu.FAILED):
-        return
+def e2fsck(option: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Over the run's disk."""
     path = f"{os.environ['PATH']}:/usr/sbin:/sbin"
-    command = ["e2fsck", "-fn", str(folder / "disk.img")]
-    done = subprocess.run(command, env={**os.environ, "PATH": path}, capture_output=True, text=True)
+    command = ["e2fsck", option, str(folder / "disk.img")]
+    return subprocess.run(command, env={**os.environ, "PATH": path}, capture_output=True, text=True)
+
+
+def disk_is_sound(outcome: Outcome, items: list[Item], folder: Path) -> Iterator[str]:
+    """e2fsck finds nothing to say of a disk that was unmounted; it can mend one that failed, or had no power."""
+    if not outcome.disk or outcome.code not in ENDS:
+        return
+    if outcome.code == qemu.CUT or on_purpose(items, "fail"):
+        e2fsck("-fy", folder)
+    done = e2fsck("-fn", folder)
     if done.returncode:
         said = [line for line in done.stdout.splitlines() if line and not line.startswith("Pass")]
         yield f"e2fsck: {without_numbers(said[0] if said else '')}"
@@ -163,6 +177,6 @@ def disk_is_sound(outcome: Outcome, folder: Path) -> Iterator[str]:
 
 def judge(outcome: Outcome, items: list[Item], folder: Path, rounds: int = ROUNDS) -> list[str]:
     """All that is wrong, each once; [] for a good run."""
-    wrong = [*ended(outcome), *nothing_bad(outcome), *checks(outcome, rounds), *processes(outcome, items)]
-    wrong += [*killed_with_room(outcome), *leaks(outcome), *disk_is_sound(outcome, folder)]
+    wrong = [*ended(outcome), *nothing_bad(outcome, items), *checks(outcome, rounds), *processes(outcome, items)]
+    wrong += [*killed_with_room(outcome), *leaks(outcome), *disk_is_sound(outcome, items, folder)]
     return list(dict.fromkeys(wrong))
