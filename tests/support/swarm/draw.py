@@ -79,7 +79,7 @@ def failure(rng: Random, has_disk: bool) -> list[Item]:
     if kind == "cut" and has_disk:
         return [Item("word", f"cut={logarithmic(rng, 1, 3000)}"), Item("word", f"cut_seed={rng.randrange(1000)}")]
     if kind in ("read", "write", "alloc"):
-        return [Item("word", f"fail={kind}:{logarithmic(rng, 1, 20000 if kind == 'alloc' else 500)}")]
+        return [Item("word", f"fail={kind}:{logarithmic(rng, *((100, 20000) if kind == 'alloc' else (1, 500)))}")]
     return []
 
 
