@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import signal
 import sys
 import time
 from pathlib import Path
@@ -46,6 +47,8 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=sys.maxsize, help="at most so many")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where the files of the runs lie")
     args = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     print(f"swarm: seed {args.seed}, {args.minutes:g} minutes; Ctrl-C stops it, the same command goes on", flush=True)
     hunt = Hunt(args.folder, Progress())
     try:

@@ -75,7 +75,7 @@ def ended(outcome: Outcome) -> Iterator[str]:
     if any(line.startswith(STARVED) for line in lines(outcome)):
         yield "a process was not at its end when its time was over"
     elif outcome.code not in ENDS:
-        yield qemu.REASON[outcome.code].partition(";")[0].partition(":")[0].partition("{")[0]
+        yield qemu.REASON[outcome.code].partition(";")[0].partition(":")[0].partition("{")[0].strip()
 
 
 def lines(outcome: Outcome) -> list[str]:
