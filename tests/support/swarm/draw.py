@@ -18,7 +18,7 @@ MAX_ACTS = 8
 
 def memory(rng: Random) -> list[Item]:
     """Memory, a cap on frames, zones."""
-    mib = logarithmic(rng, 5, 64)
+    mib = logarithmic(rng, 5, rng.choice((12, 24, 64)))
     items = [Item("mem", str(mib))]
     if rng.random() < 0.15:
         items.append(Item("frames", str(logarithmic(rng, 64, mib * 200))))
@@ -98,7 +98,7 @@ def room(rng: Random, items: list[Item]) -> int:
     mem = 1024 * next(int(item.text) for item in items if item.kind == "mem")
     size = next((re.search(r"size=(\d+)K", item.text) for item in items if item.kind == "swap"), None)
     both = mem // 2 + (int(size[1]) if size else 0) * 2 // 3
-    return logarithmic(rng, mem // 3, max(min(both, 3 * mem), mem // 2)) if rng.random() < 0.9 else both * 2
+    return logarithmic(rng, mem * 2 // 3, max(min(both, 4 * mem), mem * 2 // 3)) if rng.random() < 0.9 else both * 2
 
 
 def draw(seed: int | str) -> list[Item]:
@@ -110,11 +110,11 @@ def draw(seed: int | str) -> list[Item]:
     items += [*areas(rng, has_disk), *words(rng, policy), *failure(rng, has_disk)]
     if rng.random() < 0.3:
         items.append(Item("seed", str(rng.randrange(2, 1000))))
+    largest = max([512, *(int(item.text.partition("M")[0]) * 1024 // 6 for item in items if item.kind == "disk")])
     left, nr = room(rng, items), rng.randint(1, MAX_JOBS)
     kinds = rng.sample(jobs.KINDS, rng.randint(1, 4))
     for at in range(nr):
-        kib = logarithmic(rng, max(64, left // 20), max(64, 2 * left // (nr - at)))
-        largest = 2048 if has_disk else 512
+        kib = logarithmic(rng, max(64, left // (4 * (nr - at))), max(64, 2 * left // (nr - at)))
         items.append(Item("job", jobs.draw(rng, rng.choice(kinds), kib, f"/mnt/@f{at}", largest)))
         left -= kib
     kinds_of_act = rng.sample(acts.KINDS, rng.randint(1, 4)) if rng.random() < 0.7 else []
