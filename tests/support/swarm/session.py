@@ -122,7 +122,7 @@ def session(items: list[Item], rounds: int = ROUNDS) -> Session:
 def typed(items: list[Item], rounds: int) -> str:
     """The lines for the prompt."""
     bound = rounds * bound_s(texts(items, "job"))
-    lines = [f"sh -c 'sleep {bound}; echo {STARVED} {bound} s; ps; poweroff' &", "mkdir /mnt"]
+    lines = [f"sh -c 'sleep {bound} && echo {STARVED} {bound} s && ps && poweroff' &", "mkdir /mnt"]
     for number in range(1, rounds + 1):
         lines += one_round(items, number)
     return "\n".join(lines) + "\n"
