@@ -41,7 +41,7 @@ static uint32_t get(uint32_t at, uint32_t width)
 {
 	uint32_t value = 0;
 
-	if (at + width <= img.size)
+	if (at <= img.size - width)
 		memcpy(&value, img.at + at, width);
 	return value;
 }
@@ -56,11 +56,13 @@ static uint32_t descriptor(uint32_t group)
 	return (img.first + 1) * img.block_size + group * GROUP;
 }
 
+/* 0: a mutation before this one has put it nowhere. */
 static uint32_t inode_at(uint32_t ino)
 {
-	uint32_t table = get(descriptor((ino - 1) / img.inodes_per_group) + 8, 4);
+	uint32_t table = block_at(get(descriptor((ino - 1) / img.inodes_per_group) + 8, 4));
+	uint32_t at = table + (ino - 1) % img.inodes_per_group * img.inode_size;
 
-	return table * img.block_size + (ino - 1) % img.inodes_per_group * img.inode_size;
+	return table && at <= img.size - img.inode_size ? at : 0;
 }
 
 static void understand(uint8_t *image, uint32_t size)
@@ -134,7 +136,7 @@ static void put(uint32_t at, uint32_t width)
 {
 	uint32_t value = hurtful(get(at, width));
 
-	if (at && at + width <= img.size)
+	if (at && at <= img.size - width)
 		memcpy(img.at + at, &value, width);
 }
 
@@ -235,7 +237,8 @@ static void copy_inode(void)
 {
 	uint32_t from = inode_at(used_inode()), to = inode_at(used_inode());
 
-	memmove(img.at + to, img.at + from, 128);
+	if (from && to)
+		memmove(img.at + to, img.at + from, 128);
 }
 
 static void anywhere(void)
