@@ -31,6 +31,7 @@
 #include "proc/crash.h"
 #include "proc/task.h"
 #include "sched/sched.h"
+#include "observe/fail.h"
 #include "observe/profile.h"
 #include "observe/telemetry.h"
 
@@ -116,6 +117,7 @@ void kernel_main(void)
 	slab_boot_done();
 	watchdog_init();
 	crash_init();
+	fail_start();
 	if (run_tests)
 		kthread_create("ktest", 0, test_thread, NULL);
 	else
@@ -129,6 +131,7 @@ void power_off(int status)
 	sample_now();
 	summary_stop();
 	profile_report();
+	fail_report();
 	if (run_mode())
 		summary_print(status);
 	printk(status ? "power off: status %d\n" : "power off\n", status);

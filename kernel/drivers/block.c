@@ -7,6 +7,8 @@
  *
  * A request that gets no answer within LIMIT_NS fails, and so do all later ones on that disk: it
  * was stopped, so that it does not write into frames that have gone to somebody else.
+ *
+ * A request that is to fail (observe/fail.h) never reaches the driver, and ends after FAIL_NS.
  */
 #include "drivers/disk.h"
 
@@ -15,9 +17,11 @@
 #include "errno.h"
 #include "lib/param.h"
 #include "lib/printf.h"
+#include "observe/fail.h"
 #include "proc/task.h"
 
 #define LIMIT_NS 30000000000ull
+#define FAIL_NS 1000000u
 
 static u32 block_dump;
 PARAM_U32("vm.block_dump", block_dump, 0, 1, NULL,
@@ -55,6 +59,11 @@ static void finish(struct disk *d, int error, u64 now_ns)
 static bool start(struct disk *d, int *error)
 {
 	*error = -EIO;
+	if (unlikely(d->active->fails)) {
+		if (!d->whole.synchronous)
+			timer_start(&d->limit, d->busy_since_ns + FAIL_NS);
+		return d->whole.synchronous;
+	}
 	if (d->given_up || d->ops->start(d, d->active, error))
 		return true;
 	if (d->ops->stop)
@@ -119,6 +128,7 @@ static struct request *request_of(struct disk *d, struct bio *bio)
 	rq->nr_pieces = bio->nr;
 	rq->kind = bio->kind;
 	rq->write = bio->write;
+	rq->fails = fail_request(bio->bdev, bio->sector, bio->write);
 	rq->submitted_ns = bio->submitted_ns;
 	INIT_LIST_HEAD(&rq->bios);
 	list_add(&bio->node, &rq->bios);
@@ -175,6 +185,10 @@ static void limit_reached(struct timer *t)
 	struct disk *d = container_of(t, struct disk, limit);
 	u64 now_ns = clock_ns();
 
+	if (d->active->fails) {
+		block_end(d, -EIO);
+		return;
+	}
 	d->given_up = true;
 	d->ops->stop(d);
 	printk("%s: no answer for %llu s: given up, all requests fail\n", d->whole.name,

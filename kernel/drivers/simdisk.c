@@ -15,8 +15,6 @@
  *	swap=sim:hdd                       the preset; empty at boot
  *	swap=sim:ssd,size=64M,latency=50   one with changes
  *	disk=sim:hdd,at=96M,size=32M       sda: its image was put there before boot
- *
- * fail_read=N and fail_write=N make every Nth request fail, for tests of error paths.
  */
 #include "drivers/simdisk.h"
 
@@ -35,7 +33,6 @@
 
 struct disk_model {
 	u32 seek, rotation, transfer, latency; /* us; transfer per page */
-	u32 fail_read, fail_write;             /* every Nth; 0: never */
 	u64 size;         /* bytes; 0: all there is */
 	u64 at;    /* where the image lies */
 };
@@ -57,8 +54,6 @@ static const struct {
 	{ "rotation", offsetof(struct disk_model, rotation) },
 	{ "transfer", offsetof(struct disk_model, transfer) },
 	{ "latency", offsetof(struct disk_model, latency) },
-	{ "fail_read", offsetof(struct disk_model, fail_read) },
-	{ "fail_write", offsetof(struct disk_model, fail_write) },
 };
 
 static struct sim {
@@ -67,7 +62,6 @@ static struct sim {
 	struct timer service; /* irq: until the active request is over */
 	u32 first_pfn;
 	u32 head;      /* irq: sector under the head */
-	u32 served[2]; /* irq: requests of which some must fail, by direction */
 	u32 first_us;  /* irq; with jitter=: the first request takes so much longer */
 } sims[NR_SIMDISKS] = {
 	[SIMDISK_SWAP] = { .disk.whole = { .name = "sim", .dev = 240 << 8 },
@@ -209,14 +203,10 @@ static void move(const struct sim *s, const struct request *rq)
 		}
 }
 
-/* The request has had its time: 0 or -EIO. */
+/* The request has had its time. */
 static int serve(struct sim *s, const struct request *rq)
 {
-	u32 every = rq->write ? s->model.fail_write : s->model.fail_read;
-
 	s->head = rq->sector + rq->nr_sectors;
-	if (every && ++s->served[rq->write] % every == 0)
-		return -EIO;
 	move(s, rq);
 	return 0;
 }

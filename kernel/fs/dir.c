@@ -78,7 +78,7 @@ int walk_create(struct walk *w, u32 mode, u32 rdev, const char *target, struct i
 		return -ENAMETOOLONG;
 	d = dentry_new(&w->last);
 	if (!d)
-		return -ENOSPC;
+		return -ENOMEM;
 	mutex_lock(&dir->lock);
 	err = check_free(w);
 	if (!err)
@@ -109,7 +109,7 @@ int walk_link(struct walk *w, struct inode *inode)
 		return -ENAMETOOLONG;
 	d = dentry_new(&w->last);
 	if (!d)
-		return -ENOSPC;
+		return -ENOMEM;
 	mutex_lock(&dir->lock);
 	err = check_free(w);
 	if (!err)
@@ -293,7 +293,7 @@ static int move_name(const struct side *a, const struct side *b)
 	int err;
 
 	if (!new)
-		return -ENOSPC;
+		return -ENOMEM;
 	if (old && inode_is_dir(old))
 		mutex_lock(&old->lock);
 	err = from->dir->ops->rename(from->dir, &from->last, to->dir, &to->last, inode, old);

@@ -31,7 +31,7 @@ int file_create(struct inode *inode, u32 flags, struct file **file)
 	int err = 0;
 
 	if (!f)
-		return -ENFILE;
+		return -ENOMEM;
 	*f = (struct file){ .inode = inode,
 			    .fops = inode->fops,
 			    .count = 1,

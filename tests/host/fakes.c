@@ -3,6 +3,7 @@
 #include "lib/assert.h"
 #include "lib/printf.h"
 #include "mm/zone.h"
+#include "observe/fail.h"
 #include <stdlib.h>
 #include <string.h>
 #include "../../kernel/lib/ktap.c"
@@ -13,6 +14,18 @@ char *host_ram;
 struct page *mem_map;
 u32 max_pfn;
 struct zone zones[MAX_ZONES];
+bool fail_on;
+
+bool fail_count_alloc(void)
+{
+	return false;
+}
+
+bool fail_count_request(const struct block_device *bdev, u32 sector, bool write)
+{
+	(void)bdev, (void)sector, (void)write;
+	return false;
+}
 
 void panic(const char *fmt, ...)
 {

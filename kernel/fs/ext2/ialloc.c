@@ -74,8 +74,10 @@ void ext2_free_inode(struct ext2_fs *fs, u32 ino, bool is_dir)
 	u32 bit = (ino - 1) % fs->es->inodes_per_group;
 	struct buf map;
 
-	if (buf_read(fs->sb, ext2_group(fs, group)->inode_bitmap, &map))
+	if (buf_read(fs->sb, ext2_group(fs, group)->inode_bitmap, &map)) {
+		ext2_error(fs->sb, "inode %u cannot be freed", ino);
 		return;
+	}
 	if (ext2_bit(map.data, bit)) {
 		((u8 *)map.data)[bit / 8] &= ~(1u << bit % 8);
 		buf_dirty(&map);

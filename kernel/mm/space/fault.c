@@ -292,4 +292,6 @@ void do_page_fault(struct pt_regs *regs, u32 addr, u32 fault)
 		signal_fault(err, addr);
 	else if (!fixup_exception(regs))
 		die(regs, "page fault in the kernel", addr);
+	else if (err == -ENOMEM)
+		signal_fault(err, addr); /* as if it had touched its memory itself */
 }
