@@ -154,7 +154,7 @@ static int fill(struct super_block *sb, const char *source, const char *options)
 		return err;
 	err = sb->type->mount(sb, options);
 	if (err && sb->bdev)
-		bdev_release(sb->bdev);
+		super_release_device(sb);
 	return err;
 }
 

@@ -114,6 +114,24 @@ static int name_take(struct inode *to, const struct path_name *new, struct inode
 	return 0;
 }
 
+/* The old name cannot go: what name_take did is undone. true: it cannot be, either, and the file keeps both names. */
+static bool name_give_back(struct inode *to, const struct path_name *new, struct inode *inode,
+			   struct inode *replaced)
+{
+	struct ext2_slot slot;
+
+	if (find_of(to, new, inode, &slot)) {
+		inode->nlink++;
+		return true;
+	}
+	if (replaced)
+		ext2_point(to, &slot, replaced);
+	else
+		ext2_remove(to, &slot);
+	buf_put(&slot.buf);
+	return false;
+}
+
 /* The old name goes, after the new one, in block `written_first`, is safe. */
 static int name_leave(struct inode *from, const struct path_name *old, struct inode *inode,
 		      u32 written_first)
@@ -170,8 +188,13 @@ int ext2_rename(struct inode *from, const struct path_name *old, struct inode *t
 		return err;
 	if (moves)
 		err = parent_change(inode, from, to);
-	if (!err)
+	if (!err) {
 		err = name_leave(from, old, inode, block);
+		if (err && moves)
+			parent_change(inode, to, from);
+	}
+	if (err && !name_give_back(to, new, inode, replaced))
+		replaced = NULL; /* it has its name again */
 	if (replaced && ext2_kind(replaced) == S_IFDIR)
 		drop_dir(to, replaced);
 	else if (replaced)

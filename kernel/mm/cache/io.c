@@ -35,8 +35,9 @@ static void end_write(struct page *page)
 	struct page_cache *cache = &page->inode->cache;
 	bool failed = page_test(page, PG_error);
 
+	cache->failing = failed;
 	if (failed) {
-		cache->error = -EIO;
+		cache->errors++;
 		cache_mark_dirty(page, page->writing);
 	}
 	page->writing = 0;

@@ -297,13 +297,12 @@ static void do_proc(void)
 	TRY(unlink("/tmp/lock"));
 }
 
-/* A call is made again until it has not failed in one of the ways that a failure is told in. */
+/* A call is made again when it has failed; the second time it is the program's end. */
 #define AGAIN(call)                                                                                \
 	({                                                                                         \
-		long done;                                                                         \
-		do                                                                                 \
-			done = (long)(call);                                                       \
-		while (done == -1 && (errno == EIO || errno == ENOMEM));                           \
+		long done = (long)(call);                                                          \
+		if (done == -1 && (errno == EIO || errno == ENOMEM))                               \
+			TRY(done = (long)(call));                                                  \
 		done;                                                                              \
 	})
 
@@ -335,7 +334,7 @@ static void keep(void)
 	}
 	if (fsync(fd)) {
 		err = errno;
-		HOLDS(!fsync(fd));
+		TRY(fsync(fd));
 	}
 	drop_caches();
 	for (ssize_t at = 0, n; at < taken; at += n)
