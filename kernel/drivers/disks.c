@@ -93,7 +93,8 @@ static void __noreturn refuse(const char *text, const char *why)
 
 static void __noreturn refuse_cut(void)
 {
-	printk("command line: cut=: there is no modelled disk for files; `make qemu DISK=` adds one\n");
+	printk("command line: cut=%u: there is no modelled disk for files; `make qemu DISK=` adds one\n",
+	       powercut_at());
 	machine_exit(EXIT_REFUSED);
 }
 
@@ -111,7 +112,7 @@ void disks_find(void)
 {
 	if (spec[0])
 		find_image();
-	else if (powercut_wanted())
+	else if (powercut_at())
 		refuse_cut();
 	for (u32 i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (kinds[i].wanted && !kinds[i].find() && kinds[i].must_be)

@@ -59,7 +59,7 @@ PARAM_U32("cut", cut_at, 1, UINT32_MAX, NULL,
 PARAM_U32("cut_seed", cut_seed, 0, UINT32_MAX, NULL,
 	  "draws which sectors are on the disk after cut=", AT_BOOT);
 
-bool powercut_wanted(void)
+u32 powercut_at(void)
 {
 	return cut_at;
 }

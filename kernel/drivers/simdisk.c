@@ -285,7 +285,7 @@ struct block_device *simdisk_open(enum simdisk which, u64 start, u64 end)
 	d->whole.synchronous = !(m->seek | m->rotation | m->transfer | m->latency);
 	snprintf(d->model, sizeof(d->model), "seek %u, rotation %u, transfer %u, latency %u us",
 		 m->seek, m->rotation, m->transfer, m->latency);
-	if (which == SIMDISK_DATA && (m->cache || powercut_wanted()))
+	if (which == SIMDISK_DATA && (m->cache || powercut_at()))
 		add_cache(s);
 	disk_init(d);
 	bdev_register(&d->whole);

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import ext2
 
+LARGEST = 4096  # block; e2fsck lets a file that has blocks behind its end reach to the end of the last one
 LENGTHS = [0, 100, 5000, 15000, 40000]
 
 
@@ -35,7 +36,7 @@ class File:
         return self.history[-1][1]
 
     def versions(self, done: int, last: int) -> list[bytes]:
-        """What may be there, of the steps up to `last`, if those up to `done` were answered; []: nothing was promised."""
+        """What may be there of the steps up to `last`, if `done` were answered; []: nothing was promised."""
         safe = max((step for step in self.synced if step <= done), default=None)
         if safe is None:
             return []
@@ -47,7 +48,7 @@ class File:
         if not versions or found in versions:
             return True
         least, most = min(map(len, versions)), max(map(len, versions))
-        if len(versions) == 1 or not least <= len(found) <= most:
+        if len(versions) == 1 or not least <= len(found) <= -(-most // LARGEST) * LARGEST:
             return False
         return all(found[at] in {version[at] for version in versions} for at in range(least))
 

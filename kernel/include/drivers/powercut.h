@@ -9,8 +9,8 @@
 
 struct request;
 
-/* cut= is there. */
-bool powercut_wanted(void);
+/* The request of cut=; 0: the power stays. */
+u32 powercut_at(void);
 
 /* Bytes of memory that a cache of so many bytes needs, whole pages. */
 u64 powercut_room(u64 cache_bytes);
