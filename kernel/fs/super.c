@@ -45,17 +45,18 @@ int super_sync(struct super_block *sb)
 	return err ? err : err2;
 }
 
+static int flush_device(struct block_device *bdev)
+{
+	int err = buf_sync_all(bdev), err2 = block_flush(bdev);
+
+	return err ? err : err2;
+}
+
 int super_flush(struct super_block *sb)
 {
-	int err, err2;
-
 	if (!sb->bdev)
 		return 0;
-	if (sb->ops->flush)
-		return sb->ops->flush(sb);
-	err = buf_sync_all(sb->bdev);
-	err2 = block_flush(sb->bdev);
-	return err ? err : err2;
+	return sb->ops->flush ? sb->ops->flush(sb) : flush_device(sb->bdev);
 }
 
 bool super_has_writers(const struct super_block *sb)
@@ -127,12 +128,13 @@ static void free_tree(struct super_block *sb)
 	sb->root->count--;
 }
 
+/* The file system's own data are gone by now. */
 void super_release_device(struct super_block *sb)
 {
 	struct inode *inode = sb->bdev->inode;
 	u32 tries = 0;
 
-	while (super_flush(sb) && ++tries < WRITE_TRIES)
+	while (flush_device(sb->bdev) && ++tries < WRITE_TRIES)
 		;
 	if (inode->cache.nr_dirty) {
 		sb->nr_lost += inode->cache.nr_dirty;

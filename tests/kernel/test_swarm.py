@@ -26,7 +26,7 @@ SEED = int(os.environ.get("SEED") or 1)
 E2FSPROGS = all(shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin:/sbin") for name in ("mke2fs", "e2fsck"))
 needs_e2fsprogs = pytest.mark.skipif(not E2FSPROGS, reason="e2fsprogs are missing")
 PATHS = {**os.environ, "PYTHONPATH": f"{qemu.ROOT}/tools:{qemu.ROOT}/tests/support"}
-JOB = Item("job", "seqscan 64 1")
+JOB, AGAIN = Item("job", "seqscan 64 1"), Item("again", "")
 
 
 @needs_e2fsprogs
@@ -44,7 +44,21 @@ def test_draws_everything_that_there_is() -> None:
     policies = {item.text for run in runs for item in run if item.kind == "vm"}
     assert {path.stem for path in qemu.ROOT.glob("kernel/mm/policy/*.c")} >= policies and len(policies) > 20
     kinds = {item.kind for run in runs for item in run}
-    assert kinds == {"vm", "mem", "frames", "swap", "disk", "kind", "area", "word", "seed", "job", "act"}
+    assert kinds == {
+        "vm",
+        "mem",
+        "frames",
+        "swap",
+        "disk",
+        "kind",
+        "area",
+        "word",
+        "seed",
+        "job",
+        "act",
+        "watch",
+        "again",
+    }
 
 
 # --- the judges ---
@@ -58,7 +72,9 @@ TABLE = "\n  PID COMMAND        EXIT TURNAROUND_MS\n    5 thrash {status:>6} 1.0
 
 
 def judged(console: str, code: int = qemu.OK, items: list[Item] | None = None) -> list[str]:
-    return judge(Outcome(code, "\n" + console, b"", b""), [JOB] if items is None else items, Path("/nonexistent"))
+    return judge(
+        Outcome(code, "\n" + console, b"", b""), [AGAIN, *([JOB] if items is None else items)], Path("/nonexistent")
+    )
 
 
 @pytest.mark.parametrize(

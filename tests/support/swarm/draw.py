@@ -105,7 +105,7 @@ def draw(seed: int | str) -> list[Item]:
     """The drawn run of this number."""
     rng = Random(seed)
     policy = rng.choice(POLICIES)
-    items = [Item("vm", policy), *memory(rng), swap(rng), *disk(rng)]
+    items = [Item("watch", ""), Item("again", ""), Item("vm", policy), *memory(rng), swap(rng), *disk(rng)]
     has_disk = any(item.kind == "disk" for item in items)
     items += [*areas(rng, has_disk), *words(rng, policy), *failure(rng, has_disk)]
     if rng.random() < 0.3:

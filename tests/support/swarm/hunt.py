@@ -17,7 +17,7 @@ from tidemark import qemu
 from swarm.draw import draw
 from swarm.judge import Outcome, judge, perform
 from swarm.known import Item
-from swarm.session import ROUNDS, session
+from swarm.session import session
 
 LEAK_ROUNDS = 7  # what is kept on purpose is there after a few
 REPEAT_EVERY = 8
@@ -41,7 +41,7 @@ class Hunt:
     said: Callable[[str], None] = print
     verdicts: dict[tuple[Item, ...], list[str]] = field(default_factory=dict)
 
-    def run(self, items: list[Item], rounds: int = ROUNDS) -> Outcome:
+    def run(self, items: list[Item], rounds: int = 0) -> Outcome:
         """One run. NoRoom when its files do not fit."""
         self.folder.mkdir(parents=True, exist_ok=True)
         if shutil.disk_usage(self.folder).free < ROOM:

@@ -16,7 +16,7 @@ from guest import parse_summary
 from tidemark import qemu
 
 from swarm.known import Item
-from swarm.session import ROUND, ROUNDS, STARVED, Session, mke2fs
+from swarm.session import ROUND, STARVED, Session, mke2fs, rounds_of
 
 HOST_S = 240
 ENDS = (qemu.OK, qemu.FAILED, qemu.CUT)  # the power is cut only when a run says so
@@ -177,8 +177,13 @@ def disk_is_sound(outcome: Outcome, items: list[Item], folder: Path) -> Iterator
         yield f"e2fsck: {without_numbers(said[0] if said else '')}"
 
 
-def judge(outcome: Outcome, items: list[Item], folder: Path, rounds: int = ROUNDS) -> list[str]:
+def judge(outcome: Outcome, items: list[Item], folder: Path, rounds: int = 0) -> list[str]:
     """All that is wrong, each once; [] for a good run."""
-    wrong = [*ended(outcome), *nothing_bad(outcome, items), *checks(outcome, rounds), *processes(outcome, items)]
+    wrong = [
+        *ended(outcome),
+        *nothing_bad(outcome, items),
+        *checks(outcome, rounds or rounds_of(items)),
+        *processes(outcome, items),
+    ]
     wrong += [*killed_with_room(outcome), *leaks(outcome), *disk_is_sound(outcome, items, folder)]
     return list(dict.fromkeys(wrong))

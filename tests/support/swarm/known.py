@@ -17,7 +17,8 @@ LONGEST_MS = 20000  # for parameters that are times: what waits for hours is no 
 @dataclass(frozen=True)
 class Item:
     """`kind` says what `text` is: a setting (vm, mem in MiB, swap, frames, seed, disk, kind), a `word` of the command
-    line, an `area` for swapping, a `job` that runs beside others, an `act` while they do."""
+    line, an `area` for swapping, a `job` that runs beside others, an `act` while they do. Without text: `watch`, the
+    run has an end after a bound of virtual time; `again`, all is done a second time."""
 
     kind: str
     text: str

@@ -1,6 +1,6 @@
 """A drawn run as the guest sees it: the settings of its machine, and what is typed at its prompt.
 
-All is done twice, with all that was made removed in between, so that what is kept the second time has leaked.
+All is done twice, with all that was made removed in between: what is kept each time has leaked.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ ROUND = "SWARM: round"
 SHOW = "cat /proc/vmstat /proc/vm/check"
 MS_PER_REFERENCE = 200  # a read and a write of the slow disk, and some more of other processes
 LEAST_S = 900
-ROUNDS = 2
 # Each of the three kinds may fail once more, in the echo itself.
 NO_FAILURE = "; ".join(["echo none >/proc/fail"] * 4)
 
@@ -83,28 +82,42 @@ def lines_of_areas(areas: list[str]) -> tuple[list[str], list[str]]:
     return begin, end
 
 
+def restored(items: list[Item]) -> list[str]:
+    """What makes the machine what it was before the acts."""
+    done = " ".join(texts(items, "act"))
+    lines = [f"echo {last(items, 'vm', '2q')} >/proc/sys/vm/policy"] if "vm/policy" in done else []
+    lines += [f"echo {last(items, 'frames', '1048576')} >/proc/sys/vm/frames"] if "vm/frames" in done else []
+    return lines + [NO_FAILURE] * any("fail" in item.text for item in items)
+
+
 def one_round(items: list[Item], number: int) -> list[str]:
     """All jobs at the same time, the acts beside them; and then all is as before."""
-    vm, frames = last(items, "vm", "2q"), last(items, "frames", "1048576")
-    fails = any("fail" in item.text for item in items)
-    has_disk = bool(texts(items, "disk"))
     begin, end = lines_of_areas(texts(items, "area"))
-    # An @ in a path is the round: nobody finds a file of the round before.
     body = "".join(f"{text} & " for text in texts(items, "job")) + "".join(f"{text}; " for text in texts(items, "act"))
-    lines = [f"mount -t {'ext2 /dev/sda' if has_disk else 'tmpfs t'} /mnt"]
-    lines += [
-        *begin,
-        f"sh -c '{body}wait'".replace("@", str(number)),
-        f"echo {vm} >/proc/sys/vm/policy; echo {frames} >/proc/sys/vm/frames",
-    ]
-    lines += [NO_FAILURE] * fails
-    lines += [*end, f"sh -c 'cd /mnt; rm -f {' '.join(f'{number}f{n}' for n in range(MAX_JOBS))} 2>/dev/null'"]
-    lines += ["umount /mnt", f"echo {ROUND} {number}; sync; echo 3 >/proc/sys/vm/drop_caches; {SHOW}"]
-    return lines
+    # An @ in a path is the round: nobody finds a file of the round before.
+    lines = (
+        [*begin, f"sh -c '{body}wait'".replace("@", str(number)), *restored(items), *end] if body else [*begin, *end]
+    )
+    if "@" in body:
+        lines += [f"sh -c 'cd /mnt; rm -f {' '.join(f'{number}f{n}' for n in range(MAX_JOBS))} 2>/dev/null'"]
+    if uses_files(items):
+        what = "ext2 /dev/sda" if texts(items, "disk") else "tmpfs t"
+        lines = [f"mount -t {what} /mnt", *lines, "umount /mnt"]
+    return [*lines, f"echo {ROUND} {number}; sync; echo 3 >/proc/sys/vm/drop_caches; {SHOW}"]
 
 
-def session(items: list[Item], rounds: int = ROUNDS) -> Session:
-    """What these items are, so many times."""
+def uses_files(items: list[Item]) -> bool:
+    """Does anything need the file system?"""
+    return any(item.kind == "disk" or "/mnt" in item.text for item in items)
+
+
+def rounds_of(items: list[Item]) -> int:
+    """How often all is done, unless more is asked for."""
+    return 1 + len(texts(items, "again"))
+
+
+def session(items: list[Item], rounds: int = 0) -> Session:
+    """What these items are; so many times, if a number is given."""
     of, vm = last(items, "disk", ""), last(items, "vm", "2q")
     made = settings(
         vm=vm,
@@ -116,13 +129,14 @@ def session(items: list[Item], rounds: int = ROUNDS) -> Session:
         disk_kind=last(items, "kind", "sim:hdd"),
     )
     size, _, block = of.partition(":")
-    return Session(made, typed(items, rounds), (size, block) if of else None)
+    return Session(made, typed(items, rounds or rounds_of(items)), (size, block) if of else None)
 
 
 def typed(items: list[Item], rounds: int) -> str:
     """The lines for the prompt."""
     bound = rounds * bound_s(texts(items, "job"))
-    lines = [f"sh -c 'sleep {bound} && echo {STARVED} {bound} s && ps && poweroff' &", "mkdir /mnt"]
+    watch = f"sh -c 'sleep {bound} && echo {STARVED} {bound} s && ps && poweroff' &"
+    lines = [watch] * bool(texts(items, "watch")) + ["mkdir /mnt"] * uses_files(items)
     for number in range(1, rounds + 1):
         lines += one_round(items, number)
     return "\n".join(lines) + "\n"
