@@ -125,7 +125,7 @@ def session(items: list[Item], rounds: int = 0) -> Session:
         swap=last(items, "swap", "sim:hdd"),
         frames=last(items, "frames", "") or None,
         seed=last(items, "seed", "") or None,
-        cmdline=" ".join(texts(items, "word")),
+        cmdline=" ".join([*texts(items, "word"), *["mount=none"][: bool(of)]]),
         disk_kind=last(items, "kind", "sim:hdd"),
     )
     size, _, block = of.partition(":")
