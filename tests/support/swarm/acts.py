@@ -62,7 +62,9 @@ def swapoff(rng: Random, items: list[Item]) -> str:
     """The first area, or another one, and perhaps on again."""
     mine = ["/dev/sim", *(f"/mnt/swap{item.text.split()[0]}" for item in items if item.kind == "area")]
     name = rng.choice(mine)
-    return f"swapoff {name}" + (f"; sleep 0.0{rng.randrange(10)}; swapon {name}" if rng.random() < 0.6 else "")
+    return f"swapoff {name}" + (
+        f"; sleep 0.0{rng.randrange(10)}; mkswap {name}; swapon {name}" if rng.random() < 0.6 else ""
+    )
 
 
 def sync(rng: Random, items: list[Item]) -> str:

@@ -93,15 +93,17 @@ def nothing_bad(outcome: Outcome, items: list[Item]) -> Iterator[str]:
 
 def checks(outcome: Outcome, rounds: int) -> Iterator[str]:
     """/proc/vm/check says ok after each round, in the middle too if it was asked."""
-    parts = outcome.console.split(f"\n{ROUND} ")[1:]
-    if outcome.code in (qemu.OK, qemu.FAILED) and len(parts) != rounds:
-        yield "a round is missing"
-    for part in parts if outcome.code in (qemu.OK, qemu.FAILED) else ():
-        if "ok" not in part.partition("\ntidemark$ ")[0].splitlines():
-            yield "check is not ok"
     for line in lines(outcome):
         if found := re.match(r"\D+: \d+, counted \d+$", line):
             yield f"check: {without_numbers(found[0])}"
+    parts = outcome.console.split(f"\n{ROUND} ")[1:]
+    if outcome.code not in (qemu.OK, qemu.FAILED) or re.search(KILLED_FOR_MEMORY, outcome.console, re.MULTILINE):
+        return  # it may have been the shell, or cat
+    if len(parts) != rounds:
+        yield "a round is missing"
+    for part in parts:
+        if "ok" not in part.partition("\ntidemark$ ")[0].splitlines():
+            yield "check is not ok"
 
 
 def on_purpose(items: list[Item], *words: str) -> bool:
