@@ -99,7 +99,7 @@ def judged(console: str, code: int = qemu.OK, items: list[Item] | None = None) -
         (
             GOOD.replace("ok\n", "user frames: 3, counted 4\n", 1),
             qemu.OK,
-            ["check is not ok", "check: user frames: N, counted N"],
+            ["check: user frames: N, counted N", "check is not ok"],
         ),
         (GOOD.partition(f"{ROUND} 2")[0], qemu.OK, ["a round is missing"]),
         (GOOD.replace("objects 7", "objects 6", 1), qemu.OK, ["leak: nr_slab_objects"]),
