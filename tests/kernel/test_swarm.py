@@ -16,7 +16,7 @@ from guest import first_miss
 from progress import Tried
 from soak import soak_but
 from swarm.draw import draw
-from swarm.hunt import Hunt, try_one
+from swarm.hunt import FOLDER, Hunt, name_of, try_one
 from swarm.judge import Outcome, judge
 from swarm.known import Item
 from swarm.session import ROUND, STARVED, session
@@ -32,8 +32,13 @@ JOB, AGAIN = Item("job", "seqscan 64 1"), Item("again", "")
 @needs_e2fsprogs
 @pytest.mark.parametrize("number", soak_but(range(1, 41), 1, 2))
 def test_drawn_run(number: int, tmp_path: Path) -> None:
+    """Those that have passed with this very kernel, here or in `make soak MINUTES=`, are not run again."""
+    tried, name = Tried("swarm-tried", folder=FOLDER), name_of(SEED, number)
+    if tried.done(name):
+        pytest.skip("it has passed with this kernel")
     failure = try_one(Hunt(tmp_path), SEED, number)
     assert failure is None, str(failure)
+    tried.add(name)
 
 
 def test_draws_everything_that_there_is() -> None:
