@@ -36,11 +36,11 @@ def swap(rng: Random) -> Item:
 
 
 def disk(rng: Random) -> list[Item]:
-    """A disk for files: how large, in blocks of how many bytes, of which kind."""
+    """A disk for files: how large, in blocks of how many bytes, with the programs or empty, of which kind."""
     if rng.random() < 0.4:
         return []
     block = rng.choice((1024, 2048, 4096, 4096))
-    items = [Item("disk", f"{rng.choice((8, 24, 48))}M:{block}")]
+    items = [Item("disk", f"{rng.choice((8, 24, 48))}M:{block}{rng.choice(('', ':build/user'))}")]
     if rng.random() < 0.5:
         items.append(Item("kind", rng.choice(("sim:ssd", "sim:ram", "sim:ssd,latency=2000", "sim:hdd,cache=256K"))))
     return items
@@ -115,7 +115,9 @@ def draw(seed: int | str) -> list[Item]:
     kinds = rng.sample(jobs.KINDS, rng.randint(1, 4))
     for at in range(nr):
         kib = logarithmic(rng, max(64, left // (4 * (nr - at))), max(64, 2 * left // (nr - at)))
-        items.append(Item("job", jobs.draw(rng, rng.choice(kinds), kib, f"/mnt/@f{at}", largest)))
+        text = jobs.draw(rng, rng.choice(kinds), kib, f"/mnt/@f{at}", largest)
+        on_disk = any(item.text.endswith("build/user") for item in items) and rng.random() < 0.7
+        items.append(Item("job", f"/mnt/{text}" if on_disk else text))
         left -= kib
     kinds_of_act = rng.sample(acts.KINDS, rng.randint(1, 4)) if rng.random() < 0.7 else []
     if kinds_of_act:

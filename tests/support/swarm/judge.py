@@ -51,13 +51,13 @@ class Outcome:
 
 def perform(session: Session, folder: Path) -> Outcome:
     """Run it; its files are in the folder, and stay until the next run. OSError when there is no room for them."""
-    telemetry, image = folder / "telemetry.ndjson", folder / "disk.img"
+    telemetry, image = folder / "telemetry.ndjson", folder.absolute() / "disk.img"
     telemetry.write_bytes(b"")
     s = replace(session.settings, telemetry=str(telemetry), timeout=HOST_S)
     if session.disk:
         image.unlink(missing_ok=True)
-        path = f"{os.environ['PATH']}:/usr/sbin:/sbin"
-        subprocess.run(mke2fs(session.disk, image), env={**os.environ, "PATH": path}, check=True, capture_output=True)
+        env = {**os.environ, "PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin"}
+        subprocess.run(mke2fs(session.disk, image), env=env, check=True, capture_output=True, cwd=qemu.ROOT)
         s = replace(s, disk=str(image))
     out = io.BytesIO()
     code, _ = qemu.run_typed(s, session.text.encode(), out)

@@ -26,11 +26,11 @@ NO_FAILURE = "; ".join(["echo none >/proc/fail"] * 4)
 
 @dataclass(frozen=True)
 class Session:
-    """A machine, what is typed, and the file system on its disk: (size, bytes of a block), if it has one."""
+    """A machine, what is typed, and its disk's file system, if it has one: size, bytes of a block, perhaps a folder."""
 
     settings: qemu.Settings
     text: str
-    disk: tuple[str, str] | None
+    disk: tuple[str, ...] | None
 
     def command(self) -> str:
         """One command of a shell that does it again."""
@@ -42,16 +42,20 @@ class Session:
         words += [f"CMDLINE={s.cmdline}"] if s.cmdline else []
         lines = " ".join(shlex.quote(line) for line in self.text.splitlines())
         make = f"printf '%s\\n' {lines} | make qemu {' '.join(map(shlex.quote, words))}"
-        return f"{' '.join(map(shlex.quote, mke2fs(self.disk, Path(IMAGE))))} && {make}" if self.disk else make
+        if not self.disk:
+            return make
+        image = " ".join(map(shlex.quote, mke2fs(self.disk, Path(IMAGE))))
+        return f"rm -f {IMAGE}; PATH=$PATH:/usr/sbin:/sbin {image} && {make}"
 
 
-IMAGE = "build/soak/swarm.img"
+IMAGE = "build/swarm.img"
 
 
-def mke2fs(of: tuple[str, str], image: Path) -> list[str]:
+def mke2fs(of: tuple[str, ...], image: Path) -> list[str]:
     """The command that makes the disk's file system, always the same one; the file must not be there."""
-    size, block = of
+    size, block, *folder = of
     words = ["env", f"E2FSPROGS_FAKE_TIME={disk.BORN}", "mke2fs", "-q", "-F", "-t", "ext2", "-b", block]
+    words += ["-d", *folder] if folder else []
     return [*words, "-U", disk.UUID, "-E", f"hash_seed={disk.UUID}", str(image), size]
 
 
@@ -128,8 +132,7 @@ def session(items: list[Item], rounds: int = 0) -> Session:
         cmdline=" ".join([*texts(items, "word"), *["mount=none"][: bool(of)]]),
         disk_kind=last(items, "kind", "sim:hdd"),
     )
-    size, _, block = of.partition(":")
-    return Session(made, typed(items, rounds or rounds_of(items)), (size, block) if of else None)
+    return Session(made, typed(items, rounds or rounds_of(items)), tuple(of.split(":")) if of else None)
 
 
 def typed(items: list[Item], rounds: int) -> str:
