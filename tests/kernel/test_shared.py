@@ -94,7 +94,9 @@ def test_failed_writes_lose_nothing() -> None:
 
 
 def test_a_failed_read_is_a_bus_error() -> None:
-    result = run(f"shared anon 3 8192 3000; {CHECK}", swap="sim:ssd", cmdline="vm.page_cluster=0 fail=read:300").check_exit()
+    result = run(
+        f"shared anon 3 8192 3000; {CHECK}", swap="sim:ssd", cmdline="vm.page_cluster=0 fail=read:300"
+    ).check_exit()
     result.check_lines([r"^shared\[\d+\]: SIGBUS", "^ok$"])
     assert not re.search("corrupt=[1-9]|violation|PANIC", result.console), result.tail()
 
