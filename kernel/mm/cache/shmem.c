@@ -120,9 +120,11 @@ static bool holds_slot(const struct inode *inode, u32 index, u32 slot)
  * that it was part of has failed. */
 static int read_back(struct inode *inode, u32 index, u32 slot, bool alone, bool again, bool *major)
 {
-	struct page *page = swap_in_slot(slot, NULL, alone || again, major);
+	struct page *page;
 	int err = 0;
 
+	alone |= !page_cluster;
+	page = swap_in_slot(slot, NULL, alone, major);
 	if (!page)
 		return holds_slot(inode, index, slot) ? -ENOMEM : 0;
 	page_wait_unlocked(page);
@@ -141,7 +143,9 @@ static int read_back(struct inode *inode, u32 index, u32 slot, bool alone, bool 
 		swap_cache_release(page);
 	}
 	page_put(page);
-	return err && !again ? read_back(inode, index, slot, alone, true, major) : err;
+	return err && !again && !(alone && *major)
+		       ? read_back(inode, index, slot, true, true, major)
+		       : err;
 }
 
 int shmem_get_page(struct inode *inode, u32 index, gfp_t gfp, bool alone, struct page **found,

@@ -149,7 +149,7 @@ static enum vm_in claim_prefetched(struct page *page)
 /* A request for several pages may have failed for the sake of another: again, it is for this one. */
 static int fault_swap(struct fault *f, pte_t entry, bool again)
 {
-	bool alone = again || f->vma->flags & VM_RAND_READ;
+	bool alone = again || f->vma->flags & VM_RAND_READ || !page_cluster;
 	u32 slot = pte_swap_slot(entry);
 	struct page *page = swap_in_slot(slot, f->vma->mm, alone, &f->major);
 
@@ -163,7 +163,7 @@ static int fault_swap(struct fault *f, pte_t entry, bool again)
 	if (page_test(page, PG_error) && !page_test(page, PG_uptodate)) {
 		swap_cache_del(page);
 		page_put(page);
-		return again ? -EIO : fault_swap(f, entry, true);
+		return again || (alone && f->major) ? -EIO : fault_swap(f, entry, true);
 	}
 	if (f->major)
 		swap_note_refault(f->vma->mm, slot);
