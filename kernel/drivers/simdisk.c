@@ -23,7 +23,6 @@
 #include "arch/mmu.h"
 #include "drivers/disk.h"
 #include "drivers/powercut.h"
-#include "errno.h"
 #include "lib/jitter.h"
 #include "lib/param.h"
 #include "lib/printf.h"

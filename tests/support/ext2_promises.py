@@ -174,13 +174,15 @@ class Promises:
             self.make_dir(path)
 
     def run(self, steps: int, noise: bool = False) -> None:
-        """noise: the host's program writes some metadata in between, whichever."""
+        """noise: the host's program writes some metadata in between, whichever, and forgets inodes."""
         choice = [self.make] * 5 + [self.change] * 4 + [self.rename] * 3
         choice += [self.remove, self.remove, self.link, self.dir, self.sync_some]
         for _ in range(steps):
             self.random.choice(choice)()
             if noise and self.random.random() < 0.3:
                 self.step(f"flush {self.random.randrange(1, 4)} {self.random.randrange(1 << 20)}")
+            if noise and self.random.random() < 0.1:
+                self.step("drop")
 
     def judge(self, found: dict[str, bytes | None], done: int) -> int:
         """What is left, None: a directory; `done` steps were answered. How many paths and files had to be there."""

@@ -21,6 +21,7 @@ struct ext2_fs {
 	u32 flushes_begun,
 		flushed; /* numbers of flushes: the last begun, the last that succeeded */
 	struct list_head kept;      /* kept.c: bitmaps as they were before things were freed */
+	u32 named_before; /* link.c: the first flush that has all further names that files got */
 	u32 freed_before; /* the first flush that has all that was freed */
 	bool freeing;     /* blocks are free that an inode on its way to its block still has */
 	bool not_kept;    /* there was no memory for a copy */
@@ -35,7 +36,6 @@ struct ext2_info {
 	u32 goal;  /* where the file's next block should be; 0: no idea */
 	u32 cuts;  /* how often blocks were taken from it */
 	u32 cursor; /* a directory's: iterate gave it last, and an entry or a block begins there */
-	u32 named; /* the first flush that has its last further name; 0: it got none */
 };
 
 static inline struct ext2_fs *ext2_fs(const struct super_block *sb)
@@ -130,8 +130,11 @@ struct ext2_slot {
 };
 /* 0, -ENOENT, -EIO, -ENOMEM. */
 int ext2_find(struct inode *dir, const struct path_name *name, struct ext2_slot *slot);
-/* Names inode: 0, -ENOSPC, -EIO, -ENOMEM. *block: the disk's block that has the name now. */
-int ext2_add(struct inode *dir, const struct path_name *name, struct inode *inode, u32 *block);
+/* Names inode: 0, -ENOSPC, -EIO, -ENOMEM. *sector: the disk's one that has all of the change; 0: not
+ * one alone. */
+int ext2_add(struct inode *dir, const struct path_name *name, struct inode *inode, u32 *sector);
+/* The sector of the disk that ext2_remove changes. */
+u32 ext2_removal_sector(const struct ext2_slot *slot);
 void ext2_remove(struct inode *dir, struct ext2_slot *slot);
 /* Lets the entry name another inode. */
 void ext2_point(struct inode *dir, struct ext2_slot *slot, struct inode *inode);
