@@ -46,7 +46,7 @@ struct request {
 	u32 nr_sectors, nr_pieces; /* 0 sectors: what was written before is to reach the medium */
 	u8 kind;     /* enum bio_kind */
 	bool write;
-	bool fails; /* on purpose: observe/fail.h */
+	u8 fails; /* enum fail_how, on purpose: observe/fail.h */
 	u64 submitted_ns;
 };
 
