@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import ext2
 import pytest
 from guest import Result, boot
 from soak import soak_but
+from test_block import SECTOR, entry, table
 from tidemark import qemu
 
 FAST = "sim:ssd,size=16M"
@@ -53,3 +55,44 @@ def test_fsync_tells_each_open_file_once(tmp_path: Path) -> None:
     disk = image(tmp_path)
     run(disk, "/tmp/gone told")
     ext2.check(disk)
+
+
+WORK = """cd /mnt; ./prog; cat s f | wc; echo more >>s; cp f g; filescan h 1 --kb 1500 fill mmap write random; mkdir dir/d; mv g dir/d
+ln f dir/l; sync; rm dir/l; echo 3 > /proc/sys/vm/drop_caches; ./prog; cat dir/d/g | wc; thrash 2 4500 2; sh s; find . | wc
+cd /; umount /mnt; mount -t ext2 /dev/sda1 /mnt; find /mnt | wc; umount /mnt
+"""
+REQUESTS = 260  # of all that, with some to spare
+
+
+@pytest.fixture(scope="module")
+def busy_disk(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A partition with files, and one with the swap area."""
+    folder = tmp_path_factory.mktemp("dead")
+    data = bytearray(((4 + 8) << 20) + 64 * SECTOR)
+    data[:SECTOR] = table(entry(0x83, 64, 8192), entry(0x82, 64 + 8192, 16384))
+    data[64 * SECTOR : 64 * SECTOR + (4 << 20)] = image(folder).read_bytes()
+    return bytes(data)
+
+
+@pytest.mark.parametrize("nth", soak_but(range(1, REQUESTS), 3, 60, 130))
+def test_disk_may_die_at_any_request(tmp_path: Path, busy_disk: bytes, nth: int) -> None:
+    """Mounting, reading, running programs, writing, swapping, unmounting: whatever it is in the middle of."""
+    disk = tmp_path / "disk"
+    disk.write_bytes(busy_disk)
+    work = "; ".join(WORK.splitlines())
+    line = f"mkdir /mnt; echo mute:{nth} >/proc/fail; mount -t ext2 /dev/sda1 /mnt; {work}; echo done; {AFTER}"
+    result = boot(line, disk=disk, disk_kind="sim:ssd", mem="8M", swap="sda2")
+    assert result.exit in (qemu.OK, qemu.FAILED), result.tail()
+    never = "never came" in result.console
+    result.check_lines(["^done$", "^R thrash .*corrupt=0", "^ok$"])
+    assert " /mnt " not in result.console.partition("done\n")[2], result.tail()
+    assert never or f"sda: no answer for 30 s: given up" in result.console, result.tail()
+    assert seconds(result) < 60, result.tail()
+    assert never or nth < REQUESTS - 1, "there are more requests than are tried"
+
+
+def seconds(result: Result) -> float:
+    """How long the machine ran, in its own time."""
+    found = re.search(r"^system: ([\d.]+) s", result.console, re.M)
+    assert found, result.tail()
+    return float(found[1])
