@@ -162,7 +162,7 @@ static void write_state(struct ext2_fs *fs, u32 state)
 {
 	struct super_block *sb = fs->sb;
 
-	if (buf_sync_all(sb->bdev) || block_flush(sb->bdev) || sb->nr_lost)
+	if (buf_sync_all(sb->bdev) || block_flush(sb->bdev) || sb->bdev->nr_lost)
 		state &= ~EXT2_VALID;
 	fs->es->state = state;
 	fs->es->wtime = ext2_now();
