@@ -8,7 +8,8 @@
  * A request that gets no answer within LIMIT_NS fails, and so do all later ones on that disk: it
  * was stopped, so that it does not write into frames that have gone to somebody else.
  *
- * A request that is to fail (observe/fail.h) never reaches the driver, and ends after FAIL_NS.
+ * A request that is to fail (observe/fail.h) never reaches the driver, and ends after FAIL_NS; or
+ * gets no answer.
  */
 #include "drivers/disk.h"
 
@@ -56,15 +57,22 @@ static void finish(struct disk *d, int error, u64 now_ns)
 	}
 }
 
+static bool start_failing(struct disk *d, enum fail_how how)
+{
+	if (how == FAILS && d->whole.synchronous)
+		return true;
+	timer_start(&d->limit, d->busy_since_ns + (how == FAILS_MUTE ? LIMIT_NS : FAIL_NS));
+	return false;
+}
+
 static bool start(struct disk *d, int *error)
 {
 	*error = -EIO;
-	if (unlikely(d->active->fails)) {
-		if (!d->whole.synchronous)
-			timer_start(&d->limit, d->busy_since_ns + FAIL_NS);
-		return d->whole.synchronous;
-	}
-	if (d->given_up || d->ops->start(d, d->active, error))
+	if (d->given_up)
+		return true;
+	if (unlikely(d->active->fails))
+		return start_failing(d, d->active->fails);
+	if (d->ops->start(d, d->active, error))
 		return true;
 	if (d->ops->stop)
 		timer_start(&d->limit, d->busy_since_ns + LIMIT_NS);
@@ -185,12 +193,13 @@ static void limit_reached(struct timer *t)
 	struct disk *d = container_of(t, struct disk, limit);
 	u64 now_ns = clock_ns();
 
-	if (d->active->fails) {
+	if (d->active->fails == FAILS) {
 		block_end(d, -EIO);
 		return;
 	}
 	d->given_up = true;
-	d->ops->stop(d);
+	if (d->ops->stop)
+		d->ops->stop(d);
 	printk("%s: no answer for %llu s: given up, all requests fail\n", d->whole.name,
 	       LIMIT_NS / 1000000000);
 	finish(d, -EIO, now_ns);

@@ -109,7 +109,7 @@ bool super_in_use(struct super_block *sb)
 		if (tries < WRITE_TRIES)
 			super_sync(sb);
 		else
-			sb->nr_lost += icache_lose(sb);
+			sb->bdev->nr_lost += icache_lose(sb);
 	}
 }
 
@@ -131,19 +131,18 @@ static void free_tree(struct super_block *sb)
 /* The file system's own data are gone by now. */
 void super_release_device(struct super_block *sb)
 {
-	struct inode *inode = sb->bdev->inode;
+	struct block_device *bdev = sb->bdev;
 	u32 tries = 0;
 
 	while (flush_device(sb->bdev) && ++tries < WRITE_TRIES)
 		;
-	if (inode->cache.nr_dirty) {
-		sb->nr_lost += inode->cache.nr_dirty;
-		cache_drop(inode);
-	}
-	if (sb->nr_lost)
+	if (bdev->inode->cache.nr_dirty || bdev->nr_lost) {
+		bdev->nr_lost += bdev->inode->cache.nr_dirty;
+		cache_drop(bdev->inode);
 		printk("%s: %s: %u pages and inodes could not be written and are lost\n",
-		       sb->type->name, sb->bdev->name, sb->nr_lost);
-	bdev_release(sb->bdev);
+		       sb->type->name, bdev->name, bdev->nr_lost);
+	}
+	bdev_release(bdev);
 }
 
 void super_free(struct super_block *sb)

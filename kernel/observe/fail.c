@@ -9,6 +9,8 @@
  *	read, write   requests to any disk, as they are made: the Nth moves nothing and ends in -EIO
  *	alloc         frames and objects of the slab allocator: the Nth yields NULL. An object for which a
  *	              slab must be made counts before the frames of that.
+ *	mute          requests of both directions: the Nth gets no answer, so that after 30 s its disk
+ *	              is given up (drivers/block.c), as one that was pulled out
  *
  * Each kind fails once, or with N+ from then on, and counts on, so that the report knows how many
  * there were. What the kernel needs to start is not counted, since it cannot do without; writing to
@@ -30,11 +32,11 @@
 
 #define MAX_CALLERS 6u
 #define VALID                                                                                      \
-	"none, or read:N, write:N, alloc:N with commas between them; N+: the Nth and all after it"
+	"none, or read:N, write:N, alloc:N, mute:N with commas between them; N+: the Nth and all after"
 
-enum fail_kind { FAIL_READ, FAIL_WRITE, FAIL_ALLOC, NR_FAIL_KINDS };
+enum fail_kind { FAIL_READ, FAIL_WRITE, FAIL_ALLOC, FAIL_MUTE, NR_FAIL_KINDS };
 
-static const char *const kind_names[NR_FAIL_KINDS] = { "read", "write", "alloc" };
+static const char *const kind_names[NR_FAIL_KINDS] = { "read", "write", "alloc", "mute" };
 
 static struct failure {
 	u32 nth;  /* 0: none */
@@ -145,10 +147,9 @@ bool fail_count_alloc(void)
 	return failed;
 }
 
-bool fail_count_request(const struct block_device *bdev, u32 sector, bool write)
+static bool request_fails(u32 kind, const struct block_device *bdev, u32 sector)
 {
-	struct failure *f = &failures[write ? FAIL_WRITE : FAIL_READ];
-
+	struct failure *f = &failures[kind];
 	bool first = false, failed = fails(f, &first);
 
 	if (first) {
@@ -156,6 +157,15 @@ bool fail_count_request(const struct block_device *bdev, u32 sector, bool write)
 		f->sector = sector;
 	}
 	return failed;
+}
+
+enum fail_how fail_count_request(const struct block_device *bdev, u32 sector, bool write)
+{
+	bool failed = request_fails(write ? FAIL_WRITE : FAIL_READ, bdev, sector);
+
+	if (request_fails(FAIL_MUTE, bdev, sector))
+		return FAILS_MUTE;
+	return failed ? FAILS : FAILS_NOT;
 }
 
 /* Where it was: "sda, sector 1234", or who called whom, the innermost first. */

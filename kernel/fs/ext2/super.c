@@ -163,7 +163,7 @@ static void write_state(struct ext2_fs *fs, u32 state)
 {
 	struct super_block *sb = fs->sb;
 
-	if (ext2_flush(sb) || sb->nr_lost)
+	if (ext2_flush(sb) || sb->bdev->nr_lost)
 		state &= ~EXT2_VALID;
 	fs->es->state = state;
 	fs->es->wtime = ext2_now();

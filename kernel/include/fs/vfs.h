@@ -202,7 +202,6 @@ struct super_block {
 	u64 max_size; /* of a file, bytes */
 	bool read_only;
 	u32 nr_writers; /* files open for writing */
-	u32 nr_lost; /* pages and inodes that could not be written before it was unmounted */
 	bool swaps; /* its files are shared memory: they leave for the swap area (mm/cache/shmem.c) */
 	u32 nr_pages, max_pages; /* of shared memory, wherever they are; 0: no limit */
 	struct inode *root; /* with a reference */

@@ -10,10 +10,12 @@
 
 struct block_device;
 
+enum fail_how { FAILS_NOT, FAILS, FAILS_MUTE };
+
 extern bool fail_on; /* some event is still to fail; without, nothing is counted */
 
 bool fail_count_alloc(void);
-bool fail_count_request(const struct block_device *bdev, u32 sector, bool write);
+enum fail_how fail_count_request(const struct block_device *bdev, u32 sector, bool write);
 
 /* An allocation begins that may return NULL: true: it does. */
 static inline bool fail_alloc(void)
@@ -21,10 +23,11 @@ static inline bool fail_alloc(void)
 	return unlikely(fail_on) && fail_count_alloc();
 }
 
-/* A request begins, on whose behalf current says; interrupts are off. True: it ends in -EIO. */
-static inline bool fail_request(const struct block_device *bdev, u32 sector, bool write)
+/* A request begins, on whose behalf current says; interrupts are off. FAILS: it ends in -EIO.
+ * FAILS_MUTE: it gets no answer. */
+static inline enum fail_how fail_request(const struct block_device *bdev, u32 sector, bool write)
 {
-	return unlikely(fail_on) && fail_count_request(bdev, sector, write);
+	return unlikely(fail_on) ? fail_count_request(bdev, sector, write) : FAILS_NOT;
 }
 
 void fail_start(void);  /* from here on events count: the machine has started */

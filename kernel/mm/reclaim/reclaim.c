@@ -34,6 +34,7 @@
 
 static LIST_HEAD(done); /* irq: of struct page.lru, whose writes have ended */
 static u32 nr_writing;  /* pages sent and not yet finished */
+static u32 nr_failed;   /* sent, and could not be written */
 static u32 nr_writing_files; /* those of files among them */
 static u64 nr_reclaimed;
 static int worst_priority = DEF_PRIORITY;
@@ -46,6 +47,11 @@ int reclaim_worst_priority(void)
 
 	worst_priority = DEF_PRIORITY;
 	return p;
+}
+
+u32 reclaim_nr_failed(void)
+{
+	return nr_failed;
 }
 
 u32 reclaim_nr_writing(void)
@@ -142,6 +148,7 @@ static void finish_write_file(struct page *page)
 
 	bool failed = page_test_and_clear(page, PG_error);
 
+	nr_failed += failed;
 	if (failed && page_test(page, PG_shmem))
 		page_set(page, PG_dirty);
 	if (failed && page->inode)
@@ -157,6 +164,7 @@ static void finish_write(struct page *page)
 	bool laundering = page_test_and_clear(page, PG_laundering);
 
 	if (page_test_and_clear(page, PG_error)) {
+		nr_failed++;
 		page_set(page, PG_dirty);
 		if (!swap_count(page->slot) && !page->mapcount)
 			finish_evict(page);
