@@ -11,5 +11,6 @@ build/host/ext2: $(EXT2_OBJ)
 # What the tests of ext2 run in the kernel.
 $(eval $(call user_program,tests/kernel/ext2/fsops.c))
 $(eval $(call user_program,tests/kernel/ext2/rough.c))
+$(eval $(call user_program,tests/kernel/storm))
 
-EXT2_TESTS := build/host/ext2 build/user/fsops build/user/rough
+EXT2_TESTS := build/host/ext2 build/user/fsops build/user/rough build/user/storm
