@@ -30,7 +30,11 @@ struct set {
 	const uint32_t *values;
 };
 
-#define VALUES(...) ARRAY_SIZE(((uint32_t[]){ __VA_ARGS__ })), (const uint32_t[]){ __VA_ARGS__ }
+#define VALUES(...)                                                                                \
+	ARRAY_SIZE(((uint32_t[]){ __VA_ARGS__ })), (const uint32_t[])                              \
+	{                                                                                          \
+		__VA_ARGS__                                                                        \
+	}
 
 /* clang-format off */
 static const struct set sets[] = {
@@ -75,30 +79,36 @@ static const struct set sets[] = {
 /* clang-format on */
 
 static const char *const own_paths[] = {
-	"f",	"g",   "d",   "d/h", "d/i", "l",   "loop", "fifo",    "s",	 "m",	"n",
-	"a",	"b",   "c",   "m/a", "m/b", "n/a", "m/d",  "d/../f",  "./g",	 "d/e", "d/e/k",
-	"sw",	"",    "f/x", "a/b", ".",   "d/",  "m",	   long_name, longer_name,	"b/c",
+	"f",       "g",       "d",       "d/h",     "d/i",     "l",       "loop",      "fifo",
+	"s",       "m",       "n",       "a",       "b",       "c",       "m/a",       "m/b",
+	"n/a",     "m/d",     "d/../f",  "./g",     "d/e",     "d/e/k",   "sw",        "",
+	"f/x",     "a/b",     ".",       "d/",      "m",       long_name, longer_name, "b/c",
 	others[0], others[1], others[2], others[3], others[4], others[5],
 };
 static const char *const other_paths[] = {
-	"/dev/null",	     "/dev/zero",	"/dev/full",	    "/dev/urandom",
-	"/proc/self/maps",   "/proc/self/smaps", "/proc/self/stat",  "/proc/self/status",
-	"/proc/vmstat",	     "/proc/vm/policy", "/proc/meminfo",    "/proc/slabinfo",
-	"/proc/mounts",	     "/proc/1/maps",	"/proc/swaps",	    "/proc/locks",
-	"/proc/self/fd",     "/proc/self/exe",	"/proc/loadavg",    "/proc/vm/check",
+	"/dev/null",       "/dev/zero",        "/dev/full",       "/dev/urandom",
+	"/proc/self/maps", "/proc/self/smaps", "/proc/self/stat", "/proc/self/status",
+	"/proc/vmstat",    "/proc/vm/policy",  "/proc/meminfo",   "/proc/slabinfo",
+	"/proc/mounts",    "/proc/1/maps",     "/proc/swaps",     "/proc/locks",
+	"/proc/self/fd",   "/proc/self/exe",   "/proc/loadavg",   "/proc/vm/check",
 };
-static const char *const programs[] = { "/bin/true", "/bin/true", "/bin/false", "s", "f", "d", "none", "fifo" };
-static const char *const sources[] = { "/dev/sda2", "/dev/sda2", "none", "none", "f", "/dev/sda3", "/dev/null" };
-static const char *const places[] = { "m", "n", "m", "n", "d", "m/d", "f", "none", others[3], others[5] };
+static const char *const programs[] = { "/bin/true", "/bin/true", "/bin/false", "s",
+					"f",         "d",         "none",       "fifo" };
+static const char *const sources[] = { "/dev/sda2", "/dev/sda2", "none",     "none",
+				       "f",         "/dev/sda3", "/dev/null" };
+static const char *const places[] = { "m",   "n", "m",    "n",       "d",
+				      "m/d", "f", "none", others[3], others[5] };
 static const char *const types[] = { "ext2", "ext2", "ramfs", "tmpfs", "proc", "ext3", "" };
-static const char *const areas[] = { "/dev/sda3", "/dev/sda3", "sw", "sw", "f", "d", "/dev/null", "none" };
+static const char *const areas[] = { "/dev/sda3", "/dev/sda3", "sw",        "sw",
+				     "f",         "d",         "/dev/null", "none" };
 
 static const uint32_t addresses[] = {
-	0,	    1,		0xC0000000, 0xC0100000, 0xFFFFFFF0, 0xFFFFFFFF, 0x40000000, ARENA - 2,
-	0xBFFFFFFC, 0xFFFFF000, 0x80000000, 0x08048000, 0x7fffffff, 0xC0000000 - 4096,
+	0,         1,          0xC0000000, 0xC0100000, 0xFFFFFFF0, 0xFFFFFFFF, 0x40000000,
+	ARENA - 2, 0xBFFFFFFC, 0xFFFFF000, 0x80000000, 0x08048000, 0x7fffffff, 0xC0000000 - 4096,
 };
 static const uint32_t numbers[] = {
-	0xffffffff, 0xfffffffe, 0x80000000, 0x7fffffff, 0xC0000000, 65536, 65535, 4095, 64, 63, 100, 1 << 30, 0xfffff000,
+	0xffffffff, 0xfffffffe, 0x80000000, 0x7fffffff, 0xC0000000, 65536,      65535,
+	4095,       64,         63,         100,        1 << 30,    0xfffff000,
 };
 
 uint32_t draw(uint32_t below)
@@ -179,7 +189,8 @@ static uint32_t draw_page(void)
 
 static uint32_t draw_buffer(void)
 {
-	return draw(2) ? (uintptr_t)scratch + draw(SCRATCH / 8) * 4 : draw_page() + draw(PAGE_SIZE_BYTES);
+	return draw(2) ? (uintptr_t)scratch + draw(SCRATCH / 8) * 4
+		       : draw_page() + draw(PAGE_SIZE_BYTES);
 }
 
 static uint32_t draw_range(void)
@@ -197,7 +208,8 @@ static void *draw_action(void)
 	struct sigaction mine;
 
 	sigaction(SIGUSR1, NULL, &mine);
-	action.handler = draw(8) ? (draw(2) ? draw(2) : (uintptr_t)mine.sa_handler) : draw_wild_address();
+	action.handler = draw(8) ? (draw(2) ? draw(2) : (uintptr_t)mine.sa_handler)
+				 : draw_wild_address();
 	action.flags = draw(2) ? SA_RESTART : draw(2) ? SA_NODEFER : SA_SIGINFO;
 	action.mask[0] = draw(8) ? 0 : PICK(numbers);
 	return &action;
@@ -218,8 +230,18 @@ static void *draw_times(char letter)
 	static uint32_t words[8];
 
 	for (int i = 0; i < 8; i++)
-		words[i] = i % 2 ? draw(8) ? draw(letter == 'T' ? 200000 : 2000) : PICK(numbers) :
-				   (draw(16) ? 0 : PICK(numbers));
+		words[i] = i % 2 ? draw(8) ? draw(letter == 'T' ? 200000 : 2000) : PICK(numbers)
+				 : (draw(16) ? 0 : PICK(numbers));
+	return words;
+}
+
+/* The same with words of 64 bits. */
+static void *draw_long_times(void)
+{
+	static uint32_t words[8];
+
+	for (int i = 0; i < 8; i += 2)
+		words[i] = i % 4 ? draw(200000) : draw(16) ? 0 : PICK(numbers);
 	return words;
 }
 
@@ -285,7 +307,8 @@ static void *draw_strings(void)
 	static char *strings[8];
 
 	for (int i = 0; i < 7; i++)
-		strings[i] = draw(32) ? (char *)own_paths[draw(6)] : (char *)(uintptr_t)draw_wild_address();
+		strings[i] = draw(32) ? (char *)own_paths[draw(6)]
+				      : (char *)(uintptr_t)draw_wild_address();
 	strings[draw(7)] = NULL;
 	return strings;
 }
@@ -301,6 +324,8 @@ static uint32_t draw_struct(char letter)
 	case 'V':
 	case 'E':
 		return draw(8) ? (uintptr_t)draw_times(letter) : 0;
+	case '^':
+		return draw(8) ? (uintptr_t)draw_long_times() : 0;
 	case 'i':
 		return (uintptr_t)draw_vector();
 	case 'L':
@@ -358,6 +383,8 @@ static uint32_t draw_one(char letter)
 		return draw_number();
 	case 'f':
 		return draw_fd();
+	case '~':
+		return draw(3) ? CONSOLE_FD : draw_fd();
 	case 'N':
 		return 8 + draw(20);
 	case 'd':
@@ -379,8 +406,9 @@ static uint32_t draw_one(char letter)
 	case 'j':
 		return last_segments[draw(ARRAY_SIZE(last_segments))];
 	default:
-		return strchr("pqxv/yw", letter) ? draw_path(letter) :
-		       strchr("GgTVEiLUrc+", letter) ? draw_struct(letter) : draw_set(letter);
+		return strchr("pqxv/yw", letter)        ? draw_path(letter)
+		       : strchr("GgTVE^iLUrc+", letter) ? draw_struct(letter)
+							: draw_set(letter);
 	}
 }
 
@@ -398,6 +426,7 @@ void draw_args(const struct kind *kind, uint32_t *args)
 		args[i] = draw_one(letter);
 		if (draw(WILD_ONE_IN) || !may_be_wild(letter))
 			continue;
-		args[i] = strchr("pqxv/ywbaGgTVEiLUrc+", letter) ? draw_wild_address() : PICK(numbers);
+		args[i] = strchr("pqxv/ywbaGgTVE^iLUrc+", letter) ? draw_wild_address()
+								  : PICK(numbers);
 	}
 }

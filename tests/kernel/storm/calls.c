@@ -51,7 +51,7 @@ const struct kind kinds[] = {
 	{ "geteuid", "", SYS_geteuid, 1 },
 	{ "getegid", "", SYS_getegid, 1 },
 	{ "umount2", "/3", SYS_umount2, 6 },
-	{ "ioctl", "fIb", SYS_ioctl, 6 },
+	{ "ioctl", "~Ib", SYS_ioctl, 6 },
 	{ "fcntl", "fK+", SYS_fcntl, 6 },
 	{ "setpgid", "PP", SYS_setpgid, 2 },
 	{ "umask", "m", SYS_umask, 1 },
@@ -192,8 +192,8 @@ const struct kind kinds[] = {
 	{ "clock_gettime64", "ub", SYS_clock_gettime64, 1 },
 	{ "clock_settime64", "ub", SYS_clock_settime64, 1 },
 	{ "clock_getres_time64", "ub", SYS_clock_getres_time64, 1 },
-	{ "clock_nanosleep_time64", "uXTb", SYS_clock_nanosleep_time64, 1 },
-	{ "utimensat_time64", "dpV%", SYS_utimensat_time64, 1 },
+	{ "clock_nanosleep_time64", "uX^b", SYS_clock_nanosleep_time64, 1 },
+	{ "utimensat_time64", "dp^%", SYS_utimensat_time64, 1 },
 	{ "faccessat2", "dqX%", SYS_faccessat2, 2 },
 };
 /* clang-format on */

@@ -17,7 +17,8 @@ static void parse(const char *text)
 		r.first = r.last = strtoul(text, &after, 10);
 		if (*after == '-')
 			r.last = strtoul(after + 1, &after, 10);
-		if (after == text || nr_ranges == MAX_RANGES || (*after && *after != ',' && *after != '\n'))
+		if (after == text || nr_ranges == MAX_RANGES ||
+		    (*after && *after != ',' && *after != '\n'))
 			usage_error("storm: --keep: ranges as 3-7,12\n");
 		ranges[nr_ranges++] = r;
 		text = after + (*after != '\0');

@@ -11,10 +11,10 @@
  */
 #include "storm.h"
 
-#define HELP                                                                                        \
-	"usage: storm CALLS [--seed N] [--workers N] [--keep LIST] DIR [DIR]\n"                     \
-	"Make CALLS system calls drawn from a seed, in a folder of each DIR. --keep: only those\n"  \
-	"with these numbers (3-7,12; or /FILE with such a list). Prints for each call how often\n"  \
+#define HELP                                                                                       \
+	"usage: storm CALLS [--seed N] [--workers N] [--keep LIST] DIR [DIR]\n"                    \
+	"Make CALLS system calls drawn from a seed, in a folder of each DIR. --keep: only those\n" \
+	"with these numbers (3-7,12; or /FILE with such a list). Prints for each call how often\n" \
 	"it succeeded and failed; exit status 1 when something was touched that must not be.\n"
 
 enum { ROUND = 4000, TICK_MS = 5, NUDGE_TICKS = 8, KILL_TICKS = 24, HANG_TICKS = 12000 };
@@ -159,7 +159,8 @@ int main(int argc, char **argv)
 		dirs[nr_dirs] = argv[nr_dirs + 2];
 		snprintf(work[nr_dirs], sizeof(work[0]), "%s/storm.d", dirs[nr_dirs]);
 	}
-	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		     0);
 	if (board == MAP_FAILED)
 		die_errno("mmap");
 	sysctl_keep();

@@ -139,7 +139,8 @@ void place_clear(void)
 /* Descriptors 0 to 15: of every kind some; and the arena: memory, a file, what may only be read, a hole. */
 void place_enter(int dir)
 {
-	static const char *const names[] = { "/dev/null", "/dev/zero", "/dev/null", "f", "d/h", "g", "d", "." };
+	static const char *const names[] = { "/dev/null", "/dev/zero", "/dev/null", "f",
+					     "d/h",       "g",         "d",         "." };
 	int ends[2];
 
 	must(!chdir(work[dir]), work[dir]);
@@ -153,6 +154,7 @@ void place_enter(int dir)
 	syscall(SYS_memfd_create, "storm", 0);
 	open("/proc/self/maps", O_RDONLY);
 	open("/dev/full", O_RDWR);
+	dup2(open("/dev/console", O_RDONLY | O_NOCTTY), CONSOLE_FD);
 	mmap((void *)ARENA, ARENA_PAGES * PAGE_SIZE_BYTES, PROT_READ | PROT_WRITE,
 	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 	mmap((void *)(ARENA + 16 * PAGE_SIZE_BYTES), 5 * PAGE_SIZE_BYTES, PROT_READ | PROT_WRITE,

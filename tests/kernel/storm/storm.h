@@ -13,6 +13,7 @@ enum {
 	ARENA_PAGES = 192,
 	ARENA = 0x20000000,
 	SCRATCH = 64 << 10,
+	CONSOLE_FD = 30,
 	BY_HAND = 1000, /* numbers from here on are no system calls */
 };
 

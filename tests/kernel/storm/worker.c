@@ -21,8 +21,8 @@ static long system_call(uint32_t number, const uint32_t *a)
 	last_word = a[5];
 	__asm__ volatile("pushl %%ebp; movl %[last], %%ebp; int $0x80; popl %%ebp"
 			 : "=a"(ret)
-			 : "a"(number), "b"(a[0]), "c"(a[1]), "d"(a[2]), "S"(a[3]), "D"(a[4]),
-			   [last] "m"(last_word)
+			 : "a"(number), "b"(a[0]), "c"(a[1]), "d"(a[2]), "S"(a[3]),
+			   "D"(a[4]), [last] "m"(last_word)
 			 : "memory");
 	return ret;
 }
@@ -90,6 +90,18 @@ static bool makes_copy(const struct kind *kind)
 	return kind->number == SYS_fork || kind->number == SYS_vfork || kind->number == SYS_clone;
 }
 
+/* A success of these is not seen: they are counted before. */
+static bool leaves(const struct kind *kind)
+{
+	static const short numbers[] = { SYS_exit, SYS_exit_group, SYS_execve, SYS_sigreturn,
+					 SYS_rt_sigreturn };
+
+	for (size_t n = 0; n < ARRAY_SIZE(numbers); n++)
+		if (kind->number == numbers[n])
+			return true;
+	return false;
+}
+
 static void count(const struct kind *kind, uint32_t i, long ret)
 {
 	unsigned error = ret < 0 && ret > -NR_ERRORS ? -ret : 0;
@@ -123,7 +135,11 @@ static bool make_call(uint32_t i)
 	draw_args(kind, args);
 	if (makes_copy(kind) && depth == MAX_DEPTH)
 		return false;
+	if (leaves(kind))
+		board->cells[kind - kinds][0].nr++;
 	ret = perform(kind, args);
+	if (leaves(kind))
+		board->cells[kind - kinds][0].nr--;
 	if (makes_copy(kind) && !ret)
 		return true;
 	count(kind, i, ret);
