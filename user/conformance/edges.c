@@ -157,6 +157,20 @@ static void test_processes(void)
 		;
 }
 
+/* A link that leads nowhere is still there after each try: it was once put away with every one. */
+static void test_program_that_is_not_there(void)
+{
+	char *none[] = { NULL };
+
+	CHECK(!symlink("nothing", "/tmp/edges-link"));
+	for (int i = 0; i < 3; i++)
+		FAILS(execve("/tmp/edges-link", none, none), ENOENT);
+	CHECK(!rename("/tmp/edges-link", "/tmp/edges-moved") && !unlink("/tmp/edges-moved"));
+	CHECK(!symlink("edges-link", "/tmp/edges-link"));
+	FAILS(execve("/tmp/edges-link", none, none), ELOOP);
+	CHECK(!unlink("/tmp/edges-link"));
+}
+
 static unsigned long swap_total_kib(void)
 {
 	char text[4096], *at;
@@ -241,6 +255,7 @@ int main(int argc, char **argv)
 	test_signal_address();
 	test_long_paths();
 	test_processes();
+	test_program_that_is_not_there();
 	test_sysinfo();
 	test_place_only();
 	return check_report("edges");
