@@ -8,6 +8,7 @@ As a program: one run, and with --shrink the shortest list of calls that fails i
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import struct
 import subprocess
@@ -22,7 +23,7 @@ from guest import Result, boot
 from shrink import shrink
 from tidemark import qemu
 
-PROGRAM = qemu.ROOT / "build/user/storm"
+PROGRAM = Path(os.environ.get("STORM", qemu.ROOT / "build/user/storm"))
 PAGE, SECTOR, FIRST = 4096, 512, 8
 SWAP_PAGES = 512
 ROUND = 4000  # main.c
@@ -37,11 +38,12 @@ class Storm:
     seed: int = 1
     keep: tuple[Range, ...] = ()
     vm: str = "2q"
-    mem: str = "8M"
+    mem: str = "6M"
     swap: str = "sim:ssd,size=24M"
     cmdline: str = ""
     after: str = ""
     timeout: float = 900
+    qemu_flags: str = ""
 
     def command(self) -> str:
         """What runs it again."""
@@ -138,6 +140,7 @@ def run(storm: Storm) -> Outcome:
             vm=storm.vm,
             cmdline=storm.cmdline or None,
             timeout=storm.timeout,
+            qemu_flags=storm.qemu_flags,
         )
         wrong = judge_console(result) or judge_disk(disk, parts)
         return Outcome(result, disk.read_bytes(), wrong)
@@ -192,11 +195,12 @@ def main() -> int:
     parser.add_argument("calls", type=int)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--vm", default="2q")
-    parser.add_argument("--mem", default="8M")
+    parser.add_argument("--mem", default="6M")
     parser.add_argument("--swap", default="sim:ssd,size=24M")
     parser.add_argument("--cmdline", default="")
     parser.add_argument("--keep", type=ranges, default=())
     parser.add_argument("--timeout", type=float, default=900, help="s of this machine's time")
+    parser.add_argument("--qemu-flags", default="", help="more arguments for QEMU, as -s for gdb")
     parser.add_argument("--shrink", action="store_true", help="the shortest list of calls that fails so")
     options = vars(parser.parse_args())
     shrinks = options.pop("shrink")

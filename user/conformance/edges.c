@@ -79,6 +79,19 @@ static void test_map_over(void)
 	CHECK(!munmap(page, PAGE_SIZE_BYTES));
 }
 
+/* Memory of a file beyond its end cannot be locked, as memory that is not there. */
+static void test_lock_behind_the_end(void)
+{
+	int fd = open("/tmp/edges", O_RDWR | O_CREAT | O_TRUNC, 0600);
+	char *two;
+
+	CHECK(!ftruncate(fd, 1));
+	two = mmap(NULL, 2 * PAGE_SIZE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	CHECK(!mlock(two, PAGE_SIZE_BYTES));
+	FAILS(mlock(two, 2 * PAGE_SIZE_BYTES), ENOMEM);
+	CHECK(!munmap(two, 2 * PAGE_SIZE_BYTES) && !close(fd) && !unlink("/tmp/edges"));
+}
+
 static void test_unmapped_ranges(void)
 {
 	char *page = last_page();
@@ -95,6 +108,7 @@ static void test_unmapped_ranges(void)
 	CHECK(!madvise(page + PAGE_SIZE_BYTES, 0, MADV_NORMAL));
 	CHECK(!mlockall(MCL_CURRENT) && !munlockall());
 	munmap(page, PAGE_SIZE_BYTES);
+	test_lock_behind_the_end();
 }
 
 /* A period that ends while the signal is ignored is lost; those after it are not. */

@@ -383,6 +383,8 @@ static uint32_t draw_one(char letter)
 		return draw_number();
 	case 'f':
 		return draw_fd();
+	case '<': /* most are those that others lock, too */
+		return draw(3) ? 3 + draw(5) : draw_fd();
 	case '~':
 		return draw(3) ? CONSOLE_FD : draw_fd();
 	case 'N':

@@ -97,9 +97,7 @@ bool control_clear(void)
 			kill(list[i].pid, SIGKILL);
 			alive++;
 		}
-		while (waitpid(-1, NULL, WNOHANG) > 0)
-			;
-		sleep_ms(alive ? 5 : 0);
+		sleep_ms(5);
 	}
 	for (int i = 0; alive && i < nr; i++)
 		if (is_alive(&list[i]))

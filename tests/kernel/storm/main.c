@@ -34,9 +34,11 @@ static void start(unsigned worker, uint32_t end)
 	pid_t pid;
 
 	fflush(stdout);
-	pid = fork();
-	if (pid < 0)
-		die_errno("fork");
+	while ((pid = fork()) < 0) { /* the copies have taken all places, or all memory */
+		board->nr_clears++;
+		if (!control_clear())
+			exit(1);
+	}
 	if (!pid) {
 		setsid();
 		args_prepare(worker % nr_dirs);
@@ -167,7 +169,8 @@ int main(int argc, char **argv)
 	control_begin();
 	ok = run(parse_number(argv[1], "CALLS", 1, 1000000000));
 	report();
-	printf("R storm seed=%u calls=%u restarts=%u nudges=%u kills=%u failures=%d\n", seed,
-	       board->nr_calls, board->nr_restarts, board->nr_nudges, board->nr_kills, !ok);
+	printf("R storm seed=%u calls=%u restarts=%u nudges=%u kills=%u clears=%u failures=%d\n",
+	       seed, board->nr_calls, board->nr_restarts, board->nr_nudges, board->nr_kills,
+	       board->nr_clears, !ok);
 	return !ok;
 }

@@ -157,6 +157,8 @@ void place_enter(int dir)
 	dup2(open("/dev/console", O_RDONLY | O_NOCTTY), CONSOLE_FD);
 	mmap((void *)ARENA, ARENA_PAGES * PAGE_SIZE_BYTES, PROT_READ | PROT_WRITE,
 	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	for (uint32_t page = 0; page < ARENA_PAGES; page++)
+		*lab_at((void *)ARENA, page, 0) = page;
 	mmap((void *)(ARENA + 16 * PAGE_SIZE_BYTES), 5 * PAGE_SIZE_BYTES, PROT_READ | PROT_WRITE,
 	     MAP_SHARED | MAP_FIXED, 4, 0);
 	mprotect((void *)(ARENA + 32 * PAGE_SIZE_BYTES), 8 * PAGE_SIZE_BYTES, PROT_READ);

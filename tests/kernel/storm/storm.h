@@ -38,7 +38,7 @@ struct board {
 		uint32_t next, check; /* the call after that in progress; its complement */
 		int pid;
 	} workers[MAX_WORKERS];
-	uint32_t nr_calls, nr_restarts, nr_nudges, nr_kills;
+	uint32_t nr_calls, nr_restarts, nr_nudges, nr_kills, nr_clears;
 };
 
 extern struct board *board;

@@ -135,6 +135,9 @@ static bool make_call(uint32_t i)
 	draw_args(kind, args);
 	if (makes_copy(kind) && depth == MAX_DEPTH)
 		return false;
+	if (leaves(kind) && !depth &&
+	    draw(4)) /* mostly copies end so: a worker has gathered something */
+		return false;
 	if (leaves(kind))
 		board->cells[kind - kinds][0].nr++;
 	ret = perform(kind, args);
