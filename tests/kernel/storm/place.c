@@ -79,12 +79,14 @@ static void remove_tree(const char *path)
 	must(!rmdir(path), path);
 }
 
-/* What is mounted below the folders, the last one first. */
-static void unmount_all(void)
+/* What is mounted below the folders, the last one first. How many were unmounted; *left: could not be. */
+static int unmount_some(int *left)
 {
 	static char text[8192];
 	char *line, *target;
+	int done = 0;
 
+	*left = 0;
 	if (read_file("/proc/mounts", text, sizeof(text)) < 0)
 		die_errno("/proc/mounts");
 	while ((line = strrchr(text, '\n'))) {
@@ -92,9 +94,24 @@ static void unmount_all(void)
 		line = strrchr(text, '\n');
 		target = strchr(line ? line + 1 : text, ' ') + 1;
 		target[strcspn(target, " ")] = '\0';
-		if (strstr(target, "/storm.d") && umount(target))
-			die_errno(target);
+		if (!strstr(target, "/storm.d"))
+			continue;
+		if (umount(target))
+			++*left;
+		else
+			done++;
 	}
+	return done;
+}
+
+/* One that lies below an older one, by way of a working directory, is reached when that has gone. */
+static void unmount_all(void)
+{
+	int left;
+
+	do
+		must(unmount_some(&left) || !left, "umount");
+	while (left);
 }
 
 static void swap_off(void)
