@@ -1,4 +1,4 @@
-"""Random system calls in the guest: a run of the program `storm` with its disk, the judgement, and the shortest run that fails.
+"""Random system calls in the guest: a run of the program `storm`, what is wrong with it, the shortest that fails.
 
 As a program: one run, and with --shrink the shortest list of calls that fails in the same way, as a command.
 
