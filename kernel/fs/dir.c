@@ -207,6 +207,8 @@ static int unlink_locked(struct walk *w, struct inode *inode, struct dentry *ent
 /* May the name be removed, by rmdir or by unlink? */
 static int may_remove(const struct walk *w, const struct inode *inode, bool by_rmdir)
 {
+	if (inode->state & INODE_SWAP) /* swapoff could not find it any more */
+		return -EPERM;
 	if (inode_is_dir(inode) != by_rmdir)
 		return by_rmdir ? -ENOTDIR : -EISDIR;
 	if (!by_rmdir && w->slash)
@@ -266,6 +268,8 @@ static bool is_inside(const struct inode *dir, const struct inode *tree)
 static int may_move(const struct walk *from, const struct walk *to, const struct inode *inode,
 		    const struct inode *old)
 {
+	if ((inode->state | (old ? old->state : 0)) & INODE_SWAP)
+		return -EPERM;
 	if (!inode_is_dir(inode) && (from->slash || to->slash))
 		return -ENOTDIR;
 	if (inode_is_dir(inode) && is_inside(to->dir, inode))

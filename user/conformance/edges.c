@@ -79,6 +79,19 @@ static void test_map_over(void)
 	CHECK(!munmap(page, PAGE_SIZE_BYTES));
 }
 
+/* Memory of a file beyond its end cannot be locked, as memory that is not there. */
+static void test_lock_behind_the_end(void)
+{
+	int fd = open("/tmp/edges", O_RDWR | O_CREAT | O_TRUNC, 0600);
+	char *two;
+
+	CHECK(!ftruncate(fd, 1));
+	two = mmap(NULL, 2 * PAGE_SIZE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	CHECK(!mlock(two, PAGE_SIZE_BYTES));
+	FAILS(mlock(two, 2 * PAGE_SIZE_BYTES), ENOMEM);
+	CHECK(!munmap(two, 2 * PAGE_SIZE_BYTES) && !close(fd) && !unlink("/tmp/edges"));
+}
+
 static void test_unmapped_ranges(void)
 {
 	char *page = last_page();
@@ -95,6 +108,7 @@ static void test_unmapped_ranges(void)
 	CHECK(!madvise(page + PAGE_SIZE_BYTES, 0, MADV_NORMAL));
 	CHECK(!mlockall(MCL_CURRENT) && !munlockall());
 	munmap(page, PAGE_SIZE_BYTES);
+	test_lock_behind_the_end();
 }
 
 /* A period that ends while the signal is ignored is lost; those after it are not. */
@@ -155,6 +169,20 @@ static void test_processes(void)
 	CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 42);
 	while (wait(NULL) > 0)
 		;
+}
+
+/* A link that leads nowhere is still there after each try: it was once put away with every one. */
+static void test_program_that_is_not_there(void)
+{
+	char *none[] = { NULL };
+
+	CHECK(!symlink("nothing", "/tmp/edges-link"));
+	for (int i = 0; i < 3; i++)
+		FAILS(execve("/tmp/edges-link", none, none), ENOENT);
+	CHECK(!rename("/tmp/edges-link", "/tmp/edges-moved") && !unlink("/tmp/edges-moved"));
+	CHECK(!symlink("edges-link", "/tmp/edges-link"));
+	FAILS(execve("/tmp/edges-link", none, none), ELOOP);
+	CHECK(!unlink("/tmp/edges-link"));
 }
 
 static unsigned long swap_total_kib(void)
@@ -241,6 +269,7 @@ int main(int argc, char **argv)
 	test_signal_address();
 	test_long_paths();
 	test_processes();
+	test_program_that_is_not_there();
 	test_sysinfo();
 	test_place_only();
 	return check_report("edges");

@@ -262,7 +262,7 @@ struct path_at {
  * Names. Paths are kernel strings, relative to current's working directory unless they begin
  * with a slash. All may sleep; all return 0 or -errno unless they say otherwise.
  */
-/* The inode of a path, with a reference. follow: of a final symlink. */
+/* The inode of a path, with a reference; unchanged on failure. follow: of a final symlink. */
 int vfs_lookup(const char *path, bool follow, struct inode **inode);
 /* Opens: a file with count 1 in *file. mode: of a new file, umask already applied. */
 int vfs_open(const char *path, u32 flags, u32 mode, struct file **file);

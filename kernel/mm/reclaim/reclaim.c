@@ -31,6 +31,7 @@
 #include "sched/timer.h"
 
 #define PAUSE_NS 1000000u
+#define RESCUE_PATIENCE_NS 1000000000ull
 
 static LIST_HEAD(done); /* irq: of struct page.lru, whose writes have ended */
 static u32 nr_writing;  /* pages sent and not yet finished */
@@ -396,8 +397,24 @@ void reclaim_pause(void)
 }
 
 /*
- * Passes from calm to desperate until something was freed; false: nothing can be. Pages that were
- * rescued can be, once who uses them has run. The policy is only to blame for a last pass in which
+ * Pages that were rescued can be freed, once who uses them has run; unless those wait for memory, too. So
+ * when for a while pages are rescued and not one is freed, that is hopeless.
+ */
+static bool rescued_in_vain(void)
+{
+	static u64 since_ns, last_ns, freed;
+	u64 now = clock_ns();
+
+	if (nr_reclaimed != freed || now - last_ns > RESCUE_PATIENCE_NS)
+		since_ns = now;
+	freed = nr_reclaimed;
+	last_ns = now;
+	return now - since_ns > RESCUE_PATIENCE_NS;
+}
+
+/*
+ * Passes from calm to desperate until something was freed; false: nothing can be. The policy is
+ * only to blame for a last pass in which
  * it gave nothing to evict, and if it gave nothing at all, when no page was being written.
  */
 static bool reclaim_some(u32 zone_mask, u32 want)
@@ -423,7 +440,7 @@ static bool reclaim_some(u32 zone_mask, u32 want)
 	if (vm_events[VM_pgrescued] == rescued)
 		return !innocent && policy_blame(zone_mask, given);
 	reclaim_pause();
-	return true;
+	return !rescued_in_vain();
 }
 
 void reclaim_begin(void)

@@ -13,9 +13,10 @@ $(eval $(call user_program,tests/kernel/ext2/fsops.c))
 $(eval $(call user_program,tests/kernel/ext2/rough.c))
 $(eval $(call user_program,tests/kernel/ext2/gone.c))
 $(eval $(call user_program,tests/kernel/hostile))
+$(eval $(call user_program,tests/kernel/storm))
 
 # What the tests of failures run there.
 $(eval $(call user_program,tests/kernel/fail/nth.c))
 $(eval $(call user_program,tests/kernel/fail/work.c))
 
-EXT2_TESTS := build/host/ext2 build/user/fsops build/user/rough build/user/nth build/user/work build/user/hostile build/user/gone
+EXT2_TESTS := build/host/ext2 build/user/fsops build/user/rough build/user/nth build/user/work build/user/hostile build/user/gone build/user/storm
