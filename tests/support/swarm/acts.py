@@ -76,7 +76,7 @@ def kill(rng: Random, items: list[Item]) -> str:
 
 
 def fail(rng: Random, items: list[Item]) -> str:
-    kind, most = rng.choice((("alloc", 5000), ("alloc", 5000), ("read", 100), ("write", 100)))
+    kind, most = rng.choice((("alloc", 5000), ("alloc", 5000), ("read", 100), ("write", 100), ("mute", 100)))
     return f"echo {kind}:{known.logarithmic(rng, 1, most)} >/proc/fail"
 
 

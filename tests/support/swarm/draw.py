@@ -75,10 +75,10 @@ WORDS: list[Callable[[Random], str]] = [
 
 def failure(rng: Random, has_disk: bool) -> list[Item]:
     """Something that fails once, or the end of the power."""
-    kind = rng.choice(("read", "write", "alloc", "alloc", "none", "none", "none", "cut"))
+    kind = rng.choice(("read", "write", "mute", "alloc", "alloc", "none", "none", "none", "none", "cut"))
     if kind == "cut" and has_disk:
         return [Item("word", f"cut={logarithmic(rng, 1, 3000)}"), Item("word", f"cut_seed={rng.randrange(1000)}")]
-    if kind in ("read", "write", "alloc"):
+    if kind in ("read", "write", "mute", "alloc"):
         return [Item("word", f"fail={kind}:{logarithmic(rng, *((100, 20000) if kind == 'alloc' else (1, 500)))}")]
     return []
 

@@ -7,7 +7,7 @@ import re
 import shutil
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from progress import Tried
@@ -39,7 +39,6 @@ class Hunt:
 
     folder: Path = FOLDER
     said: Callable[[str], None] = print
-    verdicts: dict[tuple[Item, ...], list[str]] = field(default_factory=dict)
 
     def run(self, items: list[Item], rounds: int = 0) -> Outcome:
         """One run. NoRoom when its files do not fit."""

@@ -133,9 +133,9 @@ def expected(row: dict[str, str]) -> bool:
     return row["COMMAND"] in ("spin", "torture") and row["EXIT"] in ("-9", "-15", "42")
 
 
-def killed_with_room(outcome: Outcome) -> Iterator[str]:
-    """Nobody is killed for memory while much of the swap area is free."""
-    for line in lines(outcome):
+def killed_with_room(outcome: Outcome, items: list[Item]) -> Iterator[str]:
+    """Nobody is killed for memory while much of the swap area is free, and its disk takes pages."""
+    for line in lines(outcome) if not on_purpose(items, "fail") else ():
         found = re.search(r"^Out of memory: (\d+) frames free, (\d+) swap slots free", line)
         if found and int(found[2]) > 512:
             yield "killed for memory, with many swap slots free"
@@ -188,5 +188,5 @@ def judge(outcome: Outcome, items: list[Item], folder: Path, rounds: int = 0) ->
         *checks(outcome, rounds or rounds_of(items)),
         *processes(outcome, items),
     ]
-    wrong += [*killed_with_room(outcome), *leaks(outcome), *disk_is_sound(outcome, items, folder)]
+    wrong += [*killed_with_room(outcome, items), *leaks(outcome), *disk_is_sound(outcome, items, folder)]
     return list(dict.fromkeys(wrong))
