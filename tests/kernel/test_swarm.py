@@ -119,6 +119,7 @@ def test_judge_notices(console: str, code: int, verdict: list[str]) -> None:
 
 def test_a_purpose_excuses_only_what_it_explains() -> None:
     killed = GOOD + TABLE.format(status=-9)
+    assert judged(GOOD + "policy violation: x\n", items=[Item("word", "fail=read:1")]) == ["policy violation: x"]
     assert judged(killed) == ["thrash ended with -9"]
     assert judged(killed, items=[JOB, Item("act", "kill -KILL %1")]) == []
     assert judged(GOOD.replace("pages 20", "pages 21", 1), items=[JOB, Item("word", "fail=alloc:7")]) == [

@@ -115,7 +115,8 @@ def try_one(hunt: Hunt, seed: int, number: int) -> Failure | None:
     if not wrong:
         return None
     hunt.said(f"  {seed}.{number}: {'; '.join(wrong)}; now it is made shorter")
-    return Failure(f"{seed}.{number}", wrong, session(hunt.shorter(items, wrong[0])).command())
+    rounds = LEAK_ROUNDS if wrong[0].startswith("leak: ") else 0
+    return Failure(f"{seed}.{number}", wrong, session(hunt.shorter(items, wrong[0]), rounds).command())
 
 
 def name_of(seed: int, number: int) -> str:

@@ -89,7 +89,7 @@ def nothing_bad(outcome: Outcome, items: list[Item]) -> Iterator[str]:
     never = NEVER if on_purpose(items, "fail") else (*NEVER, *SOUND_DISK)
     for line in lines(outcome):
         if found := re.search("|".join(never), line):
-            yield without_numbers(found[1] or found[0])
+            yield without_numbers(found[found.lastindex or 0])
 
 
 def checks(outcome: Outcome, rounds: int) -> Iterator[str]:
