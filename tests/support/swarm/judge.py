@@ -37,6 +37,7 @@ SOUND_DISK = (r"^R (?!torture ).*(corrupt=[1-9])", r"\d+ words differ", r"ext2: 
 # What explains that a process did not end as it should.
 KILLED_FOR_MEMORY = r"^Out of memory: \d+ frames free"
 EXCUSES = (KILLED_FOR_MEMORY, r"No space left", r": Out of memory", r"Cannot allocate memory", r"Resource temporarily")
+INIT_DIED = "panic: init died: signal 7\n"  # its pages were on a disk that failed on purpose
 MAY_FAIL = ("sh", "kill", "swapon", "swapoff", "mkswap", "forkbomb", "echo", "fstools", "rm", "cat", "sleep", "find")
 
 
@@ -182,6 +183,8 @@ def disk_is_sound(outcome: Outcome, items: list[Item], folder: Path) -> Iterator
 
 def judge(outcome: Outcome, items: list[Item], folder: Path, rounds: int = 0) -> list[str]:
     """All that is wrong, each once; [] for a good run."""
+    if on_purpose(items, "fail") and INIT_DIED in outcome.console:
+        return []
     wrong = [
         *ended(outcome),
         *nothing_bad(outcome, items),
