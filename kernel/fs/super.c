@@ -142,6 +142,7 @@ void super_release_device(struct super_block *sb)
 		printk("%s: %s: %u pages and inodes could not be written and are lost\n",
 		       sb->type->name, bdev->name, bdev->nr_lost);
 	}
+	cache_forget_evicted(bdev->inode);
 	bdev_release(bdev);
 }
 

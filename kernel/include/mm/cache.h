@@ -91,6 +91,8 @@ void cache_truncate(struct inode *inode, u64 size);
 void cache_clear_tail(struct inode *inode);
 /* All pages, clean or not: the inode goes for good. Sleeps only if it has pages. */
 void cache_drop(struct inode *inode);
+/* The shadows of pages that were evicted, but no page. Never sleeps. */
+void cache_forget_evicted(struct inode *inode);
 /* Drops what is clean, not mapped and not in use: pages dropped. Never sleeps. */
 u32 cache_shrink(struct inode *inode);
 /* Writes what is dirty and waits for it: 0, or -EIO if a write failed meanwhile, whose page stays
