@@ -156,14 +156,21 @@ int cache_get_page(struct inode *inode, u32 index, struct page **page)
 	return 0;
 }
 
-int cache_fault_page(struct inode *inode, u32 index, struct readahead *ahead, struct page **page,
-		     bool *major)
+static __attribute__((noinline)) int fault_stored(struct inode *inode, u32 index,
+						  struct readahead *ahead, struct page **page,
+						  bool *major)
 {
-	if (!inode->cache.ops)
-		return get_kept(inode, index, page);
 	if (!cache_find(inode, index))
 		guard_call_fault(current->mm);
 	return cache_read_page(inode, index, 1, ahead, page, major);
+}
+
+int cache_fault_page(struct inode *inode, u32 index, struct readahead *ahead, struct page **page,
+		     bool *major)
+{
+	if (inode->cache.ops)
+		return fault_stored(inode, index, ahead, page, major);
+	return get_kept(inode, index, page);
 }
 
 /* Writing. */
