@@ -176,7 +176,8 @@ int cache_fault_page(struct inode *inode, u32 index, struct readahead *ahead, st
 /* Writing. */
 
 /* Fills a hole from the user: 0, -EFAULT, -ENOSPC, or -EEXIST: it is none any more. */
-static int write_hole(struct inode *inode, u32 index, u32 off, const char *user, u32 n)
+static __attribute__((noinline)) int write_hole(struct inode *inode, u32 index, u32 off,
+						const char *user, u32 n)
 {
 	struct page *page;
 	int err;
@@ -199,16 +200,14 @@ static inline int write_kept(struct inode *inode, u32 index, u32 off, const char
 	struct page *page;
 	int err;
 
-	do {
-		page = cache_find(inode, index);
-		if (!page) {
-			err = write_hole(inode, index, off, user, n);
-		} else {
-			page_get(page);
-			err = page_from_user(page, off, user, n);
-			page_put(page);
-		}
-	} while (unlikely(err == -EEXIST));
+	while (!(page = radix_find(&inode->cache.pages, index))) {
+		err = write_hole(inode, index, off, user, n);
+		if (err != -EEXIST)
+			return err;
+	}
+	page_get(page);
+	err = page_from_user(page, off, user, n);
+	page_put(page);
 	return err;
 }
 
@@ -233,12 +232,14 @@ static inline __attribute__((always_inline)) int write_pages(
 		u32 len = MIN(PAGE_SIZE - off, n);
 
 		err = write_page(inode, at >> PAGE_SHIFT, off, from, len);
-		if (err == -EFAULT && before_border(from, len) < len) {
+		if (unlikely(err)) {
+			if (err != -EFAULT || before_border(from, len) == len)
+				break;
 			n = len = before_border(from, len);
 			err = write_page(inode, at >> PAGE_SHIFT, off, from, len);
+			if (err)
+				break;
 		}
-		if (err)
-			break;
 		at += len;
 		from += len;
 		n -= len;
