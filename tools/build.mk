@@ -22,7 +22,7 @@ POLICIES := $(filter-out TEMPLATE %_test %_ktest,$(basename $(notdir $(wildcard 
 
 COMMON := -std=gnu11 -march=i686 -O2 -g -fno-pie -Wall -Wextra -Werror=implicit-function-declaration
 KFLAGS := $(COMMON) -Wmissing-prototypes -mregparm=3 -ffreestanding -fno-stack-protector -fno-omit-frame-pointer \
-	-fno-asynchronous-unwind-tables -fno-strict-aliasing -mno-mmx -mno-sse -mno-80387 -Ikernel/include
+	-fno-asynchronous-unwind-tables -fno-strict-aliasing -mmemset-strategy=rep_4byte:-1:noalign -mmemcpy-strategy=rep_4byte:-1:noalign -mno-mmx -mno-sse -mno-80387 -Ikernel/include
 LDFLAGS := -nostdlib -static -no-pie -Wl,-T,linker.ld -Wl,--build-id=none -Wl,-z,noexecstack
 STRICT := $(if $(WERROR),-Werror)
 # Whatever folder the tree is in, the files are the same. The shell knows its name; make would split it at blanks.

@@ -38,7 +38,7 @@ struct inode *inode_alloc(struct super_block *sb, u32 mode)
 
 	if (!inode)
 		return NULL;
-	memset(inode, 0, offsetof(struct inode, lock));
+	memset(&inode->changed, 0, offsetof(struct inode, lock) - offsetof(struct inode, changed));
 	inode->ino = ++last_ino;
 	inode->mode = mode;
 	inode->count = 1;

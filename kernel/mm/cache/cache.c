@@ -72,12 +72,6 @@ static void free_nodes(struct radix_nodes *nodes)
 		kmem_cache_free(node_cache(), node);
 }
 
-void cache_init(struct page_cache *cache)
-{
-	INIT_LIST_HEAD(&cache->regions);
-	INIT_LIST_HEAD(&cache->dirty);
-}
-
 void cache_room(u64 *pages, u64 *left)
 {
 	*pages = cache_max_kept;
