@@ -343,7 +343,8 @@ void cache_truncate(struct inode *inode, u64 size)
 {
 	u32 first = (size + PAGE_SIZE - 1) >> PAGE_SHIFT;
 
-	drop_from(inode, first);
+	if (inode->cache.pages.root)
+		drop_from(inode, first);
 	filemap_unmap_private(inode, first);
 	if (is_shmem(inode))
 		shmem_clear_tail(inode, size);
