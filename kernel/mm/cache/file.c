@@ -30,33 +30,40 @@ static inline int read_kept(struct inode *inode, u32 index, u32 off, char *user,
 	return err;
 }
 
-/* left: bytes that the reader needs from off on. */
-static int read_page(struct file *f, u32 index, u32 off, char *user, u32 n, u32 left)
+/* One instance for each kind of file. */
+static inline __attribute__((always_inline)) long read_pages(struct file *f, char *user, u32 n,
+							     u64 *pos, bool stored)
 {
-	if (f->inode->cache.ops)
-		return stored_read(f, index, off, user, n, left);
-	return read_kept(f->inode, index, off, user, n);
-}
-
-static __attribute__((noinline)) long read_pages(struct file *f, char *user, u32 n, u64 *pos)
-{
-	u32 at = *pos, done = 0;
+	struct inode *inode = f->inode;
+	u32 at = *pos, done;
 	int err = 0;
 
-	while (done < n) {
+	for (u32 len; n; at += len, user += len, n -= len) {
 		u32 off = at & (PAGE_SIZE - 1);
-		u32 len = MIN(PAGE_SIZE - off, n - done);
 
-		err = read_page(f, at >> PAGE_SHIFT, off, user + done, len, n - done);
+		len = MIN(PAGE_SIZE - off, n);
+		if (stored)
+			err = stored_read(f, at >> PAGE_SHIFT, off, user, len, n);
+		else
+			err = read_kept(inode, at >> PAGE_SHIFT, off, user, len);
 		if (err)
 			break;
-		at += len;
-		done += len;
 	}
+	done = at - (u32)*pos;
 	*pos = at;
 	if (err == -EINVAL) /* the file has become shorter meanwhile */
 		err = 0;
 	return done ? (long)done : err;
+}
+
+static __attribute__((noinline)) long read_stored(struct file *f, char *user, u32 n, u64 *pos)
+{
+	return read_pages(f, user, n, pos, true);
+}
+
+static __attribute__((noinline)) long read_many(struct file *f, char *user, u32 n, u64 *pos)
+{
+	return read_pages(f, user, n, pos, false);
 }
 
 long cache_file_read(struct file *f, void *user, size_t n, u64 *pos)
@@ -68,8 +75,10 @@ long cache_file_read(struct file *f, void *user, size_t n, u64 *pos)
 	if (*pos >= end)
 		return 0;
 	n = MIN(n, end - at);
-	if (inode->cache.ops || (at & (PAGE_SIZE - 1)) + n > PAGE_SIZE)
-		return read_pages(f, user, n, pos);
+	if (inode->cache.ops)
+		return read_stored(f, user, n, pos);
+	if ((at & (PAGE_SIZE - 1)) + n > PAGE_SIZE)
+		return read_many(f, user, n, pos);
 	err = read_kept(inode, at >> PAGE_SHIFT, at & (PAGE_SIZE - 1), user, n);
 	if (unlikely(err))
 		return err;
