@@ -137,7 +137,7 @@ def cut_run(work: Mix | Log, image: Path, n: int, kind: str, mem: str, seed: int
         disk_kind=kind,
         mem=mem,
         swap="sim:ram,size=32M",
-        cmdline=f"cut={n} cut_seed={seed}",
+        cmdline=f"cut={n} cut_seed={seed} {FLUSHER if 'hdd' in kind else ''}",
     )
 
 
@@ -180,6 +180,7 @@ def nr_requests(work: Mix | Log, folder: Path, kind: str, mem: str, beside: str)
     return int(never[1])
 
 
+FLUSHER = "vm.dirty_writeback_centisecs=1 vm.dirty_expire_centisecs=1"  # writes in between, whatever comes first
 WORK = {"mix": Mix, "log": Log}
 THRASH = "thrash 2 6144 40 & "
 

@@ -28,19 +28,28 @@
  * Order of writes. A system call changes blocks in memory only. Dirty ones are written later, by the
  * flusher in any order, or all at once by buf_sync_all: fsync writes the file's data, then its
  * inode into the table's block, then all dirty metadata, whosever it is, and returns when the medium
- * has it. So a file that was fsynced is there whole after a cut of the power, with the name it had,
- * as long as later calls leave it alone. Three rules keep it so:
+ * has it: addresses, and the names of all directories up to the root. So a file that was fsynced is
+ * there whole after a cut of the power, with the name it had, as long as later calls leave it alone.
+ * Fsync of a directory, or of any file, makes all names safe; of a file's data, those of this file alone.
+ * Calls that come later and are not synced take away only what they are about: a file that is written
+ * keeps its other bytes, one that is cut those that stay, one that is renamed one of its names, and a
+ * name that another file takes leads to one of the two. These rules keep it so, in a disk that writes
+ * sectors in any order:
  *
  *   - a new inode and a new directory's first block are in memory before the entry that names them,
  *     so no sync writes a name without the thing;
  *   - a further name is on the disk before an older one goes (link.c), so no cut leaves a file
- *     between two names without any;
+ *     between two names without any; and before the file is freed that had it;
+ *   - what was freed is not given again before the disk knows (kept.c);
+ *   - a change of a directory lies in one sector (dir.c), so that no chain of names breaks;
  *   - the disk is marked as in use before anything changes, and clean after all else was written.
  *
  * All other contradictions that a cut leaves e2fsck repairs: counts and bitmaps follow from the
  * inodes; names of inodes that never came are taken out; inodes without a name go to lost+found, and
- * those whose last name went while they were open, freed. A call that was not followed by a sync may
- * be lost, in part too: a file cut or removed just before may hold blocks that another one filled.
+ * those whose last name went while they were open, freed. Not promised: a call that was not followed
+ * by a sync may be lost, in part too, and later ones not. A file that was growing may end in what its
+ * new blocks held before, up to the end of its last block; so may the rest of a block that a write has
+ * put into a hole. Without fsync before it, a rename may bring a new file without its content.
  *
  * What comes from the disk is believed in nothing: each number is checked before it is used
  * (layout.c at mount, then ext2_block_ok, ext2_iget, dir.c). What contradicts itself is EIO for the
