@@ -128,6 +128,7 @@ void vfs_init(void)
 {
 	wait_queue_init(&poll_wait);
 	inode_cache = kmem_cache_create("inode", sizeof(struct inode), 0, NULL);
+	open_init();
 	dcache_init();
 	mount_init();
 	dev_init();

@@ -13,7 +13,8 @@
  *	              is given up (drivers/block.c), as one that was pulled out
  *
  * Each kind fails once, or with N+ from then on, and counts on, so that the report knows how many
- * there were. What the kernel needs to start is not counted, since it cannot do without; writing to /proc/fail counts from then on.
+ * there were. What the kernel needs to start is not counted, since it cannot do without; writing to
+ * /proc/fail counts from then on.
  */
 #include "observe/fail.h"
 
@@ -243,6 +244,17 @@ static void panicked(void *what)
 
 static const struct proc_file files[] = { { "fail", show, store }, { 0 } };
 
+/* Which of the two made a run go wrong could not be told. */
+static void refuse_with_cut(void)
+{
+	char cut[16];
+
+	if (param_get("cut", cut, sizeof(cut)) < 0 || !strcmp(cut, "0"))
+		return;
+	printk("command line: fail= and cut= at once: give one of them\n");
+	machine_exit(EXIT_REFUSED);
+}
+
 void fail_start(void)
 {
 	proc_register(files);
@@ -250,4 +262,6 @@ void fail_start(void)
 	started = true;
 	for (u32 i = 0; i < NR_FAIL_KINDS; i++)
 		fail_on |= !!failures[i].nth;
+	if (fail_on)
+		refuse_with_cut();
 }

@@ -130,6 +130,32 @@ static int name_take(struct inode *to, const struct path_name *new, struct inode
 	return 0;
 }
 
+/* The old name cannot go: what name_take did is undone. The file keeps both if that cannot be, either. */
+static void name_give_back(struct inode *to, const struct path_name *new, struct inode *inode,
+			   struct inode *replaced)
+{
+	struct ext2_slot slot;
+
+	if (find_of(to, new, inode, &slot)) {
+		inode->nlink++;
+		return;
+	}
+	if (!replaced) {
+		ext2_remove(to, &slot);
+	} else {
+		ext2_point(to, &slot, replaced);
+		if (ext2_kind(replaced) == S_IFDIR) {
+			replaced->nlink = 2; /* it is empty */
+			to->nlink++;
+			inode_mark_dirty(to);
+		} else {
+			replaced->nlink++;
+		}
+		inode_mark_dirty(replaced);
+	}
+	buf_put(&slot.buf);
+}
+
 /* The old name goes, after the new one, in block `written_first`, is safe. */
 static int name_leave(struct inode *from, const struct path_name *old, struct inode *inode,
 		      u32 written_first)
@@ -186,8 +212,13 @@ int ext2_rename(struct inode *from, const struct path_name *old, struct inode *t
 		return err;
 	if (moves)
 		err = parent_change(inode, from, to);
-	if (!err)
+	if (!err) {
 		err = name_leave(from, old, inode, block);
+		if (err && moves)
+			parent_change(inode, to, from);
+	}
+	if (err)
+		name_give_back(to, new, inode, replaced);
 	inode_mark_dirty(inode);
 	return err;
 }

@@ -293,7 +293,7 @@ int vfs_mount(const char *source, const char *path, const char *type, u32 flags,
 /* -EBUSY: somebody uses it; -EINVAL: nothing is mounted there. */
 int vfs_umount(const char *path, bool follow);
 /* Covers / by the device that root= names; panics if that cannot be. For the first process. */
-void mount_root(void);
+void mount_disks(void);
 /* Everything that is dirty, and waits: 0 or the first error. */
 int vfs_sync(void);
 /* Of the file system of inode. */

@@ -88,14 +88,20 @@ static void wait_for_reclaim(void)
 		reclaim_pause();
 }
 
+/* What could not be read, now or when it was read ahead, is tried once more. */
 static int read_back(struct swap_area *a)
 {
+	bool again = false;
 	u32 place = 0;
 	int err = 0;
 
 	swap_cache_prune(a);
 	while (!err && swap_area_used(a)) {
 		err = signal_pending(current) ? -EINTR : read_batch(a, &place);
+		if (err == -EIO && !again) {
+			again = true;
+			err = 0;
+		}
 		if (place < a->nr)
 			continue;
 		swap_cache_prune(a);

@@ -14,6 +14,7 @@
 #define HELP "usage: work CASE\n"
 #define PAGE 4096u
 #define LOST 99
+#define SWAPPED 80
 
 /* The call succeeds, or its errno is the program's end. */
 #define TRY(call)                                                                                  \
@@ -297,13 +298,12 @@ static void do_proc(void)
 	TRY(unlink("/tmp/lock"));
 }
 
-/* A call is made again until it has not failed in one of the ways that a failure is told in. */
+/* A call is made again when it has failed; the second time it is the program's end. */
 #define AGAIN(call)                                                                                \
 	({                                                                                         \
-		long done;                                                                         \
-		do                                                                                 \
-			done = (long)(call);                                                       \
-		while (done == -1 && (errno == EIO || errno == ENOMEM));                           \
+		long done = (long)(call);                                                          \
+		if (done == -1 && (errno == EIO || errno == ENOMEM))                               \
+			TRY(done = (long)(call));                                                  \
 		done;                                                                              \
 	})
 
@@ -335,7 +335,7 @@ static void keep(void)
 	}
 	if (fsync(fd)) {
 		err = errno;
-		HOLDS(!fsync(fd));
+		TRY(fsync(fd));
 	}
 	drop_caches();
 	for (ssize_t at = 0, n; at < taken; at += n)
@@ -394,31 +394,87 @@ static void do_mapped(void)
 	on_ext2(mapped);
 }
 
-/* Pages go to an area that is switched on, and come back from it when it is switched off. */
+/* More memory than frames=60 lets it have: each page leaves, and comes back. */
+static void use_memory(char *at)
+{
+	enum { PAGES = SWAPPED };
+
+	for (int round = 0; round < 2; round++) {
+		for (int i = 0; i < PAGES; i++)
+			fill(at + i * PAGE, 8, i + round);
+		for (int i = 0; i < PAGES; i++)
+			HOLDS(filled(at + i * PAGE, 8, i + round));
+	}
+	TRY(munmap(at, PAGES * PAGE));
+}
+
+/* They go to an area that is switched on, and come back from it when it is switched off. */
 static void do_swap(void)
 {
-	enum { PAGES = 1400 };
 	char *at;
 
 	swapoff("/dev/sda");
 	TRY(swapon("/dev/sda", SWAP_FLAG_PREFER | 7));
-	at = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	at = mmap(NULL, SWAPPED * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	TRY((long)at);
+	use_memory(at);
+	TRY(swapoff("/dev/sda"));
+}
+
+/* Two share what they had, and each changes its own; none of it is the other's. */
+static void do_pressure(void)
+{
+	enum { PAGES = 40 };
+	char *at = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			0);
+	pid_t pid;
+
 	TRY((long)at);
 	for (int i = 0; i < PAGES; i++)
 		fill(at + i * PAGE, 8, i);
+	TRY(pid = fork());
+	for (int i = 0; i < PAGES; i += 2)
+		fill(at + i * PAGE, 8, pid ? i + 1 : i + 2);
 	for (int i = 0; i < PAGES; i++)
-		HOLDS(filled(at + i * PAGE, 8, i));
-	TRY(munmap(at, PAGES * PAGE));
-	TRY(swapoff("/dev/sda"));
+		HOLDS(filled(at + i * PAGE, 8, i % 2 ? i : pid ? i + 1 : i + 2));
+	if (!pid)
+		_exit(0);
+	wait_for(pid);
+}
+
+/* Shared memory leaves for the swap area, and comes back for read, write and mappings alike. */
+static void do_shmswap(void)
+{
+	enum { PAGES = 800 };
+	static char piece[PAGE];
+	char *at;
+	int fd;
+
+	TRY(fd = memfd_create("m", 0));
+	for (int i = 0; i < PAGES; i++) {
+		fill(piece, PAGE, i);
+		write_all(fd, piece, PAGE);
+	}
+	at = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	TRY((long)at);
+	for (int i = 0; i < PAGES; i += 2)
+		HOLDS(filled(at + i * PAGE, PAGE, i));
+	for (int i = 1; i < PAGES; i += 2) {
+		TRY(pread(fd, piece, PAGE, i * PAGE));
+		HOLDS(filled(piece, PAGE, i));
+	}
+	TRY(ftruncate(fd, PAGE));
 }
 
 static const struct {
 	const char *name;
 	void (*run)(void);
 } cases[] = {
-	{ "fork", do_fork },   { "exec", do_exec }, { "mmap", do_mmap },     { "ramfs", do_ramfs },
-	{ "tmpfs", do_tmpfs }, { "shm", do_shm },   { "pipe", do_pipe },     { "proc", do_proc },
-	{ "ext2", do_ext2 },   { "kept", do_kept }, { "mapped", do_mapped }, { "swap", do_swap },
+	{ "fork", do_fork },         { "exec", do_exec },       { "mmap", do_mmap },
+	{ "ramfs", do_ramfs },       { "tmpfs", do_tmpfs },     { "shm", do_shm },
+	{ "pipe", do_pipe },         { "proc", do_proc },       { "ext2", do_ext2 },
+	{ "kept", do_kept },         { "mapped", do_mapped },   { "swap", do_swap },
+	{ "pressure", do_pressure }, { "shmswap", do_shmswap },
 };
 
 int main(int argc, char **argv)
