@@ -21,7 +21,6 @@
 #include "arch/machine.h"
 #include "arch/mmu.h"
 #include "drivers/disk.h"
-#include "errno.h"
 #include "lib/jitter.h"
 #include "lib/param.h"
 #include "lib/printf.h"

@@ -21,7 +21,6 @@
 #include "arch/irq.h"
 #include "arch/machine.h"
 #include "drivers/block.h"
-#include "errno.h"
 #include "fs/proc.h"
 #include "lib/param.h"
 #include "lib/printf.h"
