@@ -15,6 +15,7 @@ struct page *mem_map;
 u32 max_pfn;
 struct zone zones[MAX_ZONES];
 bool fail_on;
+u32 host_fail_in;
 
 bool fail_count_alloc(void)
 {
@@ -24,7 +25,7 @@ bool fail_count_alloc(void)
 bool fail_count_request(const struct block_device *bdev, u32 sector, bool write)
 {
 	(void)bdev, (void)sector, (void)write;
-	return false;
+	return host_fail_in && !--host_fail_in;
 }
 
 void panic(const char *fmt, ...)

@@ -59,11 +59,14 @@ static void describe(struct super_block *sb, u32 block, struct buf *b)
 	*b = (struct buf){ .bdev = sb->bdev, .block = block, .size = sb->block_size };
 }
 
-/* Half of a change may have been made already: memory is waited for, if it can come at all. */
+/* Half of a change may have been made already, and a block that cannot be freed is lost: so memory is
+ * waited for, if it can come at all, and what cannot be read is tried again. */
 static int get_page(struct buf *b)
 {
 	int err = cache_get_page(b->bdev->inode, page_of(b), &b->page);
 
+	if (err == -EIO)
+		err = cache_get_page(b->bdev->inode, page_of(b), &b->page);
 	for (u32 tries = 0; err == -ENOMEM && tries < MEMORY_TRIES; tries++) {
 		ksleep_ns(MEMORY_PAUSE_NS);
 		err = cache_get_page(b->bdev->inode, page_of(b), &b->page);

@@ -110,7 +110,7 @@ static bool allowed(const char *kind, int status)
 {
 	if (!strcmp(kind, "alloc"))
 		return !status || status == ENOMEM || status == 128 + SIGKILL;
-	if (!strcmp(kind, "write+") && status == 128 + SIGKILL)
+	if (!strcmp(kind, "write+") && (status == 128 + SIGKILL || status == ENOMEM))
 		return true; /* swap that cannot be written is as none */
 	return !status || status == EIO || (*kind == 'r' && status == 128 + SIGBUS);
 }

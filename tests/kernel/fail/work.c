@@ -359,6 +359,78 @@ static void on_ext2(void (*what)(void))
 	TRY(umount("/tmp/m"));
 }
 
+static void touch(const char *name)
+{
+	int fd = creat(name, 0600);
+
+	TRY(fd);
+	TRY(close(fd));
+}
+
+/* Names that replace others, directories that move, a directory of several blocks, a file with holes. */
+static void moves(void)
+{
+	char name[80];
+	int fd;
+
+	TRY(mkdir("a", 0755));
+	TRY(mkdir("a/s", 0755));
+	TRY(mkdir("b", 0755));
+	TRY(mkdir("e", 0755));
+	touch("a/s/x");
+	touch("a/y");
+	TRY(rename("a/y", "a/s/x"));
+	TRY(rename("a/s", "b/s"));
+	TRY(rename("b/s", "e"));
+	for (int i = 0; i < 20; i++) {
+		snprintf(name, sizeof(name), "b/%060d", i);
+		touch(name);
+	}
+	TRY(fd = open("a/y", O_CREAT | O_RDWR, 0600));
+	TRY(lseek(fd, 300000, SEEK_SET));
+	write_all(fd, name, sizeof(name));
+	TRY(ftruncate(fd, 280000));
+	TRY(fchmod(fd, 0644));
+	TRY(fchown(fd, 1, 1));
+	TRY(close(fd));
+	touch("a/y");
+	sync();
+}
+
+/* A failed run has left some of it. */
+static void remove_moves(void)
+{
+	static const char *const dirs[] = { "a/s", "a", "b/s", "b", "e" };
+	char name[80];
+
+	for (size_t i = 0; i < ARRAY_SIZE(dirs); i++) {
+		for (int n = -2; n < 20; n++) {
+			snprintf(name, sizeof(name), "%s/%s%060d", dirs[i], "", n);
+			if (n < 0)
+				snprintf(name, sizeof(name), "%s/%c", dirs[i], n == -1 ? 'x' : 'y');
+			if (unlink(name) && errno != ENOENT)
+				_exit(errno);
+		}
+		if (rmdir(dirs[i]) && errno != ENOENT)
+			_exit(errno);
+	}
+}
+
+/* The run after a failed one, which fails no more, first takes away what is there. */
+static void do_moves(void)
+{
+	mkdir("/tmp/m", 0755);
+	umount("/tmp/m");
+	TRY(mount("/dev/sda", "/tmp/m", "ext2", 0, ""));
+	TRY(chdir("/tmp/m"));
+	if (!access("a", F_OK) || !access("b", F_OK) || !access("e", F_OK))
+		remove_moves();
+	moves();
+	remove_moves();
+	TRY(chdir("/"));
+	TRY(umount("/tmp/m"));
+}
+
 static void do_ext2(void)
 {
 	on_ext2(names);
@@ -445,23 +517,23 @@ static void do_pressure(void)
 /* Shared memory leaves for the swap area, and comes back for read, write and mappings alike. */
 static void do_shmswap(void)
 {
-	enum { PAGES = 800 };
+	enum { PAGES = 500 };
 	static char piece[PAGE];
 	char *at;
 	int fd;
 
 	TRY(fd = memfd_create("m", 0));
 	for (int i = 0; i < PAGES; i++) {
-		fill(piece, PAGE, i);
+		fill(piece, 64, i);
 		write_all(fd, piece, PAGE);
 	}
 	at = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	TRY((long)at);
 	for (int i = 0; i < PAGES; i += 2)
-		HOLDS(filled(at + i * PAGE, PAGE, i));
+		HOLDS(filled(at + i * PAGE, 64, i));
 	for (int i = 1; i < PAGES; i += 2) {
-		TRY(pread(fd, piece, PAGE, i * PAGE));
-		HOLDS(filled(piece, PAGE, i));
+		TRY(pread(fd, piece, 64, i * PAGE));
+		HOLDS(filled(piece, 64, i));
 	}
 	TRY(ftruncate(fd, PAGE));
 }
@@ -470,11 +542,11 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } cases[] = {
-	{ "fork", do_fork },         { "exec", do_exec },       { "mmap", do_mmap },
-	{ "ramfs", do_ramfs },       { "tmpfs", do_tmpfs },     { "shm", do_shm },
-	{ "pipe", do_pipe },         { "proc", do_proc },       { "ext2", do_ext2 },
-	{ "kept", do_kept },         { "mapped", do_mapped },   { "swap", do_swap },
-	{ "pressure", do_pressure }, { "shmswap", do_shmswap },
+	{ "fork", do_fork },   { "exec", do_exec },         { "mmap", do_mmap },
+	{ "ramfs", do_ramfs }, { "tmpfs", do_tmpfs },       { "shm", do_shm },
+	{ "pipe", do_pipe },   { "proc", do_proc },         { "ext2", do_ext2 },
+	{ "kept", do_kept },   { "mapped", do_mapped },     { "moves", do_moves },
+	{ "swap", do_swap },   { "pressure", do_pressure }, { "shmswap", do_shmswap },
 };
 
 int main(int argc, char **argv)
