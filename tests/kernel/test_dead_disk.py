@@ -35,7 +35,8 @@ def image(folder: Path) -> Path:
 def run(disk: Path, command: str, kind: str = "sim:ssd", **more: object) -> Result:
     """A command line in /mnt, where the image is mounted; then it is unmounted. The machine is as it should be."""
     device = DEVICE.get(kind, "sda")
-    line = f"mkdir /mnt; mount -t ext2 /dev/{device} /mnt; cp /mnt/gone /tmp; cd /mnt; {command}; cd /; umount /mnt; {AFTER}"
+    mounted = f"mkdir /mnt; mount -t ext2 /dev/{device} /mnt; cp /mnt/gone /tmp; cd /mnt"
+    line = f"{mounted}; {command}; cd /; umount /mnt; {AFTER}"
     result = boot(line, disk=disk, disk_kind=kind, mem="12M", swap=FAST, exact=True, **more)  # type: ignore[arg-type]
     result.check_exit().check_lines(["^R thrash .*lost=0 corrupt=0", "^ok$"])
     for bad in ("line ", "umount:", " /mnt ", "Out of memory"):
@@ -57,8 +58,9 @@ def test_fsync_tells_each_open_file_once(tmp_path: Path) -> None:
     ext2.check(disk)
 
 
-WORK = """cd /mnt; ./prog; cat s f | wc; echo more >>s; cp f g; filescan h 1 --kb 1500 fill mmap write random; mkdir dir/d; mv g dir/d
-ln f dir/l; sync; rm dir/l; echo 3 > /proc/sys/vm/drop_caches; ./prog; cat dir/d/g | wc; thrash 2 4500 2; sh s; find . | wc
+WORK = """cd /mnt; ./prog; cat s f | wc; echo more >>s; cp f g; filescan h 1 --kb 1500 fill mmap write random
+mkdir dir/d; mv g dir/d; ln f dir/l; sync; rm dir/l; echo 3 > /proc/sys/vm/drop_caches; ./prog; cat dir/d/g | wc
+thrash 2 4500 2; sh s; find . | wc
 cd /; umount /mnt; mount -t ext2 /dev/sda1 /mnt; find /mnt | wc; umount /mnt
 """
 REQUESTS = 260  # of all that, with some to spare
@@ -86,7 +88,7 @@ def test_disk_may_die_at_any_request(tmp_path: Path, busy_disk: bytes, nth: int)
     never = "never came" in result.console
     result.check_lines(["^done$", "^R thrash .*corrupt=0", "^ok$"])
     assert " /mnt " not in result.console.partition("done\n")[2], result.tail()
-    assert never or f"sda: no answer for 30 s: given up" in result.console, result.tail()
+    assert never or "sda: no answer for 30 s: given up" in result.console, result.tail()
     assert seconds(result) < 60, result.tail()
     assert never or nth < REQUESTS - 1, "there are more requests than are tried"
 

@@ -172,3 +172,28 @@ def test_mounts_that_are_refused(tmp_path: Path) -> None:
     disk.write_bytes(disk.read_bytes()[: 1 << 20])
     cut = boot("mkdir /mnt; mount -t ext2 /dev/sda /mnt", disk=disk, mem="16M")
     cut.check_lines(["more blocks than the device has", "^mount: /mnt: Invalid argument"])
+
+
+def test_mount_options_and_features(tmp_path: Path) -> None:
+    """An option that nobody knows is refused; a feature that is not for writing holds for remount, too."""
+    disk = image(tmp_path, "2M")
+    raw = bytearray(disk.read_bytes())
+    raw[1024 + 100] |= 0x10
+    disk.write_bytes(raw)
+    tries = "mount /dev/sda /mnt; mount -o ro,acl /dev/sda /mnt; mount -o ro,noatime /dev/sda /mnt; cat /mnt/f | wc"
+    result = boot(
+        f"mkdir /mnt; {tries}; mount -o remount,rw /mnt; touch /mnt/x; cat /proc/mounts", disk=disk, mem="16M"
+    )
+    result.check_lines(
+        [
+            "can only be mounted to read: unknown features 0x10",
+            "^mount: /mnt: Read-only file system",
+            "^ext2: sda: unknown options: acl",
+            "^mount: /mnt: Invalid argument",
+            "^ +0 +1 +20000$",
+            "^mount: /mnt: Read-only file system",
+            "^touch: /mnt/x: Read-only file system",
+            "^/dev/sda /mnt ext2 ro,",
+        ]
+    )
+    assert disk.read_bytes() == bytes(raw)

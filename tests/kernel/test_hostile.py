@@ -24,7 +24,7 @@ GUARD = 64
 FIRST = 64 + TOOLS + GUARD
 SIZE = 1536  # sectors of an image, which fills the second partition
 END = FIRST + SIZE
-IN_CHECK, IN_SOAK, BOOTS = int(os.environ.get("COUNT") or 40), 500, 20
+IN_CHECK, IN_SOAK, BOOTS = int(os.environ.get("COUNT") or 40), 500, 21
 SHAPES = {
     "1k": ["-b", "1024"],
     "groups": ["-b", "1024", "-g", "256"],

@@ -306,10 +306,14 @@ static int mount_fs(struct ext2_fs *fs)
 
 static int ext2_mount(struct super_block *sb, const char *options)
 {
-	struct ext2_fs *fs = kzalloc(sizeof(*fs), GFP_KERNEL | GFP_NORETRY);
+	struct ext2_fs *fs;
 	int err;
 
-	(void)options;
+	if (options && *options) {
+		printk("ext2: %s: unknown options: %s\n", sb->bdev->name, options);
+		return -EINVAL;
+	}
+	fs = kzalloc(sizeof(*fs), GFP_KERNEL | GFP_NORETRY);
 	if (!fs)
 		return -ENOMEM;
 	if (sb->bdev->read_only && !sb->read_only) {

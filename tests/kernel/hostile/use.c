@@ -9,6 +9,7 @@
 #include <sys/mount.h>
 #include <sys/statfs.h>
 #include <sys/swap.h>
+#include <sys/time.h>
 
 enum { DEPTH = 5, MOST_ENTRIES = 20000, MOST_LOOKS = 150, PAGE = 4096, PRESSURE = 6 << 20 };
 
@@ -159,13 +160,15 @@ static void write_file(void)
 	close(fd);
 }
 
-/* Its text comes from the image, page by page. */
+/* Its text comes from the image, page by page; what has become of it may run for ever. */
 static void run_program(void)
 {
+	const struct itimerval limit = { .it_value.tv_usec = 20000 };
 	pid_t pid = fork();
 	int status;
 
 	if (!pid) {
+		setitimer(ITIMER_REAL, &limit, NULL);
 		execl("prog", "prog", NULL);
 		_exit(1);
 	}
