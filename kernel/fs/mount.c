@@ -8,7 +8,8 @@
  *
  * The first root is a ramfs that the boot archive fills. With root=DEVICE the file system of that
  * device covers it before the first program starts, and /dev and /proc are mounted there if it
- * has such directories.
+ * has such directories. With mount=DEVICE its file system, or the first one of its partitions, is
+ * mounted on /mnt.
  *
  * Left out: one file system at two places (bind mounts), moving a mount, namespaces.
  */
@@ -47,9 +48,11 @@ struct super_block proc_sb = { .ops = &proc_super_ops, .block_size = PAGE_SIZE }
 struct super_block pipe_sb = { .ops = &proc_super_ops, .block_size = PAGE_SIZE };
 
 static LIST_HEAD(mounts); /* of struct super_block.node, oldest first */
-static char root_device[32];
+static char root_device[32], mnt_device[32];
 
 PARAM_STR("root", root_device, "device whose file system is / (sda, vda1, ...); none: the archive",
+	  AT_BOOT);
+PARAM_STR("mount", mnt_device, "device that is mounted on /mnt at boot (sda, vda1, ...); none: none",
 	  AT_BOOT);
 
 /* The tree. */
@@ -288,19 +291,58 @@ static void move_to(struct super_block *sb, const char *path)
 	mount_attach(sb, dir);
 }
 
-void mount_root(void)
+static bool is_none(const char *device)
+{
+	return !*device || !strcmp(device, "none");
+}
+
+static int mount_any(const char *device, struct inode *dir)
 {
 	int err = -ENODEV;
 
-	if (!*root_device || !strcmp(root_device, "none"))
-		return;
 	for (u32 i = 0; i < ARRAY_SIZE(types) && err; i++)
 		if (types[i]->on_device)
-			err = mount_new(root_device, vfs_root, types[i]->name, 0, NULL);
+			err = mount_new(device, dir, types[i]->name, 0, NULL);
+	return err;
+}
+
+static void mount_root(void)
+{
+	int err;
+
+	if (is_none(root_device))
+		return;
+	err = mount_any(root_device, vfs_root);
 	if (err)
 		panic("root=%s cannot be mounted: error %d", root_device, -err);
 	move_to(&dev_sb, "/dev");
 	move_to(&proc_sb, "/proc");
+}
+
+/* The device, or one of its partitions: those whose names begin with its own. */
+static void mount_mnt(void)
+{
+	struct block_device *b = NULL;
+	struct inode *dir = NULL;
+	int err;
+
+	if (is_none(mnt_device))
+		return;
+	vfs_mkdir("/mnt", 0755); /* / on a disk may have it */
+	err = vfs_lookup("/mnt", true, &dir) ?: -ENODEV;
+	while (dir && err && (b = bdev_next(b)))
+		if (!strncmp(b->name, mnt_device, strlen(mnt_device)))
+			err = mount_any(b->name, dir);
+	if (err)
+		printk("mount: %s cannot be mounted on /mnt: error %d\n", mnt_device, -err);
+	if (dir)
+		inode_put(dir);
+}
+
+void mount_disks(void)
+{
+	mount_root();
+	mount_mnt();
 }
 
 /* All of them. */

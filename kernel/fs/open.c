@@ -8,13 +8,11 @@
 #include "fs/lock.h"
 #include "mm/slab.h"
 
-static struct kmem_cache *file_cache(void)
-{
-	static struct kmem_cache *cache;
+static struct kmem_cache *file_cache;
 
-	if (!cache)
-		cache = kmem_cache_create("file", sizeof(struct file), 0, NULL);
-	return cache;
+void file_init(void)
+{
+	file_cache = kmem_cache_create("file", sizeof(struct file), 0, NULL);
 }
 
 static const struct file_operations no_fops;
@@ -27,7 +25,7 @@ static bool writes(const struct inode *inode, u32 flags)
 
 int file_create(struct inode *inode, u32 flags, struct file **file)
 {
-	struct file *f = kmem_cache_alloc(file_cache(), GFP_KERNEL | GFP_NORETRY);
+	struct file *f = kmem_cache_alloc(file_cache, GFP_KERNEL | GFP_NORETRY);
 	int err = 0;
 
 	if (!f)
@@ -38,7 +36,7 @@ int file_create(struct inode *inode, u32 flags, struct file **file)
 	if (f->fops->open)
 		err = f->fops->open(f);
 	if (err) {
-		kmem_cache_free(file_cache(), f);
+		kmem_cache_free(file_cache, f);
 		return err;
 	}
 	inode_get(inode);
@@ -61,7 +59,7 @@ void file_free(struct file *f)
 		f->inode->sb->nr_writers--;
 	}
 	inode_put(f->inode);
-	kmem_cache_free(file_cache(), f);
+	kmem_cache_free(file_cache, f);
 }
 
 /* May this inode be opened like that? */

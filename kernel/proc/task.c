@@ -201,7 +201,7 @@ static void init_start(void *arg)
 	t->files = files_create();
 	if (!t->sig.actions || !t->files)
 		panic("no memory for init");
-	mount_root();
+	mount_disks();
 	err = vfs_open("/dev/console", O_RDWR, 0, &console);
 	if (err)
 		panic("/dev/console cannot be opened: error %d", -err);

@@ -6,10 +6,13 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+from pathlib import Path
 
 import gdbtools  # noqa: F401  (makes tm importable)
 import pytest
 from debugger import EVERYTHING, NO_TRACEBACK, Session, ask_at, each_marked, line_of, marked, rows, session
+from tidemark import qemu
 from tm import defines
 
 COMMANDS = ["tm-ps", "tm-vma", "tm-pt", "tm-page", "tm-why", "tm-zones", "tm-buddy", "tm-slab", "tm-lists", "tm-rq"]
@@ -332,3 +335,24 @@ def test_fifo_chooses_in_the_order_of_tm_lists(moments: Session) -> None:
     assert moments.answer("link").startswith(f"frame {int(shown[0], 16):#x}, ")
     chosen = [re.search(r"^frame (0x\w+),", text, re.MULTILINE)[1] for text in moments.answers("chosen")]
     assert [int(frame, 16) for frame in chosen] == [int(frame, 16) for frame in shown[:3]]
+
+
+def test_pages_of_files_are_named(tmp_path: Path) -> None:
+    """Text of a program on a disk, and the disk's own pages, by what mount and /dev call them; and lists of both
+    kinds, whose marks of 2q are bit fields."""
+    shutil.copy(qemu.ROOT / "build/user/wc", tmp_path / "wc")
+    fault = "tbreak file_fault if vma->inode->sb->bdev && vma->mm == current_task->mm"
+    steps = ["tbreak finish_evict_file", "continue", *marked("page", "tm-page page"), *marked("lists", "tm-lists 2")]
+    ran = session(
+        "seqscan 16384 1; /mnt/wc /mnt/wc",
+        "",
+        *steps,
+        *[fault, "continue", *marked("why", "tm-why addr")],
+        VM="2q",
+        MEM="12M",
+        DISK=str(tmp_path),
+    )
+    assert "of the file /dev/sda" in ran.answer("page")
+    lists = ran.answer("lists")
+    assert "of the file /dev/sda" in lists and not re.search(r" list=\d", lists), lists
+    assert re.search(r"major fault: page \d+ of /mnt/wc is not in memory", ran.answer("why"))

@@ -13,6 +13,7 @@
 u64 core_now_ns;
 u32 core_frames, core_nr_errors;
 const char *core_expects;
+void (*core_on_violation)(const struct violation *v);
 
 static LIST_HEAD(mms);
 static const struct page_id no_id;
@@ -33,6 +34,10 @@ void world_violation(const struct violation *v)
 {
 	if (core_expects && !strcmp(core_expects, v->rule)) {
 		core_expects = NULL;
+		return;
+	}
+	if (core_on_violation) {
+		core_on_violation(v);
 		return;
 	}
 	core_nr_errors++;

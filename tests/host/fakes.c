@@ -55,6 +55,13 @@ void host_ram_destroy(void)
 	host_ram = NULL;
 }
 
+u32 host_bound(const char *variable, u32 otherwise)
+{
+	const char *value = getenv(variable);
+
+	return value ? strtoul(value, NULL, 0) : otherwise;
+}
+
 void clear_page(void *page)
 {
 	memset(page, 0, PAGE_SIZE);

@@ -266,12 +266,30 @@ def test_folder_is_a_setting_whose_image_is_named(
     monkeypatch.setattr(qemu, "IMAGES", tmp_path / "images")
     given = qemu.settings_from({"DISK": str(folder), "MEM": "16M", "SWAP": "sim:ram,size=1M"})
     ready = qemu.prepared(given)
-    assert qemu.command_line(ready).endswith(f"exact disk=sim:hdd,at={17 << 20},size={9 << 20}")
+    assert qemu.command_line(ready).endswith(f"exact disk=sim:hdd,at={17 << 20},size={9 << 20} mount=sda")
     assert qemu.machine_mib(ready) == 16 + 1 + 9 + 32
     qemu.say_where(given, ready)
     assert "images/of files.img is the disk as the guest left it" in capsys.readouterr().err
     qemu.say_where(ready, qemu.prepared(ready))
     assert not capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "kind,swap,cmdline,word",
+    [
+        ("sim:hdd", "sim:hdd", "", "mount=sda"),
+        ("virtio", "sim:hdd", "", "mount=vda"),
+        ("ide", "sim:hdd", "", "mount=hda"),
+        ("ide", "hda", "", "mount=hdb"),
+        ("sim:hdd", "sim:hdd", "root=sda", ""),
+        ("sim:hdd", "sim:hdd", "jitter=1 mount=none", "mount=none"),
+    ],
+)
+def test_disk_is_mounted_unless_told_otherwise(tmp_path: Path, kind: str, swap: str, cmdline: str, word: str) -> None:
+    disk = str(with_pattern(tmp_path / "disk", 128))
+    given = {"DISK": disk, "DISK_KIND": kind, "SWAP": swap, "CMDLINE": cmdline, "EXACT": "0"}
+    line = qemu.command_line(qemu.settings_from(given))
+    assert re.findall(r"mount=\S+", line) == ([word] if word else [])
 
 
 def test_missing_mke2fs_is_named(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

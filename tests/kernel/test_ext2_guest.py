@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -154,3 +155,24 @@ def test_end_of_the_machine_loses_nothing_that_was_synced(tmp_path: Path, case: 
     answers = result.console.partition("answers:\n")[2].partition("end\n")[0].split("\n")[:-1]
     assert set(answers) - {"0", "100", "5000", "40000"} == set()
     print(f"{len(answers)} answers, {crash.judge(image, 1 + len(answers))} files had to be there")
+
+
+def test_disk_is_mounted_at_boot_and_clean_at_the_end(tmp_path: Path) -> None:
+    image = ext2.make(tmp_path / "image", "2M")
+    boot("mount; echo hello > /mnt/file", disk=image, mounted=True).check_exit().check_lines(["^sda /mnt ext2 rw"])
+    ext2.check(image)
+    assert re.search(r"^Filesystem state: +clean$", ext2.tool("dumpe2fs", "-h", image), re.MULTILINE)
+    assert "hello" in ext2.tool("debugfs", "-R", "cat /file", image)
+
+
+def test_first_partition_with_a_file_system_is_mounted(tmp_path: Path) -> None:
+    disk, part = tmp_path / "disk", ext2.make(tmp_path / "part", "1M").read_bytes()
+    entries = b"".join(struct.pack("<4xB3xII", 0x83, at, 2048) for at in (8, 2056))
+    disk.write_bytes(bytes(446) + entries + bytes(32) + b"\x55\xaa" + bytes(2055 * 512) + part)
+    boot("mount", disk=disk, mounted=True).check_exit().check_lines(["^sda2 /mnt ext2 rw"])
+
+
+def test_disk_that_cannot_be_mounted_is_told_and_the_boot_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "disk").write_bytes(bytes(1 << 20))
+    result = boot("echo here", disk=tmp_path / "disk", mounted=True).check_exit()
+    result.check_lines(["^mount: sda cannot be mounted on /mnt: error 22", "^here$"])

@@ -243,7 +243,7 @@ def test_text_of_a_program_on_a_disk_is_the_file_s_and_nothing_changes(tmp_path:
     (tmp_path / "files/cat2").write_bytes((qemu.ROOT / "build/user/cat").read_bytes())
     (tmp_path / "files/cat2").chmod(0o755)
     image = make(tmp_path / "disk.img", "1M", content=tmp_path / "files")
-    before, command = image.read_bytes(), "mkdir /mnt; mount -t ext2 /dev/sda /mnt; /mnt/cat2 /proc/version"
+    before, command = image.read_bytes(), "/mnt/cat2 /proc/version"
     found = references(recorded(tmp_path / "run", command, image), "cat2")
     assert sum(found["instruction"].values()) > 1000 and not found["store"]
     image.write_bytes(before)

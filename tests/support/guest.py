@@ -116,12 +116,16 @@ def boot(
     qemu_flags: str = "",
     disk: Path | None = None,
     disk_kind: str | None = None,
+    mounted: bool = False,
 ) -> Result:
     """Run one command line in a fresh guest (as RUN= does) and return what came of it.
 
     `timeout` is in seconds of host time; when it passes the result's `exit` is qemu.TIMED_OUT. `image`: a built tree.
     `qemu_flags`: more arguments for QEMU. `disk`: an image, as DISK=; what the guest writes is in it afterwards.
+    `mounted`: it is mounted at boot, as it is for users; otherwise only the command mounts it.
     """
+    if disk and not mounted and "root=" not in (cmdline or ""):
+        cmdline = " ".join(filter(None, (cmdline, "mount=none")))
     with tempfile.TemporaryDirectory(prefix="tidemark-test-") as folder:
         telemetry = Path(folder, "telemetry.ndjson")
         telemetry.touch()

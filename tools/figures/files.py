@@ -13,7 +13,6 @@ from statistics import median
 from common import ROOT, Outcome, host, in_parallel, measure, publish, run_parts, table
 
 JITTERS = range(1, 6)
-MOUNT = "mkdir /mnt; mount -t ext2 /dev/sda /mnt; "
 MACHINE = {"mem": "16M", "disk": "48M", "swap": "sim:hdd"}
 SCAN = "filemix /mnt/f 6144 32768 3"
 HOT = {
@@ -36,7 +35,7 @@ def run(command: str, vm: str, jitter: int, more: str = "") -> Outcome:
     """One run; `vm` may have parameters behind it."""
     name, *parameters = vm.split()
     cmdline = " ".join([*parameters, more, f"jitter={jitter}", "sample_ms=1000"])
-    return measure(MOUNT + command, vm=name, cmdline=cmdline, timeout=600, **MACHINE)
+    return measure(command, vm=name, cmdline=cmdline, timeout=600, **MACHINE)
 
 
 def numbers(outcome: Outcome, program: str, *names: str) -> list[float]:
@@ -112,7 +111,7 @@ def hot() -> None:
     ]
     publish(
         "files-hot",
-        f'`tidemark run "{MOUNT}{SCAN} ..." --mem 16M --disk 48M --vm ... --jitter 1` to 5: 6 MiB hot, a file of '
+        f'`tidemark run "{SCAN} ..." --mem 16M --disk 48M --vm ... --jitter 1` to 5: 6 MiB hot, a file of '
         f"32 MiB read three times; {host()}.\n\n{table(titles, rows)}",
     )
 
@@ -145,7 +144,7 @@ def guards() -> None:
     draw("files-guards", [names[one] for one in reversed(settings)], series, "seconds", logarithmic=True)
     publish(
         "files-guards",
-        f'`tidemark run "{MOUNT}{TOGETHER}" --mem 16M --disk 48M --cmdline "guard=... ...kind=..." --jitter 1` to 5, '
+        f'`tidemark run "{TOGETHER}" --mem 16M --disk 48M --cmdline "guard=... ...kind=..." --jitter 1` to 5, '
         f"`2q`; mc72 to mc75 with below=13; {host()}.\n\n"
         + table(["guard", "pages", "filemix s", "grow s", "filemix: % kept"], rows, text_columns=2),
     )

@@ -12,17 +12,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from common import ROOT, Outcome, host, in_parallel, measure, publish, run_parts, table
-from files import JITTERS, MOUNT, draw, numbers, spread
+from files import JITTERS, draw, numbers, spread
 
 SLEEPER_KIB, WRITTEN_KIB = 11264, 65536
-WRITE = f"{MOUNT}sh -c 'hog {SLEEPER_KIB} 60 & sleep 1; filescan /mnt/a 0 fill --kb {WRITTEN_KIB}; wait'"
+WRITE = f"sh -c 'hog {SLEEPER_KIB} 60 & sleep 1; filescan /mnt/a 0 fill --kb {WRITTEN_KIB}; wait'"
 HELD_KIB, READ_KIB, COPIES = 12288, 5120, 10
 READ = (
-    f"{MOUNT}filescan /mnt/a 0 fill --kb {READ_KIB}; umount /mnt; mount -t ext2 /dev/sda /mnt; "
+    f"filescan /mnt/a 0 fill --kb {READ_KIB}; umount /mnt; mount -t ext2 /dev/sda /mnt; "
     f"sh -c 'hog {HELD_KIB} 30 & sleep 2; filescan /mnt/a {COPIES}; wait'"
 )
 ARRAY = "seqscan 13168 100"
-DATABASE = f"{MOUNT}dbscan /mnt/t 92160 10000"
+DATABASE = "dbscan /mnt/t 92160 10000"
 READERS = ["2q 2q.swappiness=0", "2q 2q.swappiness=60", "2q 2q.swappiness=100", "useonce", "clock", "clockpro", "arc"]
 POLICIES = ["useonce", "2q", "clock", "clockpro", "arc", "lirs"]
 DATABASE_POLICIES = ["useonce", "2q", "clockpro", "arc"]

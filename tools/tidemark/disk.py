@@ -187,3 +187,11 @@ def parameters(image: str, kind: str, at: int) -> Sequence[str]:
     if kind in REAL:
         return [f"disk={kind}"]
     return [f"disk={kind},at={at},size={size_of(image)}"]
+
+
+def mounted(kind: str, index: int, others: str) -> Sequence[str]:
+    """The kernel's word for mounting it on /mnt: unless its other words say that it is /, or what is to be mounted.
+    `index`: is it the first or the second disk of its kind?"""
+    if re.search(r"(^|\s)(root|mount)=", others):
+        return []
+    return [f"mount={REAL.get(kind, 'sd')}{'ab'[index]}"]

@@ -180,6 +180,7 @@ def command_line(s: Settings) -> str:
     words += [f"seed={s.seed}"] if s.seed else []
     words += ["exact"] if s.exact else []
     words += disk.parameters(s.disk, s.disk_kind, image_at(s)) if s.disk else []
+    words += disk.mounted(s.disk_kind, disk_index(s), s.cmdline) if s.disk else []
     words += [s.cmdline] if s.cmdline else []
     line = " ".join(words)
     if len(line.encode()) > MAX_COMMAND_LINE:
@@ -201,6 +202,11 @@ def real_disk(s: Settings) -> tuple[str, int]:
     return unit, size_bytes(size, "SWAP size")
 
 
+def disk_index(s: Settings) -> int:
+    """The disk of DISK is the first one of its kind, or the second, if swap is on hda."""
+    return int(s.disk_kind == "ide" and real_disk(s)[0] == DISKS[0])
+
+
 def disk_arguments(s: Settings) -> list[str]:
     """QEMU's arguments for the real disk of SWAP, if it has one.
 
@@ -215,7 +221,7 @@ def disk_arguments(s: Settings) -> list[str]:
         store = f"driver=null-co,read-zeroes=on,size={size},snapshot=on"
         words += ["-drive", f"if=ide,index={DISKS.index(unit)},{store},werror=report,rerror=report"]
     if s.disk and s.disk_kind in disk.REAL:
-        words += disk.drive(s.disk, s.disk_kind, int(s.disk_kind == "ide" and unit == DISKS[0]))
+        words += disk.drive(s.disk, s.disk_kind, disk_index(s))
     elif s.disk:
         words += disk.memory_arguments(s.memory or "MEMORY", machine_mib(s))
     return words

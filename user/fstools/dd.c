@@ -40,6 +40,18 @@ static bool parse(struct copy *c, const char *word)
 	return true;
 }
 
+/* All of it, even if a call takes only a part: the next one says why. */
+static void write_block(const struct copy *c, int out, const char *buf, ssize_t n)
+{
+	ssize_t done = 0, now;
+
+	for (; done < n; done += now) {
+		now = write(out, buf + done, n - done);
+		if (now < 0)
+			die_errno(c->to);
+	}
+}
+
 /* Bytes copied, or -1 after a message. */
 static long long copy_blocks(const struct copy *c, int in, int out)
 {
@@ -52,8 +64,7 @@ static long long copy_blocks(const struct copy *c, int in, int out)
 	if (c->seek && lseek(out, c->seek * c->block, SEEK_SET) < 0)
 		die_errno(c->to);
 	for (long long i = 0; i != c->count && (n = read(in, buf, c->block)) > 0; i++) {
-		if (write(out, buf, n) != n)
-			die_errno(c->to);
+		write_block(c, out, buf, n);
 		done += n;
 	}
 	free(buf);

@@ -13,7 +13,8 @@ void sleep_ms(long ms)
 void power_off(int status)
 {
 	sync();
-	mount(NULL, "/", NULL, MS_REMOUNT | MS_RDONLY,
-	      NULL); /* as good as unmounted, if nobody writes */
+	/* as good as unmounted, if nobody writes */
+	mount(NULL, "/mnt", NULL, MS_REMOUNT | MS_RDONLY, NULL);
+	mount(NULL, "/", NULL, MS_REMOUNT | MS_RDONLY, NULL);
 	syscall(SYS_reboot, 0xfee1dead, 672274793, 0x4321fedc, status);
 }

@@ -347,15 +347,22 @@ void policy_drop_isolated(struct page *page)
 	end_isolation(page);
 }
 
-/* Asked once more, it gives a page: that is put back. */
+/* Asked once more, it gives a page, which is put back; or breaks a rule by its answer, and is no
+ * longer the policy: another one must not be blamed for it. */
 static bool gives_now(u32 zone_mask)
 {
 	struct vm_scan scan = { .zones = zone_mask, .allowance = 2 * max_pfn, .selects = 1 };
+	const struct vm_policy *asked = vm_policy;
 	struct page *page = policy_call_select(&scan);
 
+	if (page)
+		policy_call_putback(page, VM_PUT_BUSY);
+	if (vm_policy != asked) {
+		nr_asked_again = 0;
+		return true;
+	}
 	if (!page)
 		return false;
-	policy_call_putback(page, VM_PUT_BUSY);
 	if (++nr_asked_again == MAX_ASKED_AGAIN)
 		rule_broken(&policy_timer, "none", "select", NULL,
 			    "select gives a page only when it is asked again");

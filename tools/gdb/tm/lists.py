@@ -10,6 +10,7 @@ from .entry import walk
 from .errors import TmError
 from .machine import Machine
 from .memory import View
+from .page import flags, of_file
 from .policy import PolicyList, element_data, mm_data, page_data, page_of_node, policy_lists, policy_view
 from .pt import frame_of
 from .tasks import mm_title
@@ -38,7 +39,9 @@ def entry_line(machine: Machine, node: int) -> str:
         variables = machine.source(policy_view(machine)["insert"]).variables
         return element_data(variables, machine.memory, node)
     data = page_data(machine, page.address, node)
-    if page["family"]:
+    if "anon" not in flags(machine, page):
+        what = of_file(machine, page)
+    elif page["family"]:
         what = f"{mm_title(machine, page['owner'])} page {page['index']:#07x}  {used_and_dirty(machine, page)}"
     else:
         what = f"read ahead from slot {page['slot']}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 
 import gdb
 
@@ -114,9 +115,16 @@ def members(kind: gdb.Type, prefix: str, base: int) -> Iterator[tuple[str, Field
     for member in kind.fields():
         inner, offset = member.type.strip_typedefs(), base + member.bitpos // 8
         if member.name:
-            yield prefix + member.name, field_of(inner, offset)
+            place = field_of(inner, offset)
+            yield prefix + member.name, bit_field(place, member) if member.bitsize else place
         if inner.code in WITH_MEMBERS:
             yield from members(inner, f"{prefix}{member.name}." if member.name else prefix, offset)
+
+
+def bit_field(place: Field, member: gdb.Field) -> Field:
+    """The place of a bit field, in as few bytes as it touches."""
+    shift = member.bitpos % 8
+    return replace(place, size=-(-(shift + member.bitsize) // 8), signed=False, bits=member.bitsize, shift=shift)
 
 
 def field_of(kind: gdb.Type, offset: int = 0) -> Field:

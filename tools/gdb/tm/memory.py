@@ -56,7 +56,8 @@ class Memory:
 @dataclass(frozen=True)
 class Field:
     """A member, or a variable: `count` elements of `size` bytes from `offset` on. `tag` is the name of its type if that
-    is a structure, and `inner` what is in it; `names` are the constants of an enum."""
+    is a structure, and `inner` what is in it; `names` are the constants of an enum. A bit field has `bits` bits (0: it
+    is none), the lowest is bit `shift` of those bytes."""
 
     offset: int
     size: int
@@ -66,6 +67,8 @@ class Field:
     tag: str = ""
     inner: Layout | None = None
     names: Mapping[int, str] = field(default_factory=dict)
+    bits: int = 0
+    shift: int = 0
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,8 @@ class View:
     def __getitem__(self, name: str) -> int:
         """The value of a member that is a number, a pointer, an enum or a bool."""
         place = self.layout.fields[name]
-        return self.memory.number(self.address + place.offset, place.size, place.signed)
+        value = self.memory.number(self.address + place.offset, place.size, place.signed)
+        return value >> place.shift & (1 << place.bits) - 1 if place.bits else value
 
     def at(self, name: str, index: int = 0) -> int:
         """The address of a member, or of an element of it."""

@@ -135,8 +135,16 @@ def use(machine: Machine, page: View, frame: int) -> str:
     if not page["count"]:
         return "no reference: inside a larger allocation, or just being allocated or freed"
     if is_file_page(machine, page, frame):
-        return f"page {page['file_index']} of the file {path(machine, page['inode'])}"
+        return of_file(machine, page)
     return kernel_use(machine, frame)
+
+
+def of_file(machine: Machine, page: View) -> str:
+    """What a page of a file's cache is."""
+    if not page["inode"]:
+        return f"page {page['file_index']} of a file that has been cut"
+    what = "shared memory" if "shmem" in flags(machine, page) else "the file"
+    return f"page {page['file_index']} of {what} {path(machine, page['inode'])}"
 
 
 def anonymous(machine: Machine, page: View) -> str:

@@ -47,12 +47,20 @@ def path(machine: Machine, inode: int) -> str:
     """The name of a file, as /proc/PID/maps has it."""
     names: list[str] = []
     while inode != machine.number("vfs_root") and len(names) < MOST_NAMES:
+        inode = covered(machine, inode)
         parent = machine.view("struct inode", inode)["parent"]
         if not parent:
             return "(deleted)"
         names.append(name_in(machine, parent, inode))
         inode = parent
     return "/" + "/".join(reversed(names))
+
+
+def covered(machine: Machine, inode: int) -> int:
+    """The directory that the root of a mounted file system lies over; of another inode itself."""
+    sb = machine.view("struct inode", inode)["sb"]
+    over = machine.view("struct super_block", sb) if sb else None
+    return covered(machine, over["mounted_on"]) if over and over["root"] == inode and over["mounted_on"] else inode
 
 
 def name_in(machine: Machine, directory: int, inode: int) -> str:

@@ -23,6 +23,7 @@ struct mm_struct {
 extern u64 core_now_ns;     /* vm_now() */
 extern u32 core_frames;     /* vm_frames() */
 extern const char *core_expects; /* the rule that is to be broken next; NULL again when it was */
+extern void (*core_on_violation)(const struct violation *v); /* NULL: it is a failure */
 extern u32 core_nr_errors;  /* rules broken since core_start */
 
 /* Switches the policy on, with this many frames, all in ZONE_NORMAL, and no address space. */

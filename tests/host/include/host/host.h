@@ -25,4 +25,7 @@ extern char host_panic_message[256];
 void host_ram_create(u32 nr_frames);
 void host_ram_destroy(void);
 
+/* How much a proof goes over: the number in the environment's variable, if it is there. */
+u32 host_bound(const char *variable, u32 otherwise);
+
 #endif
