@@ -127,6 +127,7 @@ static void test_ignored_alarm(void)
 	CHECK(nr_caught == 3);
 	timer.it_value.tv_usec = 0;
 	setitimer(ITIMER_REAL, &timer, NULL);
+	CHECK(!syscall(SYS_alarm, UINT_MAX) && syscall(SYS_alarm, 0) == INT_MAX);
 }
 
 /* Only the signal of a fault has an address. */
@@ -152,6 +153,20 @@ static void test_long_paths(void)
 	CHECK(strlen(path) == PATH_MAX - 2 && !access(path, F_OK));
 	strcat(path, "/.");
 	FAILS(access(path, F_OK), ENAMETOOLONG);
+}
+
+/* What can be seen to be wrong without a look at the file comes first. */
+static void test_order_of_errors(void)
+{
+	char st[256];
+	int ends[2];
+
+	CHECK(!pipe(ends));
+	FAILS(lseek(ends[0], 0, 77), EINVAL);
+	FAILS(lseek(ends[0], 0, SEEK_END), ESPIPE);
+	FAILS(syscall(SYS_statx, AT_FDCWD, "/nothing", 0, UINT_MAX, st), EINVAL);
+	FAILS(syscall(SYS_statx, AT_FDCWD, "/nothing", 0, 0x7ff, st), ENOENT);
+	CHECK(!close(ends[0]) && !close(ends[1]));
 }
 
 static void test_processes(void)
@@ -268,6 +283,7 @@ int main(int argc, char **argv)
 	test_unmapped_ranges();
 	test_signal_address();
 	test_long_paths();
+	test_order_of_errors();
 	test_processes();
 	test_program_that_is_not_there();
 	test_sysinfo();

@@ -12,10 +12,11 @@
 #include "storm.h"
 
 #define HELP                                                                                       \
-	"usage: storm CALLS [--seed N] [--workers N] [--keep LIST] DIR [DIR]\n"                    \
+	"usage: storm CALLS [--seed N] [--workers N] [--keep LIST] [--judge] DIR [DIR]\n"          \
 	"Make CALLS system calls drawn from a seed, in a folder of each DIR. --keep: only those\n" \
 	"with these numbers (3-7,12; or /FILE with such a list). Prints for each call how often\n" \
-	"it succeeded and failed; exit status 1 when something was touched that must not be.\n"
+	"it succeeded and failed; exit status 1 when something was touched that must not be.\n"    \
+	"--judge: only those that change nothing, and what each answered, to be compared with Linux.\n"
 
 enum { ROUND = 4000, TICK_MS = 5, NUDGE_TICKS = 8, KILL_TICKS = 24, HANG_TICKS = 12000 };
 
@@ -150,11 +151,12 @@ static void take_keep(int *argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	bool ok;
+	bool ok, judging;
 
 	help_if_asked(argc, argv, HELP);
 	seed = lab_seed(&argc, argv, 1);
 	nr_workers = lab_option(&argc, argv, "--workers", 1, MAX_WORKERS, 6);
+	judging = lab_flag(&argc, argv, "--judge");
 	take_keep(&argc, argv);
 	lab_operands(argc, argv, 2, 1 + MAX_DIRS, HELP);
 	for (nr_dirs = 0; nr_dirs < argc - 2; nr_dirs++) {
@@ -165,6 +167,10 @@ int main(int argc, char **argv)
 		     0);
 	if (board == MAP_FAILED)
 		die_errno("mmap");
+	if (judging) {
+		judge(parse_number(argv[1], "CALLS", 1, MAX_JUDGED));
+		return 0;
+	}
 	sysctl_keep();
 	control_begin();
 	ok = run(parse_number(argv[1], "CALLS", 1, 1000000000));

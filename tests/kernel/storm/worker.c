@@ -13,8 +13,7 @@ static volatile bool touching;
 static unsigned depth;
 static uint32_t last_word; /* the sixth argument, since no register is left for its place */
 
-/* Without the C library's, which writes errno: where that lies may be gone. */
-static long system_call(uint32_t number, const uint32_t *a)
+long system_call(uint32_t number, const uint32_t *a)
 {
 	long ret;
 
