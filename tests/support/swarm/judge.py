@@ -93,7 +93,7 @@ def nothing_bad(outcome: Outcome, items: list[Item]) -> Iterator[str]:
             yield without_numbers(found[found.lastindex or 0])
 
 
-def checks(outcome: Outcome, rounds: int) -> Iterator[str]:
+def checks(outcome: Outcome, items: list[Item], rounds: int) -> Iterator[str]:
     """/proc/vm/check says ok after each round, in the middle too if it was asked."""
     for line in lines(outcome):
         if found := re.match(r"\D+: \d+, counted \d+$", line):
@@ -101,7 +101,7 @@ def checks(outcome: Outcome, rounds: int) -> Iterator[str]:
     parts = outcome.console.split(f"\n{ROUND} ")[1:]
     if outcome.code not in (qemu.OK, qemu.FAILED) or re.search(KILLED_FOR_MEMORY, outcome.console, re.MULTILINE):
         return  # it may have been the shell, or cat
-    if len(parts) != rounds:
+    if len(parts) != rounds and not on_purpose(items, "fail"):  # the shell's pages may have been what failed
         yield "a round is missing"
     for part in parts:
         if "ok" not in part.partition("\ntidemark$ ")[0].splitlines():
@@ -188,7 +188,7 @@ def judge(outcome: Outcome, items: list[Item], folder: Path, rounds: int = 0) ->
     wrong = [
         *ended(outcome),
         *nothing_bad(outcome, items),
-        *checks(outcome, rounds or rounds_of(items)),
+        *checks(outcome, items, rounds or rounds_of(items)),
         *processes(outcome, items),
     ]
     wrong += [*killed_with_room(outcome, items), *leaks(outcome), *disk_is_sound(outcome, items, folder)]
