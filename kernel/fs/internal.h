@@ -161,7 +161,9 @@ int walk_create(struct walk *w, u32 mode, u32 rdev, const char *target, struct i
 /* The same name for an inode that exists. */
 int walk_link(struct walk *w, struct inode *inode);
 
-/* open.c: an open file of inode, which takes a reference of its own; 0 or -errno. */
+/* open.c: first of all. */
+void file_init(void);
+/* An open file of inode, which takes a reference of its own; 0 or -errno. */
 int file_create(struct inode *inode, u32 flags, struct file **file);
 
 #endif
