@@ -22,7 +22,7 @@ POLICIES := $(filter-out TEMPLATE %_test %_ktest,$(basename $(notdir $(wildcard 
 
 COMMON := -std=gnu11 -march=i686 -O2 -g -fno-pie -Wall -Wextra -Werror=implicit-function-declaration
 KFLAGS := $(COMMON) -Wmissing-prototypes -mregparm=3 -ffreestanding -fno-stack-protector -fno-omit-frame-pointer \
-	-fno-asynchronous-unwind-tables -fno-strict-aliasing -mno-mmx -mno-sse -mno-80387 -Ikernel/include
+	-fno-asynchronous-unwind-tables -fno-strict-aliasing -mmemset-strategy=rep_4byte:-1:noalign -mmemcpy-strategy=rep_4byte:-1:noalign -mno-mmx -mno-sse -mno-80387 -Ikernel/include
 LDFLAGS := -nostdlib -static -no-pie -Wl,-T,linker.ld -Wl,--build-id=none -Wl,-z,noexecstack
 STRICT := $(if $(WERROR),-Werror)
 # Whatever folder the tree is in, the files are the same. The shell knows its name; make would split it at blanks.
@@ -33,7 +33,7 @@ all: build/tidemark.elf build/initramfs.cpio
 # Files that change only when what they hold does: the compiler with its flags, the programs, the kernel's sources.
 build/flags build/programs build/sources build/user-files: FORCE
 	@mkdir -p build && { $(call if_new,printf '%s\n' "$($(@F))"); }
-build/flags: flags = $(CC) $(shell $(CC) -dumpfullversion) $(KFLAGS) $(LDFLAGS)
+build/flags: flags = $(CC) $(shell $(CC) -dumpfullversion) $(KFLAGS) $(LDFLAGS) $(UFLAGS) $(ULDFLAGS)
 build/programs: programs = $(USER_PROG) $(EXTRA)
 build/sources: sources = $(KERNEL_SRC)
 build/user-files: user-files = $(USER_FILES)
@@ -84,8 +84,8 @@ build/tidemark.elf: build/ksyms.o build/pass1.elf
 
 MUSL := $(if $(wildcard /usr/lib/i386-linux-musl/libc.a),$(if $(filter source,$(MUSL_FROM)),build/musl),build/musl)
 MUSL_LIB := $(MUSL)/usr/lib/i386-linux-musl
-UFLAGS := $(COMMON) -ffunction-sections -nostdinc -isystem $(MUSL)/usr/include/i386-linux-musl -Iuser/lib
-ULDFLAGS := -static -no-pie -nostdlib -Wl,--gc-sections -Wl,--build-id=none
+UFLAGS := $(COMMON) -ffunction-sections -fno-asynchronous-unwind-tables -nostdinc -isystem $(MUSL)/usr/include/i386-linux-musl -Iuser/lib
+ULDFLAGS := -static -no-pie -nostdlib -Wl,--gc-sections -Wl,--build-id=none -Wl,-z,noseparate-code -Wl,-z,norelro
 ULIBS = -L$(MUSL_LIB) -Wl,--start-group -lc -lgcc -Wl,--end-group $(MUSL_LIB)/crtn.o
 USER_LIB := build/user/libtm.a
 user_objects = $(patsubst %.c,build/obj/%.o,$(sort $(or $(wildcard $1/*.c),$1)))

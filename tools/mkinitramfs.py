@@ -3,7 +3,7 @@
 
 The archive is a newc cpio, uncompressed, and the same bytes for the same input:
 owner 0, date 0, names sorted. Each program becomes /bin/NAME, without its
-symbols; `init` becomes /init as well. Of two programs with one name the later
+symbols; /init is a link to `init`. Of two programs with one name the later
 counts. --names: symbolic links in /bin to it. SKELETON's files are laid over the standard directories and devices.
 """
 
@@ -105,7 +105,7 @@ def main() -> int:
     for program, _, names in (text.partition("=") for text in args.names):
         entries.update({f"bin/{name}": Entry(stat.S_IFLNK | 0o777, program.encode()) for name in names.split(",")})
     if "bin/init" in entries:
-        entries["init"] = entries["bin/init"]
+        entries["init"] = Entry(stat.S_IFLNK | 0o777, b"bin/init")
     args.out.write_bytes(archive(entries))
     return 0
 

@@ -66,7 +66,8 @@ void bio_put(struct bio *bio)
 
 	list_add(&bio->node, &free_bios);
 	irq_restore(flags);
-	wake_up(&bio_wait);
+	if (unlikely(!list_empty(&bio_wait.waiters)))
+		wake_up(&bio_wait);
 }
 
 /* One bio that somebody waits for. */

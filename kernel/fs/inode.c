@@ -38,7 +38,7 @@ struct inode *inode_alloc(struct super_block *sb, u32 mode)
 
 	if (!inode)
 		return NULL;
-	memset(inode, 0, offsetof(struct inode, lock));
+	memset(&inode->changed, 0, offsetof(struct inode, lock) - offsetof(struct inode, changed));
 	inode->ino = ++last_ino;
 	inode->mode = mode;
 	inode->count = 1;
@@ -128,7 +128,7 @@ void vfs_init(void)
 {
 	wait_queue_init(&poll_wait);
 	inode_cache = kmem_cache_create("inode", sizeof(struct inode), 0, NULL);
-	open_init();
+	file_init();
 	dcache_init();
 	mount_init();
 	dev_init();

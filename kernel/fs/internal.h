@@ -53,8 +53,6 @@ int icache_sync(struct super_block *sb);
 /* Nobody uses sb: all but the root leave memory, dirty or not. How many pages and inodes were dirty. */
 u32 icache_lose(struct super_block *sb);
 
-void open_init(void); /* open.c */
-
 /* dcache.c. Needs nr_managed_pages and kmalloc. */
 void dcache_init(void);
 /* The entry of a directory, or NULL; its inode may be NULL: there is no such name. */
@@ -161,7 +159,9 @@ int walk_create(struct walk *w, u32 mode, u32 rdev, const char *target, struct i
 /* The same name for an inode that exists. */
 int walk_link(struct walk *w, struct inode *inode);
 
-/* open.c: an open file of inode, which takes a reference of its own; 0 or -errno. */
+/* open.c: first of all. */
+void file_init(void);
+/* An open file of inode, which takes a reference of its own; 0 or -errno. */
 int file_create(struct inode *inode, u32 flags, struct file **file);
 
 #endif

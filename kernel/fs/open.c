@@ -10,7 +10,7 @@
 
 static struct kmem_cache *file_cache;
 
-void open_init(void)
+void file_init(void)
 {
 	file_cache = kmem_cache_create("file", sizeof(struct file), 0, NULL);
 }

@@ -3,30 +3,13 @@
 
 #include "lib/string.h"
 
-#define FIRST 0x811c9dc5u /* FNV-1a (Fowler, Noll, Vo): small, and good enough for names */
-#define PRIME 0x01000193u
-
 struct path_name path_name_of(const char *s)
 {
-	struct path_name name = { s, 0, FIRST };
+	struct path_name name = { s, 0, PATH_HASH };
 
 	for (; *s; s++, name.len++)
-		name.hash = (name.hash ^ (u8)*s) * PRIME;
+		name.hash = path_hash(name.hash, *s);
 	return name;
-}
-
-bool path_next(const char **path, struct path_name *name)
-{
-	const char *s = *path, *start;
-	u32 hash = FIRST;
-
-	while (*s == '/')
-		s++;
-	for (start = s; *s && *s != '/'; s++)
-		hash = (hash ^ (u8)*s) * PRIME;
-	*name = (struct path_name){ start, s - start, hash };
-	*path = s;
-	return s != start;
 }
 
 bool path_name_is(const struct path_name *name, const char *s)

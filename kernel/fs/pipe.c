@@ -32,6 +32,7 @@
 
 struct pipe {
 	char *page[PIPE_PAGES];        /* lock */
+	u32 nr_pages;                  /* lock: that there are */
 	u32 head, tail;                /* lock */
 	u32 readers, writers;          /* open ends */
 	u32 nr_readers, nr_writers;    /* that have ever been opened */
@@ -42,6 +43,19 @@ struct pipe {
 static inline struct pipe *file_pipe(const struct file *f)
 {
 	return f->inode->pipe;
+}
+
+static bool take(struct pipe *p, char **page)
+{
+	*page = get_free_pages(GFP_KERNEL | GFP_NORETRY, 0);
+	p->nr_pages += *page != NULL;
+	return *page;
+}
+
+static void give_back(struct pipe *p, char *page)
+{
+	free_pages_at(page, 0);
+	p->nr_pages--;
 }
 
 static inline u32 used(const struct pipe *p)
@@ -74,12 +88,12 @@ static void consume(struct pipe *p, u32 n)
 
 		p->page[i] = NULL;
 		if (p->page[0]) /* taken by a write that then failed */
-			free_pages_at(last, 0);
+			give_back(p, last);
 		else
 			p->page[0] = last;
 		p->head = p->tail = 0;
 	} else if (p->tail % PAGE_SIZE == 0 && used(p) <= PIPE_SIZE - PAGE_SIZE) {
-		free_pages_at(p->page[i], 0);
+		give_back(p, p->page[i]);
 		p->page[i] = NULL;
 	}
 }
@@ -151,9 +165,7 @@ static long write_fitting(struct pipe *p, const char *user, size_t n)
 		u32 len = MIN(MIN(n - done, PIPE_SIZE - used(p)), PAGE_SIZE - off);
 		char **page = &p->page[page_index(p->head)];
 
-		if (unlikely(!*page))
-			*page = get_free_pages(GFP_KERNEL | GFP_NORETRY, 0);
-		if (!*page)
+		if (unlikely(!*page) && !take(p, page))
 			return done ? (long)done : -ENOMEM;
 		if (copy_from_user(*page + off, user + done, len))
 			return done ? (long)done : -EFAULT;
@@ -223,9 +235,9 @@ static void pipe_free(struct inode *inode)
 {
 	struct pipe *p = inode->pipe;
 
-	for (u32 i = 0; i < PIPE_PAGES; i++)
+	for (u32 i = 0; p->nr_pages; i++)
 		if (p->page[i])
-			free_pages_at(p->page[i], 0);
+			give_back(p, p->page[i]);
 	kfree(p);
 	inode->pipe = NULL;
 }

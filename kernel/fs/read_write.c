@@ -9,8 +9,9 @@ static bool can_seek(const struct inode *inode)
 {
 	u32 kind = inode->mode & S_IFMT;
 
-	return kind == S_IFREG || kind == S_IFDIR || kind == S_IFBLK ||
-	       (kind == S_IFCHR && inode->rdev >> 8 == 1);
+	if (likely(kind == S_IFREG))
+		return true;
+	return kind == S_IFDIR || kind == S_IFBLK || (kind == S_IFCHR && inode->rdev >> 8 == 1);
 }
 
 static long cannot_read(const struct file *f)

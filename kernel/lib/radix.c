@@ -173,28 +173,36 @@ bool radix_has_tag(const struct radix *tree, u32 index, enum radix_tag tag)
 
 /* Removing. */
 
+void radix_prune(struct radix *tree, struct radix_node *node, struct radix_nodes *nodes)
+{
+	struct radix_node *parent;
+
+	for (; node && !node->count; node = parent) {
+		parent = node->parent;
+		if (parent) {
+			parent->slot[node->place] = NULL;
+			parent->count--;
+		} else {
+			tree->root = NULL;
+		}
+		radix_give(nodes, node);
+	}
+}
+
 void *radix_remove(struct radix *tree, u32 index, struct radix_nodes *nodes)
 {
-	struct radix_node *node = radix_leaf(tree, index), *parent;
-	void *item = node ? node->slot[slot_of(node, index)] : NULL;
+	struct radix_node *leaf = radix_leaf(tree, index);
+	u32 slot = index % RADIX_SLOTS;
+	void *item = leaf ? leaf->slot[slot] : NULL;
 
 	if (!item)
 		return NULL;
 	for (u32 tag = 0; tag < NR_RADIX_TAGS; tag++)
-		if (bit_test(node, slot_of(node, index), tag))
-			clear_upwards(node, slot_of(node, index), tag);
-	node->slot[slot_of(node, index)] = NULL;
-	while (--node->count == 0) {
-		parent = node->parent;
-		if (parent)
-			parent->slot[node->place] = NULL;
-		else
-			tree->root = NULL;
-		radix_give(nodes, node);
-		if (!parent)
-			break;
-		node = parent;
-	}
+		if (bit_test(leaf, slot, tag))
+			clear_upwards(leaf, slot, tag);
+	leaf->slot[slot] = NULL;
+	leaf->count--;
+	radix_prune(tree, leaf, nodes);
 	return item;
 }
 

@@ -16,11 +16,6 @@
 #include "lib/assert.h"
 #include "proc/task.h"
 
-void wait_queue_init(struct wait_queue *wq)
-{
-	INIT_LIST_HEAD(&wq->waiters);
-}
-
 void wait_prepare(struct wait_queue *wq, struct wait_entry *e, bool interruptible)
 {
 	unsigned long flags = irq_save();
@@ -64,12 +59,6 @@ void wake_up_one(struct wait_queue *wq)
 			break;
 	}
 	irq_restore(flags);
-}
-
-void mutex_init(struct mutex *m)
-{
-	m->owner = NULL;
-	wait_queue_init(&m->waiters);
 }
 
 bool mutex_held(const struct mutex *m)

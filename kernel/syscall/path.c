@@ -64,7 +64,7 @@ static void free_path(const char *name)
 }
 
 /* 0 with the path in memory that free_path takes back, or -errno. */
-static int copy_path(const char *user, char **name)
+static inline int copy_path(const char *user, char **name)
 {
 	int n;
 

@@ -13,9 +13,29 @@ struct path_name {
 /* A whole string as a name. */
 struct path_name path_name_of(const char *s);
 
+#define PATH_HASH 0x811c9dc5u /* FNV-1a (Fowler, Noll, Vo): small, and good enough for names */
+
+/* With one character more. */
+static inline u32 path_hash(u32 hash, char c)
+{
+	return (hash ^ (u8)c) * 0x01000193u;
+}
+
 /* Cuts the next component off *path, skipping slashes before it; false: there is none. *path is
  * left at what follows the component: a slash or the end. */
-bool path_next(const char **path, struct path_name *name);
+static inline bool path_next(const char **path, struct path_name *name)
+{
+	const char *s = *path, *start;
+	u32 hash = PATH_HASH;
+
+	while (*s == '/')
+		s++;
+	for (start = s; *s && *s != '/'; s++)
+		hash = path_hash(hash, *s);
+	*name = (struct path_name){ start, s - start, hash };
+	*path = s;
+	return s != start;
+}
 
 /* Does no further component follow in path, as path_next left it? */
 static inline bool path_at_end(const char *path)

@@ -124,17 +124,22 @@ enum inode_state {
 };
 
 struct inode {
-	u32 ino, mode, nlink, rdev; /* rdev: major << 8 | minor */
+	/* inode_alloc sets these, */
+	u32 ino, mode;
 	u32 count; /* references: names in memory, open files, regions, cwd, mounts */
 	u32 state; /* enum inode_state */
-	u32 uid, gid;
-	u32 block_bits; /* STORED: its blocks have 1 << block_bits bytes */
-	u64 size;
-	u64 blocks; /* STORED: units of 512 bytes, kept by the file system */
-	u64 atime_ns, mtime_ns, ctime_ns; /* since 1970, without what is noted below */
-	u64 accessed, modified, changed; /* cycles_now() of what came since; 0: nothing */
 	struct super_block *sb;
 	const struct inode_operations *ops;
+	u64 accessed, modified; /* cycles_now() of what came since the times below; 0: nothing */
+	u64 atime_ns, mtime_ns, ctime_ns; /* since 1970; not set while those above say all */
+
+	/* and the rest, as far as the lock, begins as zero. */
+	u64 changed; /* cycles_now(), as modified */
+	u32 nlink, rdev; /* rdev: major << 8 | minor */
+	u32 uid, gid;
+	u64 size;
+	u64 blocks; /* STORED: units of 512 bytes, kept by the file system */
+	u32 block_bits; /* STORED: its blocks have 1 << block_bits bytes */
 	const struct file_operations *fops; /* NULL: cannot be opened (-ENXIO) */
 	struct inode *parent; /* where its name is; NULL: it has none. Not counted */
 	struct inode *mounted; /* directory: the root of what is mounted here; NULL: nothing */
@@ -149,7 +154,6 @@ struct inode {
 	void *private;
 	u32 private_id;
 
-	/* From here on inode_alloc sets what must be set; the rest, above, begins as zero. */
 	struct mutex lock; /* directories: names; files: size and blocks */
 	struct list_head entries; /* directory: of struct dentry, by cookie */
 	struct list_head on_sb; /* in sb->inodes */

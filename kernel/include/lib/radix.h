@@ -88,6 +88,8 @@ int radix_insert(struct radix *tree, u32 index, void *item, struct radix_nodes *
 void radix_replace(struct radix *tree, u32 index, void *item);
 /* Takes an entry out; NULL: it was not there. Nodes that are empty now go to nodes. */
 void *radix_remove(struct radix *tree, u32 index, struct radix_nodes *nodes);
+/* A node may have become empty: then it goes to nodes, with those above it that become so. */
+void radix_prune(struct radix *tree, struct radix_node *node, struct radix_nodes *nodes);
 
 /* The first entry at or after *index, which becomes its number; NULL: there is none. */
 void *radix_next(const struct radix *tree, u32 *index);

@@ -69,7 +69,11 @@ struct readahead {
 enum readahead_advice { READ_NORMAL, READ_RANDOM, READ_SEQUENTIAL };
 
 /* A new inode's cache, all else zero. */
-void cache_init(struct page_cache *cache);
+static inline void cache_init(struct page_cache *cache)
+{
+	INIT_LIST_HEAD(&cache->regions);
+	INIT_LIST_HEAD(&cache->dirty);
+}
 
 /* A regular file's operations. Bytes, or -EFAULT, -EIO, -ENOMEM, -ENOSPC, -EFBIG. May sleep. */
 long cache_file_read(struct file *f, void *user, size_t n, u64 *pos);

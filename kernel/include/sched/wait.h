@@ -25,7 +25,11 @@ struct wait_entry {
 
 #define WAIT_QUEUE(name) struct wait_queue name = { LIST_HEAD_INIT((name).waiters) }
 
-void wait_queue_init(struct wait_queue *wq);
+static inline void wait_queue_init(struct wait_queue *wq)
+{
+	INIT_LIST_HEAD(&wq->waiters);
+}
+
 /* Queues current (once) and sets its state; then test the condition and schedule(). */
 void wait_prepare(struct wait_queue *wq, struct wait_entry *e, bool interruptible);
 void wait_finish(struct wait_queue *wq, struct wait_entry *e);
@@ -78,7 +82,12 @@ struct mutex {
 	struct wait_queue waiters;
 };
 
-void mutex_init(struct mutex *m);
+static inline void mutex_init(struct mutex *m)
+{
+	m->owner = NULL;
+	wait_queue_init(&m->waiters);
+}
+
 void mutex_lock_slow(struct mutex *m);
 void mutex_unlock_slow(struct mutex *m);
 bool mutex_held(const struct mutex *m); /* by current */

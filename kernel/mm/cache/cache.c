@@ -50,9 +50,8 @@
 #define FIRST_STORE 256u /* below: swap areas; tools/plugin/files.c has it, too */
 
 u32 cache_nr_stored;
+u32 cache_nr_kept, cache_max_kept;
 
-static u32 nr_kept;      /* pages of files without a store */
-static u32 nr_boot_kept; /* that the boot archive has brought */
 static u32 nr_shadows;
 static u32 evictions;    /* of pages of files */
 
@@ -73,36 +72,20 @@ static void free_nodes(struct radix_nodes *nodes)
 		kmem_cache_free(node_cache(), node);
 }
 
-void cache_init(struct page_cache *cache)
-{
-	INIT_LIST_HEAD(&cache->regions);
-	INIT_LIST_HEAD(&cache->dirty);
-}
-
-static u32 max_kept(void)
-{
-	return (nr_managed_pages() + nr_boot_kept) / 2;
-}
-
-bool cache_may_grow(void)
-{
-	return nr_kept < max_kept();
-}
-
 void cache_room(u64 *pages, u64 *left)
 {
-	*pages = max_kept();
-	*left = *pages - MIN(nr_kept, max_kept());
+	*pages = cache_max_kept;
+	*left = *pages - MIN(cache_nr_kept, cache_max_kept);
 }
 
 void cache_boot_done(void)
 {
-	nr_boot_kept = nr_kept;
+	cache_max_kept = (nr_managed_pages() + cache_nr_kept) / 2;
 }
 
 u32 cache_nr_cached(void)
 {
-	return nr_kept + cache_nr_stored;
+	return cache_nr_kept + cache_nr_stored;
 }
 
 /* Pages come. */
@@ -160,7 +143,7 @@ static inline void describe(struct inode *inode, u32 index, struct page *page)
 	cache->nr_pages++;
 	if (!cache->ops) {
 		page_set(page, PG_uptodate);
-		nr_kept++;
+		cache_nr_kept++;
 		return;
 	}
 	if (is_shmem(inode)) {
@@ -180,21 +163,28 @@ void cache_describe(struct inode *inode, u32 index, struct page *page)
 	describe(inode, index, page);
 }
 
-/* Where no node is missing nothing changes that an interrupt looks at. */
-int cache_add(struct inode *inode, u32 index, struct page *page, gfp_t gfp)
+static __attribute__((noinline)) int add_slowly(struct inode *inode, u32 index, struct page *page,
+						gfp_t gfp)
 {
 	struct radix *pages = &inode->cache.pages;
-	int err = 0;
+	int err = -EEXIST;
 
-	if (unlikely(!radix_try_insert(pages, index, page))) {
-		err = radix_leaf(pages, index) ? -EEXIST
-					       : insert_with_nodes(pages, index, page, gfp);
-		if (err == -EEXIST && !is_shmem(inode))
-			err = replace_shadow(pages, index, page);
-	}
+	if (!radix_leaf(pages, index))
+		err = insert_with_nodes(pages, index, page, gfp);
+	if (err == -EEXIST && !is_shmem(inode))
+		err = replace_shadow(pages, index, page);
 	if (!err)
 		describe(inode, index, page);
 	return err;
+}
+
+/* Where no node is missing nothing changes that an interrupt looks at. */
+int cache_add(struct inode *inode, u32 index, struct page *page, gfp_t gfp)
+{
+	if (unlikely(!radix_try_insert(&inode->cache.pages, index, page)))
+		return add_slowly(inode, index, page, gfp);
+	describe(inode, index, page);
+	return 0;
 }
 
 /* Pages go. */
@@ -207,7 +197,7 @@ void cache_take_out(struct page *page)
 		cache_nr_stored--;
 		cache_nr_shmem -= page_test(page, PG_shmem);
 	} else {
-		nr_kept--;
+		cache_nr_kept--;
 	}
 	page_put(page);
 }
@@ -279,22 +269,47 @@ static void drop_stored(struct inode *inode, u32 index, struct page *page)
 	page_put(page);
 }
 
+/* Of a file without a store: from the entry on that from names, all that is in the same leaf. */
+static void drop_kept(struct inode *inode, u32 from)
+{
+	struct radix *pages = &inode->cache.pages;
+	struct radix_node *leaf = radix_leaf(pages, from);
+	struct radix_nodes nodes = { 0 };
+	u32 nr = 0;
+
+	for (u32 slot = from % RADIX_SLOTS; slot < RADIX_SLOTS; slot++) {
+		struct page *page = leaf->slot[slot];
+
+		if (!page)
+			continue;
+		if (unlikely(page->mapcount))
+			cache_unmap(page);
+		leaf->slot[slot] = NULL;
+		page->inode = NULL;
+		page_put(page);
+		nr++;
+	}
+	leaf->count -= nr;
+	inode->cache.nr_pages -= nr;
+	cache_nr_kept -= nr;
+	radix_prune(pages, leaf, &nodes);
+	free_nodes(&nodes);
+}
+
 static void drop_from(struct inode *inode, u32 from)
 {
 	struct page *page;
 
 	while ((page = radix_next(&inode->cache.pages, &from))) {
-		if (is_shmem(inode)) {
+		if (!inode->cache.ops) {
+			drop_kept(inode, from);
+		} else if (is_shmem(inode)) {
 			shmem_drop(inode, from, page);
 		} else if (is_shadow(page)) {
 			cache_forget_index(inode, from);
 			nr_shadows--;
-		} else if (inode->cache.ops) {
-			drop_stored(inode, from, page);
 		} else {
-			if (page->mapcount)
-				cache_unmap(page);
-			cache_remove(page);
+			drop_stored(inode, from, page);
 		}
 	}
 }
@@ -328,7 +343,8 @@ void cache_truncate(struct inode *inode, u64 size)
 {
 	u32 first = (size + PAGE_SIZE - 1) >> PAGE_SHIFT;
 
-	drop_from(inode, first);
+	if (inode->cache.pages.root)
+		drop_from(inode, first);
 	filemap_unmap_private(inode, first);
 	if (is_shmem(inode))
 		shmem_clear_tail(inode, size);

@@ -30,33 +30,40 @@ static inline int read_kept(struct inode *inode, u32 index, u32 off, char *user,
 	return err;
 }
 
-/* left: bytes that the reader needs from off on. */
-static int read_page(struct file *f, u32 index, u32 off, char *user, u32 n, u32 left)
+/* One instance for each kind of file. */
+static inline __attribute__((always_inline)) long read_pages(struct file *f, char *user, u32 n,
+							     u64 *pos, bool stored)
 {
-	if (f->inode->cache.ops)
-		return stored_read(f, index, off, user, n, left);
-	return read_kept(f->inode, index, off, user, n);
-}
-
-static __attribute__((noinline)) long read_pages(struct file *f, char *user, u32 n, u64 *pos)
-{
-	u32 at = *pos, done = 0;
+	struct inode *inode = f->inode;
+	u32 at = *pos, done;
 	int err = 0;
 
-	while (done < n) {
+	for (u32 len; n; at += len, user += len, n -= len) {
 		u32 off = at & (PAGE_SIZE - 1);
-		u32 len = MIN(PAGE_SIZE - off, n - done);
 
-		err = read_page(f, at >> PAGE_SHIFT, off, user + done, len, n - done);
+		len = MIN(PAGE_SIZE - off, n);
+		if (stored)
+			err = stored_read(f, at >> PAGE_SHIFT, off, user, len, n);
+		else
+			err = read_kept(inode, at >> PAGE_SHIFT, off, user, len);
 		if (err)
 			break;
-		at += len;
-		done += len;
 	}
+	done = at - (u32)*pos;
 	*pos = at;
 	if (err == -EINVAL) /* the file has become shorter meanwhile */
 		err = 0;
 	return done ? (long)done : err;
+}
+
+static __attribute__((noinline)) long read_stored(struct file *f, char *user, u32 n, u64 *pos)
+{
+	return read_pages(f, user, n, pos, true);
+}
+
+static __attribute__((noinline)) long read_many(struct file *f, char *user, u32 n, u64 *pos)
+{
+	return read_pages(f, user, n, pos, false);
 }
 
 long cache_file_read(struct file *f, void *user, size_t n, u64 *pos)
@@ -68,8 +75,10 @@ long cache_file_read(struct file *f, void *user, size_t n, u64 *pos)
 	if (*pos >= end)
 		return 0;
 	n = MIN(n, end - at);
-	if (inode->cache.ops || (at & (PAGE_SIZE - 1)) + n > PAGE_SIZE)
-		return read_pages(f, user, n, pos);
+	if (inode->cache.ops)
+		return read_stored(f, user, n, pos);
+	if ((at & (PAGE_SIZE - 1)) + n > PAGE_SIZE)
+		return read_many(f, user, n, pos);
 	err = read_kept(inode, at >> PAGE_SHIFT, at & (PAGE_SIZE - 1), user, n);
 	if (unlikely(err))
 		return err;
@@ -156,20 +165,28 @@ int cache_get_page(struct inode *inode, u32 index, struct page **page)
 	return 0;
 }
 
-int cache_fault_page(struct inode *inode, u32 index, struct readahead *ahead, struct page **page,
-		     bool *major)
+static __attribute__((noinline)) int fault_stored(struct inode *inode, u32 index,
+						  struct readahead *ahead, struct page **page,
+						  bool *major)
 {
-	if (!inode->cache.ops)
-		return get_kept(inode, index, page);
 	if (!cache_find(inode, index))
 		guard_call_fault(current->mm);
 	return cache_read_page(inode, index, 1, ahead, page, major);
 }
 
+int cache_fault_page(struct inode *inode, u32 index, struct readahead *ahead, struct page **page,
+		     bool *major)
+{
+	if (inode->cache.ops)
+		return fault_stored(inode, index, ahead, page, major);
+	return get_kept(inode, index, page);
+}
+
 /* Writing. */
 
 /* Fills a hole from the user: 0, -EFAULT, -ENOSPC, -ENOMEM, or -EEXIST: it is none any more. */
-static int write_hole(struct inode *inode, u32 index, u32 off, const char *user, u32 n)
+static __attribute__((noinline)) int write_hole(struct inode *inode, u32 index, u32 off,
+						const char *user, u32 n)
 {
 	struct page *page;
 	int err;
@@ -192,16 +209,14 @@ static inline int write_kept(struct inode *inode, u32 index, u32 off, const char
 	struct page *page;
 	int err;
 
-	do {
-		page = cache_find(inode, index);
-		if (!page) {
-			err = write_hole(inode, index, off, user, n);
-		} else {
-			page_get(page);
-			err = page_from_user(page, off, user, n);
-			page_put(page);
-		}
-	} while (unlikely(err == -EEXIST));
+	while (!(page = radix_find(&inode->cache.pages, index))) {
+		err = write_hole(inode, index, off, user, n);
+		if (err != -EEXIST)
+			return err;
+	}
+	page_get(page);
+	err = page_from_user(page, off, user, n);
+	page_put(page);
 	return err;
 }
 
@@ -226,12 +241,14 @@ static inline __attribute__((always_inline)) int write_pages(
 		u32 len = MIN(PAGE_SIZE - off, n);
 
 		err = write_page(inode, at >> PAGE_SHIFT, off, from, len);
-		if (err == -EFAULT && before_border(from, len) < len) {
+		if (unlikely(err)) {
+			if (err != -EFAULT || before_border(from, len) == len)
+				break;
 			n = len = before_border(from, len);
 			err = write_page(inode, at >> PAGE_SHIFT, off, from, len);
+			if (err)
+				break;
 		}
-		if (err)
-			break;
 		at += len;
 		from += len;
 		n -= len;

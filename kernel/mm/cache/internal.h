@@ -38,8 +38,15 @@ int cache_add(struct inode *inode, u32 index, struct page *page, gfp_t gfp);
 /* Takes the page out of the cache, whose reference goes; it is mapped nowhere and not being written. */
 void cache_remove(struct page *page);
 
-/* May files without a store have one page more? Those that they have now are the boot archive's. */
-bool cache_may_grow(void);
+/* Pages of files without a store, and how many there may be. */
+extern u32 cache_nr_kept, cache_max_kept;
+
+static inline bool cache_may_grow(void)
+{
+	return cache_nr_kept < cache_max_kept;
+}
+
+/* Those that there are now are the boot archive's. */
 void cache_boot_done(void);
 /* cache_shrink from first to last. */
 u32 cache_shrink_range(struct inode *inode, u32 first, u32 last);

@@ -23,12 +23,6 @@ u32 vma_find_hole(struct mm_struct *mm, u32 len);
 void vma_resize(struct vm_area_struct *vma, u32 start, u32 end);
 void vma_init_cache(void);
 
-/* The memory of a private region is the process's own demand (MAD). */
-static inline bool vma_is_demand(const struct vm_area_struct *vma)
-{
-	return !vma->inode || (!(vma->flags & VM_SHARED) && vma->flags & VM_WRITE);
-}
-
 /* overcommit.c: may so many pages more be promised? */
 bool vm_may_commit(u32 pages);
 

@@ -29,9 +29,10 @@ PARAM_U32("vm.overcommit_memory", overcommit_memory, 0, 2, NULL,
 	  "promises: 0: none larger than memory and swap, 1: all, 2: in sum up to CommitLimit");
 PARAM_U32("vm.overcommit_ratio", overcommit_ratio, 0, 1000, "%", "of the frames, in CommitLimit");
 
+/* There are fewer than 2^20 frames: the product fits. */
 u32 vm_commit_limit(void)
 {
-	return (u64)nr_managed_pages() * overcommit_ratio / 100 + swap_nr_usable;
+	return nr_managed_pages() * overcommit_ratio / 100 + swap_nr_usable;
 }
 
 bool vm_may_commit(u32 pages)

@@ -27,6 +27,7 @@ void vma_init_cache(void)
 	vma_cache = kmem_cache_create("vm_area_struct", sizeof(struct vm_area_struct), 0, NULL);
 }
 
+/* Its places in tree and list come with vma_insert. */
 struct vm_area_struct *vma_new(struct mm_struct *mm, u32 start, u32 end, u32 flags,
 			       struct inode *inode, u32 pgoff)
 {
@@ -34,15 +35,14 @@ struct vm_area_struct *vma_new(struct mm_struct *mm, u32 start, u32 end, u32 fla
 
 	if (!vma)
 		return NULL;
-	*vma = (struct vm_area_struct){
-		.mm = mm,
-		.start = start,
-		.end = end,
-		.flags = flags,
-		.inode = inode,
-		.pgoff = pgoff,
-		.ops = inode ? &file_vm_ops : NULL,
-	};
+	vma->mm = mm;
+	vma->start = start;
+	vma->end = end;
+	vma->flags = flags;
+	vma->inode = inode;
+	vma->pgoff = pgoff;
+	vma->ops = inode ? &file_vm_ops : NULL;
+	vma->ahead = (struct readahead){ 0 };
 	if (inode) {
 		inode_get(inode);
 		list_add_tail(&vma->mapping, &inode->cache.regions);
@@ -100,14 +100,15 @@ static void count_pages(struct vm_area_struct *vma, int sign)
 {
 	struct mm_counters *c = &vma->mm->count;
 	int n = sign * (int)vma_pages(vma);
+	bool promised = vm_is_promised(vma->flags);
 
 	c->total_vm += n;
-	if (vma->flags & VM_LOCKED)
+	if (unlikely(vma->flags & VM_LOCKED))
 		c->locked_vm += n;
-	if (vma_is_demand(vma))
-		c->demand += n;
-	if (vm_is_promised(vma->flags))
+	if (promised)
 		vm_committed += n;
+	if (promised || !vma->inode)
+		c->demand += n;
 }
 
 /* Into the tree; the list place follows from the parent found on the way. */
