@@ -132,8 +132,8 @@ def test_each_allocation_from_the_start_on(programs: Path) -> None:
 
 
 def test_what_failed_is_said_at_power_off() -> None:
-    more = {"mem": "12M", "swap": "sim:ssd"}
-    result = boot("thrash 2 8192 1", cmdline="fail=write:7,alloc:100000000", **more).check_exit()
+    words = "fail=write:7,alloc:100000000"
+    result = boot("thrash 2 8192 1", mem="12M", swap="sim:ssd", cmdline=words).check_exit()
     result.check_lines(
         [
             r"^fail: write 7 of \d+ failed \(sim, sector \d+, by (thrash|kswapd), process \d+\)$",
