@@ -23,7 +23,7 @@ from tidemark import qemu
 LINKS = "fstools=chmod,mount,umount"
 PLAIN = ["fork", "exec", "mmap", "ramfs", "tmpfs", "shm", "pipe", "proc"]
 ON_EXT2 = ["ext2", "kept", "mapped", "moves"]
-SWAPPING = {"swap": {"frames": 60}, "pressure": {"frames": 60}, "shmswap": {"mem": "4M"}}
+SWAPPING: dict[str, dict[str, Any]] = {"swap": {"frames": 60}, "pressure": {"frames": 60}, "shmswap": {"mem": "4M"}}
 # What a disk that has ended for good does to a file system is test_hostile's.
 CASES = [
     *((case, "alloc") for case in (*PLAIN, *ON_EXT2, *SWAPPING)),
@@ -132,8 +132,8 @@ def test_each_allocation_from_the_start_on(programs: Path) -> None:
 
 
 def test_what_failed_is_said_at_power_off() -> None:
-    more = {"mem": "12M", "swap": "sim:ssd"}
-    result = boot("thrash 2 8192 1", cmdline="fail=write:7,alloc:100000000", **more).check_exit()
+    words = "fail=write:7,alloc:100000000"
+    result = boot("thrash 2 8192 1", mem="12M", swap="sim:ssd", cmdline=words).check_exit()
     result.check_lines(
         [
             r"^fail: write 7 of \d+ failed \(sim, sector \d+, by (thrash|kswapd), process \d+\)$",
