@@ -32,8 +32,13 @@ NEVER = (
     r"slab: .*(?:poison|corrupt).*",
 )
 # So too, unless a disk failed on purpose. A worker of torture that gets no memory counts as corrupt; what is corrupt is
-# named before.
-SOUND_DISK = (r"^R (?!torture ).*(corrupt=[1-9])", r"\d+ words differ", r"ext2: .*", r"umount: /mnt: .*")
+# named before. The words that a process of `shared` did not come to write, since it was killed, count too.
+SOUND_DISK = (
+    r"^R (?!torture |shared .*failed=[1-9]).*(corrupt=[1-9])",
+    r"\d+ words differ",
+    r"ext2: .*",
+    r"umount: /mnt: .*",
+)
 # What explains that a process did not end as it should.
 KILLED_FOR_MEMORY = r"^Out of memory: \d+ frames free"
 EXCUSES = (KILLED_FOR_MEMORY, r"No space left", r": Out of memory", r"Cannot allocate memory", r"Resource temporarily")
