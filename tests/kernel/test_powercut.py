@@ -181,7 +181,7 @@ def nr_requests(work: Mix | Log, folder: Path, kind: str, mem: str, beside: str)
 
 
 FLUSHER = "vm.dirty_writeback_centisecs=1 vm.dirty_expire_centisecs=1"  # writes in between, whatever comes first
-WORK = {"mix": Mix, "log": Log}
+WORK: dict[str, type[Mix] | type[Log]] = {"mix": Mix, "log": Log}
 THRASH = "thrash 2 6144 40 & "
 
 
