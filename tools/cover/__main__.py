@@ -1,0 +1,96 @@
+"""make coverage: run tests, and say which lines of the kernel none of them ran.
+
+The table has, by folder, how many lines have code, how many of them ran in a guest, and how many there or in a test on
+the host; below it stand the lines that never ran. build/coverage keeps what was gathered: --report says it again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import array
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Set
+from pathlib import Path, PurePosixPath
+
+from tidemark import covered, qemu
+
+from cover import host, lines
+from cover.lines import Line
+
+FOLDER = qemu.ROOT / "build/coverage"
+RUNS, HOST = FOLDER / "runs", FOLDER / "host.json"
+USUAL = ["tests/kernel", "tests/lab"]  # the other tests run kernels of other trees, or under gdb
+
+
+def executed(folder: Path) -> set[int]:
+    """The addresses that one test, a folder of RUNS, had executed."""
+    found: set[int] = set()
+    for path in folder.glob(f"*{covered.SUFFIX}"):
+        words = array.array("I")
+        words.frombytes(path.read_bytes())
+        found.update(words)
+    return found
+
+
+def gather(arguments: list[str]) -> int:
+    """Run pytest, with every QEMU watched, then the tests on the host; pytest's status."""
+    shutil.rmtree(RUNS, ignore_errors=True)
+    RUNS.mkdir(parents=True)
+    watched = {**os.environ, covered.FOLDER: str(RUNS)}
+    status = subprocess.run([sys.executable, "-m", "pytest", *arguments], cwd=qemu.ROOT, env=watched).returncode
+    print("== the tests on the host, built with gcov", flush=True)
+    HOST.write_text(json.dumps(sorted(host.run(qemu.ROOT))))
+    return status
+
+
+def table(all_lines: Set[Line], guest: Set[Line], either: Set[Line]) -> Iterator[str]:
+    """A row for each folder, and one for all."""
+    rows: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
+    for line in all_lines:
+        for name in (str(PurePosixPath(line[0]).parent), "all"):
+            for column, lines_there in enumerate((all_lines, guest, either)):
+                rows[name][column] += line in lines_there
+    yield f"{'folder':28} {'lines':>6} {'guest':>6} {'+ host':>6} {'never':>6} {'run':>7}"
+    for name, (total, in_guest, ran) in sorted(rows.items(), key=lambda row: (row[0] == "all", row[0])):
+        yield f"{name:28} {total:6} {in_guest:6} {ran:6} {total - ran:6} {ran / total:7.1%}"
+
+
+def listed(never: Iterable[Line]) -> Iterator[str]:
+    """The lines themselves, by file; the file with most of them first."""
+    by_file: dict[str, list[int]] = defaultdict(list)
+    for file, number in sorted(never):
+        by_file[file].append(number)
+    for file, numbers in sorted(by_file.items(), key=lambda item: -len(item[1])):
+        source = (qemu.ROOT / file).read_text().splitlines()
+        yield ""
+        yield from (f"{file}:{number}: {source[number - 1].strip()}" for number in numbers)
+
+
+def report() -> None:
+    """Print the table and the list of what was gathered."""
+    code = lines.ranges(qemu.ROOT / qemu.KERNEL)
+    guest = lines.run(code, set().union(*map(executed, RUNS.iterdir())))
+    on_host = {(file, number) for file, number in json.loads(HOST.read_text())} if HOST.exists() else set()
+    either = guest | (on_host & code.keys())
+    print(*table(code.keys(), guest, either), sep="\n")
+    print(*listed(code.keys() - either), sep="\n")
+
+
+def main() -> int:
+    """Gather, unless --report; print."""
+    parser = argparse.ArgumentParser(prog="make coverage", description=__doc__.split("\n")[0])
+    parser.add_argument("--report", action="store_true", help="say again what the last run gathered")
+    parser.add_argument("arguments", nargs="*", help="of pytest: which tests")
+    args, more = parser.parse_known_args()
+    status = 0 if args.report else gather([*args.arguments, *more] or USUAL)
+    report()
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
