@@ -1,13 +1,15 @@
 """make coverage: run tests, and say which lines of the kernel none of them ran.
 
 The table has, by folder, how many lines have code, how many of them ran in a guest, and how many there or in a test on
-the host; below it stand the lines that never ran. build/coverage keeps what was gathered: --report says it again.
+the host; below it stand the lines that never ran. build/coverage keeps what was gathered: --report says it again, --add
+runs more tests of the same kernel.
 """
 
 from __future__ import annotations
 
 import argparse
 import array
+import hashlib
 import json
 import os
 import shutil
@@ -23,7 +25,7 @@ from cover import host, lines
 from cover.lines import Line
 
 FOLDER = qemu.ROOT / "build/coverage"
-RUNS, HOST = FOLDER / "runs", FOLDER / "host.json"
+RUNS, HOST, KERNEL = FOLDER / "runs", FOLDER / "host.json", FOLDER / "kernel"
 USUAL = ["tests/kernel", "tests/lab"]  # the other tests run kernels of other trees, or under gdb
 
 
@@ -37,14 +39,25 @@ def executed(folder: Path) -> set[int]:
     return found
 
 
+def begin(add: bool) -> None:
+    """Forget what was gathered, unless more is to come to it; SystemExit when it is of another kernel."""
+    kernel = hashlib.sha256((qemu.ROOT / qemu.KERNEL).read_bytes()).hexdigest()
+    if not add:
+        shutil.rmtree(FOLDER, ignore_errors=True)
+        RUNS.mkdir(parents=True)
+        KERNEL.write_text(kernel)
+    elif not KERNEL.exists() or KERNEL.read_text() != kernel:
+        sys.exit("coverage: what was gathered is of another kernel; without --add it is gathered anew")
+
+
 def gather(arguments: list[str]) -> int:
     """Run pytest, with every QEMU watched, then the tests on the host; pytest's status."""
-    shutil.rmtree(RUNS, ignore_errors=True)
-    RUNS.mkdir(parents=True)
+    times = f"--junitxml={FOLDER}/times-{os.getpid()}.xml"
     watched = {**os.environ, covered.FOLDER: str(RUNS)}
-    status = subprocess.run([sys.executable, "-m", "pytest", *arguments], cwd=qemu.ROOT, env=watched).returncode
-    print("== the tests on the host, built with gcov", flush=True)
-    HOST.write_text(json.dumps(sorted(host.run(qemu.ROOT))))
+    status = subprocess.run([sys.executable, "-m", "pytest", times, *arguments], cwd=qemu.ROOT, env=watched).returncode
+    if not HOST.exists():
+        print("== the tests on the host, built with gcov", flush=True)
+        HOST.write_text(json.dumps(sorted(host.run(qemu.ROOT))))
     return status
 
 
@@ -73,7 +86,7 @@ def listed(never: Iterable[Line]) -> Iterator[str]:
 
 def report() -> None:
     """Print the table and the list of what was gathered."""
-    code = lines.ranges(qemu.ROOT / qemu.KERNEL)
+    code = lines.ranges(qemu.ROOT, qemu.ROOT / qemu.KERNEL)
     guest = lines.run(code, set().union(*map(executed, RUNS.iterdir())))
     on_host = {(file, number) for file, number in json.loads(HOST.read_text())} if HOST.exists() else set()
     either = guest | (on_host & code.keys())
@@ -85,9 +98,13 @@ def main() -> int:
     """Gather, unless --report; print."""
     parser = argparse.ArgumentParser(prog="make coverage", description=__doc__.split("\n")[0])
     parser.add_argument("--report", action="store_true", help="say again what the last run gathered")
+    parser.add_argument("--add", action="store_true", help="to what was gathered of the same kernel")
     parser.add_argument("arguments", nargs="*", help="of pytest: which tests")
     args, more = parser.parse_known_args()
-    status = 0 if args.report else gather([*args.arguments, *more] or USUAL)
+    status = 0
+    if not args.report:
+        begin(args.add)
+        status = gather([*args.arguments, *more] or USUAL)
     report()
     return status
 

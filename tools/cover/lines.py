@@ -1,8 +1,9 @@
 """Lines of the kernel, and the addresses of their code.
 
-A line counts when .debug_line gives code for it in build/tidemark.elf. It has run when an instruction of that code was
-executed. What the compiler removed or merged with another line is no line here; a line of a function that was inlined
-has code in several places, and one of them is enough. Tests that are linked into the kernel do not count.
+A line counts when .debug_line gives code for it in build/tidemark.elf and more than a brace stands in it. It has run
+when an instruction of that code was executed. What the compiler removed or merged with another line is no line here; a
+line of a function that was inlined has code in several places, and one of them is enough. Tests that are linked into
+the kernel do not count.
 """
 
 from __future__ import annotations
@@ -46,13 +47,14 @@ def _rows(elf: Path) -> Iterator[tuple[str, int, int, int]]:
                 last = None if state.end_sequence else state
 
 
-def ranges(elf: Path) -> Ranges:
+def ranges(root: Path, elf: Path) -> Ranges:
     """Where each line that counts has its code: (from, to), `to` not included."""
     found = defaultdict(list)
     for file, line, low, high in _rows(elf):
         if is_counted(file) and line:
             found[file, line].append((low, high))
-    return found
+    texts = {file: (root / file).read_text().splitlines() for file in {file for file, _ in found}}
+    return {(file, line): code for (file, line), code in found.items() if texts[file][line - 1].strip(" \t{};")}
 
 
 def run(code: Ranges, executed: Collection[int]) -> set[Line]:
