@@ -96,15 +96,16 @@ def report() -> None:
 
 def main() -> int:
     """Gather, unless --report; print."""
-    parser = argparse.ArgumentParser(prog="make coverage", description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(
+        usage="python -m cover [--report | --add] [PYTEST-ARGUMENT...]", description=__doc__
+    )
     parser.add_argument("--report", action="store_true", help="say again what the last run gathered")
     parser.add_argument("--add", action="store_true", help="to what was gathered of the same kernel")
-    parser.add_argument("arguments", nargs="*", help="of pytest: which tests")
-    args, more = parser.parse_known_args()
+    args, tests = parser.parse_known_args()
     status = 0
     if not args.report:
         begin(args.add)
-        status = gather([*args.arguments, *more] or USUAL)
+        status = gather(tests or USUAL)
     report()
     return status
 

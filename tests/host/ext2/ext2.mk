@@ -13,3 +13,7 @@ $(eval $(call user_program,tests/kernel/ext2/fsops.c))
 $(eval $(call user_program,tests/kernel/ext2/rough.c))
 
 EXT2_TESTS := build/host/ext2 build/user/fsops build/user/rough
+
+# System calls that no program of user/ makes.
+$(eval $(call user_program,tests/kernel/rare/rare.c))
+EXT2_TESTS += build/user/rare
