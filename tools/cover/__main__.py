@@ -1,7 +1,7 @@
 """make coverage: run tests, and say which lines of the kernel none of them ran.
 
 The table has, by folder, how many lines have code, how many of them ran in a guest, and how many there or in a test on
-the host; below it stand the lines that never ran. build/coverage keeps what was gathered: --report says it again, --add
+the host; below it stand the lines that never ran and have no reason in docs/reference/coverage.md. build/coverage keeps what was gathered: --report says it again, --add
 runs more tests of the same kernel.
 """
 
@@ -21,7 +21,7 @@ from pathlib import Path, PurePosixPath
 
 from tidemark import covered, qemu
 
-from cover import host, lines
+from cover import host, lines, reasons
 from cover.lines import Line
 
 FOLDER = qemu.ROOT / "build/coverage"
@@ -91,7 +91,10 @@ def report() -> None:
     on_host = {(file, number) for file, number in json.loads(HOST.read_text())} if HOST.exists() else set()
     either = guest | (on_host & code.keys())
     print(*table(code.keys(), guest, either), sep="\n")
-    print(*listed(code.keys() - either), sep="\n")
+    never = code.keys() - either
+    unexplained = reasons.without(qemu.ROOT, never)
+    print(f"\n{len(never)} lines never ran; {reasons.PAGE} explains {len(never) - len(unexplained)}. The others:")
+    print(*listed(unexplained), sep="\n")
 
 
 def main() -> int:

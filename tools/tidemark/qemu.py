@@ -275,7 +275,7 @@ def qemu_command(
     else:
         words += ["-kernel", KERNEL, "-initrd", initrd, "-append", command_line(s)]
     words += shlex.split(s.qemu_flags)
-    words += [] if gdb or s.prefix else covered.arguments(s.image, words)
+    words += [] if gdb or s.prefix else covered.arguments(s.image / KERNEL, words)
     if gdb:
         words += ["-S", "-gdb", f"tcp:localhost:{s.gdb_port}"]
         # With interrupts off, a step takes the clock of QEMU to its next timer, which may be the watchdog's.
