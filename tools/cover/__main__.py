@@ -1,14 +1,13 @@
 """make coverage: run tests, and say which lines of the kernel none of them ran.
 
 The table has, by folder, how many lines have code, how many of them ran in a guest, and how many there or in a test on
-the host; below it stand the lines that never ran and have no reason in docs/reference/coverage.md. build/coverage keeps what was gathered: --report says it again, --add
-runs more tests of the same kernel.
+the host; below it stand the lines that never ran and have no reason in docs/reference/coverage.md. build/coverage keeps
+what was gathered: --report says it again, --add runs more tests of the same kernel.
 """
 
 from __future__ import annotations
 
 import argparse
-import array
 import hashlib
 import json
 import os
@@ -19,6 +18,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Set
 from pathlib import Path, PurePosixPath
 
+import numpy as np
+import numpy.typing as npt
 from tidemark import covered, qemu
 
 from cover import host, lines, reasons
@@ -29,13 +30,12 @@ RUNS, HOST, KERNEL = FOLDER / "runs", FOLDER / "host.json", FOLDER / "kernel"
 USUAL = ["tests/kernel", "tests/lab"]  # the other tests run kernels of other trees, or under gdb
 
 
-def executed(folder: Path) -> set[int]:
-    """The addresses that one test, a folder of RUNS, had executed."""
-    found: set[int] = set()
-    for path in folder.glob(f"*{covered.SUFFIX}"):
-        words = array.array("I")
-        words.frombytes(path.read_bytes())
-        found.update(words)
+def executed(*folders: Path) -> npt.NDArray[np.uint32]:
+    """The addresses, in order, that tests had executed: each is a folder of RUNS."""
+    files = [path for folder in folders for path in folder.glob(f"*{covered.SUFFIX}")]
+    found = np.zeros(0, dtype=np.uint32)
+    for path in files:
+        found = np.union1d(found, np.fromfile(path, dtype=np.uint32))
     return found
 
 
@@ -87,7 +87,7 @@ def listed(never: Iterable[Line]) -> Iterator[str]:
 def report() -> None:
     """Print the table and the list of what was gathered."""
     code = lines.ranges(qemu.ROOT, qemu.ROOT / qemu.KERNEL)
-    guest = lines.run(code, set().union(*map(executed, RUNS.iterdir())))
+    guest = lines.run(code, executed(*RUNS.iterdir()))
     on_host = {(file, number) for file, number in json.loads(HOST.read_text())} if HOST.exists() else set()
     either = guest | (on_host & code.keys())
     print(*table(code.keys(), guest, either), sep="\n")

@@ -8,12 +8,13 @@ the kernel do not count.
 
 from __future__ import annotations
 
-import bisect
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from posixpath import normpath
 
+import numpy as np
+import numpy.typing as npt
 from elftools.elf.elffile import ELFFile
 
 Line = tuple[str, int]  # a source file below the tree, and a number from 1 on
@@ -57,12 +58,10 @@ def ranges(root: Path, elf: Path) -> Ranges:
     return {(file, line): code for (file, line), code in found.items() if texts[file][line - 1].strip(" \t{};")}
 
 
-def run(code: Ranges, executed: Collection[int]) -> set[Line]:
-    """The lines of which one of the addresses was executed."""
-    at = sorted(executed)
-
-    def hit(low: int, high: int) -> bool:
-        first = bisect.bisect_left(at, low)
-        return first < len(at) and at[first] < high
-
-    return {line for line, places in code.items() if any(hit(*place) for place in places)}
+def run(code: Ranges, executed: npt.NDArray[np.uint32]) -> set[Line]:
+    """The lines of which one of the addresses, which are in order, was executed."""
+    lines = list(code)
+    places = np.array([(which, *place) for which, line in enumerate(lines) for place in code[line]], dtype=np.uint32)
+    which, low, high = places.T
+    hit = np.searchsorted(executed, low) < np.searchsorted(executed, high)
+    return {lines[number] for number in np.unique(which[hit])}
