@@ -6,10 +6,9 @@
 A change is drawn by a seed from all of kernel/mm/**/*.c: a line that has code, then one of its changes (changes.py). It
 is made in a copy of the tree, build/mutation/tree. What does not compile does not count; what compiles to the same code
 changes nothing and counts apart. The others must be noticed: by a test on the host that is built from that file, or by
-a test that boots the kernel and ran that line in the last coverage, the quick ones first, then those that noticed
-others. --seconds bounds how long the tests of one change may take, by what they took before; "survived" means: survived
-these. A row for each change is in build/mutation/SEED.ndjson. --survivors tries those that survived again, with today's
-tests.
+a test that boots the kernel and ran that line in the last coverage, first the quick ones and those that noticed others.
+--seconds bounds how long the tests of one change may take, by what they took before; "survived" means: survived these.
+A row for each change is in build/mutation/SEED.ndjson. --survivors tries those that survived again, with today's tests.
 """
 
 from __future__ import annotations
@@ -100,13 +99,19 @@ class Reach:
         self.noticed: Counter[str] = Counter()
 
     def tests(self, change: Change, seconds: float) -> list[str]:
-        """Those that ran the line, as many as fit into `seconds`, in the order in which they are worth trying."""
-        there = (change.file, change.line)
+        """Those that ran the line, as many as fit into `seconds`: the best of each module, then the second best ...
+
+        Tests of one module are much alike. The best is the one that has noticed most for the time it takes.
+        """
+        there, of_module, ranked = (change.file, change.line), Counter[str](), []
         found = [test for test, ran in self.lines.items() if there in ran and test in self.seconds]
-        found.sort(key=lambda test: self.seconds[test] / (1 + self.noticed[test]))
+        for test in sorted(found, key=lambda test: self.seconds[test] / (1 + self.noticed[test])):
+            module = test.partition("::")[0]
+            ranked.append((of_module[module], self.seconds[test], test))
+            of_module[module] += 1
         chosen, left = [], seconds
-        for test in found:
-            left -= self.seconds[test]
+        for _, took, test in sorted(ranked):
+            left -= took
             if left < 0 and chosen:
                 break
             chosen.append(test)
