@@ -5,10 +5,11 @@
 
 A change is drawn by a seed from all of kernel/mm/**/*.c: a line that has code, then one of its changes (changes.py). It
 is made in a copy of the tree, build/mutation/tree. What does not compile does not count; what compiles to the same code
-changes nothing and counts apart. The others must be noticed: by a test on the host that is built from that file, or by
-a test that boots the kernel and ran that line in the last coverage, first the quick ones and those that noticed others.
---seconds bounds how long the tests of one change may take, by what they took before; "survived" means: survived these.
-A row for each change is in build/mutation/SEED.ndjson. --survivors tries those that survived again, with today's tests.
+changes nothing and counts apart. The others must be noticed: by a test on the host that is built from that file, by a
+policy's model in the simulator, or by a test that boots the kernel and ran that line in the last coverage, first the
+quick ones and those that noticed others. --seconds bounds how long these may take, by what they took before; "survived"
+means: survived these. A row for each change is in build/mutation/SEED.ndjson. --survivors tries those that survived
+again, with today's tests.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ LINKED = {  # what these host tests are linked with is not in the file of what t
     "/guard/": ["guard/guards_test"],
     "/seam/": ["seam/rules_test", "seam/ghost_test", "policy/policies_test", "guard/guards_test"],
 }
+MODELS, SOME = "tests/kernel/test_models.py", 6
 LIMIT = 60  # s of host time for one test; one that takes longer has noticed
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(TREE / "tools"), "INSTALL": "no"}
 ENVIRONMENT.pop(covered.FOLDER, None)
@@ -97,6 +99,16 @@ class Reach:
         mm = {line: places for line, places in code.items() if line[0].startswith("kernel/mm/")}
         self.lines = {(run / covered.NAME).read_text(): lines.run(mm, executed(run)) for run in RUNS.iterdir()}
         self.noticed: Counter[str] = Counter()
+        collect = [sys.executable, "-m", "pytest", "--collect-only", "-n0", "-m", "", MODELS]
+        said = subprocess.run(collect, cwd=TREE, env=ENVIRONMENT, capture_output=True, text=True).stdout
+        self.models = [line for line in said.splitlines() if "::" in line]
+
+    def of_simulator(self, file: str) -> list[str]:
+        """Tests that run a policy in the simulator, beside a model of it: some of each kind."""
+        if "/policy/" not in file:
+            return []
+        name = re.compile(rf"[\[-]{re.escape(Path(file).stem)}[\]-]")
+        return [test for test in self.models if name.search(test)][:SOME]
 
     def tests(self, change: Change, seconds: float) -> list[str]:
         """Those that ran the line, as many as fit into `seconds`: the best of each module, then the second best ...
@@ -183,9 +195,10 @@ def outcome(change: Change, reach: Reach, seconds: float) -> tuple[str, str]:
         return "noticed", by
     if not make("all"):
         return "no build", ""
-    by = noticed_in_guest(reach.tests(change, seconds))
+    tests = reach.of_simulator(change.file) + reach.tests(change, seconds)
+    by = noticed_in_guest(tests)
     reach.noticed[by] += bool(by)
-    return ("noticed", by) if by else ("survived", f"{len(reach.tests(change, seconds))} tests ran it")
+    return ("noticed", by) if by else ("survived", f"{len(tests)} tests")
 
 
 def tried(change: Change, reach: Reach, seconds: float) -> Change:
