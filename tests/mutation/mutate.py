@@ -228,6 +228,8 @@ def copy_tree(fresh: bool) -> None:
         skipped = shutil.ignore_patterns("coverage", "mutation", "graded", ".git", "__pycache__", "venv")
         shutil.copytree(ROOT, TREE, symlinks=True, ignore=skipped)
     shutil.copytree(ROOT / "tests", TREE / "tests", dirs_exist_ok=True)
+    for test in ROOT.glob("kernel/**/*_test.c"):
+        shutil.copy2(test, TREE / test.relative_to(ROOT))
 
 
 def told(rows: list[Change], last: Change | None = None) -> None:
