@@ -109,7 +109,7 @@ struct mode {
 	void (*finish)(void);
 };
 
-extern const struct mode trace_mode, profile_mode, evidence_mode, count_mode;
+extern const struct mode trace_mode, profile_mode, evidence_mode, count_mode, cover_mode;
 
 #pragma GCC visibility pop
 

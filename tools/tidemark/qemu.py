@@ -29,7 +29,7 @@ from typing import Any, BinaryIO
 
 import mkinitramfs
 
-from tidemark import disk
+from tidemark import covered, disk
 from tidemark.disk import BadSetting as BadSetting
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -276,6 +276,7 @@ def qemu_command(
     else:
         words += ["-kernel", KERNEL, "-initrd", initrd, "-append", command_line(s)]
     words += shlex.split(s.qemu_flags)
+    words += [] if gdb or s.prefix else covered.arguments(s.image / KERNEL, words)
     if gdb:
         words += ["-S", "-gdb", f"tcp:localhost:{s.gdb_port}"]
         # With interrupts off, a step takes the clock of QEMU to its next timer, which may be the watchdog's.

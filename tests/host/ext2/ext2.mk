@@ -19,4 +19,7 @@ $(eval $(call user_program,tests/kernel/storm))
 $(eval $(call user_program,tests/kernel/fail/nth.c))
 $(eval $(call user_program,tests/kernel/fail/work.c))
 
-EXT2_TESTS := build/host/ext2 build/user/fsops build/user/rough build/user/nth build/user/work build/user/hostile build/user/gone build/user/storm
+EXT2_TESTS := build/host/ext2 build/user/fsops build/user/rough build/user/nth build/user/work build/user/hostile build/user/gone build/user/storm build/user/rare
+
+# System calls that no program of user/ makes.
+$(eval $(call user_program,tests/kernel/rare/rare.c))
