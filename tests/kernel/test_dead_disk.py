@@ -63,7 +63,7 @@ mkdir dir/d; mv g dir/d; ln f dir/l; sync; rm dir/l; echo 3 > /proc/sys/vm/drop_
 thrash 2 4500 2; sh s; find . | wc
 cd /; umount /mnt; mount -t ext2 /dev/sda1 /mnt; find /mnt | wc; umount /mnt
 """
-REQUESTS = 260  # of all that, with some to spare
+REQUESTS = 340  # of all that, with some to spare
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +84,8 @@ def test_disk_may_die_at_any_request(tmp_path: Path, busy_disk: bytes, nth: int)
     work = "; ".join(WORK.splitlines())
     line = f"mkdir /mnt; echo mute:{nth} >/proc/fail; mount -t ext2 /dev/sda1 /mnt; {work}; echo done; {AFTER}"
     result = boot(line, disk=disk, disk_kind="sim:ssd", mem="8M", swap="sda2")
+    if "init died: signal 7" in result.console:  # its pages were in the swap area: as on Linux, nothing can go on
+        return
     assert result.exit in (qemu.OK, qemu.FAILED), result.tail()
     never = "never came" in result.console
     result.check_lines(["^done$", "^R thrash .*corrupt=0", "^ok$"])
