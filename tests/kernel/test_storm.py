@@ -100,9 +100,9 @@ def test_freed_objects_are_not_touched() -> None:
 
 @pytest.mark.soak
 def test_equal_runs_are_equal() -> None:
+    """Not the images: mke2fs gives each a number and a time of its own."""
     first, second = (storm.run(Storm(HUNDREDTH, SEED)) for _ in range(2))
     assert first.result.console == second.result.console
-    assert first.image == second.image
 
 
 @pytest.mark.parametrize("calls", soak_but([SAMPLE, HUNDREDTH], SAMPLE))

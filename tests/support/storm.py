@@ -8,7 +8,6 @@ As a program: one run, and with --shrink the shortest list of calls that fails i
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import struct
 import subprocess
@@ -23,7 +22,7 @@ from guest import Result, boot
 from shrink import shrink
 from tidemark import qemu
 
-PROGRAM = Path(os.environ.get("STORM", qemu.ROOT / "build/user/storm"))
+PROGRAM = qemu.ROOT / "build/user/storm"
 PAGE, SECTOR, FIRST = 4096, 512, 8
 SWAP_PAGES = 512
 ROUND = 4000  # main.c
