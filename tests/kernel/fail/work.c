@@ -517,7 +517,7 @@ static void do_pressure(void)
 /* Shared memory leaves for the swap area, and comes back for read, write and mappings alike. */
 static void do_shmswap(void)
 {
-	enum { PAGES = 500 };
+	enum { PAGES = 650 };
 	static char piece[PAGE];
 	char *at;
 	int fd;
