@@ -67,12 +67,6 @@ u64 clock_realtime_ns(void)
 
 struct task_struct *current_task = (struct task_struct *)&host_sb;
 
-void mutex_init(struct mutex *m)
-{
-	m->owner = NULL;
-	INIT_LIST_HEAD(&m->waiters.waiters);
-}
-
 void mutex_lock_slow(struct mutex *m)
 {
 	panic("a lock at %p is taken twice\n", (void *)m);
