@@ -53,7 +53,6 @@ int icache_sync(struct super_block *sb);
 /* Nobody uses sb: all but the root leave memory, dirty or not. How many pages and inodes were dirty. */
 u32 icache_lose(struct super_block *sb);
 
-
 /* dcache.c. Needs nr_managed_pages and kmalloc. */
 void dcache_init(void);
 /* The entry of a directory, or NULL; its inode may be NULL: there is no such name. */

@@ -17,6 +17,6 @@ $(eval $(call user_program,tests/kernel/storm))
 
 # What the tests of failures run there.
 $(eval $(call user_program,tests/kernel/fail/nth.c))
-$(eval $(call user_program,tests/kernel/fail/work.c))
+$(eval $(call user_program,tests/kernel/fail/work))
 
 EXT2_TESTS := build/host/ext2 build/user/fsops build/user/rough build/user/nth build/user/work build/user/hostile build/user/gone build/user/storm
