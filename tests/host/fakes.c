@@ -22,10 +22,10 @@ bool fail_count_alloc(void)
 	return false;
 }
 
-bool fail_count_request(const struct block_device *bdev, u32 sector, bool write)
+enum fail_how fail_count_request(const struct block_device *bdev, u32 sector, bool write)
 {
 	(void)bdev, (void)sector, (void)write;
-	return host_fail_in && !--host_fail_in;
+	return host_fail_in && !--host_fail_in ? FAILS : FAILS_NOT;
 }
 
 void panic(const char *fmt, ...)

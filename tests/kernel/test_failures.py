@@ -28,7 +28,10 @@ SWAPPING: dict[str, dict[str, Any]] = {"swap": {"frames": 60}, "pressure": {"fra
 CASES = [
     *((case, "alloc") for case in (*PLAIN, *ON_EXT2, *SWAPPING)),
     *((case, kind) for case in ON_EXT2 for kind in ("read", "read+", "write")),
-    *((case, kind) for case in SWAPPING for kind in ("read", "read+", "write", "write+")),
+    *((case, kind) for case in SWAPPING for kind in ("read", "read+", "write")),
+    # Shared memory that nobody maps counts as nobody's: the killer would take nth.
+    ("swap", "write+"),
+    ("pressure", "write+"),
 ]
 
 
@@ -40,7 +43,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "build/tidemark.elf").symlink_to(qemu.ROOT / qemu.KERNEL)
     names = ("init", "sh", "true", "cat", "nth", "work", "fstools", "shared")
     ours = [qemu.ROOT / "build/user" / name for name in names]
-    pack = [
+    pack: list[str | Path] = [
         sys.executable,
         qemu.ROOT / "tools/mkinitramfs.py",
         "--names",
@@ -79,7 +82,9 @@ def try_all(case: str, kind: str, programs: Path, folder: Path, *, last: int = 2
     result = boot(command, **more).check_exit()
     result.check_lines([f"^R nth kind={kind.replace('+', '[+]')} tried=[1-9].* wrong=0"])
     print(*(line for line in result.console.splitlines() if line.startswith("R nth")), case, more.get("vm", ""))
-    if case in ON_EXT2 and kind != "read+":  # of a disk that could not be read, inodes that were not freed remain
+    if (
+        disk and case in ON_EXT2 and kind != "read+"
+    ):  # of a disk that could not be read, inodes that were not freed remain
         ext2.check(disk)
     return result
 
