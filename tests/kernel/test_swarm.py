@@ -15,6 +15,8 @@ import pytest
 from guest import first_miss
 from progress import Tried
 from soak import soak_but
+from swarm import __main__ as program
+from swarm import hunt
 from swarm.draw import draw
 from swarm.hunt import FOLDER, Hunt, name_of, try_one
 from swarm.judge import Outcome, judge
@@ -156,20 +158,20 @@ def test_command_does_the_same_again(tmp_path: Path) -> None:
     """What is printed is pasted into a shell: the same lines come on the console."""
     items = [Item("vm", "fifo"), Item("mem", "8"), Item("word", "jitter=7"), Item("job", "/mnt/hog 64 1"), JOB]
     items += [Item("disk", "24M:1024:build/user"), Item("act", "echo 'one'")]
-    hunt = Hunt(tmp_path)
-    assert hunt.verdict(items, again=True) == []
+    here = Hunt(tmp_path)
+    assert here.verdict(items, again=True) == []
     command = f"{session(items).command().replace('make qemu', 'env')} {sys.executable} -m tidemark.qemu"
     done = subprocess.run(["sh", "-c", command], env=PATHS, capture_output=True, text=True, cwd=qemu.ROOT)
-    assert done.stdout.replace("\r", "").endswith(hunt.run(items).console), done.stdout
+    assert done.stdout.replace("\r", "").endswith(here.run(items).console), done.stdout
 
 
 def test_a_kernel_that_breaks(tmp_path: Path) -> None:
     """Of six items one is to blame."""
     crash = Item("word", "crash=assert")
     items = [Item("vm", "ws"), Item("mem", "12"), crash, JOB, Item("job", "hog 2048 1"), Item("act", "sync")]
-    hunt = Hunt(tmp_path, said=lambda text: None)
-    assert (wrong := hunt.verdict(items))[0] == "the kernel panicked"
-    assert hunt.shorter(items, wrong[0]) == [crash]
+    here = Hunt(tmp_path, said=lambda text: None)
+    assert (wrong := here.verdict(items))[0] == "the kernel panicked"
+    assert here.shorter(items, wrong[0]) == [crash]
 
 
 # --- it goes on where it was ---
@@ -194,18 +196,23 @@ def test_ctrl_c_stops_and_the_same_command_goes_on(tmp_path: Path) -> None:
     assert len(Tried("swarm-tried", folder=tmp_path).passed) == passed + 1
 
 
+@pytest.mark.parametrize("where", ["before a run", "while it runs"])
 def test_full_disk_is_said_in_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from swarm import __main__ as program
-
     def full(*words: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", str(tmp_path))
 
     Tried("swarm-tried", folder=tmp_path).add("1.1 before")
-    monkeypatch.setattr(Tried, "add", full)
-    monkeypatch.setattr(program, "hunt_for", full)
+    if where == "before a run":
+        monkeypatch.setattr(hunt, "ROOM", 1 << 60)
+    else:
+        monkeypatch.setattr(hunt, "perform", full)
     monkeypatch.setattr(sys, "argv", ["swarm", "--folder", str(tmp_path)])
+    handlers = [signal.getsignal(nr) for nr in (signal.SIGINT, signal.SIGTERM)]
     assert program.main() == 5
-    assert "the disk is full" in capsys.readouterr().out.splitlines()[-1]
+    signal.signal(signal.SIGINT, handlers[0])
+    signal.signal(signal.SIGTERM, handlers[1])
+    said = capsys.readouterr().out.splitlines()
+    assert len(said) == 3 and "the disk is full" in said[-1] and "is kept" in said[-1], said
     assert Tried("swarm-tried", folder=tmp_path).done("1.1 before")
