@@ -44,14 +44,16 @@ PARAM_BOOL("ktest", run_tests, "run the tests inside the kernel, then power off"
 
 static void parse_command_line(void)
 {
-	static char line[sizeof(boot_info.cmdline)], err[1200];
+	static char line[sizeof(boot_info.cmdline)], err[1600];
 
 	policy_register_params();
 	guard_register_params();
 	strlcpy(line, boot_info.cmdline, sizeof(line));
 	if (!param_parse_line(line, err, sizeof(err)))
 		return;
-	printk("command line: %s\n", err);
+	printk("command line: ");
+	console_write(err, strlen(err)); /* longer than what printk takes, if it names all parameters */
+	printk("\n");
 	machine_exit(EXIT_REFUSED);
 }
 

@@ -74,12 +74,14 @@ def test_cut_that_cannot_be(tmp_path: Path, line: str, kind: str | None, why: st
     assert why in result.console
 
 
-def test_cut_that_never_came_and_a_failure(tmp_path: Path) -> None:
+def test_cut_that_never_came_is_told_and_with_a_failure_it_is_refused(tmp_path: Path) -> None:
     image = tmp_path / "raw"
     image.write_bytes(bytes(64 << 10))
     line = "dd if=/dev/zero of=/dev/sda bs=4096 count=1"
+    result = boot(line, disk=image, disk_kind="sim:ram", mem="16M", cmdline="cut=2")
+    result.check_exit().check_lines([r"^cut: request 2 never came: 1 there were$"])
     result = boot(line, disk=image, disk_kind="sim:ram", mem="16M", cmdline="cut=2 fail=read:9")
-    result.check_exit().check_lines([r"^fail: read 9 never came", r"^cut: request 2 never came: 1 there were$"])
+    result.check_exit(qemu.REFUSED).check_lines(["^command line: fail= and cut= at once: give one of them$"])
 
 
 class Mix:

@@ -64,7 +64,7 @@ def system(telemetry: Telemetry) -> dict[str, float]:
         "refaults": vm["workingset_refault"],
         "pages_in": vm["pswpin"],
         "pages_out": vm["pswpout"],
-        "read_kib": vm["pgpgin"],
+        "read_kib": vm.get("pgpgin", 0),
         "stalls": vm["allocstall"],
         "admission_waits": vm["admission_wait"],
         "oom_kills": vm["oom_kill"],
