@@ -52,7 +52,7 @@ static void parse_command_line(void)
 	if (!param_parse_line(line, err, sizeof(err)))
 		return;
 	printk("command line: ");
-	console_write(err, strlen(err)); /* longer than what printk takes, if it names all parameters */
+	console_write(err, strlen(err)); /* printk takes less than all names */
 	printk("\n");
 	machine_exit(EXIT_REFUSED);
 }

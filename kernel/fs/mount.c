@@ -52,8 +52,8 @@ static char root_device[32], mnt_device[32];
 
 PARAM_STR("root", root_device, "device whose file system is / (sda, vda1, ...); none: the archive",
 	  AT_BOOT);
-PARAM_STR("mount", mnt_device, "device that is mounted on /mnt at boot (sda, vda1, ...); none: none",
-	  AT_BOOT);
+PARAM_STR("mount", mnt_device,
+	  "device that is mounted on /mnt at boot (sda, vda1, ...); none: none", AT_BOOT);
 
 /* The tree. */
 

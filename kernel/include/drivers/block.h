@@ -127,8 +127,8 @@ struct block_device { /* a disk, or a partition of one */
 	const char *holder; /* who uses it; NULL: nobody */
 	u32 nr_lost; /* irq: pages and inodes given up as not to be written, since it was claimed */
 	struct inode *inode; /* of /dev/NAME */
-	struct disk *disk;   /* that it is, or lies on */
-	u32 start;           /* its first sector there */
+	struct disk *disk; /* that it is, or lies on */
+	u32 start; /* its first sector there */
 	struct list_head node; /* of all */
 	struct block_counts count;
 };
