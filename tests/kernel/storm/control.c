@@ -77,7 +77,8 @@ bool control_check(void)
 	return !wrong;
 }
 
-/* A process that has ended, and a thread of the kernel, have no memory. What cannot be read for want of memory lives. */
+/* A process that has ended, and a thread of the kernel, have no memory. Nor has this one, perhaps:
+ * then what cannot be read lives. */
 static bool is_alive(int pid)
 {
 	struct process p;
@@ -94,7 +95,7 @@ static int kill_younger(void)
 	int nr = 0;
 
 	if (!dir)
-		return 1; /* the killed ones' memory is not there yet */
+		return 1; /* as long as memory is short */
 	errno = 0;
 	while ((entry = readdir(dir))) {
 		int pid = atoi(entry->d_name);
@@ -116,6 +117,7 @@ bool control_clear(void)
 	int alive = 1;
 
 	for (int turn = 0; alive && turn < PATIENCE; turn++) {
+		sysctl_restore(); /* with vm.overcommit_memory at 2 there may be no memory to look */
 		alive = kill_younger();
 		sleep_ms(5);
 	}
