@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from tidemark import disk, qemu
@@ -76,9 +77,14 @@ def run(image: Path, script: list[str], *options: str) -> tuple[list[str], str]:
     return done.stdout.splitlines(), done.stderr
 
 
+@cache
+def row(first: int) -> bytes:
+    return bytes((first + i * 7) % 256 for i in range(256))
+
+
 def written(length: int, seed: int) -> bytes:
-    """The bytes of a script's `write`."""
-    return bytes((seed + i * 7 + i // 256) % 256 for i in range(length))
+    """The bytes of a script's `write`: number i is seed + i * 7 + i / 256."""
+    return b"".join(row((seed + i) % 256) for i in range(-(-length // 256)))[:length]
 
 
 def checksum(content: bytes) -> int:
