@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tidemark import experiment, qemu, results, spread, summary
+from tidemark import experiment, kept, qemu, results, spread, summary
 from tidemark.commands import options
 from tidemark.files import write_csv
 from tidemark.live import LiveLine
@@ -158,6 +158,7 @@ def run(
             else:
                 result = experiment.run(settings, folder, live)
                 experiment.drop_refused(result)
+                kept.keep(result, settings.image)
     except KeyboardInterrupt:
         print(f"tidemark: stopped; {folder} keeps what came", file=sys.stderr)
         raise

@@ -1,0 +1,192 @@
+"""Places of an exact run, and how to get there: the run is made again, and stopped.
+
+A place is a moment of the kernel's clock in ns. An exact run repeats to the bit, and an instruction takes a nanosecond;
+so a place names an instruction, or a wait, and everything is there as it was. QEMU's plugin stops the machine
+(tools/plugin/place.c), or tells what happened before a place (tools/plugin/past.c). A debugger comes to a machine
+that stands already: nothing that it does can have moved it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import struct
+import subprocess
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from tidemark import plugin, qemu, results, telemetry
+from tidemark.errors import BAD_INPUT, FAILED, USAGE, LabError
+
+UNITS = {"": 10**9, "s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
+STATUS = struct.Struct("<Qq")  # has it arrived, and when did it last stop
+
+# What --event knows besides the records of telemetry: the function that is called then.
+FUNCTIONS = {
+    "fault": "do_page_fault",
+    "panic": "panic",
+    "violation": "world_violation",
+    "evict": "policy_call_evicted",
+    "end": "machine_exit",
+}
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where to stop: at a time in ns (`at`), or before the `nth` execution of the instruction `pc`. `words` say it."""
+
+    words: str
+    at: int = -1
+    pc: int = 0
+    nth: int = 1
+
+    def options(self) -> dict[str, str]:
+        """For the plugin."""
+        return {"pc": str(self.pc), "nth": str(self.nth)} if self.pc else {"at": str(self.at)}
+
+
+@dataclass(frozen=True)
+class Arrived:
+    """A machine that stands at `ns`, with gdb's end at the socket `gdb`."""
+
+    ns: int
+    gdb: Path
+
+
+def seconds(ns: int) -> str:
+    """A place as it is written: 0.007378059 s."""
+    return f"{ns / 1e9:.9f} s"
+
+
+def time_of(text: str) -> int:
+    """ns of `1.5` (seconds), `350ms`, `45us`, `7378059ns`."""
+    match = re.fullmatch(r"(\d+)(?:\.(\d+))? ?(s|ms|us|ns|)", text.strip())
+    if not match:
+        raise LabError(f"{text} is no time; write it as 1.5 (seconds), 350ms, 45us or 7378059ns", USAGE)
+    whole, fraction, unit = match[1], match[2] or "", UNITS[match[3]]
+    return int(whole) * unit + int(fraction or "0") * unit // 10 ** len(fraction)
+
+
+def event(result: results.Result, image: Path, text: str) -> Place:
+    """The place of `KIND:N`, the Nth of its kind: N is 1 if it is left out."""
+    kind, _, number = text.partition(":")
+    if number and not re.fullmatch("[1-9][0-9]*", number):
+        raise LabError(f"{text}: write it as KIND:N, N from 1 on, such as exit:2", USAGE)
+    nth = int(number or "1")
+    if kind in FUNCTIONS:
+        (pc,) = plugin.addresses(image, FUNCTIONS[kind])
+        return Place(f"{kind} {nth}", pc=pc, nth=nth)
+    lines = [record["ev"] for record in records(result)]
+    found = [at for at, ev in enumerate(lines, 1) if ev == kind]
+    if not found:
+        raise LabError(
+            f"{result.folder} has no event {kind!r}; it has {', '.join(dict.fromkeys([*FUNCTIONS, *lines]))}", USAGE
+        )
+    if nth > len(found):
+        raise LabError(f"{result.folder} has {len(found)} events {kind!r}, no {nth}th", USAGE)
+    (pc,) = plugin.addresses(image, "telemetry_begin")
+    return Place(f"{kind} {nth}", pc=pc, nth=found[nth - 1])
+
+
+def records(result: results.Result) -> list[dict[str, Any]]:
+    """The records of telemetry in the order in which they were written."""
+    follower = telemetry.Follower(result.telemetry_path)
+    try:
+        return list(follower.poll())
+    finally:
+        follower.close()
+
+
+class Places:
+    """One run, again and again; at most one machine stands at a time. `scratch` is a folder for its files."""
+
+    def __init__(self, result: results.Result, image: Path, scratch: Path) -> None:
+        self.result, self.scratch, self.log = result, scratch, scratch / "qemu.log"
+        settings = replace(result.settings(), image=image, telemetry=str(scratch / results.TELEMETRY))
+        try:
+            self.settings = qemu.prepared(settings)
+        except qemu.BadSetting as error:
+            raise LabError(str(error), BAD_INPUT) from None
+        self.main, self.clock = plugin.addresses(image, "kernel_main", "clock_start")
+        self.machine: subprocess.Popen[bytes] | None = None
+        self.held = contextlib.ExitStack()
+        self.console = scratch / results.CONSOLE
+
+    def start(self, mode: str, more: str = "", **options: str | Path) -> subprocess.Popen[bytes]:
+        """A new machine in place of the last one, with the plugin in one of its modes."""
+        self.close()
+        flags = plugin.flags(mode, main=str(self.main), clock=str(self.clock), **options)
+        s = self.held.enter_context(qemu.disk_in_memory(replace(self.settings, qemu_flags=flags + more)))
+        log = self.held.enter_context(self.log.open("wb"))
+        command = qemu.qemu_command(s, str(self.console))
+        # A session of its own: Ctrl-C in the debugger is not for the machine.
+        self.machine = qemu.start(command, s.image, stdin=subprocess.DEVNULL, stderr=log, start_new_session=True)
+        return self.machine
+
+    def close(self) -> None:
+        """End the machine, if there is one."""
+        if self.machine:
+            self.machine.kill()
+            self.machine.wait()
+            self.machine = None
+        self.held.close()
+
+    def go(self, place: Place) -> Arrived:
+        """Run up to a place. LabError when the run ends before, or is another one."""
+        status, socket = self.scratch / "status", self.scratch / "gdb"
+        for path in (status, socket):
+            path.unlink(missing_ok=True)
+        gdb = f" -gdb unix:{socket},server=on,wait=off"
+        machine = self.start("place", gdb, status=status, **place.options())
+        deadline = time.monotonic() + self.settings.timeout
+        while machine.poll() is None:
+            arrived, ns = self.status(status)
+            if arrived and ns:
+                self.check_same()
+                return Arrived(ns, socket)
+            if time.monotonic() > deadline:
+                self.close()
+                raise LabError(f"{place.words} was not reached in {self.settings.timeout:g} s of host time", FAILED)
+            time.sleep(0.005)
+        raise LabError(self.why_not(place, machine.returncode))
+
+    def status(self, path: Path) -> tuple[int, int]:
+        """What the plugin says: has it arrived, and when did it last stop?"""
+        data = path.read_bytes() if path.exists() else b""
+        return STATUS.unpack(data) if len(data) == STATUS.size else (0, 0)
+
+    def now(self) -> int:
+        """The place of the machine that stands, as its clock says."""
+        return self.status(self.scratch / "status")[1]
+
+    def why_not(self, place: Place, status: int) -> str:
+        """Why a machine ended before it came to a place."""
+        said = self.log.read_text(errors="replace").strip() if self.log.exists() else ""
+        if qemu.QEMU_STATUS.get(status) is None:
+            return f"QEMU ended (status {status}) before {place.words}: {said.splitlines()[-1] if said else 'silently'}"
+        last = records(self.result)
+        end = f", at {last[-1]['t_us'] / 1e6:.6f} s" if last else ""
+        return f"{place.words} is beyond the end of the run{end}"
+
+    def check_same(self) -> None:
+        """LabError when the console differs so far from that of the run: then it is another run."""
+        now, then = self.console.read_bytes(), self.result.console_path.read_bytes()
+        if not then.startswith(now):
+            self.close()
+            raise LabError(f"this is another run than {self.result.folder}: the console differs; `tidemark rerun` says where")
+
+    def past(self, **options: str) -> list[list[int]]:
+        """What happened before a place (options: tools/plugin/past.c): kind, place, pc, words; kind is ord(letter)."""
+        out = self.scratch / "past"
+        out.unlink(missing_ok=True)
+        machine = self.start("past", out=out, **options)
+        try:
+            machine.wait(self.settings.timeout)
+        except subprocess.TimeoutExpired:
+            raise LabError(f"the run did not end in {self.settings.timeout:g} s of host time", FAILED) from None
+        finally:
+            self.close()
+        lines = out.read_text().splitlines() if out.exists() else []
+        return [[ord(line[0]), *map(int, line[2:].split())] for line in lines]
