@@ -9,7 +9,8 @@
  * What a processor writes by itself while it walks page tables, the bits accessed and dirty, is no
  * store of an instruction and is not seen.
  *
- * Options: out=FILE, main=, clock=: as for mode=place. until=NS: the end, or else that of the run.
+ * Options: out=FILE, main=, clock=: as for mode=place. faults=ADDRESS:ADDRESS...: where the kernel's
+ * handlers of faults begin. until=NS: the end, or else that of the run.
  * write=LOW-HIGH: physical addresses. pcs=ADDRESS:ADDRESS...; esp=, cr3=: only with this stack pointer, this page directory.
  * FILE gets a line for each of the last events before the end, numbers in decimal:
  *
@@ -34,8 +35,8 @@ struct event {
 
 static const char *out_name;
 static FILE *out;
-static uint64_t main_pc, clock_at, pcs[MAX_PCS];
-static size_t nr_pcs;
+static uint64_t main_pc, clock_at, pcs[MAX_PCS], faults[MAX_PCS];
+static size_t nr_pcs, nr_faults;
 static uint64_t write_low = 1, write_high, esp, cr3;
 static int64_t until = INT64_MAX, offset; /* kernel's clock - instructions */
 static uint64_t clock_start, read_at = UINT64_MAX;
@@ -143,6 +144,14 @@ static void on_main(unsigned int cpu, void *data)
 	started = true;
 }
 
+/* What faulted has been counted here, and not by QEMU, and will be once more. */
+static void on_fault(unsigned int cpu, void *data)
+{
+	(void)cpu;
+	(void)data;
+	offset--;
+}
+
 static bool among(const uint64_t *list, size_t nr, uint64_t address)
 {
 	for (size_t i = 0; i < nr; i++)
@@ -176,6 +185,8 @@ static void translate(struct qemu_plugin_tb *tb)
 		watch_clock(insn, pc);
 		if (pc == main_pc)
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_main, CB_R_REGS, NULL);
+		if (among(faults, nr_faults, pc))
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_fault, CB_NO_REGS, NULL);
 		if (among(pcs, nr_pcs, pc))
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_pc, CB_R_REGS, data);
 		if (write_high)
@@ -184,12 +195,12 @@ static void translate(struct qemu_plugin_tb *tb)
 	}
 }
 
-static bool set_pcs(const char *value)
+static bool set_pcs(uint64_t *list, size_t *nr, const char *value)
 {
-	for (; nr_pcs < MAX_PCS; value++) {
+	for (; *nr < MAX_PCS; value++) {
 		char *end;
 
-		pcs[nr_pcs++] = strtoull(value, &end, 0);
+		list[(*nr)++] = strtoull(value, &end, 0);
 		value = end;
 		if (*value != ':')
 			return !*value;
@@ -211,7 +222,9 @@ static bool set_write(const char *value)
 static bool option(const char *name, const char *value)
 {
 	if (!strcmp(name, "pcs"))
-		return set_pcs(value);
+		return set_pcs(pcs, &nr_pcs, value);
+	if (!strcmp(name, "faults"))
+		return set_pcs(faults, &nr_faults, value);
 	if (!strcmp(name, "write"))
 		return set_write(value);
 	if (!strcmp(name, "out"))

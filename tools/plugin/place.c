@@ -9,9 +9,10 @@
  * A place may also be told as the Nth execution of an instruction. Then the instruction is left
  * before it has begun.
  *
- * Stopping must not move the clock, but a stopped CPU looks idle, and QEMU skips idle time. So the
- * CPU is told to stop where QEMU's main thread waits for something to do: what it does first is
- * to stop the machine as a whole. Stops that a debugger asks for have no such care.
+ * Stopping must not move the clock, but a stopped CPU looks idle, and QEMU's main thread skips idle
+ * time before it looks whether the machine shall stop: at every stop of a debugger, too. So what
+ * that thread does first when it has waited, which is to look at the sources of GLib's main loop,
+ * finds a source of ours: if the CPU has stopped, it stops the machine as a whole.
  *
  * Options: status=FILE, which gets two numbers of 64 bits: whether the machine has arrived, and the
  * time at which it last stopped. main= and clock=: addresses of the kernel's kernel_main, and of
@@ -26,7 +27,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { VIRTUAL_CLOCK = 1, RUN_STATE_PAUSED = 4, TIMER_BYTES = 256 };
+enum { VIRTUAL_CLOCK = 1, RUN_STATE_DEBUG = 0, RUN_STATE_PAUSED = 4, TIMER_BYTES = 256 };
+enum { SOURCE_BYTES = 256, PRIORITY_HIGH = -100 };
 
 static struct {
 	uint64_t arrived;
@@ -52,6 +54,28 @@ static void arrive(void)
 {
 	aio_bh_schedule_oneshot_full(qemu_get_aio_context(), stop_machine, NULL, "place");
 	cpu_stop_current();
+}
+
+static int never_ready(void *source, int *timeout)
+{
+	(void)source;
+	*timeout = -1;
+	return false;
+}
+
+static int has_cpu_stopped(void *source)
+{
+	(void)source;
+	return status->arrived && runstate_is_running() && cpu_is_stopped(qemu_get_cpu(0));
+}
+
+static int stop_for_debugger(void *source, void *callback, void *data)
+{
+	(void)source;
+	(void)callback;
+	(void)data;
+	vm_stop(RUN_STATE_DEBUG);
+	return true;
 }
 
 static void on_time(void *data)
@@ -127,24 +151,37 @@ static bool option(const char *name, const char *value)
 	return true;
 }
 
-static void start(void)
+static void open_status(void)
 {
-	int file;
+	int file = open(status_name, O_RDWR | O_CREAT | O_TRUNC, 0666);
 
-	if (!status_name || !main_pc || !clock_at)
-		fail("mode=place needs status=, main= and clock=");
-	if (!cpu_loop_exit_restore || !cpu_stop_current || !vm_stop || !timer_init_full ||
-	    !timer_mod_ns || !aio_bh_schedule_oneshot_full || !qemu_get_aio_context ||
-	    !qemu_add_vm_change_state_handler || !qemu_clock_get_ns)
-		fail("this QEMU does not export what stops a machine; one built with "
-		     "--enable-modules does");
-	file = open(status_name, O_RDWR | O_CREAT | O_TRUNC, 0666);
 	if (file < 0 || ftruncate(file, sizeof(*status)))
 		fail("%s cannot be written: %s", status_name, strerror(errno));
 	status = mmap(NULL, sizeof(*status), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 	if (status == MAP_FAILED)
 		fail("%s cannot be mapped: %s", status_name, strerror(errno));
 	close(file);
+}
+
+static void start(void)
+{
+	static struct source_functions functions = { .prepare = never_ready,
+						     .check = has_cpu_stopped,
+						     .dispatch = stop_for_debugger };
+	void *source;
+
+	if (!status_name || !main_pc || !clock_at)
+		fail("mode=place needs status=, main= and clock=");
+	if (!cpu_loop_exit_restore || !cpu_stop_current || !vm_stop || !timer_init_full ||
+	    !timer_mod_ns || !aio_bh_schedule_oneshot_full || !qemu_get_aio_context ||
+	    !qemu_add_vm_change_state_handler || !qemu_clock_get_ns || !runstate_is_running ||
+	    !cpu_is_stopped)
+		fail("this QEMU does not export what stops a machine; one built with "
+		     "--enable-modules does");
+	open_status();
+	source = g_source_new(&functions, SOURCE_BYTES);
+	g_source_set_priority(source, PRIORITY_HIGH);
+	g_source_attach(source, NULL);
 	qemu_add_vm_change_state_handler(on_state, NULL);
 }
 

@@ -80,8 +80,21 @@ MAY_LACK void cpu_stop_current(void);
 MAY_LACK __attribute__((noreturn)) void cpu_loop_exit_restore(void *cpu, uintptr_t host_pc);
 MAY_LACK int vm_stop(int state);
 MAY_LACK void *qemu_add_vm_change_state_handler(void (*)(void *, bool running, int state), void *);
+MAY_LACK bool runstate_is_running(void);
+MAY_LACK bool cpu_is_stopped(void *cpu);
 struct byte_array *g_byte_array_new(void);
 struct byte_array *g_byte_array_set_size(struct byte_array *, unsigned int size);
+
+struct source_functions { /* GLib's GSourceFuncs */
+	int (*prepare)(void *source, int *timeout);
+	int (*check)(void *source);
+	int (*dispatch)(void *source, void *callback, void *data);
+	void (*finalize)(void *source);
+	void *closure[2];
+};
+void *g_source_new(struct source_functions *, unsigned int size);
+void g_source_set_priority(void *source, int);
+unsigned int g_source_attach(void *source, void *context);
 
 /* What is ours is not QEMU's, whatever it calls its own. */
 #pragma GCC visibility push(hidden)

@@ -21,6 +21,8 @@ from tidemark import plugin, qemu, results, telemetry
 from tidemark.errors import BAD_INPUT, FAILED, USAGE, LabError
 
 UNITS = {"": 10**9, "s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
+# Faults that come in the middle of an instruction: division, segments, protection, pages, alignment.
+FAULTS = tuple(f"trap_{vector}" for vector in (0, 10, 11, 12, 13, 14, 17))
 STATUS = struct.Struct("<Qq")  # has it arrived, and when did it last stop
 
 # What --event knows besides the records of telemetry: the function that is called then.
@@ -109,7 +111,8 @@ class Places:
             self.settings = qemu.prepared(settings)
         except qemu.BadSetting as error:
             raise LabError(str(error), BAD_INPUT) from None
-        self.main, self.clock = plugin.addresses(image, "kernel_main", "clock_start")
+        self.main, self.clock, *faults = plugin.addresses(image, "kernel_main", "clock_start", *FAULTS)
+        self.faults = ":".join(map(str, faults))
         self.machine: subprocess.Popen[bytes] | None = None
         self.held = contextlib.ExitStack()
         self.console = scratch / results.CONSOLE
@@ -181,7 +184,7 @@ class Places:
         """What happened before a place (options: tools/plugin/past.c): kind, place, pc, words; kind is ord(letter)."""
         out = self.scratch / "past"
         out.unlink(missing_ok=True)
-        machine = self.start("past", out=out, **options)
+        machine = self.start("past", out=out, faults=self.faults, **options)
         try:
             machine.wait(self.settings.timeout)
         except subprocess.TimeoutExpired:

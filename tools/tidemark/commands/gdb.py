@@ -14,7 +14,7 @@ from tidemark.commands import options
 from tidemark.errors import USAGE, LabError
 
 
-def place(result: results.Result, image: Path, at: str, fault: int, event: str, end: bool) -> places.Place:
+def place(result: results.Result, image: Path, at: str, fault: int | None, event: str, end: bool) -> places.Place:
     """The place that the options name. LabError unless exactly one does."""
     if sum((bool(at), bool(fault), bool(event), end)) != 1:
         raise LabError("say where: one of --at T, --fault N, --event KIND:N, --end", USAGE)
@@ -26,7 +26,7 @@ def place(result: results.Result, image: Path, at: str, fault: int, event: str, 
 def gdb(
     folder: Annotated[Path, typer.Argument(metavar="RESULT", help="The folder of an exact run.")],
     at: Annotated[str, typer.Option("--at", metavar="T", help="A time of the run: 1.5 (s), 350ms, 45us, 123ns.")] = "",
-    fault: Annotated[int, typer.Option("--fault", min=1, metavar="N", help="Its Nth page fault.", show_default="")] = 0,
+    fault: Annotated[int | None, typer.Option("--fault", min=1, metavar="N", help="Its Nth page fault.")] = None,
     event: Annotated[
         str,
         typer.Option(
