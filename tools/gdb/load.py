@@ -13,6 +13,7 @@ from tm.buddy import Buddy  # noqa: E402
 from tm.command import Overview  # noqa: E402
 from tm.lists import Lists  # noqa: E402
 from tm.page import Page  # noqa: E402
+from tm.past import History, When  # noqa: E402
 from tm.ps import Ps  # noqa: E402
 from tm.pt import PageTable  # noqa: E402
 from tm.rq import RunQueue  # noqa: E402
@@ -21,5 +22,23 @@ from tm.vma import Vma  # noqa: E402
 from tm.why import Why  # noqa: E402
 from tm.zones import Zones  # noqa: E402
 
-for command in (Ps, Vma, PageTable, Page, Why, Zones, Buddy, Slab, Lists, RunQueue, BreakFault, Back, Go, Arrive, Overview):
+for command in (
+    Ps,
+    Vma,
+    PageTable,
+    Page,
+    Why,
+    Zones,
+    Buddy,
+    Slab,
+    Lists,
+    RunQueue,
+    BreakFault,
+    Back,
+    When,
+    History,
+    Go,
+    Arrive,
+    Overview,
+):
     command()

@@ -11,7 +11,8 @@
  *
  * Options: out=FILE, main=, clock=: as for mode=place. faults=ADDRESS:ADDRESS...: where the kernel's
  * handlers of faults begin. until=NS: the end, or else that of the run.
- * write=LOW-HIGH: physical addresses. pcs=ADDRESS:ADDRESS...; esp=, cr3=: only with this stack pointer, this page directory.
+ * write=LOW-HIGH: physical addresses. pcs=ADDRESS:ADDRESS...; esp=, cr3=: only with this stack pointer, this page directory;
+ * page=INDEX_AT:INDEX:OWNER_AT:OWNER: only where eax points to a struct page with these values there.
  * FILE gets a line for each of the last events before the end, numbers in decimal:
  *
  *   w 1204417 3222373104 151040        place, instruction, the word at LOW afterwards
@@ -38,6 +39,7 @@ static FILE *out;
 static uint64_t main_pc, clock_at, pcs[MAX_PCS], faults[MAX_PCS];
 static size_t nr_pcs, nr_faults;
 static uint64_t write_low = 1, write_high, esp, cr3;
+static uint32_t index_at, page_index, owner_at, page_owner;
 static int64_t until = INT64_MAX, offset; /* kernel's clock - instructions */
 static uint64_t clock_start, read_at = UINT64_MAX;
 static uint64_t clocks[NR_CLOCKS]; /* what follows a rdtsc */
@@ -102,13 +104,22 @@ static void on_access(unsigned int cpu, uint32_t info, uint64_t address, void *p
 	put('w', place_now(1), (uintptr_t)pc, words);
 }
 
+/* Is eax a struct page that is this page of this address space? */
+static bool is_page(void)
+{
+	uint32_t page = read_register(EAX);
+
+	return read_word(page + index_at) == page_index && read_word(page + owner_at) == page_owner;
+}
+
 static void on_pc(unsigned int cpu, void *pc)
 {
 	uint32_t words[] = { read_register(EAX), read_register(EDX), read_register(ECX),
 			     read_register(ESP) };
 
 	(void)cpu;
-	if (started && (!esp || esp == words[3]) && (!cr3 || cr3 == current_cr3))
+	if (started && (!esp || esp == words[3]) && (!cr3 || cr3 == current_cr3) &&
+	    (!page_owner || is_page()))
 		put('x', place_now(0), (uintptr_t)pc, words);
 }
 
@@ -219,12 +230,28 @@ static bool set_write(const char *value)
 	return !*end;
 }
 
+/* INDEX_AT:INDEX:OWNER_AT:OWNER */
+static bool set_page(const char *value)
+{
+	uint32_t *const numbers[] = { &index_at, &page_index, &owner_at, &page_owner };
+	char *end = (char *)value - 1;
+
+	for (size_t i = 0; i < 4; i++) {
+		*numbers[i] = strtoul(end + 1, &end, 0);
+		if (*end != (i < 3 ? ':' : '\0'))
+			return false;
+	}
+	return true;
+}
+
 static bool option(const char *name, const char *value)
 {
 	if (!strcmp(name, "pcs"))
 		return set_pcs(pcs, &nr_pcs, value);
 	if (!strcmp(name, "faults"))
 		return set_pcs(faults, &nr_faults, value);
+	if (!strcmp(name, "page"))
+		return set_page(value);
 	if (!strcmp(name, "write"))
 		return set_write(value);
 	if (!strcmp(name, "out"))

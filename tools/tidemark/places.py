@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import shutil
 import struct
 import subprocess
 import time
@@ -17,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tidemark import plugin, qemu, results, telemetry
+from tidemark import experiment, plugin, qemu, results, telemetry
 from tidemark.errors import BAD_INPUT, FAILED, USAGE, LabError
 
 UNITS = {"": 10**9, "s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
@@ -101,95 +102,122 @@ def records(result: results.Result) -> list[dict[str, Any]]:
         follower.close()
 
 
-class Places:
-    """One run, again and again; at most one machine stands at a time. `scratch` is a folder for its files."""
+class Machine:
+    """A machine in the works: QEMU with the plugin in one of its modes, and a folder for its files."""
 
-    def __init__(self, result: results.Result, image: Path, scratch: Path) -> None:
-        self.result, self.scratch, self.log = result, scratch, scratch / "qemu.log"
-        settings = replace(result.settings(), image=image, telemetry=str(scratch / results.TELEMETRY))
-        try:
-            self.settings = qemu.prepared(settings)
-        except qemu.BadSetting as error:
-            raise LabError(str(error), BAD_INPUT) from None
-        self.main, self.clock, *faults = plugin.addresses(image, "kernel_main", "clock_start", *FAULTS)
-        self.faults = ":".join(map(str, faults))
-        self.machine: subprocess.Popen[bytes] | None = None
-        self.held = contextlib.ExitStack()
-        self.console = scratch / results.CONSOLE
-
-    def start(self, mode: str, more: str = "", **options: str | Path) -> subprocess.Popen[bytes]:
-        """A new machine in place of the last one, with the plugin in one of its modes."""
-        self.close()
-        flags = plugin.flags(mode, main=str(self.main), clock=str(self.clock), **options)
-        s = self.held.enter_context(qemu.disk_in_memory(replace(self.settings, qemu_flags=flags + more)))
-        log = self.held.enter_context(self.log.open("wb"))
-        command = qemu.qemu_command(s, str(self.console))
-        # A session of its own: Ctrl-C in the debugger is not for the machine.
-        self.machine = qemu.start(command, s.image, stdin=subprocess.DEVNULL, stderr=log, start_new_session=True)
-        return self.machine
+    def __init__(self, settings: qemu.Settings, folder: Path, mode: str, more: str, **options: str | Path) -> None:
+        folder.mkdir()
+        self.folder, self.console, self.log = folder, folder / results.CONSOLE, folder / "qemu.log"
+        self.limit = settings.timeout
+        flags = plugin.flags(mode, **options) + more
+        settings = replace(settings, qemu_flags=flags, telemetry=str(folder / results.TELEMETRY))
+        with contextlib.ExitStack() as held:
+            s = held.enter_context(qemu.disk_in_memory(settings))
+            log = held.enter_context(self.log.open("wb"))
+            command = qemu.qemu_command(s, str(self.console))
+            # A session of its own: Ctrl-C in the debugger is not for the machine.
+            self.process = qemu.start(command, s.image, stdin=subprocess.DEVNULL, stderr=log, start_new_session=True)
+            self.held = held.pop_all()
 
     def close(self) -> None:
-        """End the machine, if there is one."""
-        if self.machine:
-            self.machine.kill()
-            self.machine.wait()
-            self.machine = None
+        """End it; its files are gone."""
+        self.process.kill()
+        self.process.wait()
         self.held.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
-    def go(self, place: Place) -> Arrived:
-        """Run up to a place. LabError when the run ends before, or is another one."""
-        status, socket = self.scratch / "status", self.scratch / "gdb"
-        for path in (status, socket):
-            path.unlink(missing_ok=True)
-        gdb = f" -gdb unix:{socket},server=on,wait=off"
-        machine = self.start("place", gdb, status=status, **place.options())
-        deadline = time.monotonic() + self.settings.timeout
-        while machine.poll() is None:
-            arrived, ns = self.status(status)
-            if arrived and ns:
-                self.check_same()
-                return Arrived(ns, socket)
-            if time.monotonic() > deadline:
-                self.close()
-                raise LabError(f"{place.words} was not reached in {self.settings.timeout:g} s of host time", FAILED)
-            time.sleep(0.005)
-        raise LabError(self.why_not(place, machine.returncode))
-
-    def status(self, path: Path) -> tuple[int, int]:
+    def status(self) -> tuple[int, int]:
         """What the plugin says: has it arrived, and when did it last stop?"""
+        path = self.folder / "status"
         data = path.read_bytes() if path.exists() else b""
         return STATUS.unpack(data) if len(data) == STATUS.size else (0, 0)
 
+    def arrive(self, place: Place) -> bool:
+        """Wait until it stands at a place; False when it has ended before. LabError when that takes too long."""
+        deadline = time.monotonic() + self.limit
+        while self.process.poll() is None:
+            arrived, ns = self.status()
+            if arrived and ns:
+                return True
+            if time.monotonic() > deadline:
+                raise LabError(f"{place.words} was not reached in {self.limit:g} s of host time", FAILED)
+            time.sleep(0.005)
+        return False
+
+
+class Places:
+    """One run, again and again. At most one machine stands at a time; `scratch` is a folder for its files."""
+
+    def __init__(self, result: results.Result, image: Path, scratch: Path) -> None:
+        self.result, self.scratch = result, scratch
+        self.machine: Machine | None = None
+        try:
+            self.settings = qemu.prepared(replace(result.settings(), image=image))
+        except qemu.BadSetting as error:
+            raise LabError(str(error), BAD_INPUT) from None
+        main, clock, *faults = plugin.addresses(image, "kernel_main", "clock_start", *FAULTS)
+        self.symbols = {"main": str(main), "clock": str(clock)}
+        self.faults = ":".join(map(str, faults))
+        self.started = 0
+
+    def start(self, mode: str, outputs: dict[str, str], more: str = "", **options: str) -> Machine:
+        """Another machine; `outputs` are options that name files in its folder."""
+        self.started += 1
+        folder = self.scratch / str(self.started)
+        files = {name: str(folder / file) for name, file in outputs.items()}
+        return Machine(self.settings, folder, mode, more.format(folder), **self.symbols, **files, **options)
+
+    def close(self) -> None:
+        """End the machine that stands, if there is one."""
+        if self.machine:
+            self.machine.close()
+            self.machine = None
+
+    def go(self, place: Place) -> Arrived:
+        """Run up to a place; the machine that stood before is gone then. LabError when the run ends before, or is
+        another one."""
+        machine = self.start("place", {"status": "status"}, " -gdb unix:{}/gdb,server=on,wait=off", **place.options())
+        try:
+            if not machine.arrive(place):
+                raise LabError(self.why_not(place, machine))
+            self.check_same(machine)
+        except BaseException:
+            machine.close()
+            raise
+        self.close()
+        self.machine = machine
+        return Arrived(machine.status()[1], machine.folder / "gdb")
+
     def now(self) -> int:
         """The place of the machine that stands, as its clock says."""
-        return self.status(self.scratch / "status")[1]
+        return self.machine.status()[1] if self.machine else 0
 
-    def why_not(self, place: Place, status: int) -> str:
+    def why_not(self, place: Place, machine: Machine) -> str:
         """Why a machine ended before it came to a place."""
-        said = self.log.read_text(errors="replace").strip() if self.log.exists() else ""
+        status, said = machine.process.returncode, experiment.last_line(machine.log)
         if qemu.QEMU_STATUS.get(status) is None:
-            return f"QEMU ended (status {status}) before {place.words}: {said.splitlines()[-1] if said else 'silently'}"
+            return f"QEMU ended (status {status}) before {place.words}: {said or 'silently'}"
         last = records(self.result)
         end = f", at {last[-1]['t_us'] / 1e6:.6f} s" if last else ""
         return f"{place.words} is beyond the end of the run{end}"
 
-    def check_same(self) -> None:
+    def check_same(self, machine: Machine) -> None:
         """LabError when the console differs so far from that of the run: then it is another run."""
-        now, then = self.console.read_bytes(), self.result.console_path.read_bytes()
-        if not then.startswith(now):
-            self.close()
-            raise LabError(f"this is another run than {self.result.folder}: the console differs; `tidemark rerun` says where")
+        if not self.result.console_path.read_bytes().startswith(machine.console.read_bytes()):
+            raise LabError(
+                f"this is another run than {self.result.folder}: the console differs; `tidemark rerun` says where",
+                FAILED,
+            )
 
     def past(self, **options: str) -> list[list[int]]:
         """What happened before a place (options: tools/plugin/past.c): kind, place, pc, words; kind is ord(letter)."""
-        out = self.scratch / "past"
-        out.unlink(missing_ok=True)
-        machine = self.start("past", out=out, faults=self.faults, **options)
+        machine = self.start("past", {"out": "past"}, faults=self.faults, **options)
         try:
-            machine.wait(self.settings.timeout)
+            machine.process.wait(machine.limit)
+            out = machine.folder / "past"
+            lines = out.read_text().splitlines() if out.exists() else []
         except subprocess.TimeoutExpired:
-            raise LabError(f"the run did not end in {self.settings.timeout:g} s of host time", FAILED) from None
+            raise LabError(f"the run did not end in {machine.limit:g} s of host time", FAILED) from None
         finally:
-            self.close()
-        lines = out.read_text().splitlines() if out.exists() else []
+            machine.close()
         return [[ord(line[0]), *map(int, line[2:].split())] for line in lines]

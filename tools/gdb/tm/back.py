@@ -94,7 +94,6 @@ def back_to_call(now: int) -> None:
     esp = (int(older.read_register("esp")) - 4) % (1 << 32)
     entered = last_execution(now + 1, pcs=block.start, esp=esp, **program_only(block.start))
     if entered is None:
-        session.go(now)
         raise TmError(f"{frame.name()} was not entered by its first instruction with this stack")
     session.go(entered - 1)
 

@@ -1,7 +1,7 @@
 """Places of the run, in a session of `tidemark gdb`: where the machine stands, and going elsewhere.
 
-A machine cannot go back, but the run can be made again. `tidemark gdb` does so when it is asked over a socket, and gives
-a machine that stands at another place; gdb lets go of the one it had.
+A machine cannot go back, but the run can be made again. `tidemark gdb` does so when it is asked over a socket, and
+gives a machine that stands at another place; gdb lets go of the one it had.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Session:
         return self.ask(do="now")["ns"]
 
     def past(self, until: int, **options: Any) -> list[list[Any]]:
-        """What happened before a place; the machine is given up for it, so that this goes elsewhere afterwards."""
+        """What happened before a place: kind, place, instruction, words (tools/plugin/past.c)."""
         return self.ask(do="past", until=until, **options)["events"]
 
     def go(self, at: int) -> None:
