@@ -46,7 +46,7 @@ def function_at(pc: int) -> str:
         block = block.superblock
     line = gdb.find_pc_line(pc)
     place = f" ({line.symtab.filename}:{line.line})" if line.symtab else ""
-    return (" in ".join(dict.fromkeys(names)) or f"{pc:#010x}") + place
+    return (" in ".join(dict.fromkeys([*names[:1], *names[-1:]])) or f"{pc:#010x}") + place
 
 
 def block_of(name: str) -> gdb.Block:
@@ -170,7 +170,7 @@ class History(Command):
             raise TmError(f"its life has {len(life)} moments before now")
         for at, moment in enumerate(life, 1):
             if not nth or nth[0] == at:
-                print(f"{at:3}  {moment.place / 1e9:.9f} s  {moment.what:<40} {function_at(moment.pc)}")
+                print(f"{at:3}  {moment.place / 1e9:13.9f} s  {moment.what:<40} {function_at(moment.pc)}")
         if nth:
             session.go(life[nth[0] - 1].place)
 
