@@ -86,7 +86,7 @@ def test_an_instruction_counted_and_one_waited_for_are_at_the_same_place(folder:
     try:
         events = run.past(pcs=str(insert))
         nth = random.Random(2).randrange(len(events) // 2, len(events))
-        assert run.go(places.Place("here", pc=insert, nth=nth)).ns == events[nth - 1][1]
+        assert run.go(places.Place("here", pc=str(insert), nth=nth)).ns == events[nth - 1][1]
     finally:
         run.close()
 

@@ -6,7 +6,7 @@
  * executed, is the same in every run (kernel/arch/x86/time.c has why). QEMU's own timers stop the
  * machine to the nanosecond, so nothing is counted on the way, and nothing slows down.
  *
- * A place may also be told as the Nth execution of an instruction. Then the instruction is left
+ * A place may also be told as the Nth execution of an instruction, or of any of several. Then the instruction is left
  * before it has begun.
  *
  * Stopping must not move the clock, but a stopped CPU looks idle, and QEMU's main thread skips idle
@@ -16,7 +16,7 @@
  *
  * Options: status=FILE, which gets two numbers of 64 bits: whether the machine has arrived, and the
  * time at which it last stopped. main= and clock=: addresses of the kernel's kernel_main, and of
- * its variable clock_start. at=NS, or pc=ADDRESS,nth=N. Without either it goes on to the end.
+ * its variable clock_start. at=NS, or pc=ADDRESS:ADDRESS...,nth=N. Without either it goes on to the end.
  */
 #include "plugin.h"
 
@@ -28,7 +28,7 @@
 #include <unistd.h>
 
 enum { VIRTUAL_CLOCK = 1, RUN_STATE_DEBUG = 0, RUN_STATE_PAUSED = 4, TIMER_BYTES = 256 };
-enum { SOURCE_BYTES = 256, PRIORITY_HIGH = -100 };
+enum { SOURCE_BYTES = 256, PRIORITY_HIGH = -100, MAX_PCS = 8 };
 
 static struct {
 	uint64_t arrived;
@@ -36,7 +36,8 @@ static struct {
 } *status;
 
 static const char *status_name;
-static uint64_t main_pc, clock_at, pc;
+static uint64_t main_pc, clock_at, pcs[MAX_PCS];
+static size_t nr_pcs;
 static int64_t at = -1, clock_start;
 static uint64_t nth = 1;
 static bool started;
@@ -127,9 +128,24 @@ static void translate(struct qemu_plugin_tb *tb)
 
 		if (address == main_pc)
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_main, CB_R_REGS, NULL);
-		if (pc && address == pc)
-			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_pc, CB_R_REGS, NULL);
+		for (size_t pc = 0; pc < nr_pcs; pc++)
+			if (address == pcs[pc])
+				qemu_plugin_register_vcpu_insn_exec_cb(insn, on_pc, CB_R_REGS,
+								       NULL);
 	}
+}
+
+static bool set_pcs(const char *value)
+{
+	for (; nr_pcs < MAX_PCS; value++) {
+		char *end;
+
+		pcs[nr_pcs++] = strtoull(value, &end, 0);
+		value = end;
+		if (*value != ':')
+			return !*value;
+	}
+	return false;
 }
 
 static bool option(const char *name, const char *value)
@@ -143,7 +159,7 @@ static bool option(const char *name, const char *value)
 	else if (!strcmp(name, "at"))
 		at = strtoll(value, NULL, 0);
 	else if (!strcmp(name, "pc"))
-		pc = strtoull(value, NULL, 0);
+		return set_pcs(value);
 	else if (!strcmp(name, "nth"))
 		nth = strtoull(value, NULL, 0);
 	else

@@ -25,7 +25,7 @@ VARIABLE = "TIDEMARK_PLACES"  # of gdb's environment: the descriptor of its end
 
 
 def answer(run: places.Places, question: dict[str, Any]) -> dict[str, Any]:
-    """{"do": "go", "at": ns} or {"do": "go", "pc": …, "nth": …}: {"gdb": socket, "ns": …}; {"do": "past", options of
+    """{"do": "go", "at": ns}: {"gdb": socket, "ns": …}; {"do": "past", options of
     the plugin}: {"events": …}; {"do": "now"}: {"ns": …}; or {"error": why not}."""
     do = question.pop("do")
     try:

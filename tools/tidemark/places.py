@@ -26,28 +26,30 @@ UNITS = {"": 10**9, "s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 FAULTS = tuple(f"trap_{vector}" for vector in (0, 10, 11, 12, 13, 14, 17))
 STATUS = struct.Struct("<Qq")  # has it arrived, and when did it last stop
 
-# What --event knows besides the records of telemetry: the function that is called then.
+# What --event knows besides the records of telemetry: the functions that are called then.
 FUNCTIONS = {
-    "fault": "do_page_fault",
-    "panic": "panic",
-    "violation": "world_violation",
-    "evict": "policy_call_evicted",
-    "end": "machine_exit",
+    "fault": ("do_page_fault",),
+    "panic": ("panic", "die"),
+    "hang": ("report_hang",),
+    "violation": ("world_violation", "world_stop"),
+    "evict": ("policy_call_evicted",),
+    "end": ("machine_exit",),
 }
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where to stop: at a time in ns (`at`), or before the `nth` execution of the instruction `pc`. `words` say it."""
+    """Where to stop: at a time in ns (`at`), or before the `nth` execution of an instruction `pc`, or of one of
+    several (`1:2`). `words` say it."""
 
     words: str
     at: int = -1
-    pc: int = 0
+    pc: str = ""
     nth: int = 1
 
     def options(self) -> dict[str, str]:
         """For the plugin."""
-        return {"pc": str(self.pc), "nth": str(self.nth)} if self.pc else {"at": str(self.at)}
+        return {"pc": self.pc, "nth": str(self.nth)} if self.pc else {"at": str(self.at)}
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ def time_of(text: str) -> int:
     if not match:
         raise LabError(f"{text} is no time; write it as 1.5 (seconds), 350ms, 45us or 7378059ns", USAGE)
     whole, fraction, unit = match[1], match[2] or "", UNITS[match[3]]
-    return int(whole) * unit + int(fraction or "0") * unit // 10 ** len(fraction)
+    return int(whole) * unit + int(int(fraction or "0") * unit // 10 ** len(fraction))
 
 
 def event(result: results.Result, image: Path, text: str) -> Place:
@@ -79,8 +81,7 @@ def event(result: results.Result, image: Path, text: str) -> Place:
         raise LabError(f"{text}: write it as KIND:N, N from 1 on, such as exit:2", USAGE)
     nth = int(number or "1")
     if kind in FUNCTIONS:
-        (pc,) = plugin.addresses(image, FUNCTIONS[kind])
-        return Place(f"{kind} {nth}", pc=pc, nth=nth)
+        return Place(f"{kind} {nth}", pc=instructions(image, *FUNCTIONS[kind]), nth=nth)
     lines = [record["ev"] for record in records(result)]
     found = [at for at, ev in enumerate(lines, 1) if ev == kind]
     if not found:
@@ -89,8 +90,12 @@ def event(result: results.Result, image: Path, text: str) -> Place:
         )
     if nth > len(found):
         raise LabError(f"{result.folder} has {len(found)} events {kind!r}, no {nth}th", USAGE)
-    (pc,) = plugin.addresses(image, "telemetry_begin")
-    return Place(f"{kind} {nth}", pc=pc, nth=found[nth - 1])
+    return Place(f"{kind} {nth}", pc=instructions(image, "telemetry_begin"), nth=found[nth - 1])
+
+
+def instructions(image: Path, *functions: str) -> str:
+    """Where functions of the kernel begin, as the plugin takes them."""
+    return ":".join(map(str, plugin.addresses(image, *functions)))
 
 
 def records(result: results.Result) -> list[dict[str, Any]]:
@@ -155,9 +160,9 @@ class Places:
             self.settings = qemu.prepared(replace(result.settings(), image=image))
         except qemu.BadSetting as error:
             raise LabError(str(error), BAD_INPUT) from None
-        main, clock, *faults = plugin.addresses(image, "kernel_main", "clock_start", *FAULTS)
+        main, clock = plugin.addresses(image, "kernel_main", "clock_start")
         self.symbols = {"main": str(main), "clock": str(clock)}
-        self.faults = ":".join(map(str, faults))
+        self.faults = instructions(image, *FAULTS)
         self.started = 0
 
     def start(self, mode: str, outputs: dict[str, str], more: str = "", **options: str) -> Machine:

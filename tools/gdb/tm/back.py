@@ -8,6 +8,7 @@ from .command import Command, evaluate
 from .errors import TmError
 from .places import session
 
+FAULTS = (0, 6, 10, 11, 12, 13, 14, 17)  # the processor's numbers of them
 MOST = 20  # hits of a breakpoint whose condition is looked at
 
 
@@ -26,16 +27,17 @@ class Arrive(Command):
 
 
 class Back(Command):
-    """Go back: so many instructions, to the call of this function, to the last stop of a breakpoint.
-    Without an argument one instruction. `call` stands at the instruction that called the function; `break` where one of
-    the breakpoints that are enabled was met last, its condition being true.
+    """Go back: so many instructions, to the call of this function, a fault, a breakpoint.
+    Without an argument one instruction. `call` stands at the instruction that called the function; `fault` at the
+    instruction that faulted last, in a program or in the kernel; `break` where one of the breakpoints that are enabled
+    was met last, its condition being true.
 
     (gdb) tm-back call
     at 0.007378058 s
     #0  0xc0104e77 in trap_page_fault (regs=0xf902bfb4) at kernel/arch/x86/trap.c:120"""
 
     name = "tm-back"
-    arguments = "N|call|break"
+    arguments = "N|call|fault|break"
     optional = True
 
     def answer(self, text: str) -> None:
@@ -43,6 +45,8 @@ class Back(Command):
         now = session.now()
         if text.strip() == "call":
             back_to_call(now)
+        elif text.strip() == "fault":
+            back_to_fault(now)
         elif text.strip() == "break":
             back_to_breakpoint(now)
         else:
@@ -96,6 +100,15 @@ def back_to_call(now: int) -> None:
     if entered is None:
         raise TmError(f"{frame.name()} was not entered by its first instruction with this stack")
     session.go(entered - 1)
+
+
+def back_to_fault(now: int) -> None:
+    """To the instruction that faulted last. Its fault takes no time, so that it is where the kernel's handler begins."""
+    handlers = ":".join(str(int(gdb.parse_and_eval(f"(unsigned)&trap_{vector}"))) for vector in FAULTS)
+    place = last_execution(now, pcs=handlers)
+    if place is None:
+        raise TmError("nothing has faulted before")
+    session.go(place)
 
 
 def locations() -> dict[int, list[gdb.Breakpoint]]:

@@ -64,8 +64,8 @@ def table_of(rows: list[dict[str, Any]], names: list[str]) -> Table:
     return table
 
 
-def show(numbers: dict[str, Any]) -> None:
-    """The summary (see tidemark.summary.of) as tables on stdout. What a terminal has no room for is left out whole."""
+def show(numbers: dict[str, Any], cause: str) -> None:
+    """The summary (see tidemark.summary.of) as tables on stdout; `cause`: how to look at what went wrong. What a terminal has no room for is left out whole."""
     from rich.console import Console
 
     console = Console(width=None if sys.stdout.isatty() else 200, highlight=False)
@@ -170,6 +170,6 @@ def run(
         print(json.dumps({"folder": str(folder), **result.meta, **numbers}, indent=2))
     else:
         if numbers["processes"] or numbers["system"]:
-            show(numbers)
+            show(numbers, experiment.cause(result))
         print(folder)
     experiment.demand_success(result)
