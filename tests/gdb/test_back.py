@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from debugger import NO_TRACEBACK, Session, marked
+from debugger import NO_TRACEBACK, Session, marked, replayed
 from gdbstub import Stub
 from lab import tidemark
 from tidemark import errors, kept, places, plugin, qemu, results
@@ -30,19 +27,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place / "run"
 
 
-def debug(folder: Path, *words: str, place: tuple[str, ...]) -> Session:
-    """gdb takes the steps at a place of the run."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tidemark.cli", "gdb", str(folder), *place],
-        input="\n".join(words),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=100,
-        env=os.environ | {"PYTHONPATH": str(qemu.ROOT / "tools")},
-    )
-    assert not NO_TRACEBACK.search(done.stdout), done.stdout
-    return Session(done.stdout, "", "")
+def debug(folder: Path, *steps: str, place: tuple[str, ...]) -> Session:
+    """gdb takes the steps at a place of the run, without a traceback."""
+    session = replayed(folder, place, *steps)
+    assert not NO_TRACEBACK.search(session.output), session.output
+    return session
 
 
 def where(text: str) -> int:
@@ -128,6 +117,13 @@ def test_gdb_finds_who_wrote_last_and_the_life_of_a_page(folder: Path) -> None:
     assert words[:4] == ["faulted in", "taken from the process", "evicted", "back"], life
     times = [float(found) for found in re.findall(r"^ *\d+ +([\d.]+) s", life, re.MULTILINE)]
     assert times == sorted(times)
+
+
+def test_a_panic_says_how_to_come_to_its_cause(tmp_path: Path) -> None:
+    ran = tidemark("run", "-q", "-o", "run", "--cmdline", "crash=null", "true", cwd=tmp_path)
+    (event,) = re.findall(r"`tidemark gdb run --event (\S+)` puts gdb there", ran.stderr)
+    session = debug(tmp_path / "run", *marked("fault", "tm-back fault"), place=("--event", event))
+    assert "crash_null ()" in session.answer("fault"), session.output
 
 
 def test_what_cannot_be_is_refused_in_a_line(folder: Path, tmp_path: Path) -> None:

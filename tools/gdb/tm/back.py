@@ -33,8 +33,8 @@ class Back(Command):
     was met last, its condition being true.
 
     (gdb) tm-back call
-    at 0.007378058 s
-    #0  0xc0104e77 in trap_page_fault (regs=0xf902bfb4) at kernel/arch/x86/trap.c:120"""
+    0xc0104e77 in trap_page_fault (regs=0xf902bfb4) at kernel/arch/x86/trap.c:120
+    at 0.007378058 s"""
 
     name = "tm-back"
     arguments = "N|call|fault|break"
@@ -103,7 +103,7 @@ def back_to_call(now: int) -> None:
 
 
 def back_to_fault(now: int) -> None:
-    """To the instruction that faulted last. Its fault takes no time, so that it is where the kernel's handler begins."""
+    """To the instruction that faulted last. A fault takes no time: its place is that of the handler's beginning."""
     handlers = ":".join(str(int(gdb.parse_and_eval(f"(unsigned)&trap_{vector}"))) for vector in FAULTS)
     place = last_execution(now, pcs=handlers)
     if place is None:

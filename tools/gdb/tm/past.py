@@ -38,15 +38,17 @@ def entry_of(machine: Machine, task: gdb.Value, address: int) -> int:
 
 
 def function_at(pc: int) -> str:
-    """The function of an instruction, an inlined one before that which it has become a part of, and the line."""
-    names, block = [], gdb.block_for_pc(pc)
+    """The function of an instruction, an inlined one before that which it has become a part of, and the line. Of a
+    header's small functions, which are everywhere, not the name but who uses them."""
+    names, block, file = [], gdb.block_for_pc(pc), ""
     while block and not (block.is_global or block.is_static):
-        if block.function:
+        if block.function and not block.function.symtab.filename.endswith(".h"):
             names.append(block.function.name)
+            file = file or block.function.symtab.filename
         block = block.superblock
     line = gdb.find_pc_line(pc)
-    place = f" ({line.symtab.filename}:{line.line})" if line.symtab else ""
-    return (" in ".join(dict.fromkeys([*names[:1], *names[-1:]])) or f"{pc:#010x}") + place
+    at = f":{line.line}" if line.symtab and line.symtab.filename == file else ""
+    return " in ".join(dict.fromkeys([*names[:1], *names[-1:]])) + f" ({file}{at})" if names else f"{pc:#010x}"
 
 
 def block_of(name: str) -> gdb.Block:
@@ -60,9 +62,10 @@ class When(Command):
     of an address of the process that runs. gdb then stands right before the instruction that writes; again, and it goes
     to the write before that one. The bits that the processor sets in an entry by itself are not seen.
 
-    (gdb) tm-when &nr_writing
-    written by send in reclaim_pass (kernel/mm/reclaim/reclaim.c:239): 1 afterwards
-    at 0.194407315 s"""
+    (gdb) tm-when &current_task
+    written by switch_to in schedule (kernel/sched/core.c:73): 0xc036f9b0 afterwards
+    switch_to (next=0xc036f9b0, prev=0xc036fba0) at kernel/sched/core.c:73
+    at 0.144659117 s"""
 
     name = "tm-when"
     arguments = "&VARIABLE|PFN|VA|pte VA"
@@ -151,9 +154,9 @@ class History(Command):
     detached is taken from the process and given back to the policy; an evicted one leaves memory.
 
     (gdb) tm-history 6 0xb6a00000
-      1  0.007230112 s  faulted in: frame 0x1a4            map_anon in fault_anon (kernel/mm/space/fault.c:45)
-      2  0.193012377 s  taken from the process, to slot 1  unmap_entry (kernel/mm/reclaim/reclaim.c:187)
-      3  0.204119220 s  evicted: its frame becomes free    policy_call_evicted (kernel/mm/seam/rules.c:331)"""
+      1    0.036331760 s  faulted in: frame 0x461               map_anon in map_new_anon (kernel/mm/space/fault.c)
+      2    0.144718962 s  taken from the process, to slot 1128  unmap_entry (kernel/mm/reclaim/reclaim.c)
+      3    0.160777966 s  evicted: its frame becomes free       policy_call_evicted (kernel/mm/seam/rules.c:336)"""
 
     name = "tm-history"
     arguments = "PID VA [N]"
@@ -170,7 +173,7 @@ class History(Command):
             raise TmError(f"its life has {len(life)} moments before now")
         for at, moment in enumerate(life, 1):
             if not nth or nth[0] == at:
-                print(f"{at:3}  {moment.place / 1e9:13.9f} s  {moment.what:<40} {function_at(moment.pc)}")
+                print(f"{at:3}  {moment.place / 1e9:13.9f} s  {moment.what:<37} {function_at(moment.pc)}")
         if nth:
             session.go(life[nth[0] - 1].place)
 

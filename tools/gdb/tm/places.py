@@ -58,7 +58,6 @@ class Session:
         gdb.execute("monitor watchdog_action none", to_string=True)
         self.arrived = ns
         print(f"at {ns / 1e9:.9f} s")
-        gdb.execute("frame")
 
 
 session = Session()

@@ -65,7 +65,8 @@ def table_of(rows: list[dict[str, Any]], names: list[str]) -> Table:
 
 
 def show(numbers: dict[str, Any], cause: str) -> None:
-    """The summary (see tidemark.summary.of) as tables on stdout; `cause`: how to look at what went wrong. What a terminal has no room for is left out whole."""
+    """The summary (see tidemark.summary.of) as tables on stdout. What a terminal has no room for is left out whole.
+    `cause`: the command for what went wrong."""
     from rich.console import Console
 
     console = Console(width=None if sys.stdout.isatty() else 200, highlight=False)
