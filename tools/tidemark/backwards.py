@@ -35,7 +35,7 @@ def answer(run: places.Places, question: dict[str, Any]) -> dict[str, Any]:
             return {"events": run.past(**{name: str(value) for name, value in question.items()})}
         arrived = run.go(places.Place("this place", **question))
         return {"ns": arrived.ns, "gdb": str(arrived.gdb)}
-    except LabError as error:
+    except (LabError, qemu.BadSetting, OSError) as error:
         return {"error": str(error)}
 
 

@@ -157,7 +157,7 @@ class Places:
         self.result, self.scratch = result, scratch
         self.machine: Machine | None = None
         try:
-            self.settings = qemu.prepared(replace(result.settings(), image=image))
+            self.settings = qemu.prepared(replace(result.settings(), image=image, disk_kept=False))
         except qemu.BadSetting as error:
             raise LabError(str(error), BAD_INPUT) from None
         main, clock = plugin.addresses(image, "kernel_main", "clock_start")

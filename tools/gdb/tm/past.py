@@ -39,16 +39,16 @@ def entry_of(machine: Machine, task: gdb.Value, address: int) -> int:
 
 def function_at(pc: int) -> str:
     """The function of an instruction, an inlined one before that which it has become a part of, and the line. Of a
-    header's small functions, which are everywhere, not the name but who uses them."""
-    names, block, file = [], gdb.block_for_pc(pc), ""
+    header's small function, which is everywhere, not the name but who uses it."""
+    names, block, line = [], gdb.block_for_pc(pc), gdb.find_pc_line(pc)
     while block and not (block.is_global or block.is_static):
-        if block.function and not block.function.symtab.filename.endswith(".h"):
+        if block.function:
             names.append(block.function.name)
-            file = file or block.function.symtab.filename
         block = block.superblock
-    line = gdb.find_pc_line(pc)
-    at = f":{line.line}" if line.symtab and line.symtab.filename == file else ""
-    return " in ".join(dict.fromkeys([*names[:1], *names[-1:]])) + f" ({file}{at})" if names else f"{pc:#010x}"
+    at = f"{line.symtab.filename}:{line.line}" if line.symtab else "?"
+    if ".h:" in at and len(names) > 1:
+        del names[0]
+    return (" in ".join(dict.fromkeys([*names[:1], *names[-1:]])) or f"{pc:#010x}") + f" ({at})"
 
 
 def block_of(name: str) -> gdb.Block:
@@ -153,9 +153,9 @@ class History(Command):
     Faulted in, looked at, trapped, taken from the process, evicted, back; each with time and function. A page that is
     detached is taken from the process and given back to the policy; an evicted one leaves memory.
 
-    (gdb) tm-history 6 0xb6a00000
-      1    0.036331760 s  faulted in: frame 0x461               map_anon in map_new_anon (kernel/mm/space/fault.c)
-      2    0.144718962 s  taken from the process, to slot 1128  unmap_entry (kernel/mm/reclaim/reclaim.c)
+    (gdb) tm-history 6 0xb6e01000
+      1    0.036331760 s  faulted in: frame 0x461               map_anon in map_new_anon (pte.h:76)
+      2    0.144718962 s  taken from the process, to slot 1128  unmap_entry (pte.h:121)
       3    0.160777966 s  evicted: its frame becomes free       policy_call_evicted (kernel/mm/seam/rules.c:336)"""
 
     name = "tm-history"
