@@ -99,6 +99,8 @@ release: grade-base
 
 check soak: check-base
 	@tools/check.sh $@
+coverage: check-base
+	@printf '%s\n' "$$TESTS" | xargs env $(PYTHON) -m cover
 
 # --- the rest --------------------------------------------------------------------------------------------------------
 
@@ -113,6 +115,6 @@ help:
 	$(error there is no target $@; `make help` lists them)
 
 .DEFAULT_GOAL := all
-.PHONY: all iso grade-base new-policy check-base files qemu qemu-gdb gdb qemu-iso sim lab grade release check soak
+.PHONY: all iso grade-base new-policy check-base files qemu qemu-gdb gdb qemu-iso sim lab grade release check soak coverage
 .PHONY: doctor clean help
 .SUFFIXES:

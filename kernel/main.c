@@ -10,6 +10,7 @@
 #include "drivers/block.h"
 #include "drivers/console.h"
 #include "drivers/disks.h"
+#include "drivers/powercut.h"
 #include "drivers/swapdisk.h"
 #include "drivers/tty.h"
 #include "fs/proc.h"
@@ -31,6 +32,7 @@
 #include "proc/crash.h"
 #include "proc/task.h"
 #include "sched/sched.h"
+#include "observe/fail.h"
 #include "observe/profile.h"
 #include "observe/telemetry.h"
 
@@ -42,14 +44,16 @@ PARAM_BOOL("ktest", run_tests, "run the tests inside the kernel, then power off"
 
 static void parse_command_line(void)
 {
-	static char line[sizeof(boot_info.cmdline)], err[1200];
+	static char line[sizeof(boot_info.cmdline)], err[1600];
 
 	policy_register_params();
 	guard_register_params();
 	strlcpy(line, boot_info.cmdline, sizeof(line));
 	if (!param_parse_line(line, err, sizeof(err)))
 		return;
-	printk("command line: %s\n", err);
+	printk("command line: ");
+	console_write(err, strlen(err)); /* printk takes less than all names */
+	printk("\n");
 	machine_exit(EXIT_REFUSED);
 }
 
@@ -116,6 +120,7 @@ void kernel_main(void)
 	slab_boot_done();
 	watchdog_init();
 	crash_init();
+	fail_start();
 	if (run_tests)
 		kthread_create("ktest", 0, test_thread, NULL);
 	else
@@ -129,6 +134,8 @@ void power_off(int status)
 	sample_now();
 	summary_stop();
 	profile_report();
+	fail_report();
+	powercut_report();
 	if (run_mode())
 		summary_print(status);
 	printk(status ? "power off: status %d\n" : "power off\n", status);

@@ -2,8 +2,9 @@
 # tools/check.sh check|soak: what `make check` and `make soak` run once all is built.
 #
 # check: the host tests, format, lint and types, side by side; then pytest, whose closing line is the last. soak: the tests that
-# are marked soak, which take long, so one line for each. TESTS chooses what pytest runs (files, -k WORD); everything is
-# run, and any failure makes this fail. A student's release has no tests for pytest: `make grade` runs those of its labs.
+# are marked soak, which take long, so one line for each; with MINUTES, drawn runs alone for so long (tests/support/swarm).
+# TESTS chooses what pytest runs (files, -k WORD); everything is run, and any failure makes this fail. A student's release has
+# no tests for pytest: `make grade` runs those of its labs.
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -72,6 +73,10 @@ words() {
 
 arguments=()
 words
+if [ "$1" = soak ] && [ "${MINUTES:-}" ]; then
+	export PYTHONPATH=tools:tests/support
+	exec nice python -m swarm --minutes "$MINUTES" --seed "${SEED:-1}"
+fi
 if [ "$1" = soak ]; then
 	echo '== pytest, the long proofs'
 	python -m pytest -m soak -vv --timeout=3600 "${arguments[@]}"

@@ -90,7 +90,7 @@ purposes() {
 		lab) echo build run disk lab ;;
 		sim) echo build lab host ;;
 		grade | grade-base | release) echo build run lab host grade ;;
-		check | soak) echo build run disk debug iso lab host grade check ;;
+		check | soak | coverage) echo build run disk debug iso lab host grade check ;;
 		*) echo build ;;
 		esac
 	done
@@ -222,7 +222,7 @@ esac
 # The extra of pyproject.toml that the goals need, if any.
 extra=
 case " $* " in
-*' check '* | *' soak '*) extra=test ;;
+*' check '* | *' soak '* | *' coverage '*) extra=test ;;
 *' lab '* | *' sim '* | *' grade '* | *' grade-base '* | *' release '*) extra=all ;;
 esac
 packages=$(missing_packages "$@" | tr ' ' '\n' | sort -u | tr '\n' ' ')

@@ -58,6 +58,7 @@ int bdev_claim(struct block_device *b, const char *holder)
 		if (other->holder && overlap(b, other))
 			return -EBUSY;
 	b->holder = holder;
+	b->nr_lost = 0;
 	return 0;
 }
 

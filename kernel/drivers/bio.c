@@ -7,6 +7,7 @@
 #include "drivers/disk.h"
 
 #include "arch/irq.h"
+#include "errno.h"
 #include "proc/task.h"
 
 #define NR_BIOS 32
@@ -110,8 +111,15 @@ int block_rw(struct block_device *bdev, u32 sector, struct page *page, u32 offse
 	return submit_and_wait(bio);
 }
 
+bool block_is_dead(const struct block_device *bdev)
+{
+	return bdev->disk->given_up;
+}
+
 int block_flush(struct block_device *bdev)
 {
+	if (bdev->disk->given_up)
+		return -EIO;
 	if (!bdev->disk->has_cache)
 		return 0;
 	return submit_and_wait(bio_get(bdev, 0, true, BIO_META, waited_end));

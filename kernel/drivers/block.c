@@ -7,6 +7,9 @@
  *
  * A request that gets no answer within LIMIT_NS fails, and so do all later ones on that disk: it
  * was stopped, so that it does not write into frames that have gone to somebody else.
+ *
+ * A request that is to fail (observe/fail.h) never reaches the driver, and ends after FAIL_NS; or
+ * gets no answer.
  */
 #include "drivers/disk.h"
 
@@ -15,9 +18,11 @@
 #include "errno.h"
 #include "lib/param.h"
 #include "lib/printf.h"
+#include "observe/fail.h"
 #include "proc/task.h"
 
 #define LIMIT_NS 30000000000ull
+#define FAIL_NS 1000000u
 
 static u32 block_dump;
 PARAM_U32("vm.block_dump", block_dump, 0, 1, NULL,
@@ -52,10 +57,22 @@ static void finish(struct disk *d, int error, u64 now_ns)
 	}
 }
 
+static bool start_failing(struct disk *d, enum fail_how how)
+{
+	if (how == FAILS && d->whole.synchronous)
+		return true;
+	timer_start(&d->limit, d->busy_since_ns + (how == FAILS_MUTE ? LIMIT_NS : FAIL_NS));
+	return false;
+}
+
 static bool start(struct disk *d, int *error)
 {
 	*error = -EIO;
-	if (d->given_up || d->ops->start(d, d->active, error))
+	if (d->given_up)
+		return true;
+	if (unlikely(d->active->fails))
+		return start_failing(d, d->active->fails);
+	if (d->ops->start(d, d->active, error))
 		return true;
 	if (d->ops->stop)
 		timer_start(&d->limit, d->busy_since_ns + LIMIT_NS);
@@ -119,6 +136,7 @@ static struct request *request_of(struct disk *d, struct bio *bio)
 	rq->nr_pieces = bio->nr;
 	rq->kind = bio->kind;
 	rq->write = bio->write;
+	rq->fails = fail_request(bio->bdev, bio->sector, bio->write);
 	rq->submitted_ns = bio->submitted_ns;
 	INIT_LIST_HEAD(&rq->bios);
 	list_add(&bio->node, &rq->bios);
@@ -175,8 +193,13 @@ static void limit_reached(struct timer *t)
 	struct disk *d = container_of(t, struct disk, limit);
 	u64 now_ns = clock_ns();
 
+	if (d->active->fails == FAILS) {
+		block_end(d, -EIO);
+		return;
+	}
 	d->given_up = true;
-	d->ops->stop(d);
+	if (d->ops->stop)
+		d->ops->stop(d);
 	printk("%s: no answer for %llu s: given up, all requests fail\n", d->whole.name,
 	       LIMIT_NS / 1000000000);
 	finish(d, -EIO, now_ns);

@@ -16,7 +16,7 @@ static struct timer *armed;
 static struct disk disk;
 static struct block_device part;
 static struct bio bio[NR];
-static u32 nr_bios, nr_stopped;
+static u32 nr_bios, nr_begun, nr_stopped;
 static u32 ended[NR], nr_ended; /* numbers of bios, as they end */
 
 u64 clock_ns(void)
@@ -59,6 +59,7 @@ void seq_printf(struct seq_file *m, const char *fmt, ...)
 static bool begin(struct disk *d, struct request *rq, int *error)
 {
 	(void)d, (void)rq, (void)error;
+	nr_begun++;
 	return false;
 }
 
@@ -74,7 +75,7 @@ static void start_disk(bool deadline)
 {
 	by_deadline = deadline;
 	now = 1000 * MS;
-	nr_bios = nr_ended = nr_stopped = 0;
+	nr_bios = nr_begun = nr_ended = nr_stopped = 0;
 	disk = (struct disk){ .whole = { .name = "sda", .nr_sectors = 10000 },
 			      .ops = &test_ops,
 			      .max_pieces = 40,
@@ -332,6 +333,29 @@ KTEST(block, an_error_reaches_every_bio_of_the_request)
 	EXPECT_EQ(bio[1].error, -EIO);
 	EXPECT_EQ(bio[2].error, -EIO);
 	EXPECT_EQ(disk.whole.count.errors, 1);
+}
+
+KTEST(block, a_request_that_is_to_fail_never_reaches_the_driver)
+{
+	start_disk(false);
+	fail_on = true;
+	host_fail_in = 2;
+	submit(0, 8, false);
+	submit(100, 8, false);
+	submit(200, 8, false);
+	submit(108, 8, false); /* joins none: the last one that waits is elsewhere */
+	block_end(&disk, 0);
+	EXPECT_EQ(nr_begun, 1);
+	EXPECT_EQ(nr_ended, 1);
+	now = armed->expires_ns;
+	armed->fn(armed);
+	EXPECT_EQ(bio[1].error, -EIO);
+	EXPECT_EQ(nr_begun, 2);
+	EXPECT_EQ(nr_stopped, 0);
+	EXPECT_EQ(next_sector(), 108);
+	EXPECT_EQ(next_sector(), 0);
+	EXPECT_EQ(bio[2].error | bio[3].error, 0);
+	fail_on = false;
 }
 
 KTEST(block, no_answer_ends_all_there_are_and_all_that_come)

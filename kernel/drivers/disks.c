@@ -14,6 +14,7 @@
 #include "drivers/ata.h"
 #include "drivers/disk.h"
 #include "drivers/partition.h"
+#include "drivers/powercut.h"
 #include "drivers/simdisk.h"
 #include "drivers/virtio_blk.h"
 #include "lib/assert.h"
@@ -56,7 +57,7 @@ static void list_disk(char *buf, size_t size)
 	snprintf(
 		buf, size,
 		"ide|virtio|sim:hdd|sim:ssd|sim:ram, sim: with ,at=ADDRESS,size=BYTES of its image, then "
-		"as swap=");
+		",cache=1M, and as swap=");
 }
 
 static void show_disk(char *buf, size_t size)
@@ -90,6 +91,13 @@ static void __noreturn refuse(const char *text, const char *why)
 	machine_exit(EXIT_REFUSED);
 }
 
+static void __noreturn refuse_cut(void)
+{
+	printk("command line: cut=%u: there is no modelled disk for files; `make qemu DISK=` adds one\n",
+	       powercut_at());
+	machine_exit(EXIT_REFUSED);
+}
+
 static void find_image(void)
 {
 	struct mem_range image = simdisk_image();
@@ -104,6 +112,8 @@ void disks_find(void)
 {
 	if (spec[0])
 		find_image();
+	else if (powercut_at())
+		refuse_cut();
 	for (u32 i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (kinds[i].wanted && !kinds[i].find() && kinds[i].must_be)
 			refuse(kinds[i].name, "there is none");

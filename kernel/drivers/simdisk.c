@@ -15,15 +15,14 @@
  *	swap=sim:hdd                       the preset; empty at boot
  *	swap=sim:ssd,size=64M,latency=50   one with changes
  *	disk=sim:hdd,at=96M,size=32M       sda: its image was put there before boot
- *
- * fail_read=N and fail_write=N make every Nth request fail, for tests of error paths.
+ *	disk=sim:hdd,...,cache=1M          sda has a cache that a cut of the power empties: powercut.c
  */
 #include "drivers/simdisk.h"
 
 #include "arch/machine.h"
 #include "arch/mmu.h"
 #include "drivers/disk.h"
-#include "errno.h"
+#include "drivers/powercut.h"
 #include "lib/jitter.h"
 #include "lib/param.h"
 #include "lib/printf.h"
@@ -31,13 +30,15 @@
 #include "mm/page.h"
 
 #define SIZE_MIN (64u << 10)
+#define CACHE_MIN (4u << 10)
+#define CACHE_MAX (16u << 20)
 #define SECTORS_PER_PAGE (PAGE_SIZE / SECTOR_SIZE)
 
 struct disk_model {
 	u32 seek, rotation, transfer, latency; /* us; transfer per page */
-	u32 fail_read, fail_write;             /* every Nth; 0: never */
 	u64 size;         /* bytes; 0: all there is */
-	u64 at;    /* where the image lies */
+	u64 at;    /* where the image lies; the cache's memory follows it */
+	u64 cache; /* bytes; 0: none */
 };
 
 static const struct {
@@ -57,8 +58,6 @@ static const struct {
 	{ "rotation", offsetof(struct disk_model, rotation) },
 	{ "transfer", offsetof(struct disk_model, transfer) },
 	{ "latency", offsetof(struct disk_model, latency) },
-	{ "fail_read", offsetof(struct disk_model, fail_read) },
-	{ "fail_write", offsetof(struct disk_model, fail_write) },
 };
 
 static struct sim {
@@ -67,7 +66,6 @@ static struct sim {
 	struct timer service; /* irq: until the active request is over */
 	u32 first_pfn;
 	u32 head;      /* irq: sector under the head */
-	u32 served[2]; /* irq: requests of which some must fail, by direction */
 	u32 first_us;  /* irq; with jitter=: the first request takes so much longer */
 } sims[NR_SIMDISKS] = {
 	[SIMDISK_SWAP] = { .disk.whole = { .name = "sim", .dev = 240 << 8 },
@@ -94,6 +92,11 @@ static const char *set_key(struct disk_model *model, const char *name, const cha
 	if (!strcmp(name, "size"))
 		return parse_size(value, &model->size) || model->size < SIZE_MIN
 			       ? "size is not a size of 64K or more"
+			       : NULL;
+	if (!strcmp(name, "cache"))
+		return parse_size(value, &model->cache) || model->cache < CACHE_MIN ||
+				       model->cache > CACHE_MAX
+			       ? "cache is not a size from 4K to 16M"
 			       : NULL;
 	for (u32 i = 0; i < ARRAY_SIZE(numbers); i++)
 		if (!strcmp(name, numbers[i].name))
@@ -133,7 +136,7 @@ const char *simdisk_parse(enum simdisk which, const char *spec)
 			return err;
 	}
 	if (which == SIMDISK_SWAP)
-		return model->at ? "only disk= has at=" : NULL;
+		return model->at || model->cache ? "only disk= has at= and cache=" : NULL;
 	return model->at && model->size ? NULL : "at= and size= of its image are missing";
 }
 
@@ -146,7 +149,11 @@ struct mem_range simdisk_image(void)
 {
 	const struct disk_model *model = &sims[SIMDISK_DATA].model;
 
-	return (struct mem_range){ model->at, model->at + model->size };
+	u64 end = model->at + model->size;
+
+	if (model->cache)
+		end = ALIGN_UP(end, (u64)PAGE_SIZE) + powercut_room(model->cache);
+	return (struct mem_range){ model->at, end };
 }
 
 static u64 service_ns(struct sim *s, const struct request *rq)
@@ -209,14 +216,10 @@ static void move(const struct sim *s, const struct request *rq)
 		}
 }
 
-/* The request has had its time: 0 or -EIO. */
+/* The request has had its time. */
 static int serve(struct sim *s, const struct request *rq)
 {
-	u32 every = rq->write ? s->model.fail_write : s->model.fail_read;
-
 	s->head = rq->sector + rq->nr_sectors;
-	if (every && ++s->served[rq->write] % every == 0)
-		return -EIO;
 	move(s, rq);
 	return 0;
 }
@@ -240,7 +243,29 @@ static void service_over(struct timer *t)
 	block_end(&s->disk, serve(s, s->disk.active));
 }
 
+static bool start_before_cut(struct disk *d, struct request *rq, int *error)
+{
+	if (rq->write)
+		powercut_before(rq);
+	return simdisk_start(d, rq, error);
+}
+
 static const struct disk_ops ops = { .start = simdisk_start };
+static const struct disk_ops cut_ops = { .start = start_before_cut };
+
+static void add_cache(struct sim *s)
+{
+	const struct disk_model *m = &s->model;
+	size_t n = strlen(s->disk.model);
+
+	powercut_open(s->first_pfn, ALIGN_UP(m->at + m->size, (u64)PAGE_SIZE) >> PAGE_SHIFT,
+		      m->cache);
+	s->disk.ops = &cut_ops;
+	s->disk.has_cache = m->cache;
+	if (m->cache)
+		snprintf(s->disk.model + n, sizeof(s->disk.model) - n, "; cache %u KiB",
+			 (u32)m->cache >> 10);
+}
 
 struct block_device *simdisk_open(enum simdisk which, u64 start, u64 end)
 {
@@ -255,10 +280,12 @@ struct block_device *simdisk_open(enum simdisk which, u64 start, u64 end)
 	timer_setup(&s->service, service_over, false);
 	d->ops = &ops;
 	d->max_pieces = d->max_sectors = UINT32_MAX;
-	d->whole.nr_sectors = (end - start) >> SECTOR_SHIFT;
+	d->whole.nr_sectors = (m->size ?: end - start) >> SECTOR_SHIFT;
 	d->whole.synchronous = !(m->seek | m->rotation | m->transfer | m->latency);
 	snprintf(d->model, sizeof(d->model), "seek %u, rotation %u, transfer %u, latency %u us",
 		 m->seek, m->rotation, m->transfer, m->latency);
+	if (which == SIMDISK_DATA && (m->cache || powercut_at()))
+		add_cache(s);
 	disk_init(d);
 	bdev_register(&d->whole);
 	return &d->whole;

@@ -47,7 +47,7 @@ static void list_swap(char *buf, size_t size)
 {
 	snprintf(buf, size,
 		 "none|hda|sda2|...|sim:hdd|sim:ssd|sim:ram, then ,size=64M ,seek= ,rotation= "
-		 ",transfer= ,latency= (us) ,fail_read= ,fail_write= (every Nth)");
+		 ",transfer= ,latency= (us)");
 }
 
 static void show_swap(char *buf, size_t size)

@@ -87,7 +87,7 @@ static int disk_open(struct file *f)
 
 static int disk_sync(struct file *f)
 {
-	int err = cache_sync(f->inode), err2 = block_flush(f->inode->cache.bdev);
+	int err = cache_sync_file(f), err2 = block_flush(f->inode->cache.bdev);
 
 	return err ? err : err2;
 }

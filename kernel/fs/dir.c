@@ -78,7 +78,7 @@ int walk_create(struct walk *w, u32 mode, u32 rdev, const char *target, struct i
 		return -ENAMETOOLONG;
 	d = dentry_new(&w->last);
 	if (!d)
-		return -ENOSPC;
+		return -ENOMEM;
 	mutex_lock(&dir->lock);
 	err = check_free(w);
 	if (!err)
@@ -109,7 +109,7 @@ int walk_link(struct walk *w, struct inode *inode)
 		return -ENAMETOOLONG;
 	d = dentry_new(&w->last);
 	if (!d)
-		return -ENOSPC;
+		return -ENOMEM;
 	mutex_lock(&dir->lock);
 	err = check_free(w);
 	if (!err)
@@ -207,6 +207,8 @@ static int unlink_locked(struct walk *w, struct inode *inode, struct dentry *ent
 /* May the name be removed, by rmdir or by unlink? */
 static int may_remove(const struct walk *w, const struct inode *inode, bool by_rmdir)
 {
+	if (inode->state & INODE_SWAP) /* swapoff could not find it any more */
+		return -EPERM;
 	if (inode_is_dir(inode) != by_rmdir)
 		return by_rmdir ? -ENOTDIR : -EISDIR;
 	if (!by_rmdir && w->slash)
@@ -266,6 +268,8 @@ static bool is_inside(const struct inode *dir, const struct inode *tree)
 static int may_move(const struct walk *from, const struct walk *to, const struct inode *inode,
 		    const struct inode *old)
 {
+	if ((inode->state | (old ? old->state : 0)) & INODE_SWAP)
+		return -EPERM;
 	if (!inode_is_dir(inode) && (from->slash || to->slash))
 		return -ENOTDIR;
 	if (inode_is_dir(inode) && is_inside(to->dir, inode))
@@ -293,7 +297,7 @@ static int move_name(const struct side *a, const struct side *b)
 	int err;
 
 	if (!new)
-		return -ENOSPC;
+		return -ENOMEM;
 	if (old && inode_is_dir(old))
 		mutex_lock(&old->lock);
 	err = from->dir->ops->rename(from->dir, &from->last, to->dir, &to->last, inode, old);

@@ -214,14 +214,21 @@ u32 icache_shrink(u32 n)
 	return gone;
 }
 
-static struct inode *first_to_drop(const struct super_block *sb)
+static struct inode *first_to_drop(const struct super_block *sb, bool dirty)
 {
 	struct inode *inode;
 
 	list_for_each_entry(inode, &unused, lru)
-		if (inode->sb == sb && may_evict(inode))
+		if (inode->sb == sb && (dirty || may_evict(inode)))
 			return inode;
 	return NULL;
+}
+
+static void drop(struct inode *inode)
+{
+	list_del(&inode->lru);
+	nr_unused--;
+	inode_evict(inode);
 }
 
 /* Pages that are being read ahead are waited for, and the list changes meanwhile. */
@@ -229,11 +236,26 @@ void icache_drop_unused(struct super_block *sb)
 {
 	struct inode *inode;
 
-	while ((inode = first_to_drop(sb))) {
-		list_del(&inode->lru);
-		nr_unused--;
-		inode_evict(inode);
+	while ((inode = first_to_drop(sb, false)))
+		drop(inode);
+}
+
+static u32 nr_dirty(const struct inode *inode)
+{
+	return inode->cache.nr_dirty + (inode->state & INODE_DIRTY ? 1 : 0);
+}
+
+u32 icache_lose(struct super_block *sb)
+{
+	struct inode *inode;
+	u32 lost = nr_dirty(sb->root);
+
+	mark_clean(sb->root);
+	while ((inode = first_to_drop(sb, true))) {
+		lost += nr_dirty(inode);
+		drop(inode);
 	}
+	return lost;
 }
 
 static int write_inode(struct inode *inode)

@@ -50,6 +50,8 @@ u32 icache_nr_unused(void);
 void icache_drop_unused(struct super_block *sb);
 /* Writes all dirty ones with their pages and waits; 0 or the first error. */
 int icache_sync(struct super_block *sb);
+/* Nobody uses sb: all but the root leave memory, dirty or not. How many pages and inodes were dirty. */
+u32 icache_lose(struct super_block *sb);
 
 /* dcache.c. Needs nr_managed_pages and kmalloc. */
 void dcache_init(void);
@@ -82,6 +84,8 @@ bool super_in_use(struct super_block *sb);
 bool super_has_writers(const struct super_block *sb);
 /* Is it the program of a process? Then it is neither written to nor cut. */
 bool inode_runs(const struct inode *inode);
+/* Metadata are written, or lost, and the device is free. */
+void super_release_device(struct super_block *sb);
 /* It is not mounted, and nobody uses it. */
 void super_free(struct super_block *sb);
 

@@ -52,8 +52,8 @@ static char root_device[32], mnt_device[32];
 
 PARAM_STR("root", root_device, "device whose file system is / (sda, vda1, ...); none: the archive",
 	  AT_BOOT);
-PARAM_STR("mount", mnt_device, "device that is mounted on /mnt at boot (sda, vda1, ...); none: none",
-	  AT_BOOT);
+PARAM_STR("mount", mnt_device,
+	  "device that is mounted on /mnt at boot (sda, vda1, ...); none: none", AT_BOOT);
 
 /* The tree. */
 
@@ -157,7 +157,7 @@ static int fill(struct super_block *sb, const char *source, const char *options)
 		return err;
 	err = sb->type->mount(sb, options);
 	if (err && sb->bdev)
-		bdev_release(sb->bdev);
+		super_release_device(sb);
 	return err;
 }
 

@@ -251,13 +251,16 @@ int walk_may_create(const struct walk *w)
 
 int vfs_lookup(const char *path, bool follow, struct inode **inode)
 {
+	struct inode *found;
 	struct walk w;
 	int err = walk_parent(path, &w);
 
 	if (err)
 		return err;
-	err = walk_last(&w, follow, inode);
+	err = walk_last(&w, follow, &found);
 	walk_end(&w);
+	if (!err)
+		*inode = found;
 	return err;
 }
 

@@ -29,8 +29,12 @@ int file_create(struct inode *inode, u32 flags, struct file **file)
 	int err = 0;
 
 	if (!f)
-		return -ENFILE;
-	*f = (struct file){ .inode = inode, .fops = inode->fops, .count = 1, .flags = flags };
+		return -ENOMEM;
+	*f = (struct file){ .inode = inode,
+			    .fops = inode->fops,
+			    .count = 1,
+			    .flags = flags,
+			    .errors_told = inode->cache.errors_told };
 	if (flags & O_PATH)
 		f->fops = &no_fops;
 	if (f->fops->open)

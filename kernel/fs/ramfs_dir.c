@@ -37,7 +37,7 @@ static int ramfs_create(struct inode *dir, const struct path_name *name, u32 mod
 	else
 		*inode = ramfs_inode(dir->sb, mode, rdev);
 	if (!*inode)
-		return -ENOSPC;
+		return -ENOMEM;
 	add_name(dir, *inode);
 	return 0;
 }

@@ -104,16 +104,16 @@ int vfs_seek(struct file *f, long long offset, int whence, u64 *pos)
 {
 	long long base;
 
+	if (whence < SEEK_SET || whence > SEEK_END)
+		return -EINVAL;
 	if (!can_seek(f->inode))
 		return -ESPIPE;
 	if (whence == SEEK_SET)
 		base = 0;
 	else if (whence == SEEK_CUR)
 		base = f->pos;
-	else if (whence == SEEK_END)
-		base = f->inode->size;
 	else
-		return -EINVAL;
+		base = f->inode->size;
 	if (__builtin_add_overflow(base, offset, &base))
 		return -EOVERFLOW;
 	if (base < 0)

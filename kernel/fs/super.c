@@ -5,13 +5,20 @@
  * those of its names. Of one on a device all names and unused inodes are first taken out of memory;
  * it is unused when only its root is left. Between that look and the moment when no path leads
  * there any more nothing sleeps.
+ *
+ * What cannot be written stays in memory as long as the file system is mounted, and is tried again and
+ * again. It does not keep the file system from being unmounted, or a disk that is broken would stay for
+ * ever: after WRITE_TRIES it is given up, and a line on the console says how much.
  */
 #include "internal.h"
 
 #include "drivers/block.h"
 #include "lib/assert.h"
+#include "lib/printf.h"
 #include "lib/string.h"
 #include "mm/slab.h"
+
+#define WRITE_TRIES 8u
 
 static u32 last_dev;
 
@@ -38,15 +45,18 @@ int super_sync(struct super_block *sb)
 	return err ? err : err2;
 }
 
+static int flush_device(struct block_device *bdev)
+{
+	int err = buf_sync_all(bdev), err2 = block_flush(bdev);
+
+	return err ? err : err2;
+}
+
 int super_flush(struct super_block *sb)
 {
-	int err, err2;
-
 	if (!sb->bdev)
 		return 0;
-	err = buf_sync_all(sb->bdev);
-	err2 = block_flush(sb->bdev);
-	return err ? err : err2;
+	return sb->ops->flush ? sb->ops->flush(sb) : flush_device(sb->bdev);
 }
 
 bool super_has_writers(const struct super_block *sb)
@@ -75,19 +85,32 @@ static bool memory_in_use(const struct super_block *sb)
 	return false;
 }
 
+static bool device_in_use(const struct super_block *sb)
+{
+	const struct inode *inode;
+
+	list_for_each_entry(inode, &sb->inodes, on_sb)
+		if (inode->count > (inode == sb->root ? ROOT_HELD : 0))
+			return true;
+	return false;
+}
+
 bool super_in_use(struct super_block *sb)
 {
 	if (!sb->type->on_device)
 		return memory_in_use(sb);
-	for (;;) {
+	for (u32 tries = 0;; tries++) { /* writing sleeps: look again */
 		dcache_drop(sb);
 		icache_drop_unused(sb);
-		if (list_empty(&sb->dirty))
-			break;
-		if (super_sync(sb)) /* sleeps: look again */
+		if (device_in_use(sb))
 			return true;
+		if (list_is_last(sb->inodes.next, &sb->inodes) && list_empty(&sb->dirty))
+			return false;
+		if (tries < WRITE_TRIES)
+			super_sync(sb);
+		else
+			sb->bdev->nr_lost += icache_lose(sb);
 	}
-	return !list_is_last(sb->inodes.next, &sb->inodes) || sb->root->count > ROOT_HELD;
 }
 
 /* The inodes first get a reference each, so that none goes while its directory is taken apart. */
@@ -103,6 +126,24 @@ static void free_tree(struct super_block *sb)
 		if (inode != sb->root)
 			inode_put(inode);
 	sb->root->count--;
+}
+
+/* The file system's own data are gone by now. */
+void super_release_device(struct super_block *sb)
+{
+	struct block_device *bdev = sb->bdev;
+	u32 tries = 0;
+
+	while (flush_device(sb->bdev) && ++tries < WRITE_TRIES)
+		;
+	if (bdev->inode->cache.nr_dirty || bdev->nr_lost) {
+		bdev->nr_lost += bdev->inode->cache.nr_dirty;
+		cache_drop(bdev->inode);
+		printk("%s: %s: %u pages and inodes could not be written and are lost\n",
+		       sb->type->name, bdev->name, bdev->nr_lost);
+	}
+	cache_forget_evicted(bdev->inode);
+	bdev_release(bdev);
 }
 
 void super_free(struct super_block *sb)
@@ -124,10 +165,8 @@ void super_free(struct super_block *sb)
 	ASSERT(list_empty(&sb->inodes));
 	if (sb->ops->put_super)
 		sb->ops->put_super(sb);
-	if (sb->bdev) {
-		super_flush(sb);
-		bdev_release(sb->bdev);
-	}
+	if (sb->bdev)
+		super_release_device(sb);
 	kfree(sb);
 }
 
@@ -148,7 +187,9 @@ int vfs_fsync(struct file *f)
 
 	if (!inode_is_reg(inode) && !inode_is_dir(inode))
 		return f->fops->sync ? f->fops->sync(f) : -EINVAL;
-	err = inode_sync(inode, true);
+	err = cache_sync_file(f);
+	err2 = inode_sync(inode, false);
+	err = err ? err : err2;
 	err2 = inode->state & INODE_STORED ? super_flush(inode->sb) : 0;
 	return err ? err : err2;
 }

@@ -32,13 +32,15 @@ static void program_close(struct program *p)
 
 static int program_open(struct program *p, const char *path)
 {
+	struct inode *inode;
 	long n;
 	int err;
 
 	*p = (struct program){ .inode = NULL };
-	err = vfs_lookup(path, true, &p->inode);
+	err = vfs_lookup(path, true, &inode);
 	if (err)
 		return err;
+	p->inode = inode;
 	if ((p->inode->mode & S_IFMT) != S_IFREG || !(p->inode->mode & 0111))
 		return -EACCES;
 	if (p->inode->nr_writers)

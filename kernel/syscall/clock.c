@@ -290,12 +290,12 @@ long sys_getitimer(u32 which, void *user)
 	return which != ITIMER_REAL ? -EINVAL : copy_to_user(user, &state, sizeof(state));
 }
 
-/* Rounded to the nearest second, but not to 0. */
+/* What is left of the one before, rounded to the nearest second, but not to 0. It must not look like an error. */
 long sys_alarm(u32 sec)
 {
 	u64 left = alarm_left_ns();
 
-	alarm_set((u64)sec * NSEC, 0);
+	alarm_set((u64)MIN(sec, (u32)INT32_MAX) * NSEC, 0);
 	if (left && left < NSEC)
 		return 1;
 	return (left + NSEC / 2) / NSEC;

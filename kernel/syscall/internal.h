@@ -14,6 +14,7 @@ struct inode;
 #define AT_NO_AUTOMOUNT 0x800u
 #define AT_EMPTY_PATH 0x1000u
 #define AT_STATX_SYNC_TYPE 0x6000u
+#define STATX_RESERVED 0x80000000u
 
 /* A path from user memory, and the directory that it is relative to. */
 struct user_path {

@@ -190,8 +190,9 @@ long sys_statx(int dirfd, const char *path, u32 flags, u32 mask, void *user)
 	struct kstat st;
 	int err;
 
-	(void)mask; /* more than was asked for is allowed */
-	if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH | AT_STATX_SYNC_TYPE))
+	/* More than was asked for is allowed. */
+	if (mask & STATX_RESERVED ||
+	    flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH | AT_STATX_SYNC_TYPE))
 		return -EINVAL;
 	err = stat_at(dirfd, path, flags, &st);
 	return err ? err : put_statx(&st, user);

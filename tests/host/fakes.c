@@ -3,6 +3,7 @@
 #include "lib/assert.h"
 #include "lib/printf.h"
 #include "mm/zone.h"
+#include "observe/fail.h"
 #include <stdlib.h>
 #include <string.h>
 #include "../../kernel/lib/ktap.c"
@@ -13,6 +14,19 @@ char *host_ram;
 struct page *mem_map;
 u32 max_pfn;
 struct zone zones[MAX_ZONES];
+bool fail_on;
+u32 host_fail_in;
+
+bool fail_count_alloc(void)
+{
+	return false;
+}
+
+enum fail_how fail_count_request(const struct block_device *bdev, u32 sector, bool write)
+{
+	(void)bdev, (void)sector, (void)write;
+	return host_fail_in && !--host_fail_in ? FAILS : FAILS_NOT;
+}
 
 void panic(const char *fmt, ...)
 {

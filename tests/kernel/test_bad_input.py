@@ -161,7 +161,9 @@ def test_bad_accesses_end_in_sigsegv() -> None:
 
 
 def test_page_that_cannot_be_read_is_a_bus_error_for_its_process() -> None:
-    result = boot(f"thrash 4 4096 3; {CHECK}", mem="12M", swap="sim:ssd,fail_read=50").check_exit()
+    result = boot(
+        f"thrash 4 4096 3; {CHECK}", mem="12M", swap="sim:ssd", cmdline="vm.page_cluster=0 fail=read:50"
+    ).check_exit()
     died = [row for row in summary(result) if row["EXIT"] == "-7"]
     assert died and {row["COMMAND"] for row in died} == {"thrash"}, result.tail()
     result.check_lines([r"^R thrash .*lost=[1-4] corrupt=0", "^ok$"])
@@ -169,14 +171,14 @@ def test_page_that_cannot_be_read_is_a_bus_error_for_its_process() -> None:
 
 @pytest.mark.soak
 def test_page_that_cannot_be_written_stays() -> None:
-    result = boot(f"thrash 4 4096 3; {CHECK}", mem="12M", swap="sim:ssd,fail_write=5").check_exit()
+    result = boot(f"thrash 4 4096 3; {CHECK}", mem="12M", swap="sim:ssd", cmdline="fail=write:5").check_exit()
     result.check_lines([r"^R thrash .*lost=0 corrupt=0", "^ok$"])
     assert not lines(result, "Out of memory|policy violation"), result.tail()
 
 
 def test_disk_that_takes_nothing_is_like_none() -> None:
     """Somebody is killed, since nothing can be swapped out; no policy is blamed for it."""
-    result = boot(f"thrash 4 4096 3; {CHECK}", mem="12M", swap="sim:ssd,fail_write=1").check_exit()
+    result = boot(f"thrash 4 4096 3; {CHECK}", mem="12M", swap="sim:ssd", cmdline="fail=write:1+").check_exit()
     result.check_lines(["Out of memory", r"^R thrash .*corrupt=0", "^ok$"])
     assert not lines(result, "policy violation"), result.tail()
 

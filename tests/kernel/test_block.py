@@ -201,7 +201,12 @@ def test_virtio_disk_without_an_answer_is_given_up() -> None:
 def test_failed_requests_of_both_modelled_disks_are_counted(tmp_path: Path) -> None:
     file = partitioned(tmp_path)
     result = boot(
-        f"thrash 4 4096 2; {CHECK}", mem="12M", swap="sim:ram,fail_write=9", disk=file, disk_kind="sim:ram,fail_read=1"
+        f"thrash 4 4096 2; {CHECK}",
+        mem="12M",
+        swap="sim:ram",
+        disk=file,
+        disk_kind="sim:ram",
+        cmdline="fail=read:1,write:9",
     ).check_exit()
     result.check_lines(
         ["^disk: sda: bad partition table: its first sector cannot be read; it is ignored", "lost=0 corrupt=0", "^ok$"]

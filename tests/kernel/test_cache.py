@@ -74,12 +74,13 @@ def test_two_equal_runs_are_equal(image: Path) -> None:
 
 
 def test_failed_writes_lose_nothing(image: Path) -> None:
-    """Every third write fails. What could not be written stays dirty, and is written again."""
+    """The third write fails. What could not be written stays dirty, and is written again."""
     result = boot(
         "filescan /dev/sda 1 fill --seed 8; filescan /dev/sda 1 mmap --seed 8; cat /proc/vmstat; " + CHECK,
         mem="10M",
         disk=image,
-        disk_kind="sim:ssd,fail_write=3",
+        disk_kind="sim:ssd",
+        cmdline="fail=write:3",
     ).check_exit()
     result.check_lines(["^R filescan .*corrupt=0"] * 2 + ["^policy_violation 0$", "^ok$"])
     assert counter(result, "pgpgout") > PAGES * 4, "no write has failed"

@@ -14,6 +14,8 @@ from ext2 import quoted
 from ext2_scripts import BLOCKS, SEED, Crash, Random
 from soak import soak_but
 
+FEATURES = [(96, 0x2, "-22"), (100, 0x3, "-30")]  # place in the superblock, bits that are known, answer to others
+
 
 @pytest.mark.parametrize("block,case", soak_but([(b, i) for b in BLOCKS for i in range(20)], *[(b, 0) for b in BLOCKS]))
 def test_random_operations_do_what_the_model_does(tmp_path: Path, block: str, case: int) -> None:
@@ -208,6 +210,21 @@ def test_mount_looks_at_features_and_sizes(
     image.write_bytes(raw)
     answers, printed = ext2.run(image, ["create /file"], *options)
     assert answers[0] == answer and (says in printed if says else printed == "")
+
+
+@pytest.mark.parametrize(
+    "revision,at,known,answer", soak_but([(r, *f) for r in (0, 1) for f in FEATURES], (1, *FEATURES[0]))
+)
+def test_each_unknown_feature_is_refused(tmp_path: Path, revision: int, at: int, known: int, answer: str) -> None:
+    """One bit after the other: an incompatible one always, one that is not for writing where it would be written."""
+    image = ext2.make(tmp_path / "image", "1M", *(["-r", "0", "-O", "none"] if revision == 0 else []))
+    sound = image.read_bytes()
+    for bit in range(32):
+        raw = bytearray(sound)
+        raw[1024 + at + bit // 8] |= 1 << bit % 8
+        image.write_bytes(raw)
+        wanted = ["0", "0"] if known >> bit & 1 else [answer, answer if at == 96 else "0"]
+        assert [ext2.run(image, [], *options)[0][0] for options in ([], ["ro"])] == wanted, bit
 
 
 def test_state_and_times_say_who_uses_it(tmp_path: Path) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from guest import Result, boot
+from tidemark import disk
 
 COUNTS = ("nr_free_pages", "nr_isolated", "nr_anon_pages", "nr_writeback", "nr_slab_objects", "nr_swap_free")
 SHOW = "echo 3 >/proc/sys/vm/drop_caches; cat /proc/vmstat /proc/vm/check"
@@ -66,3 +68,12 @@ def test_nothing_is_kept(command: str, policy: str) -> None:
     assert len(shown) == 3, result.tail()
     assert shown[2] == shown[1], result.tail()
     assert result.console.splitlines().count("ok") == 3, result.tail()
+
+
+def test_nothing_is_kept_of_a_file_system(tmp_path: Path) -> None:
+    """Its own blocks are evicted, too; what is known of them goes when it is unmounted."""
+    one = "mount -t ext2 /dev/sda /mnt; mkdir /mnt/{0}; filescan /mnt/{0}/f 1 fill --kb 1500; hog 8192 1; umount /mnt"
+    command = "mkdir /mnt; " + "; ".join(f"{one.format(n)}; cat /proc/vmstat" for n in range(4))
+    result = boot(command, mem="8M", swap="sim:ssd,size=16M", disk=Path(disk.image_of("16M", tmp_path))).check_exit()
+    objects = [shown["nr_slab_objects"] for shown in counts(result)]
+    assert len(objects) == 4 and len(set(objects[1:])) == 1, objects

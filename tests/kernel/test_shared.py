@@ -87,12 +87,16 @@ def test_two_equal_runs_are_equal() -> None:
 
 
 def test_failed_writes_lose_nothing() -> None:
-    result = sound(run(f"shared anon 3 8192 1500; shared memfd 3 8192 1500 io; {CHECK}", swap="sim:ssd,fail_write=5"))
+    result = sound(
+        run(f"shared anon 3 8192 1500; shared memfd 3 8192 1500 io; {CHECK}", swap="sim:ssd", cmdline="fail=write:5")
+    )
     result.check_lines(["^R shared kind=anon", "^R shared kind=memfd"])
 
 
 def test_a_failed_read_is_a_bus_error() -> None:
-    result = run(f"shared anon 3 8192 3000; {CHECK}", swap="sim:ssd,fail_read=300").check_exit()
+    result = run(
+        f"shared anon 3 8192 3000; {CHECK}", swap="sim:ssd", cmdline="vm.page_cluster=0 fail=read:300"
+    ).check_exit()
     result.check_lines([r"^shared\[\d+\]: SIGBUS", "^ok$"])
     assert not re.search("corrupt=[1-9]|violation|PANIC", result.console), result.tail()
 

@@ -163,7 +163,7 @@ def test_what_is_used_or_unknown_is_refused(tmp_path: Path) -> None:
 
 def test_a_header_that_cannot_be_read(tmp_path: Path) -> None:
     disk = image(tmp_path, 64, header(64))
-    result = boot(f"swapon /dev/sda || swapon /dev/sda || {SWAPS}", disk, kind="sim:ssd,fail_read=1")
+    result = boot(f"swapon /dev/sda || swapon /dev/sda || {SWAPS}", disk, kind="sim:ssd", cmdline="fail=read:1+")
     result.check_lines(["^swapon: /dev/sda: I/O error", "^swapon: /dev/sda: I/O error", "^/dev/sim"])
 
 
@@ -216,7 +216,7 @@ def test_off_without_room_changes_nothing(tmp_path: Path) -> None:
 def test_off_with_a_disk_that_fails(tmp_path: Path) -> None:
     disk = image(tmp_path, 2048, header(2048))
     command = f"swapon -p 7 /dev/sda; hog 16384 9 & sleep 0.8; swapoff /dev/sda || {SWAPS}; {CHECK}"
-    result = boot(command, disk, kind="sim:ssd,fail_read=20").check_exit()
+    result = boot(command, disk, kind="sim:ssd", cmdline="fail=read:20+").check_exit()
     result.check_lines(["^swapoff: /dev/sda: I/O error", "^/dev/sda", "^ok$"])
     assert 0 < areas(result)[0]["/dev/sda"][1] < 8188 - 1024, "what could be read has come back"
 

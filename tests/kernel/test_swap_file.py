@@ -96,3 +96,13 @@ def test_what_is_refused(tmp_path: Path) -> None:
     )
     assert list(areas(result)[-1]) == ["/dev/sim"]
     intact(disk)
+
+
+def test_name_stays_while_it_is_used(tmp_path: Path) -> None:
+    """As on Linux: without its name swapoff could not be told which area is meant."""
+    disk = ext2(tmp_path, {"swap": noise(64), "other": b"x"}, 8)
+    names = "rm /mnt/swap || mv /mnt/swap /mnt/new || mv /mnt/other /mnt/swap || ls /mnt"
+    command = f"{MOUNT}; mkswap /mnt/swap; swapon /mnt/swap; {names}; swapoff /mnt/swap && rm /mnt/swap; umount /mnt"
+    result = boot(command, disk).check_exit()
+    result.check_lines(["^rm: .*not permitted", "^mv: .*not permitted", "^mv: .*not permitted", "^other$", "^swap$"])
+    intact(disk)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +21,11 @@ mem = "9M"
 vm = "2q"
 jitters = 2
 ideal = "32M"
-workload = ["seqscan 9216 2 w", "thrash 2 5120 2 300"]
+disk = "12M"
+workload = [
+    "seqscan 9216 2 w", "thrash 2 5120 2 300",
+    "filescan /mnt/f 2 fill --kb 9216",
+]
 [[part]]
 vm = ["2q", "fifo"]
 [[part]]
@@ -50,25 +55,27 @@ def policies(*cells: Cell) -> arena.Group:
 
 def test_hooks_are_a_share_of_the_work_not_of_all_time() -> None:
     vm = dict.fromkeys(("pgfault", "pgmajfault", "workingset_refault", "pswpin", "pswpout"), 0)
-    vm |= dict.fromkeys(("allocstall", "admission_wait", "oom_kill", "policy_violation"), 0)
+    vm |= dict.fromkeys(("pgpgin", "allocstall", "admission_wait", "oom_kill", "policy_violation"), 0)
     last = {
         "ev": "sample",
         "t_us": 2_000_000,
         "idle_us": 900_000,
         "policy_us": 15_000,
+        "owned": [3, 5, 0],
         "guard": {"us": 10_000},
         "vm": vm,
     }
     numbers = summary.measured(Telemetry({"t_us": 1_000_000, "free": 77}, [last]))
-    assert numbers["hooks_percent"] == pytest.approx(25) and numbers["free_pages"] == 77
+    assert numbers["hooks_percent"] == pytest.approx(25)
+    assert numbers["free_pages"] == 77 and numbers["held_pages"] == 8
 
 
 def test_time_is_over_the_ideal_cells_and_faults_over_mins(tmp_path: Path) -> None:
     place = sweep.least_path(tmp_path, "i")
     place.parent.mkdir()
-    place.write_text('{"faults": [90, 40, 20, 10]}')
-    numbers = {"turnaround_s": 5.0, "free_pages": 3.0, "pages_in": 36.0}
-    faults = replace(ideal(), numbers={"turnaround_s": 2.0, "faults": 12})
+    place.write_text('{"faults": [90, 40, 20, 10], "read_first": 5}')
+    numbers = {"turnaround_s": 5.0, "free_pages": 3.0, "pages_in": 6.0, "read_kib": 140.0}
+    faults = replace(ideal(), numbers={"turnaround_s": 2.0, "faults": 12, "held_pages": 4, "read_kib": 36.0})
     cells = [
         faults,
         Cell("x", {"run": "a"}, numbers),
@@ -78,10 +85,18 @@ def test_time_is_over_the_ideal_cells_and_faults_over_mins(tmp_path: Path) -> No
     ]
     found = [one.numbers for one in yardstick.measured(tmp_path, cells)]
     assert found[1]["time_over_ideal"] == 2.5 and found[1]["ideal_s"] == 2
-    assert found[1]["faults_over_ideal"] == 4
-    assert found[1]["min_faults"] == 20 and found[1]["faults_over_min"] == 2  # 4 first touches and 36 read
+    assert found[1]["faults_over_ideal"] == 1 + (6 + 35 - 9) / 16
+    assert found[1]["min_faults"] == 20 and found[1]["faults_over_min"] == 2  # 4 pages, 6 + 35 read, 5 of them first
     assert found[2]["min_faults"] == 40 and found[2]["faults_over_min"] == 1
     assert found[0] == cells[0].numbers and found[3] == numbers and found[4] == {}
+
+
+def test_command_of_a_cell_names_its_disk() -> None:
+    settings = {"run": "filescan /mnt/f", "vm": "2q", "mem": "16M", "disk": "48M", "disk_kind": "sim:ssd"}
+    assert sources.written_out(settings) == (
+        "tidemark run 'filescan /mnt/f' --vm 2q --mem 16M --disk 48M --disk-kind sim:ssd"
+    )
+    assert "disk" not in sources.written_out(settings | {"disk": ""})
 
 
 def test_ideal_cells_are_in_no_curve() -> None:
@@ -90,7 +105,7 @@ def test_ideal_cells_are_in_no_curve() -> None:
 
 def test_ideal_cells_run_first(tmp_path: Path) -> None:
     missing = sweep.Sweep(plan.parse(PLAN), tmp_path, {"sha256": "0"}).missing()
-    assert [IDEAL in one.variables for one in missing] == [True] * 2 + [False] * 12
+    assert [IDEAL in one.variables for one in missing] == [True] * 3 + [False] * 18
 
 
 def test_cells_without_numbers_are_one_note_for_each_reason() -> None:
@@ -196,21 +211,43 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.soak
 def test_small_arena_is_measured(swept: Path) -> None:
     cells = [one for one in sources.gather([swept / "sweep"]).cells if IDEAL not in one.factors]
-    assert len(cells) == 2 * 3 * 2 and all(one.numbers["time_over_ideal"] > 1 for one in cells)
-    single = [one for one in cells if one.factors["run"].startswith("seqscan")]
-    assert all(one.numbers["faults_over_min"] >= 1 for one in single) and len(single) == 6
+    assert len(cells) == 3 * 3 * 2 and all(one.numbers["time_over_ideal"] > 1 for one in cells)
+    single = [one for one in cells if not one.factors["run"].startswith("thrash")]
+    assert all(one.numbers["faults_over_min"] >= 1 for one in single) and len(single) == 2 * 6
     assert not any("faults_over_min" in one.numbers for one in cells if one not in single)
-    faults = sweep.least_faults(swept / "sweep", next((swept / "sweep/min").glob("*")).stem)
+    faults = sweep.least_faults(swept / "sweep", next((swept / "sweep/min").glob("seqscan*")).stem)
     # Three passes over 2,304 pages, some of the program's own: with all of them in memory each comes in once.
     assert 2304 < faults[-1] == len(faults) < 2404 and faults[999] >= 3 * 2304 - 2 * 1000
 
 
 @pytest.mark.soak
+def test_pages_of_files_are_in_min(swept: Path) -> None:
+    """9 MiB are written and read twice; what of them has no room is read again, and of metadata alone is new."""
+    [place] = (swept / "sweep/min").glob("filescan*")
+    faults, read_first = sweep.least_known(swept / "sweep", place.stem)
+    assert 2304 < len(faults) < 2500 and 0 < read_first < 50
+    assert 2304 + 2 * (2304 - 1000) <= faults[999] < 3 * 2304
+
+
+@pytest.mark.soak
+def test_commands_of_cells_make_the_same_runs(swept: Path) -> None:
+    cell = next(one for one in sources.gather([swept / "sweep"]).cells if one.factors["run"].startswith("filescan"))
+    done = tidemark(*shlex.split(cell.again)[1:], "-o", "again", cwd=swept)
+    assert done.returncode == 0, done.stderr
+    telemetry = "telemetry.ndjson"
+    assert (swept / "again" / telemetry).read_bytes() == (swept / "sweep/cells" / cell.name / telemetry).read_bytes()
+
+
+def times(folder: Path) -> dict[str, int]:
+    """When each file of a folder was written."""
+    return {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
+
+
+@pytest.mark.soak
 def test_second_sweep_records_nothing_again(swept: Path) -> None:
-    [known] = (swept / "sweep/min").glob("*")
-    before = known.stat().st_mtime_ns
+    before = times(swept / "sweep/min")
     done = tidemark("sweep", "plan.toml", "-o", "sweep", cwd=swept)
-    assert "0 ran now" in done.stdout and known.stat().st_mtime_ns == before
+    assert "0 ran now" in done.stdout and times(swept / "sweep/min") == before
 
 
 @pytest.mark.soak
@@ -222,7 +259,7 @@ def test_report_of_a_small_arena_has_its_maps(swept: Path) -> None:
     with (swept / "report/figures/arena.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [(row["policy"], row["runs"]) for row in rows[:2]] == [(row["policy"], "2") for row in rows[:2]]
-    assert len(rows) == 4 and all(row["again"].startswith("tidemark run ") for row in rows)
+    assert len(rows) == 6 and all(row["again"].startswith("tidemark run ") for row in rows)
     assert all(
         float(row["time_over_ideal_least"]) <= float(row["time_over_ideal"]) <= float(row["time_over_ideal_greatest"])
         for row in rows

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The arena in numbers and as pictures: `tidemark sweep arena`, its report, and of each row a line.
+"""The arena in numbers and as pictures: `tidemark sweep arena`, its report, and of each row a line. Of the workloads on
+files each number, too.
 
 The sweep stays in build/arena: what was interrupted goes on, and what is done is not run again with the same image.
 """
@@ -8,14 +9,15 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import tempfile
 from math import exp, log
 from pathlib import Path
 from statistics import fmean, median
 
 from common import ROOT, host, publish, table
 from pictures import tidemark
-from tidemark.report import arena, sources
-from tidemark.report.arena import Group
+from tidemark.report import arena, figure, heatmap, sources
+from tidemark.report.arena import Group, Map
 from tidemark.report.cells import Cell
 
 PLACE = ROOT / "docs/figures"
@@ -57,21 +59,56 @@ def numbers(group: Group) -> str:
     return table(titles, [row(group, name, runs[name]) for name in group.rows])
 
 
+def of_spot(one: Map, row: str, column: str) -> str:
+    """A number with its range, bold where nothing tells it apart from the best of the column."""
+    text = spread(list(one.spots[row, column].values))
+    return f"**{text}**" if one.level(row, column) else text
+
+
+def by_command(group: Group) -> str:
+    """The table of a group with a column for each command, of faults and of time."""
+    columns = [(one, column) for one in group.maps[:2] for column in group.columns]
+    titles = [f"{column.split()[0]}: {one.line.axis}" for one, column in columns]
+    rows = [[row, *(of_spot(one, row, column) for one, column in columns)] for row in group.rows]
+    commands = ", ".join(f"`{column}`" for column in group.columns)
+    return f"{commands}\n\n{table([group.of, *titles], rows)}"
+
+
+def publish_files(cells: list[Cell]) -> None:
+    """The workloads with files on the disk."""
+    groups = arena.groups([cell for cell in cells if "/mnt/" in arena.run_of(cell)])
+    with tempfile.TemporaryDirectory(prefix="tidemark-figures-") as scratch:
+        figure.save(heatmap.figures(groups[0])[0], Path(scratch))
+        shutil.copy(f"{scratch}/{groups[0].name}.svg", PLACE / "arena-files.svg")
+    publish(
+        "arena-files",
+        f"`tidemark sweep arena`: {runs_of(groups)} runs; {host()}.\n\n" + "\n\n".join(map(by_command, groups)),
+    )
+
+
+def runs_of(groups: list[Group]) -> str:
+    """How many runs there are in them."""
+    return f"{sum(len(some) for group in groups for some in group.runs.values()):,}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--done", type=Path, nargs="+", help="sweeps that are there; of the same run the last counts")
+    parser.add_argument("--files", action="store_true", help="only the table of the workloads on files")
     folders = parser.parse_args().done or [ROOT / "build/arena"]
     if not parser.parse_args().done:
         tidemark("sweep", "arena", "-o", str(folders[0]))
-    tidemark("report", *map(str, folders), "-o", str(ROOT / "build/arena-report"))
     cells = sources.gather(folders).cells
+    publish_files(cells)
+    if parser.parse_args().files:
+        return
+    tidemark("report", *map(str, folders), "-o", str(ROOT / "build/arena-report"))
     groups = arena.groups(cells)
     for group in groups:
         shutil.copy(ROOT / f"build/arena-report/figures/{group.name}.svg", PLACE / f"{group.name}.svg")
-    runs = sum(len(some) for group in groups for some in group.runs.values())
     publish(
         "arena",
-        f"`tidemark sweep arena`: {runs:,} runs; {host()}.\n\n" + "\n\n".join(numbers(group) for group in groups),
+        f"`tidemark sweep arena`: {runs_of(groups)} runs; {host()}.\n\n" + "\n\n".join(map(numbers, groups)),
     )
 
 

@@ -20,10 +20,9 @@ HOT = {
     "memory, used beside": f"{SCAN} 1",
     "a mapped file, used beside": f"{SCAN} 1 hotfile",
 }
-LIRS_MORE = "lirs lirs.hir_percent=6"
 POLICIES = [
     "2q", "aging", "arc", "car", "clock", "clock2q", "clockpro", "fifo", "js2q", "linux20", "linux22", "linux24",
-    "lirs", LIRS_MORE, "lru", "mglru", "nru", "pff", "random", "s3fifo", "sieve", "useonce", "vms", "ws", "wsclock",
+    "lirs", "lru", "mglru", "nru", "pff", "random", "s3fifo", "sieve", "useonce", "vms", "ws", "wsclock",
 ]  # fmt: skip
 TOGETHER = "sh -c 'filemix /mnt/f 4096 24576 3 8 mmap & sleep 3; grow 10240 20 1000; wait'"
 GUARDS = ["mc62", "mc63", "mc64", "mc72", "mc73", "mc74", "mc741", "mc75"]

@@ -132,7 +132,8 @@ struct mode {
 	void (*finish)(void);
 };
 
-extern const struct mode trace_mode, profile_mode, evidence_mode, count_mode, place_mode, past_mode;
+extern const struct mode trace_mode, profile_mode, evidence_mode, count_mode, cover_mode,
+	place_mode, past_mode;
 
 #pragma GCC visibility pop
 

@@ -1,7 +1,7 @@
 """The least faults of a sweep's commands: MIN (see tidemark.curves.belady) on the recorded references of each.
 
 Only of a command that is one process. Of several, the order of their references depends on the policy itself, and MIN
-of one such order is no bound for another.
+of one such order is no bound for another. Pages of files count as others do.
 
 A command is recorded once, loads and stores, in the memory of its ideal cell; what it refers to depends neither on
 policy nor on memory. Of the trace only sweep.least_path stays in the sweep's folder.
@@ -15,14 +15,18 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from tidemark import results, strings
+import numpy as np
+
+from tidemark import results
 from tidemark.errors import LabError
 from tidemark.files import write_atomically
 from tidemark.plan import IDEAL, Cell
 from tidemark.sweep import DONE, Sweep, least_path
 from tidemark.telemetry import TelemetryError
+from tidemark.trace import ALL_KINDS, FILE_PAGE
 
 SLOWER = 20
+NO_PAGE = 1 << 63
 
 Say = Callable[[str], None]
 
@@ -53,26 +57,37 @@ def find(sweep: Sweep, image: Path, say: Say) -> None:
     for cell in wanted(sweep):
         say(f"the least faults of {cell.settings.run}: it is recorded")
         try:
-            faults = recorded(cell, image)
+            faults, read_first = recorded(cell, image)
         except LabError as error:
             say(f"nothing of MIN for {cell.settings.run}: {error}")
             continue
         place = least_path(sweep.folder, cell.id)
         place.parent.mkdir(exist_ok=True)
-        write_atomically(place, json.dumps({"image": sweep.image["sha256"], "faults": faults}))
+        write_atomically(
+            place, json.dumps({"image": sweep.image["sha256"], "read_first": read_first, "faults": faults})
+        )
 
 
-def recorded(cell: Cell, image: Path) -> list[int]:
-    """Faults of MIN with 1, 2, ... frames, of a run with QEMU's plugin. LabError when it cannot be recorded."""
-    from tidemark.compare import batches, misses_by_size
+def recorded(cell: Cell, image: Path) -> tuple[list[int], int]:
+    """Faults of MIN with 1, 2, ... frames, and the pages of files whose first use was no write, of a run with QEMU's
+    plugin. LabError when it cannot be recorded.
+    """
+    from tidemark.compare import misses_by_size
     from tidemark.curves.belady import MinDistances
+    from tidemark.curves.runs import Choice, Selection
+    from tidemark.trace.format import Reader
     from tidemark.trace.record import record
 
     settings = replace(cell.settings, image=image, timeout=SLOWER * cell.settings.timeout)
     with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
         made = record(settings, Path(folder, "run"), kinds="data")
-        string, optimal = strings.find(str(made.trace)), MinDistances()
-        for batch in batches(string):
+        reader, optimal, first_uses = Reader(made.trace), MinDistances(), [np.empty(0, np.uint8)]
+        selection = Selection(Choice(), files=bool(reader.files))
+        for batch in selection.batches(iter(reader)):
             optimal.feed(batch)
+            numbers, at = np.unique(batch.pages, return_index=True)
+            first_uses.append(batch.kinds[at[numbers >= sum(map(len, first_uses))]])
     capacities = optimal.capacities()
-    return misses_by_size(capacities, range(1, len(capacities)))
+    of_file = selection.pages()[1] >= (FILE_PAGE if reader.files else NO_PAGE)
+    read_first = of_file & (np.concatenate(first_uses) != ALL_KINDS.index("write"))
+    return misses_by_size(capacities, range(1, len(capacities))), int(read_first.sum())

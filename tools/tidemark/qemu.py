@@ -29,7 +29,7 @@ from typing import Any, BinaryIO
 
 import mkinitramfs
 
-from tidemark import disk
+from tidemark import covered, disk
 from tidemark.disk import BadSetting as BadSetting
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,14 +56,15 @@ MOST_MEMORY = 3072  # MiB; devices lie above
 IMAGES = ROOT / "build/disk"
 
 # QEMU ends with (value << 1) | 1 for a value written to isa-debug-exit: kernel/include/arch/machine.h has the values.
-OK, FAILED, PANICKED, HUNG, TIMED_OUT, NO_QEMU, REFUSED = range(7)
-QEMU_STATUS = {33: OK, 35: FAILED, 37: PANICKED, 39: HUNG, 41: REFUSED}
+OK, FAILED, PANICKED, HUNG, TIMED_OUT, NO_QEMU, REFUSED, CUT = range(8)
+QEMU_STATUS = {33: OK, 35: FAILED, 37: PANICKED, 39: HUNG, 41: REFUSED, 43: CUT}
 RESET = "the machine was reset: by a triple fault, unless the command asked for it"
 REASON = {
     FAILED: "the command failed: its status is not 0, its output is above",
     PANICKED: "the kernel panicked: the backtrace above says where; `make qemu-gdb` stops there; `tidemark gdb`, too",
     HUNG: "the kernel hung: its watchdog found no progress; `make qemu-gdb` shows where it is",
     REFUSED: "the kernel refused its command line: the line above says what would be valid",
+    CUT: "the power was cut, as cut= said: the disk's image is what was on the medium then",
     TIMED_OUT: "no end after {timeout} s of host time; TIMEOUT=N changes it",
     NO_QEMU: "QEMU ended by itself (status {status}), not by the guest: see its message above, and `make doctor`",
 }
@@ -275,6 +276,7 @@ def qemu_command(
     else:
         words += ["-kernel", KERNEL, "-initrd", initrd, "-append", command_line(s)]
     words += shlex.split(s.qemu_flags)
+    words += [] if gdb or s.prefix else covered.arguments(s.image / KERNEL, words)
     if gdb:
         words += ["-S", "-gdb", f"tcp:localhost:{s.gdb_port}"]
         # With interrupts off, a step takes the clock of QEMU to its next timer, which may be the watchdog's.

@@ -43,6 +43,8 @@ def hooks(last: Sample) -> int:
 def system(telemetry: Telemetry) -> dict[str, float]:
     """The system over the whole run, from its last sample: seconds, shares of 1, counts. Empty without samples.
 
+    `pages_in` and `pages_out` are those of the swap area; `read_kib` was read of files and of metadata.
+
     `hooks` is the share of the processor's work that policy and guards took; the other shares are of all time.
     """
     if not telemetry.samples:
@@ -62,6 +64,7 @@ def system(telemetry: Telemetry) -> dict[str, float]:
         "refaults": vm["workingset_refault"],
         "pages_in": vm["pswpin"],
         "pages_out": vm["pswpout"],
+        "read_kib": vm.get("pgpgin", 0),
         "stalls": vm["allocstall"],
         "admission_waits": vm["admission_wait"],
         "oom_kills": vm["oom_kill"],
@@ -84,11 +87,14 @@ def measured(data: Telemetry) -> dict[str, float]:
     mean_turnaround_s, throughput_per_s   of the jobs: all processes but the command itself, if it has children;
                      throughput is jobs that ended with status 0 over the command's turnaround
     free_pages       at boot: more than that no policy can use
+    held_pages       the policy's at the end, when the command's processes are gone: of files
     the rest         system, shares as percent
     """
     numbers = in_percent(system(data))
     if "free" in data.start:
         numbers["free_pages"] = data.start["free"]
+    if data.samples:
+        numbers["held_pages"] = sum(data.samples[-1]["owned"])
     if data.exits:
         command = max(data.exits, key=lambda record: record["turnaround_us"])
         jobs = [record for record in data.exits if record is not command] or [command]

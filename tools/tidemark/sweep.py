@@ -4,8 +4,9 @@
     plan.toml    the plan, as it was given last
     cells.csv    a row for each cell of the plan, in its order
     cells/ID/    a result's folder for each cell that has ended, well or not
-    min/ID.json  for an ideal cell of one process: its image, and the faults of MIN with 1, 2, ... frames; the last
-                 number is that of the pages, each of which comes in once (tidemark.least makes it)
+    min/ID.json  for an ideal cell of one process: its image, and the faults of MIN with 1, 2, ... frames;
+                 the last number is that of the pages, each of which comes in once; `read_first`, how many of them were
+                 read then, of files that were there (tidemark.least makes it)
     old/         cells that are no longer wanted, as ID-IMAGE: of another image, or plan, or run again
 
 A folder in cells/ appears at once, when its run has ended: what is there is whole. Whatever ends a sweep, the next one
@@ -63,10 +64,16 @@ def least_path(folder: Path, cell_id: str) -> Path:
 
 def least_faults(folder: Path, cell_id: str) -> list[int]:
     """Faults of MIN with 1, 2, ... frames; empty when nothing is known of the cell."""
+    return least_known(folder, cell_id)[0]
+
+
+def least_known(folder: Path, cell_id: str) -> tuple[list[int], int]:
+    """The same, and how many of the pages were read when they first came: those of files that were there."""
     try:
-        return [int(one) for one in json.loads(least_path(folder, cell_id).read_text())["faults"]]
+        known = json.loads(least_path(folder, cell_id).read_text())
+        return [int(one) for one in known["faults"]], int(known["read_first"])
     except (OSError, ValueError, KeyError, TypeError):
-        return []
+        return [], 0
 
 
 def check_place(folder: Path) -> None:

@@ -79,6 +79,19 @@ static void test_map_over(void)
 	CHECK(!munmap(page, PAGE_SIZE_BYTES));
 }
 
+/* Memory of a file beyond its end cannot be locked, as memory that is not there. */
+static void test_lock_behind_the_end(void)
+{
+	int fd = open("/tmp/edges", O_RDWR | O_CREAT | O_TRUNC, 0600);
+	char *two;
+
+	CHECK(!ftruncate(fd, 1));
+	two = mmap(NULL, 2 * PAGE_SIZE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	CHECK(!mlock(two, PAGE_SIZE_BYTES));
+	FAILS(mlock(two, 2 * PAGE_SIZE_BYTES), ENOMEM);
+	CHECK(!munmap(two, 2 * PAGE_SIZE_BYTES) && !close(fd) && !unlink("/tmp/edges"));
+}
+
 static void test_unmapped_ranges(void)
 {
 	char *page = last_page();
@@ -95,6 +108,7 @@ static void test_unmapped_ranges(void)
 	CHECK(!madvise(page + PAGE_SIZE_BYTES, 0, MADV_NORMAL));
 	CHECK(!mlockall(MCL_CURRENT) && !munlockall());
 	munmap(page, PAGE_SIZE_BYTES);
+	test_lock_behind_the_end();
 }
 
 /* A period that ends while the signal is ignored is lost; those after it are not. */
@@ -113,6 +127,7 @@ static void test_ignored_alarm(void)
 	CHECK(nr_caught == 3);
 	timer.it_value.tv_usec = 0;
 	setitimer(ITIMER_REAL, &timer, NULL);
+	CHECK(!syscall(SYS_alarm, UINT_MAX) && syscall(SYS_alarm, 0) == INT_MAX);
 }
 
 /* Only the signal of a fault has an address. */
@@ -140,6 +155,20 @@ static void test_long_paths(void)
 	FAILS(access(path, F_OK), ENAMETOOLONG);
 }
 
+/* What can be seen to be wrong without a look at the file comes first. */
+static void test_order_of_errors(void)
+{
+	char st[256];
+	int ends[2];
+
+	CHECK(!pipe(ends));
+	FAILS(lseek(ends[0], 0, 77), EINVAL);
+	FAILS(lseek(ends[0], 0, SEEK_END), ESPIPE);
+	FAILS(syscall(SYS_statx, AT_FDCWD, "/nothing", 0, UINT_MAX, st), EINVAL);
+	FAILS(syscall(SYS_statx, AT_FDCWD, "/nothing", 0, 0x7ff, st), ENOENT);
+	CHECK(!close(ends[0]) && !close(ends[1]));
+}
+
 static void test_processes(void)
 {
 	char *none[] = { NULL };
@@ -155,6 +184,20 @@ static void test_processes(void)
 	CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 42);
 	while (wait(NULL) > 0)
 		;
+}
+
+/* A link that leads nowhere is still there after each try: it was once put away with every one. */
+static void test_program_that_is_not_there(void)
+{
+	char *none[] = { NULL };
+
+	CHECK(!symlink("nothing", "/tmp/edges-link"));
+	for (int i = 0; i < 3; i++)
+		FAILS(execve("/tmp/edges-link", none, none), ENOENT);
+	CHECK(!rename("/tmp/edges-link", "/tmp/edges-moved") && !unlink("/tmp/edges-moved"));
+	CHECK(!symlink("edges-link", "/tmp/edges-link"));
+	FAILS(execve("/tmp/edges-link", none, none), ELOOP);
+	CHECK(!unlink("/tmp/edges-link"));
 }
 
 static unsigned long swap_total_kib(void)
@@ -240,7 +283,9 @@ int main(int argc, char **argv)
 	test_unmapped_ranges();
 	test_signal_address();
 	test_long_paths();
+	test_order_of_errors();
 	test_processes();
+	test_program_that_is_not_there();
 	test_sysinfo();
 	test_place_only();
 	return check_report("edges");

@@ -9,9 +9,9 @@ static const struct {
 	const char *name;
 	unsigned long set, clear;
 } flags[] = {
-	{ "ro", MS_RDONLY, 0 },         { "rw", 0, MS_RDONLY },   { "remount", MS_REMOUNT, 0 },
-	{ "nosuid", MS_NOSUID, 0 },     { "nodev", MS_NODEV, 0 }, { "noexec", MS_NOEXEC, 0 },
-	{ "relatime", MS_RELATIME, 0 },
+	{ "ro", MS_RDONLY, 0 },         { "rw", 0, MS_RDONLY },       { "remount", MS_REMOUNT, 0 },
+	{ "nosuid", MS_NOSUID, 0 },     { "nodev", MS_NODEV, 0 },     { "noexec", MS_NOEXEC, 0 },
+	{ "relatime", MS_RELATIME, 0 }, { "noatime", MS_NOATIME, 0 }, { "defaults", 0, 0 },
 };
 
 /* Options that all file systems have become flags, others go to the one that is mounted. */

@@ -92,6 +92,18 @@ void backtrace(void)
 	walk((u32)__builtin_frame_address(0));
 }
 
+void backtrace_callers(u32 *ips, u32 max)
+{
+	u32 bp = (u32)__builtin_frame_address(0);
+
+	for (u32 i = 0; i < max; i++) {
+		const u32 *frame = (const u32 *)bp;
+
+		ips[i] = readable(bp) && kernel_text(frame[1]) ? frame[1] : 0;
+		bp = ips[i] ? frame[0] : 0;
+	}
+}
+
 void backtrace_regs(const struct pt_regs *regs)
 {
 	printk("backtrace:\n");

@@ -39,13 +39,13 @@ static int take(struct ext2_fs *fs, u32 group, struct buf *map, u32 bit, u32 *co
 {
 	u32 first = ext2_group_first(fs, group) + bit, end = ext2_group_blocks(fs, group), n = 0;
 	u32 ok = ext2_blocks_ok(fs, first, *count);
+	const void *free = ext2_kept(fs, map);
 
-	for (; n < *count && bit + n < end && !ext2_bit(map->data, bit + n); n++)
+	for (; n < *count && bit + n < end && !ext2_bit(free, bit + n); n++)
 		if (n >= ok)
 			return ext2_error(fs->sb, "block %u of group %u is marked free", first + n,
 					  group);
-	ext2_bits_set(map->data, bit, n);
-	buf_dirty(map);
+	ext2_take(fs, map, bit, n);
 	count_blocks(fs, group, -(int)n);
 	*count = n;
 	return 0;
@@ -62,14 +62,14 @@ static int new_in_group(struct ext2_fs *fs, u32 group, u32 from, bool alone, u32
 	err = bitmap_read(fs, group, &map);
 	if (err)
 		return err;
-	bit = search(map.data, from, end, alone);
+	bit = search(ext2_kept(fs, &map), from, end, alone);
 	err = bit == end ? -ENOSPC : take(fs, group, &map, bit, count);
 	*first = ext2_group_first(fs, group) + bit;
 	buf_put(&map);
 	return err;
 }
 
-int ext2_new_blocks(struct ext2_fs *fs, u32 goal, bool alone, u32 *count, u32 *first)
+static int new_blocks(struct ext2_fs *fs, u32 goal, bool alone, u32 *count, u32 *first)
 {
 	u32 start, from;
 
@@ -88,6 +88,18 @@ int ext2_new_blocks(struct ext2_fs *fs, u32 goal, bool alone, u32 *count, u32 *f
 	return -ENOSPC;
 }
 
+int ext2_new_blocks(struct ext2_fs *fs, u32 goal, bool alone, u32 *count, u32 *first)
+{
+	int err = ext2_flush_kept(fs);
+
+	if (!err)
+		err = new_blocks(fs, goal, alone, count, first);
+	if (err != -ENOSPC)
+		return err;
+	err = ext2_give_kept(fs);
+	return err ? err : new_blocks(fs, goal, alone, count, first);
+}
+
 static int free_in_group(struct ext2_fs *fs, u32 group, u32 bit, u32 count)
 {
 	struct buf map;
@@ -96,6 +108,7 @@ static int free_in_group(struct ext2_fs *fs, u32 group, u32 bit, u32 count)
 
 	if (err)
 		return err;
+	ext2_keep(fs, &map);
 	for (; n < count && ext2_bit(map.data, bit + n); n++)
 		((u8 *)map.data)[(bit + n) / 8] &= ~(1u << (bit + n) % 8);
 	if (n) {

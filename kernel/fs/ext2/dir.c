@@ -6,7 +6,14 @@
  *
  * A name goes to the first entry with room behind its own name, which is cut in two, or to an unused
  * one; if there is none, to a new block. A removed entry is added to the one before it, or, if it is
- * the block's first, marked unused. Entries never move, so a cursor of readdir, the offset, stays
+ * the first of its sector, marked unused.
+ *
+ * When the power goes, a sector is written whole or not at all, but of a block perhaps only some. A
+ * chain that is written in part leads nowhere, and e2fsck takes what follows for lost, with names that were
+ * safe for years. So a change lies in one sector: a name goes only where it, and the head of the
+ * entry before it, are in the same one, and a new block begins with an unused entry for each sector, as
+ * all directories of the Fast File System do (McKusick and others, 1984). In blocks that others have
+ * filled some room stays unused. Entries never move, so a cursor of readdir, the offset, stays
  * good; since an entry may have grown over it, it is looked up from the block's beginning, unless
  * nothing has changed since it was given.
  *
@@ -16,6 +23,7 @@
  */
 #include "ext2.h"
 
+#include "drivers/block.h"
 #include "lib/string.h"
 
 #define MAX_DIR_SIZE 0x7fffffffu
@@ -233,6 +241,17 @@ static void fill_name(struct ext2_slot *slot, const struct path_name *name, stru
 	memcpy(slot->entry->name, name->s, name->len);
 }
 
+static u32 sector_in(const struct buf *buf, const void *at)
+{
+	return ((const char *)at - buf->data) / SECTOR_SIZE;
+}
+
+/* Of the disk: the one with a place in a block. */
+static u32 sector_of(const struct buf *buf, const void *at)
+{
+	return buf->block * (buf->size / SECTOR_SIZE) + sector_in(buf, at);
+}
+
 /* Makes an unused entry with room for the name: 0, -ENOENT: the block has none; -EIO. */
 static int room_in_block(struct inode *dir, u32 len, struct ext2_slot *slot)
 {
@@ -240,13 +259,16 @@ static int room_in_block(struct inode *dir, u32 len, struct ext2_slot *slot)
 
 	for (u32 at = 0; at < dir->sb->block_size; at += entry->size) {
 		u32 used, left;
+		const char *end;
 
 		entry = entry_at(dir, &slot->buf, at);
 		if (!entry)
 			return -EIO;
 		used = entry->inode ? EXT2_ENTRY_SIZE(entry->len) : 0;
 		left = entry->size - used;
-		if (left < EXT2_ENTRY_SIZE(len))
+		end = (char *)entry + used + EXT2_ENTRY_SIZE(len);
+		if (left < EXT2_ENTRY_SIZE(len) ||
+		    sector_in(&slot->buf, entry) != sector_in(&slot->buf, end - 1))
 			continue;
 		slot->entry = (void *)((char *)entry + used);
 		if (used)
@@ -257,7 +279,8 @@ static int room_in_block(struct inode *dir, u32 len, struct ext2_slot *slot)
 	return -ENOENT;
 }
 
-/* One block more, one unused entry, which the directory's record knows of. 0, -ENOSPC, -EIO, -ENOMEM. */
+/* One block more, of unused entries, which the directory's record knows of. 0, -ENOSPC, -EIO,
+ * -ENOMEM. */
 static int append_block(struct inode *dir, struct ext2_slot *slot)
 {
 	u32 size = dir->sb->block_size;
@@ -273,7 +296,8 @@ static int append_block(struct inode *dir, struct ext2_slot *slot)
 	if (err)
 		goto cut;
 	slot->entry = (void *)slot->buf.data;
-	slot->entry->size = size;
+	for (u32 at = 0; at < size; at += SECTOR_SIZE)
+		((struct ext2_entry *)(slot->buf.data + at))->size = SECTOR_SIZE;
 	dir->size += size;
 	err = ext2_write_inode(dir);
 	if (!err)
@@ -285,7 +309,7 @@ cut:
 	return err;
 }
 
-int ext2_add(struct inode *dir, const struct path_name *name, struct inode *inode, u32 *block)
+int ext2_add(struct inode *dir, const struct path_name *name, struct inode *inode, u32 *sector)
 {
 	struct ext2_slot slot;
 	int err = -ENOENT;
@@ -298,20 +322,31 @@ int ext2_add(struct inode *dir, const struct path_name *name, struct inode *inod
 		if (err)
 			buf_put(&slot.buf);
 	}
+	*sector = err ? 0 : sector_of(&slot.buf, slot.entry);
 	if (err == -ENOENT)
 		err = append_block(dir, &slot);
 	if (err)
 		return err;
 	fill_name(&slot, name, inode);
 	changed(dir, &slot);
-	*block = slot.buf.block;
 	buf_put(&slot.buf);
 	return 0;
 }
 
+/* Is a removed entry added to the one before it? */
+static bool joins(const struct ext2_slot *slot)
+{
+	return slot->prev && ((char *)slot->entry - slot->buf.data) % SECTOR_SIZE;
+}
+
+u32 ext2_removal_sector(const struct ext2_slot *slot)
+{
+	return sector_of(&slot->buf, joins(slot) ? &slot->prev->size : (void *)slot->entry);
+}
+
 void ext2_remove(struct inode *dir, struct ext2_slot *slot)
 {
-	if (slot->prev)
+	if (joins(slot))
 		slot->prev->size += slot->entry->size;
 	else
 		slot->entry->inode = 0;
@@ -336,7 +371,7 @@ int ext2_dir_init(struct inode *dir, struct inode *parent)
 	fill_name(&slot, &dot, dir);
 	slot.entry->size = EXT2_ENTRY_SIZE(1);
 	slot.entry = (void *)(slot.buf.data + EXT2_ENTRY_SIZE(1));
-	slot.entry->size = dir->sb->block_size - EXT2_ENTRY_SIZE(1);
+	slot.entry->size = SECTOR_SIZE - EXT2_ENTRY_SIZE(1);
 	fill_name(&slot, &dots, parent);
 	buf_put(&slot.buf);
 	return 0;

@@ -18,7 +18,13 @@ struct ext2_fs {
 	u32 addr_bits; /* log2 of the addresses in a block */
 	u16 state;     /* as it was found */
 	u32 nr_errors; /* found since */
-	u32 nr_moves;  /* link.c: additions of names that were written ahead of removals */
+	u32 flushes_begun,
+		flushed; /* numbers of flushes: the last begun, the last that succeeded */
+	struct list_head kept;      /* kept.c: bitmaps as they were before things were freed */
+	u32 named_before; /* link.c: the first flush that has all further names that files got */
+	u32 freed_before; /* the first flush that has all that was freed */
+	bool freeing;     /* blocks are free that an inode on its way to its block still has */
+	bool not_kept;    /* there was no memory for a copy */
 	u32 table_window; /* inode.c: pages of a table that were read together last */
 	bool touched;  /* the superblock's times are due */
 	struct mutex lock; /* bitmaps, counts, and every file's tree of blocks */
@@ -30,7 +36,6 @@ struct ext2_info {
 	u32 goal;  /* where the file's next block should be; 0: no idea */
 	u32 cuts;  /* how often blocks were taken from it */
 	u32 cursor; /* a directory's: iterate gave it last, and an entry or a block begins there */
-	u32 named; /* fs->nr_moves + 1 when it got a further name; 0: it did not */
 };
 
 static inline struct ext2_fs *ext2_fs(const struct super_block *sb)
@@ -78,6 +83,21 @@ u32 ext2_bits_find(const void *map, u32 from, u32 end);
 /* The first of `count` zeros at a multiple of count (8, 64) in [from, end), or end. */
 u32 ext2_bits_find_run(const void *map, u32 from, u32 end, u32 count);
 
+/* kept.c: what was freed since the last flush. fs->lock is held, but for the flush. */
+/* Before bits of a bitmap are cleared. May sleep. */
+void ext2_keep(struct ext2_fs *fs, const struct buf *map);
+/* The bitmap in which only that is free which may be given. Until the caller sleeps. */
+const void *ext2_kept(const struct ext2_fs *fs, const struct buf *map);
+/* Bits that are given. */
+void ext2_take(struct ext2_fs *fs, struct buf *map, u32 bit, u32 count);
+/* Before something is given: 0 or -EIO. May sleep. */
+int ext2_flush_kept(struct ext2_fs *fs);
+/* Nothing else is free: 0: more may be now; -ENOSPC: no; -EIO. May sleep. */
+int ext2_give_kept(struct ext2_fs *fs);
+void ext2_kept_drop(struct ext2_fs *fs);
+/* All metadata that are dirty now are on the medium afterwards: 0 or -EIO. May sleep. */
+int ext2_flush(struct super_block *sb);
+
 /* balloc.c and ialloc.c: may sleep; fs->lock is held. */
 /* Up to *count blocks that follow one another, at goal or, failing that, near it: 0, -ENOSPC, -EIO.
  * alone: nothing stands before them that they should be next to. */
@@ -110,8 +130,11 @@ struct ext2_slot {
 };
 /* 0, -ENOENT, -EIO, -ENOMEM. */
 int ext2_find(struct inode *dir, const struct path_name *name, struct ext2_slot *slot);
-/* Names inode: 0, -ENOSPC, -EIO, -ENOMEM. *block: the disk's block that has the name now. */
-int ext2_add(struct inode *dir, const struct path_name *name, struct inode *inode, u32 *block);
+/* Names inode: 0, -ENOSPC, -EIO, -ENOMEM. *sector: the disk's one that has all of the change; 0: not
+ * one alone. */
+int ext2_add(struct inode *dir, const struct path_name *name, struct inode *inode, u32 *sector);
+/* The sector of the disk that ext2_remove changes. */
+u32 ext2_removal_sector(const struct ext2_slot *slot);
 void ext2_remove(struct inode *dir, struct ext2_slot *slot);
 /* Lets the entry name another inode. */
 void ext2_point(struct inode *dir, struct ext2_slot *slot, struct inode *inode);

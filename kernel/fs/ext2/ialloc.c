@@ -43,10 +43,9 @@ static int new_in_group(struct ext2_fs *fs, u32 group, bool is_dir, u32 *ino)
 	err = buf_read(fs->sb, ext2_group(fs, group)->inode_bitmap, &map);
 	if (err)
 		return err;
-	bit = ext2_bits_find(map.data, from, end);
+	bit = ext2_bits_find(ext2_kept(fs, &map), from, end);
 	if (bit < end) {
-		ext2_bits_set(map.data, bit, 1);
-		buf_dirty(&map);
+		ext2_take(fs, &map, bit, 1);
 		count_inodes(fs, group, -1, is_dir);
 		*ino = first + bit;
 	}
@@ -54,7 +53,7 @@ static int new_in_group(struct ext2_fs *fs, u32 group, bool is_dir, u32 *ino)
 	return bit < end ? 0 : -ENOSPC;
 }
 
-int ext2_new_inode(struct inode *dir, bool is_dir, u32 *ino)
+static int new_inode(struct inode *dir, bool is_dir, u32 *ino)
 {
 	struct ext2_fs *fs = ext2_fs(dir->sb);
 	u32 start = is_dir ? group_of_dir(fs) : (dir->ino - 1) / fs->es->inodes_per_group;
@@ -68,14 +67,30 @@ int ext2_new_inode(struct inode *dir, bool is_dir, u32 *ino)
 	return -ENOSPC;
 }
 
+int ext2_new_inode(struct inode *dir, bool is_dir, u32 *ino)
+{
+	struct ext2_fs *fs = ext2_fs(dir->sb);
+	int err = ext2_flush_kept(fs);
+
+	if (!err)
+		err = new_inode(dir, is_dir, ino);
+	if (err != -ENOSPC)
+		return err;
+	err = ext2_give_kept(fs);
+	return err ? err : new_inode(dir, is_dir, ino);
+}
+
 void ext2_free_inode(struct ext2_fs *fs, u32 ino, bool is_dir)
 {
 	u32 group = (ino - 1) / fs->es->inodes_per_group;
 	u32 bit = (ino - 1) % fs->es->inodes_per_group;
 	struct buf map;
 
-	if (buf_read(fs->sb, ext2_group(fs, group)->inode_bitmap, &map))
+	if (buf_read(fs->sb, ext2_group(fs, group)->inode_bitmap, &map)) {
+		ext2_error(fs->sb, "inode %u cannot be freed", ino);
 		return;
+	}
+	ext2_keep(fs, &map);
 	if (ext2_bit(map.data, bit)) {
 		((u8 *)map.data)[bit / 8] &= ~(1u << bit % 8);
 		buf_dirty(&map);

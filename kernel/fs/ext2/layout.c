@@ -97,7 +97,7 @@ static int refuse(struct ext2_fs *fs, const char *what, u32 value)
 bool ext2_may_write(const struct ext2_fs *fs)
 {
 	u32 known = EXT2_RO_COMPAT_SPARSE_SUPER | EXT2_RO_COMPAT_LARGE_FILE;
-	u32 unknown = fs->es->rev ? fs->es->ro_compat & ~known : 0;
+	u32 unknown = fs->es->ro_compat & ~known;
 
 	if (unknown)
 		printk("ext2: %s: can only be mounted to read: unknown features 0x%x\n",
@@ -105,7 +105,7 @@ bool ext2_may_write(const struct ext2_fs *fs)
 	return !unknown;
 }
 
-/* The features, and what revision 0 has not. 0, -EINVAL, -EROFS. */
+/* The features, which count in revision 0, too, where there should be none. 0, -EINVAL, -EROFS. */
 static int check_revision(struct ext2_fs *fs)
 {
 	const struct ext2_super_block *es = fs->es;
@@ -120,7 +120,7 @@ static int check_revision(struct ext2_fs *fs)
 		return refuse(fs, "inodes of bytes:", fs->inode_size);
 	if (fs->first_ino < EXT2_OLD_FIRST_INO || fs->first_ino > es->inodes_count)
 		return refuse(fs, "first inode", fs->first_ino);
-	unknown = es->rev ? es->incompat & ~EXT2_INCOMPAT_FILETYPE : 0;
+	unknown = es->incompat & ~EXT2_INCOMPAT_FILETYPE;
 	if (unknown) {
 		printk("ext2: %s: cannot be mounted: unknown incompatible features 0x%x\n",
 		       fs->sb->bdev->name, unknown);

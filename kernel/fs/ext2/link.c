@@ -2,40 +2,27 @@
  * Names that come and go: link, unlink, rename.
  *
  * A file whose name moves has two for a moment, and on the disk, where blocks are written in any
- * order, it could have none: the old name's block is written, the power goes. So the block with the
- * new name is written before the old name is taken away, unless both stand in one block. The same
- * for a name that goes after link gave the file another: info->named tells whether any such write
- * came in between. Everything dirty is written then, which is what buf_sync_all can do.
+ * order, it could have none: the old name's block is written, the power goes. So the new name is
+ * written before the old one is taken away, unless one sector has both changes. The same
+ * for a name that goes after link gave a file another one, and no flush came in between. And a name
+ * that another file had leads to the new one on the disk before the other is freed: so after a cut it
+ * leads to one of the two. Everything dirty is written then, which is what ext2_flush can do.
  */
 #include "ext2.h"
 
-#include "drivers/block.h"
-
-/* Names that were added are on the disk afterwards. 0 or -EIO. */
-static int names_write(struct super_block *sb)
-{
-	int err = buf_sync_all(sb->bdev);
-
-	if (!err)
-		err = block_flush(sb->bdev);
-	if (!err)
-		ext2_fs(sb)->nr_moves++;
-	return err;
-}
-
 int ext2_link(struct inode *dir, const struct path_name *name, struct inode *inode)
 {
-	u32 block;
+	u32 sector;
 	int err;
 
 	if (inode->nlink >= EXT2_MAX_LINKS)
 		return -EMLINK;
 	inode->nlink++;
-	err = ext2_add(dir, name, inode, &block);
+	err = ext2_add(dir, name, inode, &sector);
 	if (err)
 		inode->nlink--;
 	else
-		ext2_info(inode)->named = ext2_fs(dir->sb)->nr_moves + 1;
+		ext2_fs(dir->sb)->named_before = ext2_fs(dir->sb)->flushes_begun + 1;
 	inode_mark_dirty(inode);
 	return err;
 }
@@ -95,12 +82,13 @@ static int unlink_dir(struct inode *dir, const struct path_name *name, struct in
 
 int ext2_unlink(struct inode *dir, const struct path_name *name, struct inode *inode)
 {
+	const struct ext2_fs *fs = ext2_fs(dir->sb);
 	int err = 0;
 
 	if (ext2_kind(inode) == S_IFDIR)
 		return unlink_dir(dir, name, inode);
-	if (inode->nlink > 1 && ext2_info(inode)->named == ext2_fs(dir->sb)->nr_moves + 1)
-		err = names_write(dir->sb);
+	if (inode->nlink > 1 && fs->named_before > fs->flushed)
+		err = ext2_flush(dir->sb);
 	if (!err)
 		err = name_remove(dir, name, inode);
 	if (!err)
@@ -108,29 +96,43 @@ int ext2_unlink(struct inode *dir, const struct path_name *name, struct inode *i
 	return err;
 }
 
-/* Gives inode the new name; what had it loses it. *block: where it stands. */
+/* Gives inode the new name; what had it has lost it. *sector: see ext2_add. */
 static int name_take(struct inode *to, const struct path_name *new, struct inode *inode,
-		     struct inode *replaced, u32 *block)
+		     struct inode *replaced, u32 *sector)
 {
 	struct ext2_slot slot;
 	int err;
 
 	if (!replaced)
-		return ext2_add(to, new, inode, block);
+		return ext2_add(to, new, inode, sector);
 	err = find_of(to, new, replaced, &slot);
 	if (err)
 		return err;
 	ext2_point(to, &slot, inode);
-	*block = slot.buf.block;
+	*sector = 0;
 	buf_put(&slot.buf);
-	if (ext2_kind(replaced) == S_IFDIR)
-		drop_dir(to, replaced);
-	else
-		drop_link(replaced);
 	return 0;
 }
 
-/* The old name goes, after the new one, in block `written_first`, is safe. */
+/* The old name cannot go: what name_take did is undone. true: it cannot be, either, and the file keeps both names. */
+static bool name_give_back(struct inode *to, const struct path_name *new, struct inode *inode,
+			   struct inode *replaced)
+{
+	struct ext2_slot slot;
+
+	if (find_of(to, new, inode, &slot)) {
+		inode->nlink++;
+		return true;
+	}
+	if (replaced)
+		ext2_point(to, &slot, replaced);
+	else
+		ext2_remove(to, &slot);
+	buf_put(&slot.buf);
+	return false;
+}
+
+/* The old name goes, after the new one, in sector `written_first`, is safe. */
 static int name_leave(struct inode *from, const struct path_name *old, struct inode *inode,
 		      u32 written_first)
 {
@@ -139,8 +141,8 @@ static int name_leave(struct inode *from, const struct path_name *old, struct in
 
 	if (err)
 		return err;
-	if (slot.buf.block != written_first)
-		err = names_write(from->sb);
+	if (ext2_removal_sector(&slot) != written_first)
+		err = ext2_flush(from->sb);
 	if (!err)
 		ext2_remove(from, &slot);
 	buf_put(&slot.buf);
@@ -169,7 +171,7 @@ int ext2_rename(struct inode *from, const struct path_name *old, struct inode *t
 {
 	bool moves = from != to && ext2_kind(inode) == S_IFDIR;
 	struct ext2_slot slot;
-	u32 block;
+	u32 sector;
 	int err = 0;
 
 	if (moves && !replaced && to->nlink >= EXT2_MAX_LINKS)
@@ -181,13 +183,22 @@ int ext2_rename(struct inode *from, const struct path_name *old, struct inode *t
 	if (err)
 		return err;
 	buf_put(&slot.buf);
-	err = name_take(to, new, inode, replaced, &block);
+	err = name_take(to, new, inode, replaced, &sector);
 	if (err)
 		return err;
 	if (moves)
 		err = parent_change(inode, from, to);
-	if (!err)
-		err = name_leave(from, old, inode, block);
+	if (!err) {
+		err = name_leave(from, old, inode, sector);
+		if (err && moves)
+			parent_change(inode, to, from);
+	}
+	if (err && !name_give_back(to, new, inode, replaced))
+		replaced = NULL; /* it has its name again */
+	if (replaced && ext2_kind(replaced) == S_IFDIR)
+		drop_dir(to, replaced);
+	else if (replaced)
+		drop_link(replaced);
 	inode_mark_dirty(inode);
 	return err;
 }

@@ -28,19 +28,28 @@
  * Order of writes. A system call changes blocks in memory only. Dirty ones are written later, by the
  * flusher in any order, or all at once by buf_sync_all: fsync writes the file's data, then its
  * inode into the table's block, then all dirty metadata, whosever it is, and returns when the medium
- * has it. So a file that was fsynced is there whole after a cut of the power, with the name it had,
- * as long as later calls leave it alone. Three rules keep it so:
+ * has it: addresses, and the names of all directories up to the root. So a file that was fsynced is
+ * there whole after a cut of the power, with the name it had, as long as later calls leave it alone.
+ * Fsync of a directory, or of any file, makes all names safe; of a file's data, those of this file alone.
+ * Calls that come later and are not synced take away only what they are about: a file that is written
+ * keeps its other bytes, one that is cut those that stay, one that is renamed one of its names, and a
+ * name that another file takes leads to one of the two. These rules keep it so, in a disk that writes
+ * sectors in any order:
  *
  *   - a new inode and a new directory's first block are in memory before the entry that names them,
  *     so no sync writes a name without the thing;
  *   - a further name is on the disk before an older one goes (link.c), so no cut leaves a file
- *     between two names without any;
+ *     between two names without any; and before the file is freed that had it;
+ *   - what was freed is not given again before the disk knows (kept.c);
+ *   - a change of a directory lies in one sector (dir.c), so that no chain of names breaks;
  *   - the disk is marked as in use before anything changes, and clean after all else was written.
  *
  * All other contradictions that a cut leaves e2fsck repairs: counts and bitmaps follow from the
  * inodes; names of inodes that never came are taken out; inodes without a name go to lost+found, and
- * those whose last name went while they were open, freed. A call that was not followed by a sync may
- * be lost, in part too: a file cut or removed just before may hold blocks that another one filled.
+ * those whose last name went while they were open, freed. Not promised: a call that was not followed
+ * by a sync may be lost, in part too, and later ones not. A file that was growing may end in what its
+ * new blocks held before, up to the end of its last block; so may the rest of a block that a write has
+ * put into a hole. Without fsync before it, a rename may bring a new file without its content.
  *
  * What comes from the disk is believed in nothing: each number is checked before it is used
  * (layout.c at mount, then ext2_block_ok, ext2_iget, dir.c). What contradicts itself is EIO for the
@@ -151,6 +160,7 @@ static void release(struct ext2_fs *fs)
 		if (fs->desc[i].data)
 			buf_put(&fs->desc[i]);
 	kfree(fs->desc);
+	ext2_kept_drop(fs);
 	if (fs->es)
 		buf_put(&fs->super);
 	fs->sb->private = NULL;
@@ -162,13 +172,12 @@ static void write_state(struct ext2_fs *fs, u32 state)
 {
 	struct super_block *sb = fs->sb;
 
-	if (buf_sync_all(sb->bdev) || block_flush(sb->bdev))
+	if (ext2_flush(sb) || sb->bdev->nr_lost)
 		state &= ~EXT2_VALID;
 	fs->es->state = state;
 	fs->es->wtime = ext2_now();
 	buf_dirty(&fs->super);
-	buf_sync_all(sb->bdev);
-	block_flush(sb->bdev);
+	ext2_flush(sb);
 }
 
 static void mark_unused(struct ext2_fs *fs)
@@ -213,6 +222,7 @@ static const struct super_operations super_ops = {
 	.write_inode = ext2_write_inode,
 	.evict_inode = ext2_evict_inode,
 	.sync = ext2_sync,
+	.flush = ext2_flush,
 	.statfs = ext2_statfs,
 	.put_super = ext2_put_super,
 	.remount = ext2_remount,
@@ -296,10 +306,14 @@ static int mount_fs(struct ext2_fs *fs)
 
 static int ext2_mount(struct super_block *sb, const char *options)
 {
-	struct ext2_fs *fs = kzalloc(sizeof(*fs), GFP_KERNEL | GFP_NORETRY);
+	struct ext2_fs *fs;
 	int err;
 
-	(void)options;
+	if (options && *options) {
+		printk("ext2: %s: unknown options: %s\n", sb->bdev->name, options);
+		return -EINVAL;
+	}
+	fs = kzalloc(sizeof(*fs), GFP_KERNEL | GFP_NORETRY);
 	if (!fs)
 		return -ENOMEM;
 	if (sb->bdev->read_only && !sb->read_only) {
@@ -311,6 +325,7 @@ static int ext2_mount(struct super_block *sb, const char *options)
 	sb->private = fs;
 	sb->ops = &super_ops;
 	mutex_init(&fs->lock);
+	INIT_LIST_HEAD(&fs->kept);
 	err = mount_fs(fs);
 	if (err)
 		release(fs);

@@ -101,6 +101,16 @@ static int cut_tree(struct cut *c, u64 first)
 	return err;
 }
 
+/* The inode without the blocks is in its block, so that the next flush has it. */
+static void write_cut(struct cut *c)
+{
+	if (c->freed)
+		c->fs->freed_before = c->fs->flushes_begun + 1;
+	if (c->freed && !ext2_write_inode(c->inode))
+		return;
+	inode_mark_dirty(c->inode);
+}
+
 int ext2_cut(struct inode *inode, u64 size)
 {
 	struct super_block *sb = inode->sb;
@@ -110,6 +120,7 @@ int ext2_cut(struct inode *inode, u64 size)
 	int err, last;
 
 	mutex_lock(&fs->lock);
+	fs->freeing = true;
 	ext2_info(inode)->cuts++;
 	err = cut_tree(&c, (size + sb->block_size - 1) >> sb->block_bits);
 	last = flush_run(&c);
@@ -117,8 +128,9 @@ int ext2_cut(struct inode *inode, u64 size)
 	inode->blocks -= MIN(inode->blocks, sectors);
 	ext2_info(inode)->goal = 0;
 	ext2_info(inode)->cuts++;
+	write_cut(&c);
+	fs->freeing = false;
 	mutex_unlock(&fs->lock);
-	inode_mark_dirty(inode);
 	if (err == -EIO || last == -EIO)
 		ext2_error(sb, "blocks of inode %u cannot be freed", inode->ino);
 	return err ? err : last;

@@ -26,6 +26,7 @@ enum machine_exit {
 	EXIT_PANIC = 0x12,
 	EXIT_HANG = 0x13,
 	EXIT_REFUSED = 0x14, /* the command line names something that is not there */
+	EXIT_CUT = 0x15,     /* the power was cut, as cut= said */
 };
 
 /* Flushes nothing, prints nothing: ends the machine. */
@@ -35,6 +36,8 @@ void __noreturn machine_reboot(void);
 /* Prints the caller's stack as function+offset lines. */
 void backtrace(void);
 void backtrace_regs(const struct pt_regs *regs);
+/* The callers' addresses, the innermost first; 0 where there are no more. */
+void backtrace_callers(u32 *ips, u32 max);
 /* "name+0x12", or "0xADDR" when it is not kernel text. Returns buf. */
 char *ksym_name(u32 addr, char *buf, size_t size);
 

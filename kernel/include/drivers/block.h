@@ -46,6 +46,7 @@ struct request {
 	u32 nr_sectors, nr_pieces; /* 0 sectors: what was written before is to reach the medium */
 	u8 kind;     /* enum bio_kind */
 	bool write;
+	u8 fails; /* enum fail_how, on purpose: observe/fail.h */
 	u64 submitted_ns;
 };
 
@@ -94,6 +95,9 @@ void bio_put(struct bio *bio); /* irq-safe */
  */
 void block_submit(struct bio *bio);
 
+/* Its disk did not answer and was given up: nothing will ever be read or written again. */
+bool block_is_dead(const struct block_device *bdev);
+
 /* Writes that have ended are on the medium afterwards. Sleeps; 0 or -EIO. */
 int block_flush(struct block_device *bdev);
 
@@ -121,9 +125,10 @@ struct block_device { /* a disk, or a partition of one */
 	bool read_only;
 	bool synchronous;   /* requests end before submit returns: reading ahead saves nothing */
 	const char *holder; /* who uses it; NULL: nobody */
+	u32 nr_lost; /* irq: pages and inodes given up as not to be written, since it was claimed */
 	struct inode *inode; /* of /dev/NAME */
-	struct disk *disk;   /* that it is, or lies on */
-	u32 start;           /* its first sector there */
+	struct disk *disk; /* that it is, or lies on */
+	u32 start; /* its first sector there */
 	struct list_head node; /* of all */
 	struct block_counts count;
 };

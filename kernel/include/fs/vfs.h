@@ -188,8 +188,10 @@ struct super_operations {
 	void (*evict_inode)(struct inode *inode);
 	/* Superblock and what else it keeps: into dirty buffers. 0 or -errno. */
 	int (*sync)(struct super_block *sb);
+	/* All dirty buffers reach the medium; NULL: nothing else is to be done. 0 or -errno. */
+	int (*flush)(struct super_block *sb);
 	int (*statfs)(struct super_block *sb, struct kstatfs *st);
-	/* After the last inode: marks clean, frees private. */
+	/* After the last inode: writes and flushes all, marks clean, frees private. */
 	void (*put_super)(struct super_block *sb);
 	/* Before it becomes read-only or writable; NULL: always possible. 0 or -errno. */
 	int (*remount)(struct super_block *sb, bool read_only);
@@ -228,6 +230,7 @@ struct file {
 	u32 count, flags; /* flags: O_... */
 	u64 pos;
 	struct readahead ahead;
+	u32 errors_told; /* cache.errors when fsync last told it */
 	void *private;
 };
 
@@ -263,7 +266,7 @@ struct path_at {
  * Names. Paths are kernel strings, relative to current's working directory unless they begin
  * with a slash. All may sleep; all return 0 or -errno unless they say otherwise.
  */
-/* The inode of a path, with a reference. follow: of a final symlink. */
+/* The inode of a path, with a reference; unchanged on failure. follow: of a final symlink. */
 int vfs_lookup(const char *path, bool follow, struct inode **inode);
 /* Opens: a file with count 1 in *file. mode: of a new file, umask already applied. */
 int vfs_open(const char *path, u32 flags, u32 mode, struct file **file);

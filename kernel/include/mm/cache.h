@@ -53,7 +53,9 @@ struct page_cache { /* in struct inode */
 	u64 dirtied_ns; /* machine time at which the first of its dirty pages became so */
 	u32 reach; /* a write is under way that makes the file so long; 0: none */
 	u32 nr_writers; /* who go over its dirty pages now */
-	int error; /* irq: of a write since the last cache_sync */
+	u32 errors;  /* irq: writes of a page that failed, so far */
+	u32 errors_told; /* as many when fsync last said so to somebody */
+	bool failing;    /* irq: the last one did */
 };
 
 /* How a file is read: what is read ahead of it. In struct file and vm_area_struct; all zero: nothing
@@ -93,10 +95,16 @@ void cache_truncate(struct inode *inode, u64 size);
 void cache_clear_tail(struct inode *inode);
 /* All pages, clean or not: the inode goes for good. Sleeps only if it has pages. */
 void cache_drop(struct inode *inode);
+/* The shadows of pages that were evicted, but no page. Never sleeps. */
+void cache_forget_evicted(struct inode *inode);
 /* Drops what is clean, not mapped and not in use: pages dropped. Never sleeps. */
 u32 cache_shrink(struct inode *inode);
-/* Writes what is dirty and waits for it: 0 or the first error since the last call. May sleep. */
+/* Writes what is dirty and waits for it: 0, or -EIO if a write failed meanwhile, whose page stays
+ * dirty. May sleep. */
 int cache_sync(struct inode *inode);
+/* The same for fsync: -EIO also if one failed since this open file was told, or was opened; or before
+ * it was opened, and nobody has been told. */
+int cache_sync_file(struct file *f);
 /* posix_fadvise: a range of bytes, n 0: to the end. 0 or -EINVAL. May sleep. */
 int cache_advise(struct file *f, u64 from, u64 n, int advice);
 /* The same of pages: starts reading them; drops those that can go at once. */

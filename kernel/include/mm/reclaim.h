@@ -41,6 +41,8 @@ void frames_uncharge(void);
 
 /* Pages whose writes are under way; those of them that go to swap. */
 u32 reclaim_nr_writing(void);
+/* How often a page that reclaim sent could not be written. */
+u32 reclaim_nr_failed(void);
 u32 reclaim_nr_swapping(void);
 /* Frames freed since boot. */
 u64 reclaim_nr_freed(void);

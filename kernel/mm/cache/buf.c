@@ -10,6 +10,10 @@
 #include "drivers/block.h"
 #include "internal.h"
 #include "lib/string.h"
+#include "sched/timer.h"
+
+#define MEMORY_TRIES 20u
+#define MEMORY_PAUSE_NS 10000000u
 
 static int device_map(struct inode *inode, u32 block, u32 max, bool create, struct extent *e)
 {
@@ -55,12 +59,27 @@ static void describe(struct super_block *sb, u32 block, struct buf *b)
 	*b = (struct buf){ .bdev = sb->bdev, .block = block, .size = sb->block_size };
 }
 
+/* Half of a change may have been made already, and a block that cannot be freed is lost: so memory is
+ * waited for, if it can come at all, and what cannot be read is tried again. */
+static int get_page(struct buf *b)
+{
+	int err = cache_get_page(b->bdev->inode, page_of(b), &b->page);
+
+	if (err == -EIO)
+		err = cache_get_page(b->bdev->inode, page_of(b), &b->page);
+	for (u32 tries = 0; err == -ENOMEM && tries < MEMORY_TRIES; tries++) {
+		ksleep_ns(MEMORY_PAUSE_NS);
+		err = cache_get_page(b->bdev->inode, page_of(b), &b->page);
+	}
+	return err;
+}
+
 int buf_read(struct super_block *sb, u32 block, struct buf *b)
 {
 	int err;
 
 	describe(sb, block, b);
-	err = cache_get_page(b->bdev->inode, page_of(b), &b->page);
+	err = get_page(b);
 	if (err)
 		return err == -EINVAL ? -EIO : err;
 	b->data = (char *)page_address(b->page) + offset_of(b);

@@ -362,6 +362,17 @@ void cache_drop(struct inode *inode)
 		cache_wait_writers(inode);
 }
 
+void cache_forget_evicted(struct inode *inode)
+{
+	struct page *item;
+
+	for (u32 index = 0; (item = radix_next(&inode->cache.pages, &index)); index++)
+		if (is_shadow(item)) {
+			cache_forget_index(inode, index);
+			nr_shadows--;
+		}
+}
+
 bool cache_page_in_use(const struct page *page)
 {
 	u32 used = 1u << PG_locked | 1u << PG_dirty | 1u << PG_writeback | 1u << PG_young;

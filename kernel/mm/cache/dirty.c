@@ -124,14 +124,23 @@ static void wait_written(struct inode *inode)
 
 int cache_sync(struct inode *inode)
 {
-	int err;
+	u32 before = inode->cache.errors;
 
 	if (inode->cache.nr_dirty)
 		cache_write_range(inode, 0, ~0u, ~0u, true);
 	if (inode->cache.nr_writeback)
 		wait_written(inode);
-	err = inode->cache.error;
-	inode->cache.error = 0;
+	return inode->cache.errors == before ? 0 : -EIO;
+}
+
+int cache_sync_file(struct file *f)
+{
+	struct page_cache *cache = &f->inode->cache;
+	int err = cache_sync(f->inode);
+
+	if (f->errors_told != cache->errors)
+		err = -EIO;
+	f->errors_told = cache->errors_told = cache->errors;
 	return err;
 }
 

@@ -184,7 +184,7 @@ int cache_fault_page(struct inode *inode, u32 index, struct readahead *ahead, st
 
 /* Writing. */
 
-/* Fills a hole from the user: 0, -EFAULT, -ENOSPC, or -EEXIST: it is none any more. */
+/* Fills a hole from the user: 0, -EFAULT, -ENOSPC, -ENOMEM, or -EEXIST: it is none any more. */
 static __attribute__((noinline)) int write_hole(struct inode *inode, u32 index, u32 off,
 						const char *user, u32 n)
 {
@@ -195,13 +195,13 @@ static __attribute__((noinline)) int write_hole(struct inode *inode, u32 index, 
 		return -ENOSPC;
 	page = alloc_page(n == PAGE_SIZE ? GFP_FILE : GFP_FILE | GFP_ZERO);
 	if (!page)
-		return -ENOSPC;
+		return -ENOMEM;
 	err = page_from_user(page, off, user, n);
 	if (!err)
 		err = cache_add(inode, index, page, GFP_FILE);
 	if (err)
 		page_put(page);
-	return err == -ENOMEM ? -ENOSPC : err;
+	return err;
 }
 
 static inline int write_kept(struct inode *inode, u32 index, u32 off, const char *user, u32 n)

@@ -29,16 +29,29 @@ static void end_read(struct page *page)
 	page_unlock(page);
 }
 
-/* After an error it is dirty as before, and reclaim, if it waits, is told by PG_error. */
+/* After an error it is dirty as before, and reclaim, if it waits, is told by PG_error. What cannot be
+ * written ever again must not stay dirty: it would fill memory. */
+static void write_failed(struct page *page)
+{
+	struct page_cache *cache = &page->inode->cache;
+
+	cache->errors++;
+	if (!block_is_dead(cache->bdev)) {
+		cache_mark_dirty(page, page->writing);
+		return;
+	}
+	cache->bdev->nr_lost++;
+	page_clear(page, PG_error);
+}
+
 static void end_write(struct page *page)
 {
 	struct page_cache *cache = &page->inode->cache;
 	bool failed = page_test(page, PG_error);
 
-	if (failed) {
-		cache->error = -EIO;
-		cache_mark_dirty(page, page->writing);
-	}
+	cache->failing = failed;
+	if (failed)
+		write_failed(page);
 	page->writing = 0;
 	radix_clear_tag(&cache->pages, page->file_index, RADIX_WRITEBACK);
 	cache->nr_writeback--;

@@ -134,6 +134,8 @@ static int read_shmem(struct inode *inode, u32 index, struct readahead *ahead, s
 int cache_read_page(struct inode *inode, u32 index, u32 want, struct readahead *ahead,
 		    struct page **found, bool *major)
 {
+	bool again = false, alone = false; /* a request of several pages failed: is it this one? */
+
 	if (is_shmem(inode))
 		return read_shmem(inode, index, ahead, found, major);
 	for (;;) {
@@ -143,9 +145,12 @@ int cache_read_page(struct inode *inode, u32 index, u32 want, struct readahead *
 		if ((u64)index << PAGE_SHIFT >= inode->size)
 			return -EINVAL;
 		if (!page) {
-			err = read_from(inode, index, readahead_miss(ahead, index, want));
+			u32 nr = again ? 1 : readahead_miss(ahead, index, want);
+
+			err = read_from(inode, index, nr);
 			if (err && err != -EEXIST)
 				return err;
+			alone = !err && nr == 1;
 			*major = !err;
 			continue;
 		}
@@ -157,8 +162,9 @@ int cache_read_page(struct inode *inode, u32 index, u32 want, struct readahead *
 		if (!err)
 			return 0;
 		page_put(page);
-		if (err != -EAGAIN)
+		if (err != -EAGAIN && alone)
 			return err;
+		again |= err == -EIO;
 	}
 }
 

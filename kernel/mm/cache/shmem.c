@@ -116,12 +116,15 @@ static bool holds_slot(const struct inode *inode, u32 index, u32 slot)
 	return radix_find(&inode->cache.pages, index) == slot_item(slot);
 }
 
-/* The page at that number is in the slot, or was before we slept: 0, -EIO, -ENOMEM. */
-static int read_back(struct inode *inode, u32 index, u32 slot, bool alone, bool *major)
+/* The page at that number is in the slot, or was before we slept: 0, -EIO, -ENOMEM. again: a request
+ * that it was part of has failed. */
+static int read_back(struct inode *inode, u32 index, u32 slot, bool alone, bool again, bool *major)
 {
-	struct page *page = swap_in_slot(slot, NULL, alone, major);
+	struct page *page;
 	int err = 0;
 
+	alone |= !page_cluster;
+	page = swap_in_slot(slot, NULL, alone, major);
 	if (!page)
 		return holds_slot(inode, index, slot) ? -ENOMEM : 0;
 	page_wait_unlocked(page);
@@ -140,7 +143,9 @@ static int read_back(struct inode *inode, u32 index, u32 slot, bool alone, bool 
 		swap_cache_release(page);
 	}
 	page_put(page);
-	return err;
+	return err && !again && !(alone && *major)
+		       ? read_back(inode, index, slot, true, true, major)
+		       : err;
 }
 
 int shmem_get_page(struct inode *inode, u32 index, gfp_t gfp, bool alone, struct page **found,
@@ -151,7 +156,7 @@ int shmem_get_page(struct inode *inode, u32 index, gfp_t gfp, bool alone, struct
 
 	while (is_shadow(item = radix_find(&inode->cache.pages, index)) || !item) {
 		if (item)
-			err = read_back(inode, index, item_slot(item), alone, major);
+			err = read_back(inode, index, item_slot(item), alone, false, major);
 		else
 			err = fill_hole(inode, index, gfp);
 		if (err && err != -EEXIST)

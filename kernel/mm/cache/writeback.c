@@ -103,7 +103,7 @@ void writeback_progress(bool written)
 /* A device that fails must not hold its writers for ever, nor those of others. */
 void writeback_throttle(struct page_cache *cache)
 {
-	while (unlikely(over_limit()) && !cache->error && !stuck &&
+	while (unlikely(over_limit()) && !cache->failing && !stuck &&
 	       !fatal_signal_pending(current)) {
 		u32 before = nr_written;
 
@@ -115,7 +115,7 @@ void writeback_throttle(struct page_cache *cache)
 
 bool writeback_hopeless(const struct page_cache *cache)
 {
-	return unlikely(stuck) && cache->error && over_limit();
+	return unlikely(stuck) && cache->failing && over_limit();
 }
 
 /* The file that is dirty for the longest time; NULL: none, or none that is old enough. */

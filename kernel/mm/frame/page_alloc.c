@@ -16,6 +16,7 @@
 #include "mm/reclaim.h"
 #include "mm/vmstat.h"
 #include "mm/zone.h"
+#include "observe/fail.h"
 #include "proc/task.h"
 
 #define MAX_TRIES 16
@@ -106,8 +107,11 @@ static struct page *alloc_slow(gfp_t gfp, u32 order)
 
 struct page *alloc_pages(gfp_t gfp, u32 order)
 {
-	struct page *page = alloc_from_zones(gfp, order, WMARK_LOW);
+	struct page *page;
 
+	if (fail_alloc())
+		return NULL;
+	page = alloc_from_zones(gfp, order, WMARK_LOW);
 	if (unlikely(!page))
 		page = alloc_slow(gfp, order);
 	return page ? prepare(page, gfp, order) : NULL;

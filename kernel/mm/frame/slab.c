@@ -34,6 +34,7 @@
 #include "lib/assert.h"
 #include "lib/param.h"
 #include "lib/string.h"
+#include "observe/fail.h"
 #include "slab_internal.h"
 
 #define OFF_SLAB_SIZE (PAGE_SIZE / 8)
@@ -214,6 +215,8 @@ void *kmem_cache_alloc(struct kmem_cache *c, gfp_t gfp)
 	char *obj;
 	u32 i;
 
+	if (fail_alloc())
+		return NULL;
 	while (unlikely(list_empty(&c->partial))) {
 		if (!list_empty(&c->empty))
 			list_move(c->empty.next, &c->partial);

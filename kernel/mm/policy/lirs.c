@@ -33,28 +33,37 @@
  * least, as in the authors' program. There are as many ghosts as frames at most (the paper has no
  * bound), the oldest goes first, and places for as many as there ever are frames.
  *
- * Pages of files. What is read ahead of a file, 32 pages and then 32 more, is more than HIR has in a
- * small memory, so LIR pages leave for it. If the next pages of the file took their room, a scan
- * would go through all of LIR that way. So a page of a file becomes LIR at once only while there are
- * frames that nobody has; and LIR shrinks until HIR has enough for the reading ahead.
+ * What is read ahead of a file. The paper knows no such pages. Nobody has used them yet, so they are
+ * neither LIR nor HIR: they wait in a list of their own. In Q, with its 1 %, one window would push out
+ * the next one unread, and what had just been read would outlive both. They take their frames
+ * from LIR; once they have more than HIR has, and than two windows of a reader (or an eighth of the
+ * frames), the oldest leave. The few pages around one that is read from the swap area wait in Q. Both
+ * leave no ghost, and have their first use when they are claimed.
  *
- * Not in the paper: what the scan may not have goes to the end of Q; when Q has only such pages,
- * the lowest LIR page is lowered; at priority 0, after a look at every page, any that the scan may
- * have goes. DONTNEED puts a page to the front of Q. What is only read ahead waits in Q, leaves no
- * ghost, and has its first use when it is claimed.
+ * So while a file is read LIR is short of its share, and frames are free whenever kswapd has run. If
+ * the pages of the file took that room, a scan would go through all of LIR. So once a page had to
+ * leave, a new page of a file becomes LIR at once only when a quarter of the frames is nobody's again.
+ *
+ * Not in the paper: what the scan may not have goes to the end of its list; when Q has only such
+ * pages, the lowest LIR page is lowered; at priority 0, after a look at every page, any that the scan
+ * may have goes. DONTNEED puts a page to the front of Q.
  *
  * S. Jiang and X. Zhang, "LIRS: an efficient low inter-reference recency set replacement policy
  * to improve buffer cache performance", SIGMETRICS 2002.
  */
+#include "lib/string.h"
 #include "mm/ghost.h"
 #include "mm/policy.h"
 
 #define MIN_HIR 2u
+#define MAX_AHEAD 64u /* or as many as HIR has: two windows of a reader */
+
+enum lirs_list { LIR, HIR, AHEAD, NR_LISTS };
 
 struct lirs_page {
 	struct list_head node;
 	u32 time; /* when it was put on top of S */
-	bool lir;
+	enum lirs_list list : 8;
 	bool used;    /* by a use that the core saw */
 	bool claimed; /* somebody has asked for it, it is not only read ahead */
 };
@@ -62,48 +71,71 @@ POLICY_PAGE_FITS(struct lirs_page);
 
 static u32 hir_percent = 1;
 
-static LIST_HEAD(stack);       /* S: its LIR pages, the bottom first */
-static LIST_HEAD(queue);       /* Q, the front first */
+static struct list_head lists[NR_LISTS]; /* the LIR pages of S, the bottom first; Q; read ahead */
+static u32 nr[NR_LISTS], now;
 static LIST_HEAD(ghost_queue); /* newest first */
 static struct ghosts ghosts;
-static u32 nr_lir, nr_hir, now;
-static u64 nr_lowered; /* LIR pages that became HIR */
+static bool was_short;           /* a page had to leave since frames were free */
+static u64 nr_lowered, nr_wasted; /* LIR pages that became HIR; read ahead for nothing */
 
 static struct lirs_page *lirs_data(struct page *page)
 {
 	return policy_page(page);
 }
 
-/* How many pages may be LIR. */
-static u32 lir_share(void)
+static u32 nr_all(void)
 {
-	u32 frames = vm_frames(), hir = MAX(frames * (u64)hir_percent / 100, MIN_HIR);
+	return nr[LIR] + nr[HIR] + nr[AHEAD];
+}
+
+static u32 hir_share(u32 frames)
+{
+	return MAX(frames * (u64)hir_percent / 100, MIN_HIR);
+}
+
+/* How many pages may be LIR. */
+static u32 lir_share(u32 frames)
+{
+	u32 hir = hir_share(frames);
 
 	return frames > hir ? frames - hir : 1;
 }
 
+static u32 ahead_share(u32 frames)
+{
+	return MAX(hir_share(frames), MIN(MAX_AHEAD, frames / 8));
+}
+
+/* Has a page had to leave, and has no quarter of the frames become free since? */
+static bool is_short(u32 frames)
+{
+	if (nr_all() < frames - frames / 4)
+		was_short = false;
+	return was_short;
+}
+
 static struct lirs_page *bottom(void)
 {
-	return list_first_entry(&stack, struct lirs_page, node);
+	return list_first_entry(&lists[LIR], struct lirs_page, node);
 }
 
 /* Is what was put on top then still in S? Times may wrap around. */
 static bool in_stack(u32 time)
 {
-	return nr_lir && (s32)(time - bottom()->time) > 0;
+	return !nr[LIR] || (s32)(time - bottom()->time) > 0;
 }
 
-static void enlist(struct lirs_page *p, bool lir)
+static void enlist(struct lirs_page *p, enum lirs_list list)
 {
-	p->lir = lir;
-	list_add_tail(&p->node, lir ? &stack : &queue);
-	lir ? nr_lir++ : nr_hir++;
+	p->list = list;
+	list_add_tail(&p->node, &lists[list]);
+	nr[list]++;
 }
 
 static void delist(struct lirs_page *p)
 {
 	list_del(&p->node);
-	p->lir ? nr_lir-- : nr_hir--;
+	nr[p->list]--;
 }
 
 static bool was_used(struct lirs_page *p)
@@ -116,9 +148,9 @@ static bool was_used(struct lirs_page *p)
 
 static void to_end(struct lirs_page *p)
 {
-	if (p->lir)
+	if (p->list == LIR)
 		p->time = ++now;
-	list_move_tail(&p->node, p->lir ? &stack : &queue);
+	list_move_tail(&p->node, &lists[p->list]);
 }
 
 /* It was used while it was in Q. */
@@ -128,7 +160,7 @@ static void hit_hir(struct lirs_page *p)
 
 	delist(p);
 	p->time = ++now;
-	enlist(p, promoted);
+	enlist(p, promoted ? LIR : HIR);
 }
 
 /* Puts the lowest LIR page on top if it was used. */
@@ -148,18 +180,21 @@ static void lower_stack(bool next)
 	struct lirs_page *p = bottom();
 
 	delist(p);
-	enlist(p, false);
+	enlist(p, HIR);
 	if (next)
-		list_move(&p->node, &queue);
+		list_move(&p->node, &lists[HIR]);
 	nr_lowered++;
 }
 
 static int lirs_init(void)
 {
-	INIT_LIST_HEAD(&stack);
-	INIT_LIST_HEAD(&queue);
+	for (int i = 0; i < NR_LISTS; i++) {
+		INIT_LIST_HEAD(&lists[i]);
+		nr[i] = 0;
+	}
 	INIT_LIST_HEAD(&ghost_queue);
-	nr_lowered = nr_lir = nr_hir = now = 0;
+	nr_lowered = nr_wasted = now = 0;
+	was_short = false;
 	return ghosts_init(&ghosts, max_pfn);
 }
 
@@ -183,17 +218,24 @@ static void lirs_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
 			struct page_id from)
 {
 	struct lirs_page *p = lirs_data(page);
-	u32 filled = nr_lir + (page_is_file(page) ? nr_hir : 0);
-	bool lir = filled < lir_share();
+	bool file = page_is_file(page), lir;
+	u32 frames;
 
 	(void)mm;
-	if (!lir && nr_lir)
-		turn_stack();
 	p->claimed = how != VM_IN_PREFETCH;
+	if (file && !p->claimed) {
+		p->time = now;
+		enlist(p, AHEAD);
+		return;
+	}
+	frames = vm_frames();
+	lir = nr[LIR] < lir_share(frames) && !(file && is_short(frames));
+	if (!lir && nr[LIR])
+		turn_stack();
 	if (p->claimed)
 		lir |= take_ghost(how == VM_IN_CLAIM ? page_id_of(page) : from);
-	enlist(p, lir && p->claimed);
 	p->time = ++now;
+	enlist(p, lir && p->claimed ? LIR : HIR);
 }
 
 static void lirs_touch(struct page *page, struct mm_struct *mm, enum vm_touch how)
@@ -206,8 +248,8 @@ static void lirs_touch(struct page *page, struct mm_struct *mm, enum vm_touch ho
 		return;
 	page_referenced(page);
 	delist(p);
-	enlist(p, false);
-	list_move(&p->node, &queue);
+	enlist(p, HIR);
+	list_move(&p->node, &lists[HIR]);
 }
 
 static void lirs_remove(struct page *page, enum vm_out why)
@@ -216,27 +258,42 @@ static void lirs_remove(struct page *page, enum vm_out why)
 	delist(lirs_data(page));
 }
 
+/* The list that is next. most: of LIR and AHEAD; skipped: pages of each that the scan may not have. */
+static enum lirs_list giver(const u32 *most, const u32 *skipped, bool any)
+{
+	if (nr[LIR] > most[LIR] && !any)
+		return LIR;
+	if (nr[AHEAD] > most[AHEAD] && skipped[AHEAD] < nr[AHEAD])
+		return AHEAD;
+	if (skipped[HIR] < nr[HIR])
+		return HIR;
+	if (skipped[LIR] < nr[LIR])
+		return LIR;
+	return nr[AHEAD] ? AHEAD : HIR;
+}
+
 /* The page that leaves, still in its list. The last looks at priority 0 are at each page once. */
 static struct lirs_page *victim(struct vm_scan *scan)
 {
-	u32 share = lir_share(), nr = nr_lir + nr_hir, skipped = 0; /* pages of Q */
+	u32 frames = vm_frames(), all = nr_all(), skipped[NR_LISTS] = { 0 };
+	u32 most[] = { [LIR] = lir_share(frames), [AHEAD] = ahead_share(frames) };
 
-	while (nr) {
-		bool any = !scan->priority && scan->budget <= nr;
+	while (all) {
+		bool any = !scan->priority && scan->budget <= all;
+		enum lirs_list from;
 		struct lirs_page *p;
-		bool of_stack;
 
-		if (scan->budget == nr)
-			skipped = 0;
-		of_stack = nr_lir && (skipped >= nr_hir || (nr_lir > share && !any));
-		p = list_first_entry(of_stack ? &stack : &queue, struct lirs_page, node);
+		if (scan->budget == all)
+			memset(skipped, 0, sizeof(skipped));
+		from = giver(most, skipped, any);
+		p = list_first_entry(&lists[from], struct lirs_page, node);
 		if (!vm_scan_more(scan))
 			return NULL;
-		if (of_stack && !any) {
+		if (from == LIR && !any) {
 			if (!turn_stack())
-				lower_stack(nr_lir <= share);
+				lower_stack(nr[LIR] <= most[LIR]);
 		} else if (!vm_eligible(scan, policy_page_of(p))) {
-			skipped += !of_stack;
+			skipped[from]++;
 			to_end(p);
 		} else if (!any && was_used(p)) {
 			hit_hir(p);
@@ -258,8 +315,10 @@ static struct page *lirs_select(struct vm_scan *scan)
 
 static void lirs_putback(struct page *page, enum vm_put why)
 {
-	lirs_data(page)->used = why == VM_PUT_USED;
-	enlist(lirs_data(page), false);
+	struct lirs_page *p = lirs_data(page);
+
+	p->used = why == VM_PUT_USED;
+	enlist(p, p->list == AHEAD && !p->used ? AHEAD : HIR);
 }
 
 static void lirs_evicted(struct page *page, struct page_id to)
@@ -268,6 +327,8 @@ static void lirs_evicted(struct page *page, struct page_id to)
 	struct lirs_page *p = lirs_data(page);
 	struct ghost *ghost;
 
+	was_short = true;
+	nr_wasted += !p->claimed;
 	if (!p->claimed || !in_stack(p->time))
 		return;
 	for (int i = 0; i < 2 && ghosts.nr >= limit; i++) /* two, if the limit has sunk */
@@ -284,17 +345,20 @@ static void lirs_forget(struct page_id id)
 
 static int lirs_check(void)
 {
-	if (vm_list_length(&stack) != (int)nr_lir || vm_list_length(&queue) != (int)nr_hir)
-		return -1;
-	return nr_lir + nr_hir;
+	for (int i = 0; i < NR_LISTS; i++)
+		if (vm_list_length(&lists[i]) != (int)nr[i])
+			return -1;
+	return nr_all();
 }
 
 static void lirs_show(struct seq_file *m)
 {
-	show_u64(m, "lir", nr_lir);
-	show_u64(m, "hir", nr_hir);
+	show_u64(m, "lir", nr[LIR]);
+	show_u64(m, "hir", nr[HIR]);
+	show_u64(m, "ahead", nr[AHEAD]);
 	show_u64(m, "ghosts", ghosts.nr);
 	show_u64(m, "lowered", nr_lowered);
+	show_u64(m, "wasted", nr_wasted);
 }
 
 static const struct vm_param params[] = {

@@ -72,18 +72,21 @@ static u32 unbalanced_zones(void)
 	return zones_low(ZONES_LOWMEM, writing, 0) ? ZONES_LOWMEM : 0;
 }
 
+/* A page that was sent and could not be written is no progress, or a disk that fails at once would
+ * keep it busy for ever. */
 static void balance(void)
 {
+	u32 failed = reclaim_nr_failed(), before, mask;
 	int priority = DEF_PRIORITY;
-	u32 mask;
 
 	guard_call_pressure(false);
 	while (priority >= 0 && (mask = unbalanced_zones())) {
-		if (!reclaim_pass(mask, priority, SWAP_CLUSTER_MAX)) {
-			if (--priority == 0) /* that would take from those who are spared */
-				room = 0;
-		} else
+		before = failed;
+		failed = reclaim_nr_failed();
+		if (reclaim_pass(mask, priority, SWAP_CLUSTER_MAX) && failed == before)
 			priority = DEF_PRIORITY;
+		else if (--priority == 0) /* that would take from those who are spared */
+			room = 0;
 		if (reclaim_nr_writing() >= MAX_WRITING || (priority < 6 && reclaim_nr_writing()))
 			reclaim_wait_write();
 		reclaim_finish_writes();

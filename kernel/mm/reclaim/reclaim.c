@@ -31,9 +31,11 @@
 #include "sched/timer.h"
 
 #define PAUSE_NS 1000000u
+#define RESCUE_PATIENCE_NS 1000000000ull
 
 static LIST_HEAD(done); /* irq: of struct page.lru, whose writes have ended */
 static u32 nr_writing;  /* pages sent and not yet finished */
+static u32 nr_failed;   /* sent, and could not be written */
 static u32 nr_writing_files; /* those of files among them */
 static u64 nr_reclaimed;
 static int worst_priority = DEF_PRIORITY;
@@ -46,6 +48,11 @@ int reclaim_worst_priority(void)
 
 	worst_priority = DEF_PRIORITY;
 	return p;
+}
+
+u32 reclaim_nr_failed(void)
+{
+	return nr_failed;
 }
 
 u32 reclaim_nr_writing(void)
@@ -142,6 +149,7 @@ static void finish_write_file(struct page *page)
 
 	bool failed = page_test_and_clear(page, PG_error);
 
+	nr_failed += failed;
 	if (failed && page_test(page, PG_shmem))
 		page_set(page, PG_dirty);
 	if (failed && page->inode)
@@ -157,6 +165,7 @@ static void finish_write(struct page *page)
 	bool laundering = page_test_and_clear(page, PG_laundering);
 
 	if (page_test_and_clear(page, PG_error)) {
+		nr_failed++;
 		page_set(page, PG_dirty);
 		if (!swap_count(page->slot) && !page->mapcount)
 			finish_evict(page);
@@ -388,8 +397,24 @@ void reclaim_pause(void)
 }
 
 /*
- * Passes from calm to desperate until something was freed; false: nothing can be. Pages that were
- * rescued can be, once who uses them has run. The policy is only to blame for a last pass in which
+ * Pages that were rescued can be freed, once who uses them has run; unless those wait for memory, too. So
+ * when for a while pages are rescued and not one is freed, that is hopeless.
+ */
+static bool rescued_in_vain(void)
+{
+	static u64 since_ns, last_ns, freed;
+	u64 now = clock_ns();
+
+	if (nr_reclaimed != freed || now - last_ns > RESCUE_PATIENCE_NS)
+		since_ns = now;
+	freed = nr_reclaimed;
+	last_ns = now;
+	return now - since_ns > RESCUE_PATIENCE_NS;
+}
+
+/*
+ * Passes from calm to desperate until something was freed; false: nothing can be. The policy is
+ * only to blame for a last pass in which
  * it gave nothing to evict, and if it gave nothing at all, when no page was being written.
  */
 static bool reclaim_some(u32 zone_mask, u32 want)
@@ -415,7 +440,7 @@ static bool reclaim_some(u32 zone_mask, u32 want)
 	if (vm_events[VM_pgrescued] == rescued)
 		return !innocent && policy_blame(zone_mask, given);
 	reclaim_pause();
-	return true;
+	return !rescued_in_vain();
 }
 
 void reclaim_begin(void)

@@ -122,6 +122,27 @@ static int open_file(struct swap_file *f, u32 flags)
 	return 0;
 }
 
+/* Nobody may change the file from now on, or take its name: not even who is about to. */
+static int protect(struct inode *inode)
+{
+	struct inode *dir = inode->parent;
+	int err = 0;
+
+	if (!dir)
+		return -ENOENT;
+	inode_get(dir);
+	mutex_lock(&dir->lock);
+	if (inode->parent != dir)
+		err = -ENOENT;
+	else if (is_used(inode))
+		err = -EBUSY;
+	else
+		inode->state |= INODE_SWAP;
+	mutex_unlock(&dir->lock);
+	inode_put(dir);
+	return err;
+}
+
 int swap_file_on(struct inode *inode, u32 flags)
 {
 	struct swap_file *f;
@@ -129,9 +150,9 @@ int swap_file_on(struct inode *inode, u32 flags)
 
 	if ((inode->mode & S_IFMT) != S_IFREG || !inode->cache.ops || inode->size < 2 * PAGE_SIZE)
 		return -EINVAL;
-	if (is_used(inode))
-		return -EBUSY;
-	inode->state |= INODE_SWAP; /* nobody may change it while we look */
+	err = protect(inode);
+	if (err)
+		return err;
 	inode_get(inode);
 	err = cache_sync(inode);
 	f = err ? NULL : make_file(inode, &err);

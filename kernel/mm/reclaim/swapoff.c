@@ -23,6 +23,7 @@
 #include "swap_internal.h"
 
 #define BATCH 256u
+#define BATCH_SHARE 64u /* a 64th of the frames at most: while they are read nobody can have them */
 
 bool swap_leaving;
 
@@ -69,14 +70,15 @@ static int wait_read(struct page **pages, u32 nr)
 static int read_batch(struct swap_area *a, u32 *place)
 {
 	static struct page *pages[BATCH]; /* swap_leaving keeps others out */
-	u32 nr = swap_read_area(a, place, pages, BATCH);
+	u32 max = MIN(BATCH, nr_managed_pages() / BATCH_SHARE);
+	u32 nr = swap_read_area(a, place, pages, max);
 	int err = wait_read(pages, nr);
 
 	unuse_slots(a->first, a->first + a->nr);
 	shmem_unuse(a->first, a->first + a->nr);
 	for (u32 i = 0; i < nr; i++)
 		page_put(pages[i]);
-	return nr < BATCH && *place < a->nr ? -ENOMEM : err;
+	return nr < max && *place < a->nr ? -ENOMEM : err;
 }
 
 /* What is left is being worked on by reclaim, or came while we went through. */
@@ -88,14 +90,20 @@ static void wait_for_reclaim(void)
 		reclaim_pause();
 }
 
+/* What could not be read, now or when it was read ahead, is tried once more. */
 static int read_back(struct swap_area *a)
 {
+	bool again = false;
 	u32 place = 0;
 	int err = 0;
 
 	swap_cache_prune(a);
 	while (!err && swap_area_used(a)) {
 		err = signal_pending(current) ? -EINTR : read_batch(a, &place);
+		if (err == -EIO && !again) {
+			again = true;
+			err = 0;
+		}
 		if (place < a->nr)
 			continue;
 		swap_cache_prune(a);

@@ -146,10 +146,12 @@ static enum vm_in claim_prefetched(struct page *page)
 	return VM_IN_CLAIM;
 }
 
-static int fault_swap(struct fault *f, pte_t entry)
+/* A request for several pages may have failed for the sake of another: again, it is for this one. */
+static int fault_swap(struct fault *f, pte_t entry, bool again)
 {
+	bool alone = again || f->vma->flags & VM_RAND_READ || !page_cluster;
 	u32 slot = pte_swap_slot(entry);
-	struct page *page = swap_in_slot(slot, f->vma->mm, f->vma->flags & VM_RAND_READ, &f->major);
+	struct page *page = swap_in_slot(slot, f->vma->mm, alone, &f->major);
 
 	if (!page)
 		return pte_same(*f->pte, entry) ? -ENOMEM : 0;
@@ -161,7 +163,7 @@ static int fault_swap(struct fault *f, pte_t entry)
 	if (page_test(page, PG_error) && !page_test(page, PG_uptodate)) {
 		swap_cache_del(page);
 		page_put(page);
-		return -EIO;
+		return again || (alone && f->major) ? -EIO : fault_swap(f, entry, true);
 	}
 	if (f->major)
 		swap_note_refault(f->vma->mm, slot);
@@ -187,7 +189,7 @@ static int fault_dispatch(struct fault *f)
 	if (pte_none(e))
 		return f->vma->ops ? fault_file(f) : fault_anon(f);
 	if (pte_is_swap(e))
-		return fault_swap(f, e);
+		return fault_swap(f, e, false);
 	if (pte_noaccess(e))
 		return fault_trapped(f);
 	if (f->write && !pte_write(e))
@@ -292,4 +294,6 @@ void do_page_fault(struct pt_regs *regs, u32 addr, u32 fault)
 		signal_fault(err, addr);
 	else if (!fixup_exception(regs))
 		die(regs, "page fault in the kernel", addr);
+	else if (err == -ENOMEM)
+		signal_fault(err, addr); /* as if it had touched its memory itself */
 }

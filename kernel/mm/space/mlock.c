@@ -115,7 +115,10 @@ long do_mlock(struct mm_struct *mm, u32 addr, u32 len, bool lock)
 	if (end < start)
 		return -EINVAL;
 	err = mlock_range(mm, start, end, lock);
-	return err || !lock ? err : mm_populate(mm, start, end);
+	if (err || !lock)
+		return err;
+	err = mm_populate(mm, start, end);
+	return err == -EIO ? -ENOMEM : err; /* what cannot be read counts as not there */
 }
 
 long do_mlockall(struct mm_struct *mm, bool current_pages, bool future_pages)

@@ -1,6 +1,6 @@
 /*
  * A disk as it can be at worst. What is written goes to the drive's cache; flushing brings it to the
- * medium. When the power is cut, each write since the last flush is there or is not.
+ * medium. When the power is cut, each sector written since the last flush is there or is not.
  *
  * Blocks of metadata are allocated one by one, so that the address sanitizer sees a byte too far,
  * and freed as soon as they are clean and nobody holds them, so that it sees a use too late.
@@ -67,16 +67,20 @@ void disk_close(void)
 	free(medium);
 }
 
-static void settle(const struct write *w)
+/* Of the sectors as many quarters, or all. */
+static void settle(const struct write *w, u32 quarters)
 {
-	memcpy(medium + (u64)w->sector * SECTOR_SIZE, w->data, w->bytes);
+	for (u32 at = 0; at < w->bytes; at += SECTOR_SIZE)
+		if (quarters >= 4 || host_random(&cut_seed) % 4 < quarters)
+			memcpy(medium + (u64)w->sector * SECTOR_SIZE + at, w->data + at,
+			       SECTOR_SIZE);
 }
 
 int block_flush(struct block_device *bdev)
 {
 	(void)bdev;
 	for (u32 i = 0; i < nr_writes; i++)
-		settle(&writes[i]);
+		settle(&writes[i], 4);
 	forget_writes();
 	return 0;
 }
@@ -102,8 +106,7 @@ void disk_fail(u32 one_in, u32 seed)
 static void cut(void)
 {
 	for (u32 i = 0; i < nr_writes; i++)
-		if (host_random(&cut_seed) & 1)
-			settle(&writes[i]);
+		settle(&writes[i], host_random(&cut_seed) % 5);
 	when_cut();
 }
 

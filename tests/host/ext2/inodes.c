@@ -267,8 +267,10 @@ int host_truncate(struct inode *inode, u64 size)
 		if (!err && sector)
 			disk_write(sector, block, 1u << inode->block_bits);
 	}
-	if (!err)
-		err = inode->ops->truncate(inode, size);
+	if (err)
+		return err;
+	inode->size = MIN(size, inode->size);
+	err = inode->ops->truncate(inode, size);
 	if (!err)
 		inode->size = size;
 	inode_mark_dirty(inode);
@@ -292,14 +294,14 @@ int host_sync(void)
 		err = err ? err : write_back(inode);
 	if (!err)
 		err = host_sb.ops->sync(&host_sb);
-	return err ? err : buf_sync_all(&disk) || block_flush(&disk);
+	return err ? err : host_sb.ops->flush(&host_sb);
 }
 
 int host_fsync(struct inode *inode)
 {
 	int err = write_back(inode);
 
-	return err ? err : buf_sync_all(&disk) || block_flush(&disk);
+	return err ? err : host_sb.ops->flush(&host_sb);
 }
 
 void host_umount(void)

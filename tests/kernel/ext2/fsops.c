@@ -100,7 +100,8 @@ static long drop_caches(void)
 
 static long on_content(const char *what, const char *path, char **word)
 {
-	int fd = open(path, O_RDWR);
+	int fd = open(path,
+		      strcmp(what, "fsync") ? O_RDWR : O_RDONLY); /* a directory has fsync, too */
 
 	if (fd < 0)
 		return -errno;

@@ -21,7 +21,7 @@ STEPS = ("#e5f1f7", "#bfdcec", "#8cc0de", "#59a3cc", "#0072b2", "#004f7c", "#002
 NOTHING = "#ffffff"
 FIRST_DARK = 4
 ROW_IN, HEADING_IN = 0.15, 1.7
-NAME_CHARACTERS, COMMAND_CHARACTERS = 22, 32
+NAME_CHARACTERS, COMMAND_CHARACTERS = 22, 34
 
 
 def table(group: Group) -> Table:

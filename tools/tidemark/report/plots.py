@@ -331,12 +331,12 @@ ARENA = Plot(
     SWEEP,
     "Arena: {of}",
     "The median of the runs that differ in nothing but jitter or seed. Faults are pages that came in: first "
-    "touches, and pages read from swap, each page of a read-ahead for itself. Ideal is the same command in so much "
-    "memory that nothing has to go: its processes' times alone, one after the other. MIN is Belady's, with all "
-    "frames that are free after boot; only of commands of one process, since the order of several depends on the "
-    "policy. Cost: the hooks' share of the instructions. Darker is farther from the best of the column (of cost: "
-    "larger). Framed: its band, least to greatest, reaches that of the best, so they are not told apart. From top "
-    "to bottom by the geometric mean of time over the best's; neighbours need not differ.",
+    "touches, and pages read again, from swap or of a file, each page of a read-ahead for itself. Ideal is the same"
+    " command in so much memory that nothing has to go: its processes' times alone, one after the other. MIN is "
+    "Belady's, with all frames that are free after boot; only of commands of one process, since the order of "
+    "several depends on the policy. Cost: the hooks' share of the instructions. Darker is farther from the best of "
+    "the column (of cost: larger). Framed: its band, least to greatest, reaches that of the best, so they are not "
+    "told apart. From top to bottom by the geometric mean of time over the best's; neighbours need not differ.",
     """Of a sweep whose plan has `ideal`, such as `tidemark sweep arena`: a row for each policy, a column for each
     command, and the same for guards over one policy. On the page every number leads to a line with its band and the
     command that makes it. Look first at a column: who is framed does as well as anybody there. Then at a row: a
@@ -349,13 +349,15 @@ ARENA = Plot(
         Line(
             "faults_over_min",
             unit="×",
-            formula="(pages of the command + `vm.pswpin`) / faults of MIN with `start.free` frames",
+            formula="(pages of the command + `vm.pswpin` + `vm.pgpgin` / 4 − pages of files whose first use reads) / "
+            "faults of MIN with `start.free` frames",
             axis="faults over MIN's",
         ),
         Line(
             "faults_over_ideal",
             unit="×",
-            formula="1 + `vm.pswpin` / `vm.pgfault` in the plan's `ideal` memory",
+            formula="1 + (`vm.pswpin` + (`vm.pgpgin` − ideal `vm.pgpgin`) / 4) / (ideal `vm.pgfault` + ideal `owned` "
+            "at the end); ideal: in the plan's `ideal` memory",
             axis="faults over ideal",
         ),
         Line(

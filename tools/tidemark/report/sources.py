@@ -131,8 +131,16 @@ def read_cell(folder: Path, name: str, factors: dict[str, str]) -> Cell:
 
 def written_out(settings: dict[str, str]) -> str:
     """The command of tidemark that makes a run with these settings, for a shell."""
-    options = {"vm": "vm", "mem": "mem", "swap": "swap", "frames": "frames", "seed": "seed", "cmdline": "cmdline"}
-    given = [(f"--{name}", settings[name]) for name in options if settings.get(name)]
+    options = [
+        "vm",
+        "mem",
+        "swap",
+        *(["disk", "disk_kind"] if settings.get("disk") else []),
+        "frames",
+        "seed",
+        "cmdline",
+    ]
+    given = [(f"--{name.replace('_', '-')}", settings[name]) for name in options if settings.get(name)]
     return shlex.join(["tidemark", "run", settings.get("run", ""), *(word for pair in given for word in pair)])
 
 

@@ -6,12 +6,13 @@ where memory costs nothing.
 
 MIN: the least faults that any policy can have that knows the future, with as many frames as are free after boot: a
 bound, for the kernel keeps some of them free and takes some for itself. Faults are the pages that come in: first
-touches, and pages read from swap, each page of a read-ahead for itself. So reading ahead cannot be better than MIN.
+touches, and pages read again, from the swap area or of a file, each page of a read-ahead for itself. So reading ahead
+cannot be better than MIN. What is read of a file counts, but for pages that come for the first time so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,35 +20,45 @@ from tidemark import sweep
 from tidemark.plan import IDEAL
 from tidemark.report.cells import Cell
 
+PAGE_KIB = 4
+
 
 def measured(folder: Path, cells: Sequence[Cell]) -> list[Cell]:
     """The cells of the sweep in `folder`; those whose command has an ideal cell with more numbers:
 
     ideal_s, time_over_ideal     turnaround of the command in the ideal cell, and how many times that it took
-    faults_over_ideal            faults of the ideal cell and pages read, over the former: 1 if no page comes in twice
+    faults_over_ideal            pages that came in over those that did in the ideal cell, its faults and the pages of
+                                 files that it left in memory: 1 if no page comes in twice
     min_faults, faults_over_min  only of commands of one process
     """
     ideals = {cell.factors.get("run", ""): cell for cell in cells if IDEAL in cell.factors and cell.numbers}
-    faults = {run: sweep.least_faults(folder, cell.name) for run, cell in ideals.items()}
+    least = {run: sweep.least_known(folder, cell.name) for run, cell in ideals.items()}
     return [
-        replace(cell, numbers=cell.numbers | over(cell, ideals[run], faults[run]))
+        replace(cell, numbers=cell.numbers | over(cell, ideals[run], *least[run]))
         if (run := cell.factors.get("run", "")) in ideals and cell.numbers and IDEAL not in cell.factors
         else cell
         for cell in cells
     ]
 
 
-def over(cell: Cell, ideal: Cell, min_faults: Sequence[int]) -> dict[str, float]:
-    """The numbers of one cell over those of its ideal."""
+def over(cell: Cell, ideal: Cell, min_faults: Sequence[int], read_first: int) -> dict[str, float]:
+    """The numbers of one cell over those of its ideal. Of the pages that come in with MIN so many are read first."""
     found: dict[str, float] = {}
     if ideal.numbers.get("turnaround_s") and "turnaround_s" in cell.numbers:
         found["ideal_s"] = ideal.numbers["turnaround_s"]
         found["time_over_ideal"] = cell.numbers["turnaround_s"] / ideal.numbers["turnaround_s"]
     if ideal.numbers.get("faults") and "pages_in" in cell.numbers:
-        found["faults_over_ideal"] = 1 + cell.numbers["pages_in"] / ideal.numbers["faults"]
+        found["faults_over_ideal"] = 1 + read(cell.numbers, ideal.numbers.get("read_kib", 0) / PAGE_KIB) / (
+            ideal.numbers["faults"] + ideal.numbers.get("held_pages", 0)
+        )
     frames = int(min(cell.numbers.get("free_pages", 0), float(cell.factors.get("frames") or "inf")))
     if min_faults and frames and "pages_in" in cell.numbers:
         pages = len(min_faults)
         found["min_faults"] = min_faults[min(frames, pages) - 1]
-        found["faults_over_min"] = (pages + cell.numbers["pages_in"]) / found["min_faults"]
+        found["faults_over_min"] = (pages + read(cell.numbers, read_first)) / found["min_faults"]
     return found
+
+
+def read(numbers: Mapping[str, float], known: float) -> float:
+    """Pages that were read from the swap area, and those of files and metadata but for so many."""
+    return numbers.get("pages_in", 0) + max(0, numbers.get("read_kib", 0) / PAGE_KIB - known)

@@ -8,6 +8,8 @@
 
 extern jmp_buf *host_panic_exit; /* where panic() goes; NULL: it aborts the program */
 extern char host_panic_message[256];
+/* The request of that number, counted from now on, is to fail, if fail_on is set; 0: none. */
+extern u32 host_fail_in;
 
 /* Expects the statement to end in panic(), as a failed ASSERT does. */
 #define EXPECT_PANIC(statement)                                                                    \

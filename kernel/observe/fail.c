@@ -1,0 +1,266 @@
+/*
+ * Failures on purpose: fail=read:N,write:N,alloc:N on the command line, or written to /proc/fail.
+ *
+ * Errors of a disk, and memory that is not there, are rare, and each takes a way through the kernel
+ * that nothing else takes. Runs are exact: the same command line makes the same events in the same order.
+ * So instead of drawing some that fail, all can be tried, one in each run: N = 1, 2, 3 ... until there is
+ * no Nth any more; and a run that goes wrong is a command that shows it again.
+ *
+ *	read, write   requests to any disk, as they are made: the Nth moves nothing and ends in -EIO
+ *	alloc         frames and objects of the slab allocator: the Nth yields NULL. An object for which a
+ *	              slab must be made counts before the frames of that.
+ *	mute          requests of both directions: the Nth gets no answer, so that after 30 s its disk
+ *	              is given up (drivers/block.c), as one that was pulled out
+ *
+ * Each kind fails once, or with N+ from then on, and counts on, so that the report knows how many
+ * there were. What the kernel needs to start is not counted, since it cannot do without; writing to
+ * /proc/fail counts from then on.
+ */
+#include "observe/fail.h"
+
+#include "arch/irq.h"
+#include "arch/machine.h"
+#include "drivers/block.h"
+#include "fs/proc.h"
+#include "lib/param.h"
+#include "lib/printf.h"
+#include "lib/seq_file.h"
+#include "lib/string.h"
+#include "observe/events.h"
+#include "proc/task.h"
+
+#define MAX_CALLERS 6u
+#define VALID                                                                                      \
+	"none, or read:N, write:N, alloc:N, mute:N with commas between them; N+: the Nth and all after"
+
+enum fail_kind { FAIL_READ, FAIL_WRITE, FAIL_ALLOC, FAIL_MUTE, NR_FAIL_KINDS };
+
+static const char *const kind_names[NR_FAIL_KINDS] = { "read", "write", "alloc", "mute" };
+
+static struct failure {
+	u32 nth;  /* 0: none */
+	bool on;  /* and all after it */
+	u32 seen; /* irq */
+	char comm[TASK_COMM_LEN];
+	int pid;
+	const char *bdev;
+	u32 sector;
+	u32 callers[MAX_CALLERS + 1]; /* this file is the first of them */
+} failures[NR_FAIL_KINDS];
+
+static bool started;
+bool fail_on;
+
+/* One word, kind:N. */
+static const char *parse_word(char *word, struct failure *to)
+{
+	char *colon = strchr(word, ':'), *plus = strchr(word, '+');
+	u32 kind = 0, nth;
+
+	if (!colon)
+		return "a word is no kind:N";
+	*colon = '\0';
+	while (kind < NR_FAIL_KINDS && strcmp(word, kind_names[kind]))
+		kind++;
+	if (kind == NR_FAIL_KINDS)
+		return "no such kind of event";
+	if (to[kind].nth)
+		return "a kind of event is there twice";
+	if (plus && !plus[1])
+		*plus = '\0';
+	if (parse_u32(colon + 1, &nth))
+		return "N is not a number";
+	if (!nth)
+		return "N is 0, and events count from 1";
+	to[kind].nth = nth;
+	to[kind].on = plus;
+	return NULL;
+}
+
+/* All or nothing. "none": nothing is to fail any more. */
+static const char *parse(const char *text)
+{
+	struct failure new[NR_FAIL_KINDS] = { 0 };
+	char copy[80], *word = copy, *comma;
+	unsigned long flags;
+
+	if (strlcpy(copy, text, sizeof(copy)) >= sizeof(copy))
+		return "too long";
+	for (bool none = !strcmp(text, "none"); word && !none; word = comma) {
+		const char *err;
+
+		comma = strchr(word, ',');
+		if (comma)
+			*comma++ = '\0';
+		err = parse_word(word, new);
+		if (err)
+			return err;
+	}
+	flags = irq_save();
+	memcpy(failures, new, sizeof(failures));
+	fail_on = started && strcmp(text, "none");
+	irq_restore(flags);
+	return NULL;
+}
+
+static void list(char *buf, size_t size)
+{
+	strlcpy(buf, VALID, size);
+}
+
+static void show_value(char *buf, size_t size)
+{
+	size_t n = 0;
+
+	for (u32 i = 0; i < NR_FAIL_KINDS; i++)
+		if (failures[i].nth)
+			n += scnprintf(buf + n, size - n, "%s%s:%u%s", n ? "," : "", kind_names[i],
+				       failures[i].nth, failures[i].on ? "+" : "");
+	if (!n)
+		strlcpy(buf, "none", size);
+}
+
+PARAM_CALL("fail", parse, list, show_value, "the Nth request or allocation fails");
+
+/* Counts an event. *first: it is the Nth. */
+static bool fails(struct failure *f, bool *first)
+{
+	if (!f->nth || ++f->seen < f->nth)
+		return false;
+	*first = f->seen == f->nth;
+	if (*first) {
+		strlcpy(f->comm, current->comm, sizeof(f->comm));
+		f->pid = current->pid;
+	}
+	return *first || f->on;
+}
+
+bool fail_count_alloc(void)
+{
+	struct failure *f = &failures[FAIL_ALLOC];
+
+	bool first = false, failed = fails(f, &first);
+
+	if (first)
+		backtrace_callers(f->callers, MAX_CALLERS + 1);
+	return failed;
+}
+
+static bool request_fails(u32 kind, const struct block_device *bdev, u32 sector)
+{
+	struct failure *f = &failures[kind];
+	bool first = false, failed = fails(f, &first);
+
+	if (first) {
+		f->bdev = bdev->name;
+		f->sector = sector;
+	}
+	return failed;
+}
+
+enum fail_how fail_count_request(const struct block_device *bdev, u32 sector, bool write)
+{
+	bool failed = request_fails(write ? FAIL_WRITE : FAIL_READ, bdev, sector);
+
+	if (request_fails(FAIL_MUTE, bdev, sector))
+		return FAILS_MUTE;
+	return failed ? FAILS : FAILS_NOT;
+}
+
+/* Where it was: "sda, sector 1234", or who called whom, the innermost first. */
+static void format_place(const struct failure *f, char *buf, size_t size)
+{
+	char name[64];
+	size_t n = 0;
+
+	if (f->bdev) {
+		snprintf(buf, size, "%s, sector %u", f->bdev, f->sector);
+		return;
+	}
+	for (u32 i = 1; i <= MAX_CALLERS && f->callers[i]; i++)
+		n += scnprintf(buf + n, size - n, "%s%s", i > 1 ? " < " : "",
+			       ksym_name(f->callers[i], name, sizeof(name)));
+}
+
+static void format_line(u32 kind, char *buf, size_t size)
+{
+	const struct failure *f = &failures[kind];
+	char place[320];
+
+	if (f->seen < f->nth) {
+		snprintf(buf, size, "fail: %s %u never came: %u there were", kind_names[kind],
+			 f->nth, f->seen);
+		return;
+	}
+	format_place(f, place, sizeof(place));
+	snprintf(buf, size, "fail: %s %u%s of %u failed (%s, by %s, process %d)", kind_names[kind],
+		 f->nth, f->on ? "+" : "", f->seen, place, f->comm, f->pid);
+}
+
+static void for_each_line(void (*fn)(const char *line, void *arg), void *arg)
+{
+	char line[480];
+
+	for (u32 i = 0; i < NR_FAIL_KINDS; i++) {
+		if (!failures[i].nth)
+			continue;
+		format_line(i, line, sizeof(line));
+		fn(line, arg);
+	}
+}
+
+static void print_line(const char *line, void *arg)
+{
+	(void)arg;
+	printk("%s\n", line);
+}
+
+void fail_report(void)
+{
+	for_each_line(print_line, NULL);
+}
+
+static void show_line(const char *line, void *arg)
+{
+	seq_printf(arg, "%s\n", line);
+}
+
+static void show(struct seq_file *m)
+{
+	for_each_line(show_line, m);
+}
+
+static int store(char *text)
+{
+	return param_set("fail", text, NULL, 0);
+}
+
+static void panicked(void *what)
+{
+	(void)what;
+	fail_report();
+}
+
+static const struct proc_file files[] = { { "fail", show, store }, { 0 } };
+
+/* Which of the two made a run go wrong could not be told. */
+static void refuse_with_cut(void)
+{
+	char cut[16];
+
+	if (param_get("cut", cut, sizeof(cut)) < 0 || !strcmp(cut, "0"))
+		return;
+	printk("command line: fail= and cut= at once: give one of them\n");
+	machine_exit(EXIT_REFUSED);
+}
+
+void fail_start(void)
+{
+	proc_register(files);
+	listen_panic(panicked);
+	started = true;
+	for (u32 i = 0; i < NR_FAIL_KINDS; i++)
+		fail_on |= !!failures[i].nth;
+	if (fail_on)
+		refuse_with_cut();
+}

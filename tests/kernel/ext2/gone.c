@@ -1,0 +1,201 @@
+/*
+ * gone CASE: what a program sees of a disk that stops answering while it is used. /dev/sda is mounted at /mnt, the
+ * working directory; the case itself says when the disk falls silent (/proc/fail). Silent where all is as it should
+ * be, else says which line saw something else.
+ */
+#include "lib.h"
+
+#include <setjmp.h>
+#include <sys/mman.h>
+
+#define HELP "usage: gone CASE\nUse files in the working directory while their disk dies.\n"
+#define CHECK(what) check(what, __LINE__)
+#define FAILS(call, with) check((errno = 0, (call) == -1) && errno == (with), __LINE__)
+
+enum { PAGE = 4096, FAR = 1 << 18, LIMIT_S = 30 };
+
+static int bad;
+static sigjmp_buf out;
+static char page[PAGE];
+/* Pages of this program that nothing has touched yet. */
+static const char far[FAR] = { [0] = 1, [FAR - 1] = 2 };
+
+static void check(bool ok, int line)
+{
+	if (!ok) {
+		bad = 1;
+		warn_user("line %d (errno %d)", line, errno);
+	}
+}
+
+static void on_bus(int sig)
+{
+	(void)sig;
+	siglongjmp(out, 1);
+}
+
+/* What a byte holds; -1: SIGBUS. */
+static int peek(const volatile char *at)
+{
+	return sigsetjmp(out, 1) ? -1 : *at;
+}
+
+static void say(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY);
+
+	CHECK(fd >= 0 && write(fd, text, strlen(text)) > 0 && !close(fd));
+}
+
+/* What is clean and in nobody's hands leaves memory; from now on the disk says nothing. */
+static void silence(void)
+{
+	say("/proc/sys/vm/drop_caches", "3");
+	say("/proc/fail", "mute:1");
+}
+
+/* Seconds since the last call. */
+static int elapsed(void)
+{
+	static time_t last;
+	struct timespec now;
+	int seconds;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	seconds = now.tv_sec - last;
+	last = now.tv_sec;
+	return seconds;
+}
+
+static void took_the_limit(int line)
+{
+	int seconds = elapsed();
+
+	check(seconds >= LIMIT_S && seconds <= LIMIT_S + 1, line);
+}
+
+static void reading(void)
+{
+	int fd = open("f", O_RDONLY), other = open("s", O_RDONLY);
+
+	CHECK(fd >= 0 && other >= 0);
+	silence();
+	elapsed();
+	FAILS(read(fd, page, PAGE), EIO);
+	took_the_limit(__LINE__);
+	FAILS(pread(fd, page, PAGE, 2 * PAGE), EIO);
+	FAILS(read(other, page, PAGE), EIO);
+	CHECK(!elapsed());
+}
+
+static void mapped(void)
+{
+	int fd = open("f", O_RDWR);
+	const char *at = mmap(NULL, 4 * PAGE, PROT_READ, MAP_SHARED, fd, 0);
+
+	silence();
+	elapsed();
+	CHECK(peek(at) == -1);
+	took_the_limit(__LINE__);
+	CHECK(peek(at) == -1 && peek(at + PAGE) == -1);
+}
+
+/* A child runs this program and stops; when it goes on, the next page of it cannot be read. */
+static void running(void)
+{
+	int down[2], up[2], status;
+	char c;
+
+	CHECK(!pipe(down) && !pipe(up));
+	if (!fork()) {
+		dup2(down[0], 0);
+		dup2(up[1], 1);
+		execl("gone", "gone", "far", NULL);
+		_exit(9);
+	}
+	CHECK(read(up[0], &c, 1) == 1);
+	silence();
+	CHECK(write(down[1], &c, 1) == 1 && wait(&status) > 0);
+	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS);
+}
+
+static void far_away(void)
+{
+	volatile uint32_t half = FAR / 2;
+	char c = 'x';
+
+	signal(SIGBUS, SIG_DFL);
+	CHECK(write(1, &c, 1) == 1 && read(0, &c, 1) == 1);
+	bad = far[half] + far[half + PAGE * 8];
+}
+
+/* Two open files of one, one of another file: each is told, and told again as long as nothing helps. */
+static void syncing(void)
+{
+	int a = open("a", O_CREAT | O_RDWR, 0644), again = open("a", O_RDWR),
+	    b = open("b", O_CREAT | O_RDWR, 0644);
+
+	CHECK(write(a, page, PAGE) == PAGE && !fsync(a) && !fsync(again) && !fsync(b));
+	CHECK(pwrite(a, page, PAGE, 0) == PAGE);
+	silence();
+	elapsed();
+	FAILS(fsync(a), EIO);
+	took_the_limit(__LINE__);
+	FAILS(fsync(again), EIO);
+	CHECK(pread(again, page, PAGE, 0) == PAGE); /* what was written is not forgotten */
+	CHECK(write(b, page, PAGE) == PAGE || errno == EIO);
+	FAILS(fsync(b), EIO);
+}
+
+/* Errors that passed: each open file is told once, also one that was opened before anybody was. */
+static void told(void)
+{
+	int a = open("a", O_CREAT | O_RDWR, 0644), b = open("a", O_RDWR), c, d;
+
+	CHECK(write(a, page, PAGE) == PAGE && !fsync(a) && !fsync(b));
+	CHECK(pwrite(a, page, PAGE, 0) == PAGE);
+	say("/proc/fail", "write:1");
+	sync();
+	sync();
+	c = open("a", O_RDONLY);
+	FAILS(fsync(a), EIO);
+	d = open("a", O_RDONLY);
+	CHECK(!fsync(a) && !fsync(d));
+	FAILS(fsync(b), EIO);
+	FAILS(fsync(c), EIO);
+	CHECK(!fsync(b) && !fsync(c) && !close(a) && !close(b) && !close(c) && !close(d));
+}
+
+/* Leaves everything dirty. */
+static void writing(void)
+{
+	int fd = open("w", O_CREAT | O_RDWR, 0644);
+
+	for (int i = 0; i < 20; i++)
+		CHECK(write(fd, page, PAGE) == PAGE);
+	CHECK(!mkdir("d", 0755) && !rename("f", "d/f"));
+	say("/proc/fail", "mute:1");
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} cases[] = {
+	{ "reading", reading }, { "mapped", mapped }, { "running", running }, { "far", far_away },
+	{ "syncing", syncing }, { "told", told },     { "writing", writing },
+};
+
+int main(int argc, char **argv)
+{
+	struct sigaction act = { .sa_handler = on_bus };
+
+	help_if_asked(argc, argv, HELP);
+	sigaction(SIGBUS, &act, NULL);
+	memset(page, 'p', sizeof(page));
+	for (size_t i = 0; argc > 1 && i < ARRAY_SIZE(cases); i++)
+		if (!strcmp(argv[1], cases[i].name)) {
+			cases[i].run();
+			return bad;
+		}
+	usage_error(HELP);
+}

@@ -1,0 +1,183 @@
+/*
+ * Where it takes place: a folder on each file system, the same at the beginning of every round. What the storm
+ * mounted, opened for swapping, or kept in memory that is shared is given up after each round.
+ */
+#include "storm.h"
+#include <sys/mount.h>
+#include <sys/shm.h>
+#include <sys/swap.h>
+
+enum { SWAP_PAGES = 24, MAX_SEGMENTS = 128 };
+
+static void must(bool ok, const char *what)
+{
+	if (!ok)
+		die_errno(what);
+}
+
+static void make_file(const char *name, size_t size, mode_t mode)
+{
+	static char text[20000];
+	int fd = open(name, O_CREAT | O_TRUNC | O_WRONLY, mode);
+
+	memset(text, 'x', sizeof(text));
+	must(fd >= 0 && write(fd, text, size) == (ssize_t)size && !close(fd), name);
+}
+
+static void make_script(void)
+{
+	int fd = open("s", O_CREAT | O_TRUNC | O_WRONLY, 0755);
+
+	must(fd >= 0 && write(fd, "#!/bin/true\n", 12) == 12 && !close(fd), "s");
+}
+
+static void make_swap_file(void)
+{
+	static uint32_t page[WORDS_PER_PAGE];
+	int fd;
+
+	make_file("sw", 0, 0600);
+	fd = open("sw", O_WRONLY);
+	page[256] = 1;
+	page[257] = SWAP_PAGES - 1;
+	memcpy((char *)page + PAGE_SIZE_BYTES - 10, "SWAPSPACE2", 10);
+	for (int i = 0; i < SWAP_PAGES; i++, page[256] = page[257] = 0)
+		must(write(fd, page, sizeof(page)) == sizeof(page), "sw");
+	must(!close(fd), "sw");
+}
+
+void place_make(int dir)
+{
+	must(!mkdir(work[dir], 0755) && !chdir(work[dir]), work[dir]);
+	make_file("f", 12388, 0644);
+	make_file("g", 0, 0644);
+	must(!mkdir("d", 0755) && !mkdir("m", 0755) && !mkdir("n", 0755), "mkdir");
+	make_file("d/h", 20000, 0644);
+	must(!symlink("f", "l") && !symlink("loop", "loop") && !mkfifo("fifo", 0644), "symlink");
+	make_script();
+	make_swap_file();
+	must(!chdir("/"), "/");
+}
+
+/* Below @path, and itself. Names get longer than a path may be: hence the working directory. */
+static void remove_tree(const char *path)
+{
+	struct dirent *entry;
+	DIR *dir;
+
+	if (!unlink(path) || errno == ENOENT)
+		return;
+	must(!chdir(path), path);
+	dir = opendir(".");
+	must(dir, path);
+	while ((entry = readdir(dir))) {
+		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
+			remove_tree(entry->d_name);
+	}
+	closedir(dir);
+	must(!chdir(".."), path);
+	must(!rmdir(path), path);
+}
+
+/* What is mounted below the folders, the last one first. How many were unmounted; *left: could not be. */
+static int unmount_some(int *left)
+{
+	static char text[8192];
+	char *line, *target;
+	int done = 0;
+
+	*left = 0;
+	if (read_file("/proc/mounts", text, sizeof(text)) < 0)
+		die_errno("/proc/mounts");
+	while ((line = strrchr(text, '\n'))) {
+		*line = '\0';
+		line = strrchr(text, '\n');
+		target = strchr(line ? line + 1 : text, ' ') + 1;
+		target[strcspn(target, " ")] = '\0';
+		if (!strstr(target, "/storm.d"))
+			continue;
+		if (umount(target))
+			++*left;
+		else
+			done++;
+	}
+	return done;
+}
+
+/* One that lies below an older one, by way of a working directory, is reached when that has gone. */
+static void unmount_all(void)
+{
+	int left;
+
+	do
+		must(unmount_some(&left) || !left, "umount");
+	while (left);
+}
+
+static void swap_off(void)
+{
+	static char text[4096];
+	char *at = text;
+
+	if (read_file("/proc/swaps", text, sizeof(text)) < 0)
+		die_errno("/proc/swaps");
+	while ((at = strchr(at, '\n')) && *++at) {
+		char path[256] = "";
+
+		snprintf(path, sizeof(path), "%.*s", (int)strcspn(at, " \t"), at);
+		if (strcmp(path, "/dev/sim") && swapoff(path))
+			die_errno(path);
+	}
+}
+
+static void remove_segments(void)
+{
+	static char text[MAX_SEGMENTS * 160];
+	char *at = text;
+	int id;
+
+	if (read_file("/proc/sysvipc/shm", text, sizeof(text)) < 0)
+		die_errno("/proc/sysvipc/shm");
+	while ((at = strchr(at, '\n')) && sscanf(++at, "%*d %d", &id) == 1)
+		if (shmctl(id, IPC_RMID, NULL))
+			warn_errno("shmctl");
+}
+
+void place_clear(void)
+{
+	must(!chdir("/"), "/");
+	swap_off();
+	unmount_all();
+	remove_segments();
+	for (int dir = 0; dir < nr_dirs; dir++)
+		remove_tree(work[dir]);
+}
+
+/* Descriptors 0 to 15: of every kind some; and the arena: memory, a file, what may only be read, a hole. */
+void place_enter(int dir)
+{
+	static const char *const names[] = { "/dev/null", "/dev/zero", "/dev/null", "f",
+					     "d/h",       "g",         "d",         "." };
+	int ends[2];
+
+	must(!chdir(work[dir]), work[dir]);
+	for (int fd = 0; fd < 64; fd++)
+		close(fd);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (open(names[i], O_RDWR) < 0)
+			open(names[i], O_RDONLY);
+	(void)(pipe2(ends, O_NONBLOCK) || pipe(ends));
+	open("fifo", O_RDWR | O_NONBLOCK);
+	syscall(SYS_memfd_create, "storm", 0);
+	open("/proc/self/maps", O_RDONLY);
+	open("/dev/full", O_RDWR);
+	dup2(open("/dev/console", O_RDONLY | O_NOCTTY), CONSOLE_FD);
+	mmap((void *)ARENA, ARENA_PAGES * PAGE_SIZE_BYTES, PROT_READ | PROT_WRITE,
+	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	for (uint32_t page = 0; page < ARENA_PAGES; page++)
+		*lab_at((void *)ARENA, page, 0) = page;
+	mmap((void *)(ARENA + 16 * PAGE_SIZE_BYTES), 5 * PAGE_SIZE_BYTES, PROT_READ | PROT_WRITE,
+	     MAP_SHARED | MAP_FIXED, 4, 0);
+	mprotect((void *)(ARENA + 32 * PAGE_SIZE_BYTES), 8 * PAGE_SIZE_BYTES, PROT_READ);
+	munmap((void *)(ARENA + 48 * PAGE_SIZE_BYTES), 4 * PAGE_SIZE_BYTES);
+}

@@ -1,0 +1,168 @@
+/*
+ * A worker: makes its calls one after the other, and counts what each returned. The call's number is on the
+ * board before it is made, so that when it was the worker's last another one goes on behind it. A copy (fork)
+ * makes the next few calls, too, and ends.
+ */
+#include "storm.h"
+#include <setjmp.h>
+
+enum { COPY_CALLS = 12, MAX_DEPTH = 2 };
+
+static sigjmp_buf back;
+static volatile bool touching;
+static unsigned depth;
+static uint32_t last_word; /* the sixth argument, since no register is left for its place */
+
+long system_call(uint32_t number, const uint32_t *a)
+{
+	long ret;
+
+	last_word = a[5];
+	__asm__ volatile("pushl %%ebp; movl %[last], %%ebp; int $0x80; popl %%ebp"
+			 : "=a"(ret)
+			 : "a"(number), "b"(a[0]), "c"(a[1]), "d"(a[2]), "S"(a[3]),
+			   "D"(a[4]), [last] "m"(last_word)
+			 : "memory");
+	return ret;
+}
+
+/* A fault outside touch() would come again for ever. */
+static void on_signal(int sig)
+{
+	if (sig != SIGSEGV && sig != SIGBUS)
+		return;
+	if (!touching)
+		_exit(2);
+	touching = false;
+	siglongjmp(back, sig);
+}
+
+static void catch_signals(void)
+{
+	static const int caught[] = { SIGUSR1, SIGUSR2, SIGALRM, SIGHUP, SIGSEGV, SIGBUS };
+
+	for (size_t i = 0; i < ARRAY_SIZE(caught); i++) {
+		struct sigaction action = { .sa_handler = on_signal };
+
+		sigaction(caught[i], &action, NULL);
+	}
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static long touch(uint32_t at, uint32_t length)
+{
+	length = length < ARENA_PAGES * PAGE_SIZE_BYTES ? length : PAGE_SIZE_BYTES;
+	if (sigsetjmp(back, 1))
+		return -EFAULT;
+	touching = true;
+	for (uint32_t byte = 0; byte < length; byte += PAGE_SIZE_BYTES)
+		*(volatile uint32_t *)((at + byte) & ~3u) += 1;
+	touching = false;
+	return 0;
+}
+
+/* A number that no line of the table has: nothing is there. */
+static long other_call(const uint32_t *args)
+{
+	for (unsigned k = 0; k < nr_kinds; k++)
+		if (kinds[k].number == (int)(args[0] % 500))
+			return -ENOSYS;
+	return system_call(args[0] % 500, args);
+}
+
+static long perform(const struct kind *kind, const uint32_t *args)
+{
+	switch (kind->number) {
+	case BY_HAND:
+		return touch(args[0], args[1]);
+	case BY_HAND + 1:
+		return sysctl_write(args[0]);
+	case BY_HAND + 2:
+		return other_call(args);
+	default:
+		return system_call(kind->number, args);
+	}
+}
+
+static bool makes_copy(const struct kind *kind)
+{
+	return kind->number == SYS_fork || kind->number == SYS_vfork || kind->number == SYS_clone;
+}
+
+/* A success of these is not seen: they are counted before. */
+static bool leaves(const struct kind *kind)
+{
+	static const short numbers[] = { SYS_exit, SYS_exit_group, SYS_execve, SYS_sigreturn,
+					 SYS_rt_sigreturn };
+
+	for (size_t n = 0; n < ARRAY_SIZE(numbers); n++)
+		if (kind->number == numbers[n])
+			return true;
+	return false;
+}
+
+static void count(const struct kind *kind, uint32_t i, long ret)
+{
+	unsigned error = ret < 0 && ret > -NR_ERRORS ? -ret : 0;
+	struct cell *cell = &board->cells[kind - kinds][error];
+
+	if (!cell->nr++)
+		cell->first = i;
+	board->nr_calls++;
+}
+
+/* What later calls may want to name. */
+static void remember(const struct kind *kind, uint32_t i, long ret)
+{
+	if (ret < 0 && ret >= -4095)
+		return;
+	if (makes_copy(kind))
+		last_child = ret;
+	if (kind->number == SYS_shmget || !strcmp(kind->name, "ipc shmget"))
+		last_segments[i / nr_workers % ARRAY_SIZE(last_segments)] = ret;
+	if (kind->number == SYS_shmat)
+		last_attached[i / nr_workers % ARRAY_SIZE(last_attached)] = ret;
+}
+
+/* Whether this process is now the copy. */
+static bool make_call(uint32_t i)
+{
+	const struct kind *kind = draw_kind(i);
+	uint32_t args[NR_ARGS] = { 0 };
+	long ret;
+
+	draw_args(kind, args);
+	if (makes_copy(kind) && depth == MAX_DEPTH)
+		return false;
+	if (leaves(kind) && !depth &&
+	    draw(4)) /* mostly copies end so: a worker has gathered something */
+		return false;
+	if (leaves(kind))
+		board->cells[kind - kinds][0].nr++;
+	ret = perform(kind, args);
+	if (leaves(kind))
+		board->cells[kind - kinds][0].nr--;
+	if (makes_copy(kind) && !ret)
+		return true;
+	count(kind, i, ret);
+	remember(kind, i, ret);
+	return false;
+}
+
+void work_through(unsigned worker, uint32_t end)
+{
+	catch_signals();
+	for (uint32_t i = board->workers[worker].next; i < end; i += nr_workers) {
+		if (!keep_has(i))
+			continue;
+		if (!depth) {
+			board->workers[worker].next = i + nr_workers;
+			board->workers[worker].check = ~(i + nr_workers);
+		}
+		if (make_call(i)) {
+			depth++;
+			end = end < i + COPY_CALLS * nr_workers ? end : i + COPY_CALLS * nr_workers;
+		}
+	}
+	_exit(0);
+}

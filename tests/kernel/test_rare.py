@@ -1,0 +1,99 @@
+"""What no other test makes the kernel do: rare system calls, keys, high memory, writing while the disk runs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import ext2
+from guest import Guest, boot
+from tidemark import qemu
+
+RARE = qemu.ROOT / "build/user/rare"
+TEXTS = (
+    "cmdline",
+    "uptime",
+    "loadavg",
+    "1/cmdline",
+    "1/comm",
+    "1/statm",
+    "1/maps",
+    "self/stat",
+    "sys/vm/vfs_cache_pressure",
+)
+
+
+def test_rare_calls_answer_as_linux_does(tmp_path: Path) -> None:
+    content = tmp_path / "content"
+    content.mkdir()
+    (content / "rare").write_bytes(RARE.read_bytes())
+    (content / "rare").chmod(0o755)
+    image = ext2.make(tmp_path / "image", "1M", content=content)
+    run = boot(
+        "mkdir /mnt; mount -t ext2 /dev/sda /mnt; /mnt/rare; cat /proc/vm/check", disk=image, disk_kind="sim:ram"
+    )
+    run.check_exit().check_lines([r"^R rare checks=\d\d failures=0$", "^ok$"])
+
+
+def test_proc_can_be_read() -> None:
+    reads = "; ".join(f"cat /proc/{name}; echo" for name in TEXTS)
+    run = boot(f"ls /proc; ls /proc/1; {reads}", cmdline="profile_hz=0").check_exit()
+    run.check_lines(
+        ["meminfo", "oom_score|statm", "profile_hz=0", r"^\d+\.\d\d \d+\.\d\d$", r"^(\d\.\d\d ){3}\d+/\d+ \d+$"]
+    )
+    run.check_lines([r"^init$", r"^\d+ \d+ \d+ \d+ 0 \d+ 0$", r" r-xp .*/init$", r"^\d+ \(cat\) R 5 ", r"^100$"])
+
+
+def test_files_in_high_memory() -> None:
+    """Frames above the direct map are taken first: the copy of a program lies there, and runs."""
+    run = boot("cp /bin/sh /tmp/sh; wc /tmp/sh /bin/sh; /tmp/sh -c 'free'", mem="1G").check_exit()
+    first, second = re.findall(r"(?m)^ *(\d+ +\d+ +\d+) /\w+/sh$", run.console)
+    assert first == second and "Mem: " in run.console
+
+
+def test_laptop_mode_writes_while_the_disk_runs(tmp_path: Path) -> None:
+    """What is dirty waits for half a minute, or, with laptop_mode, for a second after a read of the disk."""
+    content = tmp_path / "content"
+    content.mkdir()
+    (content / "text").write_text("text\n")
+    dirty = []
+    for mode in (0, 1):
+        image = ext2.make(tmp_path / f"image{mode}", "1M", content=content)
+        line = f"echo {mode} > /proc/sys/vm/laptop_mode; mkdir /mnt; mount -t ext2 /dev/sda /mnt; echo new > /mnt/new"
+        run = boot(f"{line}; cat /mnt/text; sleep 4; cat /proc/meminfo", disk=image).check_exit()
+        dirty.append(int(re.search(r"(?m)^Dirty: +(\d+) kB$", run.console)[1]))  # type: ignore[index]
+    assert dirty[0] > 0 and dirty[1] == 0
+
+
+def test_lines_are_edited_as_they_are_typed() -> None:
+    with Guest() as guest:
+        assert guest.sh("echo one twx\x7fo thee  \x17three").endswith("one two three\n")
+        assert guest.sh("nonsense\x15echo left").endswith("left\n")
+        guest.send("cat\nread\n")
+        guest.expect("read\\s+read\\s")
+        guest.send("never read\x03")
+        guest.expect("\\^C\\s+tidemark\\$ ")
+        assert guest.sh("echo $?").endswith("130\n")
+        guest.send("cat\nsome\x04\x04")
+        guest.expect("somesometidemark\\$ ")
+
+
+def test_screen_understands_escapes_and_goes_on() -> None:
+    """Clear, move, erase a line, and what it does not know; nobody sees the screen, but the kernel must survive it."""
+    with Guest() as guest:
+        for escape in ("[2J", "[H", "[12;34H", "[K", "[1m", "x", "[J"):
+            assert guest.sh(f"echo '\x1b{escape}'").endswith(f"\x1b{escape}\n")
+
+
+def test_keys_are_typed() -> None:
+    """The keys of QEMU's monitor: shift, caps lock, control and the rest."""
+    keys = ["ctrl-u", "e", "c", "h", "o", "spc", "shift-h", "caps_lock", "i", "caps_lock", "2", "x", "backspace", "f1"]
+    with Guest(exact=False) as guest:
+        guest.send("\x01c")
+        guest.expect(r"\(qemu\) ")
+        for key in [*keys, "ret"]:
+            guest.send(f"sendkey {key}\n")
+            guest.expect(r"\(qemu\) ")
+        guest.send("\x01c")
+        guest.expect(r"HI2\s")
+        guest.expect("tidemark\\$ ")

@@ -1,0 +1,159 @@
+"""System calls at random, by several processes in little memory, with files, mounts, swap areas and signals.
+
+Nothing of it may stop the kernel, reach a process that has nothing to do with it, leave an image that e2fsck does not
+like, or leave anything behind; and every error is one that the documentation has for the call. The soak makes a
+million calls under each policy; a run that fails is made short and stands in the failure as a command.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+import storm
+from guest import boot
+from progress import Tried
+from soak import soak_but
+from storm import Storm
+from test_extremes import GUARDS
+from test_leaks import SHOW, counts
+from test_swap_areas import POLICIES
+from tidemark import qemu
+
+SEED = int(os.environ.get("SEED") or 1)
+MILLION, SAMPLE, HUNDREDTH, JUDGED = 1_000_000, 1_200, 10_000, 8_000
+DOCUMENT = qemu.ROOT / "docs/reference/syscalls.md"
+PATH = "ENOENT ENOTDIR ELOOP ENAMETOOLONG EFAULT EIO ENOMEM"
+MEANS = {"*path*": PATH, "*name*": f"{PATH} EPERM EROFS EEXIST EBUSY ENOSPC EMLINK"}
+# What succeeds never, because it must not: nobody sets the clock, turns the machine off, or returns from nothing.
+NEVER = {"none", "pause", "sigsuspend", "rt_sigsuspend", "stime", "settimeofday", "clock_settime", "clock_settime64"}
+NEVER |= {"reboot", "fallocate"}
+
+
+def documented() -> dict[str, set[str]]:
+    """Of each call the errors that the documentation has for it."""
+    found: dict[str, set[str]] = {}
+    table = DOCUMENT.read_text().split("## Errors\n")[1].split("\n## ")[0]
+    for calls, errors in re.findall(r"^\| (`.*`) \| (.*) \|$", table, re.M):
+        for short, long in MEANS.items():
+            errors = errors.replace(short, long)
+        found |= {name: set(errors.split()) for name in re.findall(r"`(\w+)`", calls)}
+    return found
+
+
+def undocumented(table: dict[str, dict[str, int]]) -> list[str]:
+    """Errors that the documentation does not have."""
+    allowed = documented()
+    wrong = []
+    for name, counted in table.items():
+        if name in ("touch", "sysctl", "none"):
+            continue
+        extra = set(counted) - {"ok"} - allowed.get(name.split()[0], set())
+        wrong += [f"{name}: {error}" for error in sorted(extra)]
+    return wrong
+
+
+def check(run: Storm) -> dict[str, dict[str, int]]:
+    """A run with nothing to be said against it: its table. One that fails is made short first."""
+    print(run.command())
+    outcome = storm.run(run)
+    if outcome.wrong:
+        short = storm.shortest(run, outcome.wrong)
+        pytest.fail(f"{outcome.wrong}\n{short.command()}\n{outcome.result.tail()}")
+    table = storm.table(outcome.result.console)
+    assert undocumented(table) == []
+    return table
+
+
+def test_a_sample() -> None:
+    check(Storm(SAMPLE, SEED))
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_million_calls(policy: str) -> None:
+    """Two calls of three that can succeed do; the tables are in the output (-s)."""
+    tried = Tried("storm")
+    if tried.done((policy, SEED)):
+        pytest.skip("has passed with this image")
+    table = check(Storm(MILLION, SEED, vm=policy, timeout=3600))
+    print(storm.covered([table]))
+    assert {name for name, counted in table.items() if not counted["ok"]} == NEVER
+    tried.add((policy, SEED))
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("guard", GUARDS)
+def test_under_a_guard(guard: str) -> None:
+    check(Storm(HUNDREDTH, SEED, cmdline=f"guard={guard}"))
+
+
+@pytest.mark.soak
+def test_freed_objects_are_not_touched() -> None:
+    check(Storm(10 * HUNDREDTH, SEED, cmdline="slab_poison=1"))
+
+
+@pytest.mark.soak
+def test_equal_runs_are_equal() -> None:
+    """Not the images: mke2fs gives each a number and a time of its own."""
+    first, second = (storm.run(Storm(HUNDREDTH, SEED)) for _ in range(2))
+    assert first.result.console == second.result.console
+
+
+@pytest.mark.parametrize("calls", soak_but([SAMPLE, HUNDREDTH], SAMPLE))
+def test_nothing_is_left_behind(calls: int) -> None:
+    """A second storm, with other calls, leaves as many frames, slots and objects as the first."""
+    again = f"/mnt/storm {calls} --seed {SEED + 1} /mnt /tmp"
+    outcome = storm.run(Storm(calls, SEED, after=f"{SHOW}; {again}; {SHOW}; {again}; {SHOW}; "))
+    assert not outcome.wrong, outcome.result.tail()
+    shown = counts(outcome.result)
+    assert len(shown) == 3 and shown[1] == shown[2]
+
+
+def answers(text: str) -> dict[int, tuple[str, str, int]]:
+    """What `storm --judge` printed: of each call its name, its arguments, and its error or 0."""
+    found = re.findall(r"^judge: (\d+) (\S+) (\d+) (\(.*\))$", text, re.M)
+    return {int(i): (name, args, int(error)) for i, name, error, args in found}
+
+
+def test_harmless_calls_answer_as_on_linux(tmp_path: Path) -> None:
+    """But for names of /proc that are not the same, timers that are not there (ITIMER_PROF), and lseek's limits.
+
+    Always the same calls: each difference has been looked at.
+    """
+    command = f"storm {JUDGED} --judge --seed 1"
+    with tempfile.TemporaryDirectory(prefix="tidemark-storm-") as folder:  # a short path, as in the guest
+        words = [str(storm.PROGRAM), *command.split()[1:], folder]
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+    linux = answers(done.stdout.decode())
+    disk, _ = storm.make_disk(tmp_path, ())
+    line = f"mkdir /mnt; mount -t ext2 /dev/sda1 /mnt; /mnt/{command} /mnt"
+    here = answers(boot(line, disk=disk, disk_kind="sim:ram", mem="16M").check_exit().console)
+    assert len(linux) == len(here) > JUDGED // 10
+    differ = [
+        f"{i} {linux[i]} here {here[i][2]}" for i in linux if linux[i][2] != here[i][2] and not known(linux[i], here[i])
+    ]
+    assert differ == []
+
+
+def known(linux: tuple[str, str, int], here: tuple[str, str, int]) -> bool:
+    """Is this a difference that the documentation has, or one of the machines' names?"""
+    assert linux[0] == here[0], "the same call; its arguments may name processes"
+    name, args = linux[0], linux[1]
+    if name in ("lseek", "_llseek"):
+        null = re.match(r"\((0|0x1|0x2), ", args)
+        return bool(null or re.search(r"0x[34], 0|0x[34]\)", args)) or linux[2] == errno.EINVAL
+    return name == "getitimer" or errno.ENOENT in (linux[2], here[2])
+
+
+def test_every_call_is_made_and_has_its_errors() -> None:
+    calls = Path(qemu.ROOT / "tests/kernel/storm/calls.c").read_text()
+    made = set(re.findall(r'^\t\{ "(\w+)"', calls, re.M))
+    there = set(re.findall(r"^(?:SYSCALL0?|SAME)\(\d+, (\w+)", (qemu.ROOT / "kernel/syscall/list.h").read_text(), re.M))
+    assert there - made == set()
+    assert set(documented()) <= made

@@ -1,0 +1,294 @@
+"""Is a mistake in kernel/mm noticed? Small changes made at random, one at a time, each with a build and the tests.
+
+    make coverage                                     # first: which test reaches which line
+    build/venv/bin/python tests/mutation/mutate.py    # 500 changes; goes on after Ctrl-C
+
+A change is drawn by a seed from all of kernel/mm/**/*.c: a line that has code, then one of its changes (changes.py). It
+is made in a copy of the tree, build/mutation/tree. What does not compile does not count; what compiles to the same code
+changes nothing and counts apart. The others must be noticed: by a test on the host that is built from that file, by a
+policy's model in the simulator, or by a test that boots the kernel and ran that line in the last coverage, first the
+quick ones and those that noticed others. --seconds bounds how long these may take, by what they took before; "survived"
+means: survived these. A row for each change is in build/mutation/SEED.ndjson. --survivors tries those that survived
+again, with today's tests.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+import changes
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+from cover import lines  # noqa: E402
+from cover.__main__ import FOLDER, RUNS, executed  # noqa: E402
+from tidemark import covered, qemu  # noqa: E402
+
+PLACE = ROOT / "build/mutation"
+TREE = PLACE / "tree"
+LINKED = {  # what these host tests are linked with is not in the file of what they include
+    "/policy/": ["policy/policies_test"],
+    "/guard/": ["guard/guards_test"],
+    "/seam/": ["seam/rules_test", "seam/ghost_test", "policy/policies_test", "guard/guards_test"],
+}
+MODELS, SOME = "tests/kernel/test_models.py", 6
+LIMIT = 60  # s of host time for one test; one that takes longer has noticed
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(TREE / "tools"), "INSTALL": "no"}
+ENVIRONMENT.pop(covered.FOLDER, None)
+
+
+@dataclass
+class Change:
+    """One change and what came of it: `noticed`, `survived`, `same code`, `no build`; `by` names the test."""
+
+    file: str
+    line: int
+    what: str
+    text: str
+    result: str = ""
+    by: str = ""
+
+
+def drawn(seed: int, code: lines.Ranges) -> Iterator[Change]:
+    """Changes without end, each once; the same for the same seed and sources."""
+    draw, seen = random.Random(seed), set()
+    places = sorted(place for place in code if place[0].startswith("kernel/mm/") and place[0].endswith(".c"))
+    while True:
+        file, number = draw.choice(places)
+        found = list(changes.of((TREE / file).read_text().splitlines()[number - 1]))
+        if not found:
+            continue
+        what, text = draw.choice(found)
+        if (file, number, text) not in seen:
+            seen.add((file, number, text))
+            yield Change(file, number, what, text)
+
+
+# --- what is known of the tests ---
+
+
+def seconds_of_tests() -> dict[str, float]:
+    """How long each test that passed took in the last coverage, by its pytest name."""
+    found = {}
+    for file in FOLDER.glob("times-*.xml"):
+        for case in ElementTree.parse(file).iter("testcase"):
+            module = case.attrib["classname"].replace(".", "/")
+            if not len(case) and (TREE / f"{module}.py").exists():  # no failure, no skip
+                found[f"{module}.py::{case.attrib['name']}"] = float(case.attrib["time"])
+    return found
+
+
+class Reach:
+    """Which test ran which line, and which tests notice much."""
+
+    def __init__(self, code: lines.Ranges) -> None:
+        """Read the last coverage."""
+        self.seconds = seconds_of_tests()
+        mm = {line: places for line, places in code.items() if line[0].startswith("kernel/mm/")}
+        self.lines = {(run / covered.NAME).read_text(): lines.run(mm, executed(run)) for run in RUNS.iterdir()}
+        self.noticed: Counter[str] = Counter()
+        collect = [sys.executable, "-m", "pytest", "--collect-only", "-n0", "-m", "", MODELS]
+        said = subprocess.run(collect, cwd=TREE, env=ENVIRONMENT, capture_output=True, text=True).stdout
+        self.models = [line for line in said.splitlines() if "::" in line]
+
+    def of_simulator(self, file: str) -> list[str]:
+        """Tests that run a policy in the simulator, beside a model of it: some of each kind."""
+        if "/policy/" not in file:
+            return []
+        name = re.compile(rf"[\[-]{re.escape(Path(file).stem)}[\]-]")
+        return [test for test in self.models if name.search(test)][:SOME]
+
+    def tests(self, change: Change, seconds: float) -> list[str]:
+        """Those that ran the line, as many as fit into `seconds`: the best of each module, then the second best ...
+
+        Tests of one module are much alike. The best is the one that has noticed most for the time it takes.
+        """
+        there, of_module, ranked = (change.file, change.line), Counter[str](), []
+        found = [test for test, ran in self.lines.items() if there in ran and test in self.seconds]
+        for test in sorted(found, key=lambda test: self.seconds[test] / (1 + self.noticed[test])):
+            module = test.partition("::")[0]
+            ranked.append((of_module[module], self.seconds[test], test))
+            of_module[module] += 1
+        chosen, left = [], seconds
+        for _, took, test in sorted(ranked):
+            left -= took
+            if left < 0 and chosen:
+                break
+            chosen.append(test)
+        return chosen
+
+
+# --- one change ---
+
+
+def make(*targets: str) -> bool:
+    """Build targets in the copy, with the compiler of this tree; False when one cannot be built."""
+    compiler = re.split(r" \d+\.", (ROOT / "build/flags").read_text())[0]
+    command = ["make", "-s", "-f", "tools/build.mk", f"CC={compiler}", *targets]
+    return subprocess.run(command, cwd=TREE, env=ENVIRONMENT, capture_output=True).returncode == 0
+
+
+def code_of(file: str) -> bytes:
+    """The object of a source in the copy, without what debuggers read."""
+    bare = PLACE / "bare.o"
+    made = (TREE / "build" / file).with_suffix(".o")
+    subprocess.run(["objcopy", "--strip-debug", str(made), str(bare)], check=True)
+    return bare.read_bytes()
+
+
+def host_tests(file: str) -> list[str]:
+    """The programs of the host tests that are built from a source."""
+    found = []
+    for depends in sorted((ROOT / "build/host").rglob("*.d")):
+        if file in depends.read_text().split() and depends.name.endswith("_test.d"):
+            found.append(str(depends.relative_to(ROOT).with_suffix("")))
+    for folder, programs in LINKED.items():
+        found += [f"build/host/kernel/mm/{program}" for program in programs if folder in file]
+    return list(dict.fromkeys(found))
+
+
+def noticed_on_host(file: str) -> str:
+    """The host test that fails, or nothing. One that does not build has noticed nothing."""
+    for program in host_tests(file):
+        if make(program):
+            try:
+                done = subprocess.run([str(TREE / program)], cwd=TREE, capture_output=True, timeout=LIMIT)
+            except subprocess.TimeoutExpired:
+                return program
+            if done.returncode:
+                return program
+    return ""
+
+
+def noticed_in_guest(tests: list[str]) -> str:
+    """The first of the tests that fails, or nothing."""
+    command = [sys.executable, "-m", "pytest", "-n0", "-x", "-q", "--tb=no", "-rfE", "-m", "", f"--timeout={LIMIT}"]
+    if not tests:
+        return ""
+    done = subprocess.run([*command, *tests], cwd=TREE, env=ENVIRONMENT, capture_output=True, text=True)
+    failing = [line.split(" ")[1] for line in done.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+    if done.returncode not in (0, 1):
+        raise SystemExit(f"pytest ended with {done.returncode}:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return next((test for test in tests if test.startswith(failing[0])), failing[0]) if failing else ""
+
+
+def outcome(change: Change, reach: Reach, seconds: float) -> tuple[str, str]:
+    """What came of a change that is made in the copy, and by which test."""
+    target = str(Path("build", change.file).with_suffix(".o"))
+    if not make(target):
+        return "no build", ""
+    if code_of(change.file) == (PLACE / "before.o").read_bytes():
+        return "same code", ""
+    if by := noticed_on_host(change.file):
+        return "noticed", by
+    if not make("all"):
+        return "no build", ""
+    tests = reach.of_simulator(change.file) + reach.tests(change, seconds)
+    by = noticed_in_guest(tests)
+    reach.noticed[by] += bool(by)
+    return ("noticed", by) if by else ("survived", f"{len(tests)} tests")
+
+
+def tried(change: Change, reach: Reach, seconds: float) -> Change:
+    """The change with what came of it; the copy is as it was afterwards, also when Ctrl-C comes."""
+    path = TREE / change.file
+    original = path.read_text()
+    make(str(Path("build", change.file).with_suffix(".o")))
+    (PLACE / "before.o").write_bytes(code_of(change.file))
+    text = original.splitlines(keepends=True)
+    text[change.line - 1] = change.text + "\n"
+    try:
+        path.write_text("".join(text))
+        change.result, change.by = outcome(change, reach, seconds)
+    finally:
+        path.write_text(original)
+    return change
+
+
+# --- all of them ---
+
+
+def copy_tree(fresh: bool) -> None:
+    """The copy, with today's tests. Its kernel stays the one that the seed has drawn from, unless it is to be fresh."""
+    if fresh or not TREE.exists():
+        shutil.rmtree(PLACE, ignore_errors=True)
+        TREE.parent.mkdir(parents=True)
+        skipped = shutil.ignore_patterns("coverage", "mutation", "graded", ".git", "__pycache__", "venv")
+        shutil.copytree(ROOT, TREE, symlinks=True, ignore=skipped)
+    shutil.copytree(ROOT / "tests", TREE / "tests", dirs_exist_ok=True)
+    for test in ROOT.glob("kernel/**/*_test.c"):
+        shutil.copy2(test, TREE / test.relative_to(ROOT))
+
+
+def told(rows: list[Change], last: Change | None = None) -> None:
+    """One line: the last change, and how many there were of each result."""
+    count = Counter(row.result for row in rows)
+    judged = count["noticed"] + count["survived"]
+    share = f"{count['noticed'] / judged:.1%}" if judged else "none"
+    if last:
+        print(f"{last.result:9} {last.file}:{last.line} {last.what}  {last.by}")
+    print(
+        f"    {judged} judged, {share} noticed; {count['same code']} the same code; {count['no build']} do not build",
+        flush=True,
+    )
+
+
+def judge(log: Path, total: int, drawing: Iterator[Change], reach: Reach, seconds: float) -> None:
+    """Go on until `total` changes are judged."""
+    rows = [Change(**json.loads(line)) for line in log.read_text().splitlines()] if log.exists() else []
+    for _ in rows:
+        next(drawing)
+    with log.open("a") as file:
+        while sum(row.result in ("noticed", "survived") for row in rows) < total:
+            rows.append(tried(next(drawing), reach, seconds))
+            file.write(json.dumps(asdict(rows[-1])) + "\n")
+            file.flush()
+            told(rows, rows[-1])
+
+
+def again(log: Path, reach: Reach, seconds: float) -> None:
+    """Those that survived once more; the log says what came of them."""
+    rows = [Change(**json.loads(line)) for line in log.read_text().splitlines()]
+    for at, row in enumerate(rows):
+        if row.result == "survived":
+            rows[at] = tried(row, reach, seconds)
+            log.write_text("".join(json.dumps(asdict(row)) + "\n" for row in rows))
+            told(rows, rows[at])
+
+
+def main() -> None:
+    """Draw, try, count."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=1, help="of the draw (1)")
+    parser.add_argument("--changes", type=int, default=500, help="how many to judge (500)")
+    parser.add_argument("--seconds", type=float, default=60, help="of tests for one change (60)")
+    parser.add_argument("--survivors", action="store_true", help="try those that survived again")
+    parser.add_argument("--fresh", action="store_true", help="from today's kernel, forgetting all results")
+    args = parser.parse_args()
+    copy_tree(args.fresh)
+    code = lines.ranges(TREE, TREE / qemu.KERNEL)
+    reach, log = Reach(code), PLACE / f"{args.seed}.ndjson"
+    print(f"seed {args.seed}; results are in {log.relative_to(ROOT)}")
+    if args.survivors:
+        again(log, reach, args.seconds)
+    else:
+        judge(log, args.changes, drawn(args.seed, code), reach, args.seconds)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit("stopped; the same command goes on")

@@ -1,0 +1,48 @@
+"""What failed, made shorter as long as it still fails.
+
+`shrink` is ddmin (Zeller and Hildebrandt, Simplifying and isolating failure-inducing input, 2002): pieces of a list
+are left out, first halves, then ever smaller ones, until no single item can go. `smaller` does the same for a number.
+Both ask `fails`, which tries a candidate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def shrink(items: list[T], fails: Callable[[list[T]], bool]) -> list[T]:
+    """A part of `items`, in their order, that fails, of which no single item can be left out.
+
+    `items` itself is known to fail and is not tried. With n items there are n² trials at worst, of some log n when one
+    item alone is to blame.
+    """
+    pieces = 2
+    while items:
+        size = -(-len(items) // pieces)
+        for at in range(0, len(items), size):
+            rest = items[:at] + items[at + size :]
+            if fails(rest):
+                items, pieces = rest, max(pieces - 1, 2)
+                break
+        else:
+            if size == 1:
+                break
+            pieces = min(2 * pieces, len(items))
+    return items
+
+
+def smaller(value: int, fails: Callable[[int], bool], low: int) -> int:
+    """The least number from `low` on that fails, found by halving; `value` is known to fail and is not tried.
+
+    It is the least one if every larger one fails too; otherwise it is one that fails, and the one below it does not.
+    """
+    while low < value:
+        middle = (low + value) // 2
+        if fails(middle):
+            value = middle
+        else:
+            low = middle + 1
+    return value

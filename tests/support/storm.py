@@ -1,0 +1,216 @@
+"""Random system calls in the guest: a run of the program `storm`, what is wrong with it, the shortest that fails.
+
+As a program: one run, and with --shrink the shortest list of calls that fails in the same way, as a command.
+
+    python tests/support/storm.py 20000 --seed 3 --vm ws --shrink
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import ext2
+from guest import Result, boot
+from shrink import shrink
+from tidemark import qemu
+
+PROGRAM = qemu.ROOT / "build/user/storm"
+PAGE, SECTOR, FIRST = 4096, 512, 8
+SWAP_PAGES = 512
+ROUND = 4000  # main.c
+Range = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Storm:
+    """A run: `keep` are the calls that are made of those drawn, as ranges; none: all."""
+
+    calls: int
+    seed: int = 1
+    keep: tuple[Range, ...] = ()
+    vm: str = "2q"
+    mem: str = "6M"
+    swap: str = "sim:ssd,size=24M"
+    cmdline: str = ""
+    after: str = ""
+    timeout: float = 900
+    qemu_flags: str = ""
+
+    def command(self) -> str:
+        """What runs it again."""
+        keep = f" --keep {ranges_text(self.keep)}" if self.keep else ""
+        more = f" --cmdline '{self.cmdline}'" if self.cmdline else ""
+        return (
+            f"PYTHONPATH=tools python tests/support/storm.py {self.calls} --seed {self.seed} --vm {self.vm}"
+            f" --mem {self.mem} --swap {self.swap}{more}{keep}"
+        )
+
+
+@dataclass
+class Outcome:
+    """What came of it. `wrong`: in one line what is not as it must be, without numbers that change; empty: nothing."""
+
+    result: Result
+    image: bytes
+    wrong: str
+
+
+def ranges_text(keep: tuple[Range, ...]) -> str:
+    return ",".join(f"{a}-{b}" if a != b else str(a) for a, b in keep)
+
+
+def ranges(text: str) -> tuple[Range, ...]:
+    """What ranges_text has written."""
+    found = (part.partition("-") for part in text.split(",") if part)
+    return tuple((int(a), int(b or a)) for a, _, b in found)
+
+
+def make_disk(folder: Path, keep: tuple[Range, ...]) -> tuple[Path, list[Path]]:
+    """A disk with the program on ext2 (sda1), an ext2 to mount (sda2), an area to swap to (sda3); and the parts."""
+    content = folder / "content"
+    content.mkdir()
+    subprocess.run(["strip", "-o", content / "storm", PROGRAM], check=True)
+    (content / "keep").write_text(ranges_text(keep) + "\n")
+    parts = [ext2.make(folder / "one", "6M", "-b", "1024", content=content)]
+    parts += [ext2.make(folder / "two", "2M", "-b", "1024")]
+    area = bytearray(SWAP_PAGES * PAGE)
+    struct.pack_into("<III", area, 1024, 1, SWAP_PAGES - 1, 0)
+    area[PAGE - 10 : PAGE] = b"SWAPSPACE2"
+    (folder / "swap").write_bytes(area)
+    disk = bytearray(FIRST * SECTOR)
+    for n, part in enumerate([*parts, folder / "swap"]):
+        raw = part.read_bytes()
+        kind = 0x82 if part.name == "swap" else 0x83
+        struct.pack_into("<BxxxBxxxII", disk, 446 + 16 * n, 0, kind, len(disk) // SECTOR, len(raw) // SECTOR)
+        disk += raw
+    disk[510:512] = b"\x55\xaa"
+    (folder / "disk").write_bytes(disk)
+    return folder / "disk", parts
+
+
+def judge_disk(disk: Path, parts: list[Path]) -> str:
+    """What e2fsck has to say, or nothing."""
+    raw, at = disk.read_bytes(), FIRST * SECTOR
+    for part in parts:
+        size = part.stat().st_size
+        part.write_bytes(raw[at : at + size])
+        at += size
+        try:
+            ext2.check(part)
+        except AssertionError as error:
+            return f"e2fsck {part.name}: " + re.sub(r"\d+", "N", str(error).splitlines()[2])
+    return ""
+
+
+def judge_console(result: Result) -> str:
+    """What the console says that it must not, or nothing."""
+    if panic := re.search(r"^panic: (.*)$", result.console, re.M):
+        return panic[0]
+    if result.exit == qemu.TIMED_OUT:
+        return "does not end"
+    if found := re.search(r"^(?:storm|umount): (?!.*=).*$", result.console, re.M):
+        return re.sub(r"\d+", "N", found[0])
+    if result.exit != qemu.OK or "failures=0" not in result.console or "\nok\n" not in result.console:
+        return f"exit {result.exit}"
+    return ""
+
+
+def run(storm: Storm) -> Outcome:
+    """One run."""
+    with tempfile.TemporaryDirectory(prefix="tidemark-storm-") as name:
+        disk, parts = make_disk(Path(name), storm.keep)
+        keep = " --keep /mnt/keep" if storm.keep else ""
+        result = boot(
+            "mkdir /mnt; mount -t ext2 /dev/sda1 /mnt; "
+            f"/mnt/storm {storm.calls} --seed {storm.seed}{keep} /mnt /tmp; {storm.after}"
+            "umount /mnt; cat /proc/vm/check",
+            disk=disk,
+            disk_kind="sim:ssd",
+            mem=storm.mem,
+            swap=storm.swap,
+            vm=storm.vm,
+            cmdline=storm.cmdline or None,
+            timeout=storm.timeout,
+            qemu_flags=storm.qemu_flags,
+        )
+        wrong = judge_console(result) or judge_disk(disk, parts)
+        return Outcome(result, disk.read_bytes(), wrong)
+
+
+def table(console: str) -> dict[str, dict[str, int]]:
+    """Of each call how often it succeeded (ok) and how often it failed with which error."""
+    found = {}
+    for name, counts in re.findall(r"^storm: ([\w ]+): (ok=.*)$", console, re.M):
+        found[name] = {key: int(n) for key, n in re.findall(r"(\w+)=(\d+)", counts)}
+    return found
+
+
+def covered(tables: list[dict[str, dict[str, int]]]) -> str:
+    """The tables of several runs added up, as text: each call, its successes, its failures by error."""
+    lines = []
+    for name in tables[0]:
+        sums: dict[str, int] = {}
+        for one in tables:
+            for key, n in one[name].items():
+                sums[key] = sums.get(key, 0) + n
+        failed = " ".join(f"{key}={n}" for key, n in sums.items() if key != "ok")
+        lines.append(f"{name:24} {sums['ok']:8}  {failed}")
+    return "\n".join(lines)
+
+
+def shortest(storm: Storm, wrong: str, say: Callable[[str], None] = print) -> Storm:
+    """The same run with as few calls as still fail so; found from whole rounds down to single calls."""
+    tried = 0
+
+    def with_keep(items: list[Range]) -> Storm:
+        return Storm(**{**vars(storm), "keep": tuple(items)})
+
+    def fails(items: list[Range]) -> bool:
+        nonlocal tried
+        tried += 1
+        failed = bool(items) and run(with_keep(items)).wrong == wrong
+        say(f"{tried}: {sum(b - a + 1 for a, b in items)} calls in {len(items)} ranges: {'fails' if failed else 'no'}")
+        return failed
+
+    items = list(storm.keep) or [(a, min(a + ROUND, storm.calls) - 1) for a in range(0, storm.calls, ROUND)]
+    last = next((i for i in range(len(items) - 1, -1, -1) if fails(items[i : i + 1])), None)
+    items = items[last : last + 1] if last is not None else shrink(items, fails)
+    while any(a < b for a, b in items):
+        halves = [((a, (a + b) // 2), ((a + b) // 2 + 1, b)) if a < b else ((a, b),) for a, b in items]
+        items = shrink([part for pair in halves for part in pair], fails)
+    return with_keep(items)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("calls", type=int)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--vm", default="2q")
+    parser.add_argument("--mem", default="6M")
+    parser.add_argument("--swap", default="sim:ssd,size=24M")
+    parser.add_argument("--cmdline", default="")
+    parser.add_argument("--keep", type=ranges, default=())
+    parser.add_argument("--timeout", type=float, default=900, help="s of this machine's time")
+    parser.add_argument("--qemu-flags", default="", help="more arguments for QEMU, as -s for gdb")
+    parser.add_argument("--shrink", action="store_true", help="the shortest list of calls that fails so")
+    options = vars(parser.parse_args())
+    shrinks = options.pop("shrink")
+    storm = Storm(**options)
+    outcome = run(storm)
+    print(outcome.result.console)
+    print(outcome.wrong or "nothing is wrong")
+    if outcome.wrong and shrinks:
+        print(shortest(storm, outcome.wrong).command())
+    return bool(outcome.wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

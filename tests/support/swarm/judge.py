@@ -1,0 +1,202 @@
+"""What a run must not do, whatever it was made of. Each rule answers with words that stay the same when the run is made
+shorter: so it can be told whether it still fails in the same way."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+
+from guest import parse_summary
+from tidemark import qemu
+
+from swarm.known import Item
+from swarm.session import ROUND, STARVED, Session, mke2fs, rounds_of
+
+HOST_S = 900  # a machine may have much else to do
+ENDS = (qemu.OK, qemu.FAILED, qemu.CUT)  # the power is cut only when a run says so
+FREE = ("frames", "nr_swap_free")
+COUNTS = ("nr_free_pages", "nr_isolated", "nr_anon_pages", "nr_writeback", "nr_slab_objects", "nr_swap_free")
+
+# Lines that must not be there, and what is kept of them as the failure's name.
+NEVER = (
+    r"\bBUG\b.*",
+    r"PANIC.*|panic: .*",
+    r"\w+ violation: .*|policy_violation [1-9]",
+    r"Assertion.*|ASSERT.*",
+    r"slab: .*(?:poison|corrupt).*",
+)
+# So too, unless a disk failed on purpose. A worker of torture that gets no memory counts as corrupt; what is corrupt is
+# named before. The words that a process of `shared` did not come to write, since it was killed, count too.
+SOUND_DISK = (
+    r"^R (?!torture |shared .*failed=[1-9]).*(corrupt=[1-9])",
+    r"\d+ words differ",
+    r"ext2: .*",
+    r"umount: /mnt: .*",
+)
+# What explains that a process did not end as it should.
+KILLED_FOR_MEMORY = r"^Out of memory: \d+ frames free"
+EXCUSES = (KILLED_FOR_MEMORY, r"No space left", r": Out of memory", r"Cannot allocate memory", r"Resource temporarily")
+INIT_DIED = "panic: init died: signal 7\n"  # its pages were on a disk that failed on purpose
+MAY_FAIL = ("sh", "kill", "swapon", "swapoff", "mkswap", "forkbomb", "echo", "fstools", "rm", "cat", "sleep", "find")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run left: its code (of qemu.py), console, telemetry, and the disk."""
+
+    code: int
+    console: str
+    telemetry: bytes
+    disk: bytes
+
+
+def perform(session: Session, folder: Path) -> Outcome:
+    """Run it; its files are in the folder, and stay until the next run. OSError when there is no room for them."""
+    telemetry, image = folder / "telemetry.ndjson", folder.absolute() / "disk.img"
+    telemetry.write_bytes(b"")
+    s = replace(session.settings, telemetry=str(telemetry), timeout=HOST_S)
+    if session.disk:
+        image.unlink(missing_ok=True)
+        env = {**os.environ, "PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin"}
+        subprocess.run(mke2fs(session.disk, image), env=env, check=True, capture_output=True, cwd=qemu.ROOT)
+        s = replace(s, disk=str(image))
+    out = io.BytesIO()
+    code, _ = qemu.run_typed(s, session.text.encode(), out)
+    console = out.getvalue().decode("ascii", "replace").replace("\r", "")
+    return Outcome(code, console, telemetry.read_bytes(), image.read_bytes() if session.disk else b"")
+
+
+def without_numbers(text: str) -> str:
+    """The words of a line, by which it is known again."""
+    return re.sub(r"0x[0-9a-f]+|\b[0-9a-f]{8}\b|\d+", "N", text).strip()
+
+
+def ended(outcome: Outcome) -> Iterator[str]:
+    """The run came to its end."""
+    if any(line.startswith(STARVED) for line in lines(outcome)):
+        yield "a process was not at its end when its time was over"
+    elif outcome.code not in ENDS:
+        yield qemu.REASON[outcome.code].partition(";")[0].partition(":")[0].partition("{")[0].strip()
+
+
+def lines(outcome: Outcome) -> list[str]:
+    """Those of the console, but for what was typed."""
+    return [line for line in outcome.console.splitlines() if not line.startswith("tidemark$ ")]
+
+
+def nothing_bad(outcome: Outcome, items: list[Item]) -> Iterator[str]:
+    """No line that says that something is broken."""
+    never = NEVER if on_purpose(items, "fail") else (*NEVER, *SOUND_DISK)
+    for line in lines(outcome):
+        if found := re.search("|".join(never), line):
+            yield without_numbers(found[found.lastindex or 0])
+
+
+def checks(outcome: Outcome, items: list[Item], rounds: int) -> Iterator[str]:
+    """/proc/vm/check says ok after each round, in the middle too if it was asked."""
+    for line in lines(outcome):
+        if found := re.match(r"\D+: \d+, counted \d+$", line):
+            yield f"check: {without_numbers(found[0])}"
+    parts = outcome.console.split(f"\n{ROUND} ")[1:]
+    if outcome.code not in (qemu.OK, qemu.FAILED) or re.search(KILLED_FOR_MEMORY, outcome.console, re.MULTILINE):
+        return  # it may have been the shell, or cat
+    if len(parts) != rounds and not on_purpose(items, "fail"):  # the shell's pages may have been what failed
+        yield "a round is missing"
+    for part in parts:
+        if "ok" not in part.partition("\ntidemark$ ")[0].splitlines():
+            yield "check is not ok"
+
+
+def on_purpose(items: list[Item], *words: str) -> bool:
+    """Was one of these drawn?"""
+    return any(word in item.text for item in items for word in words if item.kind in ("word", "act"))
+
+
+def excused(outcome: Outcome) -> bool:
+    """Was there a reason for processes to fail?"""
+    return any(re.search(excuse, line) for line in lines(outcome) for excuse in EXCUSES)
+
+
+def processes(outcome: Outcome, items: list[Item]) -> Iterator[str]:
+    """Every process ended well, unless it was killed on purpose, or for memory."""
+    if excused(outcome) or on_purpose(items, "fail", "kill", "cut="):
+        return
+    if found := re.search(r"\blost=[1-9]", outcome.console):
+        yield without_numbers(found[0])
+    for row in parse_summary(outcome.console.replace("  PID COMMAND", "  pid COMMAND")):
+        if row["EXIT"] != "0" and row["COMMAND"] not in MAY_FAIL and not expected(row):
+            yield f"{row['COMMAND']} ended with {row['EXIT']}"
+
+
+def expected(row: dict[str, str]) -> bool:
+    """Does this program end its processes so?"""
+    return row["COMMAND"] in ("spin", "torture") and row["EXIT"] in ("-9", "-15", "42")
+
+
+def killed_with_room(outcome: Outcome, items: list[Item]) -> Iterator[str]:
+    """Nobody is killed for memory while much of the swap area is free, and its disk takes pages."""
+    for line in lines(outcome) if not on_purpose(items, "fail") else ():
+        found = re.search(r"^Out of memory: (\d+) frames free, (\d+) swap slots free", line)
+        if found and int(found[2]) > 512:
+            yield "killed for memory, with many swap slots free"
+
+
+def counts(outcome: Outcome) -> list[dict[str, int]]:
+    """What is in use after each round. Of init's and the shell's pages more or fewer may be in memory."""
+    found = []
+    for part in outcome.console.split(f"\n{ROUND} ")[1:]:
+        one = {name: int(n) for name, n in re.findall(r"^(\w+) (\d+)$", part, re.MULTILINE) if name in COUNTS}
+        if len(one) == len(COUNTS):
+            one["frames"] = one.pop("nr_free_pages") + one.pop("nr_anon_pages")
+            found.append(one)
+    return found
+
+
+def leaks(outcome: Outcome) -> Iterator[str]:
+    """Each round but the first kept something: what is kept on purpose is there after a few."""
+    if any(line.startswith("mount: ") for line in lines(outcome)):
+        return  # its disk has failed: what the jobs make stays below /mnt
+    found = counts(outcome)
+    for name in found[0] if found else ():
+        sign = 1 if name in FREE else -1
+        if len(found) > 1 and all(sign * later[name] < sign * one[name] for one, later in pairwise(found)):
+            yield f"leak: {name}"
+
+
+def e2fsck(option: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Over the run's disk."""
+    path = f"{os.environ['PATH']}:/usr/sbin:/sbin"
+    command = ["e2fsck", option, str(folder / "disk.img")]
+    return subprocess.run(command, env={**os.environ, "PATH": path}, capture_output=True, text=True)
+
+
+def disk_is_sound(outcome: Outcome, items: list[Item], folder: Path) -> Iterator[str]:
+    """e2fsck finds nothing to say of a disk that was unmounted; it can mend one that failed, or had no power."""
+    if not outcome.disk or outcome.code not in ENDS:
+        return
+    if outcome.code == qemu.CUT or on_purpose(items, "fail"):
+        e2fsck("-fy", folder)
+    done = e2fsck("-fn", folder)
+    if done.returncode:
+        said = [line for line in done.stdout.splitlines() if line and not line.startswith("Pass")]
+        yield f"e2fsck: {without_numbers(said[0] if said else '')}"
+
+
+def judge(outcome: Outcome, items: list[Item], folder: Path, rounds: int = 0) -> list[str]:
+    """All that is wrong, each once; [] for a good run."""
+    if on_purpose(items, "fail") and INIT_DIED in outcome.console:
+        return []
+    wrong = [
+        *ended(outcome),
+        *nothing_bad(outcome, items),
+        *checks(outcome, items, rounds or rounds_of(items)),
+        *processes(outcome, items),
+    ]
+    wrong += [*killed_with_room(outcome, items), *leaks(outcome), *disk_is_sound(outcome, items, folder)]
+    return list(dict.fromkeys(wrong))

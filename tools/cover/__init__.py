@@ -1,0 +1,1 @@
+"""Which lines of the kernel the tests run: `make coverage`."""

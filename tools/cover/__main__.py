@@ -1,0 +1,117 @@
+"""make coverage: run tests, and say which lines of the kernel none of them ran.
+
+The table has, by folder, how many lines have code, how many of them ran in a guest, and how many there or in a test on
+the host; below it stand the lines that never ran and have no reason in docs/reference/coverage.md. build/coverage keeps
+what was gathered: --report says it again, --add runs more tests of the same kernel.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Set
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+import numpy.typing as npt
+from tidemark import covered, qemu
+
+from cover import host, lines, reasons
+from cover.lines import Line
+
+FOLDER = qemu.ROOT / "build/coverage"
+RUNS, HOST, KERNEL = FOLDER / "runs", FOLDER / "host.json", FOLDER / "kernel"
+USUAL = ["tests/kernel", "tests/lab"]  # the other tests run kernels of other trees, or under gdb
+
+
+def executed(*folders: Path) -> npt.NDArray[np.uint32]:
+    """The addresses, in order, that tests had executed: each is a folder of RUNS."""
+    files = [path for folder in folders for path in folder.glob(f"*{covered.SUFFIX}")]
+    found = np.zeros(0, dtype=np.uint32)
+    for path in files:
+        found = np.union1d(found, np.fromfile(path, dtype=np.uint32))
+    return found
+
+
+def begin(add: bool) -> None:
+    """Forget what was gathered, unless more is to come to it; SystemExit when it is of another kernel."""
+    kernel = hashlib.sha256((qemu.ROOT / qemu.KERNEL).read_bytes()).hexdigest()
+    if not add:
+        shutil.rmtree(FOLDER, ignore_errors=True)
+        RUNS.mkdir(parents=True)
+        KERNEL.write_text(kernel)
+    elif not KERNEL.exists() or KERNEL.read_text() != kernel:
+        sys.exit("coverage: what was gathered is of another kernel; without --add it is gathered anew")
+
+
+def gather(arguments: list[str]) -> int:
+    """Run pytest, with every QEMU watched, then the tests on the host; pytest's status."""
+    times = f"--junitxml={FOLDER}/times-{os.getpid()}.xml"
+    watched = {**os.environ, covered.FOLDER: str(RUNS)}
+    status = subprocess.run([sys.executable, "-m", "pytest", times, *arguments], cwd=qemu.ROOT, env=watched).returncode
+    if not HOST.exists():
+        print("== the tests on the host, built with gcov", flush=True)
+        HOST.write_text(json.dumps(sorted(host.run(qemu.ROOT))))
+    return status
+
+
+def table(all_lines: Set[Line], guest: Set[Line], either: Set[Line]) -> Iterator[str]:
+    """A row for each folder, and one for all."""
+    rows: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
+    for line in all_lines:
+        for name in (str(PurePosixPath(line[0]).parent), "all"):
+            for column, lines_there in enumerate((all_lines, guest, either)):
+                rows[name][column] += line in lines_there
+    yield f"{'folder':28} {'lines':>6} {'guest':>6} {'+ host':>6} {'never':>6} {'run':>7}"
+    for name, (total, in_guest, ran) in sorted(rows.items(), key=lambda row: (row[0] == "all", row[0])):
+        yield f"{name:28} {total:6} {in_guest:6} {ran:6} {total - ran:6} {ran / total:7.1%}"
+
+
+def listed(never: Iterable[Line]) -> Iterator[str]:
+    """The lines themselves, by file; the file with most of them first."""
+    by_file: dict[str, list[int]] = defaultdict(list)
+    for file, number in sorted(never):
+        by_file[file].append(number)
+    for file, numbers in sorted(by_file.items(), key=lambda item: -len(item[1])):
+        source = (qemu.ROOT / file).read_text().splitlines()
+        yield ""
+        yield from (f"{file}:{number}: {source[number - 1].strip()}" for number in numbers)
+
+
+def report() -> None:
+    """Print the table and the list of what was gathered."""
+    code = lines.ranges(qemu.ROOT, qemu.ROOT / qemu.KERNEL)
+    guest = lines.run(code, executed(*RUNS.iterdir()))
+    on_host = {(file, number) for file, number in json.loads(HOST.read_text())} if HOST.exists() else set()
+    either = guest | (on_host & code.keys())
+    print(*table(code.keys(), guest, either), sep="\n")
+    never = code.keys() - either
+    unexplained = reasons.without(qemu.ROOT, never)
+    print(f"\n{len(never)} lines never ran; {reasons.PAGE} explains {len(never) - len(unexplained)}. The others:")
+    print(*listed(unexplained), sep="\n")
+
+
+def main() -> int:
+    """Gather, unless --report; print."""
+    parser = argparse.ArgumentParser(
+        usage="python -m cover [--report | --add] [PYTEST-ARGUMENT...]", description=__doc__
+    )
+    parser.add_argument("--report", action="store_true", help="say again what the last run gathered")
+    parser.add_argument("--add", action="store_true", help="to what was gathered of the same kernel")
+    args, tests = parser.parse_known_args()
+    status = 0
+    if not args.report:
+        begin(args.add)
+        status = gather(tests or USUAL)
+    report()
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,67 @@
+"""Lines of the kernel, and the addresses of their code.
+
+A line counts when .debug_line gives code for it in build/tidemark.elf and more than a brace stands in it. It has run
+when an instruction of that code was executed. What the compiler removed or merged with another line is no line here; a
+line of a function that was inlined has code in several places, and one of them is enough. Tests that are linked into
+the kernel do not count.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from posixpath import normpath
+
+import numpy as np
+import numpy.typing as npt
+from elftools.elf.elffile import ELFFile
+
+Line = tuple[str, int]  # a source file below the tree, and a number from 1 on
+Ranges = Mapping[Line, list[tuple[int, int]]]
+
+
+def is_counted(file: str) -> bool:
+    """Is it a source of the kernel, and no test?"""
+    return file.startswith("kernel/") and not file.endswith(("_test.c", "_ktest.c"))
+
+
+def _names(program: object) -> list[str]:
+    """The files that a line program counts by number; DWARF 5 counts from 0 on."""
+    header = program.header  # type: ignore[attr-defined]
+    folders = [entry.DW_LNCT_path.decode() for entry in header.directories]
+    return [normpath(f"{folders[f.DW_LNCT_directory_index]}/{f.DW_LNCT_path.decode()}") for f in header.file_names]
+
+
+def _rows(elf: Path) -> Iterator[tuple[str, int, int, int]]:
+    """(file, line, from, to) of the code of every line, by compilation unit."""
+    with elf.open("rb") as file:
+        dwarf = ELFFile(file).get_dwarf_info()
+        for unit in dwarf.iter_CUs():
+            program = dwarf.line_program_for_CU(unit)
+            if program is None:
+                continue
+            names, last = _names(program), None
+            for state in (entry.state for entry in program.get_entries() if entry.state):
+                if last and last.address < state.address:
+                    yield names[last.file], last.line, last.address, state.address
+                last = None if state.end_sequence else state
+
+
+def ranges(root: Path, elf: Path) -> Ranges:
+    """Where each line that counts has its code: (from, to), `to` not included."""
+    found = defaultdict(list)
+    for file, line, low, high in _rows(elf):
+        if is_counted(file) and line:
+            found[file, line].append((low, high))
+    texts = {file: (root / file).read_text().splitlines() for file in {file for file, _ in found}}
+    return {(file, line): code for (file, line), code in found.items() if texts[file][line - 1].strip(" \t{};")}
+
+
+def run(code: Ranges, executed: npt.NDArray[np.uint32]) -> set[Line]:
+    """The lines of which one of the addresses, which are in order, was executed."""
+    lines = list(code)
+    places = np.array([(which, *place) for which, line in enumerate(lines) for place in code[line]], dtype=np.uint32)
+    which, low, high = places.T
+    hit = np.searchsorted(executed, low) < np.searchsorted(executed, high)
+    return {lines[number] for number in np.unique(which[hit])}

@@ -1,0 +1,39 @@
+"""Why some lines never run: the table of docs/reference/coverage.md, a function in each row."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Set
+from pathlib import Path
+
+from cover.lines import Line
+
+PAGE = "docs/reference/coverage.md"
+ROW = re.compile(r"^\| `(kernel/[\w./]+)` \| (`\w+`(?:, `\w+`)*) \| (.+) \|$", re.M)
+HEAD = re.compile(r"^(?:(?!#|\s|/|enum\b.*;|struct \w+ \{)[^;=]*?\b(\w+)\(|(\w+):)")
+
+
+def functions(text: str) -> dict[int, str]:
+    """The name of the function that each line of a C file lies in, or the last label of an assembler file."""
+    found, name = {}, ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if match := HEAD.match(line):
+            name = match[1] or match[2]
+        if name:
+            found[number] = name
+        if line == "}":
+            name = ""
+    return found
+
+
+def explained(root: Path) -> set[tuple[str, str]]:
+    """(file, function) of every row."""
+    rows = ROW.findall((root / PAGE).read_text())
+    return {(file, name) for file, names, _ in rows for name in re.findall(r"\w+", names)}
+
+
+def without(root: Path, never: Set[Line]) -> set[Line]:
+    """Those of the lines for which no reason is given."""
+    known = explained(root)
+    where = {file: functions((root / file).read_text()) for file in {file for file, _ in never}}
+    return {(file, number) for file, number in never if (file, where[file].get(number, "")) not in known}
