@@ -4,9 +4,9 @@
  *
  * QEMU has had two ways to count instructions without a call: until 8.2 (plugin API 1) an addition
  * to a variable, since 9.0 (API 2) to an element of a "scoreboard". The functions of both are weak,
- * and those that are there decide. QEMU's functions from the one that reads a register on are not part
- * of the API: they are there when QEMU exports all of its symbols, as it does when it is built with
- * modules.
+ * and those that are there decide. QEMU's functions from the one that reads a register on are not
+ * part of the API: they are there when QEMU exports all of its symbols, as it does when it is built
+ * with modules.
  */
 #ifndef PLUGIN_H
 #define PLUGIN_H

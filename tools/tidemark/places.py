@@ -24,6 +24,7 @@ from tidemark.errors import BAD_INPUT, FAILED, USAGE, LabError
 UNITS = {"": 10**9, "s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 # Faults that come in the middle of an instruction: division, segments, protection, pages, alignment.
 FAULTS = tuple(f"trap_{vector}" for vector in (0, 10, 11, 12, 13, 14, 17))
+SLOWER = 4  # times the run's own limit of time, with the plugin
 STATUS = struct.Struct("<Qq")  # has it arrived, and when did it last stop
 
 # What --event knows besides the records of telemetry: the functions that are called then.
@@ -113,7 +114,7 @@ class Machine:
     def __init__(self, settings: qemu.Settings, folder: Path, mode: str, more: str, **options: str | Path) -> None:
         folder.mkdir()
         self.folder, self.console, self.log = folder, folder / results.CONSOLE, folder / "qemu.log"
-        self.limit = settings.timeout
+        self.limit = SLOWER * settings.timeout
         flags = plugin.flags(mode, **options) + more
         settings = replace(settings, qemu_flags=flags, telemetry=str(folder / results.TELEMETRY))
         with contextlib.ExitStack() as held:
