@@ -1,6 +1,6 @@
 /*
- * mode=past: runs up to a place and tells what has happened before it: who wrote to a part of memory,
- * which instructions were executed.
+ * mode=past: runs up to a place and tells what has happened before it: who wrote to a part of
+ * memory, which instructions were executed.
  *
  * A place is a moment of the kernel's clock (place.c). Here instructions are counted, and whenever
  * the guest reads its clock, by rdtsc, count and clock are brought together again: in between one
@@ -9,10 +9,11 @@
  * What a processor writes by itself while it walks page tables, the bits accessed and dirty, is no
  * store of an instruction and is not seen.
  *
- * Options: out=FILE, main=, clock=: as for mode=place. faults=ADDRESS:ADDRESS...: where the kernel's
- * handlers of faults begin. until=NS: the end, or else that of the run.
- * write=LOW-HIGH: physical addresses. pcs=ADDRESS:ADDRESS...; esp=, cr3=: only with this stack pointer, this page directory;
- * page=INDEX_AT:INDEX:OWNER_AT:OWNER: only where eax points to a struct page with these values there.
+ * Options: out=FILE, main=, clock=: as for mode=place. faults=ADDRESS:ADDRESS...: where the
+ * kernel's handlers of faults begin. until=NS: the end, or else that of the run.
+ * write=LOW-HIGH: physical addresses. pcs=ADDRESS:ADDRESS...; esp=, cr3=: only with this stack
+ * pointer, this page directory; page=INDEX_AT:INDEX:OWNER_AT:OWNER: only where eax points to a
+ * struct page with these values there.
  * FILE gets a line for each of the last events before the end, numbers in decimal:
  *
  *   w 1204417 3222373104 151040        place, instruction, the word at LOW afterwards

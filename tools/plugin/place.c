@@ -6,8 +6,8 @@
  * executed, is the same in every run (kernel/arch/x86/time.c has why). QEMU's own timers stop the
  * machine to the nanosecond, so nothing is counted on the way, and nothing slows down.
  *
- * A place may also be told as the Nth execution of an instruction, or of any of several. Then the instruction is left
- * before it has begun.
+ * A place may also be told as the Nth execution of an instruction, or of any of several. Then the
+ * instruction is left before it has begun.
  *
  * Stopping must not move the clock, but a stopped CPU looks idle, and QEMU's main thread skips idle
  * time before it looks whether the machine shall stop: at every stop of a debugger, too. So what
@@ -16,7 +16,8 @@
  *
  * Options: status=FILE, which gets two numbers of 64 bits: whether the machine has arrived, and the
  * time at which it last stopped. main= and clock=: addresses of the kernel's kernel_main, and of
- * its variable clock_start. at=NS, or pc=ADDRESS:ADDRESS...,nth=N. Without either it goes on to the end.
+ * its variable clock_start. at=NS, or pc=ADDRESS:ADDRESS...,nth=N. Without either it goes on to the
+ * end.
  */
 #include "plugin.h"
 
