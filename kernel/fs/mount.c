@@ -186,7 +186,10 @@ static int make_super(const struct fs_type *type, const char *source, bool read_
 	return err;
 }
 
-static int remount(struct inode *root, bool read_only)
+/* One at a time: the file system writes on the disk that it is in use, and may sleep. */
+static struct mutex remount_lock = { .waiters = { LIST_HEAD_INIT(remount_lock.waiters.waiters) } };
+
+static int remount_locked(struct inode *root, bool read_only)
 {
 	struct super_block *sb = root->sb;
 	int err = 0;
@@ -209,6 +212,16 @@ static int remount(struct inode *root, bool read_only)
 		err = super_flush(sb);
 	if (!err)
 		sb->read_only = read_only;
+	return err;
+}
+
+static int remount(struct inode *root, bool read_only)
+{
+	int err;
+
+	mutex_lock(&remount_lock);
+	err = remount_locked(root, read_only);
+	mutex_unlock(&remount_lock);
 	return err;
 }
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import ext2
 import pytest
 from guest import Result, boot
+from progress import Tried
 from soak import soak_but
 from test_block import SECTOR, entry, table
 from tidemark import qemu
@@ -79,7 +80,14 @@ def busy_disk(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 @pytest.mark.parametrize("nth", soak_but(range(1, REQUESTS), 3, 60, 130))
 def test_disk_may_die_at_any_request(tmp_path: Path, busy_disk: bytes, nth: int) -> None:
     """Mounting, reading, running programs, writing, swapping, unmounting: whatever it is in the middle of."""
-    disk = tmp_path / "disk"
+    tried = Tried("dead-disk")
+    if not tried.done(nth):
+        die_at(nth, tmp_path, busy_disk)
+        tried.add(nth)
+
+
+def die_at(nth: int, folder: Path, busy_disk: bytes) -> None:
+    disk = folder / "disk"
     disk.write_bytes(busy_disk)
     work = "; ".join(WORK.splitlines())
     line = f"mkdir /mnt; echo mute:{nth} >/proc/fail; mount -t ext2 /dev/sda1 /mnt; {work}; echo done; {AFTER}"

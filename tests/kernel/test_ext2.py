@@ -35,6 +35,17 @@ def test_random_operations_do_what_the_model_does(tmp_path: Path, block: str, ca
     ext2.compare_dump(image, there.model, tmp_path / "out")
 
 
+@pytest.mark.parametrize("block", BLOCKS)
+def test_what_changes_while_all_is_written_is_written_again(tmp_path: Path, block: str) -> None:
+    """A block that was marked, then written while something waited, then changed once more, must be marked again."""
+    image = ext2.make(tmp_path / "image", "24M", "-b", block, "-N", "800")
+    there = Random(SEED, far=70 << 20)
+    there.run(100)
+    answers, printed = ext2.run(image, ["busy", *there.script, "drop"])
+    assert printed == "" and answers[2:-1] == there.wanted
+    ext2.check(image)
+
+
 @pytest.mark.parametrize(
     "block,case", soak_but([(b, i) for b in BLOCKS for i in range(60)], *[(b, i) for b in BLOCKS for i in range(3)])
 )

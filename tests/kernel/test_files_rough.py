@@ -197,3 +197,13 @@ def test_mount_options_and_features(tmp_path: Path) -> None:
         ]
     )
     assert disk.read_bytes() == bytes(raw)
+
+
+def test_two_remounts_at_once(tmp_path: Path) -> None:
+    """The second one must not take the first one's mark, that the disk is in use, for what it was before."""
+    mount, again = "mount /dev/sda /mnt", "mount -o remount,rw /mnt"
+    commands = f"mkdir /mnt; {mount}; mount -o remount,ro /mnt; {again} & {again} & sleep 0.5; umount /mnt"
+    result = boot(
+        f"{commands}; {mount}; umount /mnt", disk=image(tmp_path, "2M"), disk_kind="sim:hdd", mem="16M"
+    ).check_exit()
+    assert "run e2fsck" not in result.console

@@ -80,6 +80,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
     disk = ext2(tmp_path, {"swap": noise(64), "holes": b"x" + bytes(64 * 4096)}, 8)
     command = (
         f"{MOUNT}; swapon /mnt/swap; mkswap /mnt/holes; swapon /mnt/holes; cp /mnt/swap /ram; swapon /ram;"
+        " mkdir /t; mount -t tmpfs none /t; cp /mnt/swap /t/shared; swapon /t/shared;"
         " mkswap /mnt/swap; swapon /mnt/swap; swapon /mnt/swap; echo x > /mnt/swap; echo x >> /mnt/swap; umount /mnt;"
         f" swapoff /mnt/swap; echo x > /mnt/swap && umount /mnt; {SWAPS}"
     )
@@ -89,6 +90,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
             "^swapon: /mnt/swap: Invalid argument",
             "^swapon: /mnt/holes: Invalid argument",
             "^swapon: /ram: Invalid argument",
+            "^swapon: /t/shared: Invalid argument",
             "^swapon: /mnt/swap: Resource busy",
             "Text file busy",
             "^umount: /mnt: Resource busy",

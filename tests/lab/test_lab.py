@@ -75,7 +75,7 @@ def test_no_head_and_no_number_is_cut_on_a_terminal(
     numbers = summary.of_result(results.load(whole))
     for row in numbers["processes"]:
         row["turnaround_ms"] += 76_000
-    run.show(numbers)
+    run.show(numbers, "")
     said = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
     assert "…" not in said and "turnaround" in said and max(map(len, said.splitlines())) <= width
     assert ("gamma" in said) and ("no room for" in said) == (width == 80)

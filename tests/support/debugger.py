@@ -127,6 +127,20 @@ def debug(command: str, program: str, *steps: str) -> str:
     return session(command, program, *steps).output
 
 
+def replayed(folder: Path, place: Sequence[str], *steps: str) -> Session:
+    """gdb takes the steps at a place of the run of a result, as `tidemark gdb` starts it."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tidemark.cli", "gdb", str(folder), *place],
+        input="\n".join(steps),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=LIMIT,
+        env=os.environ | {"PYTHONPATH": str(qemu.ROOT / "tools")},
+    )
+    return Session(done.stdout, "", "")
+
+
 def ask_at(place: str, *commands: str, stop: str = "break") -> list[str]:
     """Steps: whenever the place is reached (with the stop `tbreak`: once), the commands are given there, and the guest
     goes on."""

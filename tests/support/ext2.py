@@ -7,9 +7,10 @@ import re
 import shutil
 import subprocess
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
-from tidemark import qemu
+from tidemark import disk, qemu
 
 PROGRAM = qemu.ROOT / "build/host/ext2"
 PATH = f"{os.environ['PATH']}:/usr/sbin:/sbin"
@@ -18,21 +19,36 @@ PIECE = 1024
 Shape = dict[str, tuple[str, int, bytes | None]]
 
 
-def tool(name: str, *words: str | Path, ok: tuple[int, ...] = (0,)) -> str:
-    """A program of e2fsprogs: what it printed; it may end with a status of `ok`."""
+def tool(name: str, *words: str | Path, ok: tuple[int, ...] = (0,), born: bool = False, text: str = "") -> str:
+    """A program of e2fsprogs, given a text: what it printed; it may end with a status of `ok`.
+
+    born: it takes the time for that when the guest's clock starts, so that equal commands make equal images."""
     program = shutil.which(name, path=PATH)
     assert program, f"{name} is missing: install the package e2fsprogs"
-    done = subprocess.run([program, *map(str, words)], capture_output=True, timeout=60)
+    done = subprocess.run(
+        [program, *map(str, words)],
+        input=text.encode(),
+        capture_output=True,
+        timeout=60,
+        env={**os.environ, "E2FSPROGS_FAKE_TIME": disk.BORN} if born else None,
+    )
     text = (done.stdout + done.stderr).decode(errors="replace")
     assert done.returncode in ok, f"{name} {' '.join(map(str, words))}: {done.returncode}\n{text}"
     return text
 
 
 def make(path: Path, size: str, *options: str, content: Path | None = None) -> Path:
-    """An image made by mke2fs; size as there ("4M"), content: a folder that it holds."""
+    """An image made by mke2fs; size as there ("4M"), content: a folder of files that it holds."""
     inside = ["-d", str(content)] if content else []
-    tool("mke2fs", "-q", "-F", "-t", "ext2", *options, *inside, path, size)
+    fixed = ["-U", disk.UUID, "-E", f"hash_seed={disk.UUID}"]
+    tool("mke2fs", "-q", "-F", "-t", "ext2", *fixed, *options, *inside, path, size, born=True)
     return path
+
+
+def set_times(image: Path, *names: str) -> None:
+    """All three times of the files in the root: when the guest's clock starts."""
+    fields = [f"sif {name} {which} @{disk.BORN}" for name in names for which in ("atime", "mtime", "ctime")]
+    tool("debugfs", "-w", "-f", "-", image, born=True, text="\n".join(fields) + "\n")
 
 
 def check(image: Path) -> None:
@@ -61,9 +77,14 @@ def run(image: Path, script: list[str], *options: str) -> tuple[list[str], str]:
     return done.stdout.splitlines(), done.stderr
 
 
+@cache
+def row(first: int) -> bytes:
+    return bytes((first + i * 7) % 256 for i in range(256))
+
+
 def written(length: int, seed: int) -> bytes:
-    """The bytes of a script's `write`."""
-    return bytes((seed + i * 7 + i // 256) % 256 for i in range(length))
+    """The bytes of a script's `write`: number i is seed + i * 7 + i / 256."""
+    return b"".join(row((seed + i) % 256) for i in range(-(-length // 256)))[:length]
 
 
 def checksum(content: bytes) -> int:

@@ -1,6 +1,6 @@
 """Random system calls in the guest: a run of the program `storm`, what is wrong with it, the shortest that fails.
 
-As a program: one run, and with --shrink the shortest list of calls that fails in the same way, as a command.
+As a program: one run, and with --shrink a shorter one that fails in the same way, as a command.
 
     python tests/support/storm.py 20000 --seed 3 --vm ws --shrink
 """
@@ -13,13 +13,14 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import ext2
 from guest import Result, boot
-from shrink import shrink
+from shrink import shrink, smaller
 from tidemark import qemu
 
 PROGRAM = qemu.ROOT / "build/user/storm"
@@ -36,6 +37,7 @@ class Storm:
     calls: int
     seed: int = 1
     keep: tuple[Range, ...] = ()
+    workers: int = 6
     vm: str = "2q"
     mem: str = "6M"
     swap: str = "sim:ssd,size=24M"
@@ -50,7 +52,7 @@ class Storm:
         more = f" --cmdline '{self.cmdline}'" if self.cmdline else ""
         return (
             f"PYTHONPATH=tools python tests/support/storm.py {self.calls} --seed {self.seed} --vm {self.vm}"
-            f" --mem {self.mem} --swap {self.swap}{more}{keep}"
+            f" --workers {self.workers} --mem {self.mem} --swap {self.swap}{more}{keep}"
         )
 
 
@@ -80,6 +82,7 @@ def make_disk(folder: Path, keep: tuple[Range, ...]) -> tuple[Path, list[Path]]:
     subprocess.run(["strip", "-o", content / "storm", PROGRAM], check=True)
     (content / "keep").write_text(ranges_text(keep) + "\n")
     parts = [ext2.make(folder / "one", "6M", "-b", "1024", content=content)]
+    ext2.set_times(parts[0], "storm", "keep")
     parts += [ext2.make(folder / "two", "2M", "-b", "1024")]
     area = bytearray(SWAP_PAGES * PAGE)
     struct.pack_into("<III", area, 1024, 1, SWAP_PAGES - 1, 0)
@@ -130,7 +133,7 @@ def run(storm: Storm) -> Outcome:
         keep = " --keep /mnt/keep" if storm.keep else ""
         result = boot(
             "mkdir /mnt; mount -t ext2 /dev/sda1 /mnt; "
-            f"/mnt/storm {storm.calls} --seed {storm.seed}{keep} /mnt /tmp; {storm.after}"
+            f"/mnt/storm {storm.calls} --seed {storm.seed} --workers {storm.workers}{keep} /mnt /tmp; {storm.after}"
             "umount /mnt; cat /proc/vm/check",
             disk=disk,
             disk_kind="sim:ssd",
@@ -166,33 +169,76 @@ def covered(tables: list[dict[str, dict[str, int]]]) -> str:
     return "\n".join(lines)
 
 
-def shortest(storm: Storm, wrong: str, say: Callable[[str], None] = print) -> Storm:
-    """The same run with as few calls as still fail so; found from whole rounds down to single calls."""
-    tried = 0
+class Shrinking:
+    """Tries shorter runs, and keeps the best that fails in the same way; at its bounds no more run fails.
 
-    def with_keep(items: list[Range]) -> Storm:
-        return Storm(**{**vars(storm), "keep": tuple(items)})
+    When calls are left out the others come at other times, so a shorter run may well not fail: nothing is promised
+    but that `best` has failed.
+    """
 
-    def fails(items: list[Range]) -> bool:
-        nonlocal tried
-        tried += 1
-        failed = bool(items) and run(with_keep(items)).wrong == wrong
-        say(f"{tried}: {sum(b - a + 1 for a, b in items)} calls in {len(items)} ranges: {'fails' if failed else 'no'}")
+    def __init__(self, storm: Storm, wrong: str, tries: int, seconds: float, say: Callable[[str], None]) -> None:
+        self.best, self.wrong, self.say = storm, wrong, say
+        self.left, self.end = tries, time.monotonic() + seconds
+
+    def fails(self, **change: object) -> bool:
+        if self.left <= 0 or time.monotonic() > self.end:
+            return False
+        self.left -= 1
+        tried = replace(self.best, **change)  # type: ignore[arg-type]
+        failed = run(tried).wrong == self.wrong
+        self.say(f"{self.left} tries left: {'fails' if failed else 'not so'}: {tried.command()}")
+        if failed:
+            self.best = tried
         return failed
 
-    items = list(storm.keep) or [(a, min(a + ROUND, storm.calls) - 1) for a in range(0, storm.calls, ROUND)]
-    last = next((i for i in range(len(items) - 1, -1, -1) if fails(items[i : i + 1])), None)
-    items = items[last : last + 1] if last is not None else shrink(items, fails)
-    while any(a < b for a, b in items):
-        halves = [((a, (a + b) // 2), ((a + b) // 2 + 1, b)) if a < b else ((a, b),) for a, b in items]
-        items = shrink([part for pair in halves for part in pair], fails)
-    return with_keep(items)
+    def fails_with(self, keep: list[Range]) -> bool:
+        return bool(keep) and self.fails(keep=tuple(keep))
+
+    def rounds(self) -> list[Range]:
+        calls = self.best.calls
+        return list(self.best.keep) or [(a, min(a + ROUND, calls) - 1) for a in range(0, calls, ROUND)]
+
+    def cut_end(self) -> None:
+        """What comes after the failure: up to there the run is the same."""
+        smaller(-(-self.best.calls // ROUND), lambda n: self.fails(calls=min(n * ROUND, self.best.calls)), 1)
+
+    def cut_beginning(self) -> None:
+        """The last round, the last two, four, ..."""
+        items, n = self.rounds(), 1
+        while n < len(items) and not self.fails_with(items[-n:]):
+            n *= 2
+
+    def cut_workers(self) -> None:
+        for workers in range(1, self.best.workers):
+            if self.fails(workers=workers):
+                return
+
+    def cut_within(self) -> None:
+        """Whole rounds, then halves of what is left, down to single calls."""
+        items = shrink(self.rounds(), self.fails_with)
+        while self.left > 0 and any(a < b for a, b in items):
+            halves = [((a, (a + b) // 2), ((a + b) // 2 + 1, b)) if a < b else ((a, b),) for a, b in items]
+            items = shrink([part for pair in halves for part in pair], self.fails_with)
+
+
+def shortest(
+    storm: Storm, wrong: str, tries: int = 60, seconds: float = 1800, say: Callable[[str], None] = print
+) -> Storm:
+    """The same run with fewer calls and processes that still fails so, found with so many tries in so much time."""
+    work = Shrinking(storm, wrong, tries, seconds, say)
+    if not storm.keep:
+        work.cut_end()
+    work.cut_beginning()
+    work.cut_workers()
+    work.cut_within()
+    return work.best
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("calls", type=int)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=6, help="processes that make calls at once")
     parser.add_argument("--vm", default="2q")
     parser.add_argument("--mem", default="6M")
     parser.add_argument("--swap", default="sim:ssd,size=24M")
@@ -206,9 +252,9 @@ def main() -> int:
     storm = Storm(**options)
     outcome = run(storm)
     print(outcome.result.console)
-    print(outcome.wrong or "nothing is wrong")
+    print(f"{outcome.wrong}\n{storm.command()}" if outcome.wrong else "nothing is wrong")
     if outcome.wrong and shrinks:
-        print(shortest(storm, outcome.wrong).command())
+        print(f"shortest that failed so:\n{shortest(storm, outcome.wrong).command()}")
     return bool(outcome.wrong)
 
 

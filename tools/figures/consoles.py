@@ -3,8 +3,9 @@
 
 A table of consoles.toml is one text. With `run` it is a command of the host (`remove`: results of an earlier one), with
 `type` words for Tidemark's prompt, with `steps` commands for gdb on a machine that waits for it, after those of
-`before`, which are not shown. `keep` are regular expressions: lines that match none are left out, and one line `...`
-stands for those between. Names given as arguments choose what is done; none: everything.
+`before`, which are not shown; with `first`, too, they are taken at a place of the run that this command makes. `keep`
+are regular expressions: lines that match none are left out, and one line `...` stands for those between. Names given as
+arguments choose what is done; none: everything.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ try:
 except ModuleNotFoundError:
     import tomli as tomllib
 
-from debugger import marked, session
+from debugger import Session, marked, replayed, session
 from guest import PROMPT, Guest
 
 NOISE = ("Continuing.", "")
@@ -77,7 +78,22 @@ def of_gdb(entry: dict) -> list[str]:
     """Commands of gdb, each with its answer."""
     settings = {name.upper(): str(value) for name, value in entry.get("settings", {}).items()}
     steps = [line for nr, step in enumerate(entry["steps"]) for line in marked(str(nr), step)]
-    found = session(entry["command"], entry["program"], *SHORT, *entry.get("before", []), *steps, **settings)
+    return told(
+        entry, session(entry["command"], entry["program"], *SHORT, *entry.get("before", []), *steps, **settings)
+    )
+
+
+def of_place(entry: dict) -> list[str]:
+    """The same at a place of a run, which is made first."""
+    shutil.rmtree(ROOT / entry["remove"], ignore_errors=True)
+    made = of_shell({"run": entry["first"]})[:1]
+    steps = [line for nr, step in enumerate(entry["steps"]) for line in marked(str(nr), step)]
+    words = entry["shown"].split()[2:]
+    return [*made, f"$ {entry['shown']}", *told(entry, replayed(ROOT / words[0], words[1:], *SHORT, *steps))]
+
+
+def told(entry: dict, found: Session) -> list[str]:
+    """The steps of a session, each with its answer."""
     lines = []
     for nr, step in enumerate(entry["steps"]):
         answer = "\n".join(line for line in found.answer(str(nr)).splitlines() if line.strip() not in NOISE)
@@ -87,7 +103,7 @@ def of_gdb(entry: dict) -> list[str]:
 
 def text_of(entry: dict) -> str:
     """One text, as a Markdown block."""
-    make = of_gdb if "steps" in entry else of_prompt if "type" in entry else of_shell
+    make = of_place if "first" in entry else of_gdb if "steps" in entry else of_prompt if "type" in entry else of_shell
     return "```\n" + "\n".join(make(entry)) + "\n```"
 
 

@@ -4,9 +4,9 @@
  *
  * QEMU has had two ways to count instructions without a call: until 8.2 (plugin API 1) an addition
  * to a variable, since 9.0 (API 2) to an element of a "scoreboard". The functions of both are weak,
- * and those that are there decide. The last four of QEMU's functions, from the one that reads a
- * register on, are not part of the API: they are there when QEMU exports all of its symbols, as it
- * does when it is built with modules.
+ * and those that are there decide. QEMU's functions from the one that reads a register on are not
+ * part of the API: they are there when QEMU exports all of its symbols, as it does when it is built
+ * with modules.
  */
 #ifndef PLUGIN_H
 #define PLUGIN_H
@@ -70,8 +70,31 @@ MAY_LACK int x86_cpu_gdb_read_register(void *cpu, struct byte_array *, int numbe
 MAY_LACK void *qemu_get_cpu(int index);
 MAY_LACK int cpu_memory_rw_debug(void *cpu, uint64_t address, void *buffer, size_t, bool write);
 MAY_LACK int64_t qemu_clock_get_ns(int clock);
+MAY_LACK void timer_init_full(void *timer, void *group, int clock, int scale, int attributes,
+			      void (*)(void *), void *data);
+MAY_LACK void timer_mod_ns(void *timer, int64_t ns);
+MAY_LACK void *qemu_get_aio_context(void);
+MAY_LACK void aio_bh_schedule_oneshot_full(void *context, void (*)(void *), void *data,
+					   const char *name);
+MAY_LACK void cpu_stop_current(void);
+MAY_LACK __attribute__((noreturn)) void cpu_loop_exit_restore(void *cpu, uintptr_t host_pc);
+MAY_LACK int vm_stop(int state);
+MAY_LACK void *qemu_add_vm_change_state_handler(void (*)(void *, bool running, int state), void *);
+MAY_LACK bool runstate_is_running(void);
+MAY_LACK bool cpu_is_stopped(void *cpu);
 struct byte_array *g_byte_array_new(void);
 struct byte_array *g_byte_array_set_size(struct byte_array *, unsigned int size);
+
+struct source_functions { /* GLib's GSourceFuncs */
+	int (*prepare)(void *source, int *timeout);
+	int (*check)(void *source);
+	int (*dispatch)(void *source, void *callback, void *data);
+	void (*finalize)(void *source);
+	void *closure[2];
+};
+void *g_source_new(struct source_functions *, unsigned int size);
+void g_source_set_priority(void *source, int);
+unsigned int g_source_attach(void *source, void *context);
 
 /* What is ours is not QEMU's, whatever it calls its own. */
 #pragma GCC visibility push(hidden)
@@ -109,7 +132,8 @@ struct mode {
 	void (*finish)(void);
 };
 
-extern const struct mode trace_mode, profile_mode, evidence_mode, count_mode, cover_mode;
+extern const struct mode trace_mode, profile_mode, evidence_mode, count_mode, cover_mode,
+	place_mode, past_mode;
 
 #pragma GCC visibility pop
 

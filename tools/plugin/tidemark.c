@@ -6,6 +6,8 @@
  *   -plugin tidemark.so,mode=evidence,out=FILE,...   pages, and a student's code: evidence.c
  *   -plugin tidemark.so,mode=count,out=FILE          instructions between marks: count.c
  *   -plugin tidemark.so,mode=cover,out=FILE          what the kernel executed at all: cover.c
+ *   -plugin tidemark.so,mode=place,status=FILE,...   stops the machine at a place: place.c
+ *   -plugin tidemark.so,mode=past,out=FILE,...       what happened before a place: past.c
  *
  * The guest cannot notice. In an exact run its clock counts instructions, and the plugin adds none:
  * telemetry and console have the same bytes with and without it.
@@ -144,7 +146,8 @@ static void on_exit_of_qemu(uint64_t id, void *data)
 static bool set_option(const char *name, const char *value)
 {
 	static const struct mode *const modes[] = { &trace_mode, &profile_mode, &evidence_mode,
-						    &count_mode, &cover_mode };
+						    &count_mode, &cover_mode,   &place_mode,
+						    &past_mode };
 
 	if (strcmp(name, "mode"))
 		return mode && mode->option(name, value);
@@ -176,8 +179,7 @@ EXPORT int qemu_plugin_install(uint64_t id, const void *info, int argc, char **a
 	if (!set_options(argc, argv))
 		return 1;
 	if (!mode)
-		fail("mode= is missing: %s, %s, %s, %s or %s", trace_mode.name, profile_mode.name,
-		     evidence_mode.name, count_mode.name, cover_mode.name);
+		fail("mode= is missing: trace, profile, evidence, count, cover, place or past");
 	if (!x86_cpu_gdb_read_register || !qemu_get_cpu)
 		fail("this QEMU does not export x86_cpu_gdb_read_register, without which address "
 		     "spaces cannot be told apart; one built with --enable-modules does, as those "

@@ -14,6 +14,7 @@ from tidemark.commands import (
     compare,
     curves,
     export_grade,
+    gdb,
     grade,
     grade_class,
     lab,
@@ -57,6 +58,7 @@ app.command()(sweep.sweep)
 app.command()(curves.curves)
 app.command()(report.report)
 app.command()(profile.profile)
+app.command()(gdb.gdb)
 app.command()(watch.watch)
 app.command()(procs.procs)
 app.command()(sim.sim)

@@ -114,10 +114,28 @@ def drop_refused(result: results.Result) -> None:
         raise LabError(result.meta["reason"], USAGE)
 
 
+def cause(result: results.Result) -> str:
+    """The command that puts gdb at what went wrong in an exact run, if something did; or nothing."""
+    if not result.meta["settings"]["exact"] or result.meta["exit"] is None:
+        return ""
+    try:
+        data = result.telemetry(partial=True)
+    except telemetry.TelemetryError:
+        return ""
+    failed = next((at for at, record in enumerate(data.exits, 1) if record["status"]), 0)
+    event = {qemu.PANICKED: "panic", qemu.HUNG: "hang"}.get(result.meta["exit"], "")
+    if not event and any(record["ev"] == "violation" for record in data.events):
+        event = "violation"
+    if not event and result.meta["exit"] == qemu.FAILED and failed:
+        event = f"exit:{failed}"
+    return f"`tidemark gdb {result.folder} --event {event}` puts gdb there, and goes back." if event else ""
+
+
 def demand_success(result: results.Result) -> None:
     """LabError when the run did not end well; its text has the end of the console. Of a refused one no folder stays."""
     drop_refused(result)
     if result.meta["exit"] != qemu.OK:
-        raise LabError(
-            f"{result.meta['reason']}. The console ends so:\n{result.tail()}\n{result.folder} keeps it.", FAILED
+        text = (
+            f"{result.meta['reason']}. The console ends so:\n{result.tail()}\n{result.folder} keeps it. {cause(result)}"
         )
+        raise LabError(text.rstrip(), FAILED)

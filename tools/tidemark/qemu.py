@@ -61,7 +61,7 @@ QEMU_STATUS = {33: OK, 35: FAILED, 37: PANICKED, 39: HUNG, 41: REFUSED, 43: CUT}
 RESET = "the machine was reset: by a triple fault, unless the command asked for it"
 REASON = {
     FAILED: "the command failed: its status is not 0, its output is above",
-    PANICKED: "the kernel panicked: the backtrace above says where; `make qemu-gdb` stops there",
+    PANICKED: "the kernel panicked: the backtrace above says where; `make qemu-gdb` stops there; `tidemark gdb`, too",
     HUNG: "the kernel hung: its watchdog found no progress; `make qemu-gdb` shows where it is",
     REFUSED: "the kernel refused its command line: the line above says what would be valid",
     CUT: "the power was cut, as cut= said: the disk's image is what was on the medium then",

@@ -373,6 +373,7 @@ int ext2_dir_init(struct inode *dir, struct inode *parent)
 	slot.entry = (void *)(slot.buf.data + EXT2_ENTRY_SIZE(1));
 	slot.entry->size = SECTOR_SIZE - EXT2_ENTRY_SIZE(1);
 	fill_name(&slot, &dots, parent);
+	buf_dirty(&slot.buf); /* append_block has slept: the block may have been written */
 	buf_put(&slot.buf);
 	return 0;
 }

@@ -241,6 +241,7 @@ static int clear_record(struct inode *inode)
 		return err;
 	generation = raw->generation;
 	memset(raw, 0, ext2_fs(inode->sb)->inode_size);
+	buf_dirty(&buf);
 	buf_put(&buf);
 	ext2_info(inode)->raw.generation = generation + 1;
 	return 0;

@@ -60,7 +60,7 @@ static int cut_slot(struct cut *c, u32 *slot, u32 level, u32 from)
 		if (err)
 			return err;
 		err = cut_slots(c, (u32 *)buf.data, 1u << c->fs->addr_bits, level - 1, from);
-		if (from)
+		if (from || err)
 			buf_dirty(&buf);
 		buf_put(&buf);
 		if (err || from)

@@ -148,7 +148,7 @@ int swap_file_on(struct inode *inode, u32 flags)
 	struct swap_file *f;
 	int err;
 
-	if ((inode->mode & S_IFMT) != S_IFREG || !inode->cache.ops || inode->size < 2 * PAGE_SIZE)
+	if ((inode->mode & S_IFMT) != S_IFREG || !inode->cache.bdev || inode->size < 2 * PAGE_SIZE)
 		return -EINVAL;
 	err = protect(inode);
 	if (err)

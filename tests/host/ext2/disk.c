@@ -3,10 +3,12 @@
  * medium. When the power is cut, each sector written since the last flush is there or is not.
  *
  * Blocks of metadata are allocated one by one, so that the address sanitizer sees a byte too far,
- * and freed as soon as they are clean and nobody holds them, so that it sees a use too late.
+ * and freed as soon as they are clean and nobody holds them, so that it sees a use too late. What
+ * was changed and not marked dirty is told when it is read again.
  */
 #include "host.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +19,7 @@ struct write {
 
 struct block {
 	u32 sector, size, refs;
-	bool dirty;
+	bool dirty, forgotten;
 	char *data;
 };
 
@@ -28,6 +30,8 @@ static u32 nr_writes, writes_left = ~0u, cut_seed;
 static void (*when_cut)(void);
 static u32 failing, fail_seed; /* one read in so many is an error; 0: none */
 static struct block **blocks; /* by first sector */
+static bool *lost; /* by first sector: changed since it was written, and gone from memory */
+static bool busy; /* the flusher writes all that is dirty whenever memory is asked for */
 
 u32 host_random(u32 *state)
 {
@@ -43,6 +47,7 @@ void disk_open(const u8 *bytes, u32 size)
 	memcpy(view, bytes, size);
 	memcpy(medium, bytes, size);
 	blocks = calloc(disk.nr_sectors, sizeof(*blocks));
+	lost = calloc(disk.nr_sectors, sizeof(*lost));
 }
 
 static void forget_writes(void)
@@ -63,6 +68,7 @@ void disk_close(void)
 	}
 	forget_writes();
 	free(blocks);
+	free(lost);
 	free(view);
 	free(medium);
 }
@@ -95,6 +101,11 @@ void disk_cut_after(u32 n, u32 seed, void (*on_cut)(void))
 	writes_left = n;
 	cut_seed = seed;
 	when_cut = on_cut;
+}
+
+void disk_busy(void)
+{
+	busy = true;
 }
 
 void disk_fail(u32 one_in, u32 seed)
@@ -144,6 +155,10 @@ static struct block *get(struct super_block *sb, u32 number)
 	struct block *block = blocks[sector];
 
 	if (!block) {
+		if (lost[sector]) {
+			fprintf(stderr, "sector %u lost what was written to it\n", sector);
+			exit(1);
+		}
 		block = calloc(1, sizeof(*block));
 		block->sector = sector;
 		block->size = sb->block_size;
@@ -159,6 +174,9 @@ static void free_if_idle(struct block *block)
 {
 	if (block->refs || block->dirty)
 		return;
+	lost[block->sector] =
+		!block->forgotten &&
+		memcmp(block->data, view + (u64)block->sector * SECTOR_SIZE, block->size);
 	blocks[block->sector] = NULL;
 	free(block->data);
 	free(block);
@@ -173,6 +191,8 @@ int buf_read(struct super_block *sb, u32 number, struct buf *b)
 {
 	struct block *block;
 
+	if (busy)
+		buf_sync_all(&disk);
 	if (failing && host_random(&fail_seed) % failing == 0)
 		return -EIO;
 	if ((u64)(number + 1) * (sb->block_size / SECTOR_SIZE) > disk.nr_sectors)
@@ -198,6 +218,7 @@ int buf_new(struct super_block *sb, u32 number, struct buf *b)
 void buf_dirty(struct buf *b)
 {
 	block_of(b)->dirty = true;
+	block_of(b)->forgotten = false;
 }
 
 void buf_put(struct buf *b)
@@ -212,9 +233,11 @@ void buf_forget(struct super_block *sb, u32 number)
 {
 	struct block *block = blocks[number * (sb->block_size / SECTOR_SIZE)];
 
+	lost[number * (sb->block_size / SECTOR_SIZE)] = false;
 	if (!block)
 		return;
 	block->dirty = false;
+	block->forgotten = true;
 	free_if_idle(block);
 }
 

@@ -4,10 +4,10 @@
 #include "storm.h"
 #include "procfs.h"
 
-enum { KEPT_PAGES = 48, KEPT_FILE_PAGES = 6, MAX_PROCESSES = 512, PATIENCE = 4000 };
+enum { KEPT_PAGES = 48, KEPT_FILE_PAGES = 6, PATIENCE = 4000 };
 
 static uint32_t *kept;
-static int self;
+static int self, last_alive;
 
 static void kept_path(char *path, size_t size, int dir)
 {
@@ -77,31 +77,51 @@ bool control_check(void)
 	return !wrong;
 }
 
-/* A process that has ended, and a thread of the kernel, have no memory. */
-static bool is_alive(const struct process *p)
+/* A process that has ended, and a thread of the kernel, have no memory. Nor has this one, perhaps:
+ * then what cannot be read lives. */
+static bool is_alive(int pid)
 {
-	return p->pid > self && p->vsize;
+	struct process p;
+
+	errno = 0;
+	return process_read(pid, &p) ? p.vsize : errno == ENOMEM;
+}
+
+/* Kill all once; how many they were. */
+static int kill_younger(void)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *entry;
+	int nr = 0;
+
+	if (!dir)
+		return 1; /* as long as memory is short */
+	errno = 0;
+	while ((entry = readdir(dir))) {
+		int pid = atoi(entry->d_name);
+
+		if (pid > self && is_alive(pid)) {
+			kill(pid, SIGKILL);
+			last_alive = pid;
+			nr++;
+		}
+		errno = 0;
+	}
+	nr += errno != 0;
+	closedir(dir);
+	return nr;
 }
 
 bool control_clear(void)
 {
-	static struct process list[MAX_PROCESSES];
-	int nr, alive = 1;
+	int alive = 1;
 
 	for (int turn = 0; alive && turn < PATIENCE; turn++) {
-		nr = process_list(list, MAX_PROCESSES);
-		alive = 0;
-		for (int i = 0; i < nr; i++) {
-			if (!is_alive(&list[i]))
-				continue;
-			kill(list[i].pid, SIGKILL);
-			alive++;
-		}
+		sysctl_restore(); /* with vm.overcommit_memory at 2 there may be no memory to look */
+		alive = kill_younger();
 		sleep_ms(5);
 	}
-	for (int i = 0; alive && i < nr; i++)
-		if (is_alive(&list[i]))
-			printf("storm: process %d (%s, %c) cannot be killed\n", list[i].pid,
-			       list[i].name, list[i].state);
+	if (alive)
+		printf("storm: process %d cannot be killed\n", last_alive);
 	return !alive;
 }

@@ -119,7 +119,6 @@ static bool run_round(uint32_t first, uint32_t end)
 	}
 	if (!control_clear())
 		return false;
-	sysctl_restore();
 	place_clear();
 	return control_check();
 }

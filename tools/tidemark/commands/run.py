@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tidemark import experiment, qemu, results, spread, summary
+from tidemark import experiment, kept, qemu, results, spread, summary
 from tidemark.commands import options
 from tidemark.files import write_csv
 from tidemark.live import LiveLine
@@ -64,8 +64,9 @@ def table_of(rows: list[dict[str, Any]], names: list[str]) -> Table:
     return table
 
 
-def show(numbers: dict[str, Any]) -> None:
-    """The summary (see tidemark.summary.of) as tables on stdout. What a terminal has no room for is left out whole."""
+def show(numbers: dict[str, Any], cause: str) -> None:
+    """The summary (see tidemark.summary.of) as tables on stdout. What a terminal has no room for is left out whole.
+    `cause`: the command for what went wrong."""
     from rich.console import Console
 
     console = Console(width=None if sys.stdout.isatty() else 200, highlight=False)
@@ -158,6 +159,7 @@ def run(
             else:
                 result = experiment.run(settings, folder, live)
                 experiment.drop_refused(result)
+                kept.keep(result, settings.image)
     except KeyboardInterrupt:
         print(f"tidemark: stopped; {folder} keeps what came", file=sys.stderr)
         raise
@@ -169,6 +171,6 @@ def run(
         print(json.dumps({"folder": str(folder), **result.meta, **numbers}, indent=2))
     else:
         if numbers["processes"] or numbers["system"]:
-            show(numbers)
+            show(numbers, experiment.cause(result))
         print(folder)
     experiment.demand_success(result)

@@ -1,0 +1,63 @@
+"""Places of the run, in a session of `tidemark gdb`: where the machine stands, and going elsewhere.
+
+A machine cannot go back, but the run can be made again. `tidemark gdb` does so when it is asked over a socket, and
+gives a machine that stands at another place; gdb lets go of the one it had.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from typing import Any
+
+import gdb
+
+from .errors import TmError
+
+VARIABLE = "TIDEMARK_PLACES"
+
+
+class Session:
+    """The line to `tidemark gdb`, and where the machine stood when it came."""
+
+    def __init__(self) -> None:
+        self.lines: Any = None
+        self.arrived = 0
+
+    def ask(self, **question: Any) -> dict[str, Any]:
+        """The answer to a question (tools/tidemark/backwards.py). TmError when it is a refusal, or nobody answers."""
+        if VARIABLE not in os.environ:
+            raise TmError("only in a session of `tidemark gdb RESULT`, whose run repeats")
+        if not self.lines:
+            self.lines = socket.socket(fileno=int(os.environ[VARIABLE])).makefile("rw")
+        self.lines.write(json.dumps(question) + "\n")
+        self.lines.flush()
+        answer = json.loads(self.lines.readline() or '{"error": "`tidemark gdb` has gone"}')
+        if "error" in answer:
+            raise TmError(answer["error"])
+        return answer
+
+    def now(self) -> int:
+        """Where the machine stands, in ns."""
+        return self.ask(do="now")["ns"]
+
+    def past(self, until: int, **options: Any) -> list[list[Any]]:
+        """What happened before a place: kind, place, instruction, words (tools/plugin/past.c)."""
+        return self.ask(do="past", until=until, **options)["events"]
+
+    def go(self, at: int) -> None:
+        """To another place."""
+        answer = self.ask(do="go", at=at)
+        self.attach(answer["gdb"], answer["ns"])
+
+    def attach(self, path: str, ns: int) -> None:
+        """Take over a machine that stands, and print where."""
+        gdb.execute("disconnect" if gdb.selected_inferior().pid else "echo", to_string=True)
+        gdb.execute(f"target remote {path}", to_string=True)
+        gdb.execute("monitor watchdog_action none", to_string=True)
+        self.arrived = ns
+        print(f"at {ns / 1e9:.9f} s")
+
+
+session = Session()

@@ -1,0 +1,297 @@
+/*
+ * mode=past: runs up to a place and tells what has happened before it: who wrote to a part of
+ * memory, which instructions were executed.
+ *
+ * A place is a moment of the kernel's clock (place.c). Here instructions are counted, and whenever
+ * the guest reads its clock, by rdtsc, count and clock are brought together again: in between one
+ * grows as the other does, except while the processor waits.
+ *
+ * What a processor writes by itself while it walks page tables, the bits accessed and dirty, is no
+ * store of an instruction and is not seen.
+ *
+ * Options: out=FILE, main=, clock=: as for mode=place. faults=ADDRESS:ADDRESS...: where the
+ * kernel's handlers of faults begin. until=NS: the end, or else that of the run.
+ * write=LOW-HIGH: physical addresses. pcs=ADDRESS:ADDRESS...; esp=, cr3=: only with this stack
+ * pointer, this page directory; page=INDEX_AT:INDEX:OWNER_AT:OWNER: only where eax points to a
+ * struct page with these values there.
+ * FILE gets a line for each of the last events before the end, numbers in decimal:
+ *
+ *   w 1204417 3222373104 151040        place, instruction, the word at LOW afterwards
+ *   x 1204417 3222373104 1 2 3 4       place, instruction, eax, edx, ecx, esp
+ */
+#include "plugin.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { NR_EVENTS = 1 << 16, MAX_PCS = 64, NR_CLOCKS = 64 };
+
+struct event {
+	char kind;
+	int64_t place;
+	uint32_t pc, words[4];
+};
+
+static const char *out_name;
+static FILE *out;
+static uint64_t main_pc, clock_at, pcs[MAX_PCS], faults[MAX_PCS];
+static size_t nr_pcs, nr_faults;
+static uint64_t write_low = 1, write_high, esp, cr3;
+static uint32_t index_at, page_index, owner_at, page_owner;
+static int64_t until = INT64_MAX, offset; /* kernel's clock - instructions */
+static uint64_t clock_start, read_at = UINT64_MAX;
+static uint64_t clocks[NR_CLOCKS]; /* what follows a rdtsc */
+static size_t nr_clocks;
+static bool started;
+static struct event events[NR_EVENTS];
+static uint64_t nr_events;
+
+static void finish(void)
+{
+	uint64_t first = nr_events < NR_EVENTS ? 0 : nr_events - NR_EVENTS;
+
+	for (uint64_t i = first; i < nr_events; i++) {
+		const struct event *e = &events[i % NR_EVENTS];
+
+		fprintf(out, "%c %lld %u %u", e->kind, (long long)e->place, e->pc, e->words[0]);
+		if (e->kind == 'x')
+			fprintf(out, " %u %u %u", e->words[1], e->words[2], e->words[3]);
+		fputc('\n', out);
+	}
+	if (fclose(out))
+		fail("%s cannot be written: %s", out_name, strerror(errno));
+}
+
+/* True: it is later than the end; then this does not return. */
+static int64_t place_now(int begun)
+{
+	int64_t place = counters[0] - begun + offset;
+
+	if (place < until)
+		return place;
+	finish();
+	_exit(0);
+}
+
+static void put(char kind, int64_t place, uint32_t pc, const uint32_t *words)
+{
+	struct event *e = &events[nr_events++ % NR_EVENTS];
+
+	e->kind = kind;
+	e->place = place;
+	e->pc = pc;
+	memcpy(e->words, words, sizeof(e->words));
+}
+
+static void on_access(unsigned int cpu, uint32_t info, uint64_t address, void *pc)
+{
+	uint32_t words[4] = { 0 };
+	struct qemu_plugin_hwaddr *at;
+	uint64_t low;
+
+	(void)cpu;
+	if (!started || !qemu_plugin_mem_is_store(info))
+		return;
+	at = qemu_plugin_get_hwaddr(info, address);
+	if (!at || qemu_plugin_hwaddr_is_io(at))
+		return;
+	low = qemu_plugin_hwaddr_phys_addr(at);
+	if (low >= write_high || low + (1u << qemu_plugin_mem_size_shift(info)) <= write_low)
+		return;
+	words[0] = read_word(KERNEL_BASE + (write_low & ~3u));
+	put('w', place_now(1), (uintptr_t)pc, words);
+}
+
+/* Is eax a struct page that is this page of this address space? */
+static bool is_page(void)
+{
+	uint32_t page = read_register(EAX);
+
+	return read_word(page + index_at) == page_index && read_word(page + owner_at) == page_owner;
+}
+
+static void on_pc(unsigned int cpu, void *pc)
+{
+	uint32_t words[] = { read_register(EAX), read_register(EDX), read_register(ECX),
+			     read_register(ESP) };
+
+	(void)cpu;
+	if (started && (!esp || esp == words[3]) && (!cr3 || cr3 == current_cr3) &&
+	    (!page_owner || is_page()))
+		put('x', place_now(0), (uintptr_t)pc, words);
+}
+
+static void on_rdtsc(unsigned int cpu, void *data)
+{
+	(void)cpu;
+	(void)data;
+	read_at = counters[0];
+	if (started)
+		place_now(0);
+}
+
+static void after_rdtsc(unsigned int cpu, void *data)
+{
+	uint64_t tsc;
+
+	(void)cpu;
+	(void)data;
+	if (counters[0] != read_at + 1)
+		return;
+	tsc = read_register(EAX) | (uint64_t)read_register(EDX) << 32;
+	offset = tsc - clock_start - counters[0];
+}
+
+static void on_main(unsigned int cpu, void *data)
+{
+	(void)cpu;
+	(void)data;
+	if (started)
+		return;
+	clock_start = read_word(clock_at) | (uint64_t)read_word(clock_at + 4) << 32;
+	offset -= clock_start;
+	started = true;
+}
+
+/* What faulted has been counted here, and not by QEMU, and will be once more. */
+static void on_fault(unsigned int cpu, void *data)
+{
+	(void)cpu;
+	(void)data;
+	offset--;
+}
+
+static bool among(const uint64_t *list, size_t nr, uint64_t address)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (list[i] == address)
+			return true;
+	return false;
+}
+
+static void watch_clock(struct qemu_plugin_insn *insn, uint64_t pc)
+{
+	const uint8_t *bytes = qemu_plugin_insn_haddr(insn);
+
+	if (among(clocks, nr_clocks, pc))
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, after_rdtsc, CB_R_REGS, NULL);
+	if (qemu_plugin_insn_size(insn) != 2 || !bytes || bytes[0] != 0x0F || bytes[1] != 0x31)
+		return;
+	qemu_plugin_register_vcpu_insn_exec_cb(insn, on_rdtsc, CB_NO_REGS, NULL);
+	if (!among(clocks, nr_clocks, pc + 2) && nr_clocks < NR_CLOCKS)
+		clocks[nr_clocks++] = pc + 2;
+}
+
+static void translate(struct qemu_plugin_tb *tb)
+{
+	size_t nr = qemu_plugin_tb_n_insns(tb);
+
+	for (size_t i = 0; i < nr; i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+		uint64_t pc = qemu_plugin_insn_vaddr(insn);
+		void *data = (void *)(uintptr_t)pc;
+
+		watch_clock(insn, pc);
+		if (pc == main_pc)
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_main, CB_R_REGS, NULL);
+		if (among(faults, nr_faults, pc))
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_fault, CB_NO_REGS, NULL);
+		if (among(pcs, nr_pcs, pc))
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_pc, CB_R_REGS, data);
+		if (write_high)
+			qemu_plugin_register_vcpu_mem_cb(insn, on_access, CB_NO_REGS, MEM_RW, data);
+		count_insn(insn, 0);
+	}
+}
+
+static bool set_pcs(uint64_t *list, size_t *nr, const char *value)
+{
+	for (; *nr < MAX_PCS; value++) {
+		char *end;
+
+		list[(*nr)++] = strtoull(value, &end, 0);
+		value = end;
+		if (*value != ':')
+			return !*value;
+	}
+	return false;
+}
+
+static bool set_write(const char *value)
+{
+	char *end;
+
+	write_low = strtoull(value, &end, 0);
+	if (*end != '-')
+		return false;
+	write_high = strtoull(end + 1, &end, 0);
+	return !*end;
+}
+
+/* INDEX_AT:INDEX:OWNER_AT:OWNER */
+static bool set_page(const char *value)
+{
+	uint32_t *const numbers[] = { &index_at, &page_index, &owner_at, &page_owner };
+	char *end = (char *)value - 1;
+
+	for (size_t i = 0; i < 4; i++) {
+		*numbers[i] = strtoul(end + 1, &end, 0);
+		if (*end != (i < 3 ? ':' : '\0'))
+			return false;
+	}
+	return true;
+}
+
+static bool option(const char *name, const char *value)
+{
+	if (!strcmp(name, "pcs"))
+		return set_pcs(pcs, &nr_pcs, value);
+	if (!strcmp(name, "faults"))
+		return set_pcs(faults, &nr_faults, value);
+	if (!strcmp(name, "page"))
+		return set_page(value);
+	if (!strcmp(name, "write"))
+		return set_write(value);
+	if (!strcmp(name, "out"))
+		out_name = value;
+	else if (!strcmp(name, "main"))
+		main_pc = strtoull(value, NULL, 0);
+	else if (!strcmp(name, "clock"))
+		clock_at = strtoull(value, NULL, 0);
+	else if (!strcmp(name, "until"))
+		until = strtoll(value, NULL, 0);
+	else if (!strcmp(name, "esp"))
+		esp = strtoull(value, NULL, 0);
+	else if (!strcmp(name, "cr3"))
+		cr3 = strtoull(value, NULL, 0);
+	else
+		return false;
+	return true;
+}
+
+static void start(void)
+{
+	if (!out_name || !main_pc || !clock_at)
+		fail("mode=past needs out=, main= and clock=");
+	out = fopen(out_name, "w");
+	if (!out)
+		fail("%s cannot be written: %s", out_name, strerror(errno));
+	counters_init(1);
+}
+
+static void switch_space(uint32_t next)
+{
+	(void)next;
+}
+
+const struct mode past_mode = {
+	.name = "past",
+	.option = option,
+	.start = start,
+	.translate = translate,
+	.switch_space = switch_space,
+	.finish = finish,
+};

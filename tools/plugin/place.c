@@ -1,0 +1,221 @@
+/*
+ * mode=place: stops the machine at a place of an exact run, for a debugger to look around.
+ *
+ * A place is a moment of the kernel's clock, in nanoseconds. In an exact run an instruction takes
+ * one, so that the moment names the instruction; and the clock, unlike the number of instructions
+ * executed, is the same in every run (kernel/arch/x86/time.c has why). QEMU's own timers stop the
+ * machine to the nanosecond, so nothing is counted on the way, and nothing slows down.
+ *
+ * A place may also be told as the Nth execution of an instruction, or of any of several. Then the
+ * instruction is left before it has begun.
+ *
+ * Stopping must not move the clock, but a stopped CPU looks idle, and QEMU's main thread skips idle
+ * time before it looks whether the machine shall stop: at every stop of a debugger, too. So what
+ * that thread does first when it has waited, which is to look at the sources of GLib's main loop,
+ * finds a source of ours: if the CPU has stopped, it stops the machine as a whole.
+ *
+ * Options: status=FILE, which gets two numbers of 64 bits: whether the machine has arrived, and the
+ * time at which it last stopped. main= and clock=: addresses of the kernel's kernel_main, and of
+ * its variable clock_start. at=NS, or pc=ADDRESS:ADDRESS...,nth=N. Without either it goes on to the
+ * end.
+ */
+#include "plugin.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { VIRTUAL_CLOCK = 1, RUN_STATE_DEBUG = 0, RUN_STATE_PAUSED = 4, TIMER_BYTES = 256 };
+enum { SOURCE_BYTES = 256, PRIORITY_HIGH = -100, MAX_PCS = 8 };
+
+static struct {
+	uint64_t arrived;
+	int64_t now;
+} *status;
+
+static const char *status_name;
+static uint64_t main_pc, clock_at, pcs[MAX_PCS];
+static size_t nr_pcs;
+static int64_t at = -1, clock_start;
+static uint64_t nth = 1;
+static bool started;
+static uint64_t timer[TIMER_BYTES / sizeof(uint64_t)];
+
+/* In QEMU's main thread. */
+static void stop_machine(void *data)
+{
+	(void)data;
+	status->arrived = 1;
+	vm_stop(RUN_STATE_PAUSED);
+}
+
+static void arrive(void)
+{
+	aio_bh_schedule_oneshot_full(qemu_get_aio_context(), stop_machine, NULL, "place");
+	cpu_stop_current();
+}
+
+static int never_ready(void *source, int *timeout)
+{
+	(void)source;
+	*timeout = -1;
+	return false;
+}
+
+static int has_cpu_stopped(void *source)
+{
+	(void)source;
+	return status->arrived && runstate_is_running() && cpu_is_stopped(qemu_get_cpu(0));
+}
+
+static int stop_for_debugger(void *source, void *callback, void *data)
+{
+	(void)source;
+	(void)callback;
+	(void)data;
+	vm_stop(RUN_STATE_DEBUG);
+	return true;
+}
+
+static void on_time(void *data)
+{
+	(void)data;
+	arrive();
+}
+
+/* What was translated calls this with its own address as the one to return to. */
+__attribute__((noinline)) static void on_pc(unsigned int cpu, void *data)
+{
+	(void)cpu;
+	(void)data;
+	if (!started || !nth || --nth)
+		return;
+	arrive();
+	cpu_loop_exit_restore(qemu_get_cpu(0), (uintptr_t)__builtin_return_address(0));
+}
+
+static void on_main(unsigned int cpu, void *data)
+{
+	(void)cpu;
+	(void)data;
+	if (started)
+		return;
+	started = true;
+	clock_start = read_word(clock_at) | (uint64_t)read_word(clock_at + 4) << 32;
+	if (at < 0)
+		return;
+	timer_init_full(timer, NULL, VIRTUAL_CLOCK, 1, 0, on_time, NULL);
+	timer_mod_ns(timer, clock_start + at);
+}
+
+static void on_state(void *data, bool running, int state)
+{
+	(void)data;
+	(void)state;
+	if (!running)
+		status->now = qemu_clock_get_ns(VIRTUAL_CLOCK) - clock_start;
+}
+
+static void translate(struct qemu_plugin_tb *tb)
+{
+	size_t nr = qemu_plugin_tb_n_insns(tb);
+
+	for (size_t i = 0; i < nr; i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+		uint64_t address = qemu_plugin_insn_vaddr(insn);
+
+		if (address == main_pc)
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_main, CB_R_REGS, NULL);
+		for (size_t pc = 0; pc < nr_pcs; pc++)
+			if (address == pcs[pc])
+				qemu_plugin_register_vcpu_insn_exec_cb(insn, on_pc, CB_R_REGS,
+								       NULL);
+	}
+}
+
+static bool set_pcs(const char *value)
+{
+	for (; nr_pcs < MAX_PCS; value++) {
+		char *end;
+
+		pcs[nr_pcs++] = strtoull(value, &end, 0);
+		value = end;
+		if (*value != ':')
+			return !*value;
+	}
+	return false;
+}
+
+static bool option(const char *name, const char *value)
+{
+	if (!strcmp(name, "status"))
+		status_name = value;
+	else if (!strcmp(name, "main"))
+		main_pc = strtoull(value, NULL, 0);
+	else if (!strcmp(name, "clock"))
+		clock_at = strtoull(value, NULL, 0);
+	else if (!strcmp(name, "at"))
+		at = strtoll(value, NULL, 0);
+	else if (!strcmp(name, "pc"))
+		return set_pcs(value);
+	else if (!strcmp(name, "nth"))
+		nth = strtoull(value, NULL, 0);
+	else
+		return false;
+	return true;
+}
+
+static void open_status(void)
+{
+	int file = open(status_name, O_RDWR | O_CREAT | O_TRUNC, 0666);
+
+	if (file < 0 || ftruncate(file, sizeof(*status)))
+		fail("%s cannot be written: %s", status_name, strerror(errno));
+	status = mmap(NULL, sizeof(*status), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	if (status == MAP_FAILED)
+		fail("%s cannot be mapped: %s", status_name, strerror(errno));
+	close(file);
+}
+
+static void start(void)
+{
+	static struct source_functions functions = { .prepare = never_ready,
+						     .check = has_cpu_stopped,
+						     .dispatch = stop_for_debugger };
+	void *source;
+
+	if (!status_name || !main_pc || !clock_at)
+		fail("mode=place needs status=, main= and clock=");
+	if (!cpu_loop_exit_restore || !cpu_stop_current || !vm_stop || !timer_init_full ||
+	    !timer_mod_ns || !aio_bh_schedule_oneshot_full || !qemu_get_aio_context ||
+	    !qemu_add_vm_change_state_handler || !qemu_clock_get_ns || !runstate_is_running ||
+	    !cpu_is_stopped)
+		fail("this QEMU does not export what stops a machine; one built with "
+		     "--enable-modules does");
+	open_status();
+	source = g_source_new(&functions, SOURCE_BYTES);
+	g_source_set_priority(source, PRIORITY_HIGH);
+	g_source_attach(source, NULL);
+	qemu_add_vm_change_state_handler(on_state, NULL);
+}
+
+static void switch_space(uint32_t cr3)
+{
+	(void)cr3;
+}
+
+static void finish(void)
+{
+}
+
+const struct mode place_mode = {
+	.name = "place",
+	.option = option,
+	.start = start,
+	.translate = translate,
+	.switch_space = switch_space,
+	.finish = finish,
+};

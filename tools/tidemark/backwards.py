@@ -1,0 +1,72 @@
+"""gdb on a place of a run, and what its commands that go back ask of the lab.
+
+gdb talks with QEMU alone; but QEMU does not go back. So the tm- commands of gdb that do (tools/gdb/tm/back.py) ask the
+process that started gdb, over a socket, a line of JSON each way: for another machine that stands at another place, or
+for what happened before one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tidemark import places, qemu
+from tidemark.errors import NO_TOOL, LabError
+
+VARIABLE = "TIDEMARK_PLACES"  # of gdb's environment: the descriptor of its end
+
+
+def answer(run: places.Places, question: dict[str, Any]) -> dict[str, Any]:
+    """{"do": "go", "at": ns}: {"gdb": socket, "ns": …}; {"do": "past", options of
+    the plugin}: {"events": …}; {"do": "now"}: {"ns": …}; or {"error": why not}."""
+    do = question.pop("do")
+    try:
+        if do == "now":
+            return {"ns": run.now()}
+        if do == "past":
+            return {"events": run.past(**{name: str(value) for name, value in question.items()})}
+        arrived = run.go(places.Place("this place", **question))
+        return {"ns": arrived.ns, "gdb": str(arrived.gdb)}
+    except (LabError, qemu.BadSetting, OSError) as error:
+        return {"error": str(error)}
+
+
+def serve(run: places.Places, end: socket.socket) -> None:
+    """Answer until gdb has gone."""
+    with end.makefile("rw") as lines:
+        for line in lines:
+            lines.write(json.dumps(answer(run, json.loads(line))) + "\n")
+            lines.flush()
+
+
+def check_gdb() -> None:
+    """LabError when there is no gdb."""
+    if not (shutil.which("gdb") or shutil.which("gdb-multiarch")):
+        raise LabError("gdb is not here; `make doctor` says how to get it", NO_TOOL)
+
+
+def command(image: Path, arrived: places.Arrived, programs: Sequence[str]) -> list[str]:
+    """gdb with the symbols of the image and of programs of it, at the machine that stands."""
+    words = ["tools/gdb/gdb.sh", "-q", "-x", "tools/gdb/init.gdb", str(image / qemu.KERNEL)]
+    for name in programs:
+        words += ["-ex", f"add-symbol-file {image / name}"]
+    return [*words, "-ex", f"tm-arrive {arrived.gdb} {arrived.ns}"]
+
+
+def debug(run: places.Places, image: Path, arrived: places.Arrived, programs: Sequence[str]) -> int:
+    """gdb at the terminal until the user leaves it; its status."""
+    ours, theirs = socket.socketpair()
+    threading.Thread(target=serve, args=(run, ours), daemon=True).start()
+    signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl-C is for gdb
+    fd = theirs.fileno()
+    environment = os.environ | {VARIABLE: str(fd)}
+    with theirs:
+        return subprocess.call(command(image, arrived, programs), cwd=qemu.ROOT, env=environment, pass_fds=(fd,))

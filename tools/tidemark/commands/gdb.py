@@ -1,0 +1,60 @@
+"""tidemark gdb: a debugger at any place of a run, which goes back."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tidemark import backwards, kept, places, results
+from tidemark.commands import options
+from tidemark.errors import USAGE, LabError
+
+
+def place(result: results.Result, image: Path, at: str, fault: int | None, event: str, end: bool) -> places.Place:
+    """The place that the options name. LabError unless exactly one does."""
+    if sum((bool(at), bool(fault), bool(event), end)) != 1:
+        raise LabError("say where: one of --at T, --fault N, --event KIND:N, --end", USAGE)
+    if at:
+        return places.Place(f"{at}", at=places.time_of(at))
+    return places.event(result, image, event or (f"fault:{fault}" if fault else "end"))
+
+
+def gdb(
+    folder: Annotated[Path, typer.Argument(metavar="RESULT", help="The folder of an exact run.")],
+    at: Annotated[str, typer.Option("--at", metavar="T", help="A time of the run: 1.5 (s), 350ms, 45us, 123ns.")] = "",
+    fault: Annotated[int | None, typer.Option("--fault", min=1, metavar="N", help="Its Nth page fault.")] = None,
+    event: Annotated[
+        str,
+        typer.Option(
+            "--event",
+            metavar="KIND:N",
+            help="The Nth panic, violation, evict, or record of its telemetry: exit:2. Without N the first.",
+        ),
+    ] = "",
+    end: Annotated[bool, typer.Option("--end", help="Its end.")] = False,
+    image: options.Image = options.DEFAULT.image,
+) -> None:
+    """Open gdb at a place of a run, with all as it was there; from where it also goes back.
+
+    Example:  tidemark gdb results/20261121-103000-ws-thrash --event exit:2
+
+    The run is made again up to that place. In gdb, `tm-back` goes back, `tm-when` to who last wrote something, and
+    `tm-history` tells the life of a page: `tm` lists all commands. The run must be exact. Its image is kept in the
+    result; of older results it must be the one of --image.
+    """
+    result = results.load(folder)
+    made_of = kept.of(result, image.resolve())
+    backwards.check_gdb()
+    with tempfile.TemporaryDirectory(prefix="tidemark-") as scratch:
+        run = places.Places(result, made_of, Path(scratch))
+        try:
+            arrived = run.go(place(result, made_of, at, fault, event, end))
+            programs = kept.programs(made_of, result.meta["settings"]["run"])
+            status = backwards.debug(run, made_of, arrived, programs)
+        finally:
+            run.close()
+    sys.exit(status)
