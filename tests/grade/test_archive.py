@@ -200,6 +200,66 @@ def test_bare_names_will_do(tmp_path: Path) -> None:
     assert read(tar(tmp_path / "ada.tar", ("ada/clock.c", CODE), mode="w"), LAB) == {FILE: CODE}
 
 
+RENAMED = [
+    "clock (1).c",
+    "clock(2).c",
+    "Clock.c",
+    "CLOCK.C",
+    "clock-1.c",
+    "clock - Copy.c",
+    "doejane_123_456_clock.c",
+    "Jane Doe_17_assignsubmission_file_/tidemark/kernel/mm/policy/clock.c",
+    "a/b/Kernel/MM/Policy/Clock (3).c",
+    "a/b/clock.c",
+]
+
+
+@pytest.mark.parametrize("name", RENAMED)
+def test_what_platforms_make_of_a_name_is_taken_and_told(tmp_path: Path, name: str) -> None:
+    said = [f"{name} was taken as {FILE}"]
+    handed_in = zipped(tmp_path / "ada.zip", (name, CODE))
+    assert read(handed_in) == {FILE: CODE} and remarks(handed_in) == said
+    folder = tmp_path / "folder"
+    (folder / name).parent.mkdir(parents=True)
+    (folder / name).write_bytes(CODE)
+    assert read(folder) == {FILE: CODE} and remarks(folder) == said
+
+
+@pytest.mark.parametrize("name", ["clocks.c", "clock.h", "clock2.c", "o-clock.c", "labs/clock/starter/" + FILE, ".git/clock.c"])
+def test_other_names_are_not_taken(tmp_path: Path, name: str) -> None:
+    assert f"there is no {OTHER}, {FILE}" in refused(zipped(tmp_path / "ada.zip", (name, CODE)))
+
+
+def test_file_alone_and_several_of_one_student_are_taken(tmp_path: Path) -> None:
+    one, other = tmp_path / "ada_1_2_clock (1).c", tmp_path / "ada_1_3_fifo.c"
+    one.write_bytes(CODE)
+    other.write_bytes(b"")
+    assert read(one) == {FILE: CODE} and remarks(one) == [f"{one.name} was taken as {FILE}"]
+    assert take(one, other).files == {OTHER: b"", FILE: CODE}
+
+
+def test_only_archive_in_a_folder_is_read(tmp_path: Path) -> None:
+    (tmp_path / "ada").mkdir()
+    zipped(tmp_path / "ada/work.zip", (FILE, CODE))
+    assert read(tmp_path / "ada") == {FILE: CODE} and remarks(tmp_path / "ada") == ["work.zip in the folder was read"]
+    zipped(tmp_path / "ada/work (1).zip", (FILE, CODE))
+    assert "there are work (1).zip and work.zip in it: keep the one that is meant" in refused(tmp_path / "ada")
+
+
+def test_names_that_may_mean_the_same_are_an_error_with_both(tmp_path: Path) -> None:
+    for names in (("clock.c", "clock (1).c"), ("Clock.c", "clock.c"), (FILE, f"a/b/{FILE}"), (FILE, FILE.replace(".", " (1)."))):
+        path = zipped(tmp_path / "ada.zip", *((name, name.encode()) for name in names))
+        first, second = sorted(names, key=names.index)
+        assert f"both {first} and {second} may be {FILE}: keep the one that is meant" in refused(path)
+        same = zipped(tmp_path / "bob.zip", *((name, CODE) for name in names))
+        assert read(same) == {FILE: CODE}
+
+
+def test_missing_files_are_told(tmp_path: Path) -> None:
+    taken = take(zipped(tmp_path / "ada.zip", (FILE, CODE)))
+    assert taken.notes == (f"{OTHER} was not handed in: what depends on it counts as not done",)
+
+
 @pytest.mark.parametrize("top", ["", "tidemark/"])
 def test_other_files_that_were_changed_are_told(tmp_path: Path, top: str) -> None:
     released = {
