@@ -225,7 +225,9 @@ def test_what_platforms_make_of_a_name_is_taken_and_told(tmp_path: Path, name: s
     assert read(folder) == {FILE: CODE} and remarks(folder) == said
 
 
-@pytest.mark.parametrize("name", ["clocks.c", "clock.h", "clock2.c", "o-clock.c", "labs/clock/starter/" + FILE, ".git/clock.c"])
+@pytest.mark.parametrize(
+    "name", ["clocks.c", "clock.h", "clock2.c", "o-clock.c", "labs/clock/starter/" + FILE, ".git/clock.c"]
+)
 def test_other_names_are_not_taken(tmp_path: Path, name: str) -> None:
     assert f"there is no {OTHER}, {FILE}" in refused(zipped(tmp_path / "ada.zip", (name, CODE)))
 
@@ -247,7 +249,12 @@ def test_only_archive_in_a_folder_is_read(tmp_path: Path) -> None:
 
 
 def test_names_that_may_mean_the_same_are_an_error_with_both(tmp_path: Path) -> None:
-    for names in (("clock.c", "clock (1).c"), ("Clock.c", "clock.c"), (FILE, f"a/b/{FILE}"), (FILE, FILE.replace(".", " (1)."))):
+    for names in (
+        ("clock.c", "clock (1).c"),
+        ("Clock.c", "clock.c"),
+        (FILE, f"a/b/{FILE}"),
+        (FILE, FILE.replace(".", " (1).")),
+    ):
         path = zipped(tmp_path / "ada.zip", *((name, name.encode()) for name in names))
         first, second = sorted(names, key=names.index)
         assert f"both {first} and {second} may be {FILE}: keep the one that is meant" in refused(path)

@@ -15,7 +15,18 @@ ASKS = "vm_scan_more(scan)"
 
 @pytest.mark.soak
 def test_policies_that_forget_to_ask_are_named(tmp_path: Path) -> None:
-    for name in ("Makefile", "linker.ld", "boot", "kernel", "user", "tools", "labs", "tests/host", "tests/kernel", "build/host"):
+    for name in (
+        "Makefile",
+        "linker.ld",
+        "boot",
+        "kernel",
+        "user",
+        "tools",
+        "labs",
+        "tests/host",
+        "tests/kernel",
+        "build/host",
+    ):
         copy = shutil.copytree if (qemu.ROOT / name).is_dir() else shutil.copy2
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         copy(qemu.ROOT / name, tmp_path / name)

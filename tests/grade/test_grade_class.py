@@ -312,7 +312,9 @@ def test_files_of_a_platform_are_their_students(room: Room) -> None:
     room.grade()
     took = f"doejane_12_345_clock.c was taken as {FILE}; doejane_12_346_fifo.c was taken as {OTHER}"
     assert room.ran == ["doejane_12", "kim"]
-    assert [student.name for student in class_table.Gradebook(room.submissions, LAB, room.out, "", {}).students] == room.ran
+    assert [
+        student.name for student in class_table.Gradebook(room.submissions, LAB, room.out, "", {}).students
+    ] == room.ran
     book = class_table.Gradebook(room.submissions, LAB, room.out, "", {})
     assert sorted("; ".join(book.students[0].remarks).split("; ")) == sorted(took.split("; "))
 

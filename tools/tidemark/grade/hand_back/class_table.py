@@ -88,9 +88,7 @@ def handed_in(submissions: Path, lab: Lab) -> dict[str, list[Path]]:
     return dict(sorted(found.items()))
 
 
-def collected(
-    name: str, paths: list[Path], lab: Lab, released: Mapping[str, str], reader: archive.Reader
-) -> Student:
+def collected(name: str, paths: list[Path], lab: Lab, released: Mapping[str, str], reader: archive.Reader) -> Student:
     """What a student handed in, read."""
     if len(paths) > 1 and any(path.is_dir() or archive.suffix(path.name) for path in paths):
         return Student(name, {}, reason=f"there are {' and '.join(path.name for path in paths)}: keep one")

@@ -16,7 +16,9 @@ def of_tests(lab: Lab, wanted: str) -> Lab:
     tests = tuple(test for number, test in enumerate(lab.tests, 1) if is_meant(test, number, wanted.strip()))
     if tests:
         return replace(lab, tests=tests)
-    listed = "\n".join(f"  {number:2} {'a hidden test' if test.hidden else test.title}" for number, test in enumerate(lab.tests, 1))
+    listed = "\n".join(
+        f"  {number:2} {'a hidden test' if test.hidden else test.title}" for number, test in enumerate(lab.tests, 1)
+    )
     raise LabError(f"TEST={wanted}: {lab.name} has no such test; there are\n{listed}", USAGE)
 
 

@@ -167,7 +167,7 @@ def check_directory(data: bytes) -> None:
     """Refused when a zip's directory, all of which zipfile reads, is too long."""
     at = data.rfind(END_OF_ZIP, max(0, len(data) - END_SIZE - MOST_COMMENT))
     size = int.from_bytes(data[at + 12 : at + 16], "little") if at >= 0 else 0
-    if MOST_DIRECTORY < size:
+    if size > MOST_DIRECTORY:
         raise Refused(f"it has more than {MOST_MEMBERS} members: {SOURCES_ONLY}")
 
 

@@ -49,7 +49,7 @@ def lies_at(path: str, file: str) -> bool:
     """Does a path end as the lab's file does, case and additions aside?"""
     theirs, ours = PurePosixPath(path).parts, PurePosixPath(file).parts
     above = len(theirs) - len(ours)
-    if not 0 <= above <= LEVELS or theirs[above:-1] != ours[:-1] and not alike(theirs[above:-1], ours[:-1]):
+    if not 0 <= above <= LEVELS or (theirs[above:-1] != ours[:-1] and not alike(theirs[above:-1], ours[:-1])):
         return False
     name = PurePosixPath(ours[-1])
     expected = f"{re.escape(name.stem)}{ADDED}{re.escape(name.suffix)}"
@@ -63,9 +63,7 @@ def alike(some: tuple[str, ...], others: tuple[str, ...]) -> bool:
 
 def is_named(path: str, file: str) -> bool:
     """Is it the lab's file by its bare name?"""
-    return path.count("/") <= LEVELS and bool(
-        re.fullmatch(pattern([file]), path.rpartition("/")[2], re.IGNORECASE)
-    )
+    return path.count("/") <= LEVELS and bool(re.fullmatch(pattern([file]), path.rpartition("/")[2], re.IGNORECASE))
 
 
 def candidates(found: Iterable[Found], paths: Mapping[str, str]) -> dict[str, list[tuple[str, Found]]]:
@@ -96,4 +94,6 @@ def the_one(file: str, found: list[tuple[str, Found]]) -> tuple[str, Found]:
 def is_plain(path: str, known: str) -> bool:
     """Was it handed in as it should be: at its path or by its name, at the top or below one folder?"""
     name = PurePosixPath(known).name
-    return any(path.removesuffix(end).count("/") <= 1 and (path == end or path.endswith(f"/{end}")) for end in (known, name))
+    return any(
+        path.removesuffix(end).count("/") <= 1 and (path == end or path.endswith(f"/{end}")) for end in (known, name)
+    )
