@@ -122,7 +122,8 @@ def grade(
 
     `submission` is a tree, or a folder with the lab's files in their places; `secret` a folder of hidden tests;
     `scratch` a folder that may be filled, whose tree/ is made anew; `remarks` what else is to be noted about the
-    submission (archive.take); `only` one test's number or a part of its title. LabError when it cannot be graded for a reason that is not the student's.
+    submission (archive.take); `only` one test's number or a part of its title (choice.of_tests). LabError when it
+    cannot be graded for a reason that is not the student's.
     """
     assignment: Lab = choice.of_tests(lab.load(release, lab_name, secret), only)
     check_release(release)

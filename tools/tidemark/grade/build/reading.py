@@ -18,8 +18,8 @@ LIMITS = Limits(memory=768 << 20, file=1 << 20, output=48 << 20, processes=16, o
 
 
 def reader(box: Sandbox) -> Callable[[bytes], str]:
-    """A function that has an order and its archive answered (tidemark.grade.intake.members) by a process in the sandbox;
-    several threads may call it."""
+    """A function that has an order and its archive answered (tidemark.grade.intake.members) by a process in the
+    sandbox; several threads may call it."""
     box = replace(box, limits=LIMITS)
     command = [sys.executable, "-I", "-S", str(Path(members.__file__).resolve())]
 

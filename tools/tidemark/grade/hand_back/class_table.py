@@ -43,8 +43,8 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # how a cell begins that sprea
 
 @dataclass
 class Student:
-    """A row. `files`: the lab's, as handed in; `remarks`: the notes of archive.take; `grade`, or `reason` why there is none
-    (empty: not yet).
+    """A row. `files`: the lab's, as handed in; `remarks`: the notes of archive.take; `grade`, or `reason` why there is
+    none (empty: not yet).
     """
 
     name: str
@@ -67,8 +67,8 @@ def name_of(path: Path) -> str:
 
 
 def student_of(path: Path, lab: Lab) -> str:
-    """Whose a submission is. A file's name has the student before the lab's name, and a platform (Canvas) may have put a
-    number of the file between them: it is left out, so that several files are of one student."""
+    """Whose a submission is. A file's name has the student before the lab's name, and a platform (Canvas) may have put
+    a number of the file between them: it is left out, so that several files are of one student."""
     before = None if path.is_dir() or archive.suffix(path.name) else archive.before_name(path.name, lab)
     if not before:
         return name_of(path)

@@ -1,7 +1,7 @@
 """What a student hands in, packed: the lab's files at their paths, and a list of them, in LAB-handin.zip.
 
-It is checked before it is packed: every file is there, and none is the starter's unchanged. The archive has no dates, so
-that the same files make the same bytes.
+It is checked before it is packed: every file is there, and none is the starter's unchanged. The archive has no dates,
+so that the same files make the same bytes.
 """
 
 from __future__ import annotations

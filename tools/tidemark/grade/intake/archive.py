@@ -1,8 +1,8 @@
 """What a student handed in: a folder, such as a clone, an archive, or a file; of it, the lab's files and nothing else.
 
-Which these are is for tidemark.grade.intake.places to say. An archive is never unpacked: it is read member by member in the
-sandbox (tidemark.grade.intake.members), and what is written has the lab's own names. So a name in it can at most not be
-found. Names that no honest archive has (absolute ones, or with ..) are refused nevertheless, to be looked at.
+Which these are is for tidemark.grade.intake.places to say. An archive is never unpacked: it is read member by member in
+the sandbox (tidemark.grade.intake.members), and what is written has the lab's own names. So a name in it can at most
+not be found. Names that no honest archive has (absolute ones, or with ..) are refused nevertheless, to be looked at.
 
 In a folder no link is followed, or a student could hand in a file of who grades.
 """

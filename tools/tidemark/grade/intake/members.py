@@ -1,5 +1,5 @@
-"""Reading an archive that somebody handed in. This is a program of its own, which imports nothing of ours: it runs in the
-sandbox (tidemark.grade.build.reading), since whoever made the archive may have meant harm.
+"""Reading an archive that somebody handed in. This is a program of its own, which imports nothing of ours: it runs in
+the sandbox (tidemark.grade.build.reading), since whoever made the archive may have meant harm.
 
 On stdin it finds an order, one line of JSON, and behind it the archive; it answers in JSON on stdout:
 

@@ -1,8 +1,9 @@
 """Which files of a submission are the lab's, whatever became of their names on the way.
 
-A lab's file is looked for by its path, kernel/mm/policy/clock.c, at the top or below up to LEVELS folders; if nothing lies
-there, by its bare name. Learning platforms change names, so case does not count, nor what they add: "clock (1).c",
-"clock-1.c", "clock - Copy.c", "ada_123_456_clock.c". Two files that may be meant and differ are an error, which names both.
+A lab's file is looked for by its path, kernel/mm/policy/clock.c, at the top or below up to LEVELS folders; if nothing
+lies there, by its bare name. Learning platforms change names, so case does not count, nor what they add: "clock (1).c",
+"clock-1.c", "clock - Copy.c", "ada_123_456_clock.c". Two files that may be meant and differ are an error, which names
+both.
 """
 
 from __future__ import annotations

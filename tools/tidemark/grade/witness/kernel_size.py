@@ -15,7 +15,7 @@ def end(image: bytes) -> int:
     """The physical address behind a kernel's last byte."""
     at, size, count = HEADER.unpack_from(image)
     segments = (SEGMENT.unpack_from(image, at + number * size) for number in range(count))
-    return max(address + in_memory for kind, _, _, address, _, in_memory in segments if kind == LOAD)
+    return max(int(address + in_memory) for kind, _, _, address, _, in_memory in segments if kind == LOAD)
 
 
 def too_large(kernel: Path, memory: int) -> str:
