@@ -93,7 +93,9 @@ lab:
 	@$(PYTHON) -m tidemark.cli lab "$$LAB"
 endif
 grade: grade-base
-	@$(PYTHON) -m tidemark.cli grade $(if $(SECRET),--secret "$$SECRET") -- "$$LAB"
+	@$(PYTHON) -m tidemark.cli grade $(if $(SECRET),--secret "$$SECRET") $(if $(TEST),--test "$$TEST") -- "$$LAB"
+hand-in:
+	@$(PYTHON) -m tidemark.cli hand-in "$$LAB"
 release: grade-base
 	@$(PYTHON) -m tidemark.cli release
 
@@ -115,6 +117,6 @@ help:
 	$(error there is no target $@; `make help` lists them)
 
 .DEFAULT_GOAL := all
-.PHONY: all iso grade-base new-policy check-base files qemu qemu-gdb gdb qemu-iso sim lab grade release check soak coverage
-.PHONY: doctor clean help
+.PHONY: all iso grade-base new-policy check-base files qemu qemu-gdb gdb qemu-iso sim lab grade hand-in release check soak
+.PHONY: coverage doctor clean help
 .SUFFIXES:

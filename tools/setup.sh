@@ -89,6 +89,7 @@ purposes() {
 		qemu-iso) echo build run iso "${DISK:+disk}" ;;
 		lab) echo build run disk lab ;;
 		sim) echo build lab host ;;
+		hand-in) echo build lab ;;
 		grade | grade-base | release) echo build run lab host grade ;;
 		check | soak | coverage) echo build run disk debug iso lab host grade check ;;
 		*) echo build ;;
@@ -223,7 +224,7 @@ esac
 extra=
 case " $* " in
 *' check '* | *' soak '* | *' coverage '*) extra=test ;;
-*' lab '* | *' sim '* | *' grade '* | *' grade-base '* | *' release '*) extra=all ;;
+*' lab '* | *' sim '* | *' grade '* | *' grade-base '* | *' hand-in '* | *' release '*) extra=all ;;
 esac
 packages=$(missing_packages "$@" | tr ' ' '\n' | sort -u | tr '\n' ' ')
 if [ -n "${packages// /}" ] || { [ -n "$extra" ] && ! up_to_date $extra; }; then

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import os
 import tarfile
 import zipfile
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from tidemark.errors import LabError
-from tidemark.grade.intake import archive
+from tidemark.grade.intake import archive, members
 from tidemark.grade.model import Lab
 
 FILE, OTHER = "kernel/mm/policy/clock.c", "kernel/mm/policy/fifo.c"
@@ -49,10 +50,31 @@ def zip_member(name: str, mode: int) -> zipfile.ZipInfo:
     return member
 
 
+def here(order: bytes) -> str:
+    """The answer to an order, without a sandbox."""
+    said, _, data = order.partition(b"\n")
+    return json.dumps(members.answered(json.loads(said), data))
+
+
+def take(*submissions: Path, lab: Lab = LAB, released: dict[str, str] | None = None) -> archive.Taken:
+    """What is taken of a submission."""
+    return archive.take(submissions, lab, released or {}, here)
+
+
+def read(submission: Path, lab: Lab = LAB) -> dict[str, bytes]:
+    """The lab's files in a submission."""
+    return take(submission, lab=lab).files
+
+
+def remarks(submission: Path, lab: Lab = LAB, released: dict[str, str] | None = None) -> list[str]:
+    """What is said of a submission, but of what is missing in it."""
+    return [note for note in take(submission, lab=lab, released=released).notes if "was not handed in" not in note]
+
+
 def refused(submission: Path) -> str:
     """Why a submission is refused."""
     with pytest.raises(LabError) as caught:
-        archive.read(submission, LAB)
+        read(submission)
     return str(caught.value)
 
 
@@ -60,26 +82,26 @@ def refused(submission: Path) -> str:
 def test_tar_of_every_kind_is_read(tmp_path: Path, name: str) -> None:
     mode = {"r": "w", "z": "w:gz", "Z": "w:gz", "x": "w:xz"}["x" if name.endswith("xz") else name[-1]]
     path = tar(tmp_path / name, (f"./{FILE}", CODE), ("./README.md", b""), mode=mode)
-    assert archive.read(path, LAB) == {FILE: CODE}
+    assert read(path, LAB) == {FILE: CODE}
 
 
 def test_zip_with_a_leading_folder_and_other_files_is_read(tmp_path: Path) -> None:
     others = [("my clone/Makefile", b""), ("__MACOSX/kernel/mm/policy/clock.c", b"x"), ("my clone/labs/", b"")]
     deeper = ("my clone/labs/clock/starter/kernel/mm/policy/clock.c", b"starter")
     path = zipped(tmp_path / "ada.zip", (f"my clone/{FILE}", CODE), (f"my clone/{OTHER}", b""), deeper, *others)
-    assert archive.read(path, LAB) == {OTHER: b"", FILE: CODE}
+    assert read(path, LAB) == {OTHER: b"", FILE: CODE}
 
 
 def test_zip_with_the_separators_of_windows_is_read(tmp_path: Path) -> None:
     path = zipped(tmp_path / "ada.zip", (FILE.replace("/", "\\"), CODE))
-    assert archive.read(path, LAB) == {FILE: CODE}
+    assert read(path, LAB) == {FILE: CODE}
 
 
 def test_unpack_writes_only_the_files_of_the_lab(tmp_path: Path) -> None:
     path = tar(
         tmp_path / "ada.tgz", (f"clone/{FILE}", CODE), ("clone/Makefile", b"all:"), ("clone/bin", tarfile.SYMTYPE, "/")
     )
-    into = archive.unpack(path, LAB, tmp_path / "into")
+    into = take(path).write(tmp_path / "into")
     assert [str(found.relative_to(into)) for found in into.rglob("*") if found.is_file()] == [FILE]
     assert (into / FILE).read_bytes() == CODE
 
@@ -88,8 +110,8 @@ def test_folder_is_read_like_an_archive(tmp_path: Path) -> None:
     for top in ("ada", "bob/clone", "bob/.git", "bob/clone/labs/clock/starter"):
         (tmp_path / top / FILE).parent.mkdir(parents=True)
         (tmp_path / top / FILE).write_bytes(top.encode())
-    assert archive.read(tmp_path / "ada", LAB) == {FILE: b"ada"}
-    assert archive.read(tmp_path / "bob", LAB) == {FILE: b"bob/clone"}
+    assert read(tmp_path / "ada", LAB) == {FILE: b"ada"}
+    assert read(tmp_path / "bob", LAB) == {FILE: b"bob/clone"}
 
 
 @pytest.mark.parametrize("name", ["/etc/passwd", "../../etc/passwd", "clone/../../x", "C:/x", "..\\x"])
@@ -117,19 +139,19 @@ def test_link_in_a_folder_is_refused(tmp_path: Path) -> None:
     assert f"{FILE}: there is a link on the way" in refused(tmp_path / "ada")
     (tmp_path / "bob").mkdir()
     (tmp_path / "bob/kernel").symlink_to(tmp_path / "ada/kernel")
-    assert f"{OTHER}: there is a link on the way" in refused(tmp_path / "bob")
+    assert "bob: kernel: there is a link on the way" in refused(tmp_path / "bob")
     (tmp_path / "eve" / FILE).parent.mkdir(parents=True)
     os.mkfifo(tmp_path / "eve" / FILE)
     assert f"{FILE} is no file" in refused(tmp_path / "eve")
 
 
 def test_bomb_is_refused_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "MOST_UNPACKED", 3 << 20)
+    monkeypatch.setattr(members, "MOST_UNPACKED", 3 << 20)
     huge = bytes(4 << 20)
     assert "unpacks to more than 3 MiB" in refused(tar(tmp_path / "ada.tar.xz", ("x", huge), (FILE, CODE), mode="w:xz"))
     assert f"{FILE} is larger than 1 MiB" in refused(zipped(tmp_path / "ada.zip", (FILE, huge)))
-    assert archive.read(zipped(tmp_path / "bob.zip", ("x", huge), (FILE, CODE)), LAB) == {FILE: CODE}
-    monkeypatch.setattr(archive, "MOST_MEMBERS", 2)
+    assert read(zipped(tmp_path / "bob.zip", ("x", huge), (FILE, CODE)), LAB) == {FILE: CODE}
+    monkeypatch.setattr(members, "MOST_MEMBERS", 2)
     many = [(str(number), b"") for number in range(3)]
     assert "more than 2 members" in refused(zipped(tmp_path / "many.zip", *many))
     monkeypatch.setattr(archive, "MOST_ARCHIVE", 100)
@@ -142,8 +164,8 @@ def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
         assert f"{name}: it cannot be read as" in refused(tmp_path / name)
         (tmp_path / name).write_bytes(b"")
         assert f"{name}: it cannot be read as" in refused(tmp_path / name)
-    (tmp_path / "clock.c").write_bytes(CODE)
-    assert refused(tmp_path / "clock.c").startswith("clock.c: this is no folder and no archive; archives end in .zip")
+    (tmp_path / "clocks.c").write_bytes(CODE)
+    assert refused(tmp_path / "clocks.c").startswith("clocks.c: this is no folder, no archive (.zip, .tar, ")
     assert refused(tmp_path / "nobody.zip") == "nobody.zip: there is no such file or folder"
 
 
@@ -154,8 +176,8 @@ def test_archive_that_ends_early_is_refused(tmp_path: Path) -> None:
 
 
 def test_archive_without_the_files_is_refused(tmp_path: Path) -> None:
-    said = f"there is no {OTHER}, {FILE}, at the top or below one folder"
-    assert said in refused(tar(tmp_path / "ada.tgz", (f"a/b/{FILE}", CODE)))
+    said = f"there is no {OTHER}, {FILE}, at its path or by its name"
+    assert said in refused(tar(tmp_path / "ada.tgz", (f"a/b/c/d/{FILE}", CODE)))
     assert said in refused(tar(tmp_path / "empty.tgz"))
     assert said in refused(zipped(tmp_path / "empty.zip"))
     (tmp_path / "folder").mkdir()
@@ -163,30 +185,97 @@ def test_archive_without_the_files_is_refused(tmp_path: Path) -> None:
 
 
 def test_choice_is_refused(tmp_path: Path) -> None:
-    path = tar(tmp_path / "ada.tgz", (FILE, CODE), (f"old/{FILE}", CODE))
-    assert "more than once, at the top, old: keep those that are meant" in refused(path)
-    assert f"two files {FILE}" in refused(tar(tmp_path / "bob.tgz", (FILE, CODE), (f"./{FILE}", b"other")))
+    path = tar(tmp_path / "ada.tgz", (FILE, CODE), (f"old/{FILE}", b"other"))
+    assert f"both {FILE} and old/{FILE} may be {FILE}: keep the one that is meant" in refused(path)
+    assert f"both {FILE} and {FILE} may be" in refused(tar(tmp_path / "bob.tgz", (FILE, CODE), (f"./{FILE}", b"other")))
+    same = tar(tmp_path / "eve.tgz", (FILE, CODE), (f"old/{FILE}", CODE))
+    assert read(same) == {FILE: CODE}
 
 
 def test_bare_names_will_do(tmp_path: Path) -> None:
     folder = tmp_path / "ada"
     folder.mkdir()
     (folder / "clock.c").write_bytes(CODE)
-    assert archive.read(folder, LAB) == {FILE: CODE}
-    assert archive.read(tar(tmp_path / "ada.tar", ("ada/clock.c", CODE), mode="w"), LAB) == {FILE: CODE}
+    assert read(folder, LAB) == {FILE: CODE}
+    assert read(tar(tmp_path / "ada.tar", ("ada/clock.c", CODE), mode="w"), LAB) == {FILE: CODE}
+
+
+RENAMED = [
+    "clock (1).c",
+    "clock(2).c",
+    "Clock.c",
+    "CLOCK.C",
+    "clock-1.c",
+    "clock - Copy.c",
+    "doejane_123_456_clock.c",
+    "Jane Doe_17_assignsubmission_file_/tidemark/kernel/mm/policy/clock.c",
+    "a/b/Kernel/MM/Policy/Clock (3).c",
+    "a/b/clock.c",
+]
+
+
+@pytest.mark.parametrize("name", RENAMED)
+def test_what_platforms_make_of_a_name_is_taken_and_told(tmp_path: Path, name: str) -> None:
+    said = [f"{name} was taken as {FILE}"]
+    handed_in = zipped(tmp_path / "ada.zip", (name, CODE))
+    assert read(handed_in) == {FILE: CODE} and remarks(handed_in) == said
+    folder = tmp_path / "folder"
+    (folder / name).parent.mkdir(parents=True)
+    (folder / name).write_bytes(CODE)
+    assert read(folder) == {FILE: CODE} and remarks(folder) == said
+
+
+@pytest.mark.parametrize(
+    "name", ["clocks.c", "clock.h", "clock2.c", "o-clock.c", "labs/clock/starter/" + FILE, ".git/clock.c"]
+)
+def test_other_names_are_not_taken(tmp_path: Path, name: str) -> None:
+    assert f"there is no {OTHER}, {FILE}" in refused(zipped(tmp_path / "ada.zip", (name, CODE)))
+
+
+def test_file_alone_and_several_of_one_student_are_taken(tmp_path: Path) -> None:
+    one, other = tmp_path / "ada_1_2_clock (1).c", tmp_path / "ada_1_3_fifo.c"
+    one.write_bytes(CODE)
+    other.write_bytes(b"")
+    assert read(one) == {FILE: CODE} and remarks(one) == [f"{one.name} was taken as {FILE}"]
+    assert take(one, other).files == {OTHER: b"", FILE: CODE}
+
+
+def test_only_archive_in_a_folder_is_read(tmp_path: Path) -> None:
+    (tmp_path / "ada").mkdir()
+    zipped(tmp_path / "ada/work.zip", (FILE, CODE))
+    assert read(tmp_path / "ada") == {FILE: CODE} and remarks(tmp_path / "ada") == ["work.zip in the folder was read"]
+    zipped(tmp_path / "ada/work (1).zip", (FILE, CODE))
+    assert "there are work (1).zip and work.zip in it: keep the one that is meant" in refused(tmp_path / "ada")
+
+
+def test_names_that_may_mean_the_same_are_an_error_with_both(tmp_path: Path) -> None:
+    for names in (
+        ("clock.c", "clock (1).c"),
+        ("Clock.c", "clock.c"),
+        (FILE, f"a/b/{FILE}"),
+        (FILE, FILE.replace(".", " (1).")),
+    ):
+        path = zipped(tmp_path / "ada.zip", *((name, name.encode()) for name in names))
+        first, second = sorted(names, key=names.index)
+        assert f"both {first} and {second} may be {FILE}: keep the one that is meant" in refused(path)
+        same = zipped(tmp_path / "bob.zip", *((name, CODE) for name in names))
+        assert read(same) == {FILE: CODE}
+
+
+def test_missing_files_are_told(tmp_path: Path) -> None:
+    taken = take(zipped(tmp_path / "ada.zip", (FILE, CODE)))
+    assert taken.notes == (f"{OTHER} was not handed in: what depends on it counts as not done",)
 
 
 @pytest.mark.parametrize("top", ["", "tidemark/"])
 def test_other_files_that_were_changed_are_told(tmp_path: Path, top: str) -> None:
     released = {
-        FILE: "",
         "Makefile": hashlib.sha256(b"all:\n").hexdigest(),
         "user/ls.c": hashlib.sha256(b"").hexdigest(),
     }
     members = [(f"{top}{FILE}", CODE), (f"{top}Makefile", b"all: call-out\n"), (f"{top}user/ls.c", b"")]
     handed_in = zipped(tmp_path / "ada.zip", *members)
-    assert archive.strays(handed_in, LAB, released) == ("Makefile",)
-    assert archive.notes(handed_in, LAB, released) == ("Makefile is not as it was released; the release's was used",)
+    assert remarks(handed_in, released=released) == ["Makefile is not as it was released; the release's was used"]
 
 
 OLD = "kernel/clock.c"
@@ -196,18 +285,19 @@ MOVED = replace(LAB, was={OLD: FILE})
 @pytest.mark.parametrize("top", ["", "tidemark/"])
 def test_file_at_its_path_of_an_older_release_is_taken_and_told(tmp_path: Path, top: str) -> None:
     handed_in = zipped(tmp_path / "ada.zip", (f"{top}{OLD}", CODE), (f"{top}{OTHER}", b""))
-    assert archive.read(handed_in, MOVED) == {OTHER: b"", FILE: CODE}
-    assert archive.notes(handed_in, MOVED, {}) == (f"{OLD} was taken as {FILE}, where it lies in this release",)
+    assert read(handed_in, MOVED) == {OTHER: b"", FILE: CODE}
+    said = f"{top}{OLD} was taken as {FILE}, where it lies in this release"
+    assert remarks(handed_in, MOVED) == [said]
     folder = tmp_path / "folder"
     (folder / top / OLD).parent.mkdir(parents=True)
     (folder / top / OLD).write_bytes(CODE)
-    assert archive.read(folder, MOVED) == {FILE: CODE} and archive.moved(folder, MOVED) == (OLD,)
-    assert archive.notes(tar(tmp_path / "new.tgz", (FILE, CODE)), MOVED, {}) == ()
+    assert read(folder, MOVED) == {FILE: CODE} and remarks(folder, MOVED) == [said]
+    assert remarks(tar(tmp_path / "new.tgz", (FILE, CODE)), MOVED) == []
 
 
 def test_file_at_its_old_path_and_its_new_one_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(LabError, match=f"there are two files {FILE}: keep the one that is meant"):
-        archive.read(tar(tmp_path / "ada.tgz", (OLD, CODE), (FILE, CODE)), MOVED)
+    with pytest.raises(LabError, match=f"both {FILE} and {OLD} may be {FILE}: keep the one that is meant"):
+        read(tar(tmp_path / "ada.tgz", (OLD, CODE), (FILE, b"")), MOVED)
 
 
 def test_old_path_at_which_the_release_has_another_file(tmp_path: Path) -> None:
@@ -217,7 +307,7 @@ def test_old_path_at_which_the_release_has_another_file(tmp_path: Path) -> None:
     (tmp_path / old).parent.mkdir(parents=True)
     (tmp_path / old).touch()
     both = tar(tmp_path / "ada.tgz", (old, b"another"), (new, CODE))
-    assert archive.read(both, lab) == {new: CODE} and archive.notes(both, lab, {}) == ()
+    assert read(both, lab) == {new: CODE} and remarks(both, lab) == []
     older = tar(tmp_path / "bob.tgz", (old, b'\t.name = "2q",\n\t.summary = "2q",\n'))
-    assert archive.read(older, lab) == {new: b'\t.name = "useonce",\n\t.summary = "2q",\n'}
-    assert archive.moved(older, lab) == (old,)
+    assert read(older, lab) == {new: b'\t.name = "useonce",\n\t.summary = "2q",\n'}
+    assert remarks(older, lab) == [f"{old} was taken as {new}, where it lies in this release"]

@@ -20,7 +20,7 @@ from tidemark import plugin, qemu, vmsim
 from tidemark.errors import LabError
 from tidemark.grade.build import elf
 from tidemark.grade.model import Outcome
-from tidemark.grade.witness import evidence, kernel_map
+from tidemark.grade.witness import evidence, kernel_map, kernel_size
 from tidemark.grade.witness.boot import Boot, Run, boot, ending
 from tidemark.strings import Given
 
@@ -264,9 +264,42 @@ def test_panic_and_no_boot_are_told_apart(tmp_path: Path) -> None:
     )
     with pytest.raises(LabError, match="cut off"):
         ending(qemu.OK, 33, "", replace(some, whole=False))
+    ran = replace(some, instructions=1)
+    assert ending(qemu.NO_QEMU, 1, "", ran)[1] == "the kernel ended the machine itself, by machine_exit(0) or its like"
     for status in (1, 70, -9, 137):
         with pytest.raises(LabError, match="QEMU did not run"):
             ending(qemu.NO_QEMU, status, "", some)
+
+
+@pytest.mark.soak
+def test_kernel_that_ends_the_machine_is_told(cheating: Machine) -> None:
+    """The student's doing, and no fault of QEMU."""
+    main = cheating.tree / "kernel/main.c"
+    text = main.read_text()
+    try:
+        main.write_text(text.replace("machine_exit(status ? EXIT_FAILED : EXIT_OK)", "machine_exit(0)"))
+        subprocess.run(["make", "--silent", qemu.KERNEL], cwd=cheating.tree, check=True)
+        made = cheating.boot("true", vm="fifo")
+    finally:
+        main.write_text(text)
+        subprocess.run(["make", "--silent", qemu.KERNEL], cwd=cheating.tree, check=True)
+    assert (made.outcome, made.reason) == (
+        Outcome.PANICKED,
+        "the kernel ended the machine itself, by machine_exit(0) or its like",
+    )
+
+
+def test_kernel_that_does_not_fit_is_told(tmp_path: Path) -> None:
+    image = bytearray((qemu.ROOT / qemu.KERNEL).read_bytes()[: 64 << 10])
+    assert kernel_size.end(image) < 8 << 20
+    at = kernel_size.HEADER.unpack_from(image)[0]
+    image[at + 20 : at + 24] = (900 << 20).to_bytes(4, "little")  # bytes in memory of the first segment
+    tree = tmp_path / "tree"
+    (tree / qemu.KERNEL).parent.mkdir(parents=True)
+    (tree / qemu.KERNEL).write_bytes(image)
+    made = replace(of_policy("fifo", tmp_path), tree=tree).boot("true", mem="16M")
+    assert made.outcome is Outcome.NO_BOOT and not made.evidence.programs_ran
+    assert made.reason.endswith(" and this machine has 16 MiB: a static array in your files is too large")
 
 
 # --- breaches ---

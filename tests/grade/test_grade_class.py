@@ -305,6 +305,31 @@ def test_folder_of_grades_is_refused_where_it_cannot_be(room: Room) -> None:
         room.grade()
 
 
+def test_files_of_a_platform_are_their_students(room: Room) -> None:
+    for name, code in (("doejane_12_345_clock.c", "9"), ("doejane_12_346_fifo.c", ""), ("kim_clock (1).c", "1")):
+        room.submissions.mkdir(exist_ok=True)
+        (room.submissions / name).write_text(code)
+    room.grade()
+    took = f"doejane_12_345_clock.c was taken as {FILE}; doejane_12_346_fifo.c was taken as {OTHER}"
+    assert room.ran == ["doejane_12", "kim"]
+    assert [
+        student.name for student in class_table.Gradebook(room.submissions, LAB, room.out, "", {}).students
+    ] == room.ran
+    book = class_table.Gradebook(room.submissions, LAB, room.out, "", {})
+    assert sorted("; ".join(book.students[0].remarks).split("; ")) == sorted(took.split("; "))
+
+
+@pytest.mark.parametrize("name", ["=cmd|' /C calc'!A0", "+1+1", "-1+1", "@SUM(A1)"])
+def test_name_that_is_a_formula_is_text_in_the_table(room: Room, name: str) -> None:
+    room.hand_in(name.replace("/", ""), "9")
+    room.grade()
+    assert room.rows() == [f"'{name.replace('/', '')},9,9,right,9,"]
+
+
+def test_points_below_nothing_stay_numbers() -> None:
+    assert class_table.harmless({"score": "-1.5", "note": "-1.5 points"}) == {"score": "-1.5", "note": "'-1.5 points"}
+
+
 def test_name_that_cannot_be_shown_is_made_so(tmp_path: Path) -> None:
     assert class_table.name_of(tmp_path / "Ada  Lovelace.tar.gz") == "Ada Lovelace"
     assert class_table.name_of(tmp_path / "a\x1b[31mda\n.zip") == "ada"

@@ -20,15 +20,15 @@ from trials import Trial, changed, trial
 pytestmark = pytest.mark.graded
 
 TOKEN, ANSWERS = "kernel/mm/guard/token.c", "labs/thrashing/answers.toml"
-SIX, SCANS, THREE = (
-    "six processes in 14 MiB: less than half the time",
+FIVE, SCANS, THREE = (
+    "five processes in 14 MiB: less than half the time",
     "nor are two of them, by much",
     "three processes, which nearly fit, are not slowed down",
 )
 KNEE, MEMORY, PAGES, SPEEDUP = (
     "answer knee: with how many processes it does not yet thrash",
     "answer memory_mib: with how much memory seven do not",
-    "answer pages_read: how many pages six of them read in 14 MiB",
+    "answer pages_read: how many pages five of them read in 14 MiB",
     "answer speedup: how many times as fast your guard makes them",
 )
 
@@ -86,7 +86,7 @@ SAID = {
 @pytest.mark.parametrize("mistake", soak_but(MISTAKES, "lacks_a_hook"))
 def test_mistake_is_named(tried: Trial, mistake: str) -> None:
     tried.lay(changed(solution(TOKEN), *MISTAKES[mistake]))
-    verdict = judged(tried, SIX)
+    verdict = judged(tried, FIVE)
     outcome, words = SAID[mistake]
     assert verdict.outcome is outcome and words in verdict.message, verdict.message
 

@@ -15,7 +15,7 @@ from guest import boot
 from soak import soak_but
 from tidemark import qemu
 from tidemark.grade import grading
-from tidemark.grade.build import tree
+from tidemark.grade.build import reading, tree
 from tidemark.grade.build.sandbox import best
 from tidemark.grade.hand_out import starter as starters
 from tidemark.grade.intake import archive, lab
@@ -102,11 +102,11 @@ def test_solution_of_an_older_release_is_taken(name: str, old: str, title: str, 
     names = (f'.name = "{Path(path).stem}"' for path in (assignment.was[old], old))
     text = source.read_text().replace(*names)
     source.write_text("".join(f'#include "{header}"\n' for header in OLD_INCLUDES.get(old, ())) + text)
-    remarks = archive.notes(handed_in, assignment, {})
-    unpacked = archive.unpack(handed_in, assignment, tmp_path / "unpacked")
+    taken = archive.take(handed_in, assignment, {}, reading.reader(best()))
+    unpacked = taken.write(tmp_path / "unpacked")
     one = replace(assignment, tests=tuple(test for test in assignment.tests if test.title == title))
     with mock.patch.object(lab, "load", return_value=one):
-        made = grading.grade(qemu.ROOT, unpacked, name, None, tmp_path / "work", best(), remarks)
+        made = grading.grade(qemu.ROOT, unpacked, name, None, tmp_path / "work", best(), taken.notes)
     assert made.score == made.most > 0, messages(made)
     assert made.notes == (f"{old} was taken as {assignment.was[old]}, where it lies in this release",)
 

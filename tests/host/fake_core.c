@@ -59,11 +59,6 @@ void world_switched(void)
 {
 }
 
-u64 cycles_now(void)
-{
-	return core_now_ns;
-}
-
 /* What a policy may call. */
 
 bool page_referenced(struct page *page)

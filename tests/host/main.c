@@ -9,7 +9,7 @@
  *	i686-linux-gnu-gcc -std=gnu11 -g -O1 -fsanitize=address,undefined
  *		-fno-sanitize-recover=all -Wall -Wextra -Werror -DHOST_TEST
  *		-Itests/host/portable -Itests/host/include -Ikernel/include -o build/host/.../X_test
- *		kernel/.../X_test.c tests/host/{main,fakes,fake_core}.c
+ *		kernel/.../X_test.c tests/host/{main,fakes,fake_core,watchdog}.c
  *		kernel/mm/seam/{rules,hooks,handover,timer}.c
  *		-Wl,-T,tests/host/sections.ld
  *		-Wl,-dynamic-linker,/usr/i686-linux-gnu/lib/ld-linux.so.2
@@ -27,7 +27,7 @@
  * The program prints KTAP and ends with 1 if a test failed. SEED=n in the environment replaces
  * the seed of the random tests.
  */
-#include "lib/ktap.h"
+#include "host/host.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -43,5 +43,6 @@ int main(void)
 
 	if (seed)
 		ktap_seed = strtoul(seed, NULL, 0);
+	host_watch(1000);
 	return ktap_run(print) ? 1 : 0;
 }

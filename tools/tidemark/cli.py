@@ -17,6 +17,7 @@ from tidemark.commands import (
     gdb,
     grade,
     grade_class,
+    hand_in,
     lab,
     procs,
     profile,
@@ -67,6 +68,7 @@ app.command()(lab.lab)
 app.command()(grade.grade)
 app.command()(grade_class.grade_class)
 app.command()(export_grade.export_grade)
+app.command("hand-in")(hand_in.hand_in)
 app.command()(release.release)
 app.add_typer(trace.app, name="trace")
 

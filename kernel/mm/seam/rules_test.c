@@ -2,6 +2,8 @@
  * test says. */
 #include "host/fake_core.h"
 
+#include <string.h>
+
 enum { NR_FRAMES = 8 };
 
 static struct page *given; /* by the next select */
@@ -211,6 +213,35 @@ KTEST(rules, hooks_do_not_nest_and_must_be_there)
 	policy_timer.running = NULL;
 	nested.putback = NULL;
 	EXPECT_PANIC(policy_require_hooks(&nested));
+	vm_policy = &odd;
+	core_stop();
+}
+
+static struct page *endless_select(struct vm_scan *scan)
+{
+	volatile bool goes_on = true;
+
+	(void)scan;
+	while (goes_on)
+		;
+	return NULL;
+}
+
+KTEST(rules, hook_that_never_returns_is_named)
+{
+	static struct vm_policy endless;
+	struct vm_scan scan = policy_scan(ZONES_ALL, 0);
+
+	start();
+	endless = odd;
+	endless.select = endless_select;
+	vm_policy = &endless;
+	host_watch(10);
+	EXPECT_PANIC(policy_call_select(&scan));
+	host_watch(1000);
+	EXPECT(strstr(host_panic_message, "policy odd, rule time: hook select does not return"));
+	EXPECT(strstr(host_panic_message, "each turn must ask vm_scan_more"));
+	policy_timer.running = NULL;
 	vm_policy = &odd;
 	core_stop();
 }

@@ -18,7 +18,7 @@ def grade(
     submission: Annotated[
         Path | None,
         typer.Option(
-            "--submission", "-s", help="A tree, a folder or an archive with the student's files; default: this tree."
+            "--submission", "-s", help="A tree, folder, archive or file that a student handed in; default: this tree."
         ),
     ] = None,
     secret: Annotated[Path | None, typer.Option("--secret", help="Folder with hidden tests, LAB.toml.")] = None,
@@ -26,6 +26,9 @@ def grade(
         Path | None,
         typer.Option("--release", help="The tree, built, that all other files are taken from; default: this tree."),
     ] = None,
+    test: Annotated[
+        str, typer.Option("--test", "-t", help="Only this test: its number in lab.toml, or a part of its title.")
+    ] = "",
     json_: Annotated[Path | None, typer.Option("--json", help="Also write the grade into this file.")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Also draw it into this PNG file.")] = None,
     show_hidden: Annotated[bool, typer.Option("--show-hidden", help="Say also why hidden tests failed.")] = False,
@@ -40,10 +43,13 @@ def grade(
 
     tidemark grade clock --submission handed-in/ada.zip --secret secret
 
+    tidemark grade clock --test Belady
+
     Only the files that labs/LAB/lab.toml names are taken from the submission. The exit status is 0 when it could be
     graded, whatever the score is.
     """
     from tidemark.grade import grading
+    from tidemark.grade.build import reading
     from tidemark.grade.build import sandbox as sandboxes
     from tidemark.grade.build import tree as trees
     from tidemark.grade.hand_back import result, text
@@ -60,17 +66,20 @@ def grade(
         if not quiet:
             print(text.line(graded, show_hidden), flush=True)
 
+    box = sandboxes.choose(sandbox, secret, tree)
+    taken = archive.take(handed_in, assignment, trees.released(tree, labs.students_files(tree)), reading.reader(box))
     with tempfile.TemporaryDirectory(prefix="tidemark-grade-") as scratch:
         made = grading.grade(
             tree,
-            archive.unpack(handed_in, assignment, Path(scratch, "submission")),
+            taken.write(Path(scratch, "submission")),
             lab,
             secret,
             Path(scratch, "work"),
-            sandboxes.choose(sandbox, secret, tree),
-            archive.notes(handed_in, assignment, trees.released(tree, labs.students_files(tree))),
+            box,
+            taken.notes,
             jobs=len(os.sched_getaffinity(0)),
             progress=show,
+            only=test,
         )
     if json_:
         result.save(made, json_)

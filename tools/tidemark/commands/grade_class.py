@@ -96,12 +96,14 @@ def grade_class(
 
     Example:  tidemark grade-class handed-in --lab clock --secret secret -o grades
 
-    Each folder, .zip, .tar, .tar.gz, .tgz or .tar.xz in SUBMISSIONS is a student's, by its name. The folder of grades
+    Each folder, .zip, .tar, .tar.gz, .tgz or .tar.xz in SUBMISSIONS is a student's, by its name; of a file such as
+    ada_123_clock.c it is what stands before the lab's name. The folder of grades
     gets class.csv, one row for each, and NAME/grade.json and NAME/report.txt; the report says nothing about hidden
     tests but points. Run the same command again to go on after Ctrl-C, or with more submissions: only what is new or
     changed is graded. Exit status 1: something could not be graded; its row says why.
     """
     from tidemark.grade import class_run, grading, isolation
+    from tidemark.grade.build import sandbox as sandboxes
     from tidemark.grade.build import tree as trees
     from tidemark.grade.hand_back import class_table
     from tidemark.grade.intake import lab as labs
@@ -112,7 +114,8 @@ def grade_class(
     grading.check_release(tree)
     source = isolation.Source(tree, hidden)
     by, place = class_run.grader(source, lab), out or Path("results", f"grades-{lab}")
-    book = class_table.Gradebook(submissions, assignment, place, by, trees.released(tree, labs.students_files(tree)))
+    released, box = trees.released(tree, labs.students_files(tree)), sandboxes.find(sandbox)
+    book = class_table.Gradebook(submissions, assignment, place, by, released, box)
     book.settle()
     missing = len(book.missing())
     kept = sum(student.grade is not None for student in book.students)

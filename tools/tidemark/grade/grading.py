@@ -17,7 +17,7 @@ from tidemark.files import sha256
 from tidemark.grade.build import object_rules, tree
 from tidemark.grade.build.sandbox import Sandbox
 from tidemark.grade.build.workspace import tail
-from tidemark.grade.intake import lab
+from tidemark.grade.intake import choice, lab
 from tidemark.grade.model import Grade, Graded, Lab, Outcome, Test, Verdict, wrong
 from tidemark.grade.witness.machine import Machine, suspicions, trespasses
 
@@ -116,14 +116,16 @@ def grade(
     remarks: Sequence[str] = (),
     jobs: int = 1,
     progress: Progress = silent,
+    only: str = "",
 ) -> Grade:
     """Grade a submission's files with the lab `lab_name` of a built `release`.
 
     `submission` is a tree, or a folder with the lab's files in their places; `secret` a folder of hidden tests;
     `scratch` a folder that may be filled, whose tree/ is made anew; `remarks` what else is to be noted about the
-    submission (archive.notes). LabError when it cannot be graded for a reason that is not the student's.
+    submission (archive.take); `only` one test's number or a part of its title (choice.of_tests). LabError when it
+    cannot be graded for a reason that is not the student's.
     """
-    assignment: Lab = lab.load(release, lab_name, secret)
+    assignment: Lab = choice.of_tests(lab.load(release, lab_name, secret), only)
     check_release(release)
     shutil.rmtree(scratch / "tree", ignore_errors=True)
     shutil.rmtree(scratch / "runs", ignore_errors=True)
@@ -138,5 +140,5 @@ def grade(
         objects=object_rules.objects(assignment),
     )
     tests, noticed = judged(machine, jobs, progress)
-    notes = (*remarks, *noticed)
+    notes = (*remarks, *noticed, *([choice.note(assignment)] if only else []))
     return Grade(assignment.name, assignment.title, tests, notes, described(machine))

@@ -27,6 +27,10 @@ extern u32 host_fail_in;
 void host_ram_create(u32 nr_frames);
 void host_ram_destroy(void);
 
+/* From now on a hook that does not return for five beats of the processor's time is a panic that
+ * names it. */
+void host_watch(u32 beat_ms);
+
 /* How much a proof goes over: the number in the environment's variable, if it is there. */
 u32 host_bound(const char *variable, u32 otherwise);
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from tidemark.grade.model import Lab
 
 HOST_LIMIT_S = 120
 LINES_SHOWN = 12
+LARGE_MIB = 64  # of an object file; the kernel's own have less than one
 
 
 @cache
@@ -66,7 +67,16 @@ class Workspace:
         It leaves out the Makefile's own part, the set-up: the machine that grades is set up.
         """
         words = ["make", "--no-print-directory", "--silent", f"-j{os.cpu_count()}", "-f", "tools/build.mk"]
-        return self.run_on_host(*words, f"CC={' '.join(compiler())}", *targets, writable=(self.tree,))
+        made = self.run_on_host(*words, f"CC={' '.join(compiler())}", *targets, writable=(self.tree,))
+        large = self.large_objects() if made.status else []
+        return replace(made, err="\n".join([made.err.rstrip(), *large])) if large else made
+
+    def large_objects(self) -> list[str]:
+        """A sentence for each of the student's object files that no kernel can hold."""
+        paths = [self.tree / name for name in self.objects]
+        sizes = [(path, path.stat().st_size >> 20) for path in paths if path.is_file()]
+        said = "has {} MiB: a static array in it is too large"
+        return [f"{path.relative_to(self.tree)} {said.format(size)}" for path, size in sizes if size > LARGE_MIB]
 
     def run_on_host(
         self, *command: str | Path, stdin: bytes = b"", writable: Sequence[Path] = (), limit_s: float = HOST_LIMIT_S

@@ -20,13 +20,16 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from tidemark.errors import USAGE, LabError
 from tidemark.files import folder_replacing, write_csv, write_json
+from tidemark.grade.build import reading, sandbox
 from tidemark.grade.hand_back import result, text
 from tidemark.grade.intake import archive
 from tidemark.grade.model import Grade, Lab
@@ -35,12 +38,13 @@ SCHEMA = 1
 TABLE, ABOUT = "class.csv", "submission.json"
 GRADE, REPORT = "grade.json", "report.txt"
 NOT_GRADED = "not graded"
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # how a cell begins that spreadsheets compute
 
 
 @dataclass
 class Student:
-    """A row. `files`: the lab's, as handed in; `remarks`: as of archive.notes; `grade`, or `reason` why there is none
-    (empty: not yet).
+    """A row. `files`: the lab's, as handed in; `remarks`: the notes of archive.take; `grade`, or `reason` why there is
+    none (empty: not yet).
     """
 
     name: str
@@ -62,27 +66,37 @@ def name_of(path: Path) -> str:
     return " ".join(text.clean(stem).split()) or "?"
 
 
-def handed_in(submissions: Path) -> dict[str, list[Path]]:
+def student_of(path: Path, lab: Lab) -> str:
+    """Whose a submission is. A file's name has the student before the lab's name, and a platform (Canvas) may have put
+    a number of the file between them: it is left out, so that several files are of one student."""
+    before = None if path.is_dir() or archive.suffix(path.name) else archive.before_name(path.name, lab)
+    if not before:
+        return name_of(path)
+    return name_of(Path(re.sub(r"^(.+_\d+)_\d+$", r"\1", before.rstrip("_ -")) or path.name))
+
+
+def handed_in(submissions: Path, lab: Lab) -> dict[str, list[Path]]:
     """Names of students, in order, with what each handed in. LabError when there is nothing."""
     if not submissions.is_dir():
         raise LabError(f"{submissions} is no folder; give one with a folder or an archive for each student", USAGE)
     found: dict[str, list[Path]] = {}
     for path in sorted(submissions.iterdir()):
         if not path.name.startswith("."):
-            found.setdefault(name_of(path), []).append(path)
+            found.setdefault(student_of(path, lab), []).append(path)
     if not found:
         raise LabError(f"{submissions} is empty; put a folder or an archive there for each student", USAGE)
     return dict(sorted(found.items()))
 
 
-def collected(name: str, paths: list[Path], lab: Lab, released: Mapping[str, str]) -> Student:
+def collected(name: str, paths: list[Path], lab: Lab, released: Mapping[str, str], reader: archive.Reader) -> Student:
     """What a student handed in, read."""
-    if len(paths) > 1:
+    if len(paths) > 1 and any(path.is_dir() or archive.suffix(path.name) for path in paths):
         return Student(name, {}, reason=f"there are {' and '.join(path.name for path in paths)}: keep one")
     if name == TABLE:
         return Student(name, {}, reason=f"no student can be called {TABLE}: rename it")
     try:
-        return Student(name, archive.read(paths[0], lab), archive.notes(paths[0], lab, released))
+        taken = archive.take(paths, lab, released, reader)
+        return Student(name, taken.files, tuple(text.clean(note) for note in taken.notes))
     except LabError as error:
         return Student(name, {}, reason=text.clean(str(error)))
 
@@ -93,13 +107,25 @@ def digest(parts: Sequence[bytes]) -> str:
 
 
 class Gradebook:
-    """A class's folder and what stands in it; `grader`: a hash of all that grades; `released` as of archive.notes."""
+    """A class's folder and what stands in it; `grader`: a hash of all that grades; `released` as of archive.take;
+    `box`: the sandbox in which archives are read, some at a time."""
 
-    def __init__(self, submissions: Path, lab: Lab, out: Path, grader: str, released: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        submissions: Path,
+        lab: Lab,
+        out: Path,
+        grader: str,
+        released: Mapping[str, str],
+        box: sandbox.Sandbox | None = None,
+    ) -> None:
         self.lab, self.out, self.grader = lab, out, grader
         if out.resolve() == submissions.resolve():
             raise LabError(f"--out {out} is the folder of the submissions; give another", USAGE)
-        self.students = [collected(name, paths, lab, released) for name, paths in handed_in(submissions).items()]
+        found, reader = handed_in(submissions, lab), reading.reader(box or sandbox.find())
+        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+            coming = [pool.submit(collected, name, paths, lab, released, reader) for name, paths in found.items()]
+        self.students = [each.result() for each in coming]
         for student in self.students:
             self.check_lab(student)
             if student.is_missing:
@@ -191,4 +217,17 @@ class Gradebook:
     def write_table(self) -> None:
         """class.csv, as things stand."""
         columns = ["name", "score", "most", "outcome", *(test.title for test in self.lab.tests), "note"]
-        write_csv(self.out / TABLE, [self.row(student) for student in self.students], columns)
+        write_csv(self.out / TABLE, [harmless(self.row(student)) for student in self.students], columns)
+
+
+def harmless(row: Mapping[str, object]) -> dict[str, object]:
+    """A row whose texts no spreadsheet takes for a formula: what would begin one gets an apostrophe in front."""
+    return {
+        name: f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) and not is_number(value) else value
+        for name, value in row.items()
+    }
+
+
+def is_number(value: str) -> bool:
+    """Is it points, which may be below 0?"""
+    return bool(re.fullmatch(r"-?\d+(\.\d+)?", value))

@@ -1,63 +1,59 @@
-"""What a student handed in: a folder, such as a clone, or an archive; of it, the lab's files and nothing else.
+"""What a student handed in: a folder, such as a clone, an archive, or a file; of it, the lab's files and nothing else.
 
-They are looked for by their paths, kernel/mm/policy/clock.c, at the top or below one leading folder; if there is none,
-by their bare names, clock.c. An archive is never unpacked: it is read member by member, and what is written has the
-lab's own names. So a name in it can at most not be found. Names that no honest archive has (absolute ones, or with ..)
-are refused nevertheless, to be looked at.
+Which these are is for tidemark.grade.intake.places to say. An archive is never unpacked: it is read member by member in
+the sandbox (tidemark.grade.intake.members), and what is written has the lab's own names. So a name in it can at most
+not be found. Names that no honest archive has (absolute ones, or with ..) are refused nevertheless, to be looked at.
 
-How much is read is limited: the archive itself, what it unpacks to, its number of members, and each of the lab's files.
 In a folder no link is followed, or a student could hand in a file of who grades.
 """
 
 from __future__ import annotations
 
-import contextlib
+import base64
 import errno
-import gzip
 import hashlib
-import io
-import lzma
+import json
 import os
 import re
 import stat
-import tarfile
-import zipfile
-import zlib
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from tidemark.errors import LabError
+from tidemark.grade.intake.members import MOST_FILE, MOST_MEMBERS, SOURCES_ONLY, SUFFIXES, tails
+from tidemark.grade.intake.places import Found, candidates, is_noise, is_plain, pattern, the_one
 from tidemark.grade.model import Lab
 
 MOST_ARCHIVE = 256 << 20
-MOST_UNPACKED = 512 << 20
-MOST_MEMBERS = 100_000
-MOST_FILE = 1 << 20
 MOST_NOTES = 8  # about files that were not used
 POLICIES = "kernel/mm/policy/"
-Opener = Callable[[Path], io.BufferedIOBase]
-TARS: dict[str, Opener] = {
-    ".tar": lambda path: io.BufferedReader(io.FileIO(path)),
-    ".tar.gz": gzip.GzipFile,
-    ".tgz": gzip.GzipFile,
-    ".tar.xz": lzma.LZMAFile,
-}
-SUFFIXES = (".zip", *TARS)
-SOURCES_ONLY = "hand in sources alone, without build/"
-BROKEN = (
-    zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError,
-    ValueError, OverflowError, OSError,
-)  # fmt: skip
+Reader = Callable[[bytes], str]  # of an order with its archive: the answer (tidemark.grade.build.reading)
 
 
 @dataclass(frozen=True)
-class Found:
-    """One of the lab's files in a submission: the leading folder, or "", the file's name, and what it holds."""
+class Listing:
+    """What there is in a submission: files named like the lab's, and the SHA-256 of what the release has, too."""
 
-    top: str
-    file: str
-    data: bytes
+    found: list[Found]
+    digests: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The lab's files in a submission, by name, and what there is to say of them, a sentence each."""
+
+    files: dict[str, bytes] = field(repr=False)
+    notes: tuple[str, ...]
+
+    def write(self, into: Path) -> Path:
+        """Write the files into the folder `into`, at their paths, and return it."""
+        into.mkdir(parents=True, exist_ok=True)
+        for name, data in self.files.items():
+            (into / name).parent.mkdir(parents=True, exist_ok=True)
+            (into / name).write_bytes(data)
+        return into
 
 
 def suffix(name: str) -> str:
@@ -66,23 +62,54 @@ def suffix(name: str) -> str:
     return name[len(name) - len(found) :]
 
 
-def read(submission: Path, lab: Lab) -> dict[str, bytes]:
-    """The lab's files in a submission, by name; those that are not in it are left out. LabError when there are none, or
-    there is a choice, or it cannot be read."""
+def before_name(name: str, lab: Lab) -> str | None:
+    """What a platform has put before the name of a lab's file, such as "ada_123_456_"; None: it is no such name."""
+    match = re.fullmatch(pattern(lab.paths), name, re.IGNORECASE)
+    return match and (match["before"] or "")
+
+
+def take(submissions: Path | Sequence[Path], lab: Lab, released: Mapping[str, str], reader: Reader) -> Taken:
+    """The lab's files in a submission, a path or several files. `released`: path to SHA-256 of the release's files that
+    are no student's. LabError when there are none, or there is a choice, or it cannot be read."""
+    paths = [submissions] if isinstance(submissions, Path) else list(submissions)
+    name = " and ".join(path.name for path in paths)
     try:
-        older = older_paths(submission, lab)
-        found = list(found_in(submission, replace(lab, was=older))) or bare(submission, lab)
-        return {name: named_as_here(data, name, older) for name, data in chosen(found, lab).items()}
+        listings = [listing(path, lab, released, reader) for path in paths]
+        found = [each for one in listings for each in one.found]
+        digests = {path: digest for one in listings for path, digest in one.digests.items()}
+        taken = chosen(found, lab)
     except LabError as error:
-        raise LabError(f"{submission.name}: {error}") from None
+        raise LabError(f"{name}: {error}") from None
     except OSError as error:
-        raise LabError(f"{submission.name} cannot be read: {error.strerror}") from None
+        raise LabError(f"{name} cannot be read: {error.strerror}") from None
+    said = [note for one in listings for note in one.notes]
+    return replace(taken, notes=(*said, *taken.notes, *strays(digests, released)))
 
 
-def older_paths(submission: Path, lab: Lab) -> dict[str, str]:
+def chosen(found: list[Found], lab: Lab) -> Taken:
+    """The lab's files among what was found. LabError when there is none of them, or a choice."""
+    older = older_paths(found, lab)
+    picked = candidates(found, {file: file for file in lab.files} | older)
+    ones = {file: the_one(file, picked[file]) for file in lab.files if picked[file]}
+    if not ones:
+        raise LabError(f"there is no {', '.join(lab.files)}, at its path or by its name: hand in the files themselves")
+    files, notes = {}, []
+    for file, (known, each) in ones.items():
+        files[file] = named_as_here(each.data or b"", file, older)
+        if known in older:
+            notes.append(f"{each.path} was taken as {file}, where it lies in this release")
+        elif not is_plain(each.path, known):
+            notes.append(f"{each.path} was taken as {file}")
+    missing = [
+        f"{file} was not handed in: what depends on it counts as not done" for file in lab.files if file not in ones
+    ]
+    return Taken(files, (*notes, *missing))
+
+
+def older_paths(found: list[Found], lab: Lab) -> dict[str, str]:
     """The lab's `was`, without those paths at which this release has another file, if the submission has the lab's
     where it lies now: then it is the other one."""
-    here = {each.file for each in found_in(submission, replace(lab, was={}))}
+    here = {file for file, some in candidates(found, {file: file for file in lab.files}).items() if some}
     root = lab.folder.resolve().parent.parent
     return {old: new for old, new in lab.was.items() if new not in here or not (root / old).exists()}
 
@@ -96,195 +123,98 @@ def named_as_here(data: bytes, file: str, older: Mapping[str, str]) -> bytes:
     return data
 
 
-def unpack(submission: Path, lab: Lab, into: Path) -> Path:
-    """Write the lab's files of a submission into the folder `into`, at their paths, and return it. LabError as of
-    `read`."""
-    files = read(submission, lab)
-    into.mkdir(parents=True, exist_ok=True)
-    for name, data in files.items():
-        (into / name).parent.mkdir(parents=True, exist_ok=True)
-        (into / name).write_bytes(data)
-    return into
-
-
-def bare(submission: Path, lab: Lab) -> list[Found]:
-    """The lab's files in a submission by their bare names."""
-    paths = {PurePosixPath(file).name: file for file in lab.files}
-    found = found_in(submission, replace(lab, files=tuple(paths), was={}))
-    return [replace(each, file=paths[each.file]) for each in found]
-
-
-def strays(submission: Path, lab: Lab, released: Mapping[str, str]) -> tuple[str, ...]:
-    """Files of a submission that are not the lab's and not as they were released: they are not used. `released`: path
-    to SHA-256."""
-    others = tuple(file for file in released if file not in lab.files)
-    try:
-        found = list(found_in(submission, replace(lab, files=others, was={})))
-    except (LabError, OSError):  # whatever hides there is not used either
-        return ()
-    changed = {each.file for each in found if hashlib.sha256(each.data).hexdigest() != released[each.file]}
-    return tuple(sorted(changed))
-
-
-def moved(submission: Path, lab: Lab) -> tuple[str, ...]:
-    """Paths of older releases at which a submission has files of the lab."""
-    try:
-        older = older_paths(submission, lab)
-        return tuple(each.file for each in found_in(submission, replace(lab, files=tuple(older), was={})))
-    except (LabError, OSError):  # read has told
-        return ()
-
-
-def notes(submission: Path, lab: Lab, released: Mapping[str, str]) -> tuple[str, ...]:
-    """What there is to say about a submission's files, a sentence each; `released` as of strays."""
-    said = [f"{old} was taken as {lab.was[old]}, where it lies in this release" for old in moved(submission, lab)]
-    others = strays(submission, lab, released)
-    said += [f"{name} is not as it was released; the release's was used" for name in others[:MOST_NOTES]]
-    more = len(others) - MOST_NOTES
+def strays(digests: Mapping[str, str], released: Mapping[str, str]) -> tuple[str, ...]:
+    """A sentence for each file of a submission that is not as it was released: it is not used."""
+    changed = set()
+    for path, digest in digests.items():
+        file = next((tail for tail in tails(path) if tail in released), "")
+        if file and not is_noise(path) and digest != released[file]:
+            changed.add(file)
+    said = [f"{name} is not as it was released; the release's was used" for name in sorted(changed)[:MOST_NOTES]]
+    more = len(changed) - MOST_NOTES
     return (*said, *([f"{more} more files are not as they were released"] if more > 0 else []))
 
 
-def found_in(submission: Path, lab: Lab) -> Iterator[Found]:
-    """All of the lab's files in a submission."""
-    if submission.is_dir():
-        return in_folder(submission, lab)
-    if not submission.exists():
+def listing(path: Path, lab: Lab, released: Mapping[str, str], reader: Reader) -> Listing:
+    """What there is in one submission."""
+    if path.is_dir():
+        inside = in_folder(path, lab, released)
+        return inside if inside.found else in_only_archive(path, lab, released, reader) or inside
+    if not path.exists():
         raise LabError("there is no such file or folder")
-    if not submission.is_file() or not suffix(submission.name):
-        raise LabError(f"this is no folder and no archive; archives end in {', '.join(SUFFIXES)}")
-    return in_archive(submission, lab)
+    if path.is_file() and suffix(path.name):
+        return in_archive(path, lab, released, reader)
+    if not path.is_file() or before_name(path.name, lab) is None:
+        names = ", ".join(PurePosixPath(file).name for file in lab.files)
+        raise LabError(f"this is no folder, no archive ({', '.join(SUFFIXES)}) and no file of the lab ({names})")
+    return Listing([of_file(path.parent, path.name)], {})
 
 
-def chosen(found: list[Found], lab: Lab) -> dict[str, bytes]:
-    """The lab's files by name, if there is no choice between several."""
-    if not found:
-        wanted = ", ".join(lab.files)
-        raise LabError(f"there is no {wanted}, at the top or below one folder: hand files in within their folders")
-    tops = sorted({each.top for each in found})
-    if len(tops) > 1:
-        places = ", ".join(top or "the top" for top in tops)
-        raise LabError(f"the lab's files are there more than once, at {places}: keep those that are meant")
-    names = [each.file for each in found]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice:
-        raise LabError(f"there are two files {twice}: keep the one that is meant")
-    return {each.file: each.data for each in sorted(found, key=lambda each: lab.files.index(each.file))}
+def in_archive(path: Path, lab: Lab, released: Mapping[str, str], reader: Reader) -> Listing:
+    """What there is in an archive, read in the sandbox."""
+    if path.stat().st_size > MOST_ARCHIVE:
+        raise LabError(f"it is larger than {MOST_ARCHIVE >> 20} MiB: {SOURCES_ONLY}")
+    order = {"kind": suffix(path.name).lower(), "wanted": pattern(lab.paths), "released": sorted(released)}
+    answer = json.loads(reader(json.dumps(order).encode() + b"\n" + path.read_bytes()))
+    if "refused" in answer:
+        raise LabError(answer["refused"])
+    found = [Found(name, base64.b64decode(code) if not why else None, why) for name, code, why in answer["files"]]
+    return Listing(found, answer["digests"])
 
 
-def is_noise(top: str) -> bool:
-    """Is it a folder that no student made?"""
-    return top.startswith(".") or top == "__MACOSX"
+def in_only_archive(folder: Path, lab: Lab, released: Mapping[str, str], reader: Reader) -> Listing | None:
+    """What there is in the only archive of a folder, as platforms give one to each student; None: there is none."""
+    inside = sorted(path for path in folder.iterdir() if suffix(path.name) and path.is_file() and not path.is_symlink())
+    if len(inside) > 1:
+        raise LabError(f"there are {inside[0].name} and {inside[1].name} in it: keep the one that is meant")
+    if not inside:
+        return None
+    return replace(in_archive(inside[0], lab, released, reader), notes=(f"{inside[0].name} in the folder was read",))
 
 
-def place(name: str, lab: Lab) -> tuple[str, str] | None:
-    """(leading folder or "", the lab's file) that a path in a submission means; None: neither."""
-    for path, file in lab.paths.items():
-        top = "" if name == path else name.removesuffix(f"/{path}")
-        if top != name and "/" not in top and not is_noise(top):
-            return top, file
-    return None
+def in_folder(folder: Path, lab: Lab, released: Mapping[str, str]) -> Listing:
+    """What there is in a folder."""
+    wanted, found, digests = re.compile(pattern(lab.paths), re.IGNORECASE), [], {}
+    for number, (path, is_link) in enumerate(paths_in(folder, ""), 1):
+        if number > MOST_MEMBERS:
+            raise LabError(f"it has more than {MOST_MEMBERS} files: {SOURCES_ONLY}")
+        if is_link and any(file.startswith(f"{tail}/") for tail in tails(path) for file in lab.paths):
+            raise LabError(f"{path}: there is a link on the way; hand in the file itself")
+        if wanted.fullmatch(path.rpartition("/")[2]):
+            found.append(of_file(folder, path))
+        elif not is_link and not released.keys().isdisjoint(tails(path)):
+            digests[path] = hashlib.sha256(of_file(folder, path).data or b"").hexdigest()
+    return Listing(found, digests)
 
 
-def taken(data: bytes, name: str) -> bytes:
-    """What a file holds. LabError when it is larger than any source."""
-    if len(data) > MOST_FILE:
-        raise LabError(f"{name} is larger than {MOST_FILE >> 20} MiB")
-    return data
+def paths_in(folder: Path, top: str) -> Iterator[tuple[str, bool]]:
+    """The paths of a folder's files, in order, relative to it, and of links; whether it is a link."""
+    with os.scandir(folder / top) as entries:
+        inner = sorted(entries, key=lambda entry: entry.name)
+    for entry in inner:
+        path = f"{top}{entry.name}"
+        if not entry.is_dir(follow_symlinks=False):
+            yield path, entry.is_symlink()
+        elif not is_noise(f"{path}/"):
+            yield from paths_in(folder, f"{path}/")
 
 
-def in_folder(folder: Path, lab: Lab) -> Iterator[Found]:
-    """The lab's files at the top of a folder and of the folders in it."""
-    with os.scandir(folder) as entries:
-        inner = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False) and not is_noise(entry.name)]
-    for top in ("", *sorted(inner)):
-        for path, file in lab.paths.items():
-            data = read_inside(folder, PurePosixPath(top, path))
-            if data is not None:
-                yield Found(top, file, data)
-
-
-def read_inside(folder: Path, path: PurePosixPath) -> bytes | None:
-    """A file in a folder, or None. LabError when it, or a folder on the way, is a link or something else."""
+def of_file(folder: Path, path: str) -> Found:
+    """A file in a folder, which is no link itself and behind none."""
     at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        for part in path.parts:
+        for part in PurePosixPath(path).parts:
             inner = os.open(part, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=at)
             os.close(at)
             at = inner
         if not stat.S_ISREG(os.fstat(at).st_mode):
-            raise LabError(f"{path} is no file: hand in the file itself")
+            return Found(path, None, f"{path} is no file: hand in the file itself")
         with open(at, "rb", closefd=False) as file:
-            return taken(file.read(MOST_FILE + 1), str(path))
-    except (FileNotFoundError, NotADirectoryError):
-        return None
+            data = file.read(MOST_FILE + 1)
+        return Found(path, data) if len(data) <= MOST_FILE else Found(path, None, f"{path} is larger than 1 MiB")
     except OSError as error:
         if error.errno != errno.ELOOP:
             raise
-        raise LabError(f"{path}: there is a link on the way; hand in the file itself") from None
+        return Found(path, None, f"{path}: there is a link on the way; hand in the file itself")
     finally:
         os.close(at)
-
-
-def in_archive(path: Path, lab: Lab) -> Iterator[Found]:
-    """The lab's files in an archive."""
-    if path.stat().st_size > MOST_ARCHIVE:
-        raise LabError(f"it is larger than {MOST_ARCHIVE >> 20} MiB: {SOURCES_ONLY}")
-    kind = suffix(path.name).lower()
-    try:
-        yield from in_zip(path, lab) if kind == ".zip" else in_tar(path, TARS[kind], lab)
-    except BROKEN as error:
-        raise LabError(f"it cannot be read as {kind}: {error or type(error).__name__}") from None
-
-
-def cleaned(name: str, number: int) -> str:
-    """A member's name with / between its parts; LabError for one that no honest archive has. `number`: its own."""
-    if number > MOST_MEMBERS:
-        raise LabError(f"it has more than {MOST_MEMBERS} members: {SOURCES_ONLY}")
-    parts = name.replace("\\", "/").split("/")
-    if ".." in parts or parts[0].endswith(":") or (len(parts) > 1 and not parts[0]):
-        raise LabError(f"a member is called {name!r}, which lies outside of the archive")
-    return "/".join(part for part in parts if part not in ("", "."))
-
-
-def in_zip(path: Path, lab: Lab) -> Iterator[Found]:
-    """The lab's files in a .zip."""
-    with zipfile.ZipFile(path) as archive:
-        for number, member in enumerate(archive.infolist(), 1):
-            at = place(cleaned(member.filename, number), lab)
-            if not at:
-                continue
-            mode = member.external_attr >> 16
-            if member.is_dir() or (stat.S_IFMT(mode) and not stat.S_ISREG(mode)):
-                raise LabError(f"{member.filename} is no file: hand in the file itself")
-            with archive.open(member) as file:
-                yield Found(*at, taken(file.read(MOST_FILE + 1), member.filename))
-
-
-class Metered(io.RawIOBase):
-    """What an archive unpacks to, as far as MOST_UNPACKED."""
-
-    def __init__(self, file: io.BufferedIOBase) -> None:
-        self.file, self.left = file, MOST_UNPACKED
-
-    def read(self, size: int = -1) -> bytes:
-        """Up to `size` bytes. LabError when there has been too much."""
-        data = self.file.read(size)
-        self.left -= len(data)
-        if self.left < 0:
-            raise LabError(f"it unpacks to more than {MOST_UNPACKED >> 20} MiB: {SOURCES_ONLY}")
-        return data
-
-
-def in_tar(path: Path, opener: Opener, lab: Lab) -> Iterator[Found]:
-    """The lab's files in a .tar that `opener` opens; it is read once, from its beginning to its end."""
-    with opener(path) as plain, tarfile.open(fileobj=Metered(plain), mode="r|") as archive:
-        for number, member in enumerate(archive, 1):
-            at = place(cleaned(member.name, number), lab)
-            if not at:
-                continue
-            if not member.isreg() or member.issparse():
-                raise LabError(f"{member.name} is no file: hand in the file itself")
-            content = archive.extractfile(member)
-            assert content, "it is a regular file"
-            with contextlib.closing(content) as file:
-                yield Found(*at, taken(file.read(MOST_FILE + 1), member.name))

@@ -18,7 +18,7 @@ from tidemark import plugin, qemu
 from tidemark.errors import FAILED, LabError
 from tidemark.grade.build.workspace import Workspace
 from tidemark.grade.model import Outcome
-from tidemark.grade.witness import evidence, kernel_map
+from tidemark.grade.witness import evidence, kernel_map, kernel_size
 from tidemark.grade.witness.evidence import Evidence
 
 MAX_RECORDS = 1 << 24  # of tools/plugin/evidence.c
@@ -80,6 +80,8 @@ def ending(code: int, status: int, said: str, seen: Evidence) -> tuple[Outcome, 
         found = known[code]
     elif status == 0:
         found = Outcome.PANICKED, "the machine was reset by a triple fault"
+    elif status % 2 and seen.whole and seen.instructions:  # by the exit device, with no code that a run ends with
+        found = Outcome.PANICKED, f"the kernel ended the machine itself, by machine_exit({status // 2}) or its like"
     elif number == signal.SIGXCPU:
         found = Outcome.HUNG, f"it had not ended after {LIMIT_S} s of the host's processor time"
     elif number and number != signal.SIGKILL:
@@ -126,6 +128,9 @@ def settings_of(run: Run, folder: Path, options: Mapping[str, str], prefix: Sequ
 
 def boot(workspace: Workspace, run: Run) -> Boot:
     """Boot the workspace's kernel. LabError when it could not be run for a reason that is not the student's."""
+    large = kernel_size.too_large(workspace.tree / qemu.KERNEL, qemu.size_bytes(run.mem, "mem"))
+    if large:
+        return Boot(Outcome.NO_BOOT, large, "", evidence.NOTHING)
     kernel = kernel_map.find(workspace)
     with tempfile.TemporaryDirectory(prefix="boot-", dir=workspace.scratch) as name:
         folder = Path(name)
