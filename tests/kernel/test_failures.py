@@ -1,6 +1,6 @@
 """fail=: the Nth read, write or allocation fails. All N are tried, one after the other (tests/kernel/fail).
 
-A case that goes wrong names its command: one `nth KIND N N work CASE` in a boot as `try_all` makes it shows it again.
+A case that goes wrong names its command: one `nth KIND N N calls CASE` in a boot as `try_all` makes it shows it again.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ CASES = [
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder to boot from, whose first file system has nth and work."""
+    """A folder to boot from, whose first file system has nth and calls."""
     folder = tmp_path_factory.mktemp("programs")
     (folder / "build").mkdir()
     (folder / "build/tidemark.elf").symlink_to(qemu.ROOT / qemu.KERNEL)
-    names = ("init", "sh", "true", "cat", "nth", "work", "fstools", "shared")
+    names = ("init", "sh", "true", "cat", "nth", "calls", "fstools", "shared")
     ours = [qemu.ROOT / "build/user" / name for name in names]
     pack: list[str | Path] = [
         sys.executable,
@@ -77,7 +77,7 @@ def try_all(case: str, kind: str, programs: Path, folder: Path, *, last: int = 2
     disk = disk_for(case, folder)
     settings = {"mem": "16M", "swap": "sim:ssd,size=16M", "timeout": 900, "image": programs, **SWAPPING.get(case, {})}
     slack = "-s 8 " if more.get("vm") else ""  # any page of init may leave
-    command = f"nth {slack}{kind} 1 {last} work {case}"
+    command = f"nth {slack}{kind} 1 {last} calls {case}"
     more = {"disk": disk, "disk_kind": "sim:ssd" if disk else None, "cmdline": "slab_poison=1", **settings, **more}
     result = boot(command, **more).check_exit()
     result.check_lines([f"^R nth kind={kind.replace('+', '[+]')} tried=[1-9].* wrong=0"])
@@ -120,7 +120,7 @@ def test_each_allocation_from_the_start_on(programs: Path) -> None:
     for n in range(1, 2000):
         if tried.done(n):
             continue
-        result = boot("work exec", image=programs, mem="16M", swap="none", cmdline=f"fail=alloc:{n}")
+        result = boot("calls exec", image=programs, mem="16M", swap="none", cmdline=f"fail=alloc:{n}")
         if f"fail: alloc {n} never came" in result.console:
             break
         result.check_lines([rf"^fail: alloc {n} of \d+ failed \("])

@@ -1,5 +1,5 @@
-/* Cases of work with a disk: files on ext2, and memory that leaves for a swap area. */
-#include "work.h"
+/* Cases of calls with a disk: files on ext2, and memory that leaves for a swap area. */
+#include "calls.h"
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/swap.h>

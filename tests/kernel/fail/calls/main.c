@@ -1,16 +1,16 @@
 /*
- * work CASE: a few system calls of one kind, for a machine in which one event fails. It ends with 0, or
+ * calls CASE: a few system calls of one kind, for a machine in which one event fails. It ends with 0, or
  * with the errno of the first call that failed; with 99, and a line that says where, if something is
  * otherwise than what had been acknowledged before. A second run finds, and removes, what is left of
  * one that failed.
  */
-#include "work.h"
+#include "calls.h"
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/shm.h>
 
-#define HELP "usage: work CASE\n"
+#define HELP "usage: calls CASE\n"
 
 /* All of it; what stops it is the program's end. */
 void write_all(int fd, const char *from, size_t size)

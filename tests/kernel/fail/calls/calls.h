@@ -1,6 +1,6 @@
-/* What the cases of work share: tests/kernel/fail/work/main.c. */
-#ifndef FAIL_WORK_H
-#define FAIL_WORK_H
+/* What the cases of `calls` share. */
+#ifndef FAIL_CALLS_H
+#define FAIL_CALLS_H
 
 #include "lab.h"
 
@@ -19,7 +19,7 @@
 #define HOLDS(what)                                                                                \
 	do {                                                                                       \
 		if (!(what)) {                                                                     \
-			printf("work: line %d: %s (errno %d)\n", __LINE__, #what, errno);          \
+			printf("calls: line %d: %s (errno %d)\n", __LINE__, #what, errno);         \
 			exit(LOST);                                                                \
 		}                                                                                  \
 	} while (0)
