@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tidemark import qemu
+from tidemark.grade.build import tree
 
 PROGRAM, CLOCK = "build/host/kernel/mm/policy/policies_test", "kernel/mm/policy/clock.c"
 ASKS = "vm_scan_more(scan)"
@@ -15,21 +16,12 @@ ASKS = "vm_scan_more(scan)"
 
 @pytest.mark.soak
 def test_policies_that_forget_to_ask_are_named(tmp_path: Path) -> None:
-    for name in (
-        "Makefile",
-        "linker.ld",
-        "boot",
-        "kernel",
-        "user",
-        "tools",
-        "labs",
-        "tests/host",
-        "tests/kernel",
-        "build/host",
-    ):
-        copy = shutil.copytree if (qemu.ROOT / name).is_dir() else shutil.copy2
+    for name in (*tree.PARTS, "tests/kernel", "build/host"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        copy(qemu.ROOT / name, tmp_path / name)
+        if (qemu.ROOT / name).is_dir():
+            shutil.copytree(qemu.ROOT / name, tmp_path / name, dirs_exist_ok=True)
+        else:
+            shutil.copy2(qemu.ROOT / name, tmp_path / name)
     text = (tmp_path / CLOCK).read_text()
     assert text.count(ASKS) == 1
     (tmp_path / CLOCK).write_text(text.replace(ASKS, "true"))

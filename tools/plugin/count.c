@@ -91,11 +91,6 @@ static void start(void)
 	counters_init(NR_COUNTERS);
 }
 
-static void switch_space(uint32_t cr3)
-{
-	(void)cr3;
-}
-
 static void finish(void)
 {
 	bool bad = ferror(out);
@@ -109,6 +104,5 @@ const struct mode count_mode = {
 	.option = option,
 	.start = start,
 	.translate = translate,
-	.switch_space = switch_space,
 	.finish = finish,
 };

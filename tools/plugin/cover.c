@@ -10,8 +10,6 @@
  */
 #include "plugin.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { LARGEST = 4 << 20 }; /* a kernel, bytes */
@@ -46,30 +44,17 @@ static void start(void)
 	counters_init(LARGEST);
 }
 
-static void switch_space(uint32_t cr3)
-{
-	(void)cr3;
-}
-
 static void finish(void)
 {
-	char partial[4096];
-	FILE *file;
-	bool bad;
+	FILE *file = open_whole(out_name);
 
-	snprintf(partial, sizeof(partial), "%s.partial", out_name);
-	file = fopen(partial, "w");
-	if (!file)
-		fail("%s cannot be written: %s", partial, strerror(errno));
 	for (uint32_t i = 0; i < LARGEST; i++) {
 		uint32_t pc = KERNEL_BASE + i;
 
 		if (counters[i])
 			fwrite(&pc, sizeof(pc), 1, file);
 	}
-	bad = ferror(file);
-	if (fclose(file) || bad || rename(partial, out_name))
-		fail("%s cannot be written: %s", out_name, strerror(errno));
+	close_whole(file, out_name);
 }
 
 const struct mode cover_mode = {
@@ -77,6 +62,5 @@ const struct mode cover_mode = {
 	.option = option,
 	.start = start,
 	.translate = translate,
-	.switch_space = switch_space,
 	.finish = finish,
 };

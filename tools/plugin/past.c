@@ -282,16 +282,10 @@ static void start(void)
 	counters_init(1);
 }
 
-static void switch_space(uint32_t next)
-{
-	(void)next;
-}
-
 const struct mode past_mode = {
 	.name = "past",
 	.option = option,
 	.start = start,
 	.translate = translate,
-	.switch_space = switch_space,
 	.finish = finish,
 };

@@ -202,11 +202,6 @@ static void start(void)
 	qemu_add_vm_change_state_handler(on_state, NULL);
 }
 
-static void switch_space(uint32_t cr3)
-{
-	(void)cr3;
-}
-
 static void finish(void)
 {
 }
@@ -216,6 +211,5 @@ const struct mode place_mode = {
 	.option = option,
 	.start = start,
 	.translate = translate,
-	.switch_space = switch_space,
 	.finish = finish,
 };

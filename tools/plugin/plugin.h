@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define KERNEL_BASE 0xC0000000u
 #define PAGE_SIZE 4096u
@@ -105,6 +106,10 @@ enum { PLUGIN_FAILED = 70, PLUGIN_OVER_BUDGET };
 /* Prints "tidemark plugin: ..." and ends QEMU, without what exit() would run. */
 __attribute__((noreturn, format(printf, 1, 2))) void fail(const char *fmt, ...);
 
+/* A file that gets its name only when it is closed, and so whole: whoever reads it sees all or nothing. */
+FILE *open_whole(const char *name);
+void close_whole(FILE *file, const char *name);
+
 /* A register of the CPU by its number in instructions; only in a callback with CB_R_REGS. */
 enum { EAX, ECX, EDX, ESP = 4 };
 uint32_t read_register(int number);
@@ -127,7 +132,7 @@ struct mode {
 	bool (*option)(const char *name, const char *value);
 	void (*start)(void);
 	void (*translate)(struct qemu_plugin_tb *tb);
-	/* Another page directory is about to be loaded; current_cr3 is still the old one. */
+	/* Another page directory is about to be loaded; current_cr3 is still the old one. NULL: of no interest. */
 	void (*switch_space)(uint32_t cr3);
 	void (*finish)(void);
 };

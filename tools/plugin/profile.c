@@ -154,19 +154,12 @@ static void write_rows(FILE *file)
 
 static void finish(void)
 {
-	char partial[4096];
 	FILE *file;
-	bool bad;
 
 	settle();
-	snprintf(partial, sizeof(partial), "%s.partial", out_name);
-	file = fopen(partial, "w");
-	if (!file)
-		fail("%s cannot be written: %s", partial, strerror(errno));
+	file = open_whole(out_name);
 	write_rows(file);
-	bad = ferror(file);
-	if (fclose(file) || bad || rename(partial, out_name))
-		fail("%s cannot be written: %s", out_name, strerror(errno));
+	close_whole(file, out_name);
 }
 
 const struct mode profile_mode = {

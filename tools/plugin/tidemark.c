@@ -19,6 +19,7 @@
  */
 #include "plugin.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +46,33 @@ void fail(const char *fmt, ...)
 	va_end(args);
 	fputc('\n', stderr);
 	_exit(PLUGIN_FAILED);
+}
+
+static void partial_name(char *partial, size_t size, const char *name)
+{
+	snprintf(partial, size, "%s.partial", name);
+}
+
+FILE *open_whole(const char *name)
+{
+	char partial[4096];
+	FILE *file;
+
+	partial_name(partial, sizeof(partial), name);
+	file = fopen(partial, "w");
+	if (!file)
+		fail("%s cannot be written: %s", partial, strerror(errno));
+	return file;
+}
+
+void close_whole(FILE *file, const char *name)
+{
+	char partial[4096];
+	bool bad = ferror(file);
+
+	partial_name(partial, sizeof(partial), name);
+	if (fclose(file) || bad || rename(partial, name))
+		fail("%s cannot be written: %s", name, strerror(errno));
 }
 
 uint32_t read_register(int number)
@@ -105,7 +133,8 @@ static void on_mov_to_cr3(unsigned int cpu, void *number)
 	(void)cpu;
 	if (cr3 == current_cr3)
 		return;
-	mode->switch_space(cr3);
+	if (mode->switch_space)
+		mode->switch_space(cr3);
 	current_cr3 = cr3;
 }
 

@@ -193,6 +193,17 @@ KTEST(rules, count_is_compared)
 	core_stop();
 }
 
+/* From here on the policy is the odd one with another select. */
+static struct vm_policy *odd_with(struct page *(*select)(struct vm_scan *scan))
+{
+	static struct vm_policy policy;
+
+	policy = odd;
+	policy.select = select;
+	vm_policy = &policy;
+	return &policy;
+}
+
 static struct page *nested_select(struct vm_scan *scan)
 {
 	policy_call_check();
@@ -202,17 +213,15 @@ static struct page *nested_select(struct vm_scan *scan)
 
 KTEST(rules, hooks_do_not_nest_and_must_be_there)
 {
-	static struct vm_policy nested;
 	struct vm_scan scan = policy_scan(ZONES_ALL, 0);
+	struct vm_policy *nested;
 
 	start();
-	nested = odd;
-	nested.select = nested_select;
-	vm_policy = &nested;
+	nested = odd_with(nested_select);
 	EXPECT_PANIC(policy_call_select(&scan));
 	policy_timer.running = NULL;
-	nested.putback = NULL;
-	EXPECT_PANIC(policy_require_hooks(&nested));
+	nested->putback = NULL;
+	EXPECT_PANIC(policy_require_hooks(nested));
 	vm_policy = &odd;
 	core_stop();
 }
@@ -229,13 +238,10 @@ static struct page *endless_select(struct vm_scan *scan)
 
 KTEST(rules, hook_that_never_returns_is_named)
 {
-	static struct vm_policy endless;
 	struct vm_scan scan = policy_scan(ZONES_ALL, 0);
 
 	start();
-	endless = odd;
-	endless.select = endless_select;
-	vm_policy = &endless;
+	odd_with(endless_select);
 	host_watch(10);
 	EXPECT_PANIC(policy_call_select(&scan));
 	host_watch(1000);

@@ -3,42 +3,18 @@
  * working directory; the case itself says when the disk falls silent (/proc/fail). Silent where all is as it should
  * be, else says which line saw something else.
  */
-#include "lib.h"
+#include "bus.h"
+#include "check.h"
 
-#include <setjmp.h>
 #include <sys/mman.h>
 
 #define HELP "usage: gone CASE\nUse files in the working directory while their disk dies.\n"
-#define CHECK(what) check(what, __LINE__)
-#define FAILS(call, with) check((errno = 0, (call) == -1) && errno == (with), __LINE__)
 
 enum { PAGE = 4096, FAR = 1 << 18, LIMIT_S = 30 };
 
-static int bad;
-static sigjmp_buf out;
 static char page[PAGE];
 /* Pages of this program that nothing has touched yet. */
 static const char far[FAR] = { [0] = 1, [FAR - 1] = 2 };
-
-static void check(bool ok, int line)
-{
-	if (!ok) {
-		bad = 1;
-		warn_user("line %d (errno %d)", line, errno);
-	}
-}
-
-static void on_bus(int sig)
-{
-	(void)sig;
-	siglongjmp(out, 1);
-}
-
-/* What a byte holds; -1: SIGBUS. */
-static int peek(const volatile char *at)
-{
-	return sigsetjmp(out, 1) ? -1 : *at;
-}
 
 static void say(const char *path, const char *text)
 {
@@ -71,7 +47,7 @@ static void took_the_limit(int line)
 {
 	int seconds = elapsed();
 
-	check(seconds >= LIMIT_S && seconds <= LIMIT_S + 1, line);
+	check(seconds >= LIMIT_S && seconds <= LIMIT_S + 1, __FILE__, line, "30 s have passed");
 }
 
 static void reading(void)
@@ -126,7 +102,7 @@ static void far_away(void)
 
 	signal(SIGBUS, SIG_DFL);
 	CHECK(write(1, &c, 1) == 1 && read(0, &c, 1) == 1);
-	bad = far[half] + far[half + PAGE * 8];
+	CHECK(!far[half] && !far[half + PAGE * 8]);
 }
 
 /* Two open files of one, one of another file: each is told, and told again as long as nothing helps. */
@@ -195,7 +171,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; argc > 1 && i < ARRAY_SIZE(cases); i++)
 		if (!strcmp(argv[1], cases[i].name)) {
 			cases[i].run();
-			return bad;
+			return nr_failures != 0;
 		}
 	usage_error(HELP);
 }

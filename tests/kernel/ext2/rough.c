@@ -2,44 +2,20 @@
  * rough CASE: does to files in the working directory what is seldom done. Silent where all is as
  * on Linux, where the same program must be silent, too; else says which line saw something else.
  */
-#include "lib.h"
-#include <setjmp.h>
+#include "bus.h"
+#include "check.h"
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
 #define HELP "usage: rough CASE [N]\nDo what is seldom done to files in the working directory.\n"
 #define PAGE 4096u
-#define CHECK(what) check(what, __LINE__)
-#define FAILS(call, with) check((errno = 0, (call) == -1) && errno == (with), __LINE__)
 
-static int bad;
-static sigjmp_buf out;
 static int number;
-
-static void check(bool ok, int line)
-{
-	if (!ok) {
-		bad = 1;
-		warn_user("line %d (errno %d)", line, errno);
-	}
-}
-
-static void on_bus(int sig)
-{
-	(void)sig;
-	siglongjmp(out, 1);
-}
-
-/* What a byte holds; -1: SIGBUS. */
-static int peek(volatile char *at)
-{
-	return sigsetjmp(out, 1) ? -1 : *at;
-}
 
 static int poke(volatile char *at, char c)
 {
-	return sigsetjmp(out, 1) ? -1 : (*at = c);
+	return sigsetjmp(bus_error, 1) ? -1 : (*at = c);
 }
 
 static int make(const char *name, const char *text, size_t size)
@@ -116,7 +92,7 @@ static void writers(void)
 		for (uint32_t i = at; i < at + PAGE / 2; i += 4)
 			CHECK(pwrite(fd, &i, 4, i) == 4);
 	if (!pid)
-		_exit(bad);
+		_exit(nr_failures != 0);
 	CHECK(wait_child(pid) == 0 && !fsync(fd));
 	for (uint32_t i = 0; i < pages * PAGE; i += 4)
 		if (pread(fd, &word, 4, i) != 4 || word != i)
@@ -135,7 +111,7 @@ static void growing(void)
 	if (!pid) {
 		for (int i = 0; i < number; i++)
 			CHECK(!fsync(fd));
-		_exit(bad);
+		_exit(nr_failures != 0);
 	}
 	for (int i = 0; i < number; i++) {
 		memset(piece, 'a' + i % 26, sizeof(piece));
@@ -258,7 +234,7 @@ static void bomb(void)
 				CHECK(!ftruncate(fd, i * 5000));
 			munmap(own, sizeof(page));
 		}
-		_exit(bad);
+		_exit(nr_failures != 0);
 	}
 	for (int n = 0, status; n < number; n++)
 		CHECK(wait(&status) > 0 && !status);
@@ -296,7 +272,7 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[1], cases[i].name)) {
 			number = argc > 2 ? atoi(argv[2]) : cases[i].number;
 			cases[i].run();
-			return bad;
+			return nr_failures != 0;
 		}
 	usage_error(HELP);
 }
