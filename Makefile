@@ -94,6 +94,8 @@ lab:
 endif
 grade: grade-base
 	@$(PYTHON) -m tidemark.cli grade $(if $(SECRET),--secret "$$SECRET") -- "$$LAB"
+quiz:
+	@$(PYTHON) -m tidemark.cli quiz take $(if $(ANSWERS),--answers "$$ANSWERS") -- "$$LAB"
 release: grade-base
 	@$(PYTHON) -m tidemark.cli release
 
@@ -115,6 +117,6 @@ help:
 	$(error there is no target $@; `make help` lists them)
 
 .DEFAULT_GOAL := all
-.PHONY: all iso grade-base new-policy check-base files qemu qemu-gdb gdb qemu-iso sim lab grade release check soak coverage
+.PHONY: all iso grade-base new-policy check-base files qemu qemu-gdb gdb qemu-iso sim lab grade quiz release check soak coverage
 .PHONY: doctor clean help
 .SUFFIXES:

@@ -19,6 +19,7 @@ from tidemark.commands import (
     lab,
     procs,
     profile,
+    quiz,
     release,
     report,
     rerun,
@@ -67,6 +68,7 @@ app.command()(grade_class.grade_class)
 app.command()(export_grade.export_grade)
 app.command()(release.release)
 app.add_typer(trace.app, name="trace")
+app.add_typer(quiz.app, name="quiz")
 
 
 def hang_up(signum: int, frame: object) -> None:

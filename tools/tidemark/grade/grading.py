@@ -56,10 +56,10 @@ def prepare(machine: Machine) -> None:
 
 def obstacle(machine: Machine) -> Verdict | None:
     """Build, and look at what was built: what keeps every test from being run, if anything does."""
-    missing = [file for file in machine.lab.files if not (machine.tree / file).is_file()]
+    missing = [file for file in machine.lab.sources if not (machine.tree / file).is_file()]
     if missing:
         return wrong(f"{', '.join(missing)}: not handed in", Outcome.NO_BUILD)
-    large = [file for file in machine.lab.files if (machine.tree / file).stat().st_size > MOST_SOURCE]
+    large = [file for file in machine.lab.sources if (machine.tree / file).stat().st_size > MOST_SOURCE]
     if large:
         return wrong(f"{', '.join(large)}: more than {MOST_SOURCE >> 20} MiB", Outcome.NO_BUILD)
     made = machine.make(*KERNEL)
@@ -116,14 +116,16 @@ def grade(
     remarks: Sequence[str] = (),
     jobs: int = 1,
     progress: Progress = silent,
+    student: str = "",
 ) -> Grade:
     """Grade a submission's files with the lab `lab_name` of a built `release`.
 
     `submission` is a tree, or a folder with the lab's files in their places; `secret` a folder of hidden tests;
     `scratch` a folder that may be filled, whose tree/ is made anew; `remarks` what else is to be noted about the
-    submission (archive.notes). LabError when it cannot be graded for a reason that is not the student's.
+    submission (archive.notes); `student` whose it is: without a name no quiz is graded. LabError when it cannot be
+    graded for a reason that is not the student's.
     """
-    assignment: Lab = lab.load(release, lab_name, secret)
+    assignment: Lab = lab.load(release, lab_name, secret, student)
     check_release(release)
     shutil.rmtree(scratch / "tree", ignore_errors=True)
     shutil.rmtree(scratch / "runs", ignore_errors=True)
