@@ -13,6 +13,7 @@ import pytest
 from soak import soak_but
 from textbook import fifo
 from tidemark import qemu
+from tidemark.commands import grade
 from tidemark.commands import quiz as command
 from tidemark.errors import LabError
 from tidemark.grade import grading, isolation
@@ -246,7 +247,26 @@ def test_without_a_secret_or_a_name_there_is_no_quiz(secret: Path) -> None:
     for assignment in (lab.load(qemu.ROOT, "clock"), lab.load(qemu.ROOT, "clock", secret)):
         assert not assignment.personal and "quiz" not in {test.kind for test in assignment.tests}
     assert lab.load(qemu.ROOT, "buddy", secret, ADA).quiz is None
+    assert "takes the course's secret" in grade.no_quiz("clock", None)
+    assert grade.no_quiz("clock", secret) == "whose submission is it? --student NAME"
     assert isolation.secrets(secret, "clock") == [secret / lab.QUIZ_KEY]
+
+
+BAD_TABLES = {
+    "questions": ('questions = ["why"]', "needs points, questions of differ"),
+    "policy": ('policy = ""', "needs points"),
+    "unknown": ("hints = 3", "unexpected keyword argument 'hints'"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_TABLES)
+def test_bad_table_is_named(case: str, tmp_path: Path) -> None:
+    line, said = BAD_TABLES[case]
+    text = re.sub(rf"(?m)^{line.split()[0]} = .*\n", "", (qemu.ROOT / "labs/clock/lab.toml").read_text())
+    (tmp_path / "labs/clock").mkdir(parents=True)
+    (tmp_path / "labs/clock/lab.toml").write_text(text.replace("[quiz]\n", f"[quiz]\n{line}\n"))
+    with pytest.raises(LabError, match=said):
+        lab.load(tmp_path, "clock")
 
 
 def test_a_secret_that_can_be_guessed_is_refused(secret: Path) -> None:

@@ -136,7 +136,9 @@ def answers_before(path: Path, sheet_: Sheet) -> dict[str, int]:
         return {}
     name, answers = sheet.answered(path)
     if plain_name(name) != plain_name(sheet_.name):
-        raise LabError(f"{path} has answers of {name!r}, but the sheet is that of {sheet_.name!r}: remove one", BAD_INPUT)
+        raise LabError(
+            f"{path} has answers of {name!r}, but the sheet is that of {sheet_.name!r}: remove one", BAD_INPUT
+        )
     return {key: value for key, value in answers.items() if key in sheet_.questions}
 
 
