@@ -181,8 +181,28 @@ def test_a_name_is_the_same_however_it_is_written() -> None:
     assert of("clock", ADA, SECRET + b"!").string != of("clock", ADA).string
     personal.drawn.cache_clear()
     assert of("clock", ADA) == of("clock", ADA)
+    assert personal.owner("Zoë Ng_8123_assignsubmission_file_") == "Zoë Ng"
     with pytest.raises(LabError, match="'--' is no name"):
         of("clock", "--")
+
+
+def test_a_release_without_solutions_has_no_keys(tmp_path: Path) -> None:
+    (tmp_path / "labs").mkdir()
+    (tmp_path / "labs/RELEASE").touch()
+    quiz = lab.load(qemu.ROOT, "clock").quiz
+    assert quiz
+    with pytest.raises(LabError, match="student's release, without solutions"):
+        drawn(tmp_path, "clock", quiz, Personal(ADA, SECRET))
+
+
+def test_code_that_does_not_compile_costs_no_answer(tmp_path: Path, secret: Path) -> None:
+    assignment = lab.load(qemu.ROOT, "clock", secret, ADA)
+    (tmp_path / assignment.answers).parent.mkdir(parents=True)
+    (tmp_path / assignment.answers).write_text(answers_of(ADA))
+    machine = Machine(assignment, tmp_path, qemu.ROOT, tmp_path, best(), ())
+    made, _ = grading.judged(machine, 1, grading.silent)
+    assert {one.verdict.outcome for one in made if one.test.kind != "quiz"} == {Outcome.NO_BUILD}
+    assert [one.points for one in made if one.test.kind == "quiz"] == [1] * 5
 
 
 @pytest.fixture

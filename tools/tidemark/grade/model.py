@@ -29,13 +29,16 @@ class Outcome(str, Enum):
 
 @dataclass(frozen=True)
 class Test:
-    """One test: what its table in lab.toml says. `options` are those of its kind: whatever TOML can hold."""
+    """One test: what its table in lab.toml says. `options` are those of its kind: whatever TOML can hold. `of`: the
+    lab's files that it is about, all when it is empty.
+    """
 
     title: str
     points: float
     kind: str
     options: Mapping[str, Any] = field(default_factory=dict)
     hidden: bool = False
+    of: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -141,12 +141,14 @@ def with_quiz(lab: Lab, secret: Path | None, student: str) -> Lab:
         return lab
     answers = sheet.answers_file(lab.name)
     points = lab.quiz.points / len(lab.quiz.questions)
-    tests = tuple(Test(f"quiz: {name}", points, "quiz", {"question": name}) for name in lab.quiz.questions)
+    tests = tuple(
+        Test(f"quiz: {name}", points, "quiz", {"question": name}, of=(answers,)) for name in lab.quiz.questions
+    )
     return replace(
         lab,
         files=(*lab.files, answers),
         tests=lab.tests + tests,
-        personal=Personal(student, personal.read_secret(secret / QUIZ_KEY)),
+        personal=Personal(personal.owner(student), personal.read_secret(secret / QUIZ_KEY)),
         answers=answers,
     )
 

@@ -11,12 +11,14 @@ from __future__ import annotations
 import functools
 import hashlib
 import hmac
+import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from tidemark.errors import BAD_INPUT, FAILED, USAGE, LabError
+from tidemark.grade.build.tree import MANIFEST
 from tidemark.grade.judge import expected
 from tidemark.grade.judge.quiz import questions, window
 from tidemark.grade.judge.quiz.questions import Question
@@ -73,6 +75,11 @@ def plain_name(name: str) -> str:
     return "-".join("".join(c if c.isalnum() else " " for c in letters).split())
 
 
+def owner(submission: str) -> str:
+    """Whose a submission is, by its name; Moodle adds a number and more to it."""
+    return re.sub(r"_\d+_assignsubmission.*$", "", submission)
+
+
 def candidate(draw: Draw, quiz: Quiz) -> tuple[int, ...]:
     """A string: two of three references go to a few pages, others after a third of it; none twice in a row."""
     string: list[int] = []
@@ -112,9 +119,11 @@ def drawn_from(tree: Path, quiz: Quiz, draw: Draw) -> Drawn | None:
 
 @functools.lru_cache(maxsize=1024)
 def drawn(tree: Path, lab: str, quiz: Quiz, personal: Personal) -> Drawn:
-    """A student's quiz in a lab, by the solutions of `tree`. LabError for a name without letters, or a lab whose band
-    is never met.
+    """A student's quiz in a lab, by the solutions of `tree`. LabError for a student's release, which has none, for a
+    name without letters, and for a lab whose band is never met.
     """
+    if (tree / MANIFEST).exists():
+        raise LabError("this tree is a student's release, without solutions: it cannot make or grade quizzes", USAGE)
     name = plain_name(personal.student)
     if not name:
         raise LabError(f"{personal.student!r} is no name", USAGE)
