@@ -96,15 +96,15 @@ def once_more(run: Run) -> Question | None:
 
 
 def spared(run: Run) -> Question | None:
-    """How often a page was found used."""
+    """How often a page was found used, and passed."""
     counts = Counter(page for step in run.mine for page in step.spared)
     some = sorted(page for page, count in counts.items() if count > 1)
     if not some:
         return None
     page = some[run.below(len(some))]
     text = (
-        f"How many times, from the first reference to the last, does {run.quiz.policy} spare page {page}: find it used "
-        "when it is looked at, and leave it in memory?"
+        f"How many times, from the first reference to the last, does {run.quiz.policy} look at page {page}, find it "
+        "used, and pass it, even if it comes back to it?"
     )
     return Question("spared", text, counts[page])
 

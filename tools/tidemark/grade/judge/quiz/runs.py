@@ -16,8 +16,8 @@ from tidemark.strings import Given
 
 @dataclass(frozen=True)
 class Step:
-    """One reference: the page that left for it, if one did; the pages in memory before it; those found used and left
-    in memory by the look that it cost.
+    """One reference: the page that left for it, if one did; the pages in memory before it; those that were looked
+    at for it, found used, and passed: when all are in use, also the one that is taken in the second turn.
     """
 
     hit: bool
@@ -75,7 +75,7 @@ def simulate(program: Path, string: Sequence[int], frames: int) -> list[Step]:
     for row in rows:
         victim = next((hook["gave"] for hook in row["hooks"] if hook.get("act") == "evict"), None)
         looked = [look for hook in row["hooks"] for look in hook.get("looked", ())]
-        spared = tuple(page for page, used in looked if used and page != victim)
+        spared = tuple(page for page, used in looked if used)
         steps.append(Step(row["result"] != "fault", victim, before, spared))
         before = frozenset(page for page in row["frames"] if page is not None)
     return steps
