@@ -198,8 +198,8 @@ def test_a_release_without_solutions_has_no_keys(tmp_path: Path) -> None:
 
 def test_code_that_does_not_compile_costs_no_answer(tmp_path: Path, secret: Path) -> None:
     assignment = lab.load(qemu.ROOT, "clock", secret, ADA)
-    (tmp_path / assignment.answers).parent.mkdir(parents=True)
-    (tmp_path / assignment.answers).write_text(answers_of(ADA))
+    (tmp_path / assignment.quiz_answers).parent.mkdir(parents=True)
+    (tmp_path / assignment.quiz_answers).write_text(answers_of(ADA))
     machine = Machine(assignment, tmp_path, qemu.ROOT, tmp_path, best(), ())
     made, _ = grading.judged(machine, 1, grading.silent)
     assert {one.verdict.outcome for one in made if one.test.kind != "quiz"} == {Outcome.NO_BUILD}
@@ -216,7 +216,7 @@ def secret(tmp_path: Path) -> Path:
 
 def verdicts(folder: Path, assignment: Lab, answers: str | None) -> list[Verdict]:
     """What becomes of the quiz with this file of answers."""
-    path = folder / assignment.answers
+    path = folder / assignment.quiz_answers
     path.parent.mkdir(parents=True, exist_ok=True)
     path.unlink(missing_ok=True)
     if answers is not None:
@@ -234,7 +234,7 @@ def answers_of(student: str, whose: str = "") -> str:
 def test_right_answers_bring_all_points_and_another_students_none(tmp_path: Path, secret: Path) -> None:
     assignment = lab.load(qemu.ROOT, "clock", secret, ADA)
     quiz = [test for test in assignment.tests if test.kind == "quiz"]
-    assert sum(test.points for test in quiz) == 5 and assignment.answers in assignment.paths
+    assert sum(test.points for test in quiz) == 5 and assignment.quiz_answers in assignment.paths
     assert {one.outcome for one in verdicts(tmp_path, assignment, answers_of(ADA, "ada lovelace"))} == {Outcome.RIGHT}
     assert {one.message for one in verdicts(tmp_path, assignment, answers_of(BOB))} == {
         "quiz-answers.toml is that of 'Bob'; this is the submission of 'Ada Lovelace'"

@@ -76,7 +76,7 @@ def judged(machine: Machine, jobs: int, progress: Progress) -> tuple[tuple[Grade
     if not in_the_way:
         prepare(machine)
     with ThreadPoolExecutor(jobs) as pool:
-        runs = [not in_the_way or test.of == (machine.lab.answers,) for test in machine.lab.tests]
+        runs = [not in_the_way or test.of == (machine.lab.quiz_answers,) for test in machine.lab.tests]
         coming = [pool.submit(judge, test, machine) if run else None for test, run in zip(machine.lab.tests, runs)]
         try:
             for test, future in zip(machine.lab.tests, coming):

@@ -75,7 +75,7 @@ class Lab:
     or groups in brackets, see tidemark.grade.build.object_rules); `may_store`: variables of the kernel that they may
     write to. `own_tests`: names of host tests and of in-kernel suites that fail with the starter. `was`: paths that
     files of the lab had in older releases, and those that they have now. `quiz`: of the lab, if it has one; it is
-    graded when there is `personal`, and then its `answers` are one of the files.
+    graded when there is `personal`, and then `quiz_answers` is one of the files.
     """
 
     name: str
@@ -90,12 +90,12 @@ class Lab:
     was: Mapping[str, str] = field(default_factory=dict)
     quiz: Quiz | None = None
     personal: Personal | None = None
-    answers: str = ""
+    quiz_answers: str = ""
 
     @property
     def sources(self) -> tuple[str, ...]:
         """The files that tests of the kernel are about: all but the quiz's answers."""
-        return tuple(file for file in self.files if file != self.answers)
+        return tuple(file for file in self.files if file != self.quiz_answers)
 
     @property
     def paths(self) -> dict[str, str]:

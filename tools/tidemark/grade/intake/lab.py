@@ -149,7 +149,7 @@ def with_quiz(lab: Lab, secret: Path | None, student: str) -> Lab:
         files=(*lab.files, answers),
         tests=lab.tests + tests,
         personal=Personal(personal.owner(student), personal.read_secret(secret / QUIZ_KEY)),
-        answers=answers,
+        quiz_answers=answers,
     )
 
 

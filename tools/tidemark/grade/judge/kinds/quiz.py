@@ -21,9 +21,9 @@ def judge(test: Test, machine: Machine) -> Verdict:
     """Read the answer, and compare. The key is not told."""
     quiz, personal, name = machine.lab.quiz, machine.lab.personal, str(test.options["question"])
     assert quiz and personal, "lab.load makes no such test without them"
-    path = machine.tree / machine.lab.answers
+    path = machine.tree / machine.lab.quiz_answers
     if not path.is_file():
-        return wrong(f"{machine.lab.answers}: not handed in; `make quiz LAB={machine.lab.name}` writes it")
+        return wrong(f"{machine.lab.quiz_answers}: not handed in; `make quiz LAB={machine.lab.name}` writes it")
     try:
         whose, answers = sheet.answered(path)
     except LabError as error:
