@@ -290,6 +290,11 @@ def test_bad_table_is_named(case: str, tmp_path: Path) -> None:
         lab.load(tmp_path, "clock")
 
 
+def test_a_class_tells_its_grader_whose_it_is(tmp_path: Path) -> None:
+    isolation.lay(isolation.Job({}, (), "clock", "none", "Zoë Ng"), tmp_path)
+    assert (tmp_path / isolation.STUDENT).read_text("utf-8") == "Zoë Ng"
+
+
 def test_a_secret_that_can_be_guessed_is_refused(secret: Path) -> None:
     (secret / lab.QUIZ_KEY).write_text("sesame\n")
     with pytest.raises(LabError, match="has 6 bytes; a secret has 16 to"):
