@@ -181,3 +181,11 @@ def test_the_example_question_runs_what_is_there() -> None:
     options = json.loads((AUTOGRADER / "prairielearn/info.json").read_text())["externalGradingOptions"]
     entrypoint = qemu.ROOT / Path(options["entrypoint"]).relative_to("/tidemark")
     assert os.access(entrypoint, os.X_OK) and options["timeout"] <= 600 and "LAB" in options["environment"]
+
+
+def test_gradescope_tells_whose_quiz_it_is(tmp_path: Path, saved: Path) -> None:
+    system, root = Gradescope(), tmp_path / "root"
+    system.lay(root)
+    (root / "submission_metadata.json").write_text(json.dumps({"users": [{"name": "Zoë Ng"}]}))
+    system.start(root, stand_in(tmp_path / "bin", "exit 3\n", saved))
+    assert "--student Zoë Ng --json" in (tmp_path / "bin/called").read_text()

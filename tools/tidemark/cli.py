@@ -20,6 +20,7 @@ from tidemark.commands import (
     lab,
     procs,
     profile,
+    quiz,
     release,
     report,
     rerun,
@@ -69,6 +70,7 @@ app.command()(export_grade.export_grade)
 app.command("hand-in")(hand_in.hand_in)
 app.command()(release.release)
 app.add_typer(trace.app, name="trace")
+app.add_typer(quiz.app, name="quiz")
 
 
 def hang_up(signum: int, frame: object) -> None:

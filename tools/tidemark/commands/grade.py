@@ -13,6 +13,13 @@ from tidemark import qemu
 from tidemark.commands import options
 
 
+def no_quiz(lab: str, secret: Path | None) -> str:
+    """Why the quiz of a lab is not graded."""
+    if secret and (secret / "quiz.key").is_file():
+        return "whose submission is it? --student NAME"
+    return f"it takes the course's secret to grade it; labs/{lab}/handout.md says more"
+
+
 def grade(
     lab: Annotated[str, typer.Argument(metavar="LAB", help="The assignment: a folder of labs/.")],
     submission: Annotated[
@@ -32,6 +39,9 @@ def grade(
     json_: Annotated[Path | None, typer.Option("--json", help="Also write the grade into this file.")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Also draw it into this PNG file.")] = None,
     show_hidden: Annotated[bool, typer.Option("--show-hidden", help="Say also why hidden tests failed.")] = False,
+    student: Annotated[
+        str, typer.Option("--student", help="Whose quiz it is; default: the name of the submission.")
+    ] = "",
     sandbox: Annotated[
         str, typer.Option("--sandbox", help="How the student's code is run: auto, bwrap, user or none.")
     ] = "auto",
@@ -52,7 +62,7 @@ def grade(
     from tidemark.grade.build import reading
     from tidemark.grade.build import sandbox as sandboxes
     from tidemark.grade.build import tree as trees
-    from tidemark.grade.hand_back import result, text
+    from tidemark.grade.hand_back import class_table, result, text
     from tidemark.grade.intake import archive
     from tidemark.grade.intake import lab as labs
     from tidemark.grade.model import Graded
@@ -60,7 +70,8 @@ def grade(
     os.umask(0o022)  # the user that runs the student's code must be able to read
     tree = (release or qemu.ROOT).resolve()
     handed_in = submission or tree
-    assignment = labs.load(tree, lab, secret)
+    whose = student or (class_table.name_of(handed_in.resolve()) if submission else "")
+    assignment = labs.load(tree, lab, secret, whose)
 
     def show(graded: Graded) -> None:
         if not quiet:
@@ -80,7 +91,10 @@ def grade(
             jobs=len(os.sched_getaffinity(0)),
             progress=show,
             only=test,
+            student=whose,
         )
+    if assignment.quiz and not assignment.personal and not quiet:
+        print(f"no quiz ({assignment.quiz.points:g} more points): {no_quiz(lab, secret)}")
     if json_:
         result.save(made, json_)
     if plot:

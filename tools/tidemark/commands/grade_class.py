@@ -110,7 +110,7 @@ def grade_class(
 
     tree = (release or qemu.ROOT).resolve()
     hidden = secret.resolve() if secret else None
-    assignment = labs.load(tree, lab, hidden)
+    assignment = labs.load(tree, lab, hidden, "everybody")
     grading.check_release(tree)
     source = isolation.Source(tree, hidden)
     by, place = class_run.grader(source, lab), out or Path("results", f"grades-{lab}")

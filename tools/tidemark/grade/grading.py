@@ -56,10 +56,10 @@ def prepare(machine: Machine) -> None:
 
 def obstacle(machine: Machine) -> Verdict | None:
     """Build, and look at what was built: what keeps every test from being run, if anything does."""
-    missing = [file for file in machine.lab.files if not (machine.tree / file).is_file()]
+    missing = [file for file in machine.lab.sources if not (machine.tree / file).is_file()]
     if missing:
         return wrong(f"{', '.join(missing)}: not handed in", Outcome.NO_BUILD)
-    large = [file for file in machine.lab.files if (machine.tree / file).stat().st_size > MOST_SOURCE]
+    large = [file for file in machine.lab.sources if (machine.tree / file).stat().st_size > MOST_SOURCE]
     if large:
         return wrong(f"{', '.join(large)}: more than {MOST_SOURCE >> 20} MiB", Outcome.NO_BUILD)
     made = machine.make(*KERNEL)
@@ -76,7 +76,8 @@ def judged(machine: Machine, jobs: int, progress: Progress) -> tuple[tuple[Grade
     if not in_the_way:
         prepare(machine)
     with ThreadPoolExecutor(jobs) as pool:
-        coming = [None if in_the_way else pool.submit(judge, test, machine) for test in machine.lab.tests]
+        runs = [not in_the_way or test.of == (machine.lab.quiz_answers,) for test in machine.lab.tests]
+        coming = [pool.submit(judge, test, machine) if run else None for test, run in zip(machine.lab.tests, runs)]
         try:
             for test, future in zip(machine.lab.tests, coming):
                 verdict, suspicious = future.result() if future else (in_the_way or wrong(""), [])
@@ -117,15 +118,16 @@ def grade(
     jobs: int = 1,
     progress: Progress = silent,
     only: str = "",
+    student: str = "",
 ) -> Grade:
     """Grade a submission's files with the lab `lab_name` of a built `release`.
 
     `submission` is a tree, or a folder with the lab's files in their places; `secret` a folder of hidden tests;
     `scratch` a folder that may be filled, whose tree/ is made anew; `remarks` what else is to be noted about the
-    submission (archive.take); `only` one test's number or a part of its title (choice.of_tests). LabError when it
-    cannot be graded for a reason that is not the student's.
+    submission (archive.take); `only` one test's number or a part of its title (choice.of_tests); `student` whose it is:
+    without a name no quiz is graded. LabError when it cannot be graded for a reason that is not the student's.
     """
-    assignment: Lab = choice.of_tests(lab.load(release, lab_name, secret), only)
+    assignment: Lab = choice.of_tests(lab.load(release, lab_name, secret, student), only)
     check_release(release)
     shutil.rmtree(scratch / "tree", ignore_errors=True)
     shutil.rmtree(scratch / "runs", ignore_errors=True)

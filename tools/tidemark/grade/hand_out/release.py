@@ -21,6 +21,7 @@ from tidemark.grade.build.tree import MANIFEST, files_of, manifest
 from tidemark.grade.hand_out import starter
 from tidemark.grade.intake import lab
 from tidemark.grade.judge import expected
+from tidemark.grade.judge.quiz import sheet
 from tidemark.grade.model import Lab
 
 TOP = "tidemark"
@@ -37,6 +38,7 @@ MORE = (
 )
 LEFT_OUT = ("labs/autograder", "tools/figures")
 FOR_INSTRUCTORS = ("instructors.md", "add-a-lab.md")  # wherever in docs they lie
+OF_ONE_STUDENT = (sheet.SHEET, sheet.ANSWERS)
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,11 @@ def wanted(tree: Path) -> list[Path]:
         found += [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
     relative = (path.relative_to(tree) if path.is_absolute() else path for path in found)
     return sorted(
-        {path for path in relative if not str(path).startswith(LEFT_OUT) and path.name not in FOR_INSTRUCTORS}
+        {
+            path
+            for path in relative
+            if not str(path).startswith(LEFT_OUT) and path.name not in FOR_INSTRUCTORS + OF_ONE_STUDENT
+        }
     )
 
 

@@ -7,21 +7,24 @@
     was              paths of the student's files in older releases, and their paths now: who handed in a file at its
                      old place is graded
     own_tests        host tests and in-kernel suites that fail while the lab is not done
+    [quiz]           optional: questions about a string of the student's own (tidemark.grade.model.Quiz)
     [[test]]         title, points, kind, and that kind's options (tidemark.grade.judge.kinds)
 
-SECRET/NAME.toml has [[test]] tables alone.
+SECRET/NAME.toml has [[test]] tables alone. SECRET/quiz.key is a course's secret: who has it grades quizzes.
 """
 
 from __future__ import annotations
 
 import pkgutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tidemark.errors import BAD_INPUT, USAGE, LabError
 from tidemark.grade.judge import kinds
-from tidemark.grade.model import Lab, Test
+from tidemark.grade.judge.quiz import personal, sheet
+from tidemark.grade.model import Lab, Personal, Quiz, Test
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -37,9 +40,11 @@ KEYS = {
     "may_use": list,
     "may_store": list,
     "own_tests": list,
+    "quiz": dict,
     "test": list,
 }
-OPTIONAL = ("was", "may_store", "own_tests")
+OPTIONAL = ("was", "may_store", "own_tests", "quiz")
+QUIZ_KEY = "quiz.key"
 TEST_KEYS = ("title", "points", "kind")
 
 
@@ -114,8 +119,43 @@ def check_files(path: Path, files: list[str], was: dict[str, str]) -> None:
             raise LabError(f"{path}: was: {old!r} = {new!r}: it names an old path, and one of files", BAD_INPUT)
 
 
-def load(release: Path, name: str, secret: Path | None = None) -> Lab:
-    """The assignment `name` of a tree, with the hidden tests of a secret folder. LabError says what is wrong."""
+def quiz_of(path: Path, table: dict[str, Any]) -> Quiz:
+    """The table [quiz]. LabError when it has not what a quiz needs."""
+    given: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
+    try:
+        made = Quiz(**given)
+    except TypeError as error:
+        raise LabError(f"{path}: [quiz]: {error}", BAD_INPUT) from None
+    unknown = [name for name in made.questions if name not in personal.KINDS]
+    if unknown or not made.questions or made.points <= 0 or not (made.tau or (made.policy and made.frames)):
+        there = ", ".join(personal.KINDS)
+        raise LabError(f"{path}: [quiz] needs points, questions of {there}, and tau, or a policy and frames", BAD_INPUT)
+    return made
+
+
+def with_quiz(lab: Lab, secret: Path | None, student: str) -> Lab:
+    """The lab with a test for each question of its quiz, if it has one, who grades has the course's secret, and it is
+    known whose submission it is. LabError when the secret could be guessed.
+    """
+    if not lab.quiz or not secret or not (secret / QUIZ_KEY).is_file() or not student:
+        return lab
+    answers = sheet.answers_file(lab.name)
+    points = lab.quiz.points / len(lab.quiz.questions)
+    tests = tuple(
+        Test(f"quiz: {name}", points, "quiz", {"question": name}, of=(answers,)) for name in lab.quiz.questions
+    )
+    return replace(
+        lab,
+        files=(*lab.files, answers),
+        tests=lab.tests + tests,
+        personal=Personal(personal.owner(student), personal.read_secret(secret / QUIZ_KEY)),
+        quiz_answers=answers,
+    )
+
+
+def load(release: Path, name: str, secret: Path | None = None, student: str = "") -> Lab:
+    """The assignment `name` of a tree, with the hidden tests of a secret folder, and the quiz of the student of this
+    name. LabError says what is wrong."""
     folder = release / FOLDER / name
     if not name or not (folder / FILE).is_file():
         there = ", ".join(names(release)) or "none"
@@ -127,7 +167,7 @@ def load(release: Path, name: str, secret: Path | None = None) -> Lab:
     tests = tests_of(path, found["test"])
     if secret is not None:
         tests += hidden_tests(secret, name)
-    return Lab(
+    made = Lab(
         name=name,
         number=found["number"],
         title=found["title"],
@@ -138,12 +178,17 @@ def load(release: Path, name: str, secret: Path | None = None) -> Lab:
         own_tests=tuple(found.get("own_tests", ())),
         tests=tests,
         was=dict(found.get("was", {})),
+        quiz=quiz_of(path, found["quiz"]) if "quiz" in found else None,
     )
+    return with_quiz(made, secret, student)
 
 
 def hidden_tests(secret: Path, name: str) -> tuple[Test, ...]:
-    """The tests of SECRET/NAME.toml. LabError when it is not there: grading without them would be a surprise."""
+    """The tests of SECRET/NAME.toml. LabError when neither it nor a course's secret is there:
+    grading without them would be a surprise."""
     path = secret / f"{name}.toml"
+    if not path.is_file() and (secret / QUIZ_KEY).is_file():
+        return ()
     if not path.is_file():
         raise LabError(f"{path} is not there; the secret folder holds [[test]]s for a lab in LAB.toml", USAGE)
     found = read(path)
