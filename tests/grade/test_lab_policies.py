@@ -94,7 +94,7 @@ def judge(tried: Machine, lab_name: str, title: str, policy: str) -> Verdict:
     test = replace(test, options=options | {"set": own})
     if test.kind == "victims":
         tried.build_results.clear()
-        grading.prepare(replace(tried, lab=replace(tried.lab, tests=(test,))))
+        grading.prepare(tried, [test])
     return grading.judge(test, tried)[0]
 
 

@@ -29,13 +29,16 @@ class Outcome(str, Enum):
 
 @dataclass(frozen=True)
 class Test:
-    """One test: what its table in lab.toml says. `options` are those of its kind: whatever TOML can hold."""
+    """One test: what its table in lab.toml says. `options` are those of its kind: whatever TOML can hold. `of`: the
+    lab's files that it is about, all when it is empty.
+    """
 
     title: str
     points: float
     kind: str
     options: Mapping[str, Any] = field(default_factory=dict)
     hidden: bool = False
+    of: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,12 @@ class Lab:
     def paths(self) -> dict[str, str]:
         """Every path at which a file of the lab may be handed in: the file that is meant."""
         return {file: file for file in self.files} | dict(self.was)
+
+    def files_of(self, test: Test) -> tuple[str, ...]:
+        """The files that a test is about: those that it names, or that of its policy, or all."""
+        policy = test.options.get("policy")
+        own = [file for file in self.files if Path(file).stem == policy]
+        return test.of or tuple(own or self.files)
 
 
 @dataclass(frozen=True)
