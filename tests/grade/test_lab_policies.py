@@ -256,7 +256,7 @@ def victims_test() -> model.Test:
 def test_students_release_has_what_visible_tests_expect(
     victims_test: model.Test, tried: Machine, tmp_path: Path
 ) -> None:
-    expected.write(tmp_path, lab.load(qemu.ROOT, TWOQS))
+    expected.write(tmp_path, lab.load(qemu.ROOT, TWOQS), {})
     assert len(list((tmp_path / "expected").iterdir())) == 6
     (tmp_path / "release/labs").mkdir(parents=True)
     (tmp_path / "release/labs/RELEASE").touch()

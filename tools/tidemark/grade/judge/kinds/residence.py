@@ -12,9 +12,10 @@ have left the working set. Options:
     frames, set  as in the kind `victims`
 
 Without more, what is judged is the definition. A page used within tau does not leave; with `strict` (true unless it
-is said to be false) one that was not used for tau and two ticks more is gone. With `times`
-(tidemark.grade.judge.budget) it is the price: the space-time product, which is the mean number of pages in memory, times own time, where a page that is read again
-counts as `cost_ms` (10) of own time with that many pages in memory (P. Denning, CACM 11(5), 1968).
+is said to be false) one that was not used for tau and two ticks more is gone. With `times` (as in
+tidemark.grade.judge.budget) it is the price: the space-time product, which is the mean number of pages in memory,
+times own time, where a page that is read again counts as `cost_ms` (10) of own time with that many pages in memory
+(P. Denning, CACM 11(5), 1968).
 """
 
 from __future__ import annotations
