@@ -13,8 +13,8 @@ the seam. What is right stands in the script. Options:
                         ask#3: with three looks at most (64)
         =3              what it then gives: page 3; =none: no page; =some: any that it may give
         kept1-3         their accessed bits are still set; cleared4: not any more
-        looks3          at most so many bits were cleared by the last ask, and one: who looks first and then asks whether
-                        it may has looked once more
+        looks3          at most so many bits were cleared by the last ask, and one: who looks first and then asks
+                        whether it may has looked once more
 
     hint      what to think about
 """
