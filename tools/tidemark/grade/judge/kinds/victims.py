@@ -75,8 +75,12 @@ def what_differs(playback: Playback, wanted: Decision, at: int) -> str:
     return f"{where}: expected victim page {pages_text(playback, due)}, yours {pages_text(playback, got)}"
 
 
-def own_decisions(machine: Machine, test: Test, pages: Sequence[int], frames: int) -> list[Decision]:
-    """What the student's policy decides in the simulator on a string: nothing when it cannot be said."""
+def own_decisions(
+    machine: Machine, test: Test, pages: Sequence[int], frames: int, names: bool = False
+) -> list[Decision]:
+    """What the student's policy decides in the simulator on a string, with the names of its lists or without: nothing
+    when it cannot be said.
+    """
     (target,) = needs(test)
     if machine.build_results[target].status:
         return []
@@ -85,7 +89,7 @@ def own_decisions(machine: Machine, test: Test, pages: Sequence[int], frames: in
     ran = machine.run_on_host(target, "--frames", str(frames), *words, "--explain", stdin=runs)
     try:
         rows = [row for row in map(json.loads, ran.out.splitlines()) if "ref" in row]
-        return expected.decisions_of(rows, machine.tree / target)
+        return expected.decisions_of(rows, machine.tree / target if names else None)
     except (ValueError, KeyError, TypeError, IndexError):
         return []
 
@@ -93,7 +97,7 @@ def own_decisions(machine: Machine, test: Test, pages: Sequence[int], frames: in
 def own_before(machine: Machine, test: Test, playback: Playback, at: int) -> Decision | None:
     """The student's lists before a reference, if the simulator saw the same victims as were seen in the kernel."""
     pages, frames = (*playback.prefix, *playback.string[: at + 1]), expected.options_of(test)[1]
-    own = own_decisions(machine, test, pages, frames)[len(playback.prefix) :]
+    own = own_decisions(machine, test, pages, frames, names=True)[len(playback.prefix) :]
     same = len(own) == at + 1 and first_difference(playback, own, 0) is None
     return own[at] if same else None
 
