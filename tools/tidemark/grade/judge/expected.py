@@ -63,8 +63,8 @@ def simulator(tree: Path, policy: str) -> Path:
 
 
 def decisions_of(rows: Sequence[dict[str, Any]], program: Path | None) -> list[Decision]:
-    """The simulator's rows, which say how things are afterwards, as decisions, which say how they were before. Lists have
-    the names that they have in the program, if it is given.
+    """The simulator's rows, which say how things are afterwards, as decisions, which say how they were before. Lists
+    have the names that they have in the program, if it is given.
     """
     named = explain.named(rows, program) if program else list(rows)
     before = [{"lists": {}, "used": []}, *named[:-1]]
