@@ -23,6 +23,7 @@ from typing import Any
 from tidemark import image, qemu
 from tidemark.errors import BAD_INPUT, FAILED, LabError
 from tidemark.files import sha256, write_atomically
+from tidemark.grade.build import object_rules
 from tidemark.grade.judge import expected
 from tidemark.grade.model import Outcome, Test
 from tidemark.grade.witness.boot import Boot
@@ -69,7 +70,8 @@ def remembered(path: Path) -> dict[str, Any]:
 
 def of_reference(test: Test, machine: Machine, figure: Figure) -> float:
     """The figure of the release's own kernel; measured once, if the release's folder can be written."""
-    own = replace(machine, tree=machine.release, boots=[], build_results={})
+    objects = object_rules.objects(machine.lab)
+    own = replace(machine, tree=machine.release, objects=objects, boots=[], build_results={})
     path, key = machine.release / CACHE, key_of(test, own)
     known = remembered(path)
     if key not in known:
