@@ -11,7 +11,6 @@ from soak import soak_but
 from tidemark import qemu
 from tidemark.grade import grading
 from tidemark.grade.intake import lab
-from tidemark.grade.judge import budget
 from tidemark.grade.model import Lab, Test, Verdict
 from tidemark.grade.witness.machine import Machine
 from trials import changed, trial
@@ -20,7 +19,7 @@ pytestmark = pytest.mark.graded
 
 FOLDER = Path(__file__).parent / "correct"
 BUDDY, WS, TWOQ = (solution(f"kernel/mm/{file}.c") for file in ("frame/buddy", "policy/ws", "policy/useonce"))
-CLOCK, TWO_QUEUES = (lab.load(qemu.ROOT, name) for name in ("clock", "twoq"))
+CLOCK = lab.load(qemu.ROOT, "clock")
 SPLIT = "\t\tblock_insert(z, page + (1u << k), k);\n"
 
 BY_BUDDY = """\tif (free_buddy(z, pfn, order))
@@ -105,13 +104,3 @@ def test_other_form_gets_full_marks(policy: str, tried: Machine) -> None:
     for test in tests_of(CLOCK, policy):
         verdict = judged(tried, test)
         assert verdict.fraction == 1, f"{test.title}: {verdict.message}"
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("policy", ["2q", "arc", "s3fifo"])
-def test_other_scan_resistant_policies_meet_the_budgets_of_runs(policy: str, tried: Machine) -> None:
-    """A tree's upper pages, and processes that come and go: the designs of others are good there, too."""
-    for test in TWO_QUEUES.tests:
-        if budget.is_relative(test):
-            verdict = judged(tried, replace(test, options=dict(test.options) | {"policy": policy, "like": "useonce"}))
-            assert verdict.fraction > 0, f"{test.title}: {verdict.message}"
