@@ -102,6 +102,12 @@ class Lab:
         """Every path at which a file of the lab may be handed in: the file that is meant."""
         return {file: file for file in self.files} | dict(self.was)
 
+    def files_of(self, test: Test) -> tuple[str, ...]:
+        """The files that a test is about: those that it names, or that of its policy, or all."""
+        policy = test.options.get("policy")
+        own = [file for file in self.sources if Path(file).stem == policy]
+        return test.of or tuple(own or self.sources)
+
 
 @dataclass(frozen=True)
 class Verdict:

@@ -6,10 +6,11 @@ compiled again; what was built from the release's own versions of them is left b
 
 from __future__ import annotations
 
+import filecmp
 import hashlib
 import os
 import shutil
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from tidemark.files import sha256
@@ -94,6 +95,16 @@ def leave_behind(tree: Path, file: str) -> None:
     built += [tree / "build/vmsim" / name for name in (stem.name, stem.name + ".fast")]
     for path in built:
         path.unlink(missing_ok=True)
+
+
+def lay_starters(tree: Path, labs: Iterable[Lab]) -> None:
+    """Put the starters of labs into a tree, for what a student has made of them not to count in another lab."""
+    for each in labs:
+        for file in each.files:
+            start = each.folder / "starter" / file
+            if start.is_file() and not ((tree / file).is_file() and filecmp.cmp(start, tree / file, shallow=False)):
+                leave_behind(tree, file)
+                shutil.copyfile(start, tree / file)
 
 
 def manifest(tree: Path) -> str:

@@ -8,7 +8,8 @@
                      old place is graded
     own_tests        host tests and in-kernel suites that fail while the lab is not done
     [quiz]           optional: questions about a string of the student's own (tidemark.grade.model.Quiz)
-    [[test]]         title, points, kind, and that kind's options (tidemark.grade.judge.kinds)
+    [[test]]         title, points, kind, and that kind's options (tidemark.grade.judge.kinds); of = ["FILE"]: the files
+                     that it is about, if it is not all; it is run when only others do not compile, or are missing
 
 SECRET/NAME.toml has [[test]] tables alone. SECRET/quiz.key is a course's secret: who has it grades quizzes.
 """
@@ -64,6 +65,11 @@ def names(release: Path) -> list[str]:
     return [path.parent.name for path in sorted(paths, key=lambda path: read(path).get("number", 0))]
 
 
+def others(release: Path, name: str) -> list[Lab]:
+    """All labs but this one."""
+    return [load(release, other) for other in names(release) if other != name]
+
+
 def students_files(release: Path) -> set[str]:
     """The files of all labs of a tree: who hands in one lab may have done others."""
     return {file for name in names(release) for file in load(release, name).files}
@@ -83,8 +89,8 @@ def test_of(path: Path, table: object, hidden: bool) -> Test:
         raise LabError(f"{path}: test {title!r}: points = {points!r} is no number above 0", BAD_INPUT)
     if kind not in known_kinds():
         raise LabError(f"{path}: test {title!r}: no kind {kind!r}; there are {', '.join(known_kinds())}", BAD_INPUT)
-    options = {key: value for key, value in table.items() if key not in TEST_KEYS}
-    return Test(str(title), points, kind, options, hidden)
+    options = {key: value for key, value in table.items() if key not in (*TEST_KEYS, "of")}
+    return Test(str(title), points, kind, options, hidden, tuple(table.get("of", ())))
 
 
 def tests_of(path: Path, tables: list[object], hidden: bool = False) -> tuple[Test, ...]:
