@@ -16,7 +16,7 @@ from tidemark.errors import BAD_INPUT, LabError
 from tidemark.files import sha256
 from tidemark.grade.build import object_rules, tree
 from tidemark.grade.build.sandbox import Sandbox
-from tidemark.grade.build.workspace import tail
+from tidemark.grade.build.workspace import HostRun, tail
 from tidemark.grade.intake import lab
 from tidemark.grade.model import Grade, Graded, Lab, Outcome, Test, Verdict, wrong
 from tidemark.grade.witness.machine import Machine, suspicions, trespasses
@@ -62,11 +62,13 @@ def obstacle(machine: Machine) -> Verdict | None:
     large = [file for file in machine.lab.files if (machine.tree / file).stat().st_size > MOST_SOURCE]
     if large:
         return wrong(f"{', '.join(large)}: more than {MOST_SOURCE >> 20} MiB", Outcome.NO_BUILD)
-    made = machine.make(*KERNEL)
-    if made.status:
-        return wrong(f"the compiler says:\n{tail(made.err, 20)}", Outcome.NO_BUILD)
-    offences = object_rules.offences(machine.tree, machine.lab)
-    return wrong("\n".join(offences), Outcome.BROKE_RULE) if offences else None
+    for targets, offences in ((machine.objects, object_rules.offences), (KERNEL, object_rules.kernel_offences)):
+        made = machine.make(*targets) if targets else HostRun(0, "", "")
+        if made.status:
+            return wrong(f"the compiler says:\n{tail(made.err, 20)}", Outcome.NO_BUILD)
+        if found := offences(machine.tree, machine.lab):
+            return wrong("\n".join(found), Outcome.BROKE_RULE)
+    return None
 
 
 def judged(machine: Machine, jobs: int, progress: Progress) -> tuple[tuple[Graded, ...], list[str]]:
