@@ -45,6 +45,7 @@ def grade(
     """
     from tidemark.grade import grading
     from tidemark.grade.build import sandbox as sandboxes
+    from tidemark.grade.build import solutions
     from tidemark.grade.build import tree as trees
     from tidemark.grade.hand_back import result, text
     from tidemark.grade.intake import archive
@@ -60,6 +61,9 @@ def grade(
         if not quiet:
             print(text.line(graded, show_hidden), flush=True)
 
+    box = sandboxes.choose(sandbox, secret, tree)
+    if submission:
+        solutions.check(box, tree, sandbox)
     with tempfile.TemporaryDirectory(prefix="tidemark-grade-") as scratch:
         made = grading.grade(
             tree,
@@ -67,7 +71,7 @@ def grade(
             lab,
             secret,
             Path(scratch, "work"),
-            sandboxes.choose(sandbox, secret, tree),
+            box,
             archive.notes(handed_in, assignment, trees.released(tree, labs.students_files(tree))),
             jobs=len(os.sched_getaffinity(0)),
             progress=show,
