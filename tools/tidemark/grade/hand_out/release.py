@@ -36,7 +36,7 @@ MORE = (
     ".gitignore",
 )
 LEFT_OUT = ("labs/autograder", "tools/figures")
-FOR_INSTRUCTORS = ("instructors.md", "add-a-lab.md")  # wherever in docs they lie
+FOR_INSTRUCTORS = ("instructors.md", "threats.md", "add-a-lab.md")  # wherever in docs they lie
 
 
 @dataclass(frozen=True)
