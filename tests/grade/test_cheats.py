@@ -280,6 +280,15 @@ def test_baseline_is_not_the_students(name: str, tmp_path: Path) -> None:
     assert f"registers '{name}'; the assignment asks for 'token'" in messages(made)
 
 
+@pytest.mark.soak
+def test_parameter_is_a_variable_of_the_files_own(tmp_path: Path) -> None:
+    """What the grader sets on the command line would be written into the kernel."""
+    ws = "kernel/mm/policy/ws.c"
+    assert solution(ws).count("&tau_ms,") == 1
+    made = graded(tmp_path, "workingset", {ws: solution(ws).replace("&tau_ms,", "(u32 *)&max_pfn,")})
+    assert made.score == 0 and "its parameter tau_ms is no variable of its own" in messages(made)
+
+
 def test_run_without_work_is_seen() -> None:
     none = Boot(Outcome.RIGHT, "", "", Evidence(np.zeros(2, EVENT), [], 10**6, 1, False, True))
     assert (verdict := idle(none, 1)) and verdict.fraction == 0

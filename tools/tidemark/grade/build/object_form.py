@@ -14,13 +14,25 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from elftools.elf.constants import SH_FLAGS
 from elftools.elf.enums import ENUM_RELOC_TYPE_i386 as RELOCATIONS
 
-from tidemark.grade.build.elf import ABSOLUTE, FILE, FUNCTION, GLOBAL, LOCAL, SECTION, UNDEFINED, Elf, Section, Symbol
+from tidemark.grade.build.elf import (
+    ABSOLUTE,
+    FILE,
+    FUNCTION,
+    GLOBAL,
+    LOCAL,
+    SECTION,
+    UNDEFINED,
+    Elf,
+    Placed,
+    Section,
+    Symbol,
+)
 from tidemark.grade.model import Lab
 
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
@@ -32,6 +44,8 @@ KINDS = ("STT_NOTYPE", "STT_OBJECT", FUNCTION, SECTION, FILE)
 OTHERS = re.compile(r"\.(comment|note\.GNU-stack|debug_\w+|rel\.[\w.]+|symtab|strtab|shstrtab|eh_frame)|")
 FOLDERS = {"kernel/mm/policy": "policy", "kernel/mm/guard": "guard"}
 CALL, ADDRESS = (RELOCATIONS["R_386_PC32"], RELOCATIONS["R_386_PLT32"]), RELOCATIONS["R_386_32"]
+# Of struct vm_param, and where struct vm_policy and struct vm_guard point to an array of it.
+WORD, PARAMS, PARAM_SIZE = 4, 12, 24
 BACK = -4  # a call counts from the end of its four bytes
 
 
@@ -124,9 +138,19 @@ def repeated(names: list[str]) -> list[str]:
     return [name for name, count in Counter(names).items() if count > 1]
 
 
-def registration_offences(lab: Lab, kernel: Elf) -> list[str]:
+def foreign_parameters(kernel: Elf, entry: int, own: Placed) -> Iterator[str]:
+    """The parameters of what is registered whose values are not the file's own variables."""
+    at = kernel.word_at(kernel.word_at(entry) + PARAMS)
+    while at and kernel.word_at(at):
+        value = kernel.word_at(at + WORD)
+        if not any(low <= value <= high - WORD for low, high in own.data):
+            yield kernel.string_at(kernel.word_at(at))
+        at += PARAM_SIZE
+
+
+def registration_offences(lab: Lab, kernel: Elf, own: Mapping[str, Placed]) -> list[str]:
     """What the lab's files register in the linked kernel, held against the names that the lab gives; each policy and
-    each guard must be there once."""
+    each guard must be there once. `own`: where the files' code and data lie."""
     found: list[str] = []
     names: dict[str, list[str]] = {"policy": [], "guard": []}
     for name, address in kernel.globals.items():
@@ -141,5 +165,7 @@ def registration_offences(lab: Lab, kernel: Elf) -> list[str]:
         section = kernel.section_at(kernel.word_at(entry))
         if section is None or section.is_writable:
             found.append(f"{file}: what it registers can be changed while it runs: make the struct const")
+        for name in foreign_parameters(kernel, entry, own[file]):
+            found.append(f"{file}: its parameter {name} is no variable of its own")
     twice = [f"{kind} {name!r} is registered twice" for kind in names for name in repeated(names[kind])]
     return found + twice

@@ -91,15 +91,13 @@ def offences(tree: Path, lab: Lab) -> list[str]:
 
 
 def kernel_offences(tree: Path, lab: Lab) -> list[str]:
-    """What became of them in the kernel that they may not: what they register, and a name that hides another's."""
+    """What became of them in the kernel that they may not: what they register, and what cannot be found again."""
     kernel = Elf(tree / qemu.KERNEL)
-    found = object_form.registration_offences(lab, kernel)
     try:
-        for name in objects(lab):
-            place(kernel, Elf(tree / name))
+        own = {source_of(lab, name): place(kernel, Elf(tree / name)) for name in objects(lab)}
     except LabError as error:
-        found.append(str(error))
-    return found
+        return [str(error)]
+    return object_form.registration_offences(lab, kernel, own)
 
 
 def host_offences(tree: Path, lab: Lab, name: str) -> list[str]:
