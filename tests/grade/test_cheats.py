@@ -97,6 +97,7 @@ LIKE_OTHERS = {
     "raises_the_cap_by_a_weak_definition",
     "has_memset_write_for_it",
     "ends_the_machine",
+    "runs_data",
 }
 
 

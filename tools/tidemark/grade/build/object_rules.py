@@ -41,7 +41,9 @@ SEAM = words("""
     max_pfn mem_map page_referenced page_young page_dirty page_trap page_mm policy_mm vm_eligible vm_now
     mm_vtime mm_sleeps mm_rss vm_frames vm_next_mm vm_prepage
 """)
+# What a compiler adds for the sanitizers, and in programs of the host, whose code can lie anywhere.
 SANITIZERS = ("__asan_", "__ubsan_", "__sanitizer_", "_GLOBAL_OFFSET_TABLE_", "__start_asan", "__stop_asan")
+THUNKS = ("__x86.get_pc_thunk.",)
 GUARDS = words("mm_demand mm_pid vm_idle guard_mm")
 GROUPS = {
     "[library]": TREE | ARITHMETIC | SAYING | COPYING,
@@ -106,7 +108,7 @@ def host_offences(tree: Path, lab: Lab, name: str) -> list[str]:
     """
     found = symbol_offences(tree, lab, [name])
     for symbol in sorted(symbols(tree, name)[0]):
-        if not object_form.may_define(lab, source_of(lab, name), symbol) and not symbol.startswith(SANITIZERS):
+        if not object_form.may_define(lab, source_of(lab, name), symbol) and not symbol.startswith(SANITIZERS + THUNKS):
             found.append(f"{source_of(lab, name)} defines {symbol}, which the assignment does not ask for")
     return found + instruction_offences(tree, name)
 
