@@ -15,8 +15,9 @@ from grading import graded, messages, solution, starter, submission
 from lab import tidemark
 from soak import soak_but
 from tidemark import qemu
-from tidemark.grade.build import object_form, object_rules
+from tidemark.grade.build import object_form
 from tidemark.grade.build.elf import Elf
+from tidemark.grade.build.workspace import compiler
 from tidemark.grade.hand_back import result
 from tidemark.grade.intake import lab
 from tidemark.grade.model import Grade, Outcome
@@ -266,7 +267,7 @@ FORMS = {
 def test_object_has_the_form_that_a_compiler_gives_it(name: str, tmp_path: Path) -> None:
     lines, said = FORMS[name]
     (tmp_path / "fifo.c").write_text(solution(FIFO) + "\n" + lines + "\n")
-    words = [*object_rules.compiler(), *FLAGS.split(), "-c", "-o", str(tmp_path / "fifo.o"), str(tmp_path / "fifo.c")]
+    words = [*compiler(), *FLAGS.split(), "-c", "-o", str(tmp_path / "fifo.o"), str(tmp_path / "fifo.c")]
     subprocess.run(words, cwd=qemu.ROOT, check=True)
     found = object_form.offences(lab.load(qemu.ROOT, "clock"), FIFO, Elf(tmp_path / "fifo.o"))
     assert bool(found) == bool(said) and re.search(said, "\n".join(found)), found
