@@ -59,7 +59,7 @@ def grade(
     graded, whatever the score is.
     """
     from tidemark.grade import grading
-    from tidemark.grade.build import reading
+    from tidemark.grade.build import reading, solutions
     from tidemark.grade.build import sandbox as sandboxes
     from tidemark.grade.build import tree as trees
     from tidemark.grade.hand_back import class_table, result, text
@@ -78,6 +78,8 @@ def grade(
             print(text.line(graded, show_hidden), flush=True)
 
     box = sandboxes.choose(sandbox, secret, tree)
+    if submission:
+        solutions.check(box, tree, sandbox)
     taken = archive.take(handed_in, assignment, trees.released(tree, labs.students_files(tree)), reading.reader(box))
     with tempfile.TemporaryDirectory(prefix="tidemark-grade-") as scratch:
         made = grading.grade(

@@ -79,23 +79,31 @@ def not_usable(machine: Machine) -> dict[str, Verdict]:
             found[file] = wrong(f"{file}: more than {MOST_SOURCE >> 20} MiB", Outcome.NO_BUILD)
     for file in found:
         stand_in(machine, file)
-    made = machine.make(*KERNEL)
+    made = machine.make(*machine.objects) if machine.objects else HostRun(0, "", "")
     for file in machine.lab.sources if made.status else ():
         compiled = machine.make(f"build/{Path(file).with_suffix('.o')}") if file.endswith(".c") else made
         if file.endswith(".c") and compiled.status and file not in found:
             found[file] = does_not_compile(compiled)
             stand_in(machine, file)
-    made = machine.make(*KERNEL) if made.status else made
-    return dict.fromkeys(machine.lab.sources, does_not_compile(made)) if made.status else found
+    return found
+
+
+def refusal(machine: Machine) -> Verdict | None:
+    """Build the objects, then the kernel, and look at each: what keeps every test from being run, if anything does."""
+    for targets, offences in ((machine.objects, object_rules.offences), (KERNEL, object_rules.kernel_offences)):
+        made = machine.make(*targets) if targets else HostRun(0, "", "")
+        if made.status:
+            return does_not_compile(made)
+        if found := offences(machine.tree, machine.lab):
+            return wrong("\n".join(found), Outcome.BROKE_RULE)
+    return None
 
 
 def obstacles(machine: Machine) -> list[Verdict | None]:
     """For each test, what keeps it from being run; None: nothing."""
     unusable = not_usable(machine)
-    if len(unusable) < len(machine.lab.sources):
-        offences = object_rules.offences(machine.tree, machine.lab)
-        if offences:
-            return [wrong("\n".join(offences), Outcome.BROKE_RULE)] * len(machine.lab.tests)
+    if refused := refusal(machine):
+        return [refused] * len(machine.lab.tests)
     about = (machine.lab.files_of(test) for test in machine.lab.tests)
     return [next((unusable[file] for file in files if file in unusable), None) for files in about]
 

@@ -28,6 +28,7 @@ from pathlib import Path
 from tidemark import cluster, qemu
 from tidemark.errors import LabError
 from tidemark.grade.build import sandbox as sandboxes
+from tidemark.grade.build import solutions
 from tidemark.grade.hand_back.class_table import GRADE, REPORT
 from tidemark.grade.intake import lab as labs
 
@@ -151,11 +152,12 @@ def carry_out(job: Job, source: Source | PackedSource, host: str, token: str) ->
 
 def warning(sandbox: str, source: Source | PackedSource, host: str) -> str:
     """What a kind of sandbox does not protect from where this runs. LabError when it cannot be had there, or students'
-    code in it could read the hidden tests."""
+    code in it could read the hidden tests or the solutions."""
     with cluster.told_where(host):
         box, here = sandboxes.find(sandbox), source if isinstance(source, Source) else unpacked(source)
         if here.secret:
             sandboxes.check_secret(box, here.secret, here.release)
+        solutions.check(box, here.release, sandbox)
         return box.warning
 
 

@@ -74,8 +74,10 @@ class Lab:
     """One assignment. `files`: the student's, relative to the tree; `may_use`: symbols that they may refer to (names,
     or groups in brackets, see tidemark.grade.build.object_rules); `may_store`: variables of the kernel that they may
     write to. `own_tests`: names of host tests and of in-kernel suites that fail with the starter. `was`: paths that
-    files of the lab had in older releases, and those that they have now. `quiz`: of the lab, if it has one; it is
-    graded when there is `personal`, and then `quiz_answers` is one of the files.
+    files of the lab had in older releases, and those that they have now. `defines`: global symbols that the files may
+    define; `registers`: a file, and the name of the policy or guard that it registers; `withholds`: files of the tree
+    that students do not get. `quiz`: of the lab, if it has one; it is graded when there is `personal`, and then
+    `quiz_answers` is one of the files.
     """
 
     name: str
@@ -88,6 +90,9 @@ class Lab:
     own_tests: tuple[str, ...]
     tests: tuple[Test, ...]
     was: Mapping[str, str] = field(default_factory=dict)
+    defines: tuple[str, ...] = ()
+    registers: Mapping[str, str] = field(default_factory=dict)
+    withholds: tuple[str, ...] = ()
     quiz: Quiz | None = None
     personal: Personal | None = None
     quiz_answers: str = ""

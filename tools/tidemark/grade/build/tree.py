@@ -58,15 +58,15 @@ def files_of(tree: Path) -> Iterator[Path]:
 
 def lay(release: Path, lab: Lab, submission: Path, tree: Path) -> None:
     """Make `tree` (which must not exist) of a release, as built, and a submission's files. Those that the submission
-    lacks are missing in the tree, too."""
+    lacks are missing in the tree, too, and so is what the lab withholds: it could be included."""
     tree.mkdir(parents=True)
     for file in files_of(release):
         (tree / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(release / file, tree / file)
     take_along_what_is_built(release, tree)
-    for name in lab.files:
+    for name in (*lab.files, *lab.withholds):
         leave_behind(tree, name)
-        if (submission / name).is_file():
+        if name in lab.files and (submission / name).is_file():
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(submission / name, tree / name)
 

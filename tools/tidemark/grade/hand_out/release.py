@@ -37,7 +37,7 @@ MORE = (
     ".gitignore",
 )
 LEFT_OUT = ("labs/autograder", "tools/figures")
-FOR_INSTRUCTORS = ("instructors.md", "add-a-lab.md")  # wherever in docs they lie
+FOR_INSTRUCTORS = ("instructors.md", "threats.md", "add-a-lab.md")  # wherever in docs they lie
 OF_ONE_STUDENT = (sheet.SHEET, sheet.ANSWERS)
 
 
@@ -77,10 +77,15 @@ def check_no_solution(tree: Path, folder: Path, labs: list[Lab]) -> None:
 
 def fill(tree: Path, folder: Path, labs: list[Lab], say: Callable[[str], None]) -> None:
     """Lay the students' tree into `folder`."""
+    lacking = [file for each in labs for file in each.withholds if not (tree / file).is_file()]
+    if lacking:
+        raise LabError(f"withholds: the tree has no {', '.join(lacking)}", FAILED)
     for file in wanted(tree):
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(tree / file, folder / file)
         (folder / file).chmod((tree / file).stat().st_mode & 0o755)
+    for name in {name for each in labs for name in each.withholds}:
+        (folder / name).unlink()
     for each in labs:
         starter.replace(folder, each)
         say(f"labs/{each.name}: what its visible tests expect")

@@ -3,6 +3,9 @@
     number, title    of the assignment
     files            the student's files, relative to the tree
     may_use          symbols that they may refer to: names, or groups in brackets (tidemark.grade.build.object_rules)
+    defines          the functions and variables that they may define for others to use; all else is static
+    registers        for each file that registers a policy or a guard: the name under which it does
+    withholds        other files of the tree that come close to a solution: students do not get them
     may_store        variables of the kernel, beside their own, that they may write to
     was              paths of the student's files in older releases, and their paths now: who handed in a file at its
                      old place is graded
@@ -40,11 +43,14 @@ KEYS = {
     "was": dict,
     "may_use": list,
     "may_store": list,
+    "defines": list,
+    "registers": dict,
+    "withholds": list,
     "own_tests": list,
     "quiz": dict,
     "test": list,
 }
-OPTIONAL = ("was", "may_store", "own_tests", "quiz")
+OPTIONAL = ("was", "may_store", "defines", "registers", "withholds", "own_tests", "quiz")
 QUIZ_KEY = "quiz.key"
 TEST_KEYS = ("title", "points", "kind")
 
@@ -185,6 +191,9 @@ def load(release: Path, name: str, secret: Path | None = None, student: str = ""
         tests=tests,
         was=dict(found.get("was", {})),
         quiz=quiz_of(path, found["quiz"]) if "quiz" in found else None,
+        defines=tuple(found.get("defines", ())),
+        registers=dict(found.get("registers", {})),
+        withholds=tuple(found.get("withholds", ())),
     )
     return with_quiz(made, secret, student)
 

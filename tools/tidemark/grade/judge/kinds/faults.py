@@ -7,6 +7,7 @@ that should have stayed. Counted are pages read from the disk, as seen from outs
     string    as in the kind `victims`; or `run`, a command line of the guest
     again     with a string: it is followed by itself, so many pages further on, such as [150]
     frames    frames=; with `run` also `mem` and `swap`
+    least_user    with `run`: instructions that programs execute at least, or their work is not done
     set       parameters of the policy
     pages     with a string: count these pages only, such as "0-9"
     first     with a string: count from this reference on (1), when everything has found its place
@@ -26,7 +27,7 @@ from tidemark.grade.judge import budget, expected
 from tidemark.grade.model import Test, Verdict, scaled
 from tidemark.grade.witness.boot import Boot
 from tidemark.grade.witness.evidence import READ
-from tidemark.grade.witness.machine import Machine
+from tidemark.grade.witness.machine import Machine, idle
 from tidemark.grade.witness.playback import Playback, incomplete, obstacle, pages_of, play
 from tidemark.strings import from_text
 
@@ -125,7 +126,7 @@ def figure(test: Test, machine: Machine) -> float:
 def of_run(test: Test, machine: Machine) -> Verdict:
     """A command's budget: all pages that were read, whoever needed them."""
     boot = ran(test, machine)
-    if stopped := obstacle(boot):
+    if stopped := obstacle(boot) or idle(boot, int(test.options.get("least_user", 1))):
         return stopped
     return verdict(test, boot.evidence.count(READ), [], budget.limits(test, machine, figure))
 
