@@ -22,6 +22,7 @@ from tidemark.commands import (
     release,
     report,
     rerun,
+    rubric,
     run,
     sim,
     sweep,
@@ -65,6 +66,7 @@ app.command()(lab.lab)
 app.command()(grade.grade)
 app.command()(grade_class.grade_class)
 app.command()(export_grade.export_grade)
+app.command()(rubric.rubric)
 app.command()(release.release)
 app.add_typer(trace.app, name="trace")
 

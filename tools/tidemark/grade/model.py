@@ -39,11 +39,21 @@ class Test:
 
 
 @dataclass(frozen=True)
+class Question:
+    """A question of the handout that a person gives points for; `rubric`: what they are given for, in lines."""
+
+    name: str
+    text: str
+    points: float
+    rubric: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Lab:
     """One assignment. `files`: the student's, relative to the tree; `may_use`: symbols that they may refer to (names,
     or groups in brackets, see tidemark.grade.build.object_rules); `may_store`: variables of the kernel that they may
     write to. `own_tests`: names of host tests and of in-kernel suites that fail with the starter. `was`: paths that
-    files of the lab had in older releases, and those that they have now.
+    files of the lab had in older releases, and those that they have now. `questions`: those that are answered in words.
     """
 
     name: str
@@ -56,6 +66,12 @@ class Lab:
     own_tests: tuple[str, ...]
     tests: tuple[Test, ...]
     was: Mapping[str, str] = field(default_factory=dict)
+    questions: tuple[Question, ...] = ()
+
+    @property
+    def answers(self) -> str:
+        """Where a student's answers to the questions lie, relative to the tree."""
+        return f"labs/{self.name}/answers.md"
 
     @property
     def paths(self) -> dict[str, str]:

@@ -43,16 +43,18 @@ BUILT_FILES = (
 )
 LINKED = ("musl", "venv")
 MANIFEST = "labs/RELEASE"
+NOT_GRADED_WITH = ("questions.toml",)  # rubrics: no student's code may lie beside them, and no test depends on them
 
 
 def files_of(tree: Path) -> Iterator[Path]:
-    """The source files of a tree, relative to it, in order."""
+    """The source files of a tree that grading goes by, relative to it, in order."""
     for part in PARTS:
         if (tree / part).is_file():
             yield Path(part)
         for folder, folders, names in os.walk(tree / part):
             folders[:] = sorted(name for name in folders if name != "__pycache__")
-            yield from (Path(folder, name).relative_to(tree) for name in sorted(names))
+            kept = (name for name in sorted(names) if name not in NOT_GRADED_WITH)
+            yield from (Path(folder, name).relative_to(tree) for name in kept)
 
 
 def lay(release: Path, lab: Lab, submission: Path, tree: Path) -> None:
