@@ -10,11 +10,14 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
-from test_grade_class import LAB, STAND_IN, Room
+from grades import graded_as
+from grading import starter
+from lab import tidemark
+from test_grade_class import FILE, LAB, STAND_IN, Room
 from tidemark import cluster
-from tidemark.errors import LabError
-from tidemark.grade import class_run, isolation
-from tidemark.grade.hand_back import class_table, regrade, term, written
+from tidemark.errors import USAGE, LabError
+from tidemark.grade import class_run, isolation, model
+from tidemark.grade.hand_back import class_table, regrade, result, term, written
 from tidemark.grade.hand_back.finals import Finals
 from tidemark.grade.intake import lab as labs
 from tidemark.grade.model import Question
@@ -222,3 +225,52 @@ def test_only_those_named_are_graded_again_and_mixing_is_said(room: Room) -> Non
     assert room.ran == ["bob"] and regrade.mixed(book) == ""
     with pytest.raises(LabError, match="--regrade max: no such student"):
         book_of(room, who="max")
+
+
+# --- a class as a whole ---
+
+
+def test_statistics_name_nobody(room: Room, tmp_path: Path) -> None:
+    for name, at in (("ada", 7), ("bob", 12), ("eve", 0), ("kim", 500)):
+        differs = model.wrong(f"reference {at}, to page 5: expected victim page 2") if at else model.right()
+        tests = (graded_as("string", 2, differs), graded_as("work", 4, model.scaled(150, 100, 200, "reads")))
+        (tmp_path / "grades" / name).mkdir(parents=True)
+        result.save(model.Grade("clock", "Second chance", tests), tmp_path / "grades" / name / "grade.json")
+    done = tidemark("class-stats", "grades", "--csv", "tests.csv", cwd=tmp_path)
+    assert done.stdout.splitlines() == [
+        "4 grades of clock: median 2 of 6 points",
+        "",
+        "string",
+        "  1 of 4 right; median 0% of 2 points; 3 wrong answer",
+        "  first difference at reference",
+        "         1-9 # 1",
+        "       10-29 # 1",
+        "     300-999 # 1",
+        "work",
+        "  0 of 4 right; median 50% of 4 points; 4 over budget",
+    ]
+    table = (tmp_path / "tests.csv").read_text()
+    assert "string,0,2,4,1,0,0.25,0,3," in table and "ada" not in table
+    assert tidemark("class-stats", "handed-in", cwd=tmp_path).returncode == USAGE
+
+
+def test_jplag_gets_submissions_and_starters(room: Room, tmp_path: Path) -> None:
+    room.hand_in("ada l", "int a;")
+    (room.submissions / "bob.zip").write_bytes(b"no zip")
+    done = tidemark("export-jplag", "handed-in", "--lab", "clock", "-o", "out", cwd=tmp_path)
+    found = sorted(str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*.c"))
+    assert found == ["base/clock.c", "base/fifo.c", "submissions/ada l/clock.c"]
+    assert (tmp_path / "out/base/clock.c").read_text() == starter("clock", FILE)
+    assert "left out: bob: bob.zip" in done.stdout and "1 of 2 submissions" in done.stdout
+    assert done.stdout.splitlines()[-1] == "java -jar jplag.jar -l c -bc out/base -r out/result out/submissions"
+
+
+def test_board_orders_by_regret_and_keeps_strings_to_itself(tmp_path: Path) -> None:
+    (tmp_path / "board.toml").write_text('strings = ["phases:40,refs=1500,seed=771"]\n[names]\nrandom = "Team <4>"\n')
+    done = tidemark("board", "board.toml", "--vm", "random", "--vm", "nosuch", "-q", "--html", "b.html", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    lines = [line.split() for line in done.stdout.splitlines()[1:]]
+    assert sorted(line[1] for line in lines[:5]) == ["2q", "LRU", "Team", "clock", "fifo"]
+    found = [float(line[-1].rstrip("%")) for line in lines[:5]]
+    assert found == sorted(found) and found[0] > 0 and lines[5][0] == "nosuch"
+    assert "phases" not in done.stdout and "Team &lt;4&gt;" in (tmp_path / "b.html").read_text()
