@@ -17,6 +17,7 @@ from test_grade_class import FILE, LAB, STAND_IN, Room
 from tidemark import cluster
 from tidemark.errors import USAGE, LabError
 from tidemark.grade import class_run, isolation, model
+from tidemark.grade.build import tree
 from tidemark.grade.hand_back import class_table, regrade, result, term, written
 from tidemark.grade.hand_back.finals import Finals
 from tidemark.grade.intake import lab as labs
@@ -217,14 +218,39 @@ def test_only_those_named_are_graded_again_and_mixing_is_said(room: Room) -> Non
     room.hand_in("eve", "8")
     book, _ = book_of(room, grader="2", who="ada")
     assert room.ran == ["ada", "eve"]
-    assert regrade.mixed(book).startswith("1 of 3 grades are not of this release and its tests: bob (")
+    first = "these grades cannot simply be compared, not all are of this release and its tests:"
+    assert [line.rpartition(": ")[2] for line in regrade.mixed(book)[1:]] == ["ada, eve", "bob"]
+    assert regrade.mixed(book)[0] == first
     assert "graded by another release" in rows(room)["bob"]["note"]
     book, _ = book_of(room, grader="2", who="ada")
     assert room.ran == ["ada"]
     book, _ = book_of(room, grader="2")
-    assert room.ran == ["bob"] and regrade.mixed(book) == ""
+    assert room.ran == ["bob"] and regrade.mixed(book) == []
     with pytest.raises(LabError, match="--regrade max: no such student"):
         book_of(room, who="max")
+
+
+def test_two_releases_in_one_call_are_told_apart(room: Room) -> None:
+    for name in ("ada", "bob"):
+        room.hand_in(name, "9")
+    book, _ = book_of(room)
+    assert regrade.mixed(book) == []
+    made = book.students[1].grade
+    assert made
+    book.students[1].grade = replace(made, meta={"tidemark": "0.5.0", "release": "1a2b"})
+    assert regrade.mixed(book)[2] == "  1 by tidemark 0.5.0, release 1a2b: bob"
+
+
+def test_a_mended_handout_or_rubric_is_no_other_release(tmp_path: Path) -> None:
+    for name, text in (("lab.toml", "1"), ("handout.md", "1"), ("questions.toml", "1")):
+        (tmp_path / "labs/clock").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "labs/clock" / name).write_text(text)
+    before = tree.identity(tmp_path)
+    (tmp_path / "labs/clock/handout.md").write_text("2")
+    (tmp_path / "labs/clock/questions.toml").write_text("2")
+    assert tree.identity(tmp_path) == before and Path("labs/clock/questions.toml") not in tree.files_of(tmp_path)
+    (tmp_path / "labs/clock/lab.toml").write_text("2")
+    assert tree.identity(tmp_path) != before
 
 
 # --- a class as a whole ---

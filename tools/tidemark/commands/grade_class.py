@@ -148,7 +148,7 @@ def grade_class(
         carry_out(book, source, cluster, jobs, sandbox, quiet)
     show(book)
     failed = book.failed()
-    told = [*regrade.changes(book, before, names), *filter(None, [regrade.mixed(book)])]
+    told = [*regrade.changes(book, before, names), *regrade.mixed(book)]
     print("".join(f"{line}\n" for line in told), end="")
     for name in book.finals.unknown([student.name for student in book.students]):
         say(f"{name} stands in the rules, times or marks of {lab}, and handed in nothing")

@@ -75,12 +75,16 @@ def changes(book: Gradebook, before: Grades, again: set[str]) -> list[str]:
     return [*told, *gone, *([f"graded again, and as before: {same}"] if same else [])]
 
 
-def mixed(book: Gradebook) -> str:
-    """What is to be said when the grades of a class were not all made by this release, hidden tests and grader."""
-    kept = [student for student in book.students if student.kept]
-    if not kept:
-        return ""
-    makers = sorted({result.made_by(student.grade) for student in kept if student.grade})
-    names = ", ".join(student.name for student in kept)
-    of = f"{len(kept)} of {len(book.students)}"
-    return f"{of} grades are not of this release and its tests: {names} ({'; '.join(makers)})"
+def mixed(book: Gradebook) -> list[str]:
+    """What is to be said when the grades of a class were not all made by one release, its hidden tests and grader: how
+    many and whose by which, a line each."""
+    by: dict[str, list[str]] = {}
+    for student in book.students:
+        if student.grade:
+            earlier = ", before the tests or the grader changed" if student.kept else ""
+            by.setdefault(result.made_by(student.grade) + earlier, []).append(student.name)
+    kept = any(student.kept for student in book.students)
+    if len(by) < 2 and not kept:
+        return []
+    lines = [f"  {len(names)} by {maker}: {', '.join(names)}" for maker, names in by.items()]
+    return ["these grades cannot simply be compared, not all are of this release and its tests:", *lines]
