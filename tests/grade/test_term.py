@@ -138,6 +138,15 @@ def test_new_answers_are_taken_without_grading_again(room: Room) -> None:
     assert room.ran == [] and (room.out / "ada/answers.md").read_text() == "# 2\n3 m"
 
 
+def test_answers_that_are_there_twice_are_not_lost_silently(room: Room) -> None:
+    room.hand_in("ada", "9")
+    for folder in ("a", "b"):
+        (room.submissions / "ada" / folder).mkdir()
+        (room.submissions / "ada" / folder / "answers.md").write_text("# 1\nx")
+    book_of(room, WITH_QUESTIONS)
+    assert rows(room)["ada"]["note"].startswith("written answers were not taken: ada: the lab's files are there more")
+
+
 def test_without_questions_and_rules_nothing_is_added(room: Room) -> None:
     room.hand_in("ada", "9")
     (room.submissions / "ada/answers.md").write_text("# 1\nx")

@@ -42,7 +42,8 @@ NOT_GRADED = "not graded"
 @dataclass
 class Student:
     """A row. `files`: the lab's, as handed in; `remarks`: as of archive.notes; `grade`, or `reason` why there is none
-    (empty: not yet). `answers`: the file with the written ones; `kept`: the grade is another grader's, and stays.
+    (empty: not yet). `answers`: the file with the written ones; `trouble`: why that was not taken; `kept`: the grade is
+    another grader's, and stays.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Student:
     grade: Grade | None = None
     reason: str = ""
     answers: bytes = b""
+    trouble: str = ""
     kept: bool = False
 
     @property
@@ -89,15 +91,18 @@ def collected(name: str, paths: list[Path], lab: Lab, released: Mapping[str, str
         files, remarks = archive.read(paths[0], lab), archive.notes(paths[0], lab, released)
     except LabError as error:
         return Student(name, {}, reason=text.clean(str(error)))
-    return Student(name, files, remarks, answers=written_in(paths[0], lab))
+    answers, trouble = written_in(paths[0], lab)
+    return Student(name, files, remarks, answers=answers, trouble=trouble)
 
 
-def written_in(submission: Path, lab: Lab) -> bytes:
-    """The file with a student's written answers; empty when there is none, or nobody asked."""
-    with contextlib.suppress(LabError):
-        if lab.questions:
-            return archive.read(submission, replace(lab, files=(lab.answers,), was={}))[lab.answers]
-    return b""
+def written_in(submission: Path, lab: Lab) -> tuple[bytes, str]:
+    """A student's written answers, and why they cannot be read; empty when there are none, or nobody asked."""
+    try:
+        wanted = replace(lab, files=(lab.answers,), was={})
+        return (archive.read(submission, wanted)[lab.answers] if lab.questions else b""), ""
+    except LabError as error:
+        said = text.clean(str(error))
+        return b"", "" if "there is no" in said else f"written answers were not taken: {said}"
 
 
 def digest(parts: Sequence[bytes]) -> str:
@@ -221,7 +226,7 @@ class Gradebook:
             notes += [f"graded by another release: {result.made_by(made)}"] if student.kept else []
         answers = written.split(student.answers.decode("utf-8", "replace"), self.lab.questions)
         more, said = self.finals.row(student.name, made.score if made else None, answers)
-        return row | more | {"note": "; ".join([*notes, *said])}
+        return row | more | {"note": "; ".join(filter(None, [*notes, student.trouble, *said]))}
 
     def write_table(self) -> None:
         """class.csv, as things stand."""
