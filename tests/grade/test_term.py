@@ -15,10 +15,11 @@ from grading import starter
 from lab import tidemark
 from test_grade_class import FILE, LAB, STAND_IN, Room
 from tidemark import cluster
-from tidemark.errors import USAGE, LabError
+from tidemark.commands import class_stats, export_jplag
+from tidemark.errors import LabError
 from tidemark.grade import class_run, isolation, model
 from tidemark.grade.build import tree
-from tidemark.grade.hand_back import class_table, regrade, result, term, written
+from tidemark.grade.hand_back import class_table, jplag, regrade, result, term, written
 from tidemark.grade.hand_back.finals import Finals
 from tidemark.grade.intake import lab as labs
 from tidemark.grade.model import Question
@@ -265,14 +266,14 @@ def test_a_mended_handout_or_rubric_is_no_other_release(tmp_path: Path) -> None:
 # --- a class as a whole ---
 
 
-def test_statistics_name_nobody(room: Room, tmp_path: Path) -> None:
+def test_statistics_name_nobody(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     for name, at in (("ada", 7), ("bob", 12), ("eve", 0), ("kim", 500)):
         differs = model.wrong(f"reference {at}, to page 5: expected victim page 2") if at else model.right()
         tests = (graded_as("string", 2, differs), graded_as("work", 4, model.scaled(150, 100, 200, "reads")))
         (tmp_path / "grades" / name).mkdir(parents=True)
         result.save(model.Grade("clock", "Second chance", tests), tmp_path / "grades" / name / "grade.json")
-    done = tidemark("class-stats", "grades", "--csv", "tests.csv", cwd=tmp_path)
-    assert done.stdout.splitlines() == [
+    class_stats.class_stats(tmp_path / "grades", tmp_path / "tests.csv")
+    assert capsys.readouterr().out.splitlines() == [
         "4 grades of clock: median 2 of 6 points",
         "",
         "string",
@@ -286,18 +287,21 @@ def test_statistics_name_nobody(room: Room, tmp_path: Path) -> None:
     ]
     table = (tmp_path / "tests.csv").read_text()
     assert "string,0,2,4,1,0,0.25,0,3," in table and "ada" not in table
-    assert tidemark("class-stats", "handed-in", cwd=tmp_path).returncode == USAGE
+    with pytest.raises(LabError, match="holds no grades"):
+        class_stats.class_stats(tmp_path)
 
 
-def test_jplag_gets_submissions_and_starters(room: Room, tmp_path: Path) -> None:
+def test_jplag_gets_submissions_and_starters(room: Room, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     room.hand_in("ada l", "int a;")
     (room.submissions / "bob.zip").write_bytes(b"no zip")
-    done = tidemark("export-jplag", "handed-in", "--lab", "clock", "-o", "out", cwd=tmp_path)
+    export_jplag.export_jplag(room.submissions, "clock", tmp_path / "out")
+    said = capsys.readouterr().out
     found = sorted(str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*.c"))
     assert found == ["base/clock.c", "base/fifo.c", "submissions/ada l/clock.c"]
     assert (tmp_path / "out/base/clock.c").read_text() == starter("clock", FILE)
-    assert "left out: bob: bob.zip" in done.stdout and "1 of 2 submissions" in done.stdout
-    assert done.stdout.splitlines()[-1] == "java -jar jplag.jar -l c -bc out/base -r out/result out/submissions"
+    assert "left out: bob: bob.zip" in said and "1 of 2 submissions" in said
+    assert jplag.command(Path("out")) == "java -jar jplag.jar -l c -bc out/base -r out/result out/submissions"
+    assert said.splitlines()[-1] == jplag.command(tmp_path / "out")
 
 
 def test_board_orders_by_regret_and_keeps_strings_to_itself(tmp_path: Path) -> None:
