@@ -70,6 +70,16 @@ class Personal:
 
 
 @dataclass(frozen=True)
+class Question:
+    """A question of the handout that a person gives points for; `rubric`: what they are given for, in lines."""
+
+    name: str
+    text: str
+    points: float
+    rubric: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Lab:
     """One assignment. `files`: the student's, relative to the tree; `may_use`: symbols that they may refer to (names,
     or groups in brackets, see tidemark.grade.build.object_rules); `may_store`: variables of the kernel that they may
@@ -77,7 +87,7 @@ class Lab:
     files of the lab had in older releases, and those that they have now. `defines`: global symbols that the files may
     define; `registers`: a file, and the name of the policy or guard that it registers; `withholds`: files of the tree
     that students do not get. `quiz`: of the lab, if it has one; it is graded when there is `personal`, and then
-    `quiz_answers` is one of the files.
+    `quiz_answers` is one of the files. `questions`: those that are answered in words.
     """
 
     name: str
@@ -93,6 +103,7 @@ class Lab:
     defines: tuple[str, ...] = ()
     registers: Mapping[str, str] = field(default_factory=dict)
     withholds: tuple[str, ...] = ()
+    questions: tuple[Question, ...] = ()
     quiz: Quiz | None = None
     personal: Personal | None = None
     quiz_answers: str = ""
@@ -101,6 +112,11 @@ class Lab:
     def sources(self) -> tuple[str, ...]:
         """The files that tests of the kernel are about: all but the quiz's answers."""
         return tuple(file for file in self.files if file != self.quiz_answers)
+
+    @property
+    def answers(self) -> str:
+        """Where a student's answers to the questions lie, relative to the tree."""
+        return f"labs/{self.name}/answers.md"
 
     @property
     def paths(self) -> dict[str, str]:

@@ -44,16 +44,19 @@ BUILT_FILES = (
 )
 LINKED = ("musl", "venv")
 MANIFEST = "labs/RELEASE"
+TEXTS = (".md", ".svg")
+NOT_GRADED_WITH = ("questions.toml",)  # rubrics: no student's code may lie beside them, and no test depends on them
 
 
 def files_of(tree: Path) -> Iterator[Path]:
-    """The source files of a tree, relative to it, in order."""
+    """The source files of a tree that grading goes by, relative to it, in order."""
     for part in PARTS:
         if (tree / part).is_file():
             yield Path(part)
         for folder, folders, names in os.walk(tree / part):
             folders[:] = sorted(name for name in folders if name != "__pycache__")
-            yield from (Path(folder, name).relative_to(tree) for name in sorted(names))
+            kept = (name for name in sorted(names) if name not in NOT_GRADED_WITH)
+            yield from (Path(folder, name).relative_to(tree) for name in kept)
 
 
 def lay(release: Path, lab: Lab, submission: Path, tree: Path) -> None:
@@ -114,8 +117,10 @@ def manifest(tree: Path) -> str:
 
 
 def identity(release: Path) -> str:
-    """A hash of the release's sources: two gradings with the same one had the same grader."""
-    return hashlib.sha256(manifest(release).encode()).hexdigest()[:16]
+    """A hash of the release's sources: two gradings with the same one had the same grader. Texts and pictures are not
+    in it: a mended handout grades nobody again."""
+    lines = (line for line in manifest(release).splitlines() if not line.endswith(TEXTS))
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
 def released(release: Path, without: Collection[str] = ()) -> dict[str, str]:

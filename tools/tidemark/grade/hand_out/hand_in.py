@@ -38,7 +38,7 @@ def listed(contents: dict[str, bytes]) -> str:
 def pack(tree: Path, lab: Lab, out: Path) -> str:
     """Write the archive, and return the list. LabError as of check."""
     check(tree, lab)
-    contents = {file: (tree / file).read_bytes() for file in lab.files if (tree / file).is_file()}
+    contents = {file: (tree / file).read_bytes() for file in (*lab.files, lab.answers) if (tree / file).is_file()}
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in {LIST: listed(contents).encode(), **contents}.items():

@@ -15,11 +15,14 @@
                      that it is about, if it is not all; it is run when only others do not compile, or are missing
 
 SECRET/NAME.toml has [[test]] tables alone. SECRET/quiz.key is a course's secret: who has it grades quizzes.
+labs/NAME/questions.toml, if it is there, has the questions of the handout that a person gives points for, a [[question]]
+each: name, question, points, rubric (lines). Students do not get it.
 """
 
 from __future__ import annotations
 
 import pkgutil
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -28,14 +31,14 @@ from typing import Any
 from tidemark.errors import BAD_INPUT, USAGE, LabError
 from tidemark.grade.judge import kinds
 from tidemark.grade.judge.quiz import personal, sheet
-from tidemark.grade.model import Lab, Personal, Quiz, Test
+from tidemark.grade.model import Lab, Personal, Question, Quiz, Test
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-FOLDER, FILE = "labs", "lab.toml"
+FOLDER, FILE, QUESTIONS = "labs", "lab.toml", "questions.toml"
 KEYS = {
     "number": int,
     "title": str,
@@ -53,6 +56,7 @@ KEYS = {
 OPTIONAL = ("was", "may_store", "defines", "registers", "withholds", "own_tests", "quiz")
 QUIZ_KEY = "quiz.key"
 TEST_KEYS = ("title", "points", "kind")
+QUESTION_KEYS = {"name": (str,), "question": (str,), "points": (int, float), "rubric": (list,)}
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -194,8 +198,37 @@ def load(release: Path, name: str, secret: Path | None = None, student: str = ""
         defines=tuple(found.get("defines", ())),
         registers=dict(found.get("registers", {})),
         withholds=tuple(found.get("withholds", ())),
+        questions=questions_of(folder / QUESTIONS),
     )
     return with_quiz(made, secret, student)
+
+
+def questions_of(path: Path) -> tuple[Question, ...]:
+    """The questions of a file; none when it is not there. LabError says what is wrong with it."""
+    if not path.is_file():
+        return ()
+    found = read(path)
+    tables = found.get("question")
+    if set(found) != {"question"} or not isinstance(tables, list):
+        raise LabError(f"{path}: it must hold [[question]] tables and nothing else", BAD_INPUT)
+    asked = tuple(question_of(path, table) for table in tables)
+    names = [question.name for question in asked]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice:
+        raise LabError(f"{path}: two questions are called {twice!r}", BAD_INPUT)
+    return asked
+
+
+def question_of(path: Path, table: object) -> Question:
+    """One [[question]]."""
+    if not isinstance(table, dict) or set(table) != set(QUESTION_KEYS):
+        raise LabError(f"{path}: every [[question]] has {', '.join(QUESTION_KEYS)}, and nothing else", BAD_INPUT)
+    for key, kind in QUESTION_KEYS.items():
+        if not isinstance(table[key], kind):
+            raise LabError(f"{path}: {key} = {table[key]!r} cannot be used", BAD_INPUT)
+    if table["points"] <= 0 or not re.fullmatch(r"[\w.-]+", table["name"]):
+        raise LabError(f"{path}: question {table['name']!r}: a name is one word, and points are above 0", BAD_INPUT)
+    return Question(table["name"], table["question"].strip(), table["points"], tuple(map(str, table["rubric"])))
 
 
 def hidden_tests(secret: Path, name: str) -> tuple[Test, ...]:
