@@ -15,8 +15,8 @@
                      that it is about, if it is not all; it is run when only others do not compile, or are missing
 
 SECRET/NAME.toml has [[test]] tables alone. SECRET/quiz.key is a course's secret: who has it grades quizzes.
-labs/NAME/questions.toml, if it is there, has the questions of the handout that a person gives points for, a [[question]]
-each: name, question, points, rubric (lines). Students do not get it.
+labs/NAME/questions.toml, if it is there, has the questions of the handout that a person gives points for, each a
+[[question]]: name, question, points, rubric (lines). Students do not get it.
 """
 
 from __future__ import annotations
