@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tidemark import qemu
 from tidemark.commands import options
+
+if TYPE_CHECKING:
+    from tidemark.grade.model import Grade
 
 
 def no_quiz(lab: str, secret: Path | None) -> str:
@@ -18,6 +21,18 @@ def no_quiz(lab: str, secret: Path | None) -> str:
     if secret and (secret / "quiz.key").is_file():
         return "whose submission is it? --student NAME"
     return f"it takes the course's secret to grade it; labs/{lab}/handout.md says more"
+
+
+def store(made: Grade, json_: Path | None, plot: Path | None, show_hidden: bool) -> None:
+    """The grade in the files that are asked for."""
+    if json_:
+        from tidemark.grade.hand_back import result
+
+        result.save(made, json_)
+    if plot:
+        from tidemark.grade.hand_back import plot as plots
+
+        plots.draw(made, plot, show_hidden)
 
 
 def grade(
@@ -62,7 +77,7 @@ def grade(
     from tidemark.grade.build import reading, solutions
     from tidemark.grade.build import sandbox as sandboxes
     from tidemark.grade.build import tree as trees
-    from tidemark.grade.hand_back import class_table, result, text
+    from tidemark.grade.hand_back import class_table, text
     from tidemark.grade.intake import archive
     from tidemark.grade.intake import lab as labs
     from tidemark.grade.model import Graded
@@ -97,10 +112,5 @@ def grade(
         )
     if assignment.quiz and not assignment.personal and not quiet:
         print(f"no quiz ({assignment.quiz.points:g} more points): {no_quiz(lab, secret)}")
-    if json_:
-        result.save(made, json_)
-    if plot:
-        from tidemark.grade.hand_back import plot as plots
-
-        plots.draw(made, plot, show_hidden)
+    store(made, json_, plot, show_hidden)
     print(text.closing(made) if not quiet else text.score(made))

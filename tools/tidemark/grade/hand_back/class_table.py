@@ -46,8 +46,8 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # how a cell begins that sprea
 @dataclass
 class Student:
     """A row. `files`: the lab's, as handed in; `remarks`: the notes of archive.take; `grade`, or `reason` why there is
-    none (empty: not yet). `answers`: the file with the written ones; `trouble`: why that was not taken; `kept`: the grade is
-    another grader's, and stays.
+    none (empty: not yet). `answers`: the file with the written ones; `trouble`: why that was not taken; `kept`: the
+    grade is another grader's, and stays.
     """
 
     name: str
