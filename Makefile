@@ -96,6 +96,8 @@ grade: grade-base
 	@$(PYTHON) -m tidemark.cli grade $(if $(SECRET),--secret "$$SECRET") $(if $(TEST),--test "$$TEST") -- "$$LAB"
 hand-in:
 	@$(PYTHON) -m tidemark.cli hand-in "$$LAB"
+quiz:
+	@$(PYTHON) -m tidemark.cli quiz take $(if $(ANSWERS),--answers "$$ANSWERS") -- "$$LAB"
 release: grade-base
 	@$(PYTHON) -m tidemark.cli release
 
@@ -117,6 +119,6 @@ help:
 	$(error there is no target $@; `make help` lists them)
 
 .DEFAULT_GOAL := all
-.PHONY: all iso grade-base new-policy check-base files qemu qemu-gdb gdb qemu-iso sim lab grade hand-in release check soak
+.PHONY: all iso grade-base new-policy check-base files qemu qemu-gdb gdb qemu-iso sim lab grade hand-in quiz release check soak
 .PHONY: coverage doctor clean help
 .SUFFIXES:

@@ -41,6 +41,7 @@ static bool run_tests;
 
 PARAM_STR("run", run_command, "run one command line, print what it cost, power off", AT_BOOT);
 PARAM_BOOL("ktest", run_tests, "run the tests inside the kernel, then power off", AT_BOOT);
+PARAM_STR("ktest.suites", ktap_suites, "which of their suites (walk,anon); none: all", AT_BOOT);
 
 static void parse_command_line(void)
 {

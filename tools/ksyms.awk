@@ -3,7 +3,8 @@
 
 BEGIN { n = 0 }
 
-($2 == "t" || $2 == "T") && $1 >= "c0000000" && $3 !~ /^(__text_start|__text_end|\.L)/ {
+# A name that is none of C's would be read by the assembler as something else.
+($2 == "t" || $2 == "T") && $1 >= "c0000000" && $3 ~ /^[A-Za-z_.][A-Za-z_0-9.]*$/ && $3 !~ /^(__text_start|__text_end|\.L)/ {
 	addr[n] = $1
 	name[n++] = $3
 }

@@ -10,6 +10,7 @@
 extern const struct ktest __ktests_start[], __ktests_end[];
 
 u32 ktap_seed = 1;
+char ktap_suites[64];
 
 static struct {
 	void (*print)(const char *line);
@@ -91,10 +92,30 @@ static bool same_suite(const struct ktest *a, const struct ktest *b)
 	return !strcmp(a->suite, b->suite);
 }
 
+/* Is it among the names in ktap_suites, which have commas between? */
+static bool is_wanted(const char *suite)
+{
+	size_t length = strlen(suite);
+	const char *at = ktap_suites;
+
+	while (*at) {
+		size_t n = 0;
+
+		while (at[n] && at[n] != ',')
+			n++;
+		if (n == length && !strncmp(at, suite, n))
+			return true;
+		at += at[n] ? n + 1 : n;
+	}
+	return !*ktap_suites;
+}
+
 static bool first_of_suite(const struct ktest *t)
 {
 	const struct ktest *earlier;
 
+	if (!is_wanted(t->suite))
+		return false;
 	for (earlier = __ktests_start; earlier < t; earlier++)
 		if (same_suite(earlier, t))
 			return false;

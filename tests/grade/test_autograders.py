@@ -161,6 +161,27 @@ def test_a_result_is_there_before_grading_ends(system: object, saved: Path) -> N
     )
 
 
+def test_classroom50_gets_the_grade_and_the_report(tmp_path: Path, saved: Path) -> None:
+    env = stand_in(tmp_path / "bin", GRADES + "printf 'digits ... ok\\nScore: 5.9/20\\n'", saved)
+    place = tmp_path / "opt/build/venv/bin"
+    place.mkdir(parents=True)
+    (place / "tidemark").symlink_to(tmp_path / "bin/tidemark")
+    env |= {"TIDEMARK": str(tmp_path / "opt"), "TIDEMARK_SECRET": str(tmp_path), "ASSIGNMENT": "clock"}
+    env |= {
+        "CLASSROOM": "os",
+        "SUBMISSION_TAG": "submit/2027-01-20T14-32-05Z-a1",
+        "COMMIT_URL": "c",
+        "RELEASE_URL": "r",
+    }
+    done = run(sys.executable, AUTOGRADER / "classroom50/autograder.py", cwd=tmp_path, env=env)
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "result.json").read_text())["score"] == 590
+    assert (tmp_path / "release-body.md").read_text() == "    digits ... ok\n    Score: 5.9/20\n"
+    assert "grade clock --submission . --json" in (tmp_path / "bin/called").read_text()
+    (tmp_path / "bin/tidemark").write_text("#!/bin/sh\nexit 3\n")
+    assert run(sys.executable, AUTOGRADER / "classroom50/autograder.py", cwd=tmp_path, env=env).returncode == 3
+
+
 def test_gradescope_s_setup_unpacks_and_builds(tmp_path: Path) -> None:
     source = tmp_path / "root/source"
     (source / "secret").mkdir(parents=True)
@@ -181,3 +202,11 @@ def test_the_example_question_runs_what_is_there() -> None:
     options = json.loads((AUTOGRADER / "prairielearn/info.json").read_text())["externalGradingOptions"]
     entrypoint = qemu.ROOT / Path(options["entrypoint"]).relative_to("/tidemark")
     assert os.access(entrypoint, os.X_OK) and options["timeout"] <= 600 and "LAB" in options["environment"]
+
+
+def test_gradescope_tells_whose_quiz_it_is(tmp_path: Path, saved: Path) -> None:
+    system, root = Gradescope(), tmp_path / "root"
+    system.lay(root)
+    (root / "submission_metadata.json").write_text(json.dumps({"users": [{"name": "Zoë Ng"}]}))
+    system.start(root, stand_in(tmp_path / "bin", "exit 3\n", saved))
+    assert "--student Zoë Ng --json" in (tmp_path / "bin/called").read_text()

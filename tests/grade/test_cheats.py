@@ -6,14 +6,24 @@ A cheat is the reference solution of the lab `clock`, or its starter, with some 
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 from grading import graded, messages, solution, starter, submission
 from lab import tidemark
 from soak import soak_but
+from tidemark import qemu
+from tidemark.grade.build import object_form
+from tidemark.grade.build.elf import Elf
+from tidemark.grade.build.workspace import compiler
 from tidemark.grade.hand_back import result
+from tidemark.grade.intake import lab
 from tidemark.grade.model import Grade, Outcome
+from tidemark.grade.witness.boot import Boot
+from tidemark.grade.witness.evidence import EVENT, Evidence
+from tidemark.grade.witness.machine import idle
 
 pytestmark = pytest.mark.graded
 
@@ -58,14 +68,38 @@ TRESPASSES = {
         "fifo_insert executes `out",
     ),
     "calls_the_exit": ("machine_exit(16);", "void machine_exit(int);", "fifo.c uses machine_exit"),
+    "raises_the_cap_by_a_weak_definition": (
+        "",
+        "__attribute__((weak)) u32 vm_frames(void) { return 9999; }",
+        "fifo.c: vm_frames is weak",
+    ),
+    "runs_data": (
+        "void (*volatile f)(void) = (void (*)(void))code; f();",
+        "static u8 code[] = { 0xC3 };",
+        r"the kernel executes, at 0x\w+, what is not its code as it was linked",
+    ),
+    "has_memset_write_for_it": (
+        "volatile u32 one = 1; memset((void *)((u32)&queue ^ 0x4000), 0, one);",
+        "void *memset(void *, int, unsigned int);",
+        r"writes to \w+, which is not its own",
+    ),
     "runs_before_it_is_called": (
         "",
         "__attribute__((constructor)) static void early(void) { vm_now(); }",
-        "fifo.o has a section .init_array",
+        "fifo.c: it has a section '.init_array' that is no ordinary one",
     ),
 }
-# The first two are deeds of test_evidence.py, too.
-LIKE_OTHERS = {"pins_pages", "reads_pages_of_programs", "calls_the_exit"}
+# These are deeds of test_evidence.py, too.
+LIKE_OTHERS = {
+    "pins_pages",
+    "reads_pages_of_programs",
+    "calls_the_exit",
+    "runs_before_it_is_called",
+    "raises_the_cap_by_a_weak_definition",
+    "has_memset_write_for_it",
+    "ends_the_machine",
+    "runs_data",
+}
 
 
 @pytest.mark.parametrize("name", soak_but(TRESPASSES, *set(TRESPASSES) - LIKE_OTHERS))
@@ -172,3 +206,99 @@ def test_only_the_files_of_the_lab_are_used(tmp_path: Path) -> None:
         assert f"{file} is not as it was released; the release's was used" in made.notes
         assert f"note: {file} is not as it was released" in done.stdout
     assert made.score < made.most
+
+
+# --- what an object may not be made of ---
+
+FLAGS = (
+    "-std=gnu11 -march=i686 -O2 -g -fno-pie -mregparm=3 -ffreestanding -fno-stack-protector -fno-omit-frame-pointer "
+    "-fno-asynchronous-unwind-tables -fno-strict-aliasing -w -Ikernel/include -DVM_FILE=fifo"
+)
+FORMS = {
+    "honest": ("", ""),
+    "weak definition": ("__attribute__((weak)) u32 vm_frames(void) { return 1; }", "vm_frames is weak"),
+    "weak reference": (
+        "__attribute__((weak)) void machine_exit(int); void *exit_of(void) { return machine_exit; }",
+        "machine_exit is weak",
+    ),
+    "common": ("int cap __attribute__((common));", "cap lies in no section"),
+    "quoted name": (
+        'static int injected __asm__("\\"x y\\"") = 1; int *at(void) { return &injected; }',
+        "which is no name of C",
+    ),
+    "function in data": (
+        '__attribute__((section(".data#"))) void f(void) {}',
+        "no ordinary one|is a function in .data",
+    ),
+    "variable in text": (
+        'static const u8 f[2] __attribute__((section(".text#"), used)) = { 0xC3, 0 };',
+        "is a variable in .text",
+    ),
+    "call of data": ('u32 d; void (*g)(void); __asm__("call d");', "calls d, which is data|calls .bss"),
+    "section of its own": ('static int f __attribute__((section(".ktests"), used)) = 1;', "section '.ktests'"),
+    "parameters": ('static int f __attribute__((section(".params"), used)) = 1;', "section '.params'"),
+    "exceptions": ('__asm__(".pushsection __ex_table, \\"a\\"; .long 1, 2; .popsection");', "section '__ex_table'"),
+    "code without a name": (
+        '__asm__(".pushsection .text.x, \\"ax\\"; nop; .popsection");',
+        "'.text.x' has code without a name",
+    ),
+    "writable code": ('__asm__(".pushsection .text.x, \\"awx\\"; y: nop; .popsection");', "no ordinary one"),
+    "constructor": ("__attribute__((constructor)) static void f(void) { vm_now(); }", "section '.init_array'"),
+    "absolute": ('__asm__(".globl vm_frames; .set vm_frames, 0xC0100000");', "vm_frames lies in no section"),
+    "ifunc": (
+        'void *r(void) { return 0; } __asm__(".type f, @gnu_indirect_function; .globl f; .set f, r");',
+        "f is neither a function nor a variable",
+    ),
+    "unique": ('__asm__(".data; .type u, @gnu_unique_object; u: .long 1; .text");', "u is weak, or of another binding"),
+    "source's name": ('__asm__(".file \\"buddy.c\\"");', "use no directives"),
+    "one more name": ("int cap = 1;", "it defines cap, which the assignment does not ask for"),
+    "middle of a function": (
+        'void f(void); __asm__("call vm_frames + 3");',
+        "calls into the middle of vm_frames",
+    ),
+    "two policies": (
+        'static const struct vm_policy other = { .name = "2q" }; VM_POLICY(other);',
+        "it registers 2 policies or guards",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_object_has_the_form_that_a_compiler_gives_it(name: str, tmp_path: Path) -> None:
+    lines, said = FORMS[name]
+    (tmp_path / "fifo.c").write_text(solution(FIFO) + "\n" + lines + "\n")
+    words = [*compiler(), *FLAGS.split(), "-c", "-o", str(tmp_path / "fifo.o"), str(tmp_path / "fifo.c")]
+    subprocess.run(words, cwd=qemu.ROOT, check=True)
+    found = object_form.offences(lab.load(qemu.ROOT, "clock"), FIFO, Elf(tmp_path / "fifo.o"))
+    assert bool(found) == bool(said) and re.search(said, "\n".join(found)), found
+
+
+@pytest.mark.parametrize("name", soak_but(["none", "loadctl"], "none"))
+def test_baseline_is_not_the_students(name: str, tmp_path: Path) -> None:
+    """A guard that is called as the one that it is compared with, or as one of ours."""
+    token = "kernel/mm/guard/token.c"
+    made = graded(tmp_path, "thrashing", {token: solution(token).replace('.name = "token"', f'.name = "{name}"')})
+    assert made.score == 0
+    assert f"registers '{name}'; the assignment asks for 'token'" in messages(made)
+
+
+@pytest.mark.soak
+def test_parameter_is_a_variable_of_the_files_own(tmp_path: Path) -> None:
+    """What the grader sets on the command line would be written into the kernel."""
+    ws = "kernel/mm/policy/ws.c"
+    assert solution(ws).count("&tau_ms,") == 1
+    made = graded(tmp_path, "workingset", {ws: solution(ws).replace("&tau_ms,", "(u32 *)&max_pfn,")})
+    assert made.score == 0 and "its parameter tau_ms is no variable of its own" in messages(made)
+
+
+def test_run_without_work_is_seen() -> None:
+    none = Boot(Outcome.RIGHT, "", "", Evidence(np.zeros(2, EVENT), [], 10**6, 1, False, True))
+    assert (verdict := idle(none, 1)) and verdict.fraction == 0
+    assert "programs executed 0 instructions" in verdict.message
+
+
+@pytest.mark.parametrize("name", lab.names(qemu.ROOT))
+def test_every_run_says_how_much_work_it_is(name: str) -> None:
+    kinds = ("faults", "admission", "runs")
+    tests = [one for one in lab.load(qemu.ROOT, name).tests if one.kind in kinds and "run" in one.options]
+    assert [one.title for one in tests if not one.options.get("least_user")] == []

@@ -5,6 +5,7 @@ and that the guest does not notice.
 from __future__ import annotations
 
 import random
+import re
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -313,26 +314,33 @@ def test_honest_policy_breaks_nothing(policy: str, tmp_path: Path) -> None:
 
 
 DEEDS = {
-    1: ("user memory", "cheat_select() in kernel/mm/policy/cheat.c accesses a program's memory, at 0x8048000"),
+    1: ("user memory", r"cheat_select\(\) in kernel/mm/policy/cheat.c accesses a program's memory, at 0x8048000"),
     2: (
         "page of a program",
-        "cheat_select() in kernel/mm/policy/cheat.c accesses a page of a program through its frame",
+        r"cheat_select\(\) in kernel/mm/policy/cheat.c accesses a page of a program through its frame",
     ),
-    3: ("kernel data", "cheat_select() in kernel/mm/policy/cheat.c writes to max_pfn, which is not its own"),
-    4: ("kernel data", "cheat_select() in kernel/mm/policy/cheat.c writes to a field of a struct page that is not"),
+    3: ("kernel data", r"cheat_select\(\) in kernel/mm/policy/cheat.c writes to max_pfn, which is not its own"),
+    4: ("kernel data", r"cheat_select\(\) in kernel/mm/policy/cheat.c writes to a field of a struct page that is not"),
     5: ("rule of the seam", "the policy broke the rule 'none' of mm/policy.h"),
+    6: ("code control", "(the kernel executes, at 0x|jumps or returns to 0x).*"),
+    7: ("control", "in kernel/mm/policy/cheat.c jumps or returns to 0x"),
+    8: ("kernel data", "in kernel/mm/policy/cheat.c writes to max_pfn, which is not its own"),
+    9: ("control", "in kernel/mm/policy/cheat.c jumps or returns to 0x"),
+    10: ("instruction", "in kernel/mm/policy/cheat.c executes, at 0x"),
+    11: ("control", "in kernel/mm/policy/cheat.c jumps or returns to 0x"),
 }
+LONGER = {9, 10, 11}
 
 
-@pytest.mark.parametrize("deed", DEEDS)
+@pytest.mark.parametrize("deed", soak_but(DEEDS, *set(DEEDS) - LONGER))
 def test_each_deed_is_seen(deed: int, cheating: Machine) -> None:
     made = cheating.boot("refstring 1-60", vm="cheat", frames=40, cmdline=f"cheat.deed={deed}")
     assert made.outcome is Outcome.RIGHT, made.reason + made.console
     what, said = DEEDS[deed]
     found = made.evidence.breaches
-    assert {breach.what for breach in found} == {what}
+    assert {breach.what for breach in found} in ({what}, set(what.split()))
     texts = [breach.text for breach in found]
-    assert all(said in text for text in texts), texts
+    assert all(re.search(said, text) for text in texts), texts
     assert len(found) < 5
 
 

@@ -22,6 +22,22 @@ from tidemark.grade.model import Grade, Graded, Outcome
 PNG = b"\x89PNG\r\n\x1a\n"
 LEAKS = ("SECRET", "5 4 3 2 1")
 
+RUNNER = {
+    "CLASSROOM": "os-27",
+    "ASSIGNMENT": "clock",
+    "SUBMISSION_TAG": "submit/2027-01-20T14-32-05Z-a1b2c3d",
+    "COMMIT_URL": "https://example.org/commit/a1b2c3d",
+    "RELEASE_URL": "https://example.org/releases/1",
+}
+
+
+@pytest.fixture(autouse=True)
+def _runner(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What Classroom 50's runner says."""
+    for name, value in RUNNER.items():
+        monkeypatch.setenv(name, value)
+
+
 # --- the file ---
 
 
@@ -318,3 +334,29 @@ def test_the_command_writes_to_the_terminal_or_a_file(saved: Path) -> None:
 def test_the_command_says_what_is_wrong(saved: Path, words: list[str], status: int, said: str) -> None:
     done = tidemark("export-grade", *words, cwd=saved.parent)
     assert done.returncode == status and said in done.stderr and "Traceback" not in done.stderr
+
+
+# --- Classroom 50 ---
+
+
+def test_classroom50_has_whole_numbers_and_what_its_runner_says() -> None:
+    made = json.loads(export.export(sample(), "classroom50"))
+    assert made["schema"] == "classroom50/result/v1" and made["datetime"] == "2027-01-20T14:32:05Z"
+    assert (made["score"], made["max-score"]) == (590, 2000)
+    assert sum(test["score"] for test in made["tests"]) == made["score"]
+    assert made["tests"][2] == {
+        "test-name": "clock: work",
+        "passed": False,
+        "score": 140,
+        "max-score": 200,
+        "message": "instructions: full points up to 100, none from 200; yours 130",
+    }
+    assert {type(test[key]) for test in made["tests"] for key in ("score", "max-score")} == {int}
+    assert not any(leak in json.dumps(made) for leak in LEAKS)
+    assert made["review"] == RUNNER["COMMIT_URL"]
+
+
+def test_classroom50_needs_its_runner(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CLASSROOM")
+    with pytest.raises(LabError, match="CLASSROOM not set"):
+        export.export(sample(), "classroom50")

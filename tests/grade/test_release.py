@@ -5,12 +5,13 @@ from __future__ import annotations
 import subprocess
 import tarfile
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from tidemark import qemu
 from tidemark.errors import LabError
 from tidemark.grade.build import tree
-from tidemark.grade.hand_out import release, starter
+from tidemark.grade.hand_out import figures, release, starter
 from tidemark.grade.intake import lab
 from tidemark.grade.judge import expected
 from tidemark.grade.model import Lab
@@ -21,7 +22,8 @@ LABS = [lab.load(qemu.ROOT, name) for name in lab.names(qemu.ROOT)]
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("release") / "student.tar.gz"
-    release.write(qemu.ROOT, path, say=lambda text: None)
+    with mock.patch.object(figures, "measured", return_value={}):  # test_matrix.py measures
+        release.write(qemu.ROOT, path, say=lambda text: None)
     return path
 
 
@@ -43,10 +45,16 @@ def test_archive_has_the_starters_and_no_solution(unpacked: Path) -> None:
 
 def test_archive_has_nothing_for_instructors_and_no_tests_of_the_grader(unpacked: Path) -> None:
     files = {str(path.relative_to(unpacked)) for path in unpacked.rglob("*") if path.is_file()}
-    assert not {file for file in files if file.endswith(("/instructors.md", "/add-a-lab.md"))}
+    assert not {file for file in files if file.endswith(("/instructors.md", "/threats.md", "/add-a-lab.md"))}
     assert not {file for file in files if file.startswith(("labs/autograder/", "tools/figures/", ".ci/"))}
     tests = {file for file in files if file.startswith("tests/")}
     assert tests and all(file.startswith(("tests/host/", "tests/kernel/vmsim/")) for file in tests)
+
+
+def test_archive_lacks_what_labs_withhold(unpacked: Path) -> None:
+    withheld = [file for each in LABS for file in each.withholds]
+    assert "kernel/mm/policy/sieve.c" in withheld
+    assert not [file for file in withheld if (unpacked / file).exists() or not (qemu.ROOT / file).is_file()]
 
 
 def test_archive_has_what_visible_tests_expect_of_the_solutions(unpacked: Path) -> None:
@@ -58,7 +66,8 @@ def test_archive_has_what_visible_tests_expect_of_the_solutions(unpacked: Path) 
 
 @pytest.mark.soak
 def test_archive_of_one_tree_is_the_same_bytes(archive: Path, tmp_path: Path) -> None:
-    release.write(qemu.ROOT, tmp_path / "again.tar.gz", say=lambda text: None)
+    with mock.patch.object(figures, "measured", return_value={}):
+        release.write(qemu.ROOT, tmp_path / "again.tar.gz", say=lambda text: None)
     assert (tmp_path / "again.tar.gz").read_bytes() == archive.read_bytes()
 
 

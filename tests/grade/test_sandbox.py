@@ -19,7 +19,7 @@ import pytest
 from processes import wait_until
 from tidemark import qemu
 from tidemark.errors import NO_TOOL, USAGE, LabError
-from tidemark.grade.build import sandbox, supervise, users
+from tidemark.grade.build import sandbox, solutions, supervise, users
 from tidemark.grade.build.sandbox import Sandbox
 
 ASAN_PROGRAM = qemu.ROOT / "build/host/kernel/sched/fair_test"
@@ -393,6 +393,45 @@ def test_hidden_tests_that_could_be_read_are_refused(base: Path) -> None:
     sandbox.check_secret(Sandbox("bwrap"), base, qemu.ROOT)
     with pytest.raises(LabError, match="keep the hidden tests elsewhere"):
         sandbox.check_secret(Sandbox("bwrap"), Path("/etc"), qemu.ROOT)
+
+
+@pytest.fixture
+def instructors(base: Path) -> Path:
+    """An instructor's tree that everybody may enter."""
+    (base / "tree/kernel").mkdir(parents=True)
+    (base / "tree/kernel/clock.c").write_text("solution")
+    for path in (base, base / "tree", base / "tree/kernel"):
+        path.chmod(0o755)
+    return base / "tree"
+
+
+@ROOT_ONLY
+def test_solutions_that_could_be_read_are_refused(instructors: Path) -> None:
+    """And they could: the command is what an #include comes to."""
+    box = sandbox_of("user")
+    read = ["cat", str(instructors / "kernel/clock.c")]
+    (instructors.parent / "work").mkdir()
+    work = instructors.parent / "work"
+    assert box.run(read, work, b"", (), 10)[1] == b"solution"
+    with pytest.raises(LabError, match=f"chmod -R o= {instructors}/kernel"):
+        solutions.check(box, instructors, "auto")
+    (instructors / "kernel").chmod(0o750)
+    solutions.check(box, instructors, "auto")
+    assert box.run(read, work, b"", (), 10)[:2] != (0, b"solution")
+
+
+def test_only_where_they_could_be_read(instructors: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    solutions.check(Sandbox("bwrap"), instructors, "auto")
+    solutions.check(Sandbox("none"), instructors, "none")
+    with pytest.raises(LabError, match="--sandbox none grades it"):
+        solutions.check(Sandbox("none", why="no bwrap"), instructors, "auto")
+    with monkeypatch.context() as patch:
+        patch.setattr(solutions, "SYSTEM", (str(instructors.parent),))
+        with pytest.raises(LabError, match="chmod -R o="):
+            solutions.check(Sandbox("bwrap"), instructors, "auto")
+    (instructors / "labs").mkdir()
+    (instructors / "labs/RELEASE").write_text("")
+    solutions.check(Sandbox("none"), instructors, "auto")
 
 
 def test_hand_made_link_shows_nothing(tree: Path, base: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from tidemark import qemu
@@ -34,7 +34,7 @@ class Trial:
     def judge_on_host(self, test: Test) -> Verdict:
         """One test that boots nothing."""
         self.machine.build_results.clear()
-        grading.prepare(replace(self.machine, lab=replace(self.machine.lab, tests=(test,))))
+        grading.prepare(self.machine, [test])
         return grading.judge(test, self.machine)[0]
 
     def test(self, title: str) -> Test:

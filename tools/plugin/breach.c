@@ -18,7 +18,7 @@
  * and what it may store into; image=: the kernel's. violation=: address of world_violation, which
  * the kernel calls when a rule is broken. pages=: address of the variable mem_map, page_size=,
  * policy=LOW-HIGH: where in a struct page the policy's part is; without them stores into it are not
- * looked at.
+ * looked at. The rest are flow.c's, deputies= (ranges) with them.
  */
 #include "evidence.h"
 
@@ -26,7 +26,6 @@
 #include <string.h>
 
 enum { MAX_RANGES = 256, MAX_BREACHES = 64 };
-enum rule { USER_MEMORY, PROGRAMS_PAGE, KERNEL_DATA, STRUCT_PAGE, RULE_OF_SEAM };
 
 struct ranges {
 	size_t nr;
@@ -43,7 +42,7 @@ struct frame {
 	uint32_t suspect; /* address of the student's instruction, or 0 */
 };
 
-static struct ranges text, own, image, policy;
+static struct ranges text, own, image, policy, deputies;
 static uint64_t violation, mem_map_pointer, page_size;
 
 static struct frame frames[NR_FRAMES];
@@ -62,7 +61,7 @@ static bool within(const struct ranges *ranges, uint32_t address)
 }
 
 /* Each instruction breaks each rule once. */
-static void put_breach(enum rule rule, uint32_t pc, uint32_t address)
+void breach_put(enum rule rule, uint32_t pc, uint32_t address)
 {
 	for (size_t i = 0; i < nr_breaches; i++)
 		if (breaches[i].pc == pc && breaches[i].rule == rule)
@@ -79,7 +78,7 @@ static void confirm_suspect(uint32_t frame)
 	struct frame *f = &frames[frame];
 
 	if (f->suspect)
-		put_breach(PROGRAMS_PAGE, f->suspect, KERNEL_BASE + frame * PAGE_SIZE + f->offset);
+		breach_put(PROGRAMS_PAGE, f->suspect, KERNEL_BASE + frame * PAGE_SIZE + f->offset);
 }
 
 void breach_referred(uint16_t space, uint32_t page, uint32_t frame)
@@ -125,20 +124,34 @@ static void suspect_frame(uint32_t pc, uint32_t address)
 	f->offset = address % PAGE_SIZE;
 }
 
-static void on_access(unsigned int cpu, uint32_t info, uint64_t address, void *data)
+bool breach_is_students(uint32_t pc)
 {
-	uint32_t pc = (uintptr_t)data;
+	return within(&text, pc);
+}
+
+bool breach_is_deputys(uint32_t pc)
+{
+	return within(&deputies, pc);
+}
+
+void breach_access(uint32_t pc, uint32_t info, uint32_t address)
+{
 	bool stores = qemu_plugin_mem_is_store(info);
 
-	(void)cpu;
 	if (address < KERNEL_BASE)
-		put_breach(USER_MEMORY, pc, address);
+		breach_put(USER_MEMORY, pc, address);
 	else if (stores && within(&image, address) && !within(&own, address))
-		put_breach(KERNEL_DATA, pc, address);
+		breach_put(KERNEL_DATA, pc, address);
 	else if (stores && is_cores_field(address))
-		put_breach(STRUCT_PAGE, pc, address);
+		breach_put(STRUCT_PAGE, pc, address);
 	else if (address < DIRECT_MAP_END)
 		suspect_frame(pc, address);
+}
+
+static void on_access(unsigned int cpu, uint32_t info, uint64_t address, void *data)
+{
+	(void)cpu;
+	breach_access((uintptr_t)data, info, address);
 }
 
 /* world_violation(v): the third word of *v is the rule's name (observe/events.h). */
@@ -146,7 +159,7 @@ static void on_violation(unsigned int cpu, void *data)
 {
 	(void)cpu;
 	(void)data;
-	put_breach(RULE_OF_SEAM, violation, read_word(read_register(EAX) + 8));
+	breach_put(RULE_OF_SEAM, violation, read_word(read_register(EAX) + 8));
 }
 
 void breach_translate(struct qemu_plugin_insn *insn, uint32_t pc)
@@ -184,6 +197,8 @@ bool breach_option(const char *name, const char *value)
 		return set_ranges(&own, value);
 	if (!strcmp(name, "image"))
 		return set_ranges(&image, value);
+	if (!strcmp(name, "deputies"))
+		return set_ranges(&deputies, value);
 	if (!strcmp(name, "policy"))
 		return set_ranges(&policy, value);
 	if (!strcmp(name, "violation"))
@@ -193,7 +208,7 @@ bool breach_option(const char *name, const char *value)
 	else if (!strcmp(name, "page_size"))
 		page_size = number;
 	else
-		return false;
+		return flow_option(name, value);
 	return true;
 }
 

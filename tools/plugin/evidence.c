@@ -265,6 +265,7 @@ static void translate_kernel(struct qemu_plugin_insn *insn, uint64_t pc)
 	if (called)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, called, CB_R_REGS, NULL);
 	breach_translate(insn, pc);
+	flow_translate(insn, pc);
 	count_insn(insn, KERNEL);
 }
 
@@ -279,8 +280,10 @@ static void translate(struct qemu_plugin_tb *tb)
 {
 	size_t nr = qemu_plugin_tb_n_insns(tb);
 
-	if (qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, 0)) >= KERNEL_BASE)
+	if (qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, 0)) >= KERNEL_BASE) {
 		qemu_plugin_register_vcpu_tb_exec_cb(tb, on_kernel_block, CB_NO_REGS, NULL);
+		flow_translate_block(tb);
+	}
 	for (size_t i = 0; i < nr; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		uint64_t pc = qemu_plugin_insn_vaddr(insn);

@@ -1,4 +1,4 @@
-/* What the two files of mode=evidence share: evidence.c records, breach.c watches a student's code. */
+/* What the files of mode=evidence share: evidence.c records, breach.c and flow.c watch a student's code. */
 #ifndef EVIDENCE_H
 #define EVIDENCE_H
 
@@ -24,6 +24,18 @@ enum kind {
 	FILE_WRITE
 };
 
+/* What can be broken; tidemark.grade.witness.evidence has the sentences. */
+enum rule {
+	USER_MEMORY,
+	PROGRAMS_PAGE,
+	KERNEL_DATA,
+	STRUCT_PAGE,
+	RULE_OF_SEAM,
+	CODE,
+	CONTROL,
+	INSTRUCTION
+};
+
 #pragma GCC visibility push(hidden)
 
 /* Adds a record of the address space in use; @rule is for BREACH. Ends a run of references. */
@@ -35,6 +47,16 @@ uint32_t evidence_border(void);
 bool breach_option(const char *name, const char *value);
 void breach_start(void);
 void breach_translate(struct qemu_plugin_insn *insn, uint32_t pc);
+/* An instruction broke a rule; each breaks each once. */
+void breach_put(enum rule rule, uint32_t pc, uint32_t address);
+/* The student's code accesses an address: is it its business? */
+void breach_access(uint32_t pc, uint32_t info, uint32_t address);
+bool breach_is_students(uint32_t pc);
+bool breach_is_deputys(uint32_t pc);
+/* Of flow.c; false: not an option of it. */
+bool flow_option(const char *name, const char *value);
+void flow_translate_block(struct qemu_plugin_tb *tb);
+void flow_translate(struct qemu_plugin_insn *insn, uint32_t pc);
 /* Tidings of a frame: a program referred to it, it goes to the store, it gets other contents. */
 void breach_referred(uint16_t space, uint32_t page, uint32_t frame);
 void breach_written(uint32_t frame);

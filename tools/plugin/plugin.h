@@ -115,6 +115,7 @@ enum { EAX, ECX, EDX, ESP = 4 };
 uint32_t read_register(int number);
 /* A word of the guest's memory, at an address that is mapped now. */
 uint32_t read_word(uint32_t address);
+void read_memory(uint32_t address, void *to, size_t size);
 
 /* The page directory in use; 0 until the kernel, in its own half, loads one for the first time. */
 extern uint32_t current_cr3;

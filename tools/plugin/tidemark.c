@@ -86,15 +86,20 @@ uint32_t read_register(int number)
 	return value;
 }
 
+void read_memory(uint32_t address, void *to, size_t size)
+{
+	if (!cpu_memory_rw_debug)
+		fail("this QEMU does not export cpu_memory_rw_debug; one built with "
+		     "--enable-modules does");
+	if (cpu_memory_rw_debug(qemu_get_cpu(0), address, to, size, false))
+		fail("the guest's memory at %#x cannot be read", address);
+}
+
 uint32_t read_word(uint32_t address)
 {
 	uint32_t word;
 
-	if (!cpu_memory_rw_debug)
-		fail("this QEMU does not export cpu_memory_rw_debug; one built with "
-		     "--enable-modules does");
-	if (cpu_memory_rw_debug(qemu_get_cpu(0), address, &word, sizeof(word), false))
-		fail("the guest's memory at %#x cannot be read", address);
+	read_memory(address, &word, sizeof(word));
 	return word;
 }
 

@@ -11,9 +11,12 @@ import typer
 
 from tidemark import errors
 from tidemark.commands import (
+    board,
+    class_stats,
     compare,
     curves,
     export_grade,
+    export_jplag,
     gdb,
     grade,
     grade_class,
@@ -21,9 +24,11 @@ from tidemark.commands import (
     lab,
     procs,
     profile,
+    quiz,
     release,
     report,
     rerun,
+    rubric,
     run,
     sim,
     sweep,
@@ -69,8 +74,13 @@ app.command()(grade.grade)
 app.command()(grade_class.grade_class)
 app.command()(export_grade.export_grade)
 app.command("hand-in")(hand_in.hand_in)
+app.command()(rubric.rubric)
+app.command()(class_stats.class_stats)
+app.command()(export_jplag.export_jplag)
+app.command()(board.board)
 app.command()(release.release)
 app.add_typer(trace.app, name="trace")
+app.add_typer(quiz.app, name="quiz")
 
 
 def hang_up(signum: int, frame: object) -> None:

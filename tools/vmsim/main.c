@@ -7,6 +7,7 @@
 
 #define USAGE                                                                                      \
 	"usage: POLICY [--frames N] [--set NAME=VALUE]... [--future FILE] [--explain]\n"           \
+	"       POLICY [--frames N] [--set NAME=VALUE]... --script (script.c)\n"                   \
 	"Runs the policy over the references on standard input: triples of 32-bit numbers,\n"      \
 	"page, references to it, and nanoseconds they take. A triple of no references says\n"      \
 	"instead of a page of what kind those after it are (REF_*). Prints JSON (report.c).\n"
@@ -19,6 +20,7 @@ struct run {
 
 static struct run runs[RUNS_AT_ONCE];
 void *sim_future;
+static bool scripted;
 
 static void __noreturn __printf(1, 2) refuse(const char *fmt, ...)
 {
@@ -85,6 +87,8 @@ static u32 parse_options(int argc, char **argv)
 	for (int i = 1; i < argc; i++) {
 		if (!strcmp(argv[i], "--explain"))
 			report_explains = true;
+		else if (!strcmp(argv[i], "--script"))
+			scripted = true;
 		else if (!strcmp(argv[i], "--frames"))
 			nr_frames = option_number("frames", argv[++i], 1, MAX_FRAMES);
 		else if (!strcmp(argv[i], "--set"))
@@ -144,6 +148,10 @@ int main(int argc, char **argv)
 	nr_frames = parse_options(argc, argv);
 	host_watch();
 	memory_start(nr_frames);
+	if (scripted) {
+		script_run();
+		return 0;
+	}
 	run_all();
 	memory_end();
 	report_result();

@@ -11,6 +11,7 @@
  *	report.c  what happened, as JSON
  *	host.c    what a policy takes from lib/ and mm/slab.h; crashes, and hooks that never return
  *	main.c    options, and the string of references
+ *	script.c  instead of a string: locked pages, zones, few looks
  *
  * Demand paging in a fixed number of frames (the kernel's frames=N): a reference to a page that is
  * not in memory is a fault; when all frames are taken the policy is asked for a page, at priority
@@ -103,6 +104,9 @@ void report_gave(const struct page *page, enum vm_act act);
 void report_reference(u32 vpage, u32 count, u32 kind, const char *result);
 void report_result(void);
 void report_violation(const struct violation *v);
+
+/* script.c: performs what standard input says. */
+void script_run(void);
 
 /* host.c: from now on a crash, or a hook that does not return, is reported as a broken rule. */
 void host_watch(void);

@@ -57,6 +57,8 @@ int ktap_run(void (*print)(const char *line));
 
 /* Where random tests start from: 1, unless whoever runs the tests sets it. */
 extern u32 ktap_seed;
+/* Which suites run, with commas between; empty: all. */
+extern char ktap_suites[64];
 /* Prints the seed as a note and returns it: the first line of a random test. */
 u32 ktap_seed_noted(void);
 /* The next number (xorshift32): the same seed, the same numbers. */

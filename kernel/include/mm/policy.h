@@ -30,6 +30,7 @@
 
 #include "lib/list.h"
 #include "lib/param.h"
+#include "lib/printf.h"
 #include "lib/seq_file.h"
 #include "mm/page.h"
 #include "mm/policy_mm.h"

@@ -2,11 +2,26 @@
  * A FIFO that does what it has no business with, when cheat.deed= says so: tests/grade/test_evidence.py
  * expects each deed to be seen from outside. It is built into a kernel of its own.
  */
+#include "lib/string.h"
 #include "mm/policy.h"
 
 #define PROGRAM_TEXT 0x08048000u
 
-enum deed { NONE, USER_MEMORY, PROGRAMS_PAGE, KERNEL_DATA, STRUCT_PAGE, RULE_OF_SEAM, NR_DEEDS };
+enum deed {
+	NONE,
+	USER_MEMORY,
+	PROGRAMS_PAGE,
+	KERNEL_DATA,
+	STRUCT_PAGE,
+	RULE_OF_SEAM,
+	CODE_IN_DATA,
+	MIDDLE_OF_FUNCTION,
+	SERVANT,
+	FALSE_RETURN,
+	HIDDEN_INSTRUCTION,
+	FALSE_ENTRY,
+	NR_DEEDS
+};
 
 static u32 deed, nr_selects;
 static LIST_HEAD(queue);
@@ -31,6 +46,62 @@ static void store(volatile u32 *word, u32 value)
 	*word = value;
 }
 
+/* The end of a function of the core. */
+static u8 *some_return(void)
+{
+	u8 *at = (u8 *)vm_now;
+
+	while (*at != 0xC3)
+		at++;
+	return at;
+}
+
+static void call(void *code)
+{
+	((void (*)(void))code)();
+}
+
+static void return_falsely(void)
+{
+	__asm__ volatile("push $1f; push %0; jmp *%1; 1:"
+			 :
+			 : "b"(some_return()), "c"(vm_now)
+			 : "eax", "edx", "memory", "cc");
+}
+
+/* A call of vm_now comes back to a function's first instruction, with the core's code below. */
+static void enter_falsely(void)
+{
+	__asm__ volatile("push $1f; push %0; push $2f; jmp *%1; .p2align 4; 2: ret; 1:"
+			 :
+			 : "b"(some_return()), "c"(vm_now)
+			 : "eax", "edx", "memory", "cc");
+}
+
+static void do_hidden_instruction(void)
+{
+	__asm__ volatile("jmp 1f + 1; 1: mov $0x9090060F, %%eax" : : : "eax"); /* clts */
+}
+
+static void do_crooked_deed(void)
+{
+	static u8 code[] = { 0xC3 };
+	volatile u32 one = 1;
+
+	if (deed == CODE_IN_DATA)
+		call(code);
+	else if (deed == MIDDLE_OF_FUNCTION)
+		call(some_return());
+	else if (deed == SERVANT)
+		memset((u8 *)&max_pfn + 3, ((u8 *)&max_pfn)[3], one);
+	else if (deed == FALSE_RETURN)
+		return_falsely();
+	else if (deed == HIDDEN_INSTRUCTION)
+		do_hidden_instruction();
+	else if (deed == FALSE_ENTRY)
+		enter_falsely();
+}
+
 static void do_deed(struct page *page)
 {
 	if (deed == USER_MEMORY)
@@ -41,6 +112,8 @@ static void do_deed(struct page *page)
 		store(&max_pfn, max_pfn);
 	else if (deed == STRUCT_PAGE)
 		store(&page->count, page->count);
+	else
+		do_crooked_deed();
 }
 
 static void cheat_insert(struct page *page, struct mm_struct *mm, enum vm_in how,

@@ -1,4 +1,4 @@
-"""tidemark export-grade: a grade as Gradescope, PrairieLearn, Autolab or a JUnit reader takes it."""
+"""tidemark export-grade: a grade as Gradescope, PrairieLearn, Autolab, Classroom 50 or a JUnit reader takes it."""
 
 from __future__ import annotations
 

@@ -5,12 +5,34 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tidemark import qemu
 from tidemark.commands import options
+
+if TYPE_CHECKING:
+    from tidemark.grade.model import Grade
+
+
+def no_quiz(lab: str, secret: Path | None) -> str:
+    """Why the quiz of a lab is not graded."""
+    if secret and (secret / "quiz.key").is_file():
+        return "whose submission is it? --student NAME"
+    return f"it takes the course's secret to grade it; labs/{lab}/handout.md says more"
+
+
+def store(made: Grade, json_: Path | None, plot: Path | None, show_hidden: bool) -> None:
+    """The grade in the files that are asked for."""
+    if json_:
+        from tidemark.grade.hand_back import result
+
+        result.save(made, json_)
+    if plot:
+        from tidemark.grade.hand_back import plot as plots
+
+        plots.draw(made, plot, show_hidden)
 
 
 def grade(
@@ -32,6 +54,9 @@ def grade(
     json_: Annotated[Path | None, typer.Option("--json", help="Also write the grade into this file.")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Also draw it into this PNG file.")] = None,
     show_hidden: Annotated[bool, typer.Option("--show-hidden", help="Say also why hidden tests failed.")] = False,
+    student: Annotated[
+        str, typer.Option("--student", help="Whose quiz it is; default: the name of the submission.")
+    ] = "",
     sandbox: Annotated[
         str, typer.Option("--sandbox", help="How the student's code is run: auto, bwrap, user or none.")
     ] = "auto",
@@ -49,10 +74,10 @@ def grade(
     graded, whatever the score is.
     """
     from tidemark.grade import grading
-    from tidemark.grade.build import reading
+    from tidemark.grade.build import reading, solutions
     from tidemark.grade.build import sandbox as sandboxes
     from tidemark.grade.build import tree as trees
-    from tidemark.grade.hand_back import result, text
+    from tidemark.grade.hand_back import class_table, text
     from tidemark.grade.intake import archive
     from tidemark.grade.intake import lab as labs
     from tidemark.grade.model import Graded
@@ -60,13 +85,16 @@ def grade(
     os.umask(0o022)  # the user that runs the student's code must be able to read
     tree = (release or qemu.ROOT).resolve()
     handed_in = submission or tree
-    assignment = labs.load(tree, lab, secret)
+    whose = student or (class_table.name_of(handed_in.resolve()) if submission else "")
+    assignment = labs.load(tree, lab, secret, whose)
 
     def show(graded: Graded) -> None:
         if not quiet:
             print(text.line(graded, show_hidden), flush=True)
 
     box = sandboxes.choose(sandbox, secret, tree)
+    if submission:
+        solutions.check(box, tree, sandbox)
     taken = archive.take(handed_in, assignment, trees.released(tree, labs.students_files(tree)), reading.reader(box))
     with tempfile.TemporaryDirectory(prefix="tidemark-grade-") as scratch:
         made = grading.grade(
@@ -80,11 +108,9 @@ def grade(
             jobs=len(os.sched_getaffinity(0)),
             progress=show,
             only=test,
+            student=whose,
         )
-    if json_:
-        result.save(made, json_)
-    if plot:
-        from tidemark.grade.hand_back import plot as plots
-
-        plots.draw(made, plot, show_hidden)
+    if assignment.quiz and not assignment.personal and not quiet:
+        print(f"no quiz ({assignment.quiz.points:g} more points): {no_quiz(lab, secret)}")
+    store(made, json_, plot, show_hidden)
     print(text.closing(made) if not quiet else text.score(made))

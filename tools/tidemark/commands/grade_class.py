@@ -11,11 +11,13 @@ import typer
 from tidemark import qemu
 from tidemark.commands import options
 from tidemark.commands.sweep import Bar, say, where_to_run
-from tidemark.errors import FAILED, LabError
+from tidemark.errors import FAILED, USAGE, LabError
 
 if TYPE_CHECKING:
     from tidemark.grade import class_run, isolation
     from tidemark.grade.hand_back.class_table import Gradebook
+    from tidemark.grade.hand_back.finals import Finals
+    from tidemark.grade.model import Lab
 
 MOST_NAMES = 4
 
@@ -72,6 +74,18 @@ def show(book: Gradebook) -> None:
     Console(highlight=False, markup=False).print(table)
 
 
+def finals_of(lab: Lab, out: Path, policy: Path | None, times: Path | None) -> Finals:
+    """What counts in the end: a term's rules, and the points in the class's rubric.csv."""
+    from tidemark.grade.hand_back import term, written
+    from tidemark.grade.hand_back.finals import Finals
+
+    if times and not policy:
+        raise LabError("--times needs --policy: without a deadline nothing is late", USAGE)
+    rules = term.load(policy) if policy else None
+    handed_in = term.load_times(times, rules.zone) if rules and times else {}
+    return Finals(lab, rules, handed_in, written.load(out / written.TABLE, lab) if lab.questions else {})
+
+
 def grade_class(
     submissions: Annotated[Path, typer.Argument(metavar="SUBMISSIONS", help="Folder with one of each student.")],
     lab: Annotated[str, typer.Option("--lab", help="The assignment: a folder of labs/.")],
@@ -90,6 +104,15 @@ def grade_class(
         Path | None,
         typer.Option("--release", help="The tree, built, that all other files are taken from; default: this tree."),
     ] = None,
+    policy: Annotated[
+        Path | None, typer.Option("--policy", help="A term's rules: deadlines, late days, overrides (policy.toml).")
+    ] = None,
+    times: Annotated[
+        Path | None, typer.Option("--times", help="When it was handed in: a CSV file with name, lab, time.")
+    ] = None,
+    again: Annotated[
+        str, typer.Option("--regrade", help="Whom a changed release or test concerns: NAME,NAME or all or none.")
+    ] = "all",
     quiet: options.Quiet = False,
 ) -> None:
     """Grade every submission of a folder once, in parallel, and gather the scores in a table.
@@ -100,29 +123,38 @@ def grade_class(
     ada_123_clock.c it is what stands before the lab's name. The folder of grades
     gets class.csv, one row for each, and NAME/grade.json and NAME/report.txt; the report says nothing about hidden
     tests but points. Run the same command again to go on after Ctrl-C, or with more submissions: only what is new or
-    changed is graded. Exit status 1: something could not be graded; its row says why.
+    changed is graded, and who was graded again is named with what changed. Exit status 1: something could not be
+    graded; its row says why.
     """
     from tidemark.grade import class_run, grading, isolation
     from tidemark.grade.build import sandbox as sandboxes
     from tidemark.grade.build import tree as trees
-    from tidemark.grade.hand_back import class_table
+    from tidemark.grade.hand_back import class_table, regrade
     from tidemark.grade.intake import lab as labs
 
     tree = (release or qemu.ROOT).resolve()
     hidden = secret.resolve() if secret else None
-    assignment = labs.load(tree, lab, hidden)
+    assignment = labs.load(tree, lab, hidden, "everybody")
     grading.check_release(tree)
     source = isolation.Source(tree, hidden)
     by, place = class_run.grader(source, lab), out or Path("results", f"grades-{lab}")
     released, box = trees.released(tree, labs.students_files(tree)), sandboxes.find(sandbox)
     book = class_table.Gradebook(submissions, assignment, place, by, released, box)
+    book.finals = finals_of(assignment, place, policy, times)
+    before = regrade.earlier(book)
+    regrade.limit(book, again, before)
     book.settle()
-    missing = len(book.missing())
+    names = {student.name for student in book.missing()}
+    missing = len(names)
     kept = sum(student.grade is not None for student in book.students)
     if missing:
         carry_out(book, source, cluster, jobs, sandbox, quiet)
     show(book)
     failed = book.failed()
+    told = [*regrade.changes(book, before, names), *regrade.mixed(book)]
+    print("".join(f"{line}\n" for line in told), end="")
+    for name in book.finals.unknown([student.name for student in book.students]):
+        say(f"{name} stands in the rules, times or marks of {lab}, and handed in nothing")
     print(f"{missing - len(book.missing())} graded, {kept} kept as they were; {book.out / class_table.TABLE}")
     if failed:
         raise LabError(f"{len(failed)} of {len(book.students)} could not be graded; their notes say why", FAILED)

@@ -49,7 +49,7 @@ def grader(source: isolation.Source, lab: str) -> str:
     parts += [image.describe(source.release)["sha256"].encode()]
     parts += [path.read_bytes() for path in sorted(package.rglob("*.py"))]
     if source.secret:
-        parts += [(source.secret / f"{lab}.toml").read_bytes()]
+        parts += [path.read_bytes() for path in isolation.secrets(source.secret, lab)]
     return digest(parts)
 
 
@@ -82,7 +82,7 @@ class ClassRun:
 
     def submit(self, student: Student) -> None:
         """Hand one submission in."""
-        order = isolation.Job(student.files, student.remarks, self.book.lab.name, self.sandbox)
+        order = isolation.Job(student.files, student.remarks, self.book.lab.name, self.sandbox, student.name)
         future = self.where.submit(isolation.carry_out, order, self.shared, self.host, self.token)
         self.futures[future] = student
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from importlib.metadata import version
@@ -16,7 +16,7 @@ from tidemark.errors import BAD_INPUT, LabError
 from tidemark.files import sha256
 from tidemark.grade.build import object_rules, tree
 from tidemark.grade.build.sandbox import Sandbox
-from tidemark.grade.build.workspace import tail
+from tidemark.grade.build.workspace import HostRun, tail
 from tidemark.grade.intake import choice, lab
 from tidemark.grade.model import Grade, Graded, Lab, Outcome, Test, Verdict, wrong
 from tidemark.grade.witness.machine import Machine, suspicions, trespasses
@@ -46,40 +46,78 @@ def judge(test: Test, machine: Machine) -> tuple[Verdict, list[str]]:
     return verdict, suspicions(machine.boots)
 
 
-def prepare(machine: Machine) -> None:
-    """Make what the tests need, before the first of them begins; whether that worked is theirs to look at."""
-    for test in machine.lab.tests:
+def prepare(machine: Machine, tests: Iterable[Test]) -> None:
+    """Make what these tests need, before the first of them begins; whether that worked is theirs to look at."""
+    for test in tests:
         for target in getattr(kind_of(test), "needs", lambda test: ())(test):
             if target not in machine.build_results:
                 machine.build_results[target] = machine.make(target)
 
 
-def obstacle(machine: Machine) -> Verdict | None:
-    """Build, and look at what was built: what keeps every test from being run, if anything does."""
-    missing = [file for file in machine.lab.files if not (machine.tree / file).is_file()]
-    if missing:
-        return wrong(f"{', '.join(missing)}: not handed in", Outcome.NO_BUILD)
-    large = [file for file in machine.lab.files if (machine.tree / file).stat().st_size > MOST_SOURCE]
-    if large:
-        return wrong(f"{', '.join(large)}: more than {MOST_SOURCE >> 20} MiB", Outcome.NO_BUILD)
-    made = machine.make(*KERNEL)
-    if made.status:
-        return wrong(f"the compiler says:\n{tail(made.err, 20)}", Outcome.NO_BUILD)
-    offences = object_rules.offences(machine.tree, machine.lab)
-    return wrong("\n".join(offences), Outcome.BROKE_RULE) if offences else None
+def stand_in(machine: Machine, file: str) -> None:
+    """Lay the starter's file where the student's cannot be used: what the others hold can be looked at all the same."""
+    tree.leave_behind(machine.tree, file)
+    start = machine.lab.folder / "starter" / file
+    if start.is_file():
+        (machine.tree / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(start, machine.tree / file)
+
+
+def does_not_compile(made: HostRun) -> Verdict:
+    """The verdict on what make could not make."""
+    return wrong(f"the compiler says:\n{tail(made.err, 20)}", Outcome.NO_BUILD)
+
+
+def not_usable(machine: Machine) -> dict[str, Verdict]:
+    """Build the kernel: by file of the lab, what keeps its tests from being run. Starters stand in for these files."""
+    found: dict[str, Verdict] = {}
+    for file in machine.lab.sources:
+        path = machine.tree / file
+        if not path.is_file():
+            found[file] = wrong(f"{file}: not handed in", Outcome.NO_BUILD)
+        elif path.stat().st_size > MOST_SOURCE:
+            found[file] = wrong(f"{file}: more than {MOST_SOURCE >> 20} MiB", Outcome.NO_BUILD)
+    for file in found:
+        stand_in(machine, file)
+    made = machine.make(*machine.objects) if machine.objects else HostRun(0, "", "")
+    for file in machine.lab.sources if made.status else ():
+        compiled = machine.make(f"build/{Path(file).with_suffix('.o')}") if file.endswith(".c") else made
+        if file.endswith(".c") and compiled.status and file not in found:
+            found[file] = does_not_compile(compiled)
+            stand_in(machine, file)
+    return found
+
+
+def refusal(machine: Machine) -> Verdict | None:
+    """Build the objects, then the kernel, and look at each: what keeps every test from being run, if anything does."""
+    for targets, offences in ((machine.objects, object_rules.offences), (KERNEL, object_rules.kernel_offences)):
+        made = machine.make(*targets) if targets else HostRun(0, "", "")
+        if made.status:
+            return does_not_compile(made)
+        if found := offences(machine.tree, machine.lab):
+            return wrong("\n".join(found), Outcome.BROKE_RULE)
+    return None
+
+
+def obstacles(machine: Machine) -> list[Verdict | None]:
+    """For each test, what keeps it from being run; None: nothing."""
+    unusable = not_usable(machine)
+    if refused := refusal(machine):
+        return [refused] * len(machine.lab.tests)
+    about = (machine.lab.files_of(test) for test in machine.lab.tests)
+    return [next((unusable[file] for file in files if file in unusable), None) for files in about]
 
 
 def judged(machine: Machine, jobs: int, progress: Progress) -> tuple[tuple[Graded, ...], list[str]]:
     """All tests, `jobs` at a time, and what was noticed; progress comes in their order."""
-    in_the_way = obstacle(machine)
+    in_the_way = obstacles(machine)
     made, noticed = [], []
-    if not in_the_way:
-        prepare(machine)
+    prepare(machine, [test for test, reason in zip(machine.lab.tests, in_the_way) if not reason])
     with ThreadPoolExecutor(jobs) as pool:
-        coming = [None if in_the_way else pool.submit(judge, test, machine) for test in machine.lab.tests]
+        coming = [reason or pool.submit(judge, test, machine) for test, reason in zip(machine.lab.tests, in_the_way)]
         try:
-            for test, future in zip(machine.lab.tests, coming):
-                verdict, suspicious = future.result() if future else (in_the_way or wrong(""), [])
+            for test, found in zip(machine.lab.tests, coming):
+                verdict, suspicious = (found, []) if isinstance(found, Verdict) else found.result()
                 made.append(Graded(test, verdict))
                 noticed += suspicious
                 progress(made[-1])
@@ -117,20 +155,23 @@ def grade(
     jobs: int = 1,
     progress: Progress = silent,
     only: str = "",
+    student: str = "",
 ) -> Grade:
     """Grade a submission's files with the lab `lab_name` of a built `release`.
 
     `submission` is a tree, or a folder with the lab's files in their places; `secret` a folder of hidden tests;
     `scratch` a folder that may be filled, whose tree/ is made anew; `remarks` what else is to be noted about the
-    submission (archive.take); `only` one test's number or a part of its title (choice.of_tests). LabError when it
-    cannot be graded for a reason that is not the student's.
+    submission (archive.take); `only` one test's number or a part of its title (choice.of_tests); `student` whose it is:
+    without a name no quiz is graded. LabError when it cannot be graded for a reason that is not the student's.
     """
-    assignment: Lab = choice.of_tests(lab.load(release, lab_name, secret), only)
+    assignment: Lab = choice.of_tests(lab.load(release, lab_name, secret, student), only)
     check_release(release)
     shutil.rmtree(scratch / "tree", ignore_errors=True)
     shutil.rmtree(scratch / "runs", ignore_errors=True)
     (scratch / "runs").mkdir(parents=True)
     tree.lay(release, assignment, submission, scratch / "tree")
+    if (release / tree.MANIFEST).exists():
+        tree.lay_starters(scratch / "tree", lab.others(release, lab_name))
     machine = Machine(
         lab=assignment,
         tree=scratch / "tree",

@@ -28,12 +28,14 @@ from pathlib import Path
 from tidemark import cluster, qemu
 from tidemark.errors import LabError
 from tidemark.grade.build import sandbox as sandboxes
+from tidemark.grade.build import solutions
 from tidemark.grade.hand_back.class_table import GRADE, REPORT
+from tidemark.grade.intake import lab as labs
 
 GRADER = [sys.executable, "-m", "tidemark.grade.isolation"]
 LIMIT_S = 2 * 3600.0  # the last resort: budgets and limits of single runs end a grading long before
 POLL_S, KINDLY_S = 0.1, 10
-SUBMISSION, REMARKS, OUT, WORK, LOG = "submission", "remarks", "out", "work", "log"
+SUBMISSION, REMARKS, STUDENT, OUT, WORK, LOG = "submission", "remarks", "student", "out", "work", "log"
 REFUSED = "refused.txt"
 RELEASE, SECRET = "release", "secret"
 
@@ -42,12 +44,14 @@ unpacking = threading.Lock()
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be graded: the lab's files of one submission, and what is to be noted about it (archive.notes)."""
+    """What is to be graded: the lab's files of one submission, what is to be noted about it (archive.notes), and whose
+    it is."""
 
     files: dict[str, bytes] = field(repr=False)
     remarks: tuple[str, ...]
     lab: str
     sandbox: str
+    student: str = ""
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,11 @@ class JobResult:
     seconds: float
 
 
+def secrets(secret: Path, lab: str) -> list[Path]:
+    """The files of a secret folder that matter to a lab: its hidden tests, the key of quizzes."""
+    return [path for path in (secret / f"{lab}.toml", secret / labs.QUIZ_KEY) if path.is_file()]
+
+
 def pack(source: Source, lab: str) -> PackedSource:
     """A release, as built, and a lab's hidden tests."""
     from tidemark.grade.build import tree
@@ -87,7 +96,8 @@ def pack(source: Source, lab: str) -> PackedSource:
             if (source.release / path).exists():
                 archive.add(source.release / path, Path(RELEASE, path))
         if source.secret:
-            archive.add(source.secret / f"{lab}.toml", f"{SECRET}/{lab}.toml")
+            for path in secrets(source.secret, lab):
+                archive.add(path, f"{SECRET}/{path.name}")
     tar = data.getvalue()
     return PackedSource(tar, source.secret is not None, hashlib.sha256(tar).hexdigest())
 
@@ -142,11 +152,12 @@ def carry_out(job: Job, source: Source | PackedSource, host: str, token: str) ->
 
 def warning(sandbox: str, source: Source | PackedSource, host: str) -> str:
     """What a kind of sandbox does not protect from where this runs. LabError when it cannot be had there, or students'
-    code in it could read the hidden tests."""
+    code in it could read the hidden tests or the solutions."""
     with cluster.told_where(host):
         box, here = sandboxes.find(sandbox), source if isinstance(source, Source) else unpacked(source)
         if here.secret:
             sandboxes.check_secret(box, here.secret, here.release)
+        solutions.check(box, here.release, sandbox)
         return box.warning
 
 
@@ -155,6 +166,7 @@ def lay(job: Job, folder: Path) -> None:
     for name, mode in ((SUBMISSION, 0o700), (OUT, 0o700), (WORK, 0o755)):
         (folder / name).mkdir(mode)
     (folder / REMARKS).write_text("\n".join(job.remarks))
+    (folder / STUDENT).write_text(job.student, "utf-8", "replace")
     for name, data in job.files.items():
         (folder / SUBMISSION / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / SUBMISSION / name).write_bytes(data)
@@ -207,7 +219,8 @@ def main(release: str, lab: str, secret: str, sandbox: str, folder: str) -> None
     try:
         box = sandboxes.find(sandbox)
         remarks = (base / REMARKS).read_text().splitlines()
-        made = grading.grade(Path(release), base / SUBMISSION, lab, hidden, base / WORK, box, remarks)
+        student = (base / STUDENT).read_text("utf-8")
+        made = grading.grade(Path(release), base / SUBMISSION, lab, hidden, base / WORK, box, remarks, student=student)
     except LabError as error:
         (out / REFUSED).write_text(str(error), "utf-8", "replace")
         return

@@ -29,13 +29,54 @@ class Outcome(str, Enum):
 
 @dataclass(frozen=True)
 class Test:
-    """One test: what its table in lab.toml says. `options` are those of its kind: whatever TOML can hold."""
+    """One test: what its table in lab.toml says. `options` are those of its kind: whatever TOML can hold. `of`: the
+    lab's files that it is about, all when it is empty.
+    """
 
     title: str
     points: float
     kind: str
     options: Mapping[str, Any] = field(default_factory=dict)
     hidden: bool = False
+    of: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Quiz:
+    """What lab.toml says of the quiz on a string of the student's own: `points` for all of it, in equal parts for its
+    `questions`; the string's length and pages. About a run: the policy, with so many `frames`, and the `rival` that it
+    is compared with, from which it must differ at least `differ` times; about working sets: `tau`, in references.
+    `faults`: how many there may be, from and to, so that all strings are equally hard.
+    """
+
+    points: float
+    questions: tuple[str, ...]
+    pages: int
+    refs: int
+    faults: tuple[int, int]
+    policy: str = ""
+    rival: str = "fifo"
+    frames: int = 0
+    differ: int = 0
+    tau: int = 0
+
+
+@dataclass(frozen=True)
+class Personal:
+    """Whose submission it is, and the course's secret: what a student's own string comes from."""
+
+    student: str
+    secret: bytes = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question of the handout that a person gives points for; `rubric`: what they are given for, in lines."""
+
+    name: str
+    text: str
+    points: float
+    rubric: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -43,7 +84,10 @@ class Lab:
     """One assignment. `files`: the student's, relative to the tree; `may_use`: symbols that they may refer to (names,
     or groups in brackets, see tidemark.grade.build.object_rules); `may_store`: variables of the kernel that they may
     write to. `own_tests`: names of host tests and of in-kernel suites that fail with the starter. `was`: paths that
-    files of the lab had in older releases, and those that they have now.
+    files of the lab had in older releases, and those that they have now. `defines`: global symbols that the files may
+    define; `registers`: a file, and the name of the policy or guard that it registers; `withholds`: files of the tree
+    that students do not get. `quiz`: of the lab, if it has one; it is graded when there is `personal`, and then
+    `quiz_answers` is one of the files. `questions`: those that are answered in words.
     """
 
     name: str
@@ -56,11 +100,34 @@ class Lab:
     own_tests: tuple[str, ...]
     tests: tuple[Test, ...]
     was: Mapping[str, str] = field(default_factory=dict)
+    defines: tuple[str, ...] = ()
+    registers: Mapping[str, str] = field(default_factory=dict)
+    withholds: tuple[str, ...] = ()
+    questions: tuple[Question, ...] = ()
+    quiz: Quiz | None = None
+    personal: Personal | None = None
+    quiz_answers: str = ""
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The files that tests of the kernel are about: all but the quiz's answers."""
+        return tuple(file for file in self.files if file != self.quiz_answers)
+
+    @property
+    def answers(self) -> str:
+        """Where a student's answers to the questions lie, relative to the tree."""
+        return f"labs/{self.name}/answers.md"
 
     @property
     def paths(self) -> dict[str, str]:
         """Every path at which a file of the lab may be handed in: the file that is meant."""
         return {file: file for file in self.files} | dict(self.was)
+
+    def files_of(self, test: Test) -> tuple[str, ...]:
+        """The files that a test is about: those that it names, or that of its policy, or all."""
+        policy = test.options.get("policy")
+        own = [file for file in self.sources if Path(file).stem == policy]
+        return test.of or tuple(own or self.sources)
 
 
 @dataclass(frozen=True)

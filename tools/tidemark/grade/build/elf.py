@@ -15,6 +15,7 @@ from pathlib import Path
 from elftools.common.exceptions import ELFError
 from elftools.elf.constants import SH_FLAGS
 from elftools.elf.elffile import ELFFile
+from elftools.elf.relocation import RelocationSection
 from elftools.elf.sections import SymbolTableSection
 
 from tidemark.errors import BAD_INPUT, LabError
@@ -27,8 +28,10 @@ UNDEFINED, ABSOLUTE = "SHN_UNDEF", "SHN_ABS"
 
 @dataclass(frozen=True)
 class Section:
-    """A section: its flags, and where it lies in memory and in the file; `in_file`: the file holds its bytes."""
+    """A section: its name and flags, and where it lies in memory and in the file; `in_file`: the file holds its
+    bytes."""
 
+    name: str
     flags: int
     address: int
     offset: int
@@ -69,6 +72,17 @@ class Symbol:
         return self.section not in (UNDEFINED, ABSOLUTE) and self.kind not in (SECTION, FILE)
 
 
+@dataclass(frozen=True)
+class Relocation:
+    """A place in a section (numbered `section`) that the linker fills in: how (R_386_32 is 1), with which symbol's
+    address, and what it adds to that."""
+
+    section: int
+    kind: int
+    symbol: Symbol
+    addend: int
+
+
 class Elf:
     """A file in the form ELF32, little-endian: a kernel or an object of it. LabError when it is something else."""
 
@@ -93,7 +107,12 @@ class Elf:
         """All sections, by their numbers."""
         return [
             Section(
-                each["sh_flags"], each["sh_addr"], each["sh_offset"], each["sh_size"], each["sh_type"] != "SHT_NOBITS"
+                each.name,
+                each["sh_flags"],
+                each["sh_addr"],
+                each["sh_offset"],
+                each["sh_size"],
+                each["sh_type"] != "SHT_NOBITS",
             )
             for each in self._file.iter_sections()
         ]
@@ -121,13 +140,39 @@ class Elf:
         """The values of global symbols."""
         return {s.name: s.value for s in self.symbols if s.binding == GLOBAL and s.section != UNDEFINED}
 
+    @cached_property
+    def relocations(self) -> list[Relocation]:
+        """What an object leaves to the linker, in the sections that are loaded."""
+        found = []
+        for table in self._file.iter_sections():
+            if not isinstance(table, RelocationSection) or not self.sections[table["sh_info"]].is_loaded:
+                continue
+            base = self.sections[table["sh_info"]].offset
+            for each in table.iter_relocations():
+                at = base + each["r_offset"]
+                addend = int.from_bytes(self._bytes[at : at + 4], "little", signed=True)
+                symbol = self.symbols[each["r_info_sym"]]
+                found.append(Relocation(table["sh_info"], each["r_info_type"], symbol, addend))
+        return found
+
+    def section_at(self, address: int) -> Section | None:
+        """The section of a kernel that holds an address, if the file holds bytes for it."""
+        inside = (s for s in self.sections if s.is_loaded and s.in_file and 0 <= address - s.address < s.size)
+        return next(inside, None)
+
+    def word_at(self, address: int) -> int:
+        """A word in memory, by its address; 0 where the file holds nothing for it."""
+        section = self.section_at(address)
+        start = section.offset + address - section.address if section else len(self._bytes)
+        return int.from_bytes(self._bytes[start : start + 4], "little")
+
     def string_at(self, address: int) -> str:
         """A string in memory, by its address; empty where the file holds nothing for it."""
-        for section in self.sections:
-            if section.is_loaded and section.in_file and 0 <= address - section.address < section.size:
-                start = section.offset + address - section.address
-                return self._bytes[start : self._bytes.index(0, start)].decode("utf-8", "replace")
-        return ""
+        section = self.section_at(address)
+        if not section:
+            return ""
+        start = section.offset + address - section.address
+        return self._bytes[start : self._bytes.index(0, start)].decode("utf-8", "replace")
 
 
 def shape(symbols: list[Symbol]) -> list[tuple[str, int, str]]:

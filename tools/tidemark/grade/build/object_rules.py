@@ -4,7 +4,7 @@ A policy decides which page goes next; it has no need to reach into the rest of 
 run before anybody calls it. Three things are checked in the object file, where no trick of the preprocessor counts:
 
     symbols       it refers to what lab.toml's may_use lists, names or groups such as [policy], and to its own files
-    sections      code and data; nothing that the linker would have run or put elsewhere
+    form          it defines what lab.toml names, in ordinary sections (tidemark.grade.build.object_form)
     instructions  none that only the machine-dependent part of a kernel needs: ports, interrupts, control registers
 
 What a wild pointer can still do is watched at run time, by the plugin (tidemark.grade.witness.evidence: breaches).
@@ -18,7 +18,10 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+from tidemark import qemu
 from tidemark.errors import BAD_INPUT, LabError
+from tidemark.grade.build import object_form
+from tidemark.grade.build.elf import Elf, place
 from tidemark.grade.build.workspace import compiler
 from tidemark.grade.model import Lab
 
@@ -38,14 +41,15 @@ SEAM = words("""
     max_pfn mem_map page_referenced page_young page_dirty page_trap page_mm policy_mm vm_eligible vm_now
     mm_vtime mm_sleeps mm_rss vm_frames vm_next_mm vm_prepage
 """)
+# What a compiler adds for the sanitizers, and in programs of the host, whose code can lie anywhere.
 SANITIZERS = ("__asan_", "__ubsan_", "__sanitizer_", "_GLOBAL_OFFSET_TABLE_", "__start_asan", "__stop_asan")
+THUNKS = ("__x86.get_pc_thunk.",)
 GUARDS = words("mm_demand mm_pid vm_idle guard_mm")
 GROUPS = {
     "[library]": TREE | ARITHMETIC | SAYING | COPYING,
     "[policy]": TREE | ARITHMETIC | SAYING | MEMORY | SEAM,
     "[guard]": TREE | ARITHMETIC | SAYING | SEAM | GUARDS,
 }
-SECTIONS = re.compile(r"\.(text|data|bss|rodata|comment|note|debug|eh_frame|rel\.|symtab|strtab|shstrtab|group)")
 FORBIDDEN = re.compile(
     r"\b(in[bwl]?|out[bwl]?|(rep )?(ins|outs)[bwl]?|cli|sti|hlt|[ls][gi]dt[lw]?|lldt|ltr|lmsw|clts|invlpg|invd|wbinvd"
     r"|wrmsr|rdmsr|int3?|into|icebp|iret[lw]?|sysenter|sysexit|syscall|popf[lw]?|l(jmp|call|ret)[lw]?)\b"
@@ -84,15 +88,29 @@ def offences(tree: Path, lab: Lab) -> list[str]:
     """What the student's objects contain that they may not, in sentences; none: all is well."""
     found = symbol_offences(tree, lab, objects(lab))
     for name in objects(lab):
-        found += section_offences(tree, name) + instruction_offences(tree, name)
+        found += object_form.offences(lab, source_of(lab, name), Elf(tree / name)) + instruction_offences(tree, name)
     return found
+
+
+def kernel_offences(tree: Path, lab: Lab) -> list[str]:
+    """What became of them in the kernel that they may not: what they register, and what cannot be found again."""
+    kernel = Elf(tree / qemu.KERNEL)
+    try:
+        own = {source_of(lab, name): place(kernel, Elf(tree / name)) for name in objects(lab)}
+    except LabError as error:
+        return [str(error)]
+    return object_form.registration_offences(lab, kernel, own)
 
 
 def host_offences(tree: Path, lab: Lab, name: str) -> list[str]:
     """The same for an object that was made for a program on the host, under the sanitizers, which add code and symbols
-    of their own. It must have no way to speak for the program that it is part of.
+    of their own. It must have no way to speak for the program that it is part of, and define no name but the lab's.
     """
-    return symbol_offences(tree, lab, [name]) + instruction_offences(tree, name)
+    found = symbol_offences(tree, lab, [name])
+    for symbol in sorted(symbols(tree, name)[0]):
+        if not object_form.may_define(lab, source_of(lab, name), symbol) and not symbol.startswith(SANITIZERS + THUNKS):
+            found.append(f"{source_of(lab, name)} defines {symbol}, which the assignment does not ask for")
+    return found + instruction_offences(tree, name)
 
 
 def symbol_offences(tree: Path, lab: Lab, names: Sequence[str]) -> list[str]:
@@ -117,13 +135,6 @@ def symbols(tree: Path, name: str) -> tuple[set[str], set[str]]:
     lines = [line.split() for line in listed(binutils("nm"), "-g", name, tree=tree)]
     undefined = {words[-1] for words in lines if len(words) > 1 and words[-2] in "Uvw"}
     return {words[-1] for words in lines if words} - undefined, undefined
-
-
-def section_offences(tree: Path, name: str) -> list[str]:
-    """Sections that the linker would treat in a way of their own."""
-    lines = (line.split() for line in listed(binutils("objdump"), "-h", name, tree=tree))
-    sections = [words[1] for words in lines if len(words) >= 6 and words[0].isdigit()]
-    return [f"{name} has a section {section}" for section in sections if not SECTIONS.match(section)]
 
 
 def instruction_offences(tree: Path, name: str) -> list[str]:

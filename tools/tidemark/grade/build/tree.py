@@ -6,10 +6,11 @@ compiled again; what was built from the release's own versions of them is left b
 
 from __future__ import annotations
 
+import filecmp
 import hashlib
 import os
 import shutil
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from tidemark.files import sha256
@@ -43,29 +44,32 @@ BUILT_FILES = (
 )
 LINKED = ("musl", "venv")
 MANIFEST = "labs/RELEASE"
+TEXTS = (".md", ".svg")
+NOT_GRADED_WITH = ("questions.toml",)  # rubrics: no student's code may lie beside them, and no test depends on them
 
 
 def files_of(tree: Path) -> Iterator[Path]:
-    """The source files of a tree, relative to it, in order."""
+    """The source files of a tree that grading goes by, relative to it, in order."""
     for part in PARTS:
         if (tree / part).is_file():
             yield Path(part)
         for folder, folders, names in os.walk(tree / part):
             folders[:] = sorted(name for name in folders if name != "__pycache__")
-            yield from (Path(folder, name).relative_to(tree) for name in sorted(names))
+            kept = (name for name in sorted(names) if name not in NOT_GRADED_WITH)
+            yield from (Path(folder, name).relative_to(tree) for name in kept)
 
 
 def lay(release: Path, lab: Lab, submission: Path, tree: Path) -> None:
     """Make `tree` (which must not exist) of a release, as built, and a submission's files. Those that the submission
-    lacks are missing in the tree, too."""
+    lacks are missing in the tree, too, and so is what the lab withholds: it could be included."""
     tree.mkdir(parents=True)
     for file in files_of(release):
         (tree / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(release / file, tree / file)
     take_along_what_is_built(release, tree)
-    for name in lab.files:
+    for name in (*lab.files, *lab.withholds):
         leave_behind(tree, name)
-        if (submission / name).is_file():
+        if name in lab.files and (submission / name).is_file():
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(submission / name, tree / name)
 
@@ -96,6 +100,16 @@ def leave_behind(tree: Path, file: str) -> None:
         path.unlink(missing_ok=True)
 
 
+def lay_starters(tree: Path, labs: Iterable[Lab]) -> None:
+    """Put the starters of labs into a tree, for what a student has made of them not to count in another lab."""
+    for each in labs:
+        for file in each.files:
+            start = each.folder / "starter" / file
+            if start.is_file() and not ((tree / file).is_file() and filecmp.cmp(start, tree / file, shallow=False)):
+                leave_behind(tree, file)
+                shutil.copyfile(start, tree / file)
+
+
 def manifest(tree: Path) -> str:
     """One line "SHA-256  path" for each source file of a tree: what labs/RELEASE holds, for it to be compared with."""
     files = (file for file in files_of(tree) if str(file) != MANIFEST)
@@ -103,8 +117,10 @@ def manifest(tree: Path) -> str:
 
 
 def identity(release: Path) -> str:
-    """A hash of the release's sources: two gradings with the same one had the same grader."""
-    return hashlib.sha256(manifest(release).encode()).hexdigest()[:16]
+    """A hash of the release's sources: two gradings with the same one had the same grader. Texts and pictures are not
+    in it: a mended handout grades nobody again."""
+    lines = (line for line in manifest(release).splitlines() if not line.endswith(TEXTS))
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
 def released(release: Path, without: Collection[str] = ()) -> dict[str, str]:

@@ -3,7 +3,8 @@
     class.csv              a row for each submission
     NAME/grade.json        what `tidemark grade` makes, for the instructor
     NAME/report.txt        what may be shown to the student
-    NAME/submission.json   what was graded: the key, and SHA-256 of the files
+    NAME/submission.json   what was graded: the key, the grader, and SHA-256 of the files
+    NAME/answers.md        what was answered in words, if the lab has questions (tidemark.grade.hand_back.written)
 
 A student's folder appears at once, when all of it is there. Its key is a hash of what the grade depends on: the lab's
 files of the submission, the release with its hidden tests, and the grader. A grade with the right key stands; whatever
@@ -24,13 +25,14 @@ import re
 import shutil
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tidemark.errors import USAGE, LabError
-from tidemark.files import folder_replacing, write_csv, write_json
+from tidemark.files import folder_replacing, write_atomically, write_csv, write_json
 from tidemark.grade.build import reading, sandbox
-from tidemark.grade.hand_back import result, text
+from tidemark.grade.hand_back import result, text, written
+from tidemark.grade.hand_back.finals import Finals
 from tidemark.grade.intake import archive
 from tidemark.grade.model import Grade, Lab
 
@@ -44,7 +46,8 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # how a cell begins that sprea
 @dataclass
 class Student:
     """A row. `files`: the lab's, as handed in; `remarks`: the notes of archive.take; `grade`, or `reason` why there is
-    none (empty: not yet).
+    none (empty: not yet). `answers`: the file with the written ones; `trouble`: why that was not taken; `kept`: the
+    grade is another grader's, and stays.
     """
 
     name: str
@@ -52,6 +55,9 @@ class Student:
     remarks: tuple[str, ...] = ()
     grade: Grade | None = None
     reason: str = ""
+    answers: bytes = b""
+    trouble: str = ""
+    kept: bool = False
 
     @property
     def is_missing(self) -> bool:
@@ -96,14 +102,33 @@ def collected(name: str, paths: list[Path], lab: Lab, released: Mapping[str, str
         return Student(name, {}, reason=f"no student can be called {TABLE}: rename it")
     try:
         taken = archive.take(paths, lab, released, reader)
-        return Student(name, taken.files, tuple(text.clean(note) for note in taken.notes))
     except LabError as error:
         return Student(name, {}, reason=text.clean(str(error)))
+    answers, trouble = written_in(paths, lab, reader)
+    remarks = tuple(text.clean(note) for note in taken.notes)
+    return Student(name, taken.files, remarks, answers=answers, trouble=trouble)
+
+
+def written_in(paths: list[Path], lab: Lab, reader: archive.Reader) -> tuple[bytes, str]:
+    """A student's written answers, and why they cannot be read; empty when there are none, or nobody asked."""
+    if not lab.questions:
+        return b"", ""
+    try:
+        wanted = replace(lab, files=(lab.answers,), was={}, quiz_answers="")
+        return archive.take(paths, wanted, {}, reader).files[lab.answers], ""
+    except LabError as error:
+        said = text.clean(str(error))
+        return b"", "" if "there is no" in said else f"written answers were not taken: {said}"
 
 
 def digest(parts: Sequence[bytes]) -> str:
     """SHA-256 of a sequence of byte strings."""
     return hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
+
+
+def hashes(files: Mapping[str, bytes]) -> dict[str, str]:
+    """SHA-256 of each file."""
+    return {name: hashlib.sha256(data).hexdigest() for name, data in sorted(files.items())}
 
 
 class Gradebook:
@@ -120,6 +145,7 @@ class Gradebook:
         box: sandbox.Sandbox | None = None,
     ) -> None:
         self.lab, self.out, self.grader = lab, out, grader
+        self.finals = Finals(lab)
         if out.resolve() == submissions.resolve():
             raise LabError(f"--out {out} is the folder of the submissions; give another", USAGE)
         found, reader = handed_in(submissions, lab), reading.reader(box or sandbox.find())
@@ -183,14 +209,24 @@ class Gradebook:
             "schema": SCHEMA,
             "lab": self.lab.name,
             "key": self.key(student),
+            "grader": self.grader,
             "report": digest([files[REPORT]]),
-            "files": {name: hashlib.sha256(data).hexdigest() for name, data in sorted(student.files.items())},
+            "files": hashes(student.files),
         }
         with folder_replacing(self.out / student.name, ABOUT) as new:
             for name in (GRADE, REPORT):
                 (new / name).write_bytes(files[name])
             write_json(new / ABOUT, about)
             student.grade = result.load(new / GRADE)
+        self.keep_answers(student)
+
+    def keep_answers(self, student: Student) -> None:
+        """Lay a student's written answers beside the grade; they are not what it depends on."""
+        path = self.out / student.name / written.ANSWERS
+        if student.grade and student.answers:
+            write_atomically(path, student.answers)
+        elif student.grade:
+            path.unlink(missing_ok=True)
 
     def remove_stale(self, student: Student) -> None:
         """Remove the grade of another submission of a student whose last one cannot be graded."""
@@ -202,21 +238,28 @@ class Gradebook:
         self.out.mkdir(parents=True, exist_ok=True)
         for student in self.failed():
             self.remove_stale(student)
+        for student in self.students:
+            self.keep_answers(student)
         self.write_table()
 
     def row(self, student: Student) -> dict[str, object]:
         """One row of class.csv."""
         row: dict[str, object] = {"name": student.name, "outcome": NOT_GRADED, "note": student.reason or NOT_GRADED}
         made = student.grade
+        notes = [str(row["note"])]
         if made:
             row |= {"score": text.number(made.score), "most": text.number(made.most), "outcome": made.outcome.value}
             row |= {graded.test.title: text.number(graded.points) for graded in made.tests}
-            row["note"] = "; ".join(" ".join(text.clean(note).split()) for note in made.notes)
-        return row
+            notes = [" ".join(text.clean(note).split()) for note in made.notes]
+            notes += [f"graded by another release: {result.made_by(made)}"] if student.kept else []
+        answers = written.split(student.answers.decode("utf-8", "replace"), self.lab.questions)
+        more, said = self.finals.row(student.name, made.score if made else None, answers)
+        return row | more | {"note": "; ".join(filter(None, [*notes, student.trouble, *said]))}
 
     def write_table(self) -> None:
         """class.csv, as things stand."""
-        columns = ["name", "score", "most", "outcome", *(test.title for test in self.lab.tests), "note"]
+        tests = [test.title for test in self.lab.tests]
+        columns = ["name", "score", "most", "outcome", *tests, *self.finals.columns, "note"]
         write_csv(self.out / TABLE, [harmless(self.row(student)) for student in self.students], columns)
 
 

@@ -164,6 +164,11 @@ def check_sums(data: Mapping[str, Any], grade: Grade) -> None:
                 raise LabError(f"{where}: {name} is {shortly(has.get(name))}, but it comes to {comes_to[name]}")
 
 
+def made_by(grade: Grade) -> str:
+    """What graded it, in words: the release's number, and the hash of its sources."""
+    return f"tidemark {grade.meta.get('tidemark', '?')}, release {grade.meta.get('release', '?')}"
+
+
 def save(grade: Grade, path: Path) -> None:
     """Write the grade, at once."""
     write_json(path, to_dict(grade))

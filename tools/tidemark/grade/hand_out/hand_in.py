@@ -22,10 +22,10 @@ FIRST_DATE = (1980, 1, 1, 0, 0, 0)  # that a zip can have
 
 def check(tree: Path, lab: Lab) -> None:
     """LabError when a file of the lab is missing, or as the starter has it."""
-    missing = [file for file in lab.files if not (tree / file).is_file()]
+    missing = [file for file in lab.sources if not (tree / file).is_file()]
     if missing:
         raise LabError(f"{', '.join(missing)}: not there, so nothing was packed", USAGE)
-    untouched = [file for file in lab.files if starter.same(lab.folder / starter.FOLDER / file, tree / file)]
+    untouched = [file for file in lab.sources if starter.same(lab.folder / starter.FOLDER / file, tree / file)]
     if untouched:
         raise LabError(f"{', '.join(untouched)}: still the starter's, so nothing was packed", USAGE)
 
@@ -38,7 +38,7 @@ def listed(contents: dict[str, bytes]) -> str:
 def pack(tree: Path, lab: Lab, out: Path) -> str:
     """Write the archive, and return the list. LabError as of check."""
     check(tree, lab)
-    contents = {file: (tree / file).read_bytes() for file in lab.files}
+    contents = {file: (tree / file).read_bytes() for file in (*lab.files, lab.answers) if (tree / file).is_file()}
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in {LIST: listed(contents).encode(), **contents}.items():

@@ -18,9 +18,10 @@ from pathlib import Path
 from tidemark.errors import FAILED, USAGE, LabError
 from tidemark.files import sha256, write_atomically
 from tidemark.grade.build.tree import MANIFEST, files_of, manifest
-from tidemark.grade.hand_out import starter
+from tidemark.grade.hand_out import figures, starter
 from tidemark.grade.intake import lab
 from tidemark.grade.judge import expected
+from tidemark.grade.judge.quiz import sheet
 from tidemark.grade.model import Lab
 
 TOP = "tidemark"
@@ -36,7 +37,8 @@ MORE = (
     ".gitignore",
 )
 LEFT_OUT = ("labs/autograder", "tools/figures")
-FOR_INSTRUCTORS = ("instructors.md", "add-a-lab.md")  # wherever in docs they lie
+FOR_INSTRUCTORS = ("instructors.md", "threats.md", "add-a-lab.md")  # wherever in docs they lie
+OF_ONE_STUDENT = (sheet.SHEET, sheet.ANSWERS)
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,11 @@ def wanted(tree: Path) -> list[Path]:
         found += [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
     relative = (path.relative_to(tree) if path.is_absolute() else path for path in found)
     return sorted(
-        {path for path in relative if not str(path).startswith(LEFT_OUT) and path.name not in FOR_INSTRUCTORS}
+        {
+            path
+            for path in relative
+            if not str(path).startswith(LEFT_OUT) and path.name not in FOR_INSTRUCTORS + OF_ONE_STUDENT
+        }
     )
 
 
@@ -71,14 +77,20 @@ def check_no_solution(tree: Path, folder: Path, labs: list[Lab]) -> None:
 
 def fill(tree: Path, folder: Path, labs: list[Lab], say: Callable[[str], None]) -> None:
     """Lay the students' tree into `folder`."""
+    lacking = [file for each in labs for file in each.withholds if not (tree / file).is_file()]
+    if lacking:
+        raise LabError(f"withholds: the tree has no {', '.join(lacking)}", FAILED)
     for file in wanted(tree):
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(tree / file, folder / file)
         (folder / file).chmod((tree / file).stat().st_mode & 0o755)
+    for name in {name for each in labs for name in each.withholds}:
+        (folder / name).unlink()
     for each in labs:
         starter.replace(folder, each)
         say(f"labs/{each.name}: what its visible tests expect")
-        expected.write(folder / "labs" / each.name, each)
+        with tempfile.TemporaryDirectory(prefix="tidemark-figures-") as scratch:
+            expected.write(folder / "labs" / each.name, each, figures.measured(tree, each, Path(scratch)))
     (folder / MANIFEST).write_text(manifest(folder))
 
 

@@ -101,7 +101,7 @@ def chosen(found: list[Found], lab: Lab) -> Taken:
         elif not is_plain(each.path, known):
             notes.append(f"{each.path} was taken as {file}")
     missing = [
-        f"{file} was not handed in: what depends on it counts as not done" for file in lab.files if file not in ones
+        f"{file} was not handed in: what depends on it counts as not done" for file in lab.sources if file not in ones
     ]
     return Taken(files, (*notes, *missing))
 

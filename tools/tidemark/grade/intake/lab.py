@@ -3,32 +3,42 @@
     number, title    of the assignment
     files            the student's files, relative to the tree
     may_use          symbols that they may refer to: names, or groups in brackets (tidemark.grade.build.object_rules)
+    defines          the functions and variables that they may define for others to use; all else is static
+    registers        for each file that registers a policy or a guard: the name under which it does
+    withholds        other files of the tree that come close to a solution: students do not get them
     may_store        variables of the kernel, beside their own, that they may write to
     was              paths of the student's files in older releases, and their paths now: who handed in a file at its
                      old place is graded
     own_tests        host tests and in-kernel suites that fail while the lab is not done
-    [[test]]         title, points, kind, and that kind's options (tidemark.grade.judge.kinds)
+    [quiz]           optional: questions about a string of the student's own (tidemark.grade.model.Quiz)
+    [[test]]         title, points, kind, and that kind's options (tidemark.grade.judge.kinds); of = ["FILE"]: the files
+                     that it is about, if it is not all; it is run when only others do not compile, or are missing
 
-SECRET/NAME.toml has [[test]] tables alone.
+SECRET/NAME.toml has [[test]] tables alone. SECRET/quiz.key is a course's secret: who has it grades quizzes.
+labs/NAME/questions.toml, if it is there, has the questions of the handout that a person gives points for, each a
+[[question]]: name, question, points, rubric (lines). Students do not get it.
 """
 
 from __future__ import annotations
 
 import pkgutil
+import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tidemark.errors import BAD_INPUT, USAGE, LabError
 from tidemark.grade.judge import kinds
-from tidemark.grade.model import Lab, Test
+from tidemark.grade.judge.quiz import personal, sheet
+from tidemark.grade.model import Lab, Personal, Question, Quiz, Test
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-FOLDER, FILE = "labs", "lab.toml"
+FOLDER, FILE, QUESTIONS = "labs", "lab.toml", "questions.toml"
 KEYS = {
     "number": int,
     "title": str,
@@ -36,11 +46,17 @@ KEYS = {
     "was": dict,
     "may_use": list,
     "may_store": list,
+    "defines": list,
+    "registers": dict,
+    "withholds": list,
     "own_tests": list,
+    "quiz": dict,
     "test": list,
 }
-OPTIONAL = ("was", "may_store", "own_tests")
+OPTIONAL = ("was", "may_store", "defines", "registers", "withholds", "own_tests", "quiz")
+QUIZ_KEY = "quiz.key"
 TEST_KEYS = ("title", "points", "kind")
+QUESTION_KEYS = {"name": (str,), "question": (str,), "points": (int, float), "rubric": (list,)}
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -57,6 +73,11 @@ def names(release: Path) -> list[str]:
     """The labs of a tree, by number."""
     paths = (release / FOLDER).glob(f"*/{FILE}")
     return [path.parent.name for path in sorted(paths, key=lambda path: read(path).get("number", 0))]
+
+
+def others(release: Path, name: str) -> list[Lab]:
+    """All labs but this one."""
+    return [load(release, other) for other in names(release) if other != name]
 
 
 def students_files(release: Path) -> set[str]:
@@ -78,8 +99,8 @@ def test_of(path: Path, table: object, hidden: bool) -> Test:
         raise LabError(f"{path}: test {title!r}: points = {points!r} is no number above 0", BAD_INPUT)
     if kind not in known_kinds():
         raise LabError(f"{path}: test {title!r}: no kind {kind!r}; there are {', '.join(known_kinds())}", BAD_INPUT)
-    options = {key: value for key, value in table.items() if key not in TEST_KEYS}
-    return Test(str(title), points, kind, options, hidden)
+    options = {key: value for key, value in table.items() if key not in (*TEST_KEYS, "of")}
+    return Test(str(title), points, kind, options, hidden, tuple(table.get("of", ())))
 
 
 def tests_of(path: Path, tables: list[object], hidden: bool = False) -> tuple[Test, ...]:
@@ -114,8 +135,43 @@ def check_files(path: Path, files: list[str], was: dict[str, str]) -> None:
             raise LabError(f"{path}: was: {old!r} = {new!r}: it names an old path, and one of files", BAD_INPUT)
 
 
-def load(release: Path, name: str, secret: Path | None = None) -> Lab:
-    """The assignment `name` of a tree, with the hidden tests of a secret folder. LabError says what is wrong."""
+def quiz_of(path: Path, table: dict[str, Any]) -> Quiz:
+    """The table [quiz]. LabError when it has not what a quiz needs."""
+    given: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
+    try:
+        made = Quiz(**given)
+    except TypeError as error:
+        raise LabError(f"{path}: [quiz]: {error}", BAD_INPUT) from None
+    unknown = [name for name in made.questions if name not in personal.KINDS]
+    if unknown or not made.questions or made.points <= 0 or not (made.tau or (made.policy and made.frames)):
+        there = ", ".join(personal.KINDS)
+        raise LabError(f"{path}: [quiz] needs points, questions of {there}, and tau, or a policy and frames", BAD_INPUT)
+    return made
+
+
+def with_quiz(lab: Lab, secret: Path | None, student: str) -> Lab:
+    """The lab with a test for each question of its quiz, if it has one, who grades has the course's secret, and it is
+    known whose submission it is. LabError when the secret could be guessed.
+    """
+    if not lab.quiz or not secret or not (secret / QUIZ_KEY).is_file() or not student:
+        return lab
+    answers = sheet.answers_file(lab.name)
+    points = lab.quiz.points / len(lab.quiz.questions)
+    tests = tuple(
+        Test(f"quiz: {name}", points, "quiz", {"question": name}, of=(answers,)) for name in lab.quiz.questions
+    )
+    return replace(
+        lab,
+        files=(*lab.files, answers),
+        tests=lab.tests + tests,
+        personal=Personal(personal.owner(student), personal.read_secret(secret / QUIZ_KEY)),
+        quiz_answers=answers,
+    )
+
+
+def load(release: Path, name: str, secret: Path | None = None, student: str = "") -> Lab:
+    """The assignment `name` of a tree, with the hidden tests of a secret folder, and the quiz of the student of this
+    name. LabError says what is wrong."""
     folder = release / FOLDER / name
     if not name or not (folder / FILE).is_file():
         there = ", ".join(names(release)) or "none"
@@ -127,7 +183,7 @@ def load(release: Path, name: str, secret: Path | None = None) -> Lab:
     tests = tests_of(path, found["test"])
     if secret is not None:
         tests += hidden_tests(secret, name)
-    return Lab(
+    made = Lab(
         name=name,
         number=found["number"],
         title=found["title"],
@@ -138,12 +194,49 @@ def load(release: Path, name: str, secret: Path | None = None) -> Lab:
         own_tests=tuple(found.get("own_tests", ())),
         tests=tests,
         was=dict(found.get("was", {})),
+        quiz=quiz_of(path, found["quiz"]) if "quiz" in found else None,
+        defines=tuple(found.get("defines", ())),
+        registers=dict(found.get("registers", {})),
+        withholds=tuple(found.get("withholds", ())),
+        questions=questions_of(folder / QUESTIONS),
     )
+    return with_quiz(made, secret, student)
+
+
+def questions_of(path: Path) -> tuple[Question, ...]:
+    """The questions of a file; none when it is not there. LabError says what is wrong with it."""
+    if not path.is_file():
+        return ()
+    found = read(path)
+    tables = found.get("question")
+    if set(found) != {"question"} or not isinstance(tables, list):
+        raise LabError(f"{path}: it must hold [[question]] tables and nothing else", BAD_INPUT)
+    asked = tuple(question_of(path, table) for table in tables)
+    names = [question.name for question in asked]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice:
+        raise LabError(f"{path}: two questions are called {twice!r}", BAD_INPUT)
+    return asked
+
+
+def question_of(path: Path, table: object) -> Question:
+    """One [[question]]."""
+    if not isinstance(table, dict) or set(table) != set(QUESTION_KEYS):
+        raise LabError(f"{path}: every [[question]] has {', '.join(QUESTION_KEYS)}, and nothing else", BAD_INPUT)
+    for key, kind in QUESTION_KEYS.items():
+        if not isinstance(table[key], kind):
+            raise LabError(f"{path}: {key} = {table[key]!r} cannot be used", BAD_INPUT)
+    if table["points"] <= 0 or not re.fullmatch(r"[\w.-]+", table["name"]):
+        raise LabError(f"{path}: question {table['name']!r}: a name is one word, and points are above 0", BAD_INPUT)
+    return Question(table["name"], table["question"].strip(), table["points"], tuple(map(str, table["rubric"])))
 
 
 def hidden_tests(secret: Path, name: str) -> tuple[Test, ...]:
-    """The tests of SECRET/NAME.toml. LabError when it is not there: grading without them would be a surprise."""
+    """The tests of SECRET/NAME.toml. LabError when neither it nor a course's secret is there:
+    grading without them would be a surprise."""
     path = secret / f"{name}.toml"
+    if not path.is_file() and (secret / QUIZ_KEY).is_file():
+        return ()
     if not path.is_file():
         raise LabError(f"{path} is not there; the secret folder holds [[test]]s for a lab in LAB.toml", USAGE)
     found = read(path)

@@ -35,8 +35,8 @@ MMAP_PAGES = range(0x40000, 0xB7000)  # where the kernel puts mappings, in pages
 
 @dataclass(frozen=True)
 class Breach:
-    """What the student's code did where it has no business. `what`: "user memory", "page of a program", "kernel data"
-    or "rule of the seam"; `text` says it in a sentence.
+    """What the student's code did where it has no business. `what`: "user memory", "page of a program", "kernel data",
+    "rule of the seam", "code", "control" or "instruction"; `text` says it in a sentence.
     """
 
     what: str
@@ -178,6 +178,9 @@ def sentence(kernel: KernelMap, rule: int, pc: int, address: int) -> Breach:
         ("kernel data", f"{code} writes to {kernel.variable(address)}, which is not its own"),
         ("kernel data", f"{code} writes to a field of a struct page that is not the policy's"),
         ("rule of the seam", f"the policy broke the rule '{kernel.text(address)}' of mm/policy.h; fifo took over"),
+        ("code", f"the kernel executes, at {pc:#x}, what is not its code as it was linked"),
+        ("control", f"{code} jumps or returns to {address:#x}, where nothing that it may use begins"),
+        ("instruction", f"{code} executes, at {pc:#x}, what only the kernel's own lower parts may do"),
     )
     what, text = rules[rule]
     return Breach(what, function, address, text)

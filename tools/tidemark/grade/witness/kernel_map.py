@@ -1,6 +1,8 @@
 """What the plugin must know of a kernel to watch a student's code in it: addresses, for tools/plugin/evidence.c.
 
 Everything is looked up where the student's code cannot mislead: global names, which occur once in a kernel.
+What it may enter are the functions that its objects refer to, after the grader has found that it may
+(tidemark.grade.build.object_rules).
 """
 
 from __future__ import annotations
@@ -14,9 +16,12 @@ from pathlib import Path
 from tidemark import qemu
 from tidemark.errors import BAD_INPUT, FAILED, LabError
 from tidemark.files import sha256
-from tidemark.grade.build.elf import Elf, Placed, Symbol, place
+from tidemark.grade.build.elf import FUNCTION, GLOBAL, Elf, Placed, Symbol, place
 from tidemark.grade.build.workspace import Workspace
 
+# Functions that do to any address what they are told: who calls them answers for it (tools/plugin/flow.c).
+SERVANTS = ("build/kernel/lib/string.o", "build/kernel/lib/rbtree.o", "build/kernel/lib/printf.o")
+VECTORS = 48
 POLICIES, GUARDS = "build/kernel/mm/policy/", "build/kernel/mm/guard/"
 MOST_KEPT = 4
 PAGE_LAYOUT = """#include "mm/page.h"
@@ -105,6 +110,22 @@ def addresses(kernel: Elf) -> dict[str, int]:
         raise LabError(f"{kernel.path} has no {missing}, by which the plugin knows it", BAD_INPUT) from None
 
 
+def doors(kernel: Elf, workspace: Workspace) -> dict[str, str]:
+    """By which functions the student's code may be left, which of them serve it, and what an interrupt enters."""
+    functions = {s.name: s.value for s in kernel.symbols if s.binding == GLOBAL and s.kind == FUNCTION}
+    used = {symbol.name for name in workspace.objects for symbol in Elf(workspace.tree / name).symbols}
+    entries = [functions[name] for name in sorted(used & functions.keys())]
+    stubs = kernel.globals["trap_stubs"]
+    vectors = [kernel.word_at(stubs + 4 * number) for number in range(VECTORS)]
+    served = [piece for name in SERVANTS for piece in place(kernel, Elf(workspace.tree / name)).code]
+    servants = [entry for entry in entries if any(low <= entry < high for low, high in served)]
+    lists = {"entries": entries or [0], "vectors": [*vectors, kernel.globals["double_fault_entry"]]}
+    lists |= {"servants": servants} if servants else {}
+    code = joined([(kernel.globals["__text_start"], kernel.globals["__text_end"])])
+    found = {name: ":".join(f"{address:#x}" for address in each) for name, each in lists.items()}
+    return found | {"deputies": joined(served), "code": code}
+
+
 def page_options(kernel: Elf, workspace: Workspace) -> dict[str, str]:
     """What the plugin must know of struct page to watch a policy or a guard: nothing for other code."""
     if not any(name.startswith((POLICIES, GUARDS)) for name in workspace.objects):
@@ -126,7 +147,7 @@ def made(workspace: Workspace) -> KernelMap:
     options |= {"image": joined([image]), "own": joined(own)}
     text = [piece for part in objects.values() for piece in part.code]
     if text:
-        options["text"] = joined(text)
+        options |= {"text": joined(text), **doors(kernel, workspace)}
     return KernelMap(kernel, objects, options | page_options(kernel, workspace))
 
 

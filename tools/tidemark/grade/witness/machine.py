@@ -41,6 +41,15 @@ def trouble(run: Boot) -> Verdict | None:
     return wrong(f"{run.reason}\n{indented(lines[first : first + LINES_SHOWN])}", run.outcome)
 
 
+def idle(run: Boot, least_user: int) -> Verdict | None:
+    """The verdict on a run whose programs have executed fewer instructions than their work needs; None: they have
+    done it."""
+    done = int(run.evidence.user_instructions.sum())
+    if done >= least_user:
+        return None
+    return wrong(f"programs executed {done:,} instructions; their work needs {least_user:,}")
+
+
 def trespasses(boots: Sequence[Boot]) -> list[str]:
     """What the student's code touched that is not its own, in sentences, each once."""
     return list(dict.fromkeys(breach.text for run in boots for breach in run.evidence.breaches))

@@ -20,6 +20,7 @@ class Format(str, Enum):
     PRAIRIELEARN = "prairielearn"
     AUTOLAB = "autolab"
     JUNIT = "junit"
+    CLASSROOM50 = "classroom50"
 
 
 def export(grade: Grade, to: str, show_hidden: bool = False) -> str:

@@ -5,6 +5,7 @@ outside. Who has less than a twentieth of a short time is not at work in it. Opt
 
     run, processes    the command, and how many processes it starts: those that execute most
     vm, frames, swap, set    as in the kind `faults`
+    least_user        instructions that programs execute at least, or their work is not done
     full, none        up to so many at a time, on average over the run, give all points, from so many on none
     hint              what to think about, for those who have not got them all
 """
@@ -18,7 +19,7 @@ import numpy as np
 
 from tidemark.grade.model import Test, Verdict, scaled
 from tidemark.grade.witness.evidence import READ, SWITCH, Evidence
-from tidemark.grade.witness.machine import Machine
+from tidemark.grade.witness.machine import Machine, idle
 from tidemark.grade.witness.playback import obstacle
 
 WINDOW = 4_000_000  # a short time: instructions of programs
@@ -60,7 +61,7 @@ def judge(test: Test, machine: Machine) -> Verdict:
     options = {name: test.options[name] for name in ("swap", "frames") if name in test.options}
     command = " ".join(["sample_ms=0", *test.options.get("set", ())])
     boot = machine.boot(str(test.options["run"]), vm=str(test.options["vm"]), cmdline=command, refs=False, **options)
-    if stopped := obstacle(boot):
+    if stopped := obstacle(boot) or idle(boot, int(test.options.get("least_user", 1))):
         return stopped
     found = round(at_once(boot.evidence, workers(boot.evidence, int(test.options["processes"]))), 2)
     figures = {"swap_ins": int((boot.evidence.events["kind"] == READ).sum()), "at_once": found}

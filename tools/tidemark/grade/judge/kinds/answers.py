@@ -23,7 +23,6 @@ from pathlib import Path
 
 from tidemark.grade.judge.kinds import guard
 from tidemark.grade.model import Test, Verdict, right, wrong
-from tidemark.grade.witness import boot_cache
 from tidemark.grade.witness.evidence import READ
 from tidemark.grade.witness.machine import Machine
 
@@ -65,7 +64,7 @@ def limit(test: Test, machine: Machine, number: float) -> Verdict:
     tried = int(number) - step * tolerance, int(number) + step * (tolerance + 1)
     for n in tried:
         one = filled_in(test, n)
-        run = boot_cache.boot(machine, one.options["run"], cmdline="guard=none", **guard.settings_of(one))
+        run = guard.without(one, machine, one.options["run"])
         failed = guard.failure(run, f"with {n}")
         if failed:
             return failed
@@ -87,7 +86,7 @@ def near(test: Test, number: float, true: float, what: str) -> Verdict:
 
 def pages(test: Test, machine: Machine, number: float) -> Verdict:
     """Pages read from the disk."""
-    run = boot_cache.boot(machine, str(test.options["run"]), cmdline="guard=none", **guard.settings_of(test))
+    run = guard.without(test, machine, str(test.options["run"]))
     return guard.failure(run, "without a guard") or near(test, number, run.evidence.count(READ), "pages read")
 
 

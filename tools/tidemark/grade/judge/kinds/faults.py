@@ -7,10 +7,11 @@ that should have stayed. Counted are pages read from the disk, as seen from outs
     string    as in the kind `victims`; or `run`, a command line of the guest
     again     with a string: it is followed by itself, so many pages further on, such as [150]
     frames    frames=; with `run` also `mem` and `swap`
+    least_user    with `run`: instructions that programs execute at least, or their work is not done
     set       parameters of the policy
     pages     with a string: count these pages only, such as "0-9"
     first     with a string: count from this reference on (1), when everything has found its place
-    full, none    up to so many give all points, from so many on none
+    full, none    up to so many give all points, from so many on none; with `run`: times (tidemark.grade.judge.budget)
     hint      what to think about, for those who have not got them all
 """
 
@@ -22,10 +23,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from tidemark.grade.judge import expected
+from tidemark.grade.judge import budget, expected
 from tidemark.grade.model import Test, Verdict, scaled
+from tidemark.grade.witness.boot import Boot
 from tidemark.grade.witness.evidence import READ
-from tidemark.grade.witness.machine import Machine
+from tidemark.grade.witness.machine import Machine, idle
 from tidemark.grade.witness.playback import Playback, incomplete, obstacle, pages_of, play
 from tidemark.strings import from_text
 
@@ -102,23 +104,37 @@ def of_string(test: Test, machine: Machine) -> Verdict:
     compared = {name: counted(test, found, playback) for name, found in others(playback, test, machine).items()}
     lines = [f"for instance, {example(playback, own[len(own) // 2])}"] if own else []
     lines.append("on this string " + ", ".join(f"{name} {len(found):,}" for name, found in compared.items()))
-    return replace(verdict(test, len(own), lines), plot=picture({"yours": own, **compared}, len(playback.string)))
+    limits = budget.limits(test, machine, figure)
+    return replace(
+        verdict(test, len(own), lines, limits), plot=picture({"yours": own, **compared}, len(playback.string))
+    )
+
+
+def ran(test: Test, machine: Machine) -> Boot:
+    """The run of the test's command."""
+    options = {name: test.options[name] for name in ("mem", "swap", "frames") if name in test.options}
+    command = " ".join(["sample_ms=0", *test.options.get("set", [])])
+    return machine.boot(test.options["run"], vm=test.options["policy"], cmdline=command, refs=False, **options)
+
+
+def figure(test: Test, machine: Machine) -> float:
+    """How many pages the reference solution reads."""
+    test = budget.of_model(test, "policy")
+    return float(budget.ended_well(test, ran(test, machine)).evidence.count(READ))
 
 
 def of_run(test: Test, machine: Machine) -> Verdict:
     """A command's budget: all pages that were read, whoever needed them."""
-    options = {name: test.options[name] for name in ("mem", "swap", "frames") if name in test.options}
-    command = " ".join(["sample_ms=0", *test.options.get("set", [])])
-    boot = machine.boot(test.options["run"], vm=test.options["policy"], cmdline=command, refs=False, **options)
-    if stopped := obstacle(boot):
+    boot = ran(test, machine)
+    if stopped := obstacle(boot) or idle(boot, int(test.options.get("least_user", 1))):
         return stopped
-    return verdict(test, int((boot.evidence.events["kind"] == READ).sum()), [])
+    return verdict(test, boot.evidence.count(READ), [], budget.limits(test, machine, figure))
 
 
-def verdict(test: Test, count: int, lines: list[str]) -> Verdict:
+def verdict(test: Test, count: int, lines: list[str], limits: tuple[float, float]) -> Verdict:
     """The points for so many pages read again."""
     what = f"pages {test.options['pages']} read again" if "pages" in test.options else "pages read again from the disk"
-    made = scaled(count, float(test.options["full"]), float(test.options["none"]), what, figures={"swap_ins": count})
+    made = scaled(count, round(limits[0]), round(limits[1]), what, figures={"swap_ins": count})
     if made.fraction == 1.0:
         return made
     lines += [str(test.options["hint"])] if "hint" in test.options else []

@@ -1,5 +1,7 @@
 """Kind `guard`: how long a run takes with the student's guard, as a part of what it takes without, both measured here.
 
+The run without is made with a kernel of our files alone, which has the starter's guard in the place of the student's.
+
 Time is QEMU's virtual clock at the end, so that it counts no matter what the kernel says. That the programs did their
 work shows in the instructions that each of them executed, which hardly depend on who waits for whom; and the workloads
 end with a status that is not 0 when a byte of theirs is lost.
@@ -17,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from tidemark.grade.model import Outcome, Test, Verdict, scaled, wrong
-from tidemark.grade.witness import boot_cache
+from tidemark.grade.witness import baseline, boot_cache
 from tidemark.grade.witness.boot import Boot
 from tidemark.grade.witness.evidence import READ, Evidence
 from tidemark.grade.witness.machine import Machine, trouble
@@ -37,13 +39,15 @@ def settings_of(test: Test) -> dict[str, Any]:
     }
 
 
+def without(test: Test, machine: Machine, run: str) -> Boot:
+    """A run without a guard, of a kernel that is ours alone."""
+    return boot_cache.boot(baseline.machine(machine), run, cmdline="guard=none", **settings_of(test))
+
+
 def both(test: Test, machine: Machine) -> tuple[Boot, Boot]:
     """The run without a guard and with the student's."""
     run, guard = str(test.options["run"]), str(test.options.get("guard", "token"))
-    none, mine = (
-        boot_cache.boot(machine, run, cmdline=f"guard={name}", **settings_of(test)) for name in ("none", guard)
-    )
-    return none, mine
+    return without(test, machine, run), boot_cache.boot(machine, run, cmdline=f"guard={guard}", **settings_of(test))
 
 
 def failure(run: Boot, how: str) -> Verdict | None:

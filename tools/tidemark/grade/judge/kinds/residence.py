@@ -12,9 +12,10 @@ have left the working set. Options:
     frames, set  as in the kind `victims`
 
 Without more, what is judged is the definition. A page used within tau does not leave; with `strict` (true unless it
-is said to be false) one that was not used for tau and two ticks more is gone. With `full` and `none` it is the price:
-the space-time product, which is the mean number of pages in memory, times own time, where a page that is read again
-counts as `cost_ms` (10) of own time with that many pages in memory (P. Denning, CACM 11(5), 1968).
+is said to be false) one that was not used for tau and two ticks more is gone. With `times` (as in
+tidemark.grade.judge.budget) it is the price: the space-time product, which is the mean number of pages in memory,
+times own time, where a page that is read again counts as `cost_ms` (10) of own time with that many pages in memory
+(P. Denning, CACM 11(5), 1968).
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from tidemark.grade.judge import budget
 from tidemark.grade.model import Test, Verdict, right, scaled, wrong
+from tidemark.grade.witness.boot import Boot
 from tidemark.grade.witness.evidence import WRITE, Evidence, References
 from tidemark.grade.witness.machine import Machine
 from tidemark.grade.witness.playback import obstacle, pages_of, words
@@ -175,12 +178,17 @@ def course(stays: Sequence[Stay], end: int) -> list[list[float]]:
     return [[round((at - start) / NS_PER_MS, 3), int(n)] for at, n in zip(moments, pages)]
 
 
-def by_price(test: Test, stays: Sequence[Stay], end: int) -> Verdict:
-    """The space-time product against its budget."""
+def again_and_price(test: Test, stays: Sequence[Stay], end: int) -> tuple[int, float]:
+    """Pages read again, and the space-time product in page-seconds."""
     again = len(stays) - len({stay.page for stay in stays})
     own_ms = (end - min(stay.uses[0] for stay in stays)) / NS_PER_MS
+    return again, mean_resident(stays, end) * (own_ms + again * float(test.options.get("cost_ms", COST_MS))) / 1000
+
+
+def by_price(test: Test, stays: Sequence[Stay], end: int, limits: tuple[float, float]) -> Verdict:
+    """The space-time product against its budget."""
+    again, price = again_and_price(test, stays, end)
     resident = mean_resident(stays, end)
-    price = resident * (own_ms + again * float(test.options.get("cost_ms", COST_MS))) / 1000
     what = f"{resident:.1f} pages in memory on average, {again:,} read again; space-time product in page-seconds"
     picture = {
         "title": "pages in memory",
@@ -189,27 +197,46 @@ def by_price(test: Test, stays: Sequence[Stay], end: int) -> Verdict:
         "lines": {"resident": course(stays, end)},
     }
     figures = {"mean_resident": round(resident, 2), "read_again": again, "space_time": round(price, 3)}
-    full, none = float(test.options["full"]), float(test.options["none"])
-    made = scaled(round(price, 3), full, none, what, figures=figures, plot=picture)
+    made = scaled(round(price, 3), *limits, what, figures=figures, plot=picture)
     if made.fraction < 1 and "hint" in test.options:
         return replace(made, message=f"{made.message}\n{test.options['hint']}")
     return made
 
 
-def judge(test: Test, machine: Machine) -> Verdict:
-    """Play the rounds, and look at who was in memory when."""
-    rounds = rounds_of(test)
+def ran(test: Test, machine: Machine, rounds: Sequence[Round]) -> Boot:
+    """The run of the rounds."""
     policy = str(test.options.get("vm", "ws"))
     parameters = [f"{policy}.tau_ms={test.options['tau_ms']}", *test.options.get("set", ())]
     text = " ".join(map(str, rounds)).encode()
     options = {"frames": test.options["frames"]} if "frames" in test.options else {}
     command = " ".join(["sample_ms=0", *parameters])
-    boot = machine.boot("pace @/string", {"string": text}, vm=policy, swap="sim:ram", cmdline=command, **options)
+    return machine.boot("pace @/string", {"string": text}, vm=policy, swap="sim:ram", cmdline=command, **options)
+
+
+def pages_used(rounds: Sequence[Round]) -> list[int]:
+    """All references of the rounds."""
+    return [page for each in rounds for page in each.pages]
+
+
+def figure(test: Test, machine: Machine) -> float:
+    """The reference solution's space-time product."""
+    test = budget.of_model(test, "vm") if "like" in test.options else test
+    rounds = rounds_of(test)
+    boot = budget.ended_well(test, ran(test, machine, rounds))
+    return again_and_price(test, *stays_of(boot.evidence, list(dict.fromkeys(pages_used(rounds)))))[1]
+
+
+def judge(test: Test, machine: Machine) -> Verdict:
+    """Play the rounds, and look at who was in memory when."""
+    rounds = rounds_of(test)
+    boot = ran(test, machine, rounds)
     if stopped := obstacle(boot):
         return stopped
-    pages = [page for each in rounds for page in each.pages]
+    pages = pages_used(rounds)
     made = boot.evidence.string(boot.evidence.main_space()).pages
     if len(made) != len(pages):
         return wrong(f"the workload made {len(made):,} of {len(pages):,} references: the kernel kept it from more")
     stays, end = stays_of(boot.evidence, list(dict.fromkeys(pages)))
-    return by_price(test, stays, end) if "full" in test.options else by_definition(test, stays, rounds, end)
+    if not budget.is_relative(test):
+        return by_definition(test, stays, rounds, end)
+    return by_price(test, stays, end, budget.limits(test, machine, figure))

@@ -7,7 +7,7 @@ to it alone, but for children that it gets later, and as long as nothing else fi
 Options:
     run                what runs; vm, mem, swap, frames, cmdline: as for `make qemu`
     least_user         instructions that programs execute at least
-    full, none         millions of the kernel's instructions: full points up to, none from; without, only right or wrong
+    times              of the kernel's instructions, as in tidemark.grade.judge.budget; without, only right or wrong
     budget             instructions after which it is taken to hang
 """
 
@@ -19,9 +19,11 @@ from typing import Any
 import numpy as np
 
 from tidemark.errors import BAD_INPUT, LabError
+from tidemark.grade.judge import budget
 from tidemark.grade.model import Outcome, Test, Verdict, right, scaled, wrong
+from tidemark.grade.witness.boot import Boot
 from tidemark.grade.witness.evidence import BIRTH, COPY, FILE_READ, READ, REF, STORE, ZERO, Evidence
-from tidemark.grade.witness.machine import Machine, trouble
+from tidemark.grade.witness.machine import Machine, idle, trouble
 
 BUDGET = 2_000_000_000
 MILLION = 1_000_000
@@ -73,26 +75,38 @@ def used_twice(evidence: Evidence) -> str:
     return ""
 
 
+def ran(test: Test, machine: Machine) -> Boot:
+    """The run of the test's command."""
+    settings: dict[str, Any] = {name: str(test.options[name]) for name in SETTINGS if name in test.options}
+    return machine.boot(str(test.options["run"]), budget=int(test.options.get("budget", BUDGET)), **settings)
+
+
+def millions(run: Boot) -> float:
+    """Instructions of the kernel."""
+    return (run.evidence.instructions - int(run.evidence.user_instructions.sum())) / MILLION
+
+
+def figure(test: Test, machine: Machine) -> float:
+    """What the reference solution takes, in millions."""
+    return millions(budget.ended_well(test, ran(test, machine)))
+
+
 def judge(test: Test, machine: Machine) -> Verdict:
     """Run it, and look at what was seen."""
-    if "run" not in test.options or ("full" in test.options) != ("none" in test.options):
-        raise LabError(f"{test.title}: it needs run, and both of full and none or neither", BAD_INPUT)
-    settings: dict[str, Any] = {name: str(test.options[name]) for name in SETTINGS if name in test.options}
-    budget = int(test.options.get("budget", BUDGET))
-    run = machine.boot(str(test.options["run"]), budget=budget, **settings)
+    if "run" not in test.options:
+        raise LabError(f"{test.title}: it needs run", BAD_INPUT)
+    run = ran(test, machine)
     twice = used_twice(run.evidence)
     if twice:
         return wrong(twice, run.outcome if run.outcome is not Outcome.RIGHT else Outcome.WRONG)
     failed = trouble(run)
     if failed or run.outcome is not Outcome.RIGHT:
         return failed or wrong(f"`{test.options['run']}`: {run.reason}")
+    if nothing := idle(run, int(test.options.get("least_user", 1))):
+        return nothing
     user = int(run.evidence.user_instructions.sum())
-    least = int(test.options.get("least_user", 0))
-    if user < least:
-        return wrong(f"the programs executed {user:,} instructions; their work takes at least {least:,}")
-    kernel = run.evidence.instructions - user
-    figures = {"kernel instructions": kernel, "program instructions": user}
-    if "full" not in test.options:
+    figures = {"kernel instructions": run.evidence.instructions - user, "program instructions": user}
+    if not budget.is_relative(test):
         return right(f"`{test.options['run']}` did its work", figures=figures)
-    full, none = float(test.options["full"]), float(test.options["none"])
-    return scaled(kernel / MILLION, full, none, "millions of instructions of the kernel", figures=figures)
+    full, none = (round(limit, 1) for limit in budget.limits(test, machine, figure))
+    return scaled(round(millions(run), 1), full, none, "millions of instructions of the kernel", figures=figures)

@@ -10,7 +10,8 @@ The kernel plays a string of references, and which pages leave it is seen from o
     first     number of the reference with which comparing begins (1)
 
 The student's lists in a message come from the simulator, which runs the student's code on the host. They are shown
-where it agrees with what was seen, and decide nothing.
+where it agrees with what was seen, and decide nothing. Nor does the shorter string that a message ends with, for which
+the simulator is asked and then the kernel (tidemark.grade.judge.shortest).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tidemark.errors import LabError
-from tidemark.grade.judge import expected
+from tidemark.grade.judge import expected, shorter
 from tidemark.grade.judge.expected import Decision
 from tidemark.grade.model import Test, Verdict, right, wrong
 from tidemark.grade.witness.machine import Machine
@@ -30,6 +31,7 @@ from tidemark.strings import Given
 
 SHOWN = 20  # references before the one in question
 LONGEST_TRACE = 120
+FILLED = 3  # times as many references as frames: what was there before has left
 
 
 def needs(test: Test) -> tuple[str, ...]:
@@ -73,51 +75,67 @@ def what_differs(playback: Playback, wanted: Decision, at: int) -> str:
     return f"{where}: expected victim page {pages_text(playback, due)}, yours {pages_text(playback, got)}"
 
 
-def own_decisions(machine: Machine, test: Test, playback: Playback, last: int) -> list[Decision]:
-    """What the student's policy decides in the simulator up to a reference: nothing when it cannot be said."""
-    _, frames, parameters = expected.options_of(test)
+def own_decisions(
+    machine: Machine, test: Test, pages: Sequence[int], frames: int, names: bool = False
+) -> list[Decision]:
+    """What the student's policy decides in the simulator on a string, with the names of its lists or without: nothing
+    when it cannot be said.
+    """
     (target,) = needs(test)
     if machine.build_results[target].status:
         return []
-    pages = np.array([*playback.prefix, *playback.string[: last + 1]], np.uint32)
-    words = [word for parameter in parameters for word in ("--set", parameter)]
-    runs = b"".join(run.tobytes() for run in Given("", pages, 0).runs())
+    words = [word for parameter in expected.options_of(test)[2] for word in ("--set", parameter)]
+    runs = b"".join(run.tobytes() for run in Given("", np.array(pages, np.uint32), 0).runs())
     ran = machine.run_on_host(target, "--frames", str(frames), *words, "--explain", stdin=runs)
     try:
         rows = [row for row in map(json.loads, ran.out.splitlines()) if "ref" in row]
-        return expected.decisions_of(rows, machine.tree / target)[len(playback.prefix) :]
+        return expected.decisions_of(rows, machine.tree / target if names else None)
     except (ValueError, KeyError, TypeError, IndexError):
         return []
 
 
-def own_lists(machine: Machine, test: Test, playback: Playback, at: int) -> str:
+def own_before(machine: Machine, test: Test, playback: Playback, at: int) -> Decision | None:
     """The student's lists before a reference, if the simulator saw the same victims as were seen in the kernel."""
-    own = own_decisions(machine, test, playback, at)
-    if len(own) != at + 1 or first_difference(playback, own, 0) is not None:
-        return ""
-    return lists_text(playback, own[at])
+    pages, frames = (*playback.prefix, *playback.string[: at + 1]), expected.options_of(test)[1]
+    own = own_decisions(machine, test, pages, frames, names=True)[len(playback.prefix) :]
+    same = len(own) == at + 1 and first_difference(playback, own, 0) is None
+    return own[at] if same else None
 
 
-def command(test: Test) -> str:
+def command(policy: str, frames: int, string: str) -> str:
     """How the student can see every decision."""
-    policy, frames, _ = expected.options_of(test)
-    string = " ".join(str(test.options["string"]).split())
+    text = " ".join(string.split())
     made = f"make sim VM={policy} FRAMES={frames} EXPLAIN=1 TRACE="
-    return made + (f'"{string}"' if len(string) <= LONGEST_TRACE else "FILE, with the string of lab.toml in FILE")
+    return made + (f'"{text}"' if len(text) <= LONGEST_TRACE else "FILE, with the string of lab.toml in FILE")
 
 
-def explained(machine: Machine, test: Test, playback: Playback, wanted: Sequence[Decision], at: int) -> str:
+def explained(machine: Machine, test: Test, playback: Playback, wanted: Sequence[Decision], at: int) -> list[str]:
     """The message about the first difference."""
     begin = max(0, at - SHOWN)
     string = " ".join(map(str, playback.string[begin:at]))
     lines = [what_differs(playback, wanted[at], at)]
     lines += [f"the string before it: {'... ' if begin else ''}{string}"] if at else []
     lines += [f"as it should be then  {lists_text(playback, wanted[at])}"]
-    if own := own_lists(machine, test, playback, at):
-        lines += [f"as yours is           {own}"]
+    if own := own_before(machine, test, playback, at):
+        lines += [f"as yours is           {lists_text(playback, own)}"]
+        if bits := own.used - wanted[at].used:
+            lines += [f"the accessed bit of {pages_text(playback, sorted(bits))} was not cleared when it was passed"]
     if " x" in "".join(lines):
         lines += [f"(x1 to x{len(playback.prefix)} were used once each, in this order, before the string began)"]
-    return "\n".join([*lines, command(test)])
+    return lines
+
+
+def how_to_see_it(machine: Machine, test: Test, playback: Playback, at: int) -> list[str]:
+    """The shortest string that shows it, and the command; or else the whole one, with what came before if need be."""
+    policy, frames, _ = expected.options_of(test)
+    short = shorter.find(machine, test, playback, at, lambda pages, few: own_decisions(machine, test, pages, few))
+    if short:
+        said = f"the shortest string that shows it, with {short.frames} frames: {' '.join(map(str, short.pages))}"
+        return [said, short.says, command(policy, short.frames, " ".join(map(str, short.pages)))]
+    string = str(test.options["string"])
+    if at < FILLED * frames:
+        string = f"{playback.prefix[0]}-{playback.prefix[-1]} {' '.join(map(str, playback.string[: at + 1]))}"
+    return [command(policy, frames, string)]
 
 
 def judge(test: Test, machine: Machine) -> Verdict:
@@ -132,6 +150,7 @@ def judge(test: Test, machine: Machine) -> Verdict:
     at = first_difference(playback, wanted, int(test.options.get("first", 1)) - 1)
     figures = {"references": len(playback.string), "victims": sum(map(len, playback.victims.values()))}
     if at is not None:
-        return wrong(explained(machine, test, playback, wanted, at), figures=figures)
+        lines = explained(machine, test, playback, wanted, at) + how_to_see_it(machine, test, playback, at)
+        return wrong("\n".join(lines), figures=figures)
     faults = sum(not decision.hit for decision in wanted)
     return right(f"{len(playback.string):,} references, {faults:,} faults, every victim is right", figures=figures)

@@ -1,0 +1,57 @@
+"""What works counts, also when another file of the same lab does not compile, or was not handed in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from unittest import mock
+
+import pytest
+from grading import messages, submission
+from soak import soak_but
+from tidemark import qemu
+from tidemark.grade import grading
+from tidemark.grade.build.sandbox import best
+from tidemark.grade.intake import lab
+from tidemark.grade.model import Grade, Outcome, Test
+
+pytestmark = pytest.mark.graded
+
+FIFO, CLOCK = "kernel/mm/policy/fifo.c", "kernel/mm/policy/clock.c"
+TITLES = ("fifo: Belady's string with 3 frames", "clock: second chances, by hand")
+
+
+def graded(handed_in: Path, scratch: Path) -> Grade:
+    """A test of each of the two files."""
+    whole = lab.load(qemu.ROOT, "clock")
+    few = replace(whole, tests=tuple(test for test in whole.tests if test.title in TITLES))
+    with mock.patch.object(lab, "load", return_value=few):
+        return grading.grade(qemu.ROOT, handed_in, "clock", None, scratch, best())
+
+
+def outcomes(made: Grade) -> list[Outcome]:
+    return [one.verdict.outcome for one in made.tests]
+
+
+@pytest.mark.parametrize("missing", soak_but([True, False], True))
+def test_clock_counts_without_fifo(missing: bool, tmp_path: Path) -> None:
+    handed_in = submission(tmp_path / "in", "clock", {FIFO: "static int broken(\n"})
+    if missing:
+        (handed_in / FIFO).unlink()
+    made = graded(handed_in, tmp_path / "work")
+    assert outcomes(made) == [Outcome.NO_BUILD, Outcome.RIGHT], messages(made)
+    assert ("not handed in" if missing else "fifo.c:1") in made.tests[0].verdict.message
+
+
+def test_fifo_counts_when_clock_does_not_compile(tmp_path: Path) -> None:
+    made = graded(submission(tmp_path / "in", "clock", {CLOCK: "static int broken(\n"}), tmp_path / "work")
+    assert outcomes(made) == [Outcome.RIGHT, Outcome.NO_BUILD], messages(made)
+    assert "clock.c:1" in made.tests[1].verdict.message
+
+
+def test_a_test_is_about_the_file_of_its_policy_or_those_that_it_names() -> None:
+    clock, thrashing = (lab.load(qemu.ROOT, name) for name in ("clock", "thrashing"))
+    assert clock.files_of(Test("", 1, "victims", {"policy": "fifo"})) == (FIFO,)
+    assert clock.files_of(Test("", 1, "runs")) == clock.files
+    about = {test.kind: thrashing.files_of(test) for test in thrashing.tests if "speedup" not in test.title}
+    assert about["guard"] == ("kernel/mm/guard/token.c",) and about["answers"] == ("labs/thrashing/answers.toml",)

@@ -1,0 +1,171 @@
+"""What form a student's object file must have, so that the kernel it is linked into is still ours.
+
+The linker lets an object do more than define functions: take over a name (weak and common symbols, quoted names that
+become code elsewhere), put bytes where they are executed or read by others (sections of its own, code among data), or
+choose at run time (ifunc, constructors). A compiler makes none of this of plain C, so all of it is refused:
+
+    sections     .text, .data, .bss and .rodata, each with the flags that a compiler gives it
+    symbols      strong, with plain names, functions in .text; for others to use only what lab.toml's `defines` names,
+                 and the entry of each file that `registers` names
+    relocations  of code: calls go to the beginning of a function, in .text
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from elftools.elf.constants import SH_FLAGS
+from elftools.elf.enums import ENUM_RELOC_TYPE_i386 as RELOCATIONS
+
+from tidemark.grade.build.elf import (
+    ABSOLUTE,
+    FILE,
+    FUNCTION,
+    GLOBAL,
+    LOCAL,
+    SECTION,
+    UNDEFINED,
+    Elf,
+    Placed,
+    Section,
+    Symbol,
+)
+from tidemark.grade.model import Lab
+
+PLAIN = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
+PLAIN_LOCAL = re.compile(r"[A-Za-z_.][A-Za-z_0-9.]*")
+READ, WRITE, RUN = SH_FLAGS.SHF_ALLOC, SH_FLAGS.SHF_WRITE, SH_FLAGS.SHF_EXECINSTR
+MERGED = SH_FLAGS.SHF_MERGE | SH_FLAGS.SHF_STRINGS
+LOADED = {".text": READ | RUN, ".data": READ | WRITE, ".bss": READ | WRITE, ".rodata": READ}
+KINDS = ("STT_NOTYPE", "STT_OBJECT", FUNCTION, SECTION, FILE)
+OTHERS = re.compile(r"\.(comment|note\.GNU-stack|debug_\w+|rel\.[\w.]+|symtab|strtab|shstrtab|eh_frame)|")
+FOLDERS = {"kernel/mm/policy": "policy", "kernel/mm/guard": "guard"}
+CALL, ADDRESS = (RELOCATIONS["R_386_PC32"], RELOCATIONS["R_386_PLT32"]), RELOCATIONS["R_386_32"]
+# Of struct vm_param, and where struct vm_policy and struct vm_guard point to an array of it.
+WORD, PARAMS, PARAM_SIZE = 4, 12, 24
+BACK = -4  # a call counts from the end of its four bytes
+
+
+def entry_of(file: str) -> re.Pattern[str]:
+    """The name that VM_POLICY or VM_GUARD gives to what a file registers."""
+    path = Path(file)
+    return re.compile(rf"vm_{FOLDERS.get(str(path.parent), '')}_in_{re.sub('[-.]', '_', path.stem)}_\w+")
+
+
+def may_define(lab: Lab, file: str, name: str) -> bool:
+    """May this file define this global name?"""
+    return name in lab.defines or (file in lab.registers and bool(entry_of(file).fullmatch(name)))
+
+
+def offences(lab: Lab, file: str, part: Elf) -> list[str]:
+    """What is wrong with the form of the object of a file, in sentences; none: all is well."""
+    found = [*of_sections(part), *of_symbols(lab, file, part), *of_relocations(part)]
+    return [f"{file}: {text}" for text in dict.fromkeys(found)]
+
+
+def of_sections(part: Elf) -> Iterator[str]:
+    """Sections that are not a compiler's."""
+    named = {symbol.section for symbol in part.symbols if symbol.placed}
+    for number, section in enumerate(part.sections):
+        kind = "." + section.name.split(".")[1] if section.name.startswith(".") else ""
+        if not section.is_loaded:
+            if not OTHERS.fullmatch(section.name):
+                yield f"it has a section {section.name!r}; use no attributes that name sections"
+        elif kind not in LOADED or section.flags & ~(MERGED if kind == ".rodata" else 0) != LOADED[kind]:
+            yield f"it has a section {section.name!r} that is no ordinary one; use no attributes that name sections"
+        elif section.is_code and section.size and number not in named:
+            yield f"its section {section.name!r} has code without a name"
+
+
+def of_symbols(lab: Lab, file: str, part: Elf) -> Iterator[str]:
+    """Symbols that are weak, common, out of place, oddly named, or not the lab's."""
+    files = [symbol.name for symbol in part.symbols if symbol.kind == FILE]
+    if files != [Path(file).name]:
+        yield f"it says that it was made from {', '.join(files) or 'nothing'}; use no directives of the assembler"
+    for symbol in part.symbols:
+        if symbol.kind in (FILE, SECTION) or not symbol.name:
+            continue
+        plain = PLAIN_LOCAL if symbol.binding == LOCAL else PLAIN
+        if not plain.fullmatch(symbol.name):
+            yield f"it has a symbol {symbol.name!r}, which is no name of C"
+        elif symbol.binding not in (LOCAL, GLOBAL):
+            yield f"{symbol.name} is weak, or of another binding; a definition must be an ordinary one"
+        elif symbol.section == UNDEFINED:
+            continue
+        elif out_of_place(symbol, part):
+            yield f"{symbol.name} {out_of_place(symbol, part)}"
+        elif symbol.binding == LOCAL and symbol.name in lab.may_store:
+            yield f"{symbol.name} is a name of the kernel's; choose another"
+        elif symbol.binding == GLOBAL and not may_define(lab, file, symbol.name):
+            yield f"it defines {symbol.name}, which the assignment does not ask for: make it static"
+    entries = sum(bool(entry_of(file).fullmatch(s.name)) for s in part.symbols if s.section != UNDEFINED)
+    if file in lab.registers and entries != 1:
+        yield f"it registers {entries} policies or guards, not one"
+
+
+def out_of_place(symbol: Symbol, part: Elf) -> str:
+    """What is wrong with where a symbol lies, or with its kind; empty: nothing."""
+    if symbol.section == ABSOLUTE or not isinstance(symbol.section, int):
+        return "lies in no section: it is a common variable or a number; compile with the tree's own Makefile"
+    section: Section = part.sections[symbol.section]
+    if symbol.kind not in KINDS:
+        return "is neither a function nor a variable that a compiler makes of plain C"
+    if symbol.kind == FUNCTION and not section.is_code:
+        return f"is a function in {section.name}"
+    if symbol.kind == "STT_OBJECT" and section.is_code:
+        return f"is a variable in {section.name}"
+    return ""
+
+
+def of_relocations(part: Elf) -> Iterator[str]:
+    """Places that the linker would fill in with something else than an address, or a call to no function's start."""
+    for each in part.relocations:
+        code, symbol = part.sections[each.section].is_code, each.symbol
+        home = part.sections[symbol.section] if isinstance(symbol.section, int) else None
+        if each.kind not in (*CALL, ADDRESS) or (each.kind in CALL and not code):
+            yield f"its {part.sections[each.section].name} asks the linker for more than an address (kind {each.kind})"
+        elif each.kind in CALL and home is not None and not home.is_code:
+            yield f"its code calls {symbol.name or home.name}, which is data"
+        elif each.kind in CALL and symbol.section == UNDEFINED and each.addend != BACK:
+            yield f"its code calls into the middle of {symbol.name}"
+
+
+def repeated(names: list[str]) -> list[str]:
+    """Names that occur more than once."""
+    return [name for name, count in Counter(names).items() if count > 1]
+
+
+def foreign_parameters(kernel: Elf, entry: int, own: Placed) -> Iterator[str]:
+    """The parameters of what is registered whose values are not the file's own variables."""
+    at = kernel.word_at(kernel.word_at(entry) + PARAMS)
+    while at and kernel.word_at(at):
+        value = kernel.word_at(at + WORD)
+        if not any(low <= value <= high - WORD for low, high in own.data):
+            yield kernel.string_at(kernel.word_at(at))
+        at += PARAM_SIZE
+
+
+def registration_offences(lab: Lab, kernel: Elf, own: Mapping[str, Placed]) -> list[str]:
+    """What the lab's files register in the linked kernel, held against the names that the lab gives; each policy and
+    each guard must be there once. `own`: where the files' code and data lie."""
+    found: list[str] = []
+    names: dict[str, list[str]] = {"policy": [], "guard": []}
+    for name, address in kernel.globals.items():
+        kind = re.match(r"vm_(policy|guard)_in_", name)
+        if kind:
+            names[kind[1]].append(kernel.string_at(kernel.word_at(kernel.word_at(address))))
+    for file, wanted in lab.registers.items():
+        (entry,) = (value for name, value in kernel.globals.items() if entry_of(file).fullmatch(name))
+        said = kernel.string_at(kernel.word_at(kernel.word_at(entry)))
+        if said != wanted:
+            found.append(f"{file}: it registers {said!r}; the assignment asks for {wanted!r}")
+        section = kernel.section_at(kernel.word_at(entry))
+        if section is None or section.is_writable:
+            found.append(f"{file}: what it registers can be changed while it runs: make the struct const")
+        for name in foreign_parameters(kernel, entry, own[file]):
+            found.append(f"{file}: its parameter {name} is no variable of its own")
+    twice = [f"{kind} {name!r} is registered twice" for kind in names for name in repeated(names[kind])]
+    return found + twice

@@ -1,0 +1,165 @@
+"""The handout's questions: what students answered in words, and the points that a person gave.
+
+    NAME/answers.md    what was handed in, as labs/LAB/answers.md: a heading for each question, such as "## 2"
+    rubric.csv         a row for each student and question: name, question, points, remark; points are yours to fill in
+    rubric.txt         to read beside it: each question with its rubric, and below what everybody answered
+    NAME/written.txt   for the student: the own answers, points and remarks
+
+An answer that is not there has 0 points without being read. One that is there has none until somebody gave them, and
+until then there is no sum.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tidemark.errors import LabError
+from tidemark.files import write_atomically, write_csv
+from tidemark.grade.hand_back.text import clean, indented, number, share
+from tidemark.grade.model import Lab, Question
+
+ANSWERS, TABLE, PAGE, WRITTEN = "answers.md", "rubric.csv", "rubric.txt", "written.txt"
+COLUMNS = ("name", "question", "points", "remark")
+HEADING = re.compile(r"^#+\s*(?:question\s+)?([\w.-]+?)[.:)]?(?:\s.*)?$", re.IGNORECASE)
+FORMULA = tuple("=+-@\t")
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Points that a person gave for an answer, or none yet; and what was remarked."""
+
+    points: float | None
+    remark: str = ""
+
+
+Marks = dict[tuple[str, str], Mark]  # (student, question)
+Answers = Mapping[str, Mapping[str, str]]  # student, question
+
+
+def split(text: str, questions: Iterable[Question]) -> dict[str, str]:
+    """The answers by question, as they may be shown; those that are empty are left out."""
+    known = {question.name for question in questions}
+    found: dict[str, list[str]] = {}
+    name = ""
+    for line in text.splitlines():
+        heading = HEADING.match(line)
+        if heading and heading[1] in known:
+            name = heading[1]
+        elif name:
+            found.setdefault(name, []).append(line)
+    answers = {name: clean("\n".join(lines)).strip("\n") for name, lines in found.items()}
+    return {name: answer for name, answer in answers.items() if answer.strip()}
+
+
+def answers_in(folder: Path, lab: Lab) -> dict[str, dict[str, str]]:
+    """Everybody's answers in a folder of grades; a student who answered nothing has an empty row."""
+    students = sorted(path.parent for path in folder.glob("*/submission.json"))
+    return {student.name: answers_of(student / ANSWERS, lab) for student in students}
+
+
+def answers_of(path: Path, lab: Lab) -> dict[str, str]:
+    """One student's."""
+    data = path.read_bytes() if path.is_file() else b""
+    return split(data.decode("utf-8", "replace"), lab.questions)
+
+
+def as_cell(text: str) -> str:
+    """A text that no spreadsheet takes for a formula."""
+    return f"'{text}" if text.startswith(FORMULA) else text
+
+
+def from_cell(text: str) -> str:
+    """What as_cell was given."""
+    return text[1:] if text[:1] == "'" and text[1:].startswith(FORMULA) else text
+
+
+def mark_of(row: Mapping[str, str | None], most: Mapping[str, float], where: str) -> Mark:
+    """One row's mark. LabError for points that the question does not have."""
+    question, given = row["question"] or "", (row["points"] or "").strip()
+    if question not in most:
+        raise LabError(f"{where}: there is no question {question!r}; there are {', '.join(most)}")
+    try:
+        points = float(given.replace(",", ".")) if given else None
+    except ValueError:
+        points = math.nan
+    if points is not None and not 0 <= points <= most[question]:
+        raise LabError(f"{where}: points are {given!r}; question {question} has 0 to {number(most[question])}")
+    return Mark(points, from_cell(row.get("remark") or ""))
+
+
+def load(path: Path, lab: Lab) -> Marks:
+    """rubric.csv; nothing when it is not there. LabError says which line cannot be used."""
+    if not path.is_file():
+        return {}
+    most = {question.name: question.points for question in lab.questions}
+    marks: Marks = {}
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        rows = csv.DictReader(file)
+        if not set(COLUMNS[:3]) <= set(rows.fieldnames or ()):
+            raise LabError(f"{path}: it must have the columns {', '.join(COLUMNS)}")
+        for row in rows:
+            where = f"{path}, line {rows.line_num}"
+            key = from_cell(row["name"] or ""), row["question"] or ""
+            if key in marks:
+                raise LabError(f"{where}: {key[0]}, question {key[1]} is there twice")
+            marks[key] = mark_of(row, most, where)
+    return marks
+
+
+def save(path: Path, lab: Lab, students: Iterable[str], marks: Marks) -> None:
+    """Write rubric.csv, at once: every student with every question, and what is known of others."""
+    wanted = dict.fromkeys([(name, question.name) for name in students for question in lab.questions])
+    rows = []
+    for name, question in [*wanted, *(key for key in marks if key not in wanted)]:
+        mark = marks.get((name, question), Mark(None))
+        points = "" if mark.points is None else number(mark.points)
+        rows.append({"name": as_cell(name), "question": question, "points": points, "remark": as_cell(mark.remark)})
+    write_csv(path, rows, COLUMNS)
+
+
+def mark_for(question: Question, name: str, answers: Mapping[str, str], marks: Marks) -> Mark:
+    """What a student has for a question: what was given, or 0 for no answer."""
+    mark = marks.get((name, question.name), Mark(None))
+    return Mark(0.0, mark.remark or "no answer") if mark.points is None and question.name not in answers else mark
+
+
+def asked(question: Question) -> str:
+    """A question as its heading."""
+    return f"{question.name} ({number(question.points)} points)  {question.text}"
+
+
+def page(lab: Lab, answers: Answers, marks: Marks) -> str:
+    """Question by question: the rubric, then everybody's answers."""
+    lines: list[str] = []
+    for question in lab.questions:
+        lines += [asked(question), *(f"  - {line}" for line in question.rubric), ""]
+        for name, given in answers.items():
+            mark = mark_for(question, name, given, marks)
+            points = "no points yet" if mark.points is None else share(mark.points, question.points)
+            lines += [f"  {name}: {points}", indented(given.get(question.name, "(no answer)"), " " * 6), ""]
+    return "\n".join(lines)
+
+
+def for_student(lab: Lab, name: str, answers: Mapping[str, str], marks: Marks) -> str:
+    """A student's own answers with points and remarks; the rubric is not in it."""
+    lines: list[str] = []
+    for question in lab.questions:
+        mark = mark_for(question, name, answers, marks)
+        points = "no points yet" if mark.points is None else share(mark.points, question.points)
+        remark = f": {clean(mark.remark)}" if mark.remark else ""
+        lines += [asked(question), indented(answers.get(question.name, "(no answer)")), f"  {points}{remark}", ""]
+    return "\n".join(lines)
+
+
+def write(folder: Path, lab: Lab, answers: Answers, marks: Marks) -> None:
+    """Write rubric.csv, rubric.txt, and every student's written.txt."""
+    save(folder / TABLE, lab, answers, marks)
+    write_atomically(folder / PAGE, page(lab, answers, marks).encode("utf-8", "replace"))
+    for name, given in answers.items():
+        text = for_student(lab, name, given, marks)
+        write_atomically(folder / name / WRITTEN, text.encode("utf-8", "replace"))

@@ -1,0 +1,37 @@
+"""Kind `quiz`: one answer about the student's own string, against the key.
+
+Tests of this kind are made of the table [quiz] of lab.toml, one for each question, when the secret folder has the
+course's secret. The keys are computed anew, from the secret and the name of the submission: whose name stands in the
+file of answers does not matter, except for what is said.
+
+Options:
+    question    its name
+"""
+
+from __future__ import annotations
+
+from tidemark.errors import LabError
+from tidemark.grade.judge.quiz import sheet
+from tidemark.grade.judge.quiz.personal import drawn, plain_name
+from tidemark.grade.model import Test, Verdict, right, wrong
+from tidemark.grade.witness.machine import Machine
+
+
+def judge(test: Test, machine: Machine) -> Verdict:
+    """Read the answer, and compare. The key is not told."""
+    quiz, personal, name = machine.lab.quiz, machine.lab.personal, str(test.options["question"])
+    assert quiz and personal, "lab.load makes no such test without them"
+    path = machine.tree / machine.lab.quiz_answers
+    if not path.is_file():
+        return wrong(f"{machine.lab.quiz_answers}: not handed in; `make quiz LAB={machine.lab.name}` writes it")
+    try:
+        whose, answers = sheet.answered(path)
+    except LabError as error:
+        return wrong(str(error))
+    if plain_name(whose) != plain_name(personal.student):
+        return wrong(f"{path.name} is that of {whose[:60]!r}; this is the submission of {personal.student!r}")
+    if name not in answers:
+        return wrong("not answered")
+    asked = drawn(machine.release, machine.lab.name, quiz, personal).asked
+    key = next(each.key for each in asked if each.name == name)
+    return right() if answers[name] == key else wrong(f"{answers[name]} is not the answer")

@@ -1,0 +1,134 @@
+"""A string of references for each student, drawn from a course's secret and the student's name.
+
+The same secret, lab and name always give the same string and the same questions, so nothing has to be kept: who grades
+draws them again. Who does not know the secret can draw nothing. All strings are equally hard: candidates are drawn one
+after the other (HMAC-SHA256 of name and number), and the first is taken whose faults lie in the lab's band, with which
+the policies differ often enough, and about which all questions can be asked.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import hmac
+import re
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tidemark.errors import BAD_INPUT, FAILED, USAGE, LabError
+from tidemark.grade.build.tree import MANIFEST
+from tidemark.grade.judge import expected
+from tidemark.grade.judge.quiz import questions, window
+from tidemark.grade.judge.quiz.questions import Question
+from tidemark.grade.judge.quiz.runs import Run, simulate
+from tidemark.grade.model import Personal, Quiz
+
+LEAST_SECRET, MOST_SECRET = 16, 4096  # bytes
+LOCALITY = 4  # pages that are popular for a while
+PHASES = 3
+MOST_CANDIDATES = 2000
+SCHEMA = "tidemark-quiz/1"
+
+KINDS: dict[str, Callable[[Run], Question | None]] = {**questions.KINDS, **window.KINDS}
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A student's own: the string, and by name the questions about it."""
+
+    string: tuple[int, ...]
+    asked: tuple[Question, ...]
+
+
+class Draw:
+    """Numbers by chance, the same ones for the same secret and words."""
+
+    def __init__(self, secret: bytes, *words: str) -> None:
+        self.secret, self.text, self.number = secret, "\0".join(words), 0
+
+    def below(self, limit: int) -> int:
+        """A number from 0 to limit - 1."""
+        self.number += 1
+        digest = hmac.new(self.secret, f"{self.text}\0{self.number}".encode(), hashlib.sha256).digest()
+        return int.from_bytes(digest[:8], "big") % limit
+
+
+def read_secret(path: Path) -> bytes:
+    """The secret in a file, without the blanks around it. LabError when there is none, or it could be guessed."""
+    try:
+        secret = path.read_bytes().strip()
+    except OSError as error:
+        raise LabError(f"{path} cannot be read: {error.strerror}", BAD_INPUT) from None
+    if not LEAST_SECRET <= len(secret) <= MOST_SECRET:
+        raise LabError(
+            f"{path} has {len(secret)} bytes; a secret has {LEAST_SECRET} to {MOST_SECRET:,}: `openssl rand -hex 16`",
+            BAD_INPUT,
+        )
+    return secret
+
+
+def plain_name(name: str) -> str:
+    """What tells names apart: letters and digits in lower case, without accents; "Zoë Ng" and "zoe_ng" are zoe-ng."""
+    letters = (c for c in unicodedata.normalize("NFKD", name.casefold()) if not unicodedata.combining(c))
+    return "-".join("".join(c if c.isalnum() else " " for c in letters).split())
+
+
+def owner(submission: str) -> str:
+    """Whose a submission is, by its name; Moodle adds a number and more to it."""
+    return re.sub(r"_\d+_assignsubmission.*$", "", submission)
+
+
+def candidate(draw: Draw, quiz: Quiz) -> tuple[int, ...]:
+    """A string: two of three references go to a few pages, others after a third of it; none twice in a row."""
+    string: list[int] = []
+    while len(string) < quiz.refs:
+        if len(string) % -(-quiz.refs // PHASES) == 0:
+            first = draw.below(quiz.pages)
+        popular = draw.below(3) < 2
+        page = 1 + ((first + draw.below(LOCALITY)) % quiz.pages if popular else draw.below(quiz.pages))
+        if not string or page != string[-1]:
+            string.append(page)
+    return tuple(string)
+
+
+def run_of(tree: Path, quiz: Quiz, string: tuple[int, ...], draw: Draw) -> Run:
+    """All that is to be known about a string; a quiz about windows needs no policy."""
+    if quiz.tau:
+        return Run(quiz, string, draw.below)
+    simulators = [expected.simulator(tree, policy) for policy in (quiz.policy, quiz.rival)]
+    mine, rival = (simulate(program, string, quiz.frames) for program in simulators)
+    return Run(quiz, string, draw.below, mine, rival, functools.partial(simulate, simulators[0], frames=quiz.frames))
+
+
+def is_as_hard(run: Run) -> bool:
+    """Is the string within the lab's band, and do the policies differ on it?"""
+    low, high = run.quiz.faults
+    return low <= run.faults() <= high and run.differing() >= run.quiz.differ
+
+
+def drawn_from(tree: Path, quiz: Quiz, draw: Draw) -> Drawn | None:
+    """One candidate; None when it will not do."""
+    run = run_of(tree, quiz, candidate(draw, quiz), draw)
+    if not is_as_hard(run):
+        return None
+    asked = [KINDS[name](run) for name in quiz.questions]
+    return Drawn(run.string, tuple(each for each in asked if each)) if all(asked) else None
+
+
+@functools.lru_cache(maxsize=1024)
+def drawn(tree: Path, lab: str, quiz: Quiz, personal: Personal) -> Drawn:
+    """A student's quiz in a lab, by the solutions of `tree`. LabError for a student's release, which has none, for a
+    name without letters, and for a lab whose band is never met.
+    """
+    if (tree / MANIFEST).exists():
+        raise LabError("this tree is a student's release, without solutions: it cannot make or grade quizzes", USAGE)
+    name = plain_name(personal.student)
+    if not name:
+        raise LabError(f"{personal.student!r} is no name", USAGE)
+    for number in range(MOST_CANDIDATES):
+        found = drawn_from(tree, quiz, Draw(personal.secret, SCHEMA, lab, name, str(number)))
+        if found:
+            return found
+    raise LabError(f"lab {lab}: of {MOST_CANDIDATES} strings none is as [quiz] in lab.toml wants it", FAILED)

@@ -1,0 +1,125 @@
+"""The two files of a quiz: the sheet, which a student is given, and the answers, which the student hands in.
+
+labs/LAB/quiz.toml has the name, the string and the questions as text; labs/LAB/quiz-answers.toml name and numbers.
+Neither holds a key or the secret.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tidemark.errors import BAD_INPUT, LabError
+from tidemark.files import write_atomically
+from tidemark.grade.judge.quiz.personal import SCHEMA, Drawn
+from tidemark.grade.model import Quiz
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+SHEET, ANSWERS = "quiz.toml", "quiz-answers.toml"
+MOST_BYTES = 64 << 10
+MOST = 1_000_000
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """What a student is given: `how` says what the string is for; the questions' texts by name."""
+
+    lab: str
+    name: str
+    string: str
+    how: str
+    questions: Mapping[str, str]
+
+
+def answers_file(lab: str) -> str:
+    """Where the answers lie in a tree."""
+    return f"labs/{lab}/{ANSWERS}"
+
+
+def quoted(text: str) -> str:
+    """A text as TOML has it."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def how(quiz: Quiz, string: str) -> str:
+    """What the string is for."""
+    if quiz.tau:
+        return f"Each reference takes the same time, and tau is {quiz.tau} references, that of the moment included."
+    return f'make sim VM={quiz.policy} FRAMES={quiz.frames} EXPLAIN=1 TRACE="{string}"'
+
+
+def text_of(lab: str, name: str, quiz: Quiz, drawn: Drawn) -> str:
+    """The sheet of a student, as TOML."""
+    string = " ".join(map(str, drawn.string))
+    lines = [
+        f"# A quiz. This file belongs into the tree as labs/{lab}/{SHEET}; `make quiz LAB={lab}` asks its questions.",
+        f"schema = {quoted(SCHEMA)}",
+        f"lab = {quoted(lab)}",
+        f"name = {quoted(name)}",
+        f"string = {quoted(string)}",
+        f"how = {quoted(how(quiz, string))}",
+        "",
+        "[questions]",
+        *(f"{each.name} = {quoted(each.text)}" for each in drawn.asked),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def load(path: Path) -> dict[str, Any]:
+    """A TOML file. LabError in one line when it is none."""
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise LabError(f"{path.name} cannot be read: it is larger than {MOST_BYTES >> 10} KiB", BAD_INPUT)
+        return tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise LabError(f"{path.name} cannot be read: {error.strerror}", BAD_INPUT) from None
+    except (ValueError, RecursionError) as error:
+        said = " ".join(str(error).split())
+        raise LabError(f"{path.name} cannot be read: {said}", BAD_INPUT) from None
+
+
+def read(path: Path, lab: str) -> Sheet:
+    """The sheet in a tree. LabError when there is none, or another lab's."""
+    if not path.is_file():
+        raise LabError(f"there is no {path}: if your course has quizzes, you were given this file", BAD_INPUT)
+    found = load(path)
+    texts = [found.get(key) for key in ("name", "string", "how")]
+    questions = found.get("questions")
+    if found.get("schema") != SCHEMA or found.get("lab") != lab:
+        raise LabError(f"{path} is no sheet of a quiz in lab {lab}", BAD_INPUT)
+    if not all(isinstance(text, str) for text in texts) or not isinstance(questions, dict) or not questions:
+        raise LabError(f"{path} is damaged: take the file that you were given", BAD_INPUT)
+    name, string, how_ = map(str, texts)
+    return Sheet(lab, name, string, how_, {key: str(text) for key, text in questions.items()})
+
+
+def number(text: str) -> int | None:
+    """The whole number from 0 to MOST that a text is; None: it is none."""
+    return int(text) if re.fullmatch(r"[0-9]{1,7}", text.strip()) and int(text) <= MOST else None
+
+
+def answered(path: Path) -> tuple[str, dict[str, int]]:
+    """(name, answers by question) in a file of answers; those that are no whole numbers count as not given. LabError
+    when it cannot be read.
+    """
+    found = load(path)
+    name, answers = found.get("name"), found.get("answers", {})
+    if not isinstance(name, str) or not isinstance(answers, dict):
+        raise LabError(f"{path.name} is damaged: it has no name, or no answers", BAD_INPUT)
+    return name, {key: value for key, value in answers.items() if type(value) is int and 0 <= value <= MOST}
+
+
+def write(path: Path, sheet: Sheet, answers: Mapping[str, int]) -> None:
+    """Write the answers, in the order of the questions."""
+    lines = [f"lab = {quoted(sheet.lab)}", f"name = {quoted(sheet.name)}", "", "[answers]"]
+    lines += [f"{key} = {answers[key]}" if key in answers else f"# {key} =" for key in sheet.questions]
+    write_atomically(path, "\n".join(lines) + "\n")

@@ -1,0 +1,83 @@
+"""A first difference, made short: the string and the frames that are left when nothing more can go, seen in the
+simulator and then in the kernel. What is right says the reference solution, or, in a student's release, the textbook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from tidemark.grade.judge import expected, textbook
+from tidemark.grade.judge.expected import Decision
+from tidemark.grade.judge.shortest import shortest
+from tidemark.grade.model import Outcome, Test
+from tidemark.grade.witness.machine import Machine
+from tidemark.grade.witness.playback import Playback, play
+
+Decides = Callable[[Sequence[int], int], list[Decision]]
+
+
+@dataclass(frozen=True)
+class Shorter:
+    """A string, frames that are empty when it begins, and a sentence about its last reference."""
+
+    pages: list[int]
+    frames: int
+    says: str
+
+
+def model_of(machine: Machine, test: Test) -> Decides | None:
+    """What is right for any string; None: nobody here knows."""
+    name, parameters = expected.model_of(test), expected.options_of(test)[2]
+    if name in textbook.MODELS:
+        return textbook.MODELS[name]
+    if not machine.has_solutions:
+        return None
+    program = expected.simulator(machine.release, name)
+    return lambda pages, frames: expected.simulated(program, pages, frames, parameters)
+
+
+def difference(own: Sequence[Decision], right: Sequence[Decision]) -> int | None:
+    """The index of the first reference for which another page leaves; None too when not all could be compared."""
+    pairs = enumerate(zip(own, right))
+    at = next((at for at, (mine, due) in pairs if mine.victim != due.victim), None)
+    return at if len(own) == len(right) else None
+
+
+def in_kernel(machine: Machine, test: Test, pages: Sequence[int], frames: int, own: Decision) -> bool:
+    """Does the kernel send away the same page at the last reference as the simulator does?"""
+    policy, _, parameters = expected.options_of(test)
+    played = play(machine, policy, pages, frames, parameters)
+    if played.boot.outcome is not Outcome.RIGHT:
+        return False
+    return played.victims.get(len(pages) - 1, []) == ([] if own.victim is None else [own.victim])
+
+
+def sentence(page: int, at: int, due: Decision, mine: Decision) -> str:
+    """What differs."""
+    yours = "no page left" if mine.victim is None else f"yours {mine.victim}"
+    wanted = "none" if due.victim is None else f"victim page {due.victim}"
+    return f"there, at reference {at + 1}, to page {page}: expected {wanted}, {yours}"
+
+
+def find(machine: Machine, test: Test, playback: Playback, at: int, own: Decides) -> Shorter | None:
+    """A shorter string on which the policy `own` goes wrong as it did in the playback, at the reference `at`; None:
+    there is none, or the kernel does not confirm it.
+    """
+    right, frames = model_of(machine, test), int(test.options["frames"])
+    if not right:
+        return None
+
+    def goes_wrong(pages: Sequence[int], few: int) -> bool:
+        return difference(own(pages, few), right(pages, few)) is not None
+
+    string = playback.string[: at + 1]
+    found = shortest(string, frames, goes_wrong) or shortest((*playback.prefix, *string), frames, goes_wrong)
+    if not found:
+        return None
+    pages, few = found
+    mine, due = own(pages, few), right(pages, few)
+    last = difference(mine, due)
+    if last is None or last != len(pages) - 1 or not in_kernel(machine, test, pages, few, mine[last]):
+        return None
+    return Shorter(pages, few, sentence(pages[last], last, due[last], mine[last]))

@@ -1,0 +1,81 @@
+"""The shortest string, with the fewest frames, on which a policy does what it should not.
+
+Delta debugging (A. Zeller and R. Hildebrandt, "Simplifying and isolating failure-inducing input", IEEE Transactions on
+Software Engineering 28(2), 2002): pieces are left out as long as it still goes wrong, large ones first. What is asked
+is a simulator, which is quick; that the kernel does the same is looked at afterwards. How often it is asked is bounded,
+by a number and not by time, so that the same files always get the same message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+MOST_TRIES = 120
+FEW_FRAMES = (3, 4, 6, 8, 12)  # tried instead of what the test has; the kernel has no fewer
+
+GoesWrong = Callable[[Sequence[int], int], bool]
+
+
+class Tries:
+    """Asks, and counts: when there have been too many, nothing goes wrong any more."""
+
+    def __init__(self, goes_wrong: GoesWrong, most: int = MOST_TRIES) -> None:
+        self.goes_wrong, self.left = goes_wrong, most
+
+    def __call__(self, pages: Sequence[int], frames: int) -> bool:
+        if not pages or self.left <= 0:
+            return False
+        self.left -= 1
+        return self.goes_wrong(pages, frames)
+
+
+def renumbered(pages: Sequence[int]) -> list[int]:
+    """The same string with pages 1, 2, 3, ... in the order in which they first come."""
+    numbers: dict[int, int] = {}
+    return [numbers.setdefault(page, len(numbers) + 1) for page in pages]
+
+
+def without_pieces(pages: list[int], frames: int, tries: Tries) -> list[int]:
+    """Leave out pieces of the string, half as large each time, until no single reference can go."""
+    size = max(1, len(pages) // 2)
+    while True:
+        at, left = 0, len(pages)
+        while at < len(pages):
+            shorter = pages[:at] + pages[at + size :]
+            if tries(shorter, frames):
+                pages = shorter
+            else:
+                at += size
+        if size > 1:
+            size //= 2
+        elif len(pages) == left:
+            return pages
+
+
+def without_whole_pages(pages: list[int], frames: int, tries: Tries) -> list[int]:
+    """Leave out all references to a page."""
+    for page in sorted(set(pages), key=pages.count):
+        shorter = [each for each in pages if each != page]
+        if tries(shorter, frames):
+            pages = shorter
+    return pages
+
+
+def with_fewer_frames(pages: Sequence[int], frames: int, tries: Tries) -> int:
+    """The fewest frames of a few numbers with which it goes wrong, or else those that there are."""
+    return next((few for few in FEW_FRAMES if few < frames and tries(pages, few)), frames)
+
+
+def shortest(pages: Sequence[int], frames: int, goes_wrong: GoesWrong) -> tuple[list[int], int] | None:
+    """A string of which no reference can be left out, and frames; None: the simulator finds nothing wrong with it."""
+    tries = Tries(goes_wrong)
+    if not tries(pages, frames):
+        return None
+    frames = with_fewer_frames(pages, frames, tries)
+    short = without_pieces(list(pages), frames, tries)
+    short = without_pieces(without_whole_pages(short, frames, tries), frames, tries)
+    few = with_fewer_frames(short, frames, tries)
+    if few < frames:
+        short = without_pieces(short, few, tries)
+    again = renumbered(short)
+    return (again, few) if goes_wrong(again, few) else (short, few)

@@ -1,0 +1,29 @@
+"""A kernel of our files alone, with a lab's starter in the place of what was handed in: what a submission is compared
+with must not be the submission's to choose."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+
+from tidemark import qemu
+from tidemark.errors import FAILED, LabError
+from tidemark.grade.build import tree
+from tidemark.grade.build.workspace import tail
+from tidemark.grade.witness.machine import Machine
+
+STARTER, FOLDER = "starter", "ours"
+making = threading.Lock()
+
+
+def machine(students: Machine) -> Machine:
+    """The machine with that kernel, made once in a grading; nothing that it does is held against the student.
+    LabError when it cannot be built."""
+    ours = replace(students, tree=students.scratch / FOLDER, objects=(), boots=[])
+    with making:
+        if not ours.tree.is_dir():
+            tree.lay(students.release, students.lab, students.lab.folder / STARTER, ours.tree)
+            made = ours.make(qemu.KERNEL)
+            if made.status:
+                raise LabError(f"the starter of {students.lab.name} does not build:\n{tail(made.err)}", FAILED)
+    return ours

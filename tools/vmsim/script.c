@@ -1,0 +1,107 @@
+/*
+ * What a string of references cannot ask of a policy: locked pages, zones, few looks, pages that come back. Standard
+ * input says what happens, a line each, and every line is answered by one that ends with the pages
+ * whose accessed bits are set:
+ *
+ *	in PAGE ZONE		the page comes into memory, in that zone
+ *	use PAGE		a program uses it
+ *	lock, open PAGE		it may not leave, it may again
+ *	gone PAGE		its process has given it up
+ *	back PAGE		the core puts back what select gave
+ *	ask PRIORITY ZONES LOOKS	select, with zones as a mask; it answers with the page first, 0: none
+ *
+ * Pages have numbers from 1 on. A broken rule ends the program, as always (seam.c).
+ */
+#include "vmsim.h"
+
+#include "lib/printf.h"
+#include "lib/string.h"
+#include <stdio.h>
+
+static struct page *page_read(void)
+{
+	u32 number;
+
+	if (scanf("%u", &number) != 1 || !number || number > max_pfn)
+		exit(EXIT_USAGE);
+	return &mem_map[number - 1];
+}
+
+static u32 number_read(void)
+{
+	u32 number;
+
+	if (scanf("%u", &number) != 1)
+		exit(EXIT_USAGE);
+	return number;
+}
+
+static u32 number_of(const struct page *page)
+{
+	return page - mem_map + 1;
+}
+
+static void come(struct page *page)
+{
+	struct entry *entry;
+
+	page->flags = number_read() << PG_zone_shift;
+	page_set(page, PG_anon);
+	page_set(page, PG_dirty);
+	page->owner = &sim_mm;
+	page->index = number_of(page);
+	entry = entry_of(page);
+	*entry = (struct entry){ .page = page, .seen = true, .mapped = true };
+	sim_resident++;
+	policy_call_insert(page, &sim_mm, VM_IN_FAULT, page_id_of(page));
+}
+
+static u32 ask(void)
+{
+	u32 priority = number_read(), mask = number_read();
+	struct vm_scan scan = policy_scan(mask, priority);
+	struct page *page;
+
+	scan.allowance = number_read();
+	page = policy_call_select(&scan);
+	return page ? number_of(page) : 0;
+}
+
+static void perform(const char *word)
+{
+	struct page *page;
+
+	if (!strcmp(word, "ask")) {
+		printf("%u", ask());
+		return;
+	}
+	page = page_read();
+	if (!strcmp(word, "in"))
+		come(page);
+	else if (!strcmp(word, "use"))
+		page_set(page, PG_young);
+	else if (!strcmp(word, "lock"))
+		page_set(page, PG_locked);
+	else if (!strcmp(word, "open"))
+		page_clear(page, PG_locked);
+	else if (!strcmp(word, "gone"))
+		policy_call_remove(page, VM_OUT_FREED);
+	else if (!strcmp(word, "back"))
+		policy_call_putback(page, VM_PUT_NOSWAP);
+	else
+		exit(EXIT_USAGE);
+}
+
+void script_run(void)
+{
+	char word[8];
+
+	while (scanf("%7s", word) == 1) {
+		perform(word);
+		for (u32 i = 0; i < max_pfn; i++)
+			if (page_test(&mem_map[i], PG_young))
+				printf(" %u", i + 1);
+		putchar('\n');
+		fflush(stdout);
+	}
+}
