@@ -185,15 +185,19 @@ def test_classroom50_gets_the_grade_and_the_report(tmp_path: Path, saved: Path) 
 def test_gradescope_s_setup_unpacks_and_builds(tmp_path: Path) -> None:
     source = tmp_path / "root/source"
     (source / "secret").mkdir(parents=True)
-    (tmp_path / "Makefile").write_text("all:\n")
+    (tmp_path / "tree/build/kernel").mkdir(parents=True)
+    for name in ("Makefile", "build/tidemark.elf"):
+        (tmp_path / "tree" / name).write_text("all:\n")
     with tarfile.open(source / "tidemark.tar.gz", "w:gz") as archive:
-        archive.add(tmp_path / "Makefile", "tidemark/Makefile")
+        archive.add(tmp_path / "tree", "tidemark")
     for name in ("apt-get", "make"):
         (tmp_path / name).write_text(f'#!/bin/sh\necho {name} "$*" >>{tmp_path}/called\n')
         (tmp_path / name).chmod(0o755)
     env = {**os.environ, "PATH": f"{tmp_path}:/usr/bin:/bin", "AUTOGRADER_ROOT": str(tmp_path / "root")}
     done = run(AUTOGRADER / "gradescope/setup.sh", cwd=tmp_path, env=env)
     assert done.returncode == 0, done.stderr
+    for name in ("kernel", "tidemark.elf"):
+        assert stat.S_IMODE((source / "tidemark/build" / name).stat().st_mode) & 0o007 == 0
     assert (source / "tidemark/Makefile").exists() and stat.S_IMODE((source / "secret").stat().st_mode) & 0o077 == 0
     assert (tmp_path / "called").read_text().endswith("make -C tidemark grade-base\n")
 

@@ -9,9 +9,10 @@ import pytest
 from grading import graded, messages, solution
 from soak import soak_but
 from tidemark import qemu
-from tidemark.grade import grading
+from tidemark.grade import grading, model
+from tidemark.grade.build import object_rules
 from tidemark.grade.intake import lab
-from tidemark.grade.model import Lab, Test, Verdict
+from tidemark.grade.model import Verdict
 from tidemark.grade.witness.machine import Machine
 from trials import changed, trial
 
@@ -67,7 +68,9 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Machine:
         (made.tree / LAID / f"{name}.c").write_text((FOLDER / f"{name}.c").read_text())
     built = made.make(*grading.KERNEL)
     assert built.status == 0, built.err
-    return replace(made, objects=tuple(f"build/{LAID}/{name}.o" for name in POLICIES))
+    laid = {f"{LAID}/{name}.c": name for name in POLICIES}
+    theirs = replace(CLOCK, files=tuple(laid), registers=laid)
+    return replace(made, lab=theirs, objects=object_rules.objects(theirs))
 
 
 def model_of(policy: str) -> str:
@@ -75,16 +78,16 @@ def model_of(policy: str) -> str:
     return policy.partition("_")[0]
 
 
-def tests_of(assignment: Lab, policy: str) -> list[Test]:
+def asked_of(policy: str) -> list[model.Test]:
     """The lab's tests of a policy, put to another form of it."""
     found = []
-    for test in assignment.tests:
+    for test in CLOCK.tests:
         if test.options["policy"] == model_of(policy):
             found.append(replace(test, options=dict(test.options) | {"policy": policy, "like": model_of(policy)}))
     return found
 
 
-def judged(tried: Machine, test: Test) -> Verdict:
+def judged(tried: Machine, test: model.Test) -> Verdict:
     tried.build_results.clear()
     grading.prepare(tried, [test])
     return grading.judge(test, tried)[0]
@@ -92,7 +95,7 @@ def judged(tried: Machine, test: Test) -> Verdict:
 
 @pytest.mark.parametrize("policy", soak_but(POLICIES, "clock_looks_first"))
 def test_other_form_does_what_it_is_asked(policy: str, tried: Machine) -> None:
-    for test in tests_of(CLOCK, policy):
+    for test in asked_of(policy):
         if test.kind == "asked":
             verdict = judged(tried, test)
             assert verdict.fraction == 1, f"{test.title}: {verdict.message}"
@@ -101,6 +104,6 @@ def test_other_form_does_what_it_is_asked(policy: str, tried: Machine) -> None:
 @pytest.mark.soak
 @pytest.mark.parametrize("policy", POLICIES)
 def test_other_form_gets_full_marks(policy: str, tried: Machine) -> None:
-    for test in tests_of(CLOCK, policy):
+    for test in asked_of(policy):
         verdict = judged(tried, test)
         assert verdict.fraction == 1, f"{test.title}: {verdict.message}"

@@ -10,10 +10,10 @@ import pytest
 from grading import messages, submission
 from soak import soak_but
 from tidemark import qemu
-from tidemark.grade import grading
+from tidemark.grade import grading, model
 from tidemark.grade.build.sandbox import best
 from tidemark.grade.intake import lab
-from tidemark.grade.model import Grade, Outcome, Test
+from tidemark.grade.model import Grade, Outcome
 
 pytestmark = pytest.mark.graded
 
@@ -51,7 +51,7 @@ def test_fifo_counts_when_clock_does_not_compile(tmp_path: Path) -> None:
 
 def test_a_test_is_about_the_file_of_its_policy_or_those_that_it_names() -> None:
     clock, thrashing = (lab.load(qemu.ROOT, name) for name in ("clock", "thrashing"))
-    assert clock.files_of(Test("", 1, "victims", {"policy": "fifo"})) == (FIFO,)
-    assert clock.files_of(Test("", 1, "runs")) == clock.files
+    assert clock.files_of(model.Test("", 1, "victims", {"policy": "fifo"})) == (FIFO,)
+    assert clock.files_of(model.Test("", 1, "runs")) == clock.files
     about = {test.kind: thrashing.files_of(test) for test in thrashing.tests if "speedup" not in test.title}
     assert about["guard"] == ("kernel/mm/guard/token.c",) and about["answers"] == ("labs/thrashing/answers.toml",)

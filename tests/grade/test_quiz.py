@@ -17,6 +17,7 @@ from tidemark.commands import grade
 from tidemark.commands import quiz as command
 from tidemark.errors import LabError
 from tidemark.grade import grading, isolation
+from tidemark.grade.build import object_rules
 from tidemark.grade.build.sandbox import best
 from tidemark.grade.hand_out import release
 from tidemark.grade.intake import lab
@@ -200,7 +201,7 @@ def test_code_that_does_not_compile_costs_no_answer(tmp_path: Path, secret: Path
     assignment = lab.load(qemu.ROOT, "clock", secret, ADA)
     (tmp_path / assignment.quiz_answers).parent.mkdir(parents=True)
     (tmp_path / assignment.quiz_answers).write_text(answers_of(ADA))
-    machine = Machine(assignment, tmp_path, qemu.ROOT, tmp_path, best(), ())
+    machine = Machine(assignment, tmp_path, qemu.ROOT, tmp_path, best(), object_rules.objects(assignment))
     made, _ = grading.judged(machine, 1, grading.silent)
     assert {one.verdict.outcome for one in made if one.test.kind != "quiz"} == {Outcome.NO_BUILD}
     assert [one.points for one in made if one.test.kind == "quiz"] == [1] * 5

@@ -13,7 +13,7 @@ from tidemark import qemu
 from tidemark.commands import options
 
 if TYPE_CHECKING:
-    from tidemark.grade.model import Grade
+    from tidemark.grade.model import Grade, Lab
 
 
 def no_quiz(lab: str, secret: Path | None) -> str:
@@ -21,6 +21,12 @@ def no_quiz(lab: str, secret: Path | None) -> str:
     if secret and (secret / "quiz.key").is_file():
         return "whose submission is it? --student NAME"
     return f"it takes the course's secret to grade it; labs/{lab}/handout.md says more"
+
+
+def tell_of_quiz(lab: Lab, secret: Path | None, quiet: bool) -> None:
+    """A line when the lab has a quiz and it was not graded."""
+    if lab.quiz and not lab.personal and not quiet:
+        print(f"no quiz ({lab.quiz.points:g} more points): {no_quiz(lab.name, secret)}")
 
 
 def store(made: Grade, json_: Path | None, plot: Path | None, show_hidden: bool) -> None:
@@ -110,7 +116,6 @@ def grade(
             only=test,
             student=whose,
         )
-    if assignment.quiz and not assignment.personal and not quiet:
-        print(f"no quiz ({assignment.quiz.points:g} more points): {no_quiz(lab, secret)}")
+    tell_of_quiz(assignment, secret, quiet)
     store(made, json_, plot, show_hidden)
     print(text.closing(made) if not quiet else text.score(made))
