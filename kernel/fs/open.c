@@ -44,10 +44,8 @@ int file_create(struct inode *inode, u32 flags, struct file **file)
 		return err;
 	}
 	inode_get(inode);
-	if (writes(inode, flags)) {
-		inode->nr_writers++;
-		inode->sb->nr_writers++;
-	}
+	if (writes(inode, flags))
+		inode_count_writers(inode, 1);
 	*file = f;
 	return 0;
 }
@@ -58,10 +56,8 @@ void file_free(struct file *f)
 		f->fops->release(f);
 	if (unlikely(f->inode->locks))
 		locks_release(f->inode, f);
-	if (writes(f->inode, f->flags)) {
-		f->inode->nr_writers--;
-		f->inode->sb->nr_writers--;
-	}
+	if (writes(f->inode, f->flags))
+		inode_count_writers(f->inode, -1);
 	inode_put(f->inode);
 	kmem_cache_free(file_cache, f);
 }

@@ -143,7 +143,7 @@ struct inode {
 	const struct file_operations *fops; /* NULL: cannot be opened (-ENXIO) */
 	struct inode *parent; /* where its name is; NULL: it has none. Not counted */
 	struct inode *mounted; /* directory: the root of what is mounted here; NULL: nothing */
-	u32 nr_writers; /* open files that may write to it: it is not executed */
+	u32 nr_writers; /* open files and regions that may write to it: it is not executed */
 	u32 nr_names; /* dentries that lead here */
 	struct file_lock *locks; /* held by programs */
 	struct pipe *pipe; /* FIFO: while it is open */
@@ -205,7 +205,7 @@ struct super_block {
 	u32 dev, block_size, block_bits;
 	u64 max_size; /* of a file, bytes */
 	bool read_only;
-	u32 nr_writers; /* files open for writing */
+	u32 nr_writers; /* those of its files */
 	bool swaps; /* its files are shared memory: they leave for the swap area (mm/cache/shmem.c) */
 	u32 nr_pages, max_pages; /* of shared memory, wherever they are; 0: no limit */
 	struct inode *root; /* with a reference */
@@ -359,6 +359,13 @@ void dev_register(const char *name, struct inode *inode);
 void dev_add_disks(void);
 /* The default operations of a FIFO, a device, a directory by mode and rdev; others: none. */
 void inode_set_special(struct inode *inode);
+
+/* So many more, or fewer, may write to it. */
+static inline void inode_count_writers(struct inode *inode, int n)
+{
+	inode->nr_writers += n;
+	inode->sb->nr_writers += n;
+}
 
 /* Its data or names have changed: mtime and ctime, turned into dates when somebody asks. */
 static inline void inode_touch(struct inode *inode)
