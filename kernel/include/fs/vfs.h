@@ -8,6 +8,7 @@
 #define FS_VFS_H
 
 #include "arch/time.h"
+#include "errno.h"
 #include "fs/path.h"
 #include "lib/list.h"
 #include "mm/cache.h"
@@ -143,7 +144,7 @@ struct inode {
 	const struct file_operations *fops; /* NULL: cannot be opened (-ENXIO) */
 	struct inode *parent; /* where its name is; NULL: it has none. Not counted */
 	struct inode *mounted; /* directory: the root of what is mounted here; NULL: nothing */
-	u32 nr_writers; /* open files that may write to it: it is not executed */
+	u32 nr_writers; /* open files and regions that may write to it: it is not executed */
 	u32 nr_names; /* dentries that lead here */
 	struct file_lock *locks; /* held by programs */
 	struct pipe *pipe; /* FIFO: while it is open */
@@ -205,7 +206,8 @@ struct super_block {
 	u32 dev, block_size, block_bits;
 	u64 max_size; /* of a file, bytes */
 	bool read_only;
-	u32 nr_writers; /* files open for writing */
+	bool closing; /* it is about to become read-only: nothing new is changed */
+	u32 nr_writers; /* those of its files, and changes of names and sizes that are under way */
 	bool swaps; /* its files are shared memory: they leave for the swap area (mm/cache/shmem.c) */
 	u32 nr_pages, max_pages; /* of shared memory, wherever they are; 0: no limit */
 	struct inode *root; /* with a reference */
@@ -359,6 +361,33 @@ void dev_register(const char *name, struct inode *inode);
 void dev_add_disks(void);
 /* The default operations of a FIFO, a device, a directory by mode and rdev; others: none. */
 void inode_set_special(struct inode *inode);
+
+/* May the file system be changed? 0 or -EROFS. */
+static inline int super_may_change(const struct super_block *sb)
+{
+	return unlikely(sb->read_only || sb->closing) ? -EROFS : 0;
+}
+
+/* A change begins that may sleep; when it is over, super_end_change. 0 or -EROFS. */
+static inline int super_begin_change(struct super_block *sb)
+{
+	int err = super_may_change(sb);
+
+	sb->nr_writers += !err;
+	return err;
+}
+
+static inline void super_end_change(struct super_block *sb)
+{
+	sb->nr_writers--;
+}
+
+/* So many more, or fewer, may write to it. */
+static inline void inode_count_writers(struct inode *inode, int n)
+{
+	inode->nr_writers += n;
+	inode->sb->nr_writers += n;
+}
 
 /* Its data or names have changed: mtime and ctime, turned into dates when somebody asks. */
 static inline void inode_touch(struct inode *inode)
