@@ -69,6 +69,13 @@ void file_free(struct file *f)
 	kmem_cache_free(file_cache, f);
 }
 
+bool file_may_be_direct(const struct inode *inode)
+{
+	if (inode_is_reg(inode))
+		return inode->state & INODE_STORED;
+	return (inode->mode & S_IFMT) == S_IFBLK;
+}
+
 /* May this inode be opened like that? */
 static int check_open(const struct inode *inode, u32 flags)
 {
@@ -80,7 +87,7 @@ static int check_open(const struct inode *inode, u32 flags)
 		return -EISDIR;
 	if (!inode_is_dir(inode) && flags & O_DIRECTORY)
 		return -ENOTDIR;
-	if (flags & O_DIRECT && inode_is_reg(inode) && !(inode->state & INODE_STORED))
+	if (flags & O_DIRECT && !file_may_be_direct(inode))
 		return -EINVAL;
 	if (flags & (O_ACCMODE | O_TRUNC) && inode_is_reg(inode) && super_may_change(inode->sb))
 		return -EROFS;

@@ -67,6 +67,21 @@ def test_low_memory_is_kept_from_programs(ratio: str, kept: int) -> None:
     assert kept <= free - zone(result, "DMA", "min") + 16 and (kept or free < 300)
 
 
+def test_percpu_pagelist_fraction_is_the_size_of_the_lists() -> None:
+    """A list fills where frames are given and taken, and then there is less free memory; 0: no lists."""
+    knob, look = f"{VM}/percpu_pagelist_fraction", "cat /proc/zoneinfo"
+    command = (
+        f"cat {knob}; {look}; echo 8 > {knob}; thrash 3 4096 2; {look}; echo 0 > {knob}; {look}; cat /proc/vm/check"
+    )
+    result = boot(command, mem="12M", swap="sim:ssd", vm="fifo").check_exit()
+    result.check_lines(["^0$", "lost=0 corrupt=0", "^ok$"])
+    expression = r"zone +DMA\n(?: .*\n)*? +managed +(\d+)\n(?: .*\n)*? +count: (\d+)\n +high: +(\d+)\n +batch: (\d+)"
+    before, on, after = ([int(n) for n in found] for found in re.findall(expression, result.console))
+    managed, nr, high, batch = on
+    assert before[1:] == after[1:] == [0, 0, 0]
+    assert (high, batch) == (managed // 8, min(managed // 8 // 4, 96)) and 0 < nr < high
+
+
 def test_one_request_for_more_than_there_is_is_refused() -> None:
     command = f"echo 0 > {VM}/overcommit_memory; hog 65536 1"
     result = boot(command, mem="16M", swap="sim:ssd,size=16M").check_exit(qemu.FAILED)
@@ -119,7 +134,10 @@ def test_panic_on_oom() -> None:
     assert "killed process" not in result.console
 
 
-@pytest.mark.parametrize("text", ["overcommit_memory 3", "page-cluster 6", "lowmem_reserve_ratio x", "panic_on_oom 2"])
+@pytest.mark.parametrize(
+    "text",
+    ["overcommit_memory 3", "page-cluster 6", "lowmem_reserve_ratio x", "panic_on_oom 2", "percpu_pagelist_fraction 7"],
+)
 def test_what_is_out_of_range_is_refused(text: str) -> None:
     name, value = text.split()
     boot(f"cat {VM}/{name}; echo {value} > {VM}/{name}").check_exit(qemu.FAILED).check_lines([".*Invalid argument"])

@@ -173,6 +173,7 @@ const struct tool name_tools[] = {
 	{ "stat", "usage: stat FILE...\nShow all that describes files.\n", 1, 0, run_stat },
 	{ "dd",
 	  "usage: dd [if=FILE] [of=FILE] [bs=BYTES] [count=N] [skip=N] [seek=N] [conv=fsync]\n"
+	  "          [iflag=direct] [oflag=direct]\n"
 	  "Copy N blocks, from the skip-th on, to the seek-th on.\n",
 	  0, 0, run_dd },
 	{ "find", "usage: find [DIR]\nList all names below a directory.\n", 0, 1, run_find },

@@ -45,7 +45,7 @@ struct super_block;
 #define O_APPEND 02000
 #define O_NONBLOCK 04000
 #define O_DSYNC 010000  /* a write returns when its data are on the medium */
-#define O_DIRECT 040000 /* past the page cache; multiples of 512 bytes */
+#define O_DIRECT 040000 /* past the page cache (mm/cache/direct.c) */
 #define O_DIRECTORY 0200000
 #define O_NOFOLLOW 0400000
 #define O_NOATIME 01000000
@@ -330,6 +330,8 @@ long vfs_ioctl(struct file *f, u32 cmd, u32 arg);
 long vfs_getdents64(struct file *f, void *user, size_t n);
 /* Bits of poll(2) that hold now: POLLIN and so on. */
 u32 file_poll(struct file *f);
+/* Is there a disk, past whose cache it can be read and written (O_DIRECT)? */
+bool file_may_be_direct(const struct inode *inode);
 /* Woken whenever some file's bits may have changed; its waiters look at all of theirs again.
  * Whoever implements poll calls file_poll_changed() then; from any context. */
 extern struct wait_queue poll_wait;
