@@ -5,6 +5,7 @@ import re
 
 import pytest
 from guest import boot
+from soak import soak_but
 from tidemark import qemu
 
 DOC = (qemu.ROOT / "docs/reference/shown.md").read_text()
@@ -83,3 +84,19 @@ def test_rows_of_guards(first: int) -> None:
     guards = dict(list(described("Guards").items())[first : first + AT_ONCE])
     done = boot("cat /proc/params /proc/vm/guard", cmdline=f"guard={','.join(guards)}").check_exit()
     assert set(shown(done.console, "|".join(guards))) == {row for rows in guards.values() for row in rows}
+
+
+def test_who_is_suspended_comes_back() -> None:
+    done = boot("thrash 6 4096 4 3000; cat /proc/vm/guard", vm="2q", mem="16M", cmdline="guard=loadctl").check_exit()
+    rows = shown(done.console, "")
+    assert rows["out"] == 0 and rows["suspended"] == rows["resumed"] > 0
+
+
+@pytest.mark.parametrize("guard", soak_but(["mc62", "mc63", "mc64", "mc72", "mc73", "mc74", "mc741", "mc75"], "mc64"))
+def test_what_the_reports_guards_do_is_counted(guard: str) -> None:
+    always = f"guard={guard} {guard}.below=13" if guard.startswith("mc7") else f"guard={guard}"
+    done = boot("thrash 6 4096 4 3000; cat /proc/vm/guard", vm="2q", mem="16M", cmdline=always).check_exit()
+    rows = shown(done.console, "kind|below|pagegrab")
+    assert all(rows[row] for row in described("Guards")[guard] if row not in ("calm", "alone", "written")), rows
+    if guard == "mc64":  # of mc64.pagegrab pages a call
+        assert rows["pushed"] > rows["marked_down"] and rows["pushed"] + rows["marked_down"] <= 256 * rows["calls"]

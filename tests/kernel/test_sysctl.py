@@ -58,6 +58,18 @@ def test_min_free_kbytes_sets_the_watermarks() -> None:
     assert number(result, r"^MemFree: +(\d+) kB") >= 5120
 
 
+def test_watermarks_are_shares_of_min_free_kbytes() -> None:
+    """Of 1,024 frames each zone keeps its part; low is a quarter above min, high a half."""
+    command = f"echo 4096 > {VM}/min_free_kbytes; cat /proc/zoneinfo"
+    result = boot(command, mem="64M", cmdline="lowmem=32M").check_exit()
+    managed = {name: zone(result, name, "managed") for name in ("DMA", "Normal", "HighMem")}
+    for name, frames in managed.items():
+        least = 1024 * frames // sum(managed.values())
+        assert zone(result, name, "min") == least
+        assert zone(result, name, "low") == least + least // 4
+        assert zone(result, name, "high") == least + least // 2
+
+
 @pytest.mark.parametrize(("ratio", "kept"), [("0 0 0", 0), ("4", 2048 // 4 * 2), ("8 8", 2048 // 8 * 2)])
 def test_low_memory_is_kept_from_programs(ratio: str, kept: int) -> None:
     """16 MiB of low memory, all of it DMA, and 16 MiB above it: 4096 frames divided by the ratio."""
