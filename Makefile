@@ -58,7 +58,7 @@ PYTHON = PYTHONPATH=tools $(or $(wildcard build/venv/bin/python),python3)
 
 # --- building --------------------------------------------------------------------------------------------------------
 
-all iso grade-base new-policy check-base:
+all iso page grade-base new-policy check-base:
 	$(BUILD) $@
 
 FILES := $(filter build/%,$(GOALS))
@@ -119,6 +119,6 @@ help:
 	$(error there is no target $@; `make help` lists them)
 
 .DEFAULT_GOAL := all
-.PHONY: all iso grade-base new-policy check-base files qemu qemu-gdb gdb qemu-iso sim lab grade hand-in quiz release check soak
-.PHONY: coverage doctor clean help
+.PHONY: all iso page grade-base new-policy check-base files qemu qemu-gdb gdb qemu-iso sim lab grade hand-in quiz release check
+.PHONY: soak coverage doctor clean help
 .SUFFIXES:

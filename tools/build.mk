@@ -167,7 +167,7 @@ build/host/%_test: %_test.c $(HOST_OBJ) tests/host/sections.ld build/flags
 
 # --- policies on the host, the labs' drivers, and what is built for several of them -----------------------------------------
 
-include tools/vmsim/vmsim.mk $(wildcard tests/host/ext2/ext2.mk)
+include tools/vmsim/vmsim.mk $(wildcard tests/host/ext2/ext2.mk) tools/page/page.mk
 -include $(wildcard labs/*/lab.mk)
 
 # What grading starts from: a student's files are laid over a copy of this tree, so nothing else is built again.

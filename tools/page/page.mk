@@ -1,0 +1,34 @@
+# The page: build/page/, static files in which the kernel boots in a browser (docs/reference/page.md).
+# tools/build.mk includes this. A part of the page may have rules of its own in tools/page/PART/PART.mk.
+
+PAGE := build/page
+NPM := build/npm/node_modules
+BIOS := /usr/share/seabios
+PAGE_SRC := $(wildcard tools/page/*.* tools/page/*/*.*)
+
+# What the page holds beside its code: each becomes the script data/NAME.js, which a page loads when it needs it.
+PAGE_DATA := kernel=build/page-tidemark.elf initramfs=build/initramfs.cpio bios=$(BIOS)/bios.bin wasm=$(NPM)/v86/build/v86.wasm
+
+-include $(wildcard tools/page/*/*.mk)
+
+page: $(PAGE)/index.html
+
+# npm compares what it fetched with the lock file.
+$(NPM)/.package-lock.json: tools/page/package.json tools/page/package-lock.json
+	$(call say,NPM,build/npm)
+	$Qmkdir -p build/npm && cp tools/page/package.json tools/page/package-lock.json tools/page/.npmrc build/npm
+	$Qcd build/npm && npm ci --ignore-scripts --no-fund --no-audit --loglevel=error >&2
+	$Qtouch $@
+
+# Debug information is three quarters of the file and is never loaded.
+build/page-tidemark.elf: build/tidemark.elf
+	$Q"$$($(CC) -print-prog-name=strip)" --strip-debug -o $@ $<
+
+$(PAGE)/index.html: $(NPM)/.package-lock.json $(PAGE_SRC) $(foreach d,$(PAGE_DATA),$(lastword $(subst =, ,$d)))
+	$(call say,PAGE,$(PAGE))
+	$Qnode tools/page/build.mjs $(PAGE) $(NPM) $(PAGE_DATA)
+
+# npm made it when it made the rest.
+$(NPM)/v86/build/v86.wasm: $(NPM)/.package-lock.json ;
+
+.PHONY: page

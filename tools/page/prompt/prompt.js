@@ -1,0 +1,5 @@
+/* The prompt: a terminal with the whole system. */
+
+export function prompt(place) {
+  place.replaceChildren("…");
+}
