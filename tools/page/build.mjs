@@ -19,11 +19,6 @@ const esbuild = require("esbuild");
 
 const TARGET = ["chrome100", "firefox115", "safari16.4"];
 const LICENCES = { v86: "v86/LICENSE", "xterm.js": "@xterm/xterm/LICENSE" };
-const DEBIAN = {
-  seabios: "/usr/share/doc/seabios/copyright",
-  "LGPL-3": "/usr/share/common-licenses/LGPL-3",
-  "GPL-3": "/usr/share/common-licenses/GPL-3",
-};
 // Where the C library's package, installed or unpacked (tools/musl.sh), or its source says its terms.
 const MUSL = ["build/musl/usr/share/doc/musl-dev/copyright", "build/musl/COPYRIGHT", "/usr/share/doc/musl-dev/copyright"];
 
@@ -39,6 +34,7 @@ function options(entry) {
     legalComments: "none",
     charset: "utf8",
     nodePaths: [resolve(modules)],
+    external: ["node:*", "fs", "crypto", "perf_hooks"], // v86 asks for them in Node only
     loader: { ".css": "text" },
     logLevel: "warning",
   };
@@ -64,7 +60,7 @@ async function bundled(entry, define) {
   return outputFiles[0].text;
 }
 
-/** Writes data/NAME.js; the first twelve digits of the bytes' hash. */
+/** Writes data/NAME.js; the bytes' hash. */
 function packed(name, bytes) {
   const text = gzipSync(bytes, { level: 9 }).toString("base64");
   writeFileSync(join(out, "data", `${name}.js`), `tidemarkData(${JSON.stringify(name)},${bytes.length},"${text}");\n`);
@@ -75,7 +71,6 @@ function licences() {
   mkdirSync(join(out, "licences"));
   for (const [name, file] of Object.entries(LICENCES))
     cpSync(join(modules, file), join(out, "licences", `${name}.txt`));
-  for (const [name, file] of Object.entries(DEBIAN)) cpSync(file, join(out, "licences", `${name}.txt`));
   cpSync(join(HERE, "../../LICENSE"), join(out, "licences", "tidemark.txt"));
   cpSync(MUSL.find(existsSync), join(out, "licences", "musl.txt"));
   cpSync(join(HERE, "licences.txt"), join(out, "licences", "README.txt"));
@@ -89,6 +84,15 @@ function stylesheet() {
   return all.map((file) => readFileSync(file, "utf8")).join("\n");
 }
 
+/** What the code knows as constants: the policies of this build, and the two that race on a first visit. */
+function constants(build) {
+  const policies = process.env.PAGE_POLICIES.split(" ");
+  const first = process.env.VM || "2q";
+  const pair = [first, first === "ws" ? "2q" : "ws"];
+  const values = { BUILD: build, POLICIES: policies, PAIR: pair };
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, JSON.stringify(value)]));
+}
+
 async function main() {
   for (const folder of ["data", "licences"]) rmSync(join(out, folder), { recursive: true, force: true });
   mkdirSync(join(out, "data"), { recursive: true });
@@ -98,8 +102,8 @@ async function main() {
     hashes[one.slice(0, at)] = packed(one.slice(0, at), readFileSync(one.slice(at + 1)));
   }
   const both = createHash("sha256").update(hashes.kernel + hashes.initramfs);
-  const define = { BUILD: JSON.stringify(both.digest("hex").slice(0, 12)) };
-  writeFileSync(join(out, "page.js"), await bundled("main.js", define));
+  const build = both.digest("hex").slice(0, 12);
+  writeFileSync(join(out, "page.js"), await bundled("main.js", constants(build)));
   const styles = stylesheet();
   const page = readFileSync(join(HERE, "index.html"), "utf8").replace("/* style.css */", () => styles);
   licences();

@@ -3,11 +3,10 @@
 
 PAGE := build/page
 NPM := build/npm/node_modules
-BIOS := /usr/share/seabios
 PAGE_SRC := $(wildcard tools/page/*.* tools/page/*/*.*)
 
 # What the page holds beside its code: each becomes the script data/NAME.js, which a page loads when it needs it.
-PAGE_DATA := kernel=build/page-tidemark.elf initramfs=build/initramfs.cpio bios=$(BIOS)/bios.bin wasm=$(NPM)/v86/build/v86.wasm
+PAGE_DATA := kernel=build/page-tidemark.elf initramfs=build/initramfs.cpio wasm=$(NPM)/v86/build/v86.wasm
 
 -include $(wildcard tools/page/*/*.mk)
 
@@ -24,9 +23,13 @@ $(NPM)/.package-lock.json: tools/page/package.json tools/page/package-lock.json
 build/page-tidemark.elf: build/tidemark.elf
 	$Q"$$($(CC) -print-prog-name=strip)" --strip-debug -o $@ $<
 
-$(PAGE)/index.html: $(NPM)/.package-lock.json $(PAGE_SRC) $(foreach d,$(PAGE_DATA),$(lastword $(subst =, ,$d)))
+# VM is one of the two policies that a first visit sees; min and vmin need a future, which the page does not have.
+build/page-policies: FORCE
+	@{ $(call if_new,printf '%s\n' '$(VM) $(POLICIES)'); }
+
+$(PAGE)/index.html: build/page-policies $(NPM)/.package-lock.json $(PAGE_SRC) $(foreach d,$(PAGE_DATA),$(lastword $(subst =, ,$d)))
 	$(call say,PAGE,$(PAGE))
-	$Qnode tools/page/build.mjs $(PAGE) $(NPM) $(PAGE_DATA)
+	$QPAGE_POLICIES='$(filter-out min vmin,$(POLICIES))' node tools/page/build.mjs $(PAGE) $(NPM) $(PAGE_DATA)
 
 # npm made it when it made the rest.
 $(NPM)/v86/build/v86.wasm: $(NPM)/.package-lock.json ;
