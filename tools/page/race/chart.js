@@ -1,6 +1,6 @@
 /* A small chart over the machines' time: one line for each machine, with the same axes. */
 
-const HEIGHT = 110;
+const HEIGHT = 96;
 const LEFT = 44; // room for the numbers of the axis
 const BELOW = 18;
 const ABOVE = 8;
@@ -14,7 +14,7 @@ export function rounded(value) {
 const short = (value) => (value >= 1000 ? `${+(value / 1000).toPrecision(3)}k` : `${+value.toPrecision(3)}`);
 
 export class Chart {
-  /** `options`: title, unit (after the numbers), value(point), most (of the axis; grows when it is missing), colours. */
+  /** `options`: title, unit (after the numbers), value(point), colours. */
   constructor(options) {
     this.options = options;
     this.canvas = document.createElement("canvas");
@@ -32,7 +32,7 @@ export class Chart {
     canvas.height = HEIGHT * scale;
     const g = canvas.getContext("2d");
     g.scale(scale, scale);
-    const most = options.most ?? rounded(Math.max(1, ...lists.flat().map(options.value)));
+    const most = rounded(Math.max(1, ...lists.flat().map(options.value)));
     const at = {
       x: (t) => LEFT + ((width - LEFT - 6) * t) / end,
       y: (value) => ABOVE + (HEIGHT - ABOVE - BELOW) * (1 - value / most),

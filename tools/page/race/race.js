@@ -13,7 +13,6 @@ const LONG_MS = 90; // of the host's time for a step: then the next is shorter
 const SHORT_MS = 30;
 const GROWTH = 1.4;
 const COLOURS = ["--first", "--second"];
-
 const HEARING_MS = 4000; // between announcements to a screen reader
 
 class Race {
@@ -25,7 +24,7 @@ class Race {
     this.pair = element("div", { class: "pair" });
     this.says = element("p", { class: "unseen", "aria-live": "polite" });
     const charts = element("div", { class: "pair charts" }, ...this.makeCharts());
-    place.replaceChildren(this.controls.place, this.notes, this.pair, charts, this.says);
+    place.replaceChildren(this.controls.place, this.notes, charts, this.pair, this.says);
     this.complain(complaints);
     new ResizeObserver(() => this.draw()).observe(place);
     this.frame = 0;
@@ -34,7 +33,7 @@ class Race {
   makeCharts() {
     const common = { colours: COLOURS };
     this.charts = [
-      new Chart({ ...common, title: "Processor utilisation", unit: "%", most: 100, value: (p) => 100 * p.utilisation }),
+      new Chart({ ...common, title: "Processor utilisation", unit: "%", value: (p) => 100 * p.utilisation }),
       new Chart({ ...common, title: "Major faults", unit: "", value: (p) => p.majors }),
     ];
     const titles = ["Processor utilisation", "Major faults a second"];
