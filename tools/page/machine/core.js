@@ -8,6 +8,11 @@ import { V86 } from "v86";
 const MIB = 1 << 20;
 const EXIT_PORT = 0xf4; // QEMU's isa-debug-exit; v86 uses the same port to hand over the kernel
 const INTERRUPTS = 1 << 9;
+const EBX = 3;
+const MMAP_ADDR = 48; // offset in the multiboot information
+const [BASE, LENGTH, ENTRY_BYTES] = [4, 12, 24]; // offsets in an entry of the map of memory, and its length
+const LOW_END = 0x9fc00; // where conventional memory ends and the BIOS's begins
+const HIGH_START = MIB;
 const STILL_MS = 0.001; // what a halt without a wait costs
 const NO_TIMER_MS = 100; // the wait that v86 proposes when no timer runs
 
@@ -37,6 +42,20 @@ function wireExit(io, ended) {
   io.register_write(EXIT_PORT, io, undefined, undefined, ended);
 }
 
+/**
+ * Makes the map of memory that the kernel is told a PC's: v86 counts what would be the BIOS's as free. The multiboot
+ * information (its specification, version 0.6.96, section 3.3) is where EBX points; its second entry is the memory above the screen's.
+ */
+function correctMap(memory, info) {
+  const view = new DataView(memory.buffer, memory.byteOffset, memory.byteLength);
+  const low = view.getUint32(info + MMAP_ADDR, true);
+  const high = low + ENTRY_BYTES;
+  view.setUint32(low + LENGTH, LOW_END, true);
+  const cut = HIGH_START - view.getUint32(high + BASE, true);
+  view.setUint32(high + BASE, HIGH_START, true);
+  view.setUint32(high + LENGTH, view.getUint32(high + LENGTH, true) - cut, true);
+}
+
 export class Core {
   /**
    * `options`: memory in bytes, cmdline, files, and what is called: console(byte), telemetry(byte). A promise of it comes
@@ -61,6 +80,7 @@ export class Core {
     this.v86 = this.emulator.v86;
     const { cpu } = this.v86;
     countWith(() => cpu.instruction_counter[0] >>> 0);
+    correctMap(this.words, cpu.reg32[EBX]);
     wireExit(cpu.io, (status) => (this.status = status));
     this.wait = 0;
     this.idle = false;
