@@ -112,7 +112,7 @@ doctor:
 	@tools/setup.sh --doctor
 clean:
 	@[ ! -d build ] || tools/locked.sh find build -mindepth 1 -maxdepth 1 \
-		! -name musl ! -name venv ! -name .lock -exec rm -rf {} +
+		! -name musl ! -name venv ! -name npm ! -name .lock -exec rm -rf {} +
 help:
 	@cat tools/help.txt && awk -f tools/tidemark/variables.awk tools/tidemark/variables.txt
 .DEFAULT:

@@ -173,6 +173,7 @@ include tools/vmsim/vmsim.mk $(wildcard tests/host/ext2/ext2.mk) tools/page/page
 # What grading starts from: a student's files are laid over a copy of this tree, so nothing else is built again.
 grade-base: all build/plugin/tidemark.so $(call vmsim_objects,checked) $(call vmsim_objects,fast)
 check-base: grade-base $(HOST_TESTS) $(EXT2_TESTS) $(patsubst %.c,build/%.o,$(wildcard kernel/mm/*/TEMPLATE.c))
+	$(check-page)
 
 FORCE:
 .PHONY: all iso grade-base check-base FORCE

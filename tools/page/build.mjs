@@ -20,7 +20,11 @@ const esbuild = require("esbuild");
 const TARGET = ["chrome100", "firefox115", "safari16.4"];
 const LICENCES = { v86: "v86/LICENSE", "xterm.js": "@xterm/xterm/LICENSE" };
 // Where the C library's package, installed or unpacked (tools/musl.sh), or its source says its terms.
-const MUSL = ["build/musl/usr/share/doc/musl-dev/copyright", "build/musl/COPYRIGHT", "/usr/share/doc/musl-dev/copyright"];
+const MUSL = [
+  "build/musl/usr/share/doc/musl-dev/copyright",
+  "build/musl/COPYRIGHT",
+  "/usr/share/doc/musl-dev/copyright",
+];
 
 /** What all bundles have in common: one script without imports. */
 function options(entry) {

@@ -34,4 +34,11 @@ $(PAGE)/index.html: build/page-policies $(NPM)/.package-lock.json $(PAGE_SRC) $(
 # npm made it when it made the rest.
 $(NPM)/v86/build/v86.wasm: $(NPM)/.package-lock.json ;
 
+# For the tests: the page where npm can fetch its packages. Afterwards, since it is made by makes of their own.
+AGAIN = $(MAKE) --no-print-directory -f tools/build.mk CC='$(CC)'
+define check-page
++@if [ -f labs/RELEASE ]; then :; elif $(AGAIN) $(NPM)/.package-lock.json; then $(AGAIN) page; \
+	else echo '  PAGE  npm could not fetch its packages: the tests of the page are left out'; fi
+endef
+
 .PHONY: page

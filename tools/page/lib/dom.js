@@ -20,7 +20,8 @@ export function complain(place, text) {
 
 /** Why this browser cannot run the page's parts; "" when it can. */
 export function unfit() {
-  if (typeof WebAssembly !== "object") return "This browser has no WebAssembly, or it is switched off: nothing here can run.";
+  if (typeof WebAssembly !== "object")
+    return "This browser has no WebAssembly, or it is switched off: nothing here can run.";
   if (typeof Worker !== "function") return "This browser has no workers: nothing here can run.";
   if (typeof DecompressionStream !== "function")
     return "This browser is too old for this page. Firefox from 113, Chromium from 80 and Safari from 16.4 on can show it.";

@@ -26,7 +26,8 @@ function ranged(name, text, unit) {
 function policies(text) {
   const names = text.split(",");
   const unknown = names.find((name) => !POLICIES.includes(name));
-  if (unknown !== undefined) throw new Error(`vm=${text}: there is no policy ${unknown || "without a name"} in this build.`);
+  if (unknown !== undefined)
+    throw new Error(`vm=${text}: there is no policy ${unknown || "without a name"} in this build.`);
   if (names.length > 2) throw new Error(`vm=${text}: one policy, or two with a comma between them.`);
   return names;
 }
@@ -74,9 +75,18 @@ const otherBuild = (value) =>
 
 /** The link of a plan, with its #. Blanks and commas are left as they are; what would end the link in a text is not. */
 export function write(plan) {
-  const words = { vm: plan.vm.join(","), mem: `${plan.mem}M`, run: plan.run, seed: plan.seed, tau: plan.tau, build: BUILD };
+  const words = {
+    vm: plan.vm.join(","),
+    mem: `${plan.mem}M`,
+    run: plan.run,
+    seed: plan.seed,
+    tau: plan.tau,
+    build: BUILD,
+  };
   const quoted = (value) => encodeURIComponent(value).replaceAll("%20", "+").replaceAll("%2C", ",");
-  return `#${Object.entries(words).map(([name, value]) => `${name}=${quoted(value)}`).join("&")}`;
+  return `#${Object.entries(words)
+    .map(([name, value]) => `${name}=${quoted(value)}`)
+    .join("&")}`;
 }
 
 const parameters = (plan) => `sample_ms=${SAMPLE_MS} ws.tau_ms=${plan.tau} wsclock.tau_ms=${plan.tau}`;

@@ -14,7 +14,13 @@ const cmdline = `build/tidemark.elf vm=${PAIR[0]} mem=${MIB}M swap=sim:hdd,size=
 class Prompt {
   constructor(place) {
     this.place = place;
-    this.terminal = new Terminal({ rows: ROWS, convertEol: true, screenReaderMode: true, fontSize: 13, scrollback: 2000 });
+    this.terminal = new Terminal({
+      rows: ROWS,
+      convertEol: true,
+      screenReaderMode: true,
+      fontSize: 13,
+      scrollback: 2000,
+    });
     this.fit = new FitAddon();
     this.terminal.loadAddon(this.fit);
     this.terminal.onData((text) => this.machine?.type(text));
@@ -24,12 +30,17 @@ class Prompt {
 
   make() {
     const options = POLICIES.map((one) => element("option", { value: one, selected: one === PAIR[0] }, one));
-    this.menu = element("select", { onchange: () => this.command(`echo ${this.menu.value} > /proc/sys/vm/policy`) }, ...options);
+    this.menu = element(
+      "select",
+      { onchange: () => this.command(`echo ${this.menu.value} > /proc/sys/vm/policy`) },
+      ...options,
+    );
     const policy = element("label", {}, "Policy of this machine", this.menu);
     const again = element("button", { type: "button", onclick: () => this.boot() }, "Boot again");
     const screen = element("div", { class: "terminal-place" });
     this.state = element("span", { class: "faint", role: "status" });
-    const button = (text) => element("button", { type: "button", onclick: () => this.command(text) }, element("code", {}, text));
+    const button = (text) =>
+      element("button", { type: "button", onclick: () => this.command(text) }, element("code", {}, text));
     const controls = element("div", { class: "controls" }, policy, ...EXAMPLES.map(button), again, this.state);
     this.place.replaceChildren(controls, screen);
     this.terminal.open(screen);

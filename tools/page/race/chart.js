@@ -55,7 +55,11 @@ export class Chart {
       g.textAlign = "right";
       g.fillText(short(value) + this.options.unit, LEFT - 5, at.y(value));
     }
-    for (const [part, align] of [[0, "left"], [0.5, "center"], [1, "right"]]) {
+    for (const [part, align] of [
+      [0, "left"],
+      [0.5, "center"],
+      [1, "right"],
+    ]) {
       g.textAlign = align;
       g.fillText(`${short(end * part)} s`, at.x(end * part), HEIGHT - 7);
     }

@@ -39,10 +39,22 @@ export class Controls {
     this.second = menu("against", [...POLICIES, NONE]);
     const [least, most] = LIMITS.mem;
     this.memory = slider("Memory", { min: least, max: most, step: 1, says: (v) => `${v} MiB` });
-    this.processes = slider("Processes", { min: 1, max: MOST_PROCESSES, step: 1, says: String, changed: (n) => this.count(n) });
+    this.processes = slider("Processes", {
+      min: 1,
+      max: MOST_PROCESSES,
+      step: 1,
+      says: String,
+      changed: (n) => this.count(n),
+    });
     const [shortest, longest] = LIMITS.tau;
     this.tau = slider("τ of ws", { min: shortest, max: longest, step: 10, says: (v) => `${v} ms` });
-    this.run = element("input", { type: "text", spellcheck: "false", autocomplete: "off", size: "24", oninput: () => this.matchSlider() });
+    this.run = element("input", {
+      type: "text",
+      spellcheck: "false",
+      autocomplete: "off",
+      size: "24",
+      oninput: () => this.matchSlider(),
+    });
     this.told = element("span", { class: "faint", role: "status" });
     this.place = this.make();
     this.show(plan);

@@ -36,7 +36,16 @@ export class Lane {
     this.output = element("pre", { class: "output", tabindex: "0", "aria-label": "Last lines of the console" });
     this.tail = element("div", { class: "tail" });
     const title = element("h3", { class: nth ? "second" : "first" }, this.vm);
-    this.card = element("article", { class: "card lane" }, title, this.verdict, this.words, this.map.place, this.output, this.tail);
+    this.card = element(
+      "article",
+      { class: "card lane" },
+      title,
+      this.verdict,
+      this.words,
+      this.map.place,
+      this.output,
+      this.tail,
+    );
   }
 
   take({ time, console, telemetry, map, ended, status, idle }) {
@@ -47,7 +56,8 @@ export class Lane {
     this.points.push(...this.telemetry.points(known));
     if (map && map.processes.length) this.lastMap = map;
     if (ended) this.end(status);
-    else if (idle) this.fail("The machine waits for something that cannot come: a key, say. The prompt below has a keyboard.");
+    else if (idle)
+      this.fail("The machine waits for something that cannot come: a key, say. The prompt below has a keyboard.");
     this.changed();
   }
 
@@ -74,8 +84,18 @@ export class Lane {
   /** What stands under a run that has ended: the telemetry to take away, its fingerprint, the same run in QEMU. */
   ending() {
     const save = element("button", { type: "button", onclick: () => this.save() }, "Save the telemetry");
-    const print = element("p", { class: "faint numbers" }, "Telemetry: ", element("span", { class: "fingerprint" }, this.telemetry.fingerprint));
-    const qemu = element("details", {}, element("summary", {}, "The same in QEMU"), element("code", {}, makeLine(this.plan, this.vm)));
+    const print = element(
+      "p",
+      { class: "faint numbers" },
+      "Telemetry: ",
+      element("span", { class: "fingerprint" }, this.telemetry.fingerprint),
+    );
+    const qemu = element(
+      "details",
+      {},
+      element("summary", {}, "The same in QEMU"),
+      element("code", {}, makeLine(this.plan, this.vm)),
+    );
     return element("div", {}, print, save, qemu);
   }
 

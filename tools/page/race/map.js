@@ -39,7 +39,11 @@ export class MemoryMap {
     if (!shown.length) return; // all have ended: what was last seen stays
     for (const { pid } of shown) if (!this.order.includes(pid)) this.order.push(pid);
     const colours = new Map(this.order.map((pid, nth) => [pid, parts(colourOf(nth))]));
-    paint(this.frames, Array.from(owners, (pid) => colours.get(pid)), COLUMNS);
+    paint(
+      this.frames,
+      Array.from(owners, (pid) => colours.get(pid)),
+      COLUMNS,
+    );
     const held = owners.reduce((n, pid) => n + (colours.has(pid) ? 1 : 0), 0);
     this.frames.setAttribute("aria-label", `${owners.length} frames of memory; processes hold ${held} of them.`);
     for (const one of shown) this.showPages(one, colours.get(one.pid));

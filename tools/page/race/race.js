@@ -37,7 +37,9 @@ class Race {
       new Chart({ ...common, title: "Major faults", unit: "", value: (p) => p.majors }),
     ];
     const titles = ["Processor utilisation", "Major faults a second"];
-    return this.charts.map((chart, i) => element("figure", { class: "card" }, element("figcaption", {}, titles[i]), chart.canvas));
+    return this.charts.map((chart, i) =>
+      element("figure", { class: "card" }, element("figcaption", {}, titles[i]), chart.canvas),
+    );
   }
 
   complain(sentences) {
@@ -108,7 +110,10 @@ class Race {
     for (const lane of this.lanes) lane.show(lane === this.winner);
     const end = Math.max(0.1, ...this.lanes.map((lane) => lane.time));
     for (const chart of this.charts) {
-      chart.draw(this.lanes.map((lane) => lane.points), end);
+      chart.draw(
+        this.lanes.map((lane) => lane.points),
+        end,
+      );
       chart.describe(this.lanes.map((lane) => `${lane.vm}: ${lane.summary()}`).join(". "));
     }
     if (this.running.length && performance.now() - this.heard > HEARING_MS) {
@@ -149,7 +154,8 @@ export function race(place) {
 }
 
 /** The part of the address that is the race's: an anchor, or what is another part's, is not. */
-const raceOf = (hash) => (/^#(vm|mem|run|seed|tau|build)=/.test(hash) || (hash.includes("=") && !hash.startsWith("#step=")) ? hash : "");
+const raceOf = (hash) =>
+  /^#(vm|mem|run|seed|tau|build)=/.test(hash) || (hash.includes("=") && !hash.startsWith("#step=")) ? hash : "";
 
 function follow(made) {
   if (!raceOf(location.hash)) return;
