@@ -1,4 +1,4 @@
-"""The page in a browser: as a file, and from a web server. Where it was not built (npm had no network), the tests are left out."""
+"""The page in a browser, as a file and from a web server. Where npm could not fetch its packages, there are no tests."""
 
 from __future__ import annotations
 

@@ -16,9 +16,9 @@ export const usual = () => ({ vm: [...PAIR], mem: 16, run: "thrash 4 6144 1", se
 
 const whole = (text) => (/^\d{1,10}$/.test(text) ? Number(text) : NaN);
 
-function ranged(name, text, unit) {
+function ranged(name, text, unit, number = text) {
   const [least, most] = LIMITS[name];
-  const value = whole(text);
+  const value = whole(number);
   if (value >= least && value <= most) return value;
   throw new Error(`${name}=${text}: it is a whole number from ${least} to ${most}${unit}.`);
 }
@@ -42,7 +42,7 @@ function command(text) {
 
 const WORDS = {
   vm: policies,
-  mem: (text) => ranged("mem", text.replace(/M$/, ""), ", in MiB, as 16M"),
+  mem: (text) => ranged("mem", text, ", in MiB, as 16M", text.replace(/M$/, "")),
   run: command,
   seed: (text) => ranged("seed", text, ""),
   tau: (text) => ranged("tau", text, " ms"),
@@ -64,7 +64,7 @@ export function read(text) {
     try {
       plan[name] = WORDS[name](value);
     } catch (error) {
-      complaints.push(`${error.message} The page takes ${name}=${plan[name]} instead.`);
+      complaints.push(`${error.message} The page takes ${name}=${plan[name]}${name === "mem" ? "M" : ""} instead.`);
     }
   }
   return { plan, complaints };

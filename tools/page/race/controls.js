@@ -7,7 +7,7 @@ const NONE = "(none)";
 
 /** A slider with its value beside its name. */
 function slider(name, { min, max, step, says, changed }) {
-  const value = element("output", {});
+  const value = element("span", {});
   const input = element("input", { type: "range", min, max, step });
   const show = () => {
     value.textContent = says(input.value);

@@ -128,6 +128,7 @@ export class Lane {
     this.words.textContent = this.summary();
     if (this.lastMap) this.map.show(this.lastMap);
     this.lastMap = null;
-    this.output.textContent = this.console.trimEnd().split("\n").slice(-CONSOLE_LINES).join("\n");
+    const lines = this.console.trimEnd().split("\n");
+    this.output.textContent = lines.slice(this.state === "ended" && !this.good ? 0 : -CONSOLE_LINES).join("\n");
   }
 }

@@ -46,13 +46,13 @@ class Race {
     this.notes.replaceChildren(...sentences.map((one) => element("p", { class: "note", role: "alert" }, one)));
   }
 
-  /** Starts what the controls say. */
-  start() {
+  /** Starts what the controls say; `told`: what was wrong with the link that they come from. */
+  start(told = []) {
     this.stop();
     const { plan, wrong } = this.controls.plan();
     const why = wrong || impossible(plan);
-    if (why) return this.complain([why]);
-    this.complain([]);
+    this.complain(why ? [...told, why] : told);
+    if (why) return;
     this.plan = plan;
     this.goal = 0;
     this.step = LEAST_STEP_MS;
@@ -148,8 +148,7 @@ export function race(place) {
   const made = new Race(place, plan, complaints);
   if (own === undefined) {
     addEventListener("hashchange", () => follow(made));
-    made.start();
-    made.complain(complaints);
+    made.start(complaints);
   }
 }
 
@@ -161,6 +160,5 @@ function follow(made) {
   if (!raceOf(location.hash)) return;
   const { plan, complaints } = read(location.hash);
   made.controls.show(plan);
-  made.start();
-  made.complain(complaints);
+  made.start(complaints);
 }
