@@ -1,4 +1,4 @@
-"""The page in a browser, as a file and from a web server. Where npm could not fetch its packages, there are no tests."""
+"""The page in a browser, as a file and from a web server. Where npm could fetch no packages, the tests are left out."""
 
 from __future__ import annotations
 

@@ -81,10 +81,10 @@ def sets_a_link(page: Opened) -> None:
     page.page.get_by_role("button", name="Link").click()
     page.until("location.hash.startsWith('#vm=')")
     build = page.texts("[data-build]")[0]
-    expected = f"#vm=clock,ws&mem=24M&run=thrash+7+6144+1&seed=1&tau=200&build={build}"
+    expected = f"#vm=clock,ws&mem=24M&run=thrash+7+4096+2&seed=1&tau=200&build={build}"
     assert page.value("location.hash") == expected
     page.page.reload()
-    assert page.value("document.querySelector('#race input[type=text]').value") == "thrash 7 6144 1"
+    assert page.value("document.querySelector('#race input[type=text]').value") == "thrash 7 4096 2"
     assert page.texts(".note") == [] and page.complaints == []
 
 
@@ -112,6 +112,6 @@ def test_wrong_links_are_told_in_a_sentence(opened: Open) -> None:
 @pytest.mark.soak
 @pytest.mark.parametrize("policies", ["2q,ws", "fifo,linux22"])
 def test_winner_of_a_first_visit_is_the_one_in_qemu(opened: Open, policies: str) -> None:
-    run, memory = "thrash 4 6144 1", "16M"
+    run, memory = "thrash 6 4096 2", "16M"
     times = [in_qemu(policy, run, memory).telemetry[-1]["t_us"] for policy in policies.split(",")]
     assert winner(raced(opened(link(policies, run, memory)))) == times.index(min(times))

@@ -1,7 +1,7 @@
 /*
  * What a run is: policies, memory, workload, seed, τ. A link carries it behind the #, and with it the build that made it:
  *
- *	#vm=2q,ws&mem=16M&run=thrash 4 6144 1&seed=1&tau=200&build=0123456789ab
+ *	#vm=2q,ws&mem=16M&run=thrash 6 4096 2&seed=1&tau=200&build=0123456789ab
  *
  * Whatever a link says is checked; what is wrong is told in a sentence, and the default is taken in its place.
  */
@@ -12,7 +12,7 @@ export const SAMPLE_MS = 20;
 const LONGEST_RUN = 511; // bytes of run= that the kernel takes
 
 /** The defaults. */
-export const usual = () => ({ vm: [...PAIR], mem: 16, run: "thrash 4 6144 1", seed: 1, tau: 200 });
+export const usual = () => ({ vm: [...PAIR], mem: 16, run: "thrash 6 4096 2", seed: 1, tau: 200 });
 
 const whole = (text) => (/^\d{1,10}$/.test(text) ? Number(text) : NaN);
 

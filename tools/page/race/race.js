@@ -37,8 +37,9 @@ class Race {
       new Chart({ ...common, title: "Major faults", unit: "", value: (p) => p.majors }),
     ];
     const titles = ["Processor utilisation", "Major faults a second"];
+    this.legends = titles.map(() => element("span", { class: "legend" }));
     return this.charts.map((chart, i) =>
-      element("figure", { class: "card" }, element("figcaption", {}, titles[i]), chart.canvas),
+      element("figure", { class: "card" }, element("figcaption", {}, titles[i], this.legends[i]), chart.canvas),
     );
   }
 
@@ -60,6 +61,9 @@ class Race {
     this.heard = 0;
     this.lanes = plan.vm.map((vm, nth) => new Lane(plan, vm, nth, () => this.changed()));
     this.pair.replaceChildren(...this.lanes.map((lane) => lane.card));
+    for (const legend of this.legends) {
+      legend.replaceChildren(...plan.vm.map((vm, nth) => element("span", { class: nth ? "second" : "first" }, vm)));
+    }
     for (const lane of this.lanes) lane.machine.start();
     this.controls.running(true);
     this.say(`${plan.vm.join(" against ")}: started.`);
