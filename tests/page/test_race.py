@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import guest
+import marionette
 import pytest
 from pages import Opened, link, raced
 from tidemark import qemu, telemetry
@@ -115,3 +116,17 @@ def test_winner_of_a_first_visit_is_the_one_in_qemu(opened: Open, policies: str)
     run, memory = "thrash 6 4096 2", "16M"
     times = [in_qemu(policy, run, memory).telemetry[-1]["t_us"] for policy in policies.split(",")]
     assert winner(raced(opened(link(policies, run, memory)))) == times.index(min(times))
+
+
+@pytest.mark.soak
+def test_firefox_shows_the_same_run_to_the_byte(opened: Open, folder: Path) -> None:
+    program = marionette.installed()
+    if not program:
+        pytest.skip("Firefox is not installed: apt-get install firefox-esr")
+    chromium = opened(link("2q,ws", RUN))
+    raced(chromium)
+    with marionette.firefox(program) as firefox:
+        firefox.open((folder / "index.html").as_uri() + link("2q,ws", RUN))
+        firefox.until("document.querySelectorAll('.fingerprint').length == 2")
+        found = firefox.value("[...document.querySelectorAll('.fingerprint')].map(one => one.textContent)")
+    assert found == chromium.texts(".fingerprint")
