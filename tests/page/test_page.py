@@ -59,6 +59,22 @@ def test_old_browser_gets_a_sentence(browser: object, folder: Path, lacking: str
     assert len(notes) >= 2 and all(LACKING[lacking] in note for note in notes) and page.complaints == []
 
 
+BREAKS = """const post = Worker.prototype.postMessage;
+Worker.prototype.postMessage = function (message) {
+    post.call(this, message.kind == 'start' ? { ...message, files: { ...message.files, wasm: null } } : message);
+};"""
+
+
+def test_machine_that_cannot_start_is_told_in_a_sentence(browser: object, folder: Path) -> None:
+    context = browser.new_context()
+    context.add_init_script(BREAKS)
+    page = Opened(context.new_page())
+    page.page.goto((folder / "index.html").as_uri())
+    page.until("[...document.querySelectorAll('.verdict')].every(one => one.textContent.includes('broke down'))")
+    page.until("document.querySelector('button.chief').textContent == 'Start'")
+    context.close()
+
+
 def test_folder_says_what_is_in_it(folder: Path) -> None:
     told = (folder / "licences/README.txt").read_text()
     texts = {path.name for path in (folder / "licences").iterdir()} - {"README.txt"}

@@ -73,8 +73,10 @@ const take = {
   },
 };
 
+/** What asks for too much memory fails in one of two ways: JavaScript's, or that of a program that cannot go on. */
 function failed(error) {
-  postMessage({ kind: "failed", why: String(error?.message ?? error), memory: error instanceof RangeError });
+  const memory = error instanceof RangeError || (!core && error instanceof WebAssembly.RuntimeError);
+  postMessage({ kind: "failed", why: `The machine broke down: ${error?.message ?? error}`, memory });
 }
 
 ticker.port1.onmessage = () => {
@@ -83,6 +85,10 @@ ticker.port1.onmessage = () => {
   } catch (error) {
     failed(error);
   }
+};
+onunhandledrejection = (event) => {
+  event.preventDefault();
+  failed(event.reason);
 };
 onmessage = ({ data }) => {
   Promise.resolve()
