@@ -92,6 +92,8 @@ function stylesheet() {
 function constants(build) {
   const policies = process.env.PAGE_POLICIES.split(" ");
   const first = process.env.VM || "2q";
+  if (!policies.includes(first))
+    throw new Error(`VM=${first}: it cannot be on the page; there are: ${policies.join(" ")}`);
   const pair = [first, first === "ws" ? "2q" : "ws"];
   const values = { BUILD: build, POLICIES: policies, PAIR: pair };
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, JSON.stringify(value)]));
@@ -115,4 +117,9 @@ async function main() {
   writeFileSync(join(out, "index.html"), page); // last: make looks at this file
 }
 
-await main();
+try {
+  await main();
+} catch (error) {
+  console.error(`tools/page/build.mjs: ${error.message}`);
+  process.exitCode = 1;
+}
