@@ -59,6 +59,14 @@ def test_old_browser_gets_a_sentence(browser: object, folder: Path, lacking: str
     assert len(notes) >= 2 and all(LACKING[lacking] in note for note in notes) and page.complaints == []
 
 
+@pytest.mark.soak
+def test_page_without_script_says_what_it_needs(opened: Open) -> None:
+    page = opened(java_script_enabled=False)
+    note = page.page.locator("#race .note")
+    note.wait_for(state="visible")
+    assert "needs JavaScript and a current browser" in note.inner_text()
+
+
 BREAKS = """const post = Worker.prototype.postMessage;
 Worker.prototype.postMessage = function (message) {
     post.call(this, message.kind == 'start' ? { ...message, files: { ...message.files, wasm: null } } : message);
