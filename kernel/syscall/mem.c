@@ -20,7 +20,7 @@ static int check_mapping(const struct file *f, u32 prot, u32 flags)
 
 	if ((f->inode->mode & S_IFMT) != S_IFREG && (f->inode->mode & S_IFMT) != S_IFBLK)
 		return -ENODEV;
-	if (mode == O_WRONLY)
+	if (mode != O_RDONLY && mode != O_RDWR)
 		return -EACCES;
 	return flags & MAP_SHARED && prot & PROT_WRITE && mode != O_RDWR ? -EACCES : 0;
 }

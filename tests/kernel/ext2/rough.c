@@ -164,6 +164,9 @@ static void mapped(void)
 	CHECK(!mprotect(own, PAGE, PROT_READ | PROT_WRITE) && poke(own, 'w') == 'w' &&
 	      all[0] == 0x7f);
 	CHECK(!close(fd) && !munmap(all, PAGE) && !munmap(own, PAGE));
+	fd = open("x", O_WRONLY | O_RDWR); /* neither to read nor to write */
+	FAILS(mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0), EACCES);
+	CHECK(!close(fd));
 }
 
 /* What is executed is not written to. */
