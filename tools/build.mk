@@ -112,7 +112,7 @@ $(foreach s,$(USER_SRC),$(eval $(call user_program,$s)))
 
 build/initramfs.cpio: $(USER_PROG) $(EXTRA) tools/mkinitramfs.py build/programs
 	$(call say,CPIO,$@)
-	$QSTRIP="$$($(CC) -print-prog-name=strip)" python3 tools/mkinitramfs.py $(if $(wildcard user/rootfs),--dir user/rootfs) --names fstools=chmod,chown,dd,df,find,ln,mkfifo,mount,mv,stat,sync,touch,umount --names swapon=swapoff,mkswap $@ $(USER_PROG) $(EXTRA)
+	$QSTRIP="$$($(CC) -print-prog-name=strip)" python3 tools/mkinitramfs.py $(if $(wildcard user/rootfs),--dir user/rootfs) --names fstools=chmod,chown,dd,df,find,ln,mkfifo,mount,mv,rmdir,stat,sync,touch,umount --names swapon=swapoff,mkswap $@ $(USER_PROG) $(EXTRA)
 
 # --- the image for GRUB, and the plugin with which QEMU records references -----------------------------------------------
 

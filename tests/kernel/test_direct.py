@@ -62,9 +62,9 @@ def test_each_case_is_as_on_linux(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", soak_but(["sim:hdd", "virtio", "ide"], "sim:hdd"))
 @pytest.mark.parametrize("size", [pytest.param(1024), pytest.param(2048, marks=pytest.mark.soak)])
-def test_other_disks_and_blocks(tmp_path: Path, kind: str, size: int) -> None:
+def test_other_disks_and_blocks_and_high_memory(tmp_path: Path, kind: str, size: int) -> None:
     commands, real = "; ".join(f"./direct {case}" for case in CASES), kind in disk.REAL
-    in_guest(image(tmp_path, "-b", str(size)), commands, kind, exact=not real)
+    in_guest(image(tmp_path, "-b", str(size)), commands, kind, exact=not real, cmdline="lowmem=8M")
 
 
 @pytest.mark.parametrize("policy", soak_but(["2q", "fifo", "ws", "mglru"], "fifo"))

@@ -40,6 +40,8 @@ static bool parse(struct copy *c, const char *word)
 		c->in_flags = O_DIRECT;
 	else if (!strcmp(word, "oflag=direct"))
 		c->out_flags = O_DIRECT;
+	else if (!strcmp(word, "oflag=sync"))
+		c->out_flags = O_SYNC;
 	else if (!strcmp(word, "conv=fsync"))
 		c->sync = true;
 	else
@@ -53,7 +55,7 @@ static void write_block(const struct copy *c, int out, const char *buf, ssize_t 
 {
 	ssize_t done = 0, now;
 
-	if (c->out_flags && n % SECTOR)
+	if (c->out_flags == O_DIRECT && n < (ssize_t)c->block && n % SECTOR)
 		fcntl(out, F_SETFL, 0);
 	for (; done < n; done += now) {
 		now = write(out, buf + done, n - done);
