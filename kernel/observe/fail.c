@@ -12,7 +12,7 @@
  *	mute          requests of both directions: the Nth gets no answer, so that after 30 s its disk
  *	              is given up (drivers/block.c), as one that was pulled out
  *
- * Each kind fails once, or with N+ from then on, and counts on, so that the report knows how many
+ * Each kind fails once, or with N+ from then on, with N-M to the Mth, and counts on, so that the report knows how many
  * there were. What the kernel needs to start is not counted, since it cannot do without; writing to
  * /proc/fail counts from then on.
  */
@@ -31,15 +31,15 @@
 
 #define MAX_CALLERS 6u
 #define VALID                                                                                      \
-	"none, or read:N, write:N, alloc:N, mute:N with commas between them; N+: the Nth and all after"
+	"none, or read:N, write:N, alloc:N, mute:N with commas between them; N+: the Nth and all " \
+	"after; N-M: to the Mth"
 
 enum fail_kind { FAIL_READ, FAIL_WRITE, FAIL_ALLOC, FAIL_MUTE, NR_FAIL_KINDS };
 
 static const char *const kind_names[NR_FAIL_KINDS] = { "read", "write", "alloc", "mute" };
 
 static struct failure {
-	u32 nth;  /* 0: none */
-	bool on;  /* and all after it */
+	u32 nth, last; /* and all between; nth 0: none */
 	u32 seen; /* irq */
 	char comm[TASK_COMM_LEN];
 	int pid;
@@ -51,11 +51,29 @@ static struct failure {
 static bool started;
 bool fail_on;
 
+/* N, N+ or N-M, from 1 on. */
+static const char *parse_range(char *text, struct failure *to)
+{
+	char *plus = strchr(text, '+'), *minus = strchr(text, '-');
+
+	if (minus)
+		*minus = '\0';
+	else if (plus && !plus[1])
+		*plus = '\0';
+	if (parse_u32(text, &to->nth) || (minus && parse_u32(minus + 1, &to->last)))
+		return "N is not a number";
+	if (!to->nth)
+		return "N is 0, and events count from 1";
+	if (!minus)
+		to->last = plus ? ~0u : to->nth;
+	return to->last < to->nth ? "M is less than N" : NULL;
+}
+
 /* One word, kind:N. */
 static const char *parse_word(char *word, struct failure *to)
 {
-	char *colon = strchr(word, ':'), *plus = strchr(word, '+');
-	u32 kind = 0, nth;
+	char *colon = strchr(word, ':');
+	u32 kind = 0;
 
 	if (!colon)
 		return "a word is no kind:N";
@@ -66,15 +84,7 @@ static const char *parse_word(char *word, struct failure *to)
 		return "no such kind of event";
 	if (to[kind].nth)
 		return "a kind of event is there twice";
-	if (plus && !plus[1])
-		*plus = '\0';
-	if (parse_u32(colon + 1, &nth))
-		return "N is not a number";
-	if (!nth)
-		return "N is 0, and events count from 1";
-	to[kind].nth = nth;
-	to[kind].on = plus;
-	return NULL;
+	return parse_range(colon + 1, &to[kind]);
 }
 
 /* All or nothing. "none": nothing is to fail any more. */
@@ -108,14 +118,25 @@ static void list(char *buf, size_t size)
 	strlcpy(buf, VALID, size);
 }
 
+static void format_range(const struct failure *f, char *buf, size_t size)
+{
+	if (f->last == ~0u || f->last == f->nth)
+		snprintf(buf, size, "%u%s", f->nth, f->last == f->nth ? "" : "+");
+	else
+		snprintf(buf, size, "%u-%u", f->nth, f->last);
+}
+
 static void show_value(char *buf, size_t size)
 {
+	char range[24];
 	size_t n = 0;
 
-	for (u32 i = 0; i < NR_FAIL_KINDS; i++)
-		if (failures[i].nth)
-			n += scnprintf(buf + n, size - n, "%s%s:%u%s", n ? "," : "", kind_names[i],
-				       failures[i].nth, failures[i].on ? "+" : "");
+	for (u32 i = 0; i < NR_FAIL_KINDS; i++) {
+		if (!failures[i].nth)
+			continue;
+		format_range(&failures[i], range, sizeof(range));
+		n += scnprintf(buf + n, size - n, "%s%s:%s", n ? "," : "", kind_names[i], range);
+	}
 	if (!n)
 		strlcpy(buf, "none", size);
 }
@@ -132,7 +153,7 @@ static bool fails(struct failure *f, bool *first)
 		strlcpy(f->comm, current->comm, sizeof(f->comm));
 		f->pid = current->pid;
 	}
-	return *first || f->on;
+	return f->seen <= f->last;
 }
 
 bool fail_count_alloc(void)
@@ -185,7 +206,7 @@ static void format_place(const struct failure *f, char *buf, size_t size)
 static void format_line(u32 kind, char *buf, size_t size)
 {
 	const struct failure *f = &failures[kind];
-	char place[320];
+	char place[320], range[24];
 
 	if (f->seen < f->nth) {
 		snprintf(buf, size, "fail: %s %u never came: %u there were", kind_names[kind],
@@ -193,8 +214,9 @@ static void format_line(u32 kind, char *buf, size_t size)
 		return;
 	}
 	format_place(f, place, sizeof(place));
-	snprintf(buf, size, "fail: %s %u%s of %u failed (%s, by %s, process %d)", kind_names[kind],
-		 f->nth, f->on ? "+" : "", f->seen, place, f->comm, f->pid);
+	format_range(f, range, sizeof(range));
+	snprintf(buf, size, "fail: %s %s of %u failed (%s, by %s, process %d)", kind_names[kind],
+		 range, f->seen, place, f->comm, f->pid);
 }
 
 static void for_each_line(void (*fn)(const char *line, void *arg), void *arg)

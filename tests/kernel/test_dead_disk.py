@@ -59,6 +59,13 @@ def test_fsync_tells_each_open_file_once(tmp_path: Path) -> None:
     ext2.check(disk)
 
 
+def test_what_is_freed_while_memory_is_short_is_free(tmp_path: Path) -> None:
+    """A process that is killed for memory may be the last to use a file."""
+    disk = image(tmp_path)
+    run(disk, "/tmp/gone freeing")
+    ext2.check(disk)
+
+
 WORK = """cd /mnt; ./prog; cat s f | wc; echo more >>s; cp f g; filescan h 1 --kb 1500 fill mmap write random
 mkdir dir/d; mv g dir/d; ln f dir/l; sync; rm dir/l; echo 3 > /proc/sys/vm/drop_caches; ./prog; cat dir/d/g | wc
 thrash 2 4500 2; sh s; find . | wc

@@ -156,6 +156,7 @@ def test_what_failed_is_said_at_power_off() -> None:
             ("write:x", "N is not a number"),
             ("read:", "N is not a number"),
             ("read:4294967296", "N is not a number"),
+            ("read:3-2", "M is less than N"),
             ("read", "a word is no kind:N"),
             ("flush:1", "no such kind of event"),
             ("read:1,read:2", "a kind of event is there twice"),

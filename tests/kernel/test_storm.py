@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 import storm
+from bad_kernels import kernel_of
 from guest import boot
 from progress import Tried
 from soak import soak_but
@@ -121,6 +122,25 @@ def answers(text: str) -> dict[int, tuple[str, str, int]]:
     """What `storm --judge` printed: of each call its name, its arguments, and its error or 0."""
     found = re.findall(r"^judge: (\d+) (\S+) (\d+) (\(.*\))$", text, re.M)
     return {int(i): (name, args, int(error)) for i, name, error, args in found}
+
+
+def forget_a_case(copy: Path) -> None:
+    """A mistake that needs two calls: MCL_FUTURE, then by the same process MADV_DONTNEED."""
+    path = copy / "kernel/syscall/mem.c"
+    call = "\treturn do_madvise("
+    mistake = f'\tif (current->mm->def_flags && advice == 4)\n\t\tpanic("forgotten");\n{call}'
+    path.write_text('#include "lib/assert.h"\n' + path.read_text().replace(call, mistake))
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+def test_a_failure_is_made_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(qemu, "KERNEL", kernel_of("mistake", forget_a_case))
+    run = Storm(10 * HUNDREDTH, SEED)
+    wrong = storm.run(run).wrong
+    assert wrong == "panic: forgotten"
+    short = storm.shortest(run, wrong, tries=120)
+    assert short.workers == 1 and sum(last - first + 1 for first, last in short.keep) == 2
 
 
 def test_harmless_calls_answer_as_on_linux(tmp_path: Path) -> None:

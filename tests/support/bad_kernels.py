@@ -1,10 +1,11 @@
-"""Kernels with policies or guards that break rules: tests/kernel/policies, tests/kernel/guards."""
+"""Kernels with mistakes: with policies or guards that break rules (tests/kernel/policies, tests/kernel/guards)."""
 
 from __future__ import annotations
 
 import fcntl
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,32 +13,40 @@ from tidemark import qemu
 from tidemark.grade.build import tree
 
 
-def kernel_with(kind: str, sources: Path) -> str:
-    """A kernel with the files of `sources` in kernel/mm/`kind`, and with TEMPLATE.c as a student uses it; its path.
-
-    Built in a copy of the tree below build/, once for all of pytest's processes.
+def kernel_of(name: str, change: Callable[[Path], None]) -> str:
+    """A kernel of a copy of the tree, build/bad-`name`, which `change` has changed; its path. Built once for all of
+    pytest's processes.
     """
-    copy = qemu.ROOT / f"build/bad-{kind}"
+    copy = qemu.ROOT / f"build/bad-{name}"
     copy.mkdir(exist_ok=True)
     with (copy / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        for name in ("boot", "kernel", "tools", "labs"):
-            shutil.rmtree(copy / name, ignore_errors=True)
-            shutil.copytree(qemu.ROOT / name, copy / name)
-        for name in ("Makefile", "linker.ld"):
-            shutil.copy2(qemu.ROOT / name, copy / name)
+        for part in ("boot", "kernel", "tools", "labs"):
+            shutil.rmtree(copy / part, ignore_errors=True)
+            shutil.copytree(qemu.ROOT / part, copy / part)
+        for part in ("Makefile", "linker.ld"):
+            shutil.copy2(qemu.ROOT / part, copy / part)
         if not (copy / "build").exists():  # what is the same need not be compiled again
             tree.take_along_what_is_built(qemu.ROOT, copy)
+        change(copy)
+        make = ["make", "--no-print-directory", "WERROR=1", "build/tidemark.elf"]
+        built = subprocess.run(make, cwd=copy, capture_output=True, text=True, timeout=200)
+        assert built.returncode == 0, built.stderr
+    return str((copy / "build/tidemark.elf").relative_to(qemu.ROOT))
+
+
+def kernel_with(kind: str, sources: Path) -> str:
+    """A kernel with the files of `sources` in kernel/mm/`kind`, and with TEMPLATE.c as a student uses it; its path."""
+
+    def change(copy: Path) -> None:
         folder = copy / "kernel/mm" / kind
         for path in sources.glob("*.[ch]"):
             shutil.copy2(path, folder / path.name)
         mine = folder / "mine.c"
         mine.write_text((folder / "TEMPLATE.c").read_text().replace("template", "mine"))
         shutil.copystat(folder / "TEMPLATE.c", mine)
-        make = ["make", "--no-print-directory", "WERROR=1", "build/tidemark.elf"]
-        built = subprocess.run(make, cwd=copy, capture_output=True, text=True, timeout=200)
-        assert built.returncode == 0, built.stderr
-    return str((copy / "build/tidemark.elf").relative_to(qemu.ROOT))
+
+    return kernel_of(kind, change)
 
 
 @pytest.fixture(scope="session")

@@ -23,7 +23,6 @@ struct ext2_fs {
 	struct list_head kept;      /* kept.c: bitmaps as they were before things were freed */
 	u32 named_before; /* link.c: the first flush that has all further names that files got */
 	u32 freed_before; /* the first flush that has all that was freed */
-	bool freeing;     /* blocks are free that an inode on its way to its block still has */
 	bool not_kept;    /* there was no memory for a copy */
 	u32 table_window; /* inode.c: pages of a table that were read together last */
 	bool touched;  /* the superblock's times are due */

@@ -344,12 +344,14 @@ static void remove_from_disk(struct inode *inode)
 	/* A smaller number would be taken for a link of ext3's list of orphans. */
 	ext2_info(inode)->raw.dtime = MAX(ext2_now(), fs->es->inodes_count + 1);
 	mutex_lock(&fs->lock);
-	fs->freeing = true;
+	inode->sb->freeing = true;
 	free_attributes(inode);
 	err = ext2_write_inode(inode);
-	fs->freeing = false;
 	if (!err)
 		ext2_free_inode(fs, inode->ino, ext2_kind(inode) == S_IFDIR);
+	else
+		ext2_error(inode->sb, "inode %u cannot be freed", inode->ino);
+	inode->sb->freeing = false;
 	mutex_unlock(&fs->lock);
 }
 

@@ -88,7 +88,8 @@ int ext2_flush(struct super_block *sb)
 	if (err || err2)
 		return err ? err : err2;
 	fs->flushed = MAX(fs->flushed, nr);
-	if (!fs->freeing && fs->flushed >= fs->freed_before)
+	/* While something is freed, an inode that is not yet in its block leads to it. */
+	if (!sb->freeing && fs->flushed >= fs->freed_before)
 		ext2_kept_drop(fs);
 	return 0;
 }

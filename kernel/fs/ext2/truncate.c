@@ -120,7 +120,7 @@ int ext2_cut(struct inode *inode, u64 size)
 	int err, last;
 
 	mutex_lock(&fs->lock);
-	fs->freeing = true;
+	sb->freeing = true;
 	ext2_info(inode)->cuts++;
 	err = cut_tree(&c, (size + sb->block_size - 1) >> sb->block_bits);
 	last = flush_run(&c);
@@ -129,7 +129,7 @@ int ext2_cut(struct inode *inode, u64 size)
 	ext2_info(inode)->goal = 0;
 	ext2_info(inode)->cuts++;
 	write_cut(&c);
-	fs->freeing = false;
+	sb->freeing = false;
 	mutex_unlock(&fs->lock);
 	if (err == -EIO || last == -EIO)
 		ext2_error(sb, "blocks of inode %u cannot be freed", inode->ino);

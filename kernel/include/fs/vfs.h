@@ -206,6 +206,7 @@ struct super_block {
 	u32 dev, block_size, block_bits;
 	u64 max_size; /* of a file, bytes */
 	bool read_only;
+	bool freeing; /* something is, and is lost if it cannot be: it waits longer for memory */
 	bool closing; /* it is about to become read-only: nothing new is changed */
 	u32 nr_writers; /* those of its files, and changes of names and sizes that are under way */
 	bool swaps; /* its files are shared memory: they leave for the swap area (mm/cache/shmem.c) */

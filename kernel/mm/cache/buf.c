@@ -13,6 +13,7 @@
 #include "sched/timer.h"
 
 #define MEMORY_TRIES 20u
+#define FREEING_TRIES 500u /* the out-of-memory killer gives each victim a second (oom.c) */
 #define MEMORY_PAUSE_NS 10000000u
 
 static int device_map(struct inode *inode, u32 block, u32 max, bool create, struct extent *e)
@@ -61,13 +62,13 @@ static void describe(struct super_block *sb, u32 block, struct buf *b)
 
 /* Half of a change may have been made already, and a block that cannot be freed is lost: so memory is
  * waited for, if it can come at all, and what cannot be read is tried again. */
-static int get_page(struct buf *b)
+static int get_page(struct buf *b, u32 tries)
 {
 	int err = cache_get_page(b->bdev->inode, page_of(b), &b->page);
 
 	if (err == -EIO)
 		err = cache_get_page(b->bdev->inode, page_of(b), &b->page);
-	for (u32 tries = 0; err == -ENOMEM && tries < MEMORY_TRIES; tries++) {
+	while (err == -ENOMEM && tries--) {
 		ksleep_ns(MEMORY_PAUSE_NS);
 		err = cache_get_page(b->bdev->inode, page_of(b), &b->page);
 	}
@@ -79,7 +80,7 @@ int buf_read(struct super_block *sb, u32 block, struct buf *b)
 	int err;
 
 	describe(sb, block, b);
-	err = get_page(b);
+	err = get_page(b, sb->freeing ? FREEING_TRIES : MEMORY_TRIES);
 	if (err)
 		return err == -EINVAL ? -EIO : err;
 	b->data = (char *)page_address(b->page) + offset_of(b);

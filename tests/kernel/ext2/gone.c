@@ -1,7 +1,7 @@
 /*
- * gone CASE: what a program sees of a disk that stops answering while it is used. /dev/sda is mounted at /mnt, the
- * working directory; the case itself says when the disk falls silent (/proc/fail). Silent where all is as it should
- * be, else says which line saw something else.
+ * gone CASE: what a program sees of a disk that stops answering while it is used, or of memory that runs out. /dev/sda
+ * is mounted at /mnt, the working directory; the case itself says when the disk falls silent (/proc/fail). Silent
+ * where all is as it should be, else says which line saw something else.
  */
 #include "bus.h"
 #include "check.h"
@@ -153,12 +153,25 @@ static void writing(void)
 	say("/proc/fail", "mute:1");
 }
 
+/* A file without a name is closed, while memory has run out for a while. */
+static void freeing(void)
+{
+	int fd = open("f", O_RDONLY);
+
+	CHECK(fd >= 0 && !unlink("f"));
+	sync();
+	say("/proc/sys/vm/drop_caches", "3");
+	say("/proc/fail", "alloc:1-60");
+	CHECK(!close(fd));
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
 } cases[] = {
-	{ "reading", reading }, { "mapped", mapped }, { "running", running }, { "far", far_away },
-	{ "syncing", syncing }, { "told", told },     { "writing", writing },
+	{ "reading", reading }, { "mapped", mapped },   { "running", running },
+	{ "far", far_away },    { "syncing", syncing }, { "told", told },
+	{ "writing", writing }, { "freeing", freeing },
 };
 
 int main(int argc, char **argv)

@@ -149,20 +149,29 @@ static bool make_call(uint32_t i)
 	return false;
 }
 
+/* Where another one goes on if this one ends; what copies do does not count. */
+static void set_next(unsigned worker, uint32_t i)
+{
+	if (depth)
+		return;
+	board->workers[worker].next = i;
+	board->workers[worker].check = ~i;
+}
+
 void work_through(unsigned worker, uint32_t end)
 {
+	uint32_t i = board->workers[worker].next;
+
 	catch_signals();
-	for (uint32_t i = board->workers[worker].next; i < end; i += nr_workers) {
+	for (; i < end; i += nr_workers) {
 		if (!keep_has(i))
 			continue;
-		if (!depth) {
-			board->workers[worker].next = i + nr_workers;
-			board->workers[worker].check = ~(i + nr_workers);
-		}
+		set_next(worker, i + nr_workers);
 		if (make_call(i)) {
 			depth++;
 			end = end < i + COPY_CALLS * nr_workers ? end : i + COPY_CALLS * nr_workers;
 		}
 	}
+	set_next(worker, i);
 	_exit(0);
 }
