@@ -425,8 +425,11 @@ static int open_both(struct file *f, struct pipe *p)
 
 static int fifo_open(struct file *f)
 {
-	struct pipe *p = f->inode->pipe, *new = p ? NULL : pipe_new();
+	struct pipe *p = f->inode->pipe, *new;
 
+	if (!file_may_read(f) && !file_may_write(f))
+		return -EINVAL;
+	new = p ? NULL : pipe_new();
 	if (!p && !new)
 		return -ENOMEM;
 	p = f->inode->pipe; /* another task may have been quicker */
@@ -434,7 +437,7 @@ static int fifo_open(struct file *f)
 		kfree(new);
 	else
 		p = f->inode->pipe = new;
-	if ((f->flags & O_ACCMODE) == O_RDONLY)
+	if (!file_may_write(f))
 		return open_to_read(f, p);
 	return (f->flags & O_ACCMODE) == O_WRONLY ? open_to_write(f, p) : open_both(f, p);
 }

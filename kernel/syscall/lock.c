@@ -99,9 +99,7 @@ static int test(struct file *f, struct flock64 *l, struct record *r)
 /* A read lock needs a file open for reading, a write lock one open for writing. */
 static bool may_lock(const struct file *f, const struct record *r)
 {
-	u32 mode = f->flags & O_ACCMODE;
-
-	return r->unlock || mode == O_RDWR || mode == (r->write ? O_WRONLY : O_RDONLY);
+	return r->unlock || (r->write ? file_may_write(f) : file_may_read(f));
 }
 
 bool fcntl_is_lock(u32 cmd)

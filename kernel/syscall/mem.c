@@ -16,13 +16,11 @@ long sys_brk(u32 addr)
 /* May this file be mapped so? 0 or -errno. */
 static int check_mapping(const struct file *f, u32 prot, u32 flags)
 {
-	u32 mode = f->flags & O_ACCMODE;
-
 	if ((f->inode->mode & S_IFMT) != S_IFREG && (f->inode->mode & S_IFMT) != S_IFBLK)
 		return -ENODEV;
-	if (mode != O_RDONLY && mode != O_RDWR)
+	if (!file_may_read(f))
 		return -EACCES;
-	return flags & MAP_SHARED && prot & PROT_WRITE && mode != O_RDWR ? -EACCES : 0;
+	return flags & MAP_SHARED && prot & PROT_WRITE && !file_may_write(f) ? -EACCES : 0;
 }
 
 static long map_shared_anonymous(u32 addr, u32 len, u32 prot, u32 flags)
@@ -54,7 +52,7 @@ long sys_mmap2(u32 addr, u32 len, u32 prot, u32 flags, u32 fd, u32 pgoff)
 	err = check_mapping(f, prot, flags);
 	if (err)
 		return err;
-	if (flags & MAP_SHARED && (f->flags & O_ACCMODE) == O_RDONLY)
+	if (flags & MAP_SHARED && !file_may_write(f))
 		flags |= MAP_NOWRITE;
 	return do_mmap(current->mm, addr, len, prot, flags, f->inode, pgoff);
 }

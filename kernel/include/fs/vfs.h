@@ -237,6 +237,17 @@ struct file {
 	void *private;
 };
 
+/* Is it open for it? With O_WRONLY | O_RDWR for neither, as on Linux. */
+static inline bool file_may_read(const struct file *f)
+{
+	return !(f->flags & O_WRONLY);
+}
+
+static inline bool file_may_write(const struct file *f)
+{
+	return (f->flags + 1) & O_RDWR;
+}
+
 struct files_struct {
 	struct file *fd[NR_OPEN];
 	u64 cloexec; /* bit per descriptor */

@@ -152,7 +152,7 @@ static pid_t start(const char *name)
 static void mapped(void)
 {
 	int fd = open("x", O_RDWR);
-	char *all = map(fd, PAGE, MAP_SHARED), *own;
+	char *all = map(fd, PAGE, MAP_SHARED), *own, c;
 
 	CHECK(!close(fd) && wait_child(start("./x")) == ETXTBSY << 8);
 	CHECK(!mprotect(all, PAGE, PROT_READ) && wait_child(start("./x")) == ETXTBSY << 8);
@@ -166,6 +166,9 @@ static void mapped(void)
 	CHECK(!close(fd) && !munmap(all, PAGE) && !munmap(own, PAGE));
 	fd = open("x", O_WRONLY | O_RDWR); /* neither to read nor to write */
 	FAILS(mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0), EACCES);
+	FAILS(read(fd, &c, 1), EBADF);
+	FAILS(write(fd, &c, 1), EBADF);
+	FAILS(ftruncate(fd, 1), EINVAL);
 	CHECK(!close(fd));
 }
 
