@@ -33,7 +33,7 @@ static inline long read_plain(struct file *f, void *user, size_t n, u64 *pos, bo
 /* From a file that is not open for it, or with O_DIRECT. */
 static __attribute__((noinline)) long read_rare(struct file *f, void *user, size_t n, u64 *pos)
 {
-	if ((f->flags & O_ACCMODE) == O_WRONLY)
+	if (!file_reads(f))
 		return -EBADF;
 	return read_plain(f, user, n, pos, f->flags & O_DIRECT);
 }
@@ -46,7 +46,7 @@ static __attribute__((noinline)) long write_rare(struct file *f, const void *use
 	long done;
 	int err;
 
-	if ((f->flags & O_ACCMODE) == O_RDONLY)
+	if (!file_writes(f))
 		return -EBADF;
 	if (!f->fops->write)
 		return -EINVAL;

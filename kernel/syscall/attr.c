@@ -257,7 +257,7 @@ long sys_ftruncate64(u32 fd, u32 lo, u32 hi)
 
 	if (!f)
 		return -EBADF;
-	if ((s64)size < 0 || (f->flags & O_ACCMODE) == O_RDONLY)
+	if ((s64)size < 0 || !file_writes(f))
 		return -EINVAL;
 	return vfs_truncate(f->inode, size);
 }
@@ -278,7 +278,7 @@ long sys_fallocate(u32 fd, u32 mode, u32 lo, u32 hi, u32 len_lo, u32 len_hi)
 		return -EBADF;
 	if (start < 0 || len <= 0)
 		return -EINVAL;
-	if ((f->flags & O_ACCMODE) == O_RDONLY)
+	if (!file_writes(f))
 		return -EBADF;
 	return (f->inode->mode & S_IFMT) == S_IFIFO ? -ESPIPE : -EOPNOTSUPP;
 }

@@ -330,6 +330,17 @@ long vfs_ioctl(struct file *f, u32 cmd, u32 arg);
 long vfs_getdents64(struct file *f, void *user, size_t n);
 /* Bits of poll(2) that hold now: POLLIN and so on. */
 u32 file_poll(struct file *f);
+/* Is it open for reading, for writing? The fourth mode, O_ACCMODE, is for neither. */
+static inline bool file_reads(const struct file *f)
+{
+	return !(f->flags & O_WRONLY);
+}
+
+static inline bool file_writes(const struct file *f)
+{
+	return (f->flags & O_ACCMODE) - 1 < 2;
+}
+
 /* Is there a disk, past whose cache it can be read and written (O_DIRECT)? */
 bool file_may_be_direct(const struct inode *inode);
 /* Woken whenever some file's bits may have changed; its waiters look at all of theirs again.
