@@ -32,7 +32,15 @@ static void policy_show(char *buf, size_t size)
 	strlcpy(buf, policy, size);
 }
 
-PARAM_U32("vm.swappiness", swappiness, 0, 100, "%", "how soon anonymous memory is taken");
+static u32 nr_changes;
+
+static void count_change(void)
+{
+	nr_changes++;
+}
+
+PARAM_U32("vm.swappiness", swappiness, 0, 100, "%", "how soon anonymous memory is taken",
+	  .changed = count_change);
 PARAM_BOOL("quiet", quiet, "print nothing");
 PARAM_SIZE("mem", mem, 4 << 20, 3ull << 30, "memory to manage");
 PARAM_STR("run", run, "command to run");
@@ -82,6 +90,16 @@ KTEST(param, loader_path_is_skipped)
 	EXPECT_EQ(parse("/boot/tidemark quiet=1"), NULL);
 	EXPECT(quiet);
 	EXPECT(parse("quiet=0 /boot/tidemark") != NULL);
+}
+
+KTEST(param, who_wants_to_know_is_told_of_each_change)
+{
+	u32 before = nr_changes;
+
+	EXPECT_EQ(parse("vm.swappiness=8 quiet"), NULL);
+	EXPECT_EQ(nr_changes, before + 1);
+	EXPECT(parse("vm.swappiness=101") != NULL);
+	EXPECT_EQ(nr_changes, before + 1);
 }
 
 KTEST(param, quotes)

@@ -75,6 +75,18 @@ def test_a_buffer_larger_than_memory(tmp_path: Path, policy: str) -> None:
     assert re.search(r"swap: [1-9]\d{3,} pages in", result.console), result.tail()
 
 
+@pytest.mark.parametrize("frames", soak_but([3, 6, 40], 6))
+def test_a_buffer_larger_than_the_cap_on_frames(tmp_path: Path, frames: int) -> None:
+    """Not so many pages are held that there is none for the next; two at once do not starve each other either."""
+    copy = "dd if=big bs=131072 count=3 iflag=direct oflag=direct"
+    result = in_guest(image(tmp_path), f"{copy} of=one & {copy} of=two; wait", frames=frames, vm="fifo")
+    assert "killed process" not in result.console
+    data = (tmp_path / "content/big").read_bytes()[: 3 << 17]
+    assert (
+        file_in(tmp_path / "image", "one", tmp_path / "o") == file_in(tmp_path / "image", "two", tmp_path / "t") == data
+    )
+
+
 def test_no_page_enters_the_cache(tmp_path: Path) -> None:
     """A copy, past the cache on both sides, on none, and on either; the end of `big` is no whole sector."""
     made, size = image(tmp_path, "-b", "4096"), KIB * 1024

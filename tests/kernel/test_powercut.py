@@ -195,9 +195,9 @@ def test_some_cuts_lose_nothing_that_was_synced(tmp_path: Path, name: str, block
     assert nr > 5
 
 
-@pytest.mark.parametrize("flag,kept", [("sync", True), ("direct", False)])
-def test_write_with_o_sync_is_on_the_disk_when_it_is_over(tmp_path: Path, flag: str, kept: bool) -> None:
-    """Data, size and name, past the disk's cache: the power goes at the first write after it."""
+@pytest.mark.parametrize("flag,kept", [("sync", True), ("direct", False), ("direct conv=fsync", True)])
+def test_what_was_written_and_synced_is_on_the_disk(tmp_path: Path, flag: str, kept: bool) -> None:
+    """O_SYNC, or fsync after O_DIRECT: data, size and name, past the disk's cache. The power goes at the next write."""
     content = tmp_path / "content"
     content.mkdir()
     (content / "in").write_bytes(bytes(range(256)) * 64)

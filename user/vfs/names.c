@@ -280,6 +280,11 @@ static void test_sizes(void)
 	CHECK(posix_fadvise(fd, 0, 0, POSIX_FADV_WILLNEED) == 0);
 	CHECK(posix_fadvise(fd, 0, 0, 77) == EINVAL);
 	close(fd);
+	fd = open("f", O_WRONLY | O_RDWR); /* for neither */
+	FAILS(read(fd, buf, 1), EBADF);
+	FAILS(write(fd, "x", 1), EBADF);
+	FAILS(ftruncate(fd, 1), EINVAL);
+	close(fd);
 	fd = open("f", O_WRONLY | O_SYNC);
 	CHECK((fcntl(fd, F_GETFL) & O_SYNC) == O_SYNC && write(fd, "x", 1) == 1);
 	close(fd);

@@ -24,10 +24,10 @@ void do_page_fault(struct pt_regs *regs, u32 addr, u32 fault);
 int handle_mm_fault(struct mm_struct *mm, u32 addr, u32 fault);
 
 /*
- * The page that addr shows, as after a read or a write there, with a reference, so that its frame
- * stays what it is even if reclaim unmaps it. 0, or as handle_mm_fault. Takes mm->lock; may sleep.
+ * The page that addr (below TASK_SIZE) shows, with a reference: its frame stays what it is even if reclaim
+ * unmaps it. NULL: a read or a write there would fault. Takes mm->lock; may sleep for that.
  */
-int get_user_page(struct mm_struct *mm, u32 addr, bool write, struct page **page);
+struct page *get_user_page(struct mm_struct *mm, u32 addr, bool write);
 
 /* Supplied by arch: continues at the fixup of a user copy; false: there is none. */
 bool fixup_exception(struct pt_regs *regs);

@@ -29,7 +29,7 @@
 #include "mm/vmstat.h"
 #include "proc/task.h"
 
-#define MAX_BYTES (BIO_MAX_PIECES * PAGE_SIZE) /* of one request */
+#define MAX_BYTES (BIO_MAX_PIECES * PAGE_SIZE)
 
 struct transfer {
 	struct inode *inode;
@@ -37,6 +37,7 @@ struct transfer {
 	char *user; /* of the next byte */
 	u32 at;     /* the same in the file */
 	u32 left;
+	u32 most;   /* of one request */
 	u32 old_end; /* writing: behind it blocks are made */
 	struct bio_piece piece[BIO_MAX_PIECES];
 	u32 nr;
@@ -49,23 +50,59 @@ static bool is_aligned(const void *user, u32 n, u32 at)
 
 /* The caller's pages. */
 
-/* Holds those of the next bytes: how many bytes, or why not even one. */
-static long hold_pages(struct transfer *t, u32 bytes)
+static struct page *get_page(const struct transfer *t, u32 addr)
+{
+	return get_user_page(current->mm, addr, !t->write);
+}
+
+/* Faults in those of the next bytes, and holds none: a fault may have to wait until others have left. How many bytes,
+ * or why not even one. */
+static long fault_in(const struct transfer *t, u32 bytes)
+{
+	u32 from = (u32)t->user, flags = t->write ? 0 : FAULT_WRITE;
+
+	for (u32 addr = from; addr - from < bytes; addr = (addr & PAGE_MASK) + PAGE_SIZE) {
+		struct page *page = get_page(t, addr);
+		int err = page ? 0 : handle_mm_fault(current->mm, addr, flags);
+
+		if (page)
+			page_put(page);
+		if (err)
+			return addr > from ? (long)(addr - from) : err;
+	}
+	return bytes;
+}
+
+/* Holds those that are there, as far as they follow one another: how many bytes. */
+static u32 hold_there(struct transfer *t, u32 bytes)
 {
 	u32 done = 0, len;
 
 	for (t->nr = 0; done < bytes && t->nr < BIO_MAX_PIECES; t->nr++, done += len) {
 		struct bio_piece *piece = &t->piece[t->nr];
 		u32 addr = (u32)t->user + done;
-		int err = get_user_page(current->mm, addr, !t->write, &piece->page);
 
-		if (err)
-			return done ? (long)done : err;
+		piece->page = get_page(t, addr);
+		if (!piece->page)
+			break;
 		piece->offset = addr & (PAGE_SIZE - 1);
 		len = MIN(PAGE_SIZE - piece->offset, bytes - done);
 		piece->bytes = len;
 	}
 	return done;
+}
+
+/* Bytes whose pages are held, or why not even one is. Where the last one pushes the first one out, fewer will do. */
+static long hold_pages(struct transfer *t, u32 bytes)
+{
+	u32 held = 0;
+	long ready;
+
+	while ((ready = fault_in(t, bytes)) > 0 && !(held = hold_there(t, ready))) {
+		t->most = MAX(t->most / 2, PAGE_SIZE);
+		bytes = MIN(bytes, PAGE_SIZE - ((u32)t->user & (PAGE_SIZE - 1)));
+	}
+	return ready < 0 ? ready : (long)held;
 }
 
 /* The device has written to it. A page of a file that is shared may have been cleaned meanwhile. */
@@ -100,13 +137,13 @@ static void count(const struct transfer *t, u32 sectors)
 static long move(struct transfer *t, u32 sector, u32 bytes)
 {
 	long held = hold_pages(t, bytes);
-	int err = held < 0 ? held : 0;
+	int err;
 
-	if (!err) {
-		err = block_move(t->inode->cache.bdev, sector, t->write,
-				 is_device(t->inode) ? BIO_META : BIO_DATA, t->piece, t->nr);
-		count(t, held >> SECTOR_SHIFT);
-	}
+	if (held < 0)
+		return held;
+	err = block_move(t->inode->cache.bdev, sector, t->write,
+			 is_device(t->inode) ? BIO_META : BIO_DATA, t->piece, t->nr);
+	count(t, held >> SECTOR_SHIFT);
 	release_pages(t);
 	return err ?: held;
 }
@@ -116,13 +153,12 @@ static u32 next_bytes(const struct transfer *t, bool *create)
 {
 	*create = t->write && t->at >= t->old_end;
 	if (!t->write)
-		return MIN(t->left, MAX_BYTES);
+		return MIN(t->left, t->most);
 	if (*create)
-		return t->at % PAGE_SIZE ? 0 : ALIGN_DOWN(MIN(t->left, MAX_BYTES), PAGE_SIZE);
+		return t->at % PAGE_SIZE ? 0 : ALIGN_DOWN(MIN(t->left, t->most), PAGE_SIZE);
 	if (t->at >= t->inode->size)
 		return 0;
-	return MIN(t->left,
-		   MIN(MAX_BYTES, ALIGN_DOWN(cache_end_of(t->inode) - t->at, SECTOR_SIZE)));
+	return MIN(t->left, MIN(t->most, ALIGN_DOWN(cache_end_of(t->inode) - t->at, SECTOR_SIZE)));
 }
 
 /* As far as it follows one another on the device: bytes, 0: that is for the cache, or -errno. */
@@ -169,7 +205,9 @@ static int go(struct transfer *t)
 /* n: in whole sectors, also where the file ends in the midst of one. */
 static long read_range(struct inode *inode, char *user, u32 n, u32 at)
 {
-	struct transfer t = { .inode = inode, .user = user, .at = at, .left = n };
+	struct transfer t = {
+		.inode = inode, .user = user, .at = at, .left = n, .most = MAX_BYTES
+	};
 	int err = cache_sync_range(inode, at >> PAGE_SHIFT, (at + n - 1) >> PAGE_SHIFT);
 
 	if (!err)
@@ -247,6 +285,7 @@ int direct_write(struct inode *inode, const char *user, u32 n, u32 *at)
 	if (!access_ok(user, n))
 		return -EFAULT;
 	t.left = n;
+	t.most = MAX_BYTES;
 	t.old_end = ALIGN_UP(cache_end_of(inode), PAGE_SIZE);
 	if (*at > inode->size)
 		cache_clear_tail(inode);

@@ -280,21 +280,16 @@ static struct page *page_there(struct mm_struct *mm, u32 addr, bool write)
 	return pfn_page(pte_pfn(*pte));
 }
 
-int get_user_page(struct mm_struct *mm, u32 addr, bool write, struct page **page)
+struct page *get_user_page(struct mm_struct *mm, u32 addr, bool write)
 {
-	int err = addr < TASK_SIZE ? 0 : -EFAULT;
+	struct page *page;
 
-	while (!err) {
-		mutex_lock(&mm->lock);
-		*page = page_there(mm, addr, write);
-		if (*page)
-			page_get(*page);
-		mutex_unlock(&mm->lock);
-		if (*page)
-			return 0;
-		err = handle_mm_fault(mm, addr, write ? FAULT_WRITE : 0);
-	}
-	return err;
+	mutex_lock(&mm->lock);
+	page = page_there(mm, addr, write);
+	if (page)
+		page_get(page);
+	mutex_unlock(&mm->lock);
+	return page;
 }
 
 static void signal_fault(int err, u32 addr)

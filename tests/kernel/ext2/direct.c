@@ -17,10 +17,9 @@
 static char *buf, *other; /* PAGES each, and a page without rights behind them */
 static int number;
 
-static char *pages(uint32_t nr)
+static char *pages(uint32_t nr, int how)
 {
-	char *at = mmap(NULL, (nr + 1) * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			-1, 0);
+	char *at = mmap(NULL, (nr + 1) * PAGE, PROT_READ | PROT_WRITE, how | MAP_ANONYMOUS, -1, 0);
 
 	CHECK(at != MAP_FAILED && !mprotect(at + nr * PAGE, PAGE, PROT_NONE));
 	return at;
@@ -191,18 +190,19 @@ static void forked(void)
 	CHECK(holds(buf, 4 * PAGE, 9) && !close(fd));
 }
 
-/* N pages are more than memory holds: the buffer's come from swap, and go there. */
+/* N pages, private or shared, are more than memory holds: the buffer's come from swap, and go there. */
 static void swapped(void)
 {
-	int fd = get(O_DIRECT | O_TRUNC);
-	char *big = pages(number);
-	int n = number * (int)PAGE;
+	int fd = get(O_DIRECT | O_TRUNC), n = number * (int)PAGE;
 
-	fill(big, n, 11);
-	for (int pass = 0; pass < 2; pass++) {
+	for (int pass = 0; pass < 4; pass++) {
+		char *big = pages(number, pass & 1 ? MAP_SHARED : MAP_PRIVATE);
+
+		fill(big, n, pass);
 		CHECK(pwrite(fd, big, n, 0) == n);
 		memset(big, pass, n);
-		CHECK(pread(fd, big, n, 0) == n && holds(big, n, 11));
+		CHECK(pread(fd, big, n, 0) == n && holds(big, n, pass));
+		CHECK(!munmap(big, n + PAGE));
 	}
 	CHECK(!close(fd));
 }
@@ -279,8 +279,8 @@ static const struct {
 int main(int argc, char **argv)
 {
 	help_if_asked(argc, argv, HELP);
-	buf = pages(PAGES);
-	other = pages(PAGES);
+	buf = pages(PAGES, MAP_PRIVATE);
+	other = pages(PAGES, MAP_PRIVATE);
 	for (size_t i = 0; argc > 1 && i < ARRAY_SIZE(cases); i++)
 		if (!strcmp(argv[1], cases[i].name)) {
 			number = argc > 2 ? atoi(argv[2]) : cases[i].number;

@@ -19,6 +19,8 @@ static const char *const names[] = {
 	"overcommit_memory",
 	"overcommit_ratio",
 	"max_map_count",
+	"vfs_cache_pressure",
+	"percpu_pagelist_fraction",
 	"drop_caches",
 };
 enum { NR_KEPT = ARRAY_SIZE(names) - 1 }; /* drop_caches has no value */

@@ -22,7 +22,9 @@ SYSCTLS = {
     "swappiness": (0, 100),
     "overcommit_memory": (0, 1),
     "drop_caches": (1, 3),
+    "percpu_pagelist_fraction": (8, 200),
 }
+DIRECT = "dd if=/dev/sda of=/dev/null bs=70144 count=20 iflag=direct 2>/dev/null"
 LOOK = ("/proc/vmstat", "/proc/meminfo", "/proc/zoneinfo", "/proc/slabinfo", "/proc/vm/guard", "/proc/1/smaps",
         "/proc/vm/policy", "/proc/self/maps", "/proc/swaps", "/proc/buddyinfo", "/proc/pressure/memory")  # fmt: skip
 
@@ -82,7 +84,7 @@ def fail(rng: Random, items: list[Item]) -> str:
 
 def job(rng: Random, items: list[Item]) -> str:
     """A process that comes and goes beside the others."""
-    return rng.choice(("ps >/dev/null", "cat /bin/sh | wc", "hog 512 1", "free >/dev/null", "forkbomb 5"))
+    return rng.choice(("ps >/dev/null", "cat /bin/sh | wc", "hog 512 1", "free >/dev/null", "forkbomb 5", DIRECT))
 
 
 KINDS: list[Kind] = [policy, policy, sysctl, sysctl, parameter, frames, look, check, swapoff, sync, kill, job, fail]

@@ -69,6 +69,7 @@ WORDS: list[Callable[[Random], str]] = [
     lambda rng: f"vm.dirty_expire_centisecs={logarithmic(rng, 1, 3000)}",
     lambda rng: f"vm.dirty_writeback_centisecs={logarithmic(rng, 1, 500)}",
     lambda rng: f"vm.dirty_ratio={rng.randrange(101)}",
+    lambda rng: f"vm.percpu_pagelist_fraction={rng.choice((8, 50))}",
     lambda rng: f"vm.vfs_cache_pressure={rng.choice((0, 1, 1000))}",
 ]
 
