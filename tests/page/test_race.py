@@ -103,8 +103,9 @@ def test_wrong_links_are_told_in_a_sentence(opened: Open) -> None:
     for wrong, sentence in WRONG.items():
         page.value(f"location.hash = {wrong!r}")
         page.until(f"[...document.querySelectorAll('.note')].some(one => one.textContent.includes({sentence!r}))")
-    page.value(f"location.hash = {link('fifo', 'nothing')!r}")
-    raced(page, 1)
+    page.page.get_by_label("Command in both machines").fill("nothing")
+    page.page.keyboard.press("Enter")
+    raced(page)
     assert "ended with an error" in page.texts(".verdict")[0] and "nothing: not found" in page.texts(".output")[0]
     assert page.complaints == []
 
