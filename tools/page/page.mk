@@ -16,6 +16,8 @@ page: $(PAGE)/index.html
 $(NPM)/.package-lock.json: tools/page/package.json tools/page/package-lock.json
 	$(call say,NPM,build/npm)
 	$Qrm -f $(PAGE)/index.html
+	$Qnode -e 'process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)' || \
+		{ echo "Here is node $$(node --version), and the page takes 18 or later: https://nodejs.org/" >&2; exit 1; }
 	$Qmkdir -p build/npm && cp tools/page/package.json tools/page/package-lock.json tools/page/.npmrc build/npm
 	$Qcd build/npm && npm ci --ignore-scripts --fetch-retries=1 --no-fund --no-audit --loglevel=error >&2
 	$Qtouch $@
