@@ -77,8 +77,8 @@ table() {
 	valgrind 3.18 check valgrind
 	git 2.20 check git
 	browser - check $(browser_package)
-	node 18 page nodejs
-	npm 8 page npm
+	node - page nodejs
+	npm - page npm
 	clang 11 page clang
 	wasm-ld 11 page lld
 	END

@@ -22,7 +22,7 @@ class Opened:
         """The texts of all elements that a selector finds."""
         return self.value(f"[...document.querySelectorAll({selector!r})].map(one => one.textContent)")
 
-    def until(self, script: str, seconds: float = 100) -> None:
+    def until(self, script: str, seconds: float = 250) -> None:
         """Wait until an expression in the page is true: a machine in it runs as fast as the host lets it."""
         self.page.wait_for_function(script, timeout=1000 * seconds)
 

@@ -12,11 +12,14 @@ PAGE_DATA := kernel=build/page-tidemark.elf initramfs=build/initramfs.cpio wasm=
 
 page: $(PAGE)/index.html
 
-# npm compares what it fetched with the lock file.
+# npm compares what it fetches with the lock file. A page that was made with other packages is none.
 $(NPM)/.package-lock.json: tools/page/package.json tools/page/package-lock.json
 	$(call say,NPM,build/npm)
+	$Qrm -f $(PAGE)/index.html
+	$Qnode -e 'process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)' || \
+		{ echo "Here is node $$(node --version), and the page takes 18 or later: https://nodejs.org/" >&2; exit 1; }
 	$Qmkdir -p build/npm && cp tools/page/package.json tools/page/package-lock.json tools/page/.npmrc build/npm
-	$Qcd build/npm && npm ci --ignore-scripts --no-fund --no-audit --loglevel=error >&2
+	$Qcd build/npm && npm ci --ignore-scripts --fetch-retries=1 --no-fund --no-audit --loglevel=error >&2
 	$Qtouch $@
 
 # Debug information is three quarters of the file and is never loaded.

@@ -7,7 +7,7 @@ import { Machine, SWAP_MIB } from "../machine/machine.js";
 const MIB = 32;
 const ROWS = 24;
 const CLEAR = "\x15"; // Ctrl-U: drops a line that was begun
-const EXAMPLES = ["time thrash 8 5120 2 &", "vmstat", "ps", "cat /proc/vm/policy"];
+const EXAMPLES = ["time thrash 8 5120 10 &", "vmstat", "ps", "cat /proc/vm/policy"];
 
 const cmdline = `build/tidemark.elf vm=${PAIR[0]} mem=${MIB}M swap=sim:hdd,size=${SWAP_MIB}M exact`;
 
@@ -38,7 +38,7 @@ class Prompt {
     const policy = element("label", {}, "Policy of this machine", this.menu);
     const again = element("button", { type: "button", onclick: () => this.boot() }, "Boot again");
     const screen = element("div", { class: "terminal-place" });
-    this.state = element("span", { class: "faint", role: "status" });
+    this.state = element("span", { class: "faint numbers" });
     const button = (text) =>
       element("button", { type: "button", onclick: () => this.command(text) }, element("code", {}, text));
     const controls = element("div", { class: "controls" }, policy, ...EXAMPLES.map(button), again, this.state);

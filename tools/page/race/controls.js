@@ -63,10 +63,10 @@ export class Controls {
   make() {
     const submit = (event) => {
       event.preventDefault();
-      if (this.isRunning) this.calls.stop();
-      else this.calls.start();
+      this.calls.start();
     };
-    this.button = element("button", { class: "chief", type: "submit" }, "Start");
+    const toggle = () => (this.isRunning ? this.calls.stop() : this.calls.start());
+    this.button = element("button", { class: "chief", type: "button", onclick: toggle }, "Start");
     const link = element("button", { type: "button", onclick: this.calls.link }, "Link to this run");
     const fields = [this.first, this.second, this.memory, this.processes, this.tau].map((one) => one.place);
     const run = element("label", {}, "Command in both machines", this.run);
