@@ -38,11 +38,15 @@ def kind_of(test: Test) -> ModuleType:
 
 def judge(test: Test, machine: Machine) -> tuple[Verdict, list[str]]:
     """Run one test; and what was noticed. Whatever it came to, code that touched what is not its own gets nothing."""
-    machine = replace(machine, boots=[])
+    number = machine.lab.tests.index(test) + 1
+    machine = replace(machine, boots=[], keep=machine.keep and machine.keep / f"{machine.lab.name}-{number}")
     verdict = kind_of(test).judge(test, machine)
     touched = trespasses(machine.boots)
     if touched:
         verdict = wrong("\n".join([*touched, *filter(None, [verdict.message])]), Outcome.BROKE_RULE)
+    causes = [run.to_debug for run in machine.boots if run.to_debug]
+    if causes and verdict.outcome is not Outcome.RIGHT:
+        verdict = replace(verdict, message=f"{verdict.message}\n{causes[0]}")
     return verdict, suspicions(machine.boots)
 
 
@@ -159,18 +163,20 @@ def grade(
     progress: Progress = silent,
     only: str = "",
     student: str = "",
+    keep: Path | None = None,
 ) -> Grade:
     """Grade a submission's files with the lab `lab_name` of a built `release`.
 
     `submission` is a tree, or a folder with the lab's files in their places; `secret` a folder of hidden tests;
     `scratch` a folder that may be filled, whose tree/ is made anew; `remarks` what else is to be noted about the
     submission (archive.take); `only` one test's number or a part of its title (choice.of_tests); `student` whose it is:
-    without a name no quiz is graded. LabError when it cannot be graded for a reason that is not the student's.
+    without a name no quiz is graded; `keep` a folder, made anew, for runs that go wrong. LabError when it cannot be
+    graded for a reason that is not the student's.
     """
     assignment: Lab = choice.of_tests(lab.load(release, lab_name, secret, student), only)
     check_release(release)
-    shutil.rmtree(scratch / "tree", ignore_errors=True)
-    shutil.rmtree(scratch / "runs", ignore_errors=True)
+    for folder in (scratch / "tree", scratch / "runs", *([keep] if keep else [])):
+        shutil.rmtree(folder, ignore_errors=True)
     (scratch / "runs").mkdir(parents=True)
     tree.lay(release, assignment, submission, scratch / "tree")
     if (release / tree.MANIFEST).exists():
@@ -182,6 +188,7 @@ def grade(
         scratch=scratch / "runs",
         sandbox=sandbox,
         objects=object_rules.objects(assignment),
+        keep=keep,
     )
     tests, noticed = judged(machine, jobs, progress)
     notes = (*remarks, *noticed, *([choice.note(assignment)] if only else []))
