@@ -51,11 +51,13 @@ def judge(test: Test, machine: Machine) -> tuple[Verdict, list[str]]:
 
 
 def prepare(machine: Machine, tests: Iterable[Test]) -> None:
-    """Make what these tests need, before the first of them begins; whether that worked is theirs to look at."""
-    for test in tests:
-        for target in getattr(kind_of(test), "needs", lambda test: ())(test):
-            if target not in machine.build_results:
-                machine.build_results[target] = machine.make(target)
+    """Make what these tests need, before the first of them begins; whether that worked is theirs to look at. All at
+    once, and one by one when that fails: each has words of its own then."""
+    wanted = [target for test in tests for target in getattr(kind_of(test), "needs", lambda test: ())(test)]
+    targets = [target for target in dict.fromkeys(wanted) if target not in machine.build_results]
+    together = machine.make(*targets) if targets else HostRun(0, "", "")
+    for target in targets:
+        machine.build_results[target] = machine.make(target) if together.status else together
 
 
 def stand_in(machine: Machine, file: str) -> None:
@@ -92,9 +94,11 @@ def not_usable(machine: Machine) -> dict[str, Verdict]:
     return found
 
 
-def refusal(machine: Machine) -> Verdict | None:
-    """Build the objects, then the kernel, and look at each: what keeps every test from being run, if anything does."""
-    for targets, offences in ((machine.objects, object_rules.offences), (KERNEL, object_rules.kernel_offences)):
+def refusal(machine: Machine, compiled: bool) -> Verdict | None:
+    """Build the objects, if they are not there, then the kernel, and look at each: what keeps every test from being
+    run, if anything does."""
+    steps = ((() if compiled else machine.objects, object_rules.offences), (KERNEL, object_rules.kernel_offences))
+    for targets, offences in steps:
         made = machine.make(*targets) if targets else HostRun(0, "", "")
         if made.status:
             return does_not_compile(made)
@@ -105,7 +109,8 @@ def refusal(machine: Machine) -> Verdict | None:
 
 def obstacles(machine: Machine) -> list[Verdict | None]:
     """For each test, what keeps it from being run; None: nothing."""
-    unusable, refused = not_usable(machine), refusal(machine)
+    unusable = not_usable(machine)
+    refused = refusal(machine, compiled=not unusable)
 
     def hinders(files: tuple[str, ...]) -> Verdict | None:
         if files == (machine.lab.quiz_answers,):
