@@ -1,109 +1,90 @@
-"""Solutions that are right, and unlike the reference: whoever writes one of these has earned all points."""
+"""Solutions that are right, and unlike the reference: whoever writes one of these has earned all points.
+
+Those that are another design are files, correct/FILE_NAME.c: FILE is the one of a lab that it stands for, and each
+FILE_NAME in it becomes FILE. The others are the reference with a piece exchanged.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from unittest import mock
 
 import pytest
-from grading import graded, messages, solution
+from grading import messages, solution, submission
 from soak import soak_but
+from students import measure, unpacked
 from tidemark import qemu
-from tidemark.grade import grading, model
-from tidemark.grade.build import object_rules
+from tidemark.grade import grading
+from tidemark.grade.build.sandbox import best
 from tidemark.grade.intake import lab
-from tidemark.grade.model import Verdict
-from tidemark.grade.witness.machine import Machine
-from trials import changed, trial
+from trials import Trial, changed, trial
 
 pytestmark = pytest.mark.graded
 
 FOLDER = Path(__file__).parent / "correct"
-BUDDY, WS, TWOQ = (solution(f"kernel/mm/{file}.c") for file in ("frame/buddy", "policy/ws", "policy/useonce"))
-CLOCK = lab.load(qemu.ROOT, "clock")
-SPLIT = "\t\tblock_insert(z, page + (1u << k), k);\n"
-
+LABS = lab.names(qemu.ROOT)
+FILES = {Path(file).stem: (name, file) for name in LABS for file in lab.load(qemu.ROOT, name).files}
+BUDDY, WS, TWOQ = (solution(FILES[stem][1]) for stem in ("buddy", "ws", "useonce"))
+SPLIT = "\t\tblock_insert(z, page + (1u << k), k);\n\t}\n"
+UPPER = "\t\tblock_insert(z, page, k);\n\t\tpage += 1u << k;\n\t}\n\tpage->lru.next = LIST_POISON_NEXT;\n"
 BY_BUDDY = """\tif (free_buddy(z, pfn, order))
 \t\tfree_by_merging(z, pfn, order);
 \telse
 \t\tblock_insert(z, page, order);
 """
-
-FILES = {  # lab: name: its one file
-    "buddy": {
-        "oldest block first": changed(BUDDY, "list_add(&page->lru", "list_add_tail(&page->lru"),
-        "upper half is given": changed(BUDDY, SPLIT, "\t\tblock_insert(z, page, k);\n\t\tpage += 1u << k;\n"),
-        "always merges": changed(BUDDY, BY_BUDDY, "\tfree_by_merging(z, pfn, order);\n"),
-    },
-    "workingset": {
-        "looks at all": changed(WS, "#define LOOKS 2048u", "#define LOOKS 65536u"),
-        "who runs goes on": changed(WS, "w->since >= v->since", "w->since > v->since"),
-    },
-    "twoq": {
-        "larger batches": changed(TWOQ, "#define ACTIVE_BATCH 32", "#define ACTIVE_BATCH 64"),
-        "smaller batches": changed(TWOQ, "#define ACTIVE_BATCH 32", "#define ACTIVE_BATCH 16"),
-    },
+SOLUTIONS = {
+    path.stem: path.read_text().replace(path.stem, path.stem.partition("_")[0]) for path in FOLDER.glob("*.c")
+} | {
+    "buddy_oldest_first": changed(BUDDY, "list_add(&page->lru", "list_add_tail(&page->lru"),
+    "buddy_upper_half": changed(BUDDY, SPLIT, UPPER),
+    "buddy_always_merges": changed(BUDDY, BY_BUDDY, "\tfree_by_merging(z, pfn, order);\n"),
+    "ws_looks_at_all": changed(WS, "#define LOOKS 2048u", "#define LOOKS 65536u"),
+    "ws_who_runs_goes_on": changed(WS, "w->since >= v->since", "w->since > v->since"),
+    "useonce_larger_batches": changed(TWOQ, "#define ACTIVE_BATCH 32", "#define ACTIVE_BATCH 64"),
+    "useonce_smaller_batches": changed(TWOQ, "#define ACTIVE_BATCH 32", "#define ACTIVE_BATCH 16"),
 }
-ALL_FILES = [(name, which) for name, sources in FILES.items() for which in sources]
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize(("name", "which"), ALL_FILES)
-def test_other_solution_gets_full_marks(name: str, which: str, tmp_path: Path) -> None:
-    file = lab.load(qemu.ROOT, name).files[0]
-    made = graded(tmp_path, name, {file: FILES[name][which]})
-    assert made.score == made.most, messages(made)
-
-
-# --- policies of their own names, all in one kernel ---
-
-POLICIES = sorted(path.stem for path in FOLDER.glob("*.c"))
-LAID = Path("kernel/mm/policy")
 
 
 @pytest.fixture(scope="module")
-def tried(tmp_path_factory: pytest.TempPathFactory) -> Machine:
-    made = trial("clock", tmp_path_factory.mktemp("correct")).machine
-    for name in POLICIES:
-        (made.tree / LAID / f"{name}.c").write_text((FOLDER / f"{name}.c").read_text())
-    built = made.make(*grading.KERNEL)
-    assert built.status == 0, built.err
-    laid = {f"{LAID}/{name}.c": name for name in POLICIES}
-    theirs = replace(CLOCK, files=tuple(laid), registers=laid)
-    return replace(made, lab=theirs, objects=object_rules.objects(theirs))
+def theirs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The students' tree."""
+    return unpacked(tmp_path_factory.mktemp("release"))
 
 
-def model_of(policy: str) -> str:
-    """What the policy is another form of."""
-    return policy.partition("_")[0]
-
-
-def asked_of(policy: str) -> list[model.Test]:
-    """The lab's tests of a policy, put to another form of it."""
-    found = []
-    for test in CLOCK.tests:
-        if test.options["policy"] == model_of(policy):
-            found.append(replace(test, options=dict(test.options) | {"policy": policy, "like": model_of(policy)}))
-    return found
-
-
-def judged(tried: Machine, test: model.Test) -> Verdict:
-    tried.build_results.clear()
-    grading.prepare(tried, [test])
-    return grading.judge(test, tried)[0]
-
-
-@pytest.mark.parametrize("policy", soak_but(POLICIES, "clock_looks_first"))
-def test_other_form_does_what_it_is_asked(policy: str, tried: Machine) -> None:
-    for test in asked_of(policy):
-        if test.kind == "asked":
-            verdict = judged(tried, test)
-            assert verdict.fraction == 1, f"{test.title}: {verdict.message}"
+@cache
+def measured(theirs: Path, name: str) -> None:
+    """The figures of a lab are there."""
+    measure(theirs, lab.load(qemu.ROOT, name), theirs.parent / f"figures-{name}")
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("policy", POLICIES)
-def test_other_form_gets_full_marks(policy: str, tried: Machine) -> None:
-    for test in asked_of(policy):
-        verdict = judged(tried, test)
-        assert verdict.fraction == 1, f"{test.title}: {verdict.message}"
+@pytest.mark.parametrize("which", sorted(SOLUTIONS))
+def test_other_solution_gets_full_marks(which: str, theirs: Path, tmp_path: Path) -> None:
+    name, file = FILES[which.partition("_")[0]]
+    measured(theirs, name)
+    handed_in, real = submission(tmp_path / "in", name, {file: SOLUTIONS[which]}), lab.load
+    whole = lab.load(theirs, name)
+    few = replace(whole, tests=tuple(test for test in whole.tests if file in whole.files_of(test)))
+    with mock.patch.object(
+        lab, "load", side_effect=lambda tree, other, *more: few if other == name else real(tree, other, *more)
+    ):
+        made = grading.grade(theirs, handed_in, name, None, tmp_path / "work", best(), jobs=2)
+    assert made.score == made.most, messages(made)
+
+
+@pytest.fixture(scope="module")
+def tried(tmp_path_factory: pytest.TempPathFactory) -> Trial:
+    return trial("clock", tmp_path_factory.mktemp("correct"))
+
+
+@pytest.mark.parametrize(
+    "which", soak_but([which for which in SOLUTIONS if which.startswith("clock_")], "clock_looks_first")
+)
+def test_other_form_does_what_it_is_asked(which: str, tried: Trial) -> None:
+    (tried.machine.tree / FILES["clock"][1]).write_text(SOLUTIONS[which])
+    for test in tried.machine.lab.tests:
+        if test.kind == "asked" and test.options["policy"] == "clock":
+            verdict = tried.judge_on_host(test)
+            assert verdict.fraction == 1, f"{test.title}: {verdict.message}"

@@ -2,68 +2,31 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import tarfile
 from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
 import pytest
 from grading import messages, submission
+from students import STATES, measure, others_become, unpacked
 from tidemark import qemu
 from tidemark.grade import grading
-from tidemark.grade.build import tree, workspace
+from tidemark.grade.build import tree
 from tidemark.grade.build.sandbox import best
-from tidemark.grade.hand_out import figures, release
+from tidemark.grade.hand_out import figures
 from tidemark.grade.intake import lab
-from tidemark.grade.judge import budget, expected
-from tidemark.grade.model import Lab
+from tidemark.grade.judge import budget
 
 pytestmark = pytest.mark.graded
 
 LABS = lab.names(qemu.ROOT)
 real = lab.load
-STATES = ("starters", "solutions", "mixed")
-
-
-def built(folder: Path) -> Path:
-    """A release, built; what this tree has built of files that are no student's is taken along."""
-    tree.take_along_what_is_built(qemu.ROOT, folder)
-    for file in lab.students_files(folder):
-        text = (folder / file).read_bytes()
-        tree.leave_behind(folder, file)
-        (folder / file).write_bytes(text)
-    words = ["make", "--silent", "-f", "tools/build.mk", f"CC={' '.join(workspace.compiler())}"]
-    subprocess.run([*words, *grading.KERNEL, "build/plugin/tidemark.so"], cwd=folder, check=True)
-    return folder
 
 
 @pytest.fixture(scope="module")
 def theirs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The students' tree; what budgets are relative to is measured by the tests."""
-    archive = tmp_path_factory.mktemp("release") / "student.tar.gz"
-    with mock.patch.object(figures, "measured", return_value={}):
-        release.write(qemu.ROOT, archive, say=lambda text: None)
-    with tarfile.open(archive) as members:
-        members.extractall(archive.parent)
-    return built(archive.parent / release.TOP)
-
-
-def measure(theirs: Path, each: Lab, scratch: Path) -> None:
-    """What `make release` would have measured for a lab."""
-    scratch.mkdir()
-    expected.write(theirs / "labs" / each.name, each, figures.measured(qemu.ROOT, each, scratch))
-
-
-def others_become(folder: Path, name: str, state: str) -> list[Lab]:
-    """All labs but one as they were given out, done, or every second one done."""
-    others = lab.others(folder, name)
-    tree.lay_starters(folder, others)
-    for each in others[:: 2 if state == "mixed" else 1] if state != "starters" else ():
-        for file in each.files:
-            shutil.copyfile(qemu.ROOT / file, folder / file)
-    return others
+    return unpacked(tmp_path_factory.mktemp("release"))
 
 
 @pytest.mark.soak

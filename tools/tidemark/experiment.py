@@ -124,8 +124,8 @@ def cause(result: results.Result) -> str:
         return ""
     failed = next((at for at, record in enumerate(data.exits, 1) if record["status"]), 0)
     event = {qemu.PANICKED: "panic", qemu.HUNG: "hang"}.get(result.meta["exit"], "")
-    if not event and any(record["ev"] == "violation" for record in data.events):
-        event = "violation"
+    if any(record["ev"] == "violation" for record in data.events):
+        event = "violation"  # what came after it may be its doing
     if not event and result.meta["exit"] == qemu.FAILED and failed:
         event = f"exit:{failed}"
     return f"`tidemark gdb {result.folder} --event {event}` puts gdb there, and goes back." if event else ""

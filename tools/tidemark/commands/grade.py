@@ -13,7 +13,7 @@ from tidemark import qemu
 from tidemark.commands import options
 
 if TYPE_CHECKING:
-    from tidemark.grade.model import Grade, Lab
+    from tidemark.grade.model import Grade, Graded, Lab
 
 
 def no_quiz(lab: str, secret: Path | None) -> str:
@@ -86,7 +86,6 @@ def grade(
     from tidemark.grade.hand_back import class_table, text
     from tidemark.grade.intake import archive
     from tidemark.grade.intake import lab as labs
-    from tidemark.grade.model import Graded
 
     os.umask(0o022)  # the user that runs the student's code must be able to read
     tree = (release or qemu.ROOT).resolve()
@@ -115,6 +114,7 @@ def grade(
             progress=show,
             only=test,
             student=whose,
+            keep=None if submission else qemu.ROOT / "build/failed",
         )
     tell_of_quiz(assignment, secret, quiet)
     store(made, json_, plot, show_hidden)

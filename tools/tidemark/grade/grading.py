@@ -38,20 +38,26 @@ def kind_of(test: Test) -> ModuleType:
 
 def judge(test: Test, machine: Machine) -> tuple[Verdict, list[str]]:
     """Run one test; and what was noticed. Whatever it came to, code that touched what is not its own gets nothing."""
-    machine = replace(machine, boots=[])
+    number = machine.lab.tests.index(test) + 1
+    machine = replace(machine, boots=[], keep=machine.keep and machine.keep / f"{machine.lab.name}-{number}")
     verdict = kind_of(test).judge(test, machine)
     touched = trespasses(machine.boots)
     if touched:
         verdict = wrong("\n".join([*touched, *filter(None, [verdict.message])]), Outcome.BROKE_RULE)
+    causes = [run.to_debug for run in machine.boots if run.to_debug]
+    if causes and verdict.outcome is not Outcome.RIGHT:
+        verdict = replace(verdict, message=f"{verdict.message}\n{causes[0]}")
     return verdict, suspicions(machine.boots)
 
 
 def prepare(machine: Machine, tests: Iterable[Test]) -> None:
-    """Make what these tests need, before the first of them begins; whether that worked is theirs to look at."""
-    for test in tests:
-        for target in getattr(kind_of(test), "needs", lambda test: ())(test):
-            if target not in machine.build_results:
-                machine.build_results[target] = machine.make(target)
+    """Make what these tests need, before the first of them begins; whether that worked is theirs to look at. All at
+    once, and one by one when that fails: each has words of its own then."""
+    wanted = [target for test in tests for target in getattr(kind_of(test), "needs", lambda test: ())(test)]
+    targets = [target for target in dict.fromkeys(wanted) if target not in machine.build_results]
+    together = machine.make(*targets) if targets else HostRun(0, "", "")
+    for target in targets:
+        machine.build_results[target] = machine.make(target) if together.status else together
 
 
 def stand_in(machine: Machine, file: str) -> None:
@@ -88,9 +94,11 @@ def not_usable(machine: Machine) -> dict[str, Verdict]:
     return found
 
 
-def refusal(machine: Machine) -> Verdict | None:
-    """Build the objects, then the kernel, and look at each: what keeps every test from being run, if anything does."""
-    for targets, offences in ((machine.objects, object_rules.offences), (KERNEL, object_rules.kernel_offences)):
+def refusal(machine: Machine, compiled: bool) -> Verdict | None:
+    """Build the objects, if they are not there, then the kernel, and look at each: what keeps every test from being
+    run, if anything does."""
+    steps = ((() if compiled else machine.objects, object_rules.offences), (KERNEL, object_rules.kernel_offences))
+    for targets, offences in steps:
         made = machine.make(*targets) if targets else HostRun(0, "", "")
         if made.status:
             return does_not_compile(made)
@@ -101,7 +109,8 @@ def refusal(machine: Machine) -> Verdict | None:
 
 def obstacles(machine: Machine) -> list[Verdict | None]:
     """For each test, what keeps it from being run; None: nothing."""
-    unusable, refused = not_usable(machine), refusal(machine)
+    unusable = not_usable(machine)
+    refused = refusal(machine, compiled=not unusable)
 
     def hinders(files: tuple[str, ...]) -> Verdict | None:
         if files == (machine.lab.quiz_answers,):
@@ -159,18 +168,20 @@ def grade(
     progress: Progress = silent,
     only: str = "",
     student: str = "",
+    keep: Path | None = None,
 ) -> Grade:
     """Grade a submission's files with the lab `lab_name` of a built `release`.
 
     `submission` is a tree, or a folder with the lab's files in their places; `secret` a folder of hidden tests;
     `scratch` a folder that may be filled, whose tree/ is made anew; `remarks` what else is to be noted about the
     submission (archive.take); `only` one test's number or a part of its title (choice.of_tests); `student` whose it is:
-    without a name no quiz is graded. LabError when it cannot be graded for a reason that is not the student's.
+    without a name no quiz is graded; `keep` a folder, made anew, for runs that go wrong. LabError when it cannot be
+    graded for a reason that is not the student's.
     """
     assignment: Lab = choice.of_tests(lab.load(release, lab_name, secret, student), only)
     check_release(release)
-    shutil.rmtree(scratch / "tree", ignore_errors=True)
-    shutil.rmtree(scratch / "runs", ignore_errors=True)
+    for folder in (scratch / "tree", scratch / "runs", *([keep] if keep else [])):
+        shutil.rmtree(folder, ignore_errors=True)
     (scratch / "runs").mkdir(parents=True)
     tree.lay(release, assignment, submission, scratch / "tree")
     if (release / tree.MANIFEST).exists():
@@ -182,6 +193,7 @@ def grade(
         scratch=scratch / "runs",
         sandbox=sandbox,
         objects=object_rules.objects(assignment),
+        keep=keep,
     )
     tests, noticed = judged(machine, jobs, progress)
     notes = (*remarks, *noticed, *([choice.note(assignment)] if only else []))

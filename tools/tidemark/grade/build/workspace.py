@@ -45,7 +45,8 @@ class HostRun:
 class Workspace:
     """`tree`: the built tree with the student's files; `release`: the tree they were laid over, which has the reference
     solutions unless it is a student's release; `scratch`: an empty folder of this grading; `objects`: the student's
-    object files, relative to the tree; `build_results`: what came of the targets that tests need.
+    object files, relative to the tree; `build_results`: what came of the targets that tests need; `keep`: a folder for
+    the first run that goes wrong, if it is to be kept.
     """
 
     lab: Lab
@@ -55,6 +56,7 @@ class Workspace:
     sandbox: Sandbox
     objects: tuple[str, ...]
     build_results: dict[str, HostRun] = field(default_factory=dict)
+    keep: Path | None = None
 
     @property
     def has_solutions(self) -> bool:

@@ -18,7 +18,7 @@ from tidemark import plugin, qemu
 from tidemark.errors import FAILED, LabError
 from tidemark.grade.build.workspace import Workspace
 from tidemark.grade.model import Outcome
-from tidemark.grade.witness import evidence, kernel_map, kernel_size
+from tidemark.grade.witness import evidence, kernel_map, kernel_size, to_debug
 from tidemark.grade.witness.evidence import Evidence
 
 MAX_RECORDS = 1 << 24  # of tools/plugin/evidence.c
@@ -51,12 +51,14 @@ class Run:
 
 @dataclass(frozen=True)
 class Boot:
-    """How a run ended: `reason` in a line, `console` to be shown, never trusted, and what was seen from outside."""
+    """How a run ended: `reason` in a line, `console` to be shown, never trusted, and what was seen from outside.
+    `to_debug`: the command that puts gdb where it went wrong, if the run was kept."""
 
     outcome: Outcome
     reason: str
     console: str
     evidence: Evidence
+    to_debug: str = ""
 
 
 def ending(code: int, status: int, said: str, seen: Evidence) -> tuple[Outcome, str]:
@@ -105,8 +107,8 @@ def lay_image(workspace: Workspace, folder: Path, files: Mapping[str, bytes]) ->
     (folder / qemu.INITRD).write_bytes(archive + mkinitramfs.archive(members))
 
 
-def settings_of(run: Run, folder: Path, options: Mapping[str, str], prefix: Sequence[str]) -> qemu.Settings:
-    """QEMU's settings: the image is in the folder; `options` are the plugin's."""
+def settings_of(run: Run, folder: Path, options: Mapping[str, str], prefix: Sequence[str], told: bool) -> qemu.Settings:
+    """QEMU's settings: the image is in the folder; `options` are the plugin's; `told`: telemetry is wanted."""
     plain = qemu.Settings(
         vm=run.vm,
         mem=run.mem,
@@ -119,6 +121,7 @@ def settings_of(run: Run, folder: Path, options: Mapping[str, str], prefix: Sequ
         image=folder,
         prefix=tuple(prefix),
         disk=str(folder / DISK) if run.disk else "",
+        telemetry=str(folder / "telemetry") if told else "",
     )
     places = {"store": str(qemu.size_bytes(run.mem, "mem"))} | (
         {"files": str(qemu.image_at(plain))} if run.disk else {}
@@ -142,9 +145,10 @@ def boot(workspace: Workspace, run: Run) -> Boot:
         options = {"out": str(records), "refs": str(int(run.refs)), "budget": str(run.budget), **kernel.options}
         prefix = workspace.sandbox.prefix(folder, [folder], LIMIT_S)
         with log.open("wb") as messages:
-            settings = settings_of(run, folder, options, prefix)
+            settings = settings_of(run, folder, options, prefix, bool(workspace.keep))
             code, status = qemu.unattended(settings, console, lambda: None, messages)
         seen = evidence.read(records, kernel)
         said = log.read_text("utf-8", "replace").strip().splitlines()[-1:]
         outcome, reason = ending(code, status, "".join(said), seen)
-        return Boot(outcome, reason, console.read_text("ascii", "replace").replace("\r", ""), seen)
+        command = to_debug.keep(workspace, settings, console, code, reason) if workspace.keep else ""
+        return Boot(outcome, reason, console.read_text("ascii", "replace").replace("\r", ""), seen, command)

@@ -1,0 +1,58 @@
+"""A run that goes wrong in a grading is kept, and its message has the command that puts gdb at the cause."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from debugger import NO_TRACEBACK, replayed
+from grading import solution, submission
+from soak import soak_but
+from tidemark import qemu
+from tidemark.grade import grading
+from tidemark.grade.build.sandbox import best
+from tidemark.grade.model import Outcome
+from trials import changed
+
+pytestmark = pytest.mark.graded
+
+FIFO = "kernel/mm/policy/fifo.c"
+SELECT = "fifo_select(struct vm_scan *scan)\n{\n"
+TAKEN = "\t\t\tlist_del(&p->node);\n\t\t\treturn page;"
+MISTAKES = {
+    "panic": (
+        SELECT,
+        f"{SELECT}\t*(volatile u32 *)8 = vm_frames();\n",
+        Outcome.PANICKED,
+        "tm-back fault",
+        "fifo_select",
+    ),
+    "violation": (TAKEN, "\t\t\treturn page;", Outcome.BROKE_RULE, "bt 6", "rule_broken"),
+}
+
+
+@pytest.mark.parametrize("event", soak_but(MISTAKES, "panic"))
+def test_gdb_stands_where_it_went_wrong(event: str, tmp_path: Path) -> None:
+    old, new, outcome, step, function = MISTAKES[event]
+    handed_in = submission(tmp_path / "in", "clock", {FIFO: changed(solution(FIFO), old, new)})
+    (made,) = grading.grade(
+        qemu.ROOT, handed_in, "clock", None, tmp_path / "work", best(), only="Belady", keep=tmp_path / "failed"
+    ).tests
+    assert made.verdict.outcome is outcome
+    found = re.search(r"^`tidemark gdb (.*)` puts gdb there", made.verdict.message, re.MULTILINE)
+    assert found, made.verdict.message
+    folder, *place = shlex.split(found[1])
+    assert place == ["--event", event] and Path(folder) == tmp_path / "failed/clock-1"
+    output = replayed(Path(folder), place, step).output
+    assert function in output and not NO_TRACEBACK.search(output), output
+
+
+@pytest.mark.soak
+def test_a_run_that_goes_well_is_not_kept(tmp_path: Path) -> None:
+    handed_in = submission(tmp_path / "in", "clock")
+    made = grading.grade(
+        qemu.ROOT, handed_in, "clock", None, tmp_path / "work", best(), only="Belady", keep=tmp_path / "failed"
+    )
+    assert made.score == made.most and not (tmp_path / "failed/clock-1").exists()

@@ -1,0 +1,57 @@
+"""The tree that students get: released, unpacked and built."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tarfile
+from pathlib import Path
+from unittest import mock
+
+from tidemark import qemu
+from tidemark.grade import grading
+from tidemark.grade.build import tree, workspace
+from tidemark.grade.hand_out import figures, release
+from tidemark.grade.intake import lab
+from tidemark.grade.judge import expected
+from tidemark.grade.model import Lab
+
+STATES = ("starters", "solutions", "mixed")
+
+
+def unpacked(folder: Path) -> Path:
+    """A release, built, in an empty folder; what budgets are relative to is not there: see `measure`."""
+    archive = folder / "student.tar.gz"
+    with mock.patch.object(figures, "measured", return_value={}):
+        release.write(qemu.ROOT, archive, say=lambda text: None)
+    with tarfile.open(archive) as members:
+        members.extractall(folder)
+    return built(folder / release.TOP)
+
+
+def built(folder: Path) -> Path:
+    """What this tree has built of files that are no student's is taken along."""
+    tree.take_along_what_is_built(qemu.ROOT, folder)
+    for file in lab.students_files(folder):
+        text = (folder / file).read_bytes()
+        tree.leave_behind(folder, file)
+        (folder / file).write_bytes(text)
+    words = ["make", "--silent", "-f", "tools/build.mk", f"CC={' '.join(workspace.compiler())}"]
+    subprocess.run([*words, *grading.KERNEL, "build/plugin/tidemark.so"], cwd=folder, check=True)
+    return folder
+
+
+def measure(theirs: Path, each: Lab, scratch: Path) -> None:
+    """What `make release` would have measured for a lab."""
+    scratch.mkdir()
+    expected.write(theirs / "labs" / each.name, each, figures.measured(qemu.ROOT, each, scratch))
+
+
+def others_become(folder: Path, name: str, state: str) -> list[Lab]:
+    """All labs but one as they were given out, done, or every second one done."""
+    others = lab.others(folder, name)
+    tree.lay_starters(folder, others)
+    for each in others[:: 2 if state == "mixed" else 1] if state != "starters" else ():
+        for file in each.files:
+            shutil.copyfile(qemu.ROOT / file, folder / file)
+    return others
