@@ -1,5 +1,5 @@
-# build/page/step.wasm: the simulator with every policy of kernel/mm/policy, for the page's stepper (tools/page/step).
-# build/page/step.map says where the linker put their variables, which is how lists get their names.
+# build/step/step.wasm: the simulator with every policy of kernel/mm/policy, for the page's stepper (tools/page/step).
+# build/step/step.map says where the linker put their variables, which is how lists get their names.
 
 STEP := tools/page/step/core
 STEP_CC := clang --target=wasm32
@@ -10,26 +10,29 @@ STEP_FLAGS := -std=gnu11 -O2 -ffreestanding -fdata-sections -Wall -Wextra $(STRI
 # Where report.c may find the heads of lists: in the module's variables.
 STEP_FLAGS += -D__data_start=__global_base -D_end=__data_end
 STEP_HEADERS = $(if $(filter kernel/lib/printf.c,$<),,-Itests/host/include) -Ikernel/include
-STEP_OBJ := $(patsubst %.c,build/page/step/%.o,$(STEP_SRC) $(STEP_POLICY_SRC)) build/page/step/registry.o
+STEP_OBJ := $(patsubst %.c,build/step/%.o,$(STEP_SRC) $(STEP_POLICY_SRC)) build/step/registry.o
 
-build/page/step/%.o: %.c build/flags
+build/step/%.o: %.c build/flags
 	@mkdir -p $(@D)
 	$Q$(STEP_CC) $(STEP_FLAGS) $(STEP_HEADERS) $(STEP_KIND) -MMD -MP -c -o $@ $<
 
 # A policy says where it calls from, and whether it goes on for ever; the core says when a page was chosen.
-$(STEP_POLICY_SRC:%.c=build/page/step/%.o): STEP_KIND = $(VM_FILE) -include $(STEP)/lines.h -fsanitize-coverage=trace-pc
-$(STEP_POLICY_SRC:%.c=build/page/step/%.o): $(STEP)/lines.h
-build/page/step/tools/vmsim/seam.o: STEP_KIND = -Dreport_gave=step_gave
+$(STEP_POLICY_SRC:%.c=build/step/%.o): STEP_KIND = $(VM_FILE) -include $(STEP)/lines.h -fsanitize-coverage=trace-pc
+$(STEP_POLICY_SRC:%.c=build/step/%.o): $(STEP)/lines.h
+build/step/tools/vmsim/seam.o: STEP_KIND = -Dreport_gave=step_gave
 
-build/page/step/registry.c: tools/registry.awk $(STEP_POLICY_SRC) build/sources
+build/step/registry.c: tools/registry.awk $(STEP_POLICY_SRC) build/sources
 	@mkdir -p $(@D)
 	$Qawk -v kind=policy -f $< $(STEP_POLICY_SRC) >$@
 
-build/page/step/registry.o: build/page/step/registry.c
+build/step/registry.o: build/step/registry.c
 	$Q$(STEP_CC) $(STEP_FLAGS) $(STEP_HEADERS) -Dpolicy_table=step_policies -c -o $@ $<
 
-build/page/step.wasm: $(STEP_OBJ)
+build/step/step.wasm: $(STEP_OBJ)
 	$(call say,WASM,$@)
-	$Qwasm-ld --no-entry --gc-sections -Map=build/page/step.map -o $@ $^
+	$Qwasm-ld --no-entry --gc-sections --strip-all -Map=build/step/step.map -o $@ $^
 
 -include $(STEP_OBJ:.o=.d)
+
+build/step/step.json: build/step/step.wasm tools/page/step/tables.js $(STEP_POLICY_SRC)
+	$Qnode tools/page/step/tables.js $@ build/step/step.map $(STEP_POLICY_SRC)

@@ -26,15 +26,17 @@ static u32 nr_tables;
 
 void step_at(const char *file, u32 line)
 {
-	calls[MIN(nr_calls++, MAX_CALLS - 1)] =
-		(struct place){ policy_timer.running ?: "", file, line };
+	u32 at = MIN(nr_calls, MAX_CALLS - 1);
+
+	calls[at] = (struct place){ policy_timer.running ?: "", file, line };
+	nr_calls = at + 1;
 }
 
 /* In seam.c it stands in report_gave's place: the last call before a page was chosen. */
 void step_gave(const struct page *page, enum vm_act act)
 {
 	if (page && nr_calls)
-		chosen = calls[MIN(nr_calls, MAX_CALLS) - 1];
+		chosen = calls[nr_calls - 1];
 	report_gave(page, act);
 }
 
@@ -182,7 +184,7 @@ void beside_reference(void)
 	fputs("],\"ghosts\":{", stdout);
 	print_ghosts();
 	fputs("},\"calls\":[", stdout);
-	for (u32 i = 0; i < MIN(nr_calls, MAX_CALLS); i++) {
+	for (u32 i = 0; i < nr_calls; i++) {
 		fputs(i ? "," : "", stdout);
 		print_place(&calls[i]);
 	}
