@@ -36,3 +36,5 @@ build/step/step.wasm: $(STEP_OBJ)
 
 build/step/step.json: build/step/step.wasm tools/page/step/tables.js $(STEP_POLICY_SRC)
 	$Qnode tools/page/step/tables.js $@ build/step/step.map $(STEP_POLICY_SRC)
+
+PAGE_DATA += step.wasm=build/step/step.wasm step.json=build/step/step.json
