@@ -51,13 +51,15 @@ class Run {
     new Uint32Array(this.calls.memory.buffer, at, words.length).set(words);
   }
 
-  /** Pointers of the policy that point at a page in memory: {name: frame}. */
-  hands(variables) {
+  /** Where the policy's pointers point that point into a list: {name: frame}, or {name: address} of the list's head. */
+  hands({ pointers, heads }) {
     const words = new Uint32Array(this.calls.memory.buffer);
     const found = {};
-    for (const [address, bytes, name] of variables) {
-      const frame = bytes === 4 ? this.calls.frame(words[address / 4]) : -1;
+    for (const [address, , name] of pointers) {
+      const to = words[address / 4];
+      const frame = this.calls.frame(to);
       if (frame >= 0) found[name] = frame;
+      else if (heads.includes(to)) found[name] = `0x${to.toString(16)}`;
     }
     return found;
   }
@@ -100,6 +102,14 @@ export class Engine {
     return [...own, ...(this.tables.variables[""] ?? [])].sort(([a], [b]) => a - b);
   }
 
+  /** The policy's variables that are pointers, and where others begin, which may be heads of lists. */
+  pointers(policy) {
+    const own = this.tables.variables[policy] ?? [];
+    const text = this.tables.texts[`${policy}.c`] ?? "";
+    const pointers = own.filter(([, bytes, name]) => bytes === 4 && text.includes(`*${name};`));
+    return { pointers, heads: own.map(([address]) => address) };
+  }
+
   /**
    * refs: [{page, kind}], page f3 of a file is page 3 of a kind with OF_FILE (strings.js). params: {name: number}.
    * {rows, result}, or instead of a result a violation, of which the rows before it are there.
@@ -109,17 +119,21 @@ export class Engine {
     const run = await this.instance();
     const own = this.policies[number].params;
     own.forEach(({ name }, i) => name in params && run.calls.set(number, i, params[name]));
-    if (WITH_FUTURE.includes(policy)) run.tell(refs.map(({ page }) => page), ns);
+    if (WITH_FUTURE.includes(policy))
+      run.tell(
+        refs.map(({ page }) => page),
+        ns,
+      );
     const rows = [];
     let [answer] = run.ask("start", number, frames);
-    const variables = this.variables(policy);
+    const pointers = this.pointers(policy);
     for (let i = 0; i < refs.length && !answer?.violation; i++) {
       const [row, beside] = run.ask("refer", refs[i].page, ns, refs[i].kind);
       answer = row;
-      if (!row.violation) rows.push({ ...row, ...beside, hands: run.hands(this.tables.variables[policy] ?? []) });
+      if (!row.violation) rows.push({ ...row, ...beside, hands: run.hands(pointers) });
     }
     if (!answer?.violation) [answer] = run.ask("end");
-    const finished = withMin(named(rows, variables));
+    const finished = withMin(named(rows, this.variables(policy)));
     return answer.violation ? { rows: finished, violation: answer.violation } : { rows: finished, result: answer };
   }
 }

@@ -17,13 +17,28 @@ export class Form {
     this.policies = policies;
     this.run = run;
     const change = () => this.changed();
-    this.string = element("input", { type: "text", spellcheck: "false", autocomplete: "off", size: "34", onchange: change });
+    this.string = element("input", {
+      type: "text",
+      spellcheck: "false",
+      autocomplete: "off",
+      size: "34",
+      onchange: change,
+    });
     this.ready = element("select", { onchange: () => this.take(READY[this.ready.value]) });
-    this.ready.append(element("option", { value: "" }, "choose one …"), ...READY.map(({ name }, i) => element("option", { value: i }, name)));
+    this.ready.append(
+      element("option", { value: "" }, "choose one …"),
+      ...READY.map(({ name }, i) => element("option", { value: i }, name)),
+    );
     this.frames = element("input", { type: "text", inputmode: "numeric", size: "3", onchange: change });
     this.first = this.choice([], change);
     this.second = this.choice([["", "none"]], change);
-    this.ns = element("input", { type: "text", inputmode: "numeric", size: "9", value: STEP_NS / 1000, onchange: change });
+    this.ns = element("input", {
+      type: "text",
+      inputmode: "numeric",
+      size: "9",
+      value: STEP_NS / 1000,
+      onchange: change,
+    });
     this.params = element("div", { class: "controls" });
     this.place = element("form", { onsubmit: (event) => (event.preventDefault(), change()) }, ...this.fields());
   }
@@ -74,8 +89,13 @@ export class Form {
     const fields = wanted.flatMap(({ name, params }) =>
       params.map((param) => {
         const field = element("input", {
-          type: "number", min: param.min, max: param.max, value: param.value, title: param.help,
-          "data-param": `${name}.${param.name}`, onchange: () => this.changed(),
+          type: "number",
+          min: param.min,
+          max: param.max,
+          value: param.value,
+          title: param.help,
+          "data-param": `${name}.${param.name}`,
+          onchange: () => this.changed(),
         });
         return labelled(`${name}.${param.name}${param.unit ? `, ${param.unit}` : ""}`, field);
       }),
@@ -88,7 +108,9 @@ export class Form {
     for (const field of this.params.querySelectorAll("input")) {
       const [policy, name] = field.dataset.param.split(".");
       if (!field.checkValidity() || !field.value || !Number.isInteger(Number(field.value)))
-        throw new Error(`${field.dataset.param}=${field.value}: give a whole number from ${field.min} to ${field.max}.`);
+        throw new Error(
+          `${field.dataset.param}=${field.value}: give a whole number from ${field.min} to ${field.max}.`,
+        );
       (values[policy] ??= {})[name] = Number(field.value);
     }
     return values;
@@ -97,7 +119,8 @@ export class Form {
   nanoseconds() {
     const us = this.ns.value.trim();
     const ns = /^\d+(\.\d{1,3})?$/.test(us) ? Math.round(Number(us) * 1000) : -1;
-    if (ns < 0 || ns > MOST_NS) throw new Error(`${us || "Nothing"} is no time of a reference. Give 0 to ${MOST_NS / 1000} µs.`);
+    if (ns < 0 || ns > MOST_NS)
+      throw new Error(`${us || "Nothing"} is no time of a reference. Give 0 to ${MOST_NS / 1000} µs.`);
     return ns;
   }
 
@@ -108,7 +131,13 @@ export class Form {
     const blind = policies.find((name) => WITHOUT_FILES.includes(name));
     if (blind && refs.some(({ kind }) => kind & 1))
       throw new Error(`${blind} is told the future of a program's own pages only; this string has pages of a file.`);
-    return { refs, frames: frameNumber(this.frames.value), policies, params: this.paramValues(), ns: this.nanoseconds() };
+    return {
+      refs,
+      frames: frameNumber(this.frames.value),
+      policies,
+      params: this.paramValues(),
+      ns: this.nanoseconds(),
+    };
   }
 
   changed(at = 0) {

@@ -49,6 +49,12 @@ function renamed(lists, names, variables) {
   return Object.fromEntries(pairs.map(([head, list]) => [names.get(head) ?? symbol(Number(head), variables), list]));
 }
 
+/** Hands at the head of a list have its name, others the number of a frame. */
+function pointing(hands, names, variables) {
+  const name = (to) => (typeof to === "string" ? (names.get(to) ?? symbol(Number(to), variables)) : to);
+  return Object.fromEntries(Object.entries(hands).map(([hand, to]) => [hand, name(to)]));
+}
+
 /** The rows with their lists, and those of ghosts, under names. */
 export function named(rows, variables) {
   const names = listNames(rows, variables);
@@ -56,5 +62,25 @@ export function named(rows, variables) {
     ...row,
     lists: renamed(row.lists, names, variables),
     ghosts: renamed(row.ghosts, names, variables),
+    hands: pointing(row.hands, names, variables),
   }));
+}
+
+const HEAD_BYTES = 8;
+
+/**
+ * What a policy's source says of a list: {title, note, hand}. The comment beside its declaration is the note; where that
+ * has "the hand is before the first", a hand stands there. Of an array, `t+8` is t[1].
+ */
+export function described(name, text) {
+  const [variable, offset] = name.split("+");
+  const found = new RegExp(`^static .*\\b${variable}(\\[.*?\\])?\\)?;[ \\t]*(?:/\\* (.*?) \\*/)?`, "m").exec(text);
+  const [, array, note = ""] = found ?? [];
+  const hand = /(\w+) is before the first/.exec(note)?.[1];
+  const at = Number(offset ?? 0) / HEAD_BYTES;
+  return {
+    title: array && Number.isInteger(at) ? `${variable}[${at}]` : name,
+    note: note.replace(/; data: .*/, ""),
+    hand,
+  };
 }

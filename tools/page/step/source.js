@@ -69,7 +69,10 @@ export class Source {
     this.caption.replaceChildren(
       ...(chosen
         ? [element("code", {}, `${this.file}:${chosenLine}`), ` was the last call of the core before ${hook} chose`]
-        : [element("code", {}, this.file), row?.calls.length ? ": it called the core from the marked lines" : ": it called nothing"]),
+        : [
+            element("code", {}, this.file),
+            row?.calls.length ? ": it called the core from the marked lines" : ": it called nothing",
+          ]),
     );
     this.scrollTo(chosen ?? this.list.querySelector(".called"));
   }

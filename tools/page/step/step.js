@@ -25,6 +25,15 @@ function engine() {
   return loading;
 }
 
+function legend() {
+  return element(
+    "p",
+    { class: "faint" },
+    "● fault, ○ minor fault, · hit. a: accessed bit set; d: dirty; dashed: a ghost, a page that has left and is remembered; " +
+      "▲ a hand. In the source, a bar stands at each line that called the core.",
+  );
+}
+
 class Stepper {
   constructor(place, engine) {
     this.place = place;
@@ -36,23 +45,24 @@ class Stepper {
     this.string = element("ol", { class: "step-string", tabindex: "0", "aria-label": "The string; arrow keys step" });
     this.cards = element("div", { class: "pair" });
     this.message = element("div");
-    place.replaceChildren(this.form.place, this.message, this.buttons(), this.string, this.told, this.cards);
+    place.replaceChildren(this.form.place, this.message, this.buttons(), this.string, this.told, this.cards, legend());
     place.classList.add("step");
     place.addEventListener("keydown", (event) => this.key(event));
   }
 
   buttons() {
-    const button = (text, label, go) => element("button", { type: "button", "aria-label": label, title: label, onclick: go }, text);
+    const button = (text, label, go) =>
+      element("button", { type: "button", "aria-label": label, title: label, onclick: go }, text);
     this.playing = button("Play", "Play", () => this.play());
     this.where = element("span", { class: "numbers", role: "status" });
     return element(
       "div",
       { class: "controls step-buttons", role: "group", "aria-label": "Steps" },
-      button("⏮", "To the beginning (Home)", () => this.go(0)),
+      button("|◀", "To the beginning (Home)", () => this.go(0)),
       button("◀ Back", "One reference back (left arrow)", () => this.go(this.at - 1)),
-      (this.forth = button("Step ▶", "One reference forth (right arrow)", () => this.go(this.at + 1))),
+      button("Step ▶", "One reference forth (right arrow)", () => this.go(this.at + 1)),
       this.playing,
-      button("⏭", "To the end (End)", () => this.go(this.refs.length)),
+      button("▶|", "To the end (End)", () => this.go(this.refs.length)),
       this.where,
     );
   }
@@ -88,10 +98,19 @@ class Stepper {
     this.items = this.refs.map((ref, i) => {
       const marks = this.views.map((view, v) => {
         const result = view.row(i + 1)?.result ?? "none";
-        return element("span", { class: `mark ${result} of-${v}` }, { hit: "·", fault: "●", minor: "○", none: "×" }[result]);
+        return element(
+          "span",
+          { class: `mark ${result} of-${v}` },
+          { hit: "·", fault: "●", minor: "○", none: "×" }[result],
+        );
       });
       const said = this.views.map((view) => `${view.policy.name}: ${view.row(i + 1)?.result ?? "ended"}`).join(", ");
-      return element("li", { title: `reference ${i + 1}, page ${refName(ref)}; ${said}`, onclick: () => this.go(i + 1) }, refName(ref), ...marks);
+      return element(
+        "li",
+        { title: `reference ${i + 1}, page ${refName(ref)}; ${said}`, onclick: () => this.go(i + 1) },
+        refName(ref),
+        ...marks,
+      );
     });
     this.string.replaceChildren(...this.items);
   }

@@ -27,7 +27,11 @@ export const READY = [
   { name: "a change of phase", string: "1 2 3 1 2 3 2 1 3 7 8 9 7 8 9 8 7 9", frames: 4 },
   { name: "a textbook's", string: "7 0 1 2 0 3 0 4 2 3 0 3 2 1 2 0 1 7 0 1", frames: 3 },
   { name: "some pages are written, some only read", string: "1 2 3 l1 l2 l3 l4 l1 5 l2 l4 l1 l3 5 l2", frames: 4 },
-  { name: "a file, read by calls, beside a program's pages", string: "1 2 r1 3 r2 r3 1 2 r4 3 r5 1 r1 2 r6 3", frames: 4 },
+  {
+    name: "a file, read by calls, beside a program's pages",
+    string: "1 2 r1 3 r2 r3 1 2 r4 3 r5 1 r1 2 r6 3",
+    frames: 4,
+  },
 ];
 
 const kindLetter = Object.fromEntries(Object.entries(KINDS).map(([letter, kind]) => [kind, letter]));

@@ -5,7 +5,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-const VARIABLE = /^ *([0-9a-f]+) +[0-9a-f]+ +([0-9a-f]+) +\S*\/(?:kernel\/mm\/policy\/(\w+)|tools\/vmsim\/(\w+))\.o:\(\.(?:bss|data)\.([\w.]+)\)$/;
+const VARIABLE =
+  /^ *([0-9a-f]+) +[0-9a-f]+ +([0-9a-f]+) +\S*\/(?:kernel\/mm\/policy\/(\w+)|tools\/vmsim\/(\w+))\.o:\(\.(?:bss|data)\.([\w.]+)\)$/;
 
 /** By policy: [address, bytes, name] of each variable, in order. The simulator's own process is everybody's `mm`. */
 export function variables(map) {

@@ -1,22 +1,35 @@
 /* One policy at one reference: its frames, its lists and hands, what it decided, its numbers, its source. */
 import { element } from "../lib/dom.js";
+import { described } from "./names.js";
 import { Source } from "./source.js";
 import { pageName } from "./strings.js";
 import { minWords, told, victims, why } from "./words.js";
+
+function handMark(name) {
+  return element("span", { class: "hand" }, name.replaceAll("_", " "));
+}
 
 /** A page as a box: its number, and marks for its bits. */
 function box(page, { used, dirty, fresh = false, ghost = false, hands = [] }) {
   if (page === null) return element("li", { class: "step-page empty", title: "a free frame" }, "·");
   const states = [used && "used", dirty && "dirty", fresh && "fresh", ghost && "ghost"].filter(Boolean);
-  const said = { used: "accessed bit set", dirty: "dirty", fresh: "just brought in", ghost: "a ghost: it has left memory" };
+  const said = {
+    used: "accessed bit set",
+    dirty: "dirty",
+    fresh: "just brought in",
+    ghost: "a ghost: it has left memory",
+  };
   const made = element(
     "li",
-    { class: ["step-page", ...states].join(" "), title: [`page ${pageName(page)}`, ...states.map((s) => said[s])].join(", ") },
+    {
+      class: ["step-page", ...states].join(" "),
+      title: [`page ${pageName(page)}`, ...states.map((s) => said[s])].join(", "),
+    },
     pageName(page),
-    element("span", { class: "bits", "aria-hidden": "true" }, `${used ? "A" : ""}${dirty ? "D" : ""}`),
+    element("span", { class: "bits", "aria-hidden": "true" }, `${used ? "a" : ""}${dirty ? "d" : ""}`),
     element("span", { class: "unseen" }, states.map((state) => `, ${said[state]}`).join("")),
   );
-  for (const hand of hands) made.append(element("span", { class: "hand" }, hand.replaceAll("_", " ")));
+  made.append(...hands.map(handMark));
   return made;
 }
 
@@ -30,6 +43,7 @@ export class View {
   constructor(policy, run, texts) {
     this.policy = policy;
     this.run = run;
+    this.texts = texts;
     this.file = `${policy.name}.c`;
     this.decision = element("p", { class: "step-decision" });
     this.min = element("p", { class: "faint" });
@@ -99,8 +113,7 @@ export class View {
     );
     this.frames.replaceChildren(...boxes);
     const left = row ? victims(row) : [];
-    if (left.length)
-      this.frames.append(element("li", { class: "step-left" }, `left: ${left.map(pageName).join(" ")}`));
+    if (left.length) this.frames.append(element("li", { class: "step-left" }, `left: ${left.map(pageName).join(" ")}`));
   }
 
   handsAt(row, test) {
@@ -109,23 +122,41 @@ export class View {
       .map(([name]) => name);
   }
 
+  /** Marks where a list has its hand, and which hands point into it. */
+  handsIn(row, name, member, i) {
+    const [page, ghost] = member;
+    const own = i === 0 ? this.describe(name).hand : undefined;
+    const pointing = ghost ? [] : this.handsAt(row, (frame) => row.frames[frame] === page);
+    return own ? [own, ...pointing] : pointing;
+  }
+
+  describe(name) {
+    return described(name, this.texts[this.file] ?? "");
+  }
+
+  list(row, name) {
+    const { title, note } = this.describe(name);
+    const boxes = members(row, name).map((member, i) => {
+      const [page, ghost] = member;
+      const used = !ghost && row.used.includes(page);
+      const dirty = !ghost && row.dirty.includes(page);
+      return box(page, { ghost: !!ghost, used, dirty, hands: this.handsIn(row, name, member, i) });
+    });
+    for (const hand of this.handsAt(row, (to) => to === name))
+      boxes.push(element("li", { class: "step-page empty" }, "head", handMark(hand)));
+    return [
+      element("h4", {}, "List ", element("code", {}, title), note && `: ${note}`),
+      element("ul", { class: "step-row list", "aria-label": `List ${title}` }, ...boxes),
+    ];
+  }
+
   showLists(row) {
-    const names = row ? [...new Set([...Object.keys(row.lists), ...Object.keys(row.ghosts)])] : [];
-    const boxes = (name) =>
-      members(row, name).map(([page, ghost]) =>
-        box(page, {
-          ghost: !!ghost,
-          used: !ghost && row.used.includes(page),
-          dirty: !ghost && row.dirty.includes(page),
-          hands: ghost ? [] : this.handsAt(row, (frame) => row.frames[frame] === page),
-        }),
-      );
-    this.lists.replaceChildren(
-      ...names.flatMap((name) => [
-        element("h4", {}, "List ", element("code", {}, name)),
-        element("ul", { class: "step-row list", "aria-label": `List ${name}` }, ...boxes(name)),
-      ]),
-    );
+    const names = row ? [...new Set([...Object.keys(row.lists), ...Object.keys(row.ghosts)])].sort() : [];
+    const none =
+      row && !names.length
+        ? [element("p", { class: "faint" }, "It keeps its pages in no list: in a tree, or by process.")]
+        : [];
+    this.lists.replaceChildren(...names.flatMap((name) => this.list(row, name)), ...none);
   }
 
   showCounts(at) {

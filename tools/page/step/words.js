@@ -47,7 +47,9 @@ const LONG = 14; // pages looked at, of which only the ends are said
 
 /** "1 used, 2 unused", shortened in the middle. */
 function looked(hooks) {
-  const all = hooks.flatMap((hook) => hook.looked).map(([page, used]) => `${pageName(page)} (${used ? "used" : "not used"})`);
+  const all = hooks
+    .flatMap((hook) => hook.looked)
+    .map(([page, used]) => `${pageName(page)} (${used ? "used" : "not used"})`);
   if (all.length <= LONG) return all.join(", ");
   return `${all.slice(0, LONG / 2).join(", ")}, ${all.length - LONG} more, ${all.slice(-LONG / 2).join(", ")}`;
 }
@@ -56,7 +58,11 @@ function asked(policy, name, hooks) {
   const parts = [];
   const seen = looked(hooks);
   if (seen) parts.push(`looks at ${seen}`);
-  for (const [act, verb] of [["detach", "detaches"], ["launder", "has written"], ["evict", "takes"]]) {
+  for (const [act, verb] of [
+    ["detach", "detaches"],
+    ["launder", "has written"],
+    ["evict", "takes"],
+  ]) {
     const pages = hooks.filter((hook) => hook.act === act).map((hook) => hook.gave);
     if (pages.length) parts.push(`${verb} ${list(pages)}`);
   }
@@ -72,7 +78,13 @@ export function told(row, policy) {
   if (row.result === "fault") sentences.push(taken ? "No frame is free." : "A frame is free.");
   const names = [...new Set(row.hooks.map((hook) => (hook.trim ? "trim" : hook.hook)))];
   for (const name of names)
-    sentences.push(asked(policy, name, row.hooks.filter((hook) => (hook.trim ? "trim" : hook.hook) === name)));
+    sentences.push(
+      asked(
+        policy,
+        name,
+        row.hooks.filter((hook) => (hook.trim ? "trim" : hook.hook) === name),
+      ),
+    );
   return sentences.filter(Boolean).join(" ");
 }
 
@@ -82,6 +94,9 @@ export function minWords(row) {
   const left = row.hooks.filter((hook) => hook.act === "evict" && !hook.trim).map((hook) => hook.gave);
   const when = row.minNext === null ? "never used again" : `not used again before reference ${row.minNext}`;
   if (left.length && left.every((page) => row.min.includes(page))) return `MIN would have chosen so, too: ${when}.`;
-  const which = row.min.length > 1 ? `${row.min.slice(0, -1).map(pageName).join(", ")} or ${pageName(row.min.at(-1))}` : pageName(row.min[0]);
+  const which =
+    row.min.length > 1
+      ? `${row.min.slice(0, -1).map(pageName).join(", ")} or ${pageName(row.min.at(-1))}`
+      : pageName(row.min[0]);
   return `MIN would have taken ${which}: ${when}.`;
 }

@@ -26,9 +26,12 @@ static u32 nr_tables;
 
 void step_at(const char *file, u32 line)
 {
+	const char *hook = policy_timer.running ?: "";
 	u32 at = MIN(nr_calls, MAX_CALLS - 1);
 
-	calls[at] = (struct place){ policy_timer.running ?: "", file, line };
+	if (!strcmp(hook, "show")) /* that is the simulator's asking */
+		return;
+	calls[at] = (struct place){ hook, file, line };
 	nr_calls = at + 1;
 }
 
@@ -150,7 +153,8 @@ static void print_ghosts(void)
 	for (u32 t = 0; t < nr_tables; t++)
 		for (u32 i = 0; tables[t]->nr && i < tables[t]->capacity; i++) {
 			const struct ghost *ghost = ghost_at(tables[t], i);
-			const struct list_head *head = taken(tables[t], ghost) ? head_of(&ghost->node) : NULL;
+			const struct list_head *head =
+				taken(tables[t], ghost) ? head_of(&ghost->node) : NULL;
 			u32 h = 0;
 
 			while (h < nr && heads[h] != head)

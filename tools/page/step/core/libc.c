@@ -23,9 +23,8 @@ void *malloc(size_t size)
 	char *memory = next, *end = next + (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 	size_t there = __builtin_wasm_memory_size(0) * WASM_PAGE;
 
-	if ((size_t)end > there &&
-	    __builtin_wasm_memory_grow(0, ((size_t)end - there + WASM_PAGE - 1) / WASM_PAGE) ==
-		    (size_t)-1)
+	if ((size_t)end > there && __builtin_wasm_memory_grow(0, ((size_t)end - there + WASM_PAGE -
+								  1) / WASM_PAGE) == (size_t)-1)
 		return NULL;
 	next = end;
 	return memory;

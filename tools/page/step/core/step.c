@@ -7,7 +7,8 @@
 #include "mm/slab.h"
 
 #define EXPORT(name) __attribute__((export_name(name)))
-#define MOST_EDGES 20000000u /* of a policy's flow of control, in one reference: hundreds are usual */
+#define MOST_EDGES                                                                                 \
+	20000000u /* of a policy's flow of control, in one reference: hundreds are usual */
 
 void *sim_future;
 extern const struct vm_policy *const *const step_policies[]; /* made by tools/registry.awk */
@@ -89,7 +90,8 @@ static void print_params(const struct vm_policy *policy)
 {
 	for (const struct vm_param *p = policy->params; p && p->name; p++) {
 		printf("%s{\"name\":\"%s\",\"value\":%u,\"min\":%u,\"max\":%u,\"unit\":\"%s\",\"help\":",
-		       p == policy->params ? "" : ",", p->name, *p->value, p->min, p->max, p->unit ?: "");
+		       p == policy->params ? "" : ",", p->name, *p->value, p->min, p->max,
+		       p->unit ?: "");
 		print_text(p->help ?: "");
 		putchar('}');
 	}
