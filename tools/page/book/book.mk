@@ -5,10 +5,10 @@ BOOK_SRC := $(wildcard tools/page/book/*.*)
 BOOK_DOCS := $(shell find docs -type f)
 BOOK_PYTHON = $(or $(wildcard build/venv/bin/python),python3)
 
-# Sphinx builds anew only the pages that changed.
+# All of it: Sphinx would not see that what makes the figures has changed.
 $(BOOK)/index.html: $(BOOK_SRC) $(BOOK_DOCS)
 	$(call say,BOOK,$(BOOK))
-	$Q$(BOOK_PYTHON) -m sphinx -q -W --keep-going -c tools/page/book -d build/book -b html docs $(BOOK)
+	$Q$(BOOK_PYTHON) -m sphinx -q -E -a -W --keep-going -c tools/page/book -d build/book -b html docs $(BOOK)
 
 $(BOOK)/parts.css: $(PAGE)/index.html $(BOOK)/index.html
 	$Qnode tools/page/book/parts.js $(PAGE)/style.css $@ $(NPM)

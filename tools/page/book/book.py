@@ -56,7 +56,7 @@ def part(found: re.Match[str]) -> str:
     """The element that a comment stands for."""
     kind, text = found[1], found[2] or ""
     link = step_link(text) if kind == "step" else text
-    return f'<div class="part" data-tidemark="{kind}" data-link="{escape(link)}"></div>'
+    return f'<div class="part"><div data-tidemark="{kind}" data-link="{escape(link)}"></div></div>'
 
 
 def source_link(docname: str, path: Path, text: str) -> str:

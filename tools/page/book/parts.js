@@ -15,6 +15,13 @@ const own = readFileSync(join(import.meta.dirname, "book.css"), "utf8");
 const PALETTE = /:root \{[^}]*\}/g;
 const DARK = /@media \(prefers-color-scheme: dark\) \{\s*:root \{[^}]*\}\s*\}/g;
 const palette = text.replace(DARK, "").match(PALETTE).join("\n") + text.match(DARK).join("\n");
-const rules = text.replace(DARK, "").replace(PALETTE, "").replaceAll(/\bbody \{/g, "&& {");
-const { code } = await transform(`${palette}\n.part {\n${rules}\n}\n${own}`, { loader: "css", target: "chrome100", minify: true });
+const rules = text
+  .replace(DARK, "")
+  .replace(PALETTE, "")
+  .replaceAll(/\bbody \{/g, "&& {");
+const { code } = await transform(`${palette}\n.part {\n${rules}\n}\n${own}`, {
+  loader: "css",
+  target: "chrome100",
+  minify: true,
+});
 writeFileSync(out, code);

@@ -12,9 +12,10 @@ function labelled(text, field) {
 }
 
 export class Form {
-  /** `policies`: with their parameters; `run`: called with what was asked. */
-  constructor(policies, run) {
+  /** `policies`: with their parameters; `message`: where it says what is wrong; `run`: called with what was asked. */
+  constructor(policies, message, run) {
     this.policies = policies;
+    this.message = message;
     this.run = run;
     const change = () => this.changed();
     this.string = element("input", {
@@ -144,10 +145,10 @@ export class Form {
     try {
       this.offerParams();
       const asked = this.asked();
-      complain(this.place, "");
+      complain(this.message, "");
       this.run({ ...asked, at });
     } catch (error) {
-      complain(this.place, error.message);
+      complain(this.message, error.message);
     }
   }
 
@@ -171,7 +172,7 @@ export class Form {
     if (link.get("us")) this.ns.value = link.get("us");
     const wrong = this.choose(this.first, first) + this.choose(this.second, second);
     this.changed(Number(link.get("at")) || 0);
-    if (wrong) complain(this.place, wrong);
+    if (wrong) complain(this.message, wrong);
   }
 
   /** Puts what is seen into the address, once somebody has stepped. */

@@ -34,35 +34,40 @@ function legend() {
   );
 }
 
+/** In a chapter the figure comes first. */
+function folded(form) {
+  return element("details", {}, element("summary", {}, "Another string, another policy"), form);
+}
+
 class Stepper {
   constructor(place, engine) {
     this.place = place;
     this.engine = engine;
     this.at = 0;
     this.views = [];
-    this.form = new Form(engine.policies, (wanted) => this.run(wanted));
+    this.message = element("div");
+    this.form = new Form(engine.policies, this.message, (wanted) => this.run(wanted));
     this.told = element("p", { class: "unseen", "aria-live": "polite" });
     this.string = element("ol", { class: "step-string", tabindex: "0", "aria-label": "The string; arrow keys step" });
     this.cards = element("div", { class: "pair" });
-    this.message = element("div");
-    place.replaceChildren(this.form.place, this.message, this.buttons(), this.string, this.told, this.cards, legend());
+    const form = place.dataset.link ? folded(this.form.place) : this.form.place;
+    place.replaceChildren(form, this.message, this.buttons(), this.string, this.told, this.cards, legend());
     place.classList.add("step");
     place.addEventListener("keydown", (event) => this.key(event));
   }
 
   buttons() {
-    const button = (text, label, go) =>
-      element("button", { type: "button", "aria-label": label, title: label, onclick: go }, text);
+    const button = (text, label, go) => element("button", { type: "button", title: label, onclick: go }, text);
     this.playing = button("Play", "Play", () => this.play());
-    this.where = element("span", { class: "numbers", role: "status" });
+    this.where = element("span", { class: "numbers" });
     return element(
       "div",
       { class: "controls step-buttons", role: "group", "aria-label": "Steps" },
-      button("|◀", "To the beginning (Home)", () => this.go(0)),
+      button("|◀ Start", "To the beginning (Home)", () => this.go(0)),
       button("◀ Back", "One reference back (left arrow)", () => this.go(this.at - 1)),
       button("Step ▶", "One reference forth (right arrow)", () => this.go(this.at + 1)),
       this.playing,
-      button("▶|", "To the end (End)", () => this.go(this.refs.length)),
+      button("End ▶|", "To the end (End)", () => this.go(this.refs.length)),
       this.where,
     );
   }
@@ -70,7 +75,6 @@ class Stepper {
   /** Runs what the form holds, and shows the reference `at`. */
   async run({ refs, frames, policies, params, ns, at = 0 }) {
     this.pause();
-    complain(this.message, "");
     const turn = (this.turn = {});
     const runs = await Promise.all(
       policies.map((policy) => this.engine.run({ policy, frames, refs, ns, params: params[policy] })),
@@ -124,7 +128,8 @@ class Stepper {
     item?.setAttribute("aria-current", "step");
     if (item) this.string.scrollLeft = item.offsetLeft - this.string.clientWidth / 2;
     this.where.textContent = `reference ${at} of ${this.refs.length}`;
-    this.told.textContent = this.views.map((view) => `${view.policy.name}: ${view.words(at)}`).join(" ");
+    const where = at ? `Reference ${at}. ` : "";
+    this.told.textContent = where + this.views.map((view) => `${view.policy.name}: ${view.words(at)}`).join(" ");
     if (at === this.refs.length) this.pause();
     this.place.dataset.at = at;
     this.form.remember(at);
