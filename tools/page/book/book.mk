@@ -1,7 +1,7 @@
 # build/page/book: the guide and the reference as pages, with the figures that run (tools/page/book).
 
 BOOK := $(PAGE)/book
-BOOK_SRC := $(wildcard tools/page/book/*.*)
+BOOK_SRC := $(wildcard tools/page/book/*.* tools/page/book/static/*)
 BOOK_DOCS := $(shell find docs -type f)
 BOOK_PYTHON = $(or $(wildcard build/venv/bin/python),python3)
 

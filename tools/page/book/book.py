@@ -2,7 +2,8 @@
 
 Figures. A comment of the markdown, which other readers of it do not show, becomes a part of the page (tools/page):
 
-    <!-- step: clock, 1 2 3 4 1 2 5, 3 frames -->           the stepper; `clock lru` puts two policies side by side
+    <!-- step: clock, 1 2 3 4 1 2 5, 3 frames -->           the stepper; `clock lru` puts two policies side by side,
+                                                            and after the frames `, 5 ms each` may say how long references take
     <!-- race: vm=2q,ws&mem=16M&run=thrash 8 4096 10 -->    two machines
     <!-- prompt: vm=ws&mem=16M -->                          one, with a terminal
 
@@ -29,7 +30,7 @@ from sphinx.util.osutil import relative_uri
 ROOT = Path(__file__).resolve().parents[3]
 DOCS = ROOT / "docs"
 PARTS = re.compile(r"^<!-- (step|race|prompt)(?:: (.*?))? -->$", re.MULTILINE)
-STEP = re.compile(r"([\w ]+), ([^,]+), (\d+) frames")
+STEP = re.compile(r"([\w ]+), ([^,]+), (\d+) frames(?:, (\d+) ms each)?")
 LINK = re.compile(r"\[([^\]]*)\]\(((?:\.\./)+[^)\s#]+)(#[^)\s]*)?\)")
 NAMED = re.compile(r"(?:boot|kernel|labs|tests|tools|user)/[\w./-]+\.\w+")
 PAGE_OF_SOURCE = "source/"
@@ -47,9 +48,10 @@ def step_link(text: str) -> str:
     """`clock lru, 1 2 3, 3 frames` as the stepper takes it. ExtensionError when it says something else."""
     found = STEP.fullmatch(text)
     if not found:
-        raise ExtensionError(f"<!-- step: {text} -->: it is POLICY, STRING, N frames")
-    policies, string, frames = found.groups()
-    return urlencode({"vm": ",".join(policies.split()), "frames": frames, "string": string})
+        raise ExtensionError(f"<!-- step: {text} -->: it is POLICY, STRING, N frames[, N ms each]")
+    policies, string, frames, ms = found.groups()
+    words = {"vm": ",".join(policies.split()), "frames": frames, "string": string}
+    return urlencode(words | ({"us": 1000 * int(ms)} if ms else {}))
 
 
 def part(found: re.Match[str]) -> str:

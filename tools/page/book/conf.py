@@ -26,3 +26,5 @@ html_theme_options = {"navigation_with_keys": False}  # the arrow keys step
 suppress_warnings = ["myst.header", "misc.highlighting_failure"]
 pygments_style = "default"
 pygments_dark_style = "github-dark"
+html_static_path = ["static"]
+html_css_files = ["theme.css"]
