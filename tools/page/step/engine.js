@@ -31,18 +31,19 @@ class Run {
       return this.lines(this.calls[name](...args));
     } catch (error) {
       if (!(error instanceof WebAssembly.RuntimeError)) throw error;
-      return this.lastWords(error);
+      return this.lastWords();
     }
   }
 
-  lastWords(error) {
+  /** The broken rule that was printed before the trap; there is none when the policy crashed. */
+  lastWords() {
     let said = [];
     try {
       said = this.lines(this.calls.text());
     } catch {
       // It ended in the middle of a line.
     }
-    return [said.find((line) => line.violation) ?? { violation: { rule: "crash", hook: "", what: error.message } }];
+    return [said.find((line) => line.violation) ?? this.lines(this.calls.crashed())[0]];
   }
 
   tell(pages, ns) {

@@ -7,6 +7,14 @@ const WITHOUT_FILES = ["min", "vmin"];
 const MOST_NS = 1_000_000_000;
 const PREFIX = "#step=";
 
+/** Does this part of an address say what the stepper shall show? */
+export const isLink = (hash) => hash.startsWith(PREFIX);
+
+/** clock, unless the page was built for somebody's own policy (make page VM=mine). */
+function usual() {
+  return ["2q", "ws"].includes(PAIR[0]) ? "clock" : PAIR[0];
+}
+
 function labelled(text, field) {
   return element("label", {}, text, field);
 }
@@ -161,12 +169,18 @@ export class Form {
     return `There is no policy ${name}; there are ${this.policies.map((policy) => policy.name).join(", ")}. `;
   }
 
+  /** Another link, put into the address of this page, is followed. */
+  follow(place) {
+    addEventListener("hashchange", () => isLink(location.hash) && this.start(place));
+    if (isLink(location.hash)) place.scrollIntoView();
+  }
+
   /** Begins with what the element's data-link says, or, for the page's own stepper, with what the address says. */
   start(place) {
     this.linked = !place.dataset.link;
-    const hash = this.linked && location.hash.startsWith(PREFIX) ? location.hash.slice(PREFIX.length) : "";
+    const hash = this.linked && isLink(location.hash) ? location.hash.slice(PREFIX.length) : "";
     const link = new URLSearchParams(hash ? `vm=${hash}` : place.dataset.link);
-    const [first, second] = (link.get("vm") || "clock").split(",");
+    const [first, second] = (link.get("vm") || usual()).split(",");
     this.string.value = link.get("string") ?? READY[0].string;
     this.frames.value = link.get("frames") ?? READY[0].frames;
     if (link.get("us")) this.ns.value = link.get("us");
@@ -177,7 +191,7 @@ export class Form {
 
   /** Puts what is seen into the address, once somebody has stepped. */
   remember(at) {
-    if (!this.linked || (!at && !location.hash.startsWith(PREFIX))) return;
+    if (!this.linked || (!at && !isLink(location.hash))) return;
     const rest = new URLSearchParams({ frames: this.frames.value, string: this.string.value, at });
     history.replaceState(null, "", `${PREFIX}${this.names()}&${rest}`);
   }

@@ -8,7 +8,7 @@
 import { data } from "../lib/data.js";
 import { complain, element } from "../lib/dom.js";
 import { Engine, STEP_NS } from "./engine.js";
-import { Form } from "./form.js";
+import { Form, isLink } from "./form.js";
 import { refName } from "./strings.js";
 import { View } from "./view.js";
 
@@ -158,11 +158,23 @@ class Stepper {
   }
 }
 
+/** When the reader comes near, or has a link to it: what is above shall not wait for it. */
+function nearlySeen(place) {
+  if (!place.dataset.link && isLink(location.hash)) return undefined;
+  return new Promise((resolve) => {
+    const watch = ([entry]) => entry.isIntersecting && (observer.disconnect(), resolve());
+    const observer = new IntersectionObserver(watch, { rootMargin: "600px" });
+    observer.observe(place);
+  });
+}
+
 /** Fills an element: data-link="vm=clock,lru&frames=3&string=1 2 3 4 1 2 5&at=4" says with what it begins. */
 export async function step(place) {
   try {
+    await nearlySeen(place);
     const stepper = new Stepper(place, await engine());
     stepper.form.start(place);
+    if (!place.dataset.link) stepper.form.follow(place);
   } catch (error) {
     complain(place, `The stepper could not start: ${error.message}`);
   }

@@ -16,8 +16,10 @@ build/step/%.o: %.c build/flags
 	@mkdir -p $(@D)
 	$Q$(STEP_CC) $(STEP_FLAGS) $(STEP_HEADERS) $(STEP_KIND) -MMD -MP -c -o $@ $<
 
-# A policy says where it calls from, and whether it goes on for ever; the core says when a page was chosen.
-$(STEP_POLICY_SRC:%.c=build/step/%.o): STEP_KIND = $(VM_FILE) -include $(STEP)/lines.h -fsanitize-coverage=trace-pc
+# A policy says where it calls from, whether it goes on for ever, and that a pointer is NULL; the core says when a page was
+# chosen.
+STEP_GUARD := -fsanitize-coverage=trace-pc -fsanitize=null,bounds -fsanitize-trap=null,bounds
+$(STEP_POLICY_SRC:%.c=build/step/%.o): STEP_KIND = $(VM_FILE) -include $(STEP)/lines.h $(STEP_GUARD)
 $(STEP_POLICY_SRC:%.c=build/step/%.o): $(STEP)/lines.h
 build/step/tools/vmsim/seam.o: STEP_KIND = -Dreport_gave=step_gave
 

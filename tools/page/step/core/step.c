@@ -78,6 +78,18 @@ EXPORT("length") size_t step_length(void)
 	return step_out.length;
 }
 
+/* A trap came, and what was printed last names no broken rule. */
+EXPORT("crashed") const char *step_crashed(void)
+{
+	const char *text = begin();
+
+	report_violation(&(struct violation){ .name = chosen->name,
+					      .rule = "crash",
+					      .hook = policy_timer.running ?: "",
+					      .what = "it used memory that is not its own" });
+	return text;
+}
+
 static void print_text(const char *text)
 {
 	putchar('"');
