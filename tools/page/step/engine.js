@@ -107,7 +107,7 @@ export class Engine {
   pointers(policy) {
     const own = this.tables.variables[policy] ?? [];
     const text = this.tables.texts[`${policy}.c`] ?? "";
-    const pointers = own.filter(([, bytes, name]) => bytes === 4 && text.includes(`*${name};`));
+    const pointers = own.filter(([, , name]) => new RegExp(`^static .*\\*${name}[,;]`, "m").test(text));
     return { pointers, heads: own.map(([address]) => address) };
   }
 
