@@ -172,8 +172,8 @@ def test_ghosts_and_hands_are_read() -> None:
 
 
 BROKEN = {  # the same as in the simulator (tests/kernel/test_vmsim.py), but for what says of a crash
-    "ineligible": ("select", "select", 6, "not eligible"),
-    "stuck": ("time", "select", 6, "has not returned"),
+    "nowhere": ("select", "select", 6, "not a page"),
+    "stuck": ("time", "select", 6, "does not come to an end"),
     "null": ("crash", "select", 6, "not its own"),
     "noinit": ("init", "init", 0, "error 12"),
     "twice": ("count", "check", 6, "after select gave page 1"),
