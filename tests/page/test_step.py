@@ -1,6 +1,6 @@
-"""The stepper's engine: each policy, compiled to WebAssembly, decides as in `make sim EXPLAIN=1`; broken rules and bad input.
+"""The stepper without a browser: each policy decides as in `make sim EXPLAIN=1`, and what is wrong is told.
 
-There is no browser here: node runs what the page runs.
+Node runs what the page runs: the policies, compiled to WebAssembly.
 """
 
 from __future__ import annotations

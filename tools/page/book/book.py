@@ -2,13 +2,13 @@
 
 Figures. A comment of the markdown, which other readers of it do not show, becomes a part of the page (tools/page):
 
-    <!-- step: clock, 1 2 3 4 1 2 5, 3 frames -->           the stepper; `clock lru` puts two policies side by side,
-                                                            and after the frames `, 5 ms each` may say how long references take
+    <!-- step: clock, 1 2 3 4 1 2 5, 3 frames -->           the stepper
+    <!-- step: clock lru, 1 2 3 4, 3 frames, 5 ms each -->  two policies side by side; references that take longer
     <!-- race: vm=2q,ws&mem=16M&run=thrash 8 4096 10 -->    two machines
-    <!-- prompt: vm=ws&mem=16M -->                          one, with a terminal
+    <!-- prompt -->                                         one, with a terminal
 
-Source. Where a chapter links to a file outside docs/, or names one of the guide's files in code, the link leads to a page
-with its text. That is all that leaves docs/: a link to anything else is an error.
+Source. Where a page links to a file outside docs/, or a chapter of the guide names one in code, the link leads to a
+page with its text. A link to anything else outside docs/ is an error.
 """
 
 import os
