@@ -119,7 +119,8 @@ def source_pages(app: Sphinx) -> object:
 
 
 def with_parts(app: Sphinx, pagename: str, template: str, context: dict, doctree: object) -> None:
-    """Pages on which something runs load what it needs, which lies beside the book."""
+    """Pages on which something runs load what it needs, which lies beside the book. None asks a server for an icon."""
+    context["metatags"] = context.get("metatags", "") + '<link rel="icon" href="data:,">'
     if "data-tidemark=" not in context.get("body", ""):
         return
     up = relative_uri(f"{pagename}.html", "..") or "../"
