@@ -14,6 +14,7 @@ page with its text. A link to anything else outside docs/ is an error.
 import os
 import re
 from html import escape
+from importlib.metadata import files
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -127,13 +128,18 @@ def with_parts(app: Sphinx, pagename: str, template: str, context: dict, doctree
     context["body"] += f'<link rel="stylesheet" href="{up}/book/parts.css"><script defer src="{up}/page.js"></script>'
 
 
-def front(app: Sphinx, error: Exception | None) -> None:
-    """index.html leads to the first chapter."""
-    if not error:
-        there = f"{app.config.root_doc}.html"
-        text = f'<!doctype html><meta charset="utf-8"><title>Tidemark: the guide</title>\
+def finish(app: Sphinx, error: Exception | None) -> None:
+    """index.html leads to the first chapter; the terms of what Sphinx put into the folder are in it."""
+    if error:
+        return
+    out, there = Path(app.outdir), f"{app.config.root_doc}.html"
+    text = f'<!doctype html><meta charset="utf-8"><title>Tidemark: the guide</title>\
 <meta http-equiv="refresh" content="0; url={there}"><a href="{there}">The guide</a>\n'
-        (Path(app.outdir) / "index.html").write_text(text)
+    (out / "index.html").write_text(text)
+    (out / "licences").mkdir(exist_ok=True)
+    for name in ("sphinx", "furo"):
+        terms = next(file for file in files(name) or [] if file.name.startswith("LICENSE"))
+        (out / "licences" / f"{name}.txt").write_text(terms.read_text())
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
@@ -142,5 +148,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_post_transform(NamedFiles)
     app.connect("html-collect-pages", source_pages)
     app.connect("html-page-context", with_parts)
-    app.connect("build-finished", front)
+    app.connect("build-finished", finish)
     return {"parallel_read_safe": False, "parallel_write_safe": False}
