@@ -149,12 +149,12 @@ export class Form {
     };
   }
 
-  changed(at = 0) {
+  async changed(at = 0) {
     try {
       this.offerParams();
       const asked = this.asked();
       complain(this.message, "");
-      this.run({ ...asked, at });
+      await this.run({ ...asked, at });
     } catch (error) {
       complain(this.message, error.message);
     }

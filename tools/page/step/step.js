@@ -67,7 +67,7 @@ class Stepper {
       button("◀ Back", "One reference back (left arrow)", () => this.go(this.at - 1)),
       button("Step ▶", "One reference forth (right arrow)", () => this.go(this.at + 1)),
       this.playing,
-      button("End ▶|", "To the end (End)", () => this.go(this.refs.length)),
+      button("End ▶|", "To the end (End)", () => this.go(this.refs?.length)),
       this.where,
     );
   }
@@ -170,6 +170,7 @@ function nearlySeen(place) {
 
 /** Fills an element: data-link="vm=clock,lru&frames=3&string=1 2 3 4 1 2 5&at=4" says with what it begins. */
 export async function step(place) {
+  place.replaceChildren();
   try {
     await nearlySeen(place);
     const stepper = new Stepper(place, await engine());

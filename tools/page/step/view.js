@@ -160,10 +160,11 @@ export class View {
   }
 
   showCounts(at) {
-    const { rows, result, least } = this.run;
+    const { rows, result, violation, least } = this.run;
     const faults = rows.slice(0, at).filter((row) => row.result === "fault").length;
     const parts = [`${faults} faults so far`];
     if (result) parts.push(`${result.faults} in the end`);
+    if (violation) parts.push(`the run ended with the rule “${violation.rule}”: ${violation.what}`);
     if (least !== undefined) parts.push(`MIN has ${least}`);
     this.counts.textContent = `${parts.join(", ")}.`;
   }
