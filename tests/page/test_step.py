@@ -149,6 +149,16 @@ def test_line_is_a_call_of_the_core() -> None:
                 assert row["line"][0] == "select"
 
 
+def test_every_call_of_the_core_says_its_line() -> None:
+    """All that mm/policy.h and mm/ghost.h offer is wrapped, but for what only computes, and the end."""
+    include = qemu.ROOT / "kernel/include/mm"
+    offered = (include / "policy.h").read_text().partition("/* What a policy may call. */")[2]
+    offered += (include / "ghost.h").read_text()
+    names = set(re.findall(r"^[\w *]+?\b\*?(\w+)\([^;{]*\)(?:;|\n\{)", offered, re.MULTILINE))
+    wrapped = re.findall(r"^#define (\w+)\(", (qemu.ROOT / "tools/page/step/core/lines.h").read_text(), re.MULTILINE)
+    assert names - {"policy_page", "policy_page_of", "vm_list_length", "ghosts_exit"} == {*wrapped}
+
+
 def test_clock_chooses_where_it_reads_the_bit() -> None:
     lines = {row["line"][2] for row in all_on_belady()["clock"]["rows"] if row["line"]}
     source = (qemu.ROOT / "kernel/mm/policy/clock.c").read_text().splitlines()
