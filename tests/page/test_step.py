@@ -117,6 +117,13 @@ def test_steps_as_the_simulator_explains(policy: str) -> None:
             assert " ".join(map(explain.page_name, mine["victims"])) == explain.victims(row), (job, row["ref"])
 
 
+def test_parameters_are_those_of_the_policy() -> None:
+    job = Job("ws", STRINGS["loop"], 5, 40 * MS)
+    asked = [job.asked(), job.asked() | {"params": {"tau_ms": 90}}]
+    usual, short = (one["result"] for one in node("steps.js", *built(), given=asked)["results"])
+    assert short == vars(vmsim.run(vmsim.build("ws"), job.string, 5, ["tau_ms=90"])) != usual
+
+
 def test_every_policy_is_there_and_steps() -> None:
     shown = all_on_belady()
     least = shown["min"]["result"]["faults"]

@@ -102,8 +102,13 @@ def test_bad_input_is_told_and_the_page_goes_on(opened: Open) -> None:
 
 
 def test_what_is_seen_travels_as_a_link(opened: Open) -> None:
-    page = opened(link("fifo"))
+    page = opened(link("fifo", at=-7) + "&lirs.hir_percent=9&us=50.5")
     at(page, 0)
+    assert page.texts("#step .note") == ["There is no parameter lirs.hir_percent. "]
+    page.page.locator("#step summary").first.click()
+    page.page.locator("#step form select").nth(2).select_option("ws")
+    assert "ws.tau_ms=0: give a whole number from 1 to" in typed(page, "ws.tau_ms, ms", "0")
+    assert typed(page, "ws.tau_ms, ms", "77") == ""
     page.page.get_by_role("button", name="Step").click()
     at(page, 1)
     typed(page, "String", "4 5 6 7 4")
@@ -112,6 +117,8 @@ def test_what_is_seen_travels_as_a_link(opened: Open) -> None:
     again = opened(page.value("location.hash"))
     at(again, 5)
     assert shown(again) == shown(page) and "left: 5" in shown(page)[0]
+    values = f"[...{HERE}.querySelectorAll('form input')].map(one => one.value)"
+    assert again.value(values) == page.value(values) and {"50.5", "77"} <= set(page.value(values))
 
 
 @pytest.mark.parametrize("width", soak_but([390, 1280], 390))

@@ -114,7 +114,7 @@ export class Form {
 
   paramValues() {
     const values = {};
-    for (const field of this.params.querySelectorAll("input")) {
+    for (const field of this.paramFields()) {
       const [policy, name] = field.dataset.param.split(".");
       if (!field.checkValidity() || !field.value || !Number.isInteger(Number(field.value)))
         throw new Error(
@@ -175,6 +175,20 @@ export class Form {
     if (isLink(location.hash)) place.scrollIntoView();
   }
 
+  paramFields() {
+    return [...this.params.querySelectorAll("input")];
+  }
+
+  /** Parameters of a link, lirs.hir_percent=10, into their fields; says which there are not. */
+  setParams(link) {
+    this.offerParams();
+    const fields = new Map(this.paramFields().map((field) => [field.dataset.param, field]));
+    const given = [...link].filter(([name]) => name.includes("."));
+    for (const [name, value] of given) if (fields.has(name)) fields.get(name).value = value;
+    const unknown = given.map(([name]) => name).filter((name) => !fields.has(name));
+    return unknown.length ? `There is no parameter ${unknown.join(", ")}. ` : "";
+  }
+
   /** Begins with what the element's data-link says, or, for the page's own stepper, with what the address says. */
   start(place) {
     this.linked = !place.dataset.link;
@@ -183,16 +197,18 @@ export class Form {
     const [first, second] = (link.get("vm") || usual()).split(",");
     this.string.value = link.get("string") ?? READY[0].string;
     this.frames.value = link.get("frames") ?? READY[0].frames;
-    if (link.get("us")) this.ns.value = link.get("us");
-    const wrong = this.choose(this.first, first) + this.choose(this.second, second);
-    this.changed(Number(link.get("at")) || 0);
+    this.ns.value = link.get("us") ?? STEP_NS / 1000;
+    const wrong = this.choose(this.first, first) + this.choose(this.second, second) + this.setParams(link);
+    this.changed(Math.max(0, Math.trunc(Number(link.get("at"))) || 0));
     if (wrong) complain(this.message, wrong);
   }
 
   /** Puts what is seen into the address, once somebody has stepped. */
   remember(at) {
     if (!this.linked || (!at && !isLink(location.hash))) return;
-    const rest = new URLSearchParams({ frames: this.frames.value, string: this.string.value, at });
+    const rest = new URLSearchParams({ frames: this.frames.value, string: this.string.value, us: this.ns.value, at });
+    for (const field of this.paramFields())
+      if (field.value !== field.defaultValue) rest.set(field.dataset.param, field.value);
     history.replaceState(null, "", `${PREFIX}${this.names()}&${rest}`);
   }
 }
