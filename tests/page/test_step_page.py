@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from urllib.parse import quote_plus
 
+import marionette
 import pytest
 from pages import Opened
 from soak import soak_but
@@ -143,3 +145,18 @@ def test_longest_string_takes_no_time(opened: Open) -> None:
     page = opened(link("lirs,arc", " ".join(str(n * n % 97) for n in range(2000)), 64, 2000))
     at(page, 2000)
     assert page.complaints == []
+
+
+@pytest.mark.soak
+def test_firefox_shows_the_same(opened: Open, folder: Path) -> None:
+    program = marionette.installed()
+    if not program:
+        pytest.skip("Firefox is not installed: apt-get install firefox-esr")
+    wanted = link("clockpro,2q", "1 2 3 r1 f2 1 l2 3 r1 4 5", 4, 11)
+    page = opened(wanted)
+    at(page, 11)
+    with marionette.firefox(program) as firefox:
+        firefox.open((folder / "index.html").as_uri() + wanted)
+        firefox.until(f"{HERE}?.dataset.at == 11")
+        cards = f"[...{HERE}.querySelectorAll('.step-card')].map(card => card.textContent)"
+        assert firefox.value(cards) == shown(page)
