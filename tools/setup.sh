@@ -231,6 +231,7 @@ case " $* " in
 *' check '* | *' soak '* | *' coverage '*) extra=test ;;
 *' lab '* | *' sim '* | *' grade '* | *' grade-base '* | *' hand-in '* | *' release '*) extra=all ;;
 esac
+case " $* " in *' page '*) [ "$extra" ] && extra=test || extra=book ;; esac
 packages=$(missing_packages "$@" | tr ' ' '\n' | sort -u | tr '\n' ' ')
 if [ -n "${packages// /}" ] || { [ -n "$extra" ] && ! up_to_date $extra; }; then
 	# Under the lock; and then look again, since somebody else may have done it by then.

@@ -64,7 +64,7 @@ def opened(browser: object, folder: Path) -> Iterator[Callable[..., Opened]]:
         found.page.on("console", lambda message: found.complaints.append(message.text))
         found.page.on("pageerror", lambda error: found.complaints.append(str(error)))
         found.page.on("request", lambda request: found.requests.append(request.url))
-        address = what if what.startswith("http") else (folder / "index.html").as_uri() + what
+        address = what if what.startswith(("http:", "file:")) else (folder / "index.html").as_uri() + what
         found.page.goto(address, wait_until="load")
         return found
 

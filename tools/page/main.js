@@ -4,9 +4,10 @@
  */
 import { race } from "./race/race.js";
 import { prompt } from "./prompt/prompt.js";
+import { step } from "./step/step.js";
 import { complain, element, unfit } from "./lib/dom.js";
 
-const PARTS = { race, prompt };
+const PARTS = { race, prompt, step };
 
 /** Fills one element; a part that fails says so in its place, and the others go on. */
 function fill(place) {

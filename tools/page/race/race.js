@@ -152,7 +152,7 @@ export function race(place) {
   const made = new Race(place, plan, complaints);
   if (own === undefined) {
     addEventListener("hashchange", () => follow(made));
-    made.start(complaints);
+    if (!location.hash.startsWith("#step=")) made.start(complaints); // that is a link to the stepper
   }
 }
 

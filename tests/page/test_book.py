@@ -1,0 +1,150 @@
+"""The guide as a book: its figures are what its markdown says, its links lead somewhere, and it works as files."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Callable
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+from making import make
+from pages import Opened
+from tidemark import qemu, strings, vmsim
+
+DOCS = qemu.ROOT / "docs"
+GUIDE = sorted((DOCS / "guide").rglob("*.md"))
+BOOK = qemu.ROOT / "build/page/book"
+STEP = re.compile(r"([\w ]+), ([^,]+), (\d+) frames(?:, \d+ ms each)?")
+OTHERS = {"figures", "schema", "end"}  # of tools/figures, tools/schema.py
+PHONE = 390
+Open = Callable[..., Opened]
+
+
+def figures(page: Path) -> list[tuple[str, str]]:
+    """(kind, what it says) of each comment that becomes a figure."""
+    comments = re.findall(r"<!-- (\w+):? ?(.*?) ?-->", page.read_text())
+    return [(kind, text) for kind, text in comments if kind not in OTHERS]
+
+
+def test_figures_say_what_runs() -> None:
+    kinds = {"prompt": 0, "race": 0, "step": 0}
+    for page in GUIDE:
+        for kind, text in figures(page):
+            kinds[kind] += 1
+            if kind != "step":
+                continue
+            policies, string, frames = STEP.fullmatch(text).groups()
+            assert set(policies.split()) <= set(vmsim.policies()), (page, text)
+            assert 1 < strings.find(string).nr_references < 100 and 0 < int(frames) <= 16, (page, text)
+    assert all(kinds.values())
+
+
+def test_each_policy_of_the_field_guide_steps() -> None:
+    pages = {path.stem: figures(path) for path in (DOCS / "guide/policies").glob("*.md")}
+    steps = {name: [text.split(",")[0].split()[0] for kind, text in found] for name, found in pages.items()}
+    assert {name for name in vmsim.policies() if steps.get(name) != [name]} == set(vmsim.WITH_FUTURE)
+
+
+# --- as it was built ---
+
+
+class Found(HTMLParser):
+    """What a page refers to, and its anchors."""
+
+    def __init__(self, page: Path) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.loads: list[str] = []
+        self.anchors: set[str] = set()
+        self.feed(page.read_text())
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        given = dict(attributes)
+        self.anchors.update(filter(None, (given.get("id"), given.get("name"))))
+        for name in ("href", "src"):
+            if given.get(name):
+                (self.links if tag == "a" else self.loads).append(str(given[name]))
+
+
+@cache
+def found(page: Path) -> Found:
+    return Found(page)
+
+
+@pytest.fixture(scope="module")
+def book(folder: Path) -> Path:
+    """The folder of the book, made if need be."""
+    if not importlib.util.find_spec("sphinx"):
+        pytest.skip("sphinx is not here: `make page` installs it")
+    made = make("build/page/book/parts.css", timeout=280)
+    assert made.returncode == 0, made.stderr  # that there was no warning, too
+    return BOOK
+
+
+@pytest.mark.soak
+def test_every_page_of_the_guide_is_in_it(book: Path) -> None:
+    for page in GUIDE:
+        there = book / page.relative_to(DOCS).with_suffix(".html")
+        runs = [link for link in found(there).loads if link.endswith("/page.js")] if there.exists() else None
+        assert runs is not None and bool(runs) == bool(figures(page)), page
+
+
+@pytest.mark.soak
+def test_every_link_leads_somewhere(book: Path) -> None:
+    broken, seen = [], 0
+    for page in book.rglob("*.html"):
+        for link in found(page).links + found(page).loads:
+            path, _, anchor = re.sub(r"\?v=\w+$", "", link).partition("#")
+            if re.match(r"[a-z]+:", link):
+                continue
+            seen += 1
+            to = (page.parent / unquote(path)).resolve() if path else page
+            anchors = found(to).anchors if to.suffix == ".html" and to.exists() and anchor else {unquote(anchor)}
+            if not to.is_file() or unquote(anchor) not in anchors:
+                broken.append(f"{page.relative_to(book)}: {link}")
+    assert seen > 5000 and broken == []
+
+
+@pytest.mark.soak
+def test_source_that_is_named_is_there(book: Path) -> None:
+    links = found(book / "guide/04-policy.html").links
+    assert any(link.endswith("source/kernel/mm/policy/clock.c.html") for link in links)
+    text = (book / "source/kernel/mm/policy/clock.c.html").read_text()
+    assert "clock_select" in text and "second chance" in text
+
+
+@pytest.mark.soak
+def test_nothing_is_fetched(book: Path) -> None:
+    for page in book.rglob("*.html"):
+        assert [link for link in found(page).loads if re.match(r"(https?:)?//", link)] == [], page
+    for style in book.rglob("*.css"):
+        assert re.findall(r"url\(['\"]?(?:https?:)?//|@import", style.read_text()) == [], style
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("page", [path for path in GUIDE if "step" in dict(figures(path))], ids=lambda path: path.stem)
+def test_figures_run(page: Path, book: Path, opened: Open) -> None:
+    there = book / page.relative_to(DOCS).with_suffix(".html")
+    shown = opened(there.as_uri(), viewport={"width": PHONE, "height": 800})
+    place = shown.page.locator("[data-tidemark=step]").first
+    place.scroll_into_view_if_needed()
+    place.get_by_role("button", name="Step").click()
+    shown.until("document.querySelector('[data-at=\"1\"]')", 60)
+    assert "is not in memory: a fault. A frame is free." in place.inner_text()
+    assert shown.value("document.documentElement.scrollWidth") <= PHONE
+    assert shown.complaints == [] and all(url.startswith(("file:", "data:")) for url in shown.requests)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("served", [False, True])
+def test_search_finds(served: bool, book: Path, opened: Open, site: str) -> None:
+    address = f"{site}book/" if served else f"{book.as_uri()}/"
+    page = opened(f"{address}search.html?q=anomaly")
+    page.until("document.querySelectorAll('ul.search li a').length > 0", 60)
+    links = page.value("[...document.querySelectorAll('ul.search li a')].map(one => one.href)")
+    assert any("policies/fifo.html" in link for link in links)
+    assert page.complaints == []

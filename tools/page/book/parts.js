@@ -1,0 +1,27 @@
+/*
+ * parts.js STYLE OUT NODE_MODULES: the page's styles for a chapter of the book. They hold within the parts only; the rest
+ * belongs to the book's theme, which says how they look in the dark, too.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join, resolve } from "node:path";
+
+const [style, out, modules] = process.argv.slice(2);
+const { transform } = createRequire(join(resolve(modules), "x.js"))("esbuild");
+const text = readFileSync(style, "utf8");
+const own = readFileSync(join(import.meta.dirname, "book.css"), "utf8");
+
+// The palette stands in rules of :root, one of them within a question about the dark.
+const PALETTE = /:root \{[^}]*\}/g;
+const DARK = /@media \(prefers-color-scheme: dark\) \{\s*:root \{[^}]*\}\s*\}/g;
+const palette = text.replace(DARK, "").match(PALETTE).join("\n") + text.match(DARK).join("\n");
+const rules = text
+  .replace(DARK, "")
+  .replace(PALETTE, "")
+  .replaceAll(/\bbody \{/g, "&& {");
+const { code } = await transform(`${palette}\n.part {\n${rules}\n}\n${own}`, {
+  loader: "css",
+  target: "chrome100",
+  minify: true,
+});
+writeFileSync(out, code);

@@ -1,0 +1,33 @@
+/* As much of the C library's streams as tools/vmsim needs, where there is no C library: they end in memory (libc.c). */
+#ifndef STEP_STDIO_H
+#define STEP_STDIO_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+struct stream {
+	char *text;
+	size_t length, size; /* used, and what there is room for */
+	char **text_seen; /* of open_memstream: where its caller looks */
+	size_t *length_seen;
+};
+typedef struct stream FILE;
+
+extern FILE step_out, step_err;
+#define stdout (&step_out)
+#define stderr (&step_err)
+
+int vsnprintf(char *buf, size_t size, const char *fmt, va_list args);
+int snprintf(char *buf, size_t size, const char *fmt, ...);
+int vfprintf(FILE *to, const char *fmt, va_list args);
+int fprintf(FILE *to, const char *fmt, ...);
+int printf(const char *fmt, ...);
+int fputs(const char *text, FILE *to);
+int puts(const char *text);
+int putchar(int c);
+FILE *open_memstream(char **text, size_t *length);
+long ftell(FILE *to);
+int fflush(FILE *to);
+int fclose(FILE *to);
+
+#endif

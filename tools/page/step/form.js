@@ -1,0 +1,214 @@
+/* What the stepper is asked: the string, the frames, the policies. Nothing is run while something is wrong. */
+import { complain, element } from "../lib/dom.js";
+import { STEP_NS } from "./engine.js";
+import { READY, frameNumber, parse } from "./strings.js";
+
+const WITHOUT_FILES = ["min", "vmin"];
+const MOST_NS = 1_000_000_000;
+const PREFIX = "#step=";
+
+/** Does this part of an address say what the stepper shall show? */
+export const isLink = (hash) => hash.startsWith(PREFIX);
+
+/** clock, unless the page was built for somebody's own policy (make page VM=mine). */
+function usual() {
+  return ["2q", "ws"].includes(PAIR[0]) ? "clock" : PAIR[0];
+}
+
+function labelled(text, field) {
+  return element("label", {}, text, field);
+}
+
+export class Form {
+  /** `policies`: with their parameters; `message`: where it says what is wrong; `run`: called with what was asked. */
+  constructor(policies, message, run) {
+    this.policies = policies;
+    this.message = message;
+    this.run = run;
+    const change = () => this.changed();
+    this.string = element("input", {
+      type: "text",
+      spellcheck: "false",
+      autocomplete: "off",
+      size: "34",
+      onchange: change,
+    });
+    this.ready = element("select", { onchange: () => this.take(READY[this.ready.value]) });
+    this.ready.append(
+      element("option", { value: "" }, "choose one …"),
+      ...READY.map(({ name }, i) => element("option", { value: i }, name)),
+    );
+    this.frames = element("input", { type: "text", inputmode: "numeric", size: "3", onchange: change });
+    this.first = this.choice([], change);
+    this.second = this.choice([["", "none"]], change);
+    this.ns = element("input", {
+      type: "text",
+      inputmode: "numeric",
+      size: "9",
+      value: STEP_NS / 1000,
+      onchange: change,
+    });
+    this.params = element("div", { class: "controls" });
+    this.place = element("form", { onsubmit: (event) => (event.preventDefault(), change()) }, ...this.fields());
+  }
+
+  choice(before, onchange) {
+    const options = [...before, ...this.policies.map(({ name, summary }) => [name, `${name}: ${summary}`])];
+    return element("select", { onchange }, ...options.map(([value, text]) => element("option", { value }, text)));
+  }
+
+  fields() {
+    return [
+      element(
+        "div",
+        { class: "controls" },
+        labelled("String", this.string),
+        labelled("or a ready one", this.ready),
+        labelled("Frames", this.frames),
+        labelled("Policy", this.first),
+        labelled("beside it", this.second),
+      ),
+      element(
+        "details",
+        {},
+        element("summary", {}, "Time and parameters"),
+        element("div", { class: "controls" }, labelled("µs that a reference takes", this.ns)),
+        this.params,
+      ),
+    ];
+  }
+
+  take(ready) {
+    if (!ready) return;
+    this.string.value = ready.string;
+    this.frames.value = ready.frames;
+    this.changed();
+  }
+
+  names() {
+    return [this.first.value, this.second.value].filter((name, i, all) => name && all.indexOf(name) === i);
+  }
+
+  /** Fields for the parameters of the chosen policies; what was typed for one stays. */
+  offerParams() {
+    const wanted = this.policies.filter(({ name }) => this.names().includes(name));
+    const key = wanted.map(({ name }) => name).join();
+    if (key === this.offered) return;
+    this.offered = key;
+    const fields = wanted.flatMap(({ name, params }) =>
+      params.map((param) => {
+        const field = element("input", {
+          type: "number",
+          min: param.min,
+          max: param.max,
+          value: param.value,
+          title: param.help,
+          "data-param": `${name}.${param.name}`,
+          onchange: () => this.changed(),
+        });
+        return labelled(`${name}.${param.name}${param.unit ? `, ${param.unit}` : ""}`, field);
+      }),
+    );
+    this.params.replaceChildren(...fields);
+  }
+
+  paramValues() {
+    const values = {};
+    for (const field of this.paramFields()) {
+      const [policy, name] = field.dataset.param.split(".");
+      if (!field.checkValidity() || !field.value || !Number.isInteger(Number(field.value)))
+        throw new Error(
+          `${field.dataset.param}=${field.value}: give a whole number from ${field.min} to ${field.max}.`,
+        );
+      (values[policy] ??= {})[name] = Number(field.value);
+    }
+    return values;
+  }
+
+  nanoseconds() {
+    const us = this.ns.value.trim();
+    const ns = /^\d+(\.\d{1,3})?$/.test(us) ? Math.round(Number(us) * 1000) : -1;
+    if (ns < 0 || ns > MOST_NS)
+      throw new Error(`${us || "Nothing"} is no time of a reference. Give 0 to ${MOST_NS / 1000} µs.`);
+    return ns;
+  }
+
+  /** What the fields hold; an Error whose message says what is wrong. */
+  asked() {
+    const refs = parse(this.string.value);
+    const policies = this.names();
+    const blind = policies.find((name) => WITHOUT_FILES.includes(name));
+    if (blind && refs.some(({ kind }) => kind & 1))
+      throw new Error(`${blind} is told the future of a program's own pages only; this string has pages of a file.`);
+    return {
+      refs,
+      frames: frameNumber(this.frames.value),
+      policies,
+      params: this.paramValues(),
+      ns: this.nanoseconds(),
+    };
+  }
+
+  async changed(at = 0) {
+    try {
+      this.offerParams();
+      const asked = this.asked();
+      complain(this.message, "");
+      await this.run({ ...asked, at });
+    } catch (error) {
+      complain(this.message, error.message);
+    }
+  }
+
+  /** A policy by name into its field; says what is wrong with a name that there is not. */
+  choose(field, name) {
+    if (!name) return "";
+    field.value = name;
+    if (field.value === name) return "";
+    field.value = field === this.first ? "clock" : "";
+    return `There is no policy ${name}; there are ${this.policies.map((policy) => policy.name).join(", ")}. `;
+  }
+
+  /** Another link, put into the address of this page, is followed. */
+  follow(place) {
+    addEventListener("hashchange", () => isLink(location.hash) && this.start(place));
+    if (isLink(location.hash)) place.scrollIntoView();
+  }
+
+  paramFields() {
+    return [...this.params.querySelectorAll("input")];
+  }
+
+  /** Parameters of a link, lirs.hir_percent=10, into their fields; says which there are not. */
+  setParams(link) {
+    this.offerParams();
+    const fields = new Map(this.paramFields().map((field) => [field.dataset.param, field]));
+    const given = [...link].filter(([name]) => name.includes("."));
+    for (const [name, value] of given) if (fields.has(name)) fields.get(name).value = value;
+    const unknown = given.map(([name]) => name).filter((name) => !fields.has(name));
+    return unknown.length ? `There is no parameter ${unknown.join(", ")}. ` : "";
+  }
+
+  /** Begins with what the element's data-link says, or, for the page's own stepper, with what the address says. */
+  start(place) {
+    this.linked = !place.dataset.link;
+    const hash = this.linked && isLink(location.hash) ? location.hash.slice(PREFIX.length) : "";
+    const link = new URLSearchParams(hash ? `vm=${hash}` : place.dataset.link);
+    const [first, second] = (link.get("vm") || usual()).split(",");
+    this.string.value = link.get("string") ?? READY[0].string;
+    this.frames.value = link.get("frames") ?? READY[0].frames;
+    this.ns.value = link.get("us") ?? STEP_NS / 1000;
+    const wrong = this.choose(this.first, first) + this.choose(this.second, second) + this.setParams(link);
+    this.changed(Math.max(0, Math.trunc(Number(link.get("at"))) || 0));
+    if (wrong) complain(this.message, wrong);
+  }
+
+  /** Puts what is seen into the address, once somebody has stepped. */
+  remember(at) {
+    if (!this.linked || (!at && !isLink(location.hash))) return;
+    const rest = new URLSearchParams({ frames: this.frames.value, string: this.string.value, us: this.ns.value, at });
+    for (const field of this.paramFields())
+      if (field.value !== field.defaultValue) rest.set(field.dataset.param, field.value);
+    history.replaceState(null, "", `${PREFIX}${this.names()}&${rest}`);
+  }
+}

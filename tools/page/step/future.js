@@ -1,0 +1,33 @@
+/*
+ * The future of a string, for the policies min and vmin, which are told it: the file that kernel/include/lib/future.h
+ * describes and tools/tidemark/future.py writes, for the one process there is here.
+ */
+const MAGIC = 0x31465554;
+const NEVER = 0xffffffff;
+const HEADER = 5; // words
+const SPACE = 10;
+const TIME_SHIFT = 10n;
+
+/** Places in the string, without immediate repetitions. */
+function changes(pages) {
+  return pages.map((_, i) => i).filter((i) => i === 0 || pages[i] !== pages[i - 1]);
+}
+
+/** Uint32Array: the file, for page numbers that are referred to one after the other, each for ns. */
+export function future(pages, ns) {
+  const at = changes(pages);
+  const numbers = [...new Set(pages)].sort((a, b) => a - b);
+  const refs = HEADER + SPACE;
+  const table = refs + 3 * at.length;
+  const words = new Uint32Array(table + 3 * numbers.length);
+  const next = numbers.map(() => NEVER);
+  words.set([MAGIC, words.length * 4, 1, 0, 0, refs * 4, table * 4, at.length, numbers.length]);
+  for (let i = at.length - 1; i >= 0; i--) {
+    const page = numbers.indexOf(pages[at[i]]);
+    words.set([page, next[page], Number((BigInt(at[i]) * BigInt(ns)) >> TIME_SHIFT)], refs + 3 * i);
+    next[page] = i;
+  }
+  numbers.forEach((number, i) => words.set([number, next[i], 0], table + 3 * i));
+  words[3] = -words.reduce((sum, word) => (sum + word) >>> 0, 0);
+  return words;
+}

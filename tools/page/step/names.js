@@ -1,0 +1,86 @@
+/*
+ * Names for lists, which the module knows by the address of their head. The same rules as in
+ * tools/tidemark/explain.py: the name of the variable that lies there; and of a head within a larger variable the name
+ * under which the policy's show hook gives a number that has always been this list's length, if there is one such name.
+ */
+
+/** The last of the variables, [address, bytes, name] in order, that begins at or before an address. */
+function variableAt(address, variables) {
+  return variables.findLast(([start]) => start <= address);
+}
+
+/** `queue`, or `zone+24` within a variable, or the address. */
+export function symbol(address, variables) {
+  const [start, , name] = variableAt(address, variables) ?? [0, 0, ""];
+  if (!name) return `0x${address.toString(16)}`;
+  return address === start ? name : `${name}+${address - start}`;
+}
+
+/** Map of the lines "name: number" of a policy's show hook. */
+export function shown(text) {
+  const pairs = text.split("\n").map((line) => /^([^:]*):\s*(\d+)\s*$/.exec(line));
+  return new Map(pairs.filter(Boolean).map(([, name, number]) => [name, Number(number)]));
+}
+
+function shownNames(rows, head) {
+  let names = null;
+  for (const row of rows) {
+    const length = (row.lists[head] ?? []).length;
+    const fitting = [...shown(row.show)].filter(([, number]) => number === length).map(([name]) => name);
+    names = names === null ? fitting : names.filter((name) => fitting.includes(name));
+  }
+  return names ?? [];
+}
+
+function listNames(rows, variables) {
+  const names = new Map();
+  for (const row of rows)
+    for (const head of Object.keys(row.lists)) {
+      if (names.has(head)) continue;
+      const name = symbol(Number(head), variables);
+      const candidates = shownNames(rows, head);
+      names.set(head, name.includes("+") && candidates.length === 1 ? candidates[0] : name);
+    }
+  return names;
+}
+
+function renamed(lists, names, variables) {
+  const pairs = Object.entries(lists);
+  return Object.fromEntries(pairs.map(([head, list]) => [names.get(head) ?? symbol(Number(head), variables), list]));
+}
+
+/** Hands at the head of a list have its name, others the number of a frame. */
+function pointing(hands, names, variables) {
+  const name = (to) => (typeof to === "string" ? (names.get(to) ?? symbol(Number(to), variables)) : to);
+  return Object.fromEntries(Object.entries(hands).map(([hand, to]) => [hand, name(to)]));
+}
+
+/** The rows with their lists, and those of ghosts, under names. */
+export function named(rows, variables) {
+  const names = listNames(rows, variables);
+  return rows.map((row) => ({
+    ...row,
+    lists: renamed(row.lists, names, variables),
+    ghosts: renamed(row.ghosts, names, variables),
+    hands: pointing(row.hands, names, variables),
+  }));
+}
+
+const HEAD_BYTES = 8;
+
+/**
+ * What a policy's source says of a list: {title, note, hand}. The comment beside its declaration is the note; where that
+ * has "the hand is before the first", a hand stands there. Of an array, `t+8` is t[1].
+ */
+export function described(name, text) {
+  const [variable, offset] = name.split("+");
+  const found = new RegExp(`^static .*\\b${variable}(\\[.*?\\])?\\)?;[ \\t]*(?:/\\* (.*?) \\*/)?`, "m").exec(text);
+  const [, array, note = ""] = found ?? [];
+  const hand = /(\w+) is before the first/.exec(note)?.[1];
+  const at = Number(offset ?? 0) / HEAD_BYTES;
+  return {
+    title: array && Number.isInteger(at) ? `${variable}[${at}]` : name,
+    note: note.replace(/; data: .*/, ""),
+    hand,
+  };
+}
