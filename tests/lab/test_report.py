@@ -275,9 +275,7 @@ def test_a_sweep_of_another_schema_is_refused(swept: Path, tmp_path: Path) -> No
 
 def test_figures_show_the_columns_of_their_tables(runs: list[Path]) -> None:
     both = sources.gather(runs).runs
-    figures = {one.name: one for one in timelines.of_all(both)}
-    assert {"utilisation", "faults", "pressure", "tasks", "resident-sets"} <= set(figures)
-    lines = figure.picture(figures["utilisation"]).axes[0].lines
+    lines = figure.picture(timelines.over_time(plots.UTILISATION, both)).axes[0].lines
     for run, line in zip(both, lines, strict=True):
         expected = plots.UTILISATION.columns(run.data)
         assert line.get_xdata() == pytest.approx(expected["time_s"])
@@ -396,7 +394,7 @@ def test_an_interrupted_run_is_drawn_and_marked(copy: Path, tmp_path: Path) -> N
     assert done.returncode == 0 and "interrupted: stopped before its end" in done.stderr
     page = (tmp_path / "out/report.html").read_text()
     assert "interrupted: stopped before its end" in page and "was interrupted" in page
-    assert (tmp_path / "out/figures/utilisation.png").stat().st_size > 1000
+    assert (tmp_path / "out/figures/overview-2q.png").stat().st_size > 1000
 
 
 def test_a_run_that_still_runs_is_marked(copy: Path) -> None:
@@ -418,7 +416,7 @@ def test_a_run_without_samples_has_tables_and_says_why(tmp_path: Path) -> None:
     done = tidemark("report", "none", cwd=tmp_path)
     assert done.returncode == 0 and "no timelines" in done.stderr
     assert (tmp_path / "none/report/figures/space-time.png").exists()
-    assert not (tmp_path / "none/report/figures/utilisation.png").exists()
+    assert not (tmp_path / "none/report/figures/overview-2q.png").exists()
 
 
 def test_realistic_repetitions_are_all_drawn(runs: list[Path], tmp_path: Path) -> None:

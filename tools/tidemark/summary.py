@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from statistics import mean
 from typing import Any
 
+from tidemark import story, thrashing
 from tidemark.records import Exit, Sample
 from tidemark.results import Result
 from tidemark.telemetry import Telemetry, TelemetryError
@@ -88,6 +89,7 @@ def measured(data: Telemetry) -> dict[str, float]:
                      throughput is jobs that ended with status 0 over the command's turnaround
     free_pages       at boot: more than that no policy can use
     held_pages       the policy's at the end, when the command's processes are gone: of files
+    thrashing_s      how long it thrashed (tidemark.thrashing)
     the rest         system, shares as percent
     """
     numbers = in_percent(system(data))
@@ -95,6 +97,9 @@ def measured(data: Telemetry) -> dict[str, float]:
         numbers["free_pages"] = data.start["free"]
     if data.samples:
         numbers["held_pages"] = sum(data.samples[-1]["owned"])
+    spells = thrashing.of(data)
+    if spells is not None:
+        numbers["thrashing_s"] = sum(end - begin for begin, end in spells)
     if data.exits:
         command = max(data.exits, key=lambda record: record["turnaround_us"])
         jobs = [record for record in data.exits if record is not command] or [command]
@@ -106,8 +111,9 @@ def measured(data: Telemetry) -> dict[str, float]:
 
 
 def of(telemetry: Telemetry) -> dict[str, Any]:
-    """{"processes": [...], "system": {...}}."""
-    return {"processes": [process(record) for record in telemetry.exits], "system": system(telemetry)}
+    """{"processes": [...], "system": {...}, "story": what happened, in a sentence}."""
+    processes = [process(record) for record in telemetry.exits]
+    return {"processes": processes, "system": system(telemetry), "story": story.sentence(telemetry)}
 
 
 def of_result(result: Result) -> dict[str, Any]:
@@ -115,4 +121,4 @@ def of_result(result: Result) -> dict[str, Any]:
     try:
         return of(result.telemetry(partial=True))
     except TelemetryError:
-        return {"processes": [], "system": {}}
+        return {"processes": [], "system": {}, "story": ""}

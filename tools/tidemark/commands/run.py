@@ -87,6 +87,8 @@ def show(numbers: dict[str, Any], cause: str) -> None:
         )
     if s and s["policy_violations"]:
         console.print(f"policy violations: {s['policy_violations']}; the console says which")
+    if numbers["story"]:
+        console.print(numbers["story"] + ".")
 
 
 def repeated(settings: qemu.Settings, folder: Path, repeats: int, live: LiveLine) -> list[dict[str, Any]]:

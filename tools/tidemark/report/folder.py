@@ -11,11 +11,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tidemark import files, summary
+from tidemark import files, story, summary
 from tidemark.errors import NO_SPACE, LabError
-from tidemark.report import arena, bars, charts, curves, figure, heatmap, timelines
+from tidemark.report import arena, bars, charts, curves, figure, heatmap, overview, timelines
 from tidemark.report.figure import Figure, Table, of_rows
-from tidemark.report.page import Section, Shown, page
+from tidemark.report.page import Block, Section, Shown, page
+from tidemark.report.plots import LISTS, MEMORY, OVERVIEW, PLOTS, RESIDENT_SETS, SPACE_TIME, UTILISATION, ZONES
 from tidemark.report.sources import Progress, Run, Sources
 from tidemark.report.text import csv_text
 
@@ -115,7 +116,7 @@ class Parts:
                 Section(f"Arena: {group.title}", figures=self.save(heatmap.figures(group)), arena=group)
             )
         figures, fits, spreads = curves.of_cells(sources.cells)
-        section = Section("Curves", figures=self.save(figures))
+        section = Section("Curves", blocks=[Block("", figures=self.save(figures))])
         section.tables = self.table("fits", "Turnaround: T = k / M^p + c, M in MiB, T in s", fits)
         for x, spread in spreads.items():
             section.tables += self.table(f"spread-{file_stem(x)}", f"Against {x}: median (least..greatest)", spread)
@@ -127,19 +128,61 @@ class Parts:
             every.pop("run", None)
         self.sections.append(Section("Cells", common(every), tables=[("", varying(every))]))
 
+    def drawn(self, one: Figure | None) -> list[Shown]:
+        """The same of one figure that may not be there."""
+        return self.save([one]) if one else []
+
     def add_runs(self, runs: Sequence[Run]) -> None:
-        """The runs' table, what they share, and a section for each."""
+        """What happened in each run, what the runs have in common, and last the tables."""
+        if len(runs) > 1:
+            self.sections.append(self.together(runs))
+        for at, (run, stem) in enumerate(zip(runs, stems(runs))):
+            self.sections.append(self.of_run(run, stem, f"run-{at}" if len(runs) > 1 else "all", runs))
         rows = run_rows(runs)
         self.table("runs", "", of_rows(rows))
-        self.sections.append(Section("Runs", tables=[("", turned(rows))]))
-        shared = Section("Timelines", charts=charts.of_all(runs), text=about_charts(runs))
-        shared.figures = self.save([*timelines.of_all(runs), *([space] if (space := bars.of_runs(runs)) else [])])
-        self.sections.append(shared)
-        for at, (run, stem) in enumerate(zip(runs, stems(runs))):
-            section = Section(run.label, text=run.note, charts=charts.of_one(run, f"run-{at}"))
-            section.tables = self.table(f"processes-{stem}", "Processes", process_table(run))
-            section.figures = self.save(timelines.of_one(run, stem))
-            self.sections.append(section)
+        tables = [
+            table
+            for run, stem in zip(runs, stems(runs))
+            for table in self.table(f"processes-{stem}", f"Processes: {run.label}", process_table(run))
+        ]
+        self.sections.append(Section("Tables", tables=[*tables, ("Runs", turned(rows))], folded=len(runs) > 1))
+
+    def shared(self, runs: Sequence[Run]) -> list[Block]:
+        """The plots in which all runs share the axes."""
+        sampled = [run for run in runs if run.sampled]
+        blocks = []
+        for plot in PLOTS if sampled else []:
+            if plot.over_time and (len(runs) > 1 or plot is not UTILISATION):
+                pictures = self.drawn(timelines.over_time(plot, sampled))
+                blocks.append(Block(plot.question, plot.caption, charts.of_plot(plot, sampled), pictures))
+        if len(sampled) > 1:
+            blocks.append(Block(RESIDENT_SETS.question, figures=self.save([timelines.overlaid(sampled)])))
+        space = bars.of_runs(runs)
+        return [*blocks, *([Block(SPACE_TIME.question, figures=self.save([space]))] if space else [])]
+
+    def together(self, runs: Sequence[Run]) -> Section:
+        """Several runs on the same axes."""
+        said = [f"{run.label}: {story.sentence(run.data)}." for run in runs if run.sampled]
+        section = Section("All runs together", " ".join(said) if len(said) < 5 else "", about_charts(runs))
+        section.blocks = self.shared(runs)
+        return section
+
+    def of_run(self, run: Run, stem: str, group: str, runs: Sequence[Run]) -> Section:
+        """What happened in one run, and what one asks next."""
+        said = story.sentence(run.data)
+        section = Section(run.label, said + "." if said else "", run.note)
+        if run.sampled:
+            shown = charts.of_overview(run, group, len(runs))
+            pictures = self.drawn(overview.figure(run, stem))
+            section.blocks = [Block("", OVERVIEW.caption, shown, pictures, wide=True)]
+        if len(runs) == 1:
+            section.blocks += self.shared(runs)
+        of_one = charts.of_one(run, group)
+        for plot, make in ((MEMORY, timelines.memory), (ZONES, timelines.zones), (LISTS, timelines.lists)):
+            if of_one.get(plot.name):
+                pictures = self.drawn(make(run, stem))
+                section.blocks.append(Block(plot.question, plot.caption, of_one[plot.name], pictures))
+        return section
 
 
 def about_charts(runs: Sequence[Run]) -> str:

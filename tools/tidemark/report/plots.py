@@ -74,6 +74,7 @@ class Plot:
 
     name      begins the names of its files; those of one run end in the run's name
     scope     RUNS: one for all runs; RUN: one for each; SWEEP: of cells
+    question  what a reader wants to know who looks for it, over it on the page
     caption   under the picture: what is drawn
     reading   for the document: how to read it
     chart     the title of its chart on the page, if that is not the lines'
@@ -88,6 +89,7 @@ class Plot:
     lines: tuple[Line, ...] = ()
     chart: str = ""
     pictures: tuple[str, ...] = ()
+    question: str = ""
 
     @property
     def over_time(self) -> bool:
@@ -101,6 +103,29 @@ class Plot:
             return None
         return {"time_s": quantities.times(data)} | found
 
+
+OVERVIEW = Plot(
+    "overview",
+    RUN,
+    "What happened",
+    "Above, the share of the time in which the processor worked. In the middle, the resident sets of the processes on "
+    "each other, under what they want together (dashed) and the frames that there are: areas that swap places are "
+    "processes that take pages from each other. Below, the faults that this costs. ▼ a process ended, ◀ one was held "
+    "back, ▶ one admitted. Coloured ground: thrashing.",
+    """The first picture of every run: did the processor work, who had the memory, and what did that cost?
+    *wanted* far over *frames there are*, a processor near 0 % and faults that do not end are thrashing; it ends
+    where processes end (▼) or are held back (◀). A wanted line under the frames: memory sufficed, and whatever is
+    slow has another reason. Pages that processes share after a fork count for each of them. At most ten processes have
+    a colour, the others are one area. Faults are cut off at one and a half times what they are in 99 % of the time,
+    when the peak is more than twice that.""",
+    (
+        Line("utilisation_percent", unit="%", formula="1 − Δ`idle_us` / Δ`t_us`"),
+        Line("major_faults_per_s", "vm.pgmajfault"),
+        Line("wanted_mib", unit="MiB", formula="Σ `procs.mad` / 256"),
+        Line("held", "held"),
+        Line("COMMAND PID", unit="MiB", formula="`procs.rss` / 256"),
+    ),
+)
 
 UTILISATION = Plot(
     "utilisation",
@@ -122,6 +147,7 @@ UTILISATION = Plot(
         Line("policy_percent", "policy_us"),
     ),
     pictures=("utilisation",),
+    question="Did the processor work?",
 )
 
 FAULTS = Plot(
@@ -149,6 +175,7 @@ FAULTS = Plot(
         Line("pages_out_per_s", "vm.pswpout", chart="Pages read from and written to swap", part="out"),
     ),
     pictures=("faults",),
+    question="How many faults, and of which kind?",
 )
 
 PRESSURE = Plot(
@@ -164,6 +191,7 @@ PRESSURE = Plot(
         Line("full_percent", "psi.full_us", axis="full, %", chart="Pressure on memory", part="full"),
     ),
     pictures=("pressure",),
+    question="How long did everybody wait for memory?",
 )
 
 TASKS = Plot(
@@ -188,6 +216,7 @@ TASKS = Plot(
         Line("reclaim_priority", "priority"),
     ),
     pictures=("tasks",),
+    question="Who could run, and what did the disk do?",
 )
 
 MEMORY = Plot(
@@ -215,6 +244,7 @@ MEMORY = Plot(
     ),
     chart="Memory of one process",
     pictures=("memory-2q", "memory-ws"),
+    question="What did each process want, have and use?",
 )
 
 RESIDENT_SETS = Plot(
@@ -225,6 +255,7 @@ RESIDENT_SETS = Plot(
     "With several runs: RSS of the same process in each of them.",
     chart="Resident sets",
     pictures=("resident-sets",),
+    question="Who had more memory in which run?",
 )
 
 ZONES = Plot(
@@ -244,6 +275,7 @@ ZONES = Plot(
     ),
     chart="Free pages of zone {zone}, logarithmic",
     pictures=("zones-2q",),
+    question="Was memory free?",
 )
 
 LISTS = Plot(
@@ -255,6 +287,7 @@ LISTS = Plot(
     "What the policy says of itself, as in `/proc/vm/policy`; [policies.md](policies.md) explains the names.",
     chart="The policy's lists",
     pictures=("lists-ws",),
+    question="What did the policy keep?",
 )
 
 SPACE_TIME = Plot(
@@ -281,6 +314,7 @@ SPACE_TIME = Plot(
         Line("sleep_page_s", part="other sleep", look=Look("#c8c8c8")),
     ),
     pictures=("space-time",),
+    question="What did the processes do with the memory they held?",
 )
 
 THRASHING = Plot(
@@ -378,5 +412,6 @@ ARENA = Plot(
 
 # In the order of the page and of the document.
 PLOTS = [
-    UTILISATION, FAULTS, PRESSURE, TASKS, MEMORY, RESIDENT_SETS, ZONES, LISTS, SPACE_TIME, THRASHING, TURNAROUND, ARENA,
+    OVERVIEW, UTILISATION, FAULTS, PRESSURE, TASKS, MEMORY, RESIDENT_SETS, ZONES, LISTS, SPACE_TIME, THRASHING,
+    TURNAROUND, ARENA,
 ]  # fmt: skip

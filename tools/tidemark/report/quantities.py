@@ -170,6 +170,32 @@ def marks(data: Telemetry) -> Iterator[tuple[float, str]]:
             yield event["t_us"] / 1e6, printable(text)
 
 
+def turns(data: Telemetry) -> list[tuple[float, str, str]]:
+    """Who came and went: (seconds, exit or suspended or admitted, text). How many are held back is known at samples."""
+    found = [(record["t_us"] / 1e6, "exit", printable(f"{record['comm']} {record['pid']}")) for record in data.exits]
+    before = 0
+    for sample in data.samples:
+        held = sample.get("held", 0)
+        if held != before:
+            found.append((sample["t_us"] / 1e6, "suspended" if held > before else "admitted", f"{held} held back"))
+        before = held
+    return sorted(found)
+
+
+def robust_top(time: np.ndarray, values: np.ndarray) -> tuple[float, float]:
+    """Where an axis shall end, and the greatest value: the axis leaves out what is three times as large as all but one
+    percent of the time, so that one short interval does not flatten the rest.
+    """
+    known = ~np.isnan(values)
+    if not known.any() or np.nanmax(values) <= 0:
+        return 1.0, 0.0
+    order = np.argsort(values[known])
+    lengths = np.diff(time, prepend=0.0)[known][order].cumsum()
+    usual = float(values[known][order][np.searchsorted(lengths, 0.99 * lengths[-1])])
+    greatest = float(np.nanmax(values))
+    return (1.5 * usual if 0 < 3 * usual < greatest else 1.05 * greatest), greatest
+
+
 def buckets(values: np.ndarray, k: int) -> np.ndarray:
     """`values` in rows of k, the last row filled up with nan: float64[ceil(n / k), k]."""
     return np.append(values, np.full(-len(values) % k, np.nan)).reshape(-1, k)

@@ -25,10 +25,11 @@ from tidemark.report.figure import (
     legend,
     looks,
     mark,
+    robust_from_zero,
     stacked,
     whole_numbers,
 )
-from tidemark.report.plots import LISTS, MEMORY, PLOTS, RESIDENT_SETS, ZONES, Plot
+from tidemark.report.plots import LISTS, MEMORY, RESIDENT_SETS, ZONES, Plot
 from tidemark.report.quantities import Columns
 from tidemark.report.sources import Run
 
@@ -82,7 +83,11 @@ def over_time(plot: Plot, runs: Sequence[Run]) -> Figure | None:
                 banded(row, columns["time_s"], columns[line.column], look, stepped=True)
                 mark(row, quantities.marks(run.data))
             row.set_ylabel(line.axis)
-            from_zero(row)
+            if line.shown_unit == "%":
+                row.set_ylim(0, 100)
+            else:
+                tops = [quantities.robust_top(columns["time_s"], columns[line.column]) for _, columns in found]
+                robust_from_zero(row, (max(end for end, _ in tops), max(most for _, most in tops)))
         axes[-1, 0].set_xlabel("time since boot, s")
         axes[-1, 0].set_xlim(left=0)
         legend(picture, {run.label: look for (run, _), look in zip(found, styles)}, 2)
@@ -93,13 +98,6 @@ def over_time(plot: Plot, runs: Sequence[Run]) -> Figure | None:
     table = stacked(({"run": run.label}, columns) for run, columns in found)
     caption = captioned(plot.caption, [run for run, _ in found], averaged=True)
     return Figure(plot.name, plot.title, caption, table, draw)
-
-
-def of_all(runs: Sequence[Run]) -> list[Figure]:
-    """The figures in which all runs share the axes."""
-    runs = [run for run in runs if run.sampled]
-    figures = [over_time(plot, runs) for plot in PLOTS if plot.over_time and runs]
-    return [one for one in [*figures, overlaid(runs) if len(runs) > 1 else None] if one]
 
 
 def processes(run: Run) -> dict[tuple[int, str], Columns]:
@@ -238,6 +236,7 @@ def lists(run: Run, stem: str) -> Figure | None:
                 look = cycle.get(name, Look(BLACK))
                 panel.plot(thinned["time_s"], thinned[name], color=look.colour, linestyle=look.dash, linewidth=0.9)
             mark(panel, quantities.marks(run.data))
+            panel.set_ylabel("as shown")
             from_zero(panel)
         axes[-1, 0].set_xlabel("time since boot, s")
         axes[-1, 0].set_xlim(left=0)
@@ -252,10 +251,3 @@ def lists(run: Run, stem: str) -> Figure | None:
 def list_colours() -> Sequence[str]:
     """Colours of lists, which have nothing to do with policies."""
     return (*OF_POLICY.values(), *OTHERS)
-
-
-def of_one(run: Run, stem: str) -> list[Figure]:
-    """The figures of one run; `stem` ends their files' names."""
-    if not run.sampled:
-        return []
-    return [figure for make in (memory, zones, lists) if (figure := make(run, stem))]
