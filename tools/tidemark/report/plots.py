@@ -155,11 +155,12 @@ FAULTS = Plot(
     RUNS,
     "Fault rate",
     "Page faults per second of machine time: major ones started a read from swap, minor ones did not; refaults are "
-    "major faults on pages evicted so recently that memory could have kept them.",
+    "major faults on pages evicted so recently that memory could have kept them. Deep thrashing has few refaults.",
     """Major, minor, and refaults per second. Major faults cost a read. Minor ones are first touches, copies on write,
     and pages that a read-ahead had brought. Refaults (J. Weiner, Linux 3.15, `mm/workingset.c`) near the major
     faults mean that pages are evicted shortly before they are wanted: the memory would have sufficed for them,
-    had others been chosen, or fewer processes run.""",
+    had others been chosen, or fewer processes run. Few refaults are no good sign: processes that cycle over more
+    than twice the memory thrash without any.""",
     (
         Line("major_faults_per_s", "vm.pgmajfault", axis="major faults / s", chart="Major faults"),
         Line(
@@ -183,9 +184,10 @@ PRESSURE = Plot(
     RUNS,
     "Pressure",
     "Pressure: the share of time in which some task, and in which all tasks that were not idle, stalled on memory "
-    "(Linux's PSI). Full near 100 % is thrashing.",
+    "(Linux's PSI; processes held back by admission count). Full near 100 % and pages that go in and out: thrashing.",
     """*some*: somebody waits for memory. *full*: nobody does anything else (J. Weiner, PSI, Linux 4.20). A disk can be
-    busy and *some* high while others compute; *full* near 100 % is thrashing.""",
+    busy and *some* high while others compute; *full* near 100 % with pages that are exchanged is
+    [thrashing](../guide/05-measuring.md#thrashing).""",
     (
         Line("some_percent", "psi.some_us", axis="some, %", chart="Pressure on memory", part="some"),
         Line("full_percent", "psi.full_us", axis="full, %", chart="Pressure on memory", part="full"),
