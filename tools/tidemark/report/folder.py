@@ -13,10 +13,11 @@ from typing import Any
 
 from tidemark import files, story, summary
 from tidemark.errors import NO_SPACE, LabError
-from tidemark.report import arena, bars, charts, curves, figure, heatmap, overview, timelines
+from tidemark.report import arena, bars, charts, curves, difference, figure, frames, heatmap, overview, timelines
+from tidemark.report.cells import Cell
 from tidemark.report.figure import Figure, Table, of_rows
 from tidemark.report.page import Block, Section, Shown, page
-from tidemark.report.plots import LISTS, MEMORY, OVERVIEW, PLOTS, RESIDENT_SETS, SPACE_TIME, UTILISATION, ZONES
+from tidemark.report.plots import FRAMES, LISTS, MEMORY, OVERVIEW, PLOTS, RESIDENT_SETS, SPACE_TIME, UTILISATION, ZONES
 from tidemark.report.sources import Progress, Run, Sources
 from tidemark.report.text import csv_text
 
@@ -108,8 +109,21 @@ class Parts:
         (self.folder / f"{name}.csv").write_text(csv_text(table))
         return [(title, table)]
 
+    def add_difference(self, cells: Sequence[Cell]) -> None:
+        """What differs between two sweeps."""
+        names = list(dict.fromkeys(cell.sweep for cell in cells))
+        if len(names) != 2:
+            return
+        a, b = names
+        changes = difference.of_sweeps([cell for cell in cells if cell.sweep == a], [c for c in cells if c.sweep == b])
+        if changes:
+            pictures = self.drawn(difference.figure(a, b, changes, "place"))
+            story = difference.sentence_of_sweeps(a, b, changes)
+            self.sections.append(Section(f"{b} against {a}", story, blocks=[Block("", figures=pictures)]))
+
     def add_sweep(self, sources: Sources) -> None:
-        """The arena, the curves and the table of the cells."""
+        """What differs, the arena, the curves and the table of the cells."""
+        self.add_difference(sources.cells)
         groups = arena.groups(sources.cells)
         for group in groups:
             self.sections.append(
@@ -165,6 +179,13 @@ class Parts:
         said = [f"{run.label}: {story.sentence(run.data)}." for run in runs if run.sampled]
         section = Section("All runs together", " ".join(said) if len(said) < 5 else "", about_charts(runs))
         section.blocks = self.shared(runs)
+        if len(runs) == 2:
+            a, b = runs
+            section.title = f"{b.label} against {a.label}"
+            changes = difference.of_runs(a, b)
+            section.story = difference.sentence(a.label, b.label, changes)
+            pictures = self.drawn(difference.figure(a.label, b.label, changes, "quantity"))
+            section.blocks.insert(0, Block("", figures=pictures))
         return section
 
     def of_run(self, run: Run, stem: str, group: str, runs: Sequence[Run]) -> Section:
@@ -175,6 +196,10 @@ class Parts:
             shown = charts.of_overview(run, group, len(runs))
             pictures = self.drawn(overview.figure(run, stem))
             section.blocks = [Block("", OVERVIEW.caption, shown, pictures, wide=True)]
+        if found := frames.read(run):
+            pictures = self.save([frames.figure(run, found, stem)])
+            image = frames.png(run, found), frames.chart(run, found)
+            section.blocks.append(Block(FRAMES.question, pictures[0].caption, figures=pictures, image=image))
         if len(runs) == 1:
             section.blocks += self.shared(runs)
         of_one = charts.of_one(run, group)

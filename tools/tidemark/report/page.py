@@ -39,13 +39,15 @@ class Shown:
 @dataclass
 class Block:
     """One picture with what it answers and how to read it. Where `charts` (tidemark.report.charts) show what the
-    figures do, these are only linked, and there for a page without script. `wide`: charts under each other."""
+    figures do, these are only linked, and there for a page without script. `wide`: charts under each other. `image`: a
+    PNG to zoom, in the figures' place, with what the script needs to tell its points."""
 
     title: str
     reading: str = ""
     charts: list[dict[str, Any]] = field(default_factory=list)
     figures: list[Shown] = field(default_factory=list)
     wide: bool = False
+    image: tuple[bytes, dict[str, Any]] | None = None
 
 
 @dataclass
@@ -158,6 +160,8 @@ def chart_html(chart: Mapping[str, Any], at: int) -> str:
 
 def block_html(block: Block, first_chart: int) -> str:
     """One block: the question, the picture, how to read it, its files."""
+    if block.image:
+        return map_html(block, *block.image)
     if not block.charts:
         return "\n".join(map(figure_html, block.figures))
     boxes = "".join(chart_html(chart, first_chart + at) for at, chart in enumerate(block.charts))
@@ -166,6 +170,22 @@ def block_html(block: Block, first_chart: int) -> str:
     return (
         f'<div class=block>{heading}<div class="charts{" wide-charts" if block.wide else ""}">{boxes}</div>'
         f"<noscript>{pictures}</noscript>"
+        f"<p class=reading>{escape(block.reading)} {files_html([one.name for one in block.figures])}</p></div>"
+    )
+
+
+def map_html(block: Block, png: bytes, about: dict[str, Any]) -> str:
+    """An image that can be zoomed: as wide as the page, and a row for each of its points."""
+    data = base64.b64encode(png).decode()
+    names = "".join(
+        f'<span><i data-colour="{escape(one["colour"])}"></i>{escape(one["name"])}</span> ' for one in about["owners"]
+    )
+    return (
+        f"<div class=block><h3>{escape(block.title)}</h3><p class=zoom><button type=button>wider</button> "
+        f"<button type=button>narrower</button> <button type=button>higher</button> <button type=button>lower</button> "
+        f'<output></output></p><div class=owners tabindex=0 role=group aria-label="{escape(block.title)}" '
+        f"data-owners='{escape(json.dumps(about))}'><img alt=\"{escape(block.reading)}\" "
+        f'src="data:image/png;base64,{data}"></div><p class=legend>{names}</p>'
         f"<p class=reading>{escape(block.reading)} {files_html([one.name for one in block.figures])}</p></div>"
     )
 

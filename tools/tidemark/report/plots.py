@@ -412,8 +412,34 @@ ARENA = Plot(
     pictures=("arena",),
 )
 
+FRAMES = Plot(
+    "frames",
+    RUN,
+    "Whose memory is it?",
+    "Each frame of memory is a row, its owner at each sample a colour: a row that changes its colour was taken from "
+    "one process and given to another. Dark: read ahead and not yet anybody's, or left by a process that has ended. "
+    "The picture has to the right how many frames who lost to whom from one sample to the next.",
+    """Of a run with `tidemark run --owners`. Quiet rows: everybody keeps what he has. Rows that flicker between two
+    colours: two processes take the same frames from each other, which is what thrashing is made of; the matrix says who
+    loses to whom. What changes hands twice between two samples is not seen: `sample_ms=20 sample_percent=100` shows
+    more.""",
+    question="Who took memory from whom?",
+)
+
+DIFFERENCE = Plot(
+    "difference",
+    RUNS,
+    "{b} over {a}",
+    "What the second is over the first, on a logarithmic scale: dots left of 1 (blue) are less, right of it "
+    "(vermilion) more, grey ones not told apart. Bars go as far as the runs that differ in nothing but jitter or seed "
+    "let the ratio be; single runs have none, and hold for these two only.",
+    """Of a report of two runs, or of two sweeps: what differs, as ratios. Of runs there is a row for each quantity; of
+    sweeps, a row for each place that both have, with the ratio of the times, those that differ most at the ends. A
+    claim needs a bar that does not reach 1.""",
+)
+
 # In the order of the page and of the document.
 PLOTS = [
-    OVERVIEW, UTILISATION, FAULTS, PRESSURE, TASKS, MEMORY, RESIDENT_SETS, ZONES, LISTS, SPACE_TIME, THRASHING,
-    TURNAROUND, ARENA,
+    OVERVIEW, DIFFERENCE, FRAMES, UTILISATION, FAULTS, PRESSURE, TASKS, MEMORY, RESIDENT_SETS, ZONES, LISTS,
+    SPACE_TIME, THRASHING, TURNAROUND, ARENA,
 ]  # fmt: skip

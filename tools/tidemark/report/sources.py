@@ -11,7 +11,7 @@ import csv
 import json
 import shlex
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -191,7 +191,7 @@ def read_sweep(folder: Path, progress: Progress) -> list[Cell]:
             cells.append(read_cell(place, name, factors))
         else:
             cells.append(Cell(name, by_parameter(factors), {}, row.get("reason") or "it has not been run"))
-    return yardstick.measured(folder, cells)
+    return [replace(cell, sweep=folder.name) for cell in yardstick.measured(folder, cells)]
 
 
 def runs_in(folder: Path) -> list[Path]:

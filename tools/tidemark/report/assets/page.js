@@ -192,6 +192,40 @@
     }).observe(place);
   };
 
+  /* The map of memory: buttons change the size of its points, and the mouse tells whose a point is. */
+  const zoomable = (box) => {
+    const about = JSON.parse(box.dataset.owners), image = box.querySelector("img");
+    const [wider, narrower, higher, lower] = box.previousElementSibling.querySelectorAll("button");
+    const says = box.previousElementSibling.querySelector("output");
+    const size = { width: 1, height: 1 };
+    const scaled = (what, factor) => () => {
+      size[what] = Math.min(Math.max(size[what] * factor, 1), 32);
+      image.style.width = 100 * size.width + "%";
+      image.style.height = 30 * size.height + "rem";
+    };
+    wider.addEventListener("click", scaled("width", 2));
+    narrower.addEventListener("click", scaled("width", 0.5));
+    higher.addEventListener("click", scaled("height", 2));
+    lower.addEventListener("click", scaled("height", 0.5));
+    for (const mark of box.nextElementSibling.querySelectorAll("i")) mark.style.background = mark.dataset.colour;
+    const canvas = document.createElement("canvas");
+    let points = null;
+    image.addEventListener("mousemove", (event) => {
+      if (!points) {
+        [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
+        points = canvas.getContext("2d", { willReadFrequently: true });
+        points.drawImage(image, 0, 0);
+      }
+      const x = event.offsetX / image.clientWidth, y = event.offsetY / image.clientHeight;
+      const [r, g, b] = points.getImageData(Math.floor(x * canvas.width), Math.floor(y * canvas.height), 1, 1).data;
+      const hex = "#" + [r, g, b].map((part) => part.toString(16).padStart(2, "0")).join("");
+      const owner = about.owners.find((one) => one.colour === hex);
+      const frame = Math.floor((1 - y) * about.frames), time = about.from + x * (about.to - about.from);
+      says.textContent = `frame ${frame} at ${time.toFixed(3)} s: ${owner ? owner.name : "?"}`;
+    });
+  };
+  document.querySelectorAll("[data-owners]").forEach(zoomable);
+
   /* A page of many runs is drawn where one looks; all of it before it is printed. */
   const boxes = [...document.querySelectorAll("[data-chart]")];
   const seen = new IntersectionObserver((entries) => {
