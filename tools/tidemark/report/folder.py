@@ -13,8 +13,21 @@ from typing import Any
 
 from tidemark import files, story, summary
 from tidemark.errors import NO_SPACE, LabError
-from tidemark.report import arena, bars, charts, curves, difference, figure, frames, heatmap, overview, timelines
+from tidemark.report import (
+    arena,
+    bars,
+    charts,
+    curves,
+    difference,
+    experiments,
+    figure,
+    frames,
+    heatmap,
+    overview,
+    timelines,
+)
 from tidemark.report.cells import Cell
+from tidemark.report.cells import axes as axes_of
 from tidemark.report.figure import Figure, Table, of_rows
 from tidemark.report.page import Block, Section, Shown, page
 from tidemark.report.plots import FRAMES, LISTS, MEMORY, OVERVIEW, PLOTS, RESIDENT_SETS, SPACE_TIME, UTILISATION, ZONES
@@ -109,13 +122,13 @@ class Parts:
         (self.folder / f"{name}.csv").write_text(csv_text(table))
         return [(title, table)]
 
-    def add_difference(self, cells: Sequence[Cell]) -> None:
+    def add_difference(self, every: Sequence[Cell]) -> None:
         """What differs between two sweeps."""
-        names = list(dict.fromkeys(cell.sweep for cell in cells))
+        names = list(dict.fromkeys(cell.sweep for cell in every))
         if len(names) != 2:
             return
         a, b = names
-        changes = difference.of_sweeps([cell for cell in cells if cell.sweep == a], [c for c in cells if c.sweep == b])
+        changes = difference.of_sweeps([cell for cell in every if cell.sweep == a], [c for c in every if c.sweep == b])
         if changes:
             pictures = self.drawn(difference.figure(a, b, changes, "place"))
             story = difference.sentence_of_sweeps(a, b, changes)
@@ -130,6 +143,8 @@ class Parts:
                 Section(f"Arena: {group.title}", figures=self.save(heatmap.figures(group)), arena=group)
             )
         figures, fits, spreads = curves.of_cells(sources.cells)
+        if not groups or axes_of(sources.cells):
+            figures += experiments.of_cells(sources.cells)
         section = Section("Curves", blocks=[Block("", figures=self.save(figures))])
         section.tables = self.table("fits", "Turnaround: T = k / M^p + c, M in MiB, T in s", fits)
         for x, spread in spreads.items():

@@ -323,19 +323,21 @@ THRASHING = Plot(
     "thrashing",
     SWEEP,
     "Thrashing curve: against {axis}",
-    "CPU utilisation, the part of it in user mode, and throughput (jobs that ended well per second of machine time) "
-    "against {axis}. Throughput has a logarithmic scale. Points are runs; lines join the medians of those that differ "
-    "in nothing but jitter or seed, bands go from the least to the greatest. A collapse as processes grow is "
-    "thrashing (P. Denning, “Thrashing: its causes and prevention”, 1968).",
+    "Above, CPU utilisation and, dotted, the part of it in user mode; below, throughput (jobs that ended well per "
+    "second of machine time, on a logarithmic scale), against {axis}. Points are runs, ticks at the bottom where was "
+    "measured; lines join the medians of those that differ in nothing but jitter or seed, bands go from the least to "
+    "the greatest. Dashed: from there on the processes want more than there is. A collapse beyond it is thrashing "
+    "(P. Denning, “Thrashing: its causes and prevention”, 1968).",
     """Against the number of processes (`thrashing-processes`), memory (`thrashing-memory`), or any parameter of the
     kernel with several numbers (`thrashing-ws-tau_ms`). Denning's curve (1968):
-    utilisation stays high while working sets fit, and then falls off a cliff. The distance between user time
-    and utilisation is the kernel's work. Throughput has a logarithmic scale, because the policies' differences
-    beyond the cliff are factors. Where the cliff is depends on the sum of the working sets; how deep it is
-    depends on the policy.""",
+    utilisation stays high while working sets fit, and then falls off a cliff. The distance to the dotted line is the
+    kernel's work. Throughput has a logarithmic scale, because the policies' differences
+    beyond the cliff are factors; with `ideal` in the plan, the line above them is that of unlimited memory. The
+    dashed line is where the sum of all demands reaches the frames that there are: the cliff is there only if the
+    processes use all that they have asked for. How deep it is depends on the policy.""",
     (
         Line("utilisation_percent", unit="%", formula="1 − idle / time, of the whole run", axis="utilisation, %"),
-        Line("user_percent", unit="%", formula="time of the listed processes in user mode / time", axis="user time, %"),
+        Line("user_percent", unit="%", formula="time of the listed processes in user mode / time"),
         Line(
             "throughput_per_s",
             unit="per s",
@@ -351,15 +353,51 @@ TURNAROUND = Plot(
     "turnaround-memory",
     SWEEP,
     "Turnaround against memory",
-    "Turnaround of the whole command against memory. Points are runs, bars go from the least to the greatest; dashed: "
+    "Turnaround of the whole command against memory. Points are runs, bars go from the least to the greatest. Fits are "
+    "drawn where they say something (R² of 0.8 at least, p inside what is sought, c not negative): dashed "
     "T = k / M⁴ + c (McMenamin 2011, equation 5.1); solid: the exponent free, with its 95 % interval, by least squares "
     "on the median at each size (variable "
     "projection; profile-likelihood interval). The scale is logarithmic where turnarounds differ more than thirtyfold.",
     """Turnaround of the whole command against memory, with two fits of T = k / M^p + c (T in seconds, M in MiB) after
     A. McMenamin, "Applying working set heuristics to the Linux kernel", 2011, equation 5.1 and Figure 5.1: p =
     4 (dashed), and p free (solid) with its 95 % interval. `fits.csv` has k, c, p, the ends of the interval, the
-    number of sizes and R².""",
+    number of sizes and R², also of fits that say nothing and are not drawn, with the reason.""",
     pictures=("turnaround-memory",),
+)
+
+BOXES = Plot(
+    "boxes",
+    SWEEP,
+    "How much runs scatter",
+    "{what}, of runs that differ in nothing but jitter or seed: the box is from the lower to the upper quartile, the "
+    "thick line the median, the whiskers go to the least and the greatest; points are the runs. What does not touch is "
+    "told apart.",
+    """Where each place of a sweep was run three times or more. Two policies, or guards, whose boxes overlap are as good
+    as each other here. With `ideal` in the plan, what is shown is the slowdown against a dedicated machine, as in the
+    bars of the TPF paper (Jiang and Zhang 2002).""",
+)
+
+HEAT = Plot(
+    "heat",
+    SWEEP,
+    "Against {x} and {y}",
+    "{what}: the median at each pair, as a number and as a colour (darker is more, on a logarithmic scale that all "
+    "policies share). × was not run, or failed.",
+    """Of a sweep with two axes, such as `tools/tidemark/plans/grid.toml`. The edge between light and dark is where the
+    processes stop to fit; it runs along demand = memory for a policy that lets everybody run.""",
+    pictures=(),
+)
+
+EFFICIENCY = Plot(
+    "efficiency",
+    SWEEP,
+    "Efficiency against the probability of a missing page",
+    "Useful time (user mode) over useful time and waits for pages, of all processes of a run, against how often a page "
+    "was missing. Dashed: 1 / (1 + m·T), after P. Denning (1968), for the least, the median and the greatest mean wait "
+    "T at a major fault among the runs.",
+    """Denning's figure: a small change in the probability of a missing page, m, is the difference between working and
+    thrashing, because a fault takes so much longer than an instruction. Points on one dashed curve had the same wait;
+    with many processes at one disk the wait is the queue, and points fall to curves further left.""",
 )
 
 ARENA = Plot(
@@ -441,5 +479,5 @@ DIFFERENCE = Plot(
 # In the order of the page and of the document.
 PLOTS = [
     OVERVIEW, DIFFERENCE, FRAMES, UTILISATION, FAULTS, PRESSURE, TASKS, MEMORY, RESIDENT_SETS, ZONES, LISTS,
-    SPACE_TIME, THRASHING, TURNAROUND, ARENA,
+    SPACE_TIME, THRASHING, TURNAROUND, HEAT, BOXES, EFFICIENCY, ARENA,
 ]  # fmt: skip
