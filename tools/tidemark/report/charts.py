@@ -25,7 +25,7 @@ from tidemark.report.timelines import list_colours, processes
 Chart = dict[str, Any]
 
 POINTS = 3000
-ALL_POINTS = 24_000  # of all runs together, so that a page of many stays small
+ALL_POINTS, LEAST_POINTS = 18_000, 250  # of all runs together, so that a page of many stays small
 OF_OVERVIEW = ("CPU utilisation", "Major faults")
 DASH: dict[Dash, list[int]] = {"-": [], "--": [6, 4], ":": [2, 3], "-.": [6, 3, 2, 3]}
 
@@ -40,7 +40,7 @@ def number(value: float) -> float | int | None:
 
 def limit(runs: int) -> int:
     """How many points a chart draws of each of so many runs."""
-    return min(POINTS, max(ALL_POINTS // max(runs, 1), 300))
+    return min(POINTS, max(ALL_POINTS // max(runs, 1), LEAST_POINTS))
 
 
 def plain(columns: Columns, names: Iterable[str], points: int = POINTS) -> list[list[Any]]:
@@ -62,7 +62,7 @@ def series(label: str, look: Look, shown: bool = True, stepped: bool = False) ->
 def chart(group: str, title: str, unit: str, lines: list[Chart], runs: Sequence[Run], **rest: Any) -> Chart:
     """One chart, with the events of its runs as marks. `rest` has its blocks or its choices."""
     marks = [[at, text] for run in runs for at, text in quantities.marks(run.data)]
-    spells = [list(spell) for run in runs for spell in overview.spells(run)] if len(runs) == 1 else []
+    spells = [list(spell) for run in runs for spell in run.spells] if len(runs) == 1 else []
     end = max((run.data.samples[-1]["t_us"] / 1e6 for run in runs), default=1.0)
     made = {"group": group, "title": title, "unit": unit, "series": lines, "marks": marks, "spells": spells, "end": end}
     return made | {"said": said(lines, unit, rest.get("blocks", []))} | rest

@@ -98,7 +98,7 @@ def draw_boxes(found: dict[tuple[str, ...], list[float]], settings: Sequence[str
             whiskerprops={"color": colour}, capprops={"color": colour},
         )  # fmt: skip
         axes.plot(values, [at] * len(values), "o", color=colour, markersize=2.5, alpha=0.6, markeredgewidth=0)
-    axes.set_yticks(range(len(found)), [short(", ".join(filter(None, key)) or "all", 44) for key in found])
+    axes.set_yticks(range(len(found)), [", ".join(short(one, 24) for one in key if one) or "all" for key in found])
     axes.set_ylim(len(found) - 0.4, -0.6)
     least, most = min(map(min, found.values())), max(map(max, found.values()))
     if most > 20 * least > 0:
@@ -209,6 +209,7 @@ def draw_efficiency(rows: Sequence[dict[str, Any]]) -> Canvas:
     return picture
 
 
-def of_cells(every: Sequence[Cell]) -> list[Figure]:
-    """All of these that the cells allow."""
-    return [one for one in (*heat(every), boxes(every), efficiency(every)) if one]
+def of_cells(every: Sequence[Cell], curves: bool) -> list[Figure]:
+    """All of these that the cells allow; without `curves`, as of an arena, only the boxes."""
+    shown = [*heat(every), boxes(every), efficiency(every)] if curves else [boxes(every)]
+    return [one for one in shown if one]

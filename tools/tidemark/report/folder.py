@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tidemark import files, story, summary
+from tidemark import files, summary
 from tidemark.errors import NO_SPACE, LabError
 from tidemark.report import (
     arena,
@@ -35,6 +35,8 @@ from tidemark.report.sources import Progress, Run, Sources
 from tidemark.report.text import csv_text
 
 PAGE, FIGURES = "report.html", "figures"
+# More runs than FEW: each has its sentence and its overview; more than TOGETHER are too many for one pair of axes.
+FEW, TOGETHER = 6, 8
 
 
 def file_stem(text: str) -> str:
@@ -143,8 +145,7 @@ class Parts:
                 Section(f"Arena: {group.title}", figures=self.save(heatmap.figures(group)), arena=group)
             )
         figures, fits, spreads = curves.of_cells(sources.cells)
-        if not groups or axes_of(sources.cells):
-            figures += experiments.of_cells(sources.cells)
+        figures += experiments.of_cells(sources.cells, not groups or bool(axes_of(sources.cells)))
         section = Section("Curves", blocks=[Block("", figures=self.save(figures))])
         section.tables = self.table("fits", "Turnaround: T = k / M^p + c, M in MiB, T in s", fits)
         for x, spread in spreads.items():
@@ -183,7 +184,8 @@ class Parts:
         for plot in PLOTS if sampled else []:
             if plot.over_time and (len(runs) > 1 or plot is not UTILISATION):
                 pictures = self.drawn(timelines.over_time(plot, sampled))
-                blocks.append(Block(plot.question, plot.caption, charts.of_plot(plot, sampled), pictures))
+                shown, many = charts.of_plot(plot, sampled), len(runs) > FEW
+                blocks.append(Block(plot.question, plot.caption, shown, pictures, only_linked=many))
         if len(sampled) > 1:
             blocks.append(Block(RESIDENT_SETS.question, figures=self.save([timelines.overlaid(sampled)])))
         space = bars.of_runs(runs)
@@ -191,9 +193,11 @@ class Parts:
 
     def together(self, runs: Sequence[Run]) -> Section:
         """Several runs on the same axes."""
-        said = [f"{run.label}: {story.sentence(run.data)}." for run in runs if run.sampled]
+        said = [f"{run.label}: {run.story}" for run in runs if run.sampled]
         section = Section("All runs together", " ".join(said) if len(said) < 5 else "", about_charts(runs))
-        section.blocks = self.shared(runs)
+        if len(runs) > TOGETHER:
+            section.text += f" Here are the first {TOGETHER} of {len(runs)} runs; the others follow one by one."
+        section.blocks = self.shared(runs[:TOGETHER])
         if len(runs) == 2:
             a, b = runs
             section.title = f"{b.label} against {a.label}"
@@ -205,24 +209,33 @@ class Parts:
 
     def of_run(self, run: Run, stem: str, group: str, runs: Sequence[Run]) -> Section:
         """What happened in one run, and what one asks next."""
-        said = story.sentence(run.data)
-        section = Section(run.label, said + "." if said else "", run.note)
+        few = len(runs) <= FEW
+        section = Section(run.label, run.story, run.note)
         if run.sampled:
             shown = charts.of_overview(run, group, len(runs))
-            pictures = self.drawn(overview.figure(run, stem))
-            section.blocks = [Block("", OVERVIEW.caption, shown, pictures, wide=True)]
+            pictures = self.drawn(overview.figure(run, stem)) if few else []
+            section.blocks = [Block("", OVERVIEW.caption if few else "", shown, pictures, wide=True)]
+        if few:
+            section.blocks += self.details(run, stem, group, runs)
+        else:
+            section.text += f" `tidemark report {run.result.name}` draws it alone, with all its figures and files."
+        return section
+
+    def details(self, run: Run, stem: str, group: str, runs: Sequence[Run]) -> list[Block]:
+        """What one asks next."""
+        blocks = []
         if found := frames.read(run):
             pictures = self.save([frames.figure(run, found, stem)])
             image = frames.png(run, found), frames.chart(run, found)
-            section.blocks.append(Block(FRAMES.question, pictures[0].caption, figures=pictures, image=image))
+            blocks.append(Block(FRAMES.question, pictures[0].caption, figures=pictures, image=image))
         if len(runs) == 1:
-            section.blocks += self.shared(runs)
+            blocks += self.shared(runs)
         of_one = charts.of_one(run, group)
         for plot, make in ((MEMORY, timelines.memory), (ZONES, timelines.zones), (LISTS, timelines.lists)):
             if of_one.get(plot.name):
                 pictures = self.drawn(make(run, stem))
-                section.blocks.append(Block(plot.question, plot.caption, of_one[plot.name], pictures))
-        return section
+                blocks.append(Block(plot.question, plot.caption, of_one[plot.name], pictures))
+        return blocks
 
 
 def about_charts(runs: Sequence[Run]) -> str:

@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.patches import Patch
 
-from tidemark import story, thrashing
+from tidemark import story
 from tidemark.report import quantities
 from tidemark.report.figure import BLACK, GREY, SHADE, STACK, WIDTH_IN, Figure, Look, mark, robust_from_zero, stacked
 from tidemark.report.plots import OVERVIEW
@@ -26,11 +26,6 @@ OTHERS = "others"
 POINTS = 700
 HEADROOM, ROOM = 1.25, 0.02
 SIGNS = {"exit": ("v", BLACK), "suspended": ("<", "#d55e00"), "admitted": (">", "#009e73")}
-
-
-def spells(run: Run) -> list[tuple[float, float]]:
-    """When the run thrashed, in seconds."""
-    return thrashing.of(run.data) or []
 
 
 def owners(run: Run) -> Columns:
@@ -84,8 +79,10 @@ def figure(run: Run, stem: str) -> Figure | None:
     if not run.sampled:
         return None
     table = columns(run)
-    said, told = story.sentence(run.data), stacked([({"run": run.label}, table)])
-    return Figure(f"{OVERVIEW.name}-{stem}", f"{run.label}: {said}.", OVERVIEW.caption, told, lambda: draw(run, table))
+    told = stacked([({"run": run.label}, table)])
+    return Figure(
+        f"{OVERVIEW.name}-{stem}", f"{run.label}: {run.story}", OVERVIEW.caption, told, lambda: draw(run, table)
+    )
 
 
 def draw(run: Run, table: Columns) -> Canvas:
@@ -101,13 +98,13 @@ def draw(run: Run, table: Columns) -> Canvas:
     robust_from_zero(axes[2], quantities.robust_top(table["time_s"], table["major_faults_per_s"]))
     axes[2].set_xlim(0, table["time_s"][-1])
     for panel in axes:
-        for begin, end in spells(run):
+        for begin, end in run.spells:
             panel.axvspan(begin, end, color=SHADE, linewidth=0, zorder=0)
     mark(axes[0], quantities.marks(run.data))
     signs(axes[1], run)
     names = looks(stack(table))
     handles = [Patch(color=look.colour, label=name) for name, look in names.items()]
-    handles += [Patch(color=SHADE, label="thrashing")] if spells(run) else []
+    handles += [Patch(color=SHADE, label="thrashing")] if run.spells else []
     picture.legend(handles=handles, loc="outside upper left", ncols=6, handlelength=1.2)
     return picture
 

@@ -39,14 +39,16 @@ class Shown:
 @dataclass
 class Block:
     """One picture with what it answers and how to read it. Where `charts` (tidemark.report.charts) show what the
-    figures do, these are only linked, and there for a page without script. `wide`: charts under each other. `image`: a
-    PNG to zoom, in the figures' place, with what the script needs to tell its points."""
+    figures do, these are only linked, and there for a page without script, unless they are `only_linked`. `wide`:
+    charts under each other. `image`: a PNG to zoom, in the figures' place, with what the script needs to tell its
+    points."""
 
     title: str
     reading: str = ""
     charts: list[dict[str, Any]] = field(default_factory=list)
     figures: list[Shown] = field(default_factory=list)
     wide: bool = False
+    only_linked: bool = False
     image: tuple[bytes, dict[str, Any]] | None = None
 
 
@@ -165,12 +167,12 @@ def block_html(block: Block, first_chart: int) -> str:
     if not block.charts:
         return "\n".join(map(figure_html, block.figures))
     boxes = "".join(chart_html(chart, first_chart + at) for at, chart in enumerate(block.charts))
-    pictures = "".join(map(image_html, block.figures))
+    pictures = "" if block.only_linked else "".join(map(image_html, block.figures))
     heading = f"<h3>{escape(block.title)}</h3>" if block.title else ""
     return (
         f'<div class=block>{heading}<div class="charts{" wide-charts" if block.wide else ""}">{boxes}</div>'
-        f"<noscript>{pictures}</noscript>"
-        f"<p class=reading>{escape(block.reading)} {files_html([one.name for one in block.figures])}</p></div>"
+        + (f"<noscript>{pictures}</noscript>" if pictures else "")
+        + f"<p class=reading>{escape(block.reading)} {files_html([one.name for one in block.figures])}</p></div>"
     )
 
 

@@ -12,10 +12,11 @@ import json
 import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tidemark import parameters, qemu, results, summary, sweep
+from tidemark import parameters, qemu, results, story, summary, sweep, thrashing
 from tidemark.errors import LabError
 from tidemark.plan import IDEAL, VARIABLES
 from tidemark.report import yardstick
@@ -42,6 +43,17 @@ class Run:
     def policy(self) -> str:
         """The policy at boot, as the kernel said."""
         return str(self.data.start.get("policy", "?"))
+
+    @cached_property
+    def story(self) -> str:
+        """What happened, in a sentence; empty when nobody can tell."""
+        said = story.sentence(self.data)
+        return said + "." if said else ""
+
+    @cached_property
+    def spells(self) -> list[tuple[float, float]]:
+        """When it thrashed, in seconds."""
+        return thrashing.of(self.data) or []
 
     @property
     def sampled(self) -> bool:
