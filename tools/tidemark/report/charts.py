@@ -49,9 +49,9 @@ def plain(columns: Columns, names: Iterable[str], points: int = POINTS) -> list[
 
 
 def listed(columns: Columns) -> list[list[Any]]:
-    """Columns as lists, time first."""
-    values = [[number(value) for value in columns[name]] for name in columns if name != "time_s"]
-    return [[round(float(t), 6) for t in columns["time_s"]], *values]
+    """Columns as lists; the first is time."""
+    time, *values = columns.values()
+    return [[round(float(t), 6) for t in time], *([number(value) for value in one] for one in values)]
 
 
 def series(label: str, look: Look, shown: bool = True, stepped: bool = False) -> Chart:
@@ -163,7 +163,7 @@ def of_overview(run: Run, group: str, runs: int) -> list[Chart]:
     time = {"time_s": shown["time_s"]}
     black = series("utilisation", Look(BLACK), stepped=True)
     works = [black | {"label": UTILISATION.title}]
-    blocks = [listed(time | {"u": shown["utilisation_percent"]})]
+    blocks = [listed(dict(zip("tu", overview.of_intervals(run, shown, "utilisation_percent"))))]
     first = chart(group, "The processor works", "%", works, [run], blocks=blocks, top=100)
     areas = [series(name, look) for name, look in overview.looks(names).items()]
     areas += [series("wanted", Look(BLACK, "--")), series("frames there are", Look(BLACK))]
@@ -173,7 +173,7 @@ def of_overview(run: Run, group: str, runs: int) -> list[Chart]:
     blocks = [listed(columns)]
     second = chart(group, "Memory by process", "MiB", areas, [run], blocks=blocks, stack=len(names), turns=turns)
     top = ending("per s", [quantities.robust_top(table["time_s"], table["major_faults_per_s"])])
-    blocks = [listed(time | {"f": shown["major_faults_per_s"]})]
+    blocks = [listed(dict(zip("tf", overview.of_intervals(run, shown, "major_faults_per_s"))))]
     third = chart(group, "Major faults", "per s", [black | {"label": "major faults"}], [run], blocks=blocks, **top)
     return [first, second | {"tall": True}, third]
 

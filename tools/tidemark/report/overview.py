@@ -22,14 +22,15 @@ from tidemark.report.plots import OVERVIEW
 from tidemark.report.quantities import Columns
 from tidemark.report.sources import Run
 
-OTHERS = "others"
+OTHERS, UNMAPPED = "others", "no process's"
 POINTS = 700
 HEADROOM, ROOM = 1.25, 0.02
 SIGNS = {"exit": ("v", BLACK), "suspended": ("<", "#d55e00"), "admitted": (">", "#009e73")}
 
 
 def owners(run: Run) -> Columns:
-    """Resident sets in MiB by process, as `thrash 5`; those for which no colour is left are one, at the end."""
+    """Resident sets in MiB by process, as `thrash 5`; those for which no colour is left are one, at the end. After them
+    what is in use and no process has mapped: read ahead, of files, on its way out, or the kernel's since boot."""
     found = quantities.processes(run.data, ["rss"])
     times = quantities.times(run.data)
     at = {round(float(t), 6): nr for nr, t in enumerate(times)}
@@ -40,7 +41,14 @@ def owners(run: Run) -> Columns:
         rows[f"{comm} {pid}"] = row
     largest = sorted(rows, key=lambda name: -rows[name].sum())[: len(STACK)]
     rest = [rows[name] for name in rows if name not in largest]
-    return {name: rows[name] for name in rows if name in largest} | ({OTHERS: np.sum(rest, axis=0)} if rest else {})
+    found_rows = {name: rows[name] for name in rows if name in largest} | (
+        {OTHERS: np.sum(rest, axis=0)} if rest else {}
+    )
+    free = np.array([sum(sample.get("free", ())) for sample in run.data.samples], float)
+    if not rows or not story.frames(run.data) or not free.any():
+        return found_rows
+    used = (int(run.data.start["free"]) - free) / story.PAGES_A_MIB
+    return found_rows | {UNMAPPED: np.maximum(used - np.sum(list(rows.values()), axis=0), 0)}
 
 
 def columns(run: Run) -> Columns:
@@ -64,7 +72,8 @@ def stack(table: Columns) -> list[str]:
 
 def looks(names: Sequence[str]) -> dict[str, Look]:
     """A colour for each resident set."""
-    return {name: Look(GREY if name == OTHERS else STACK[at]) for at, name in enumerate(names)}
+    of_rest = {OTHERS: GREY, UNMAPPED: "#d9d9d9"}
+    return {name: Look(of_rest.get(name) or STACK[at]) for at, name in enumerate(names)}
 
 
 def thin(table: Columns, limit: int) -> Columns:
@@ -72,6 +81,12 @@ def thin(table: Columns, limit: int) -> Columns:
     time = table["time_s"]
     of = {name: quantities.averaged(time, values, limit) for name, values in table.items() if name != "time_s"}
     return {"time_s": next(iter(of.values()))["time_s"]} | {name: one["mean"] for name, one in of.items()}
+
+
+def of_intervals(run: Run, shown: Columns, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Times and values of what stands for the interval before each; the first begins with the telemetry."""
+    values = shown[name]
+    return np.append(run.data.start["t_us"] / 1e6, shown["time_s"]), np.append(values[:1], values)
 
 
 def figure(run: Run, stem: str) -> Figure | None:
@@ -89,11 +104,11 @@ def draw(run: Run, table: Columns) -> Canvas:
     """The picture."""
     picture = Canvas(figsize=(WIDTH_IN, 5.2), layout="constrained")
     axes = picture.subplots(3, 1, sharex=True, height_ratios=(1, 2, 1))
-    shown, time = thin(table, POINTS), thin(table, POINTS)["time_s"]
-    axes[0].plot(time, shown["utilisation_percent"], color=BLACK, linewidth=0.9, drawstyle="steps-pre")
+    shown = thin(table, POINTS)
+    for panel, name in ((axes[0], "utilisation_percent"), (axes[2], "major_faults_per_s")):
+        panel.plot(*of_intervals(run, shown, name), color=BLACK, linewidth=0.9, drawstyle="steps-pre")
     axes[0].set(ylim=(0, 100), ylabel="processor works, %")
     memory(axes[1], run, shown)
-    axes[2].plot(time, shown["major_faults_per_s"], color=BLACK, linewidth=0.9, drawstyle="steps-pre")
     axes[2].set(ylabel="major faults / s", xlabel="time since boot, s")
     robust_from_zero(axes[2], quantities.robust_top(table["time_s"], table["major_faults_per_s"]))
     axes[2].set_xlim(0, table["time_s"][-1])
@@ -114,8 +129,8 @@ def memory(axes: Axes, run: Run, shown: Columns) -> None:
     names = stack(shown)
     if names:
         colours = [look.colour for look in looks(names).values()]
-        axes.stackplot(shown["time_s"], *(shown[name] for name in names), colors=colours, linewidth=0)
-    axes.plot(shown["time_s"], shown["wanted_mib"], color=BLACK, linestyle="--", linewidth=0.9)
+        axes.stackplot(shown["time_s"], *(shown[name] for name in names), colors=colours, linewidth=0, step="post")
+    axes.plot(shown["time_s"], shown["wanted_mib"], color=BLACK, linestyle="--", linewidth=0.9, drawstyle="steps-post")
     top = max(np.max(shown["wanted_mib"]), frames_mib(run), 0.1)
     lines = {"wanted": shown["wanted_mib"].max(), "frames there are": frames_mib(run)}
     if frames_mib(run):

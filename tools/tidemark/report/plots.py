@@ -110,7 +110,8 @@ OVERVIEW = Plot(
     "What happened",
     "Above, the share of the time in which the processor worked. In the middle, the resident sets of the processes on "
     "each other, under what they want together (dashed) and the frames that there are: areas that swap places are "
-    "processes that take pages from each other. Below, the faults that this costs. ▼ a process ended, ◀ one was held "
+    "processes that take pages from each other; light grey has no process mapped (read ahead, files, on its way out, "
+    "the kernel's). Below, the faults that this costs. ▼ a process ended, ◀ one was held "
     "back, ▶ one admitted. Coloured ground: thrashing.",
     """The first picture of every run: did the processor work, who had the memory, and what did that cost?
     *wanted* far over *frames there are*, a processor near 0 % and faults that do not end are thrashing; it ends

@@ -91,7 +91,7 @@
       width: area ? 0.5 : 1.4,
       spanGaps: true,
       points: { show: false },
-      paths: s.stepped ? uPlot.paths.stepped({ align: -1 }) : uPlot.paths.linear(),
+      paths: s.stepped || chart.stack ? uPlot.paths.stepped({ align: chart.stack ? 1 : -1 }) : uPlot.paths.linear(),
       value: (u, value, nr, index) => written(index == null || !chart.stack ? value : shown.data[nr][index], chart.unit),
     };
   };
