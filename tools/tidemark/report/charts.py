@@ -148,12 +148,15 @@ def zones(run: Run, group: str) -> list[Chart]:
     return charts
 
 
-def lists(run: Run, group: str) -> Chart | None:
-    """What the policy shows of its lists; None when it shows nothing."""
+def lists(run: Run, group: str) -> list[Chart]:
+    """What the policy shows of its lists: how long they are, and what it has counted."""
     columns = quantities.lists(run.data)
-    names = [name for name in columns if name != "time_s"]
-    lines = [series(name, look) for name, look in zip(names, cycled(len(names)))]
-    return chart(group, LISTS.chart, "", lines, [run], blocks=[plain(columns, names)]) if names else None
+    kinds = zip((LISTS.chart, f"{LISTS.chart}: counted since boot"), quantities.list_kinds(columns))
+    return [
+        chart(group, title, "", [series(name, look) for name, look in zip(names, cycled(len(names)))], [run],
+              blocks=[plain(columns, names)])
+        for title, names in kinds if names
+    ]  # fmt: skip
 
 
 def of_overview(run: Run, group: str, runs: int) -> list[Chart]:
@@ -191,7 +194,7 @@ def of_one(run: Run, group: str) -> dict[str, list[Chart]]:
     found: dict[str, Sequence[Chart | None]] = {
         MEMORY.name: [one_process(run, group)],
         ZONES.name: zones(run, group),
-        LISTS.name: [lists(run, group)],
+        LISTS.name: lists(run, group),
     }
     return {name: [made for made in some if made] for name, some in found.items()} if run.sampled else {}
 

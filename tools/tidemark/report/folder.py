@@ -55,7 +55,11 @@ def run_rows(runs: Sequence[Run]) -> list[dict[str, Any]]:
     rows = []
     for run in runs:
         meta, image = run.result.meta, run.result.meta.get("image", {})
-        settings = {"command" if name == "run" else name: value for name, value in meta.get("settings", {}).items()}
+        settings = {
+            "command" if name == "run" else name: value
+            for name, value in meta.get("settings", {}).items()
+            if value not in ("", None, [])
+        }
         row = {
             "run": run.label,
             "ended": run.note or "well",

@@ -285,7 +285,7 @@ LISTS = Plot(
     "lists",
     RUN,
     "The policy's lists",
-    "What the policy shows of itself (/proc/vm/policy); large and small values have axes of their own, and what is "
+    "What the policy shows of itself (/proc/vm/policy): how it is now, and what never shrank, which it counts. What is "
     "always 0 is left out.",
     "What the policy says of itself, as in `/proc/vm/policy`; [policies.md](policies.md) explains the names.",
     chart="The policy's lists",

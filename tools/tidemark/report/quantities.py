@@ -120,6 +120,19 @@ def lists(data: Telemetry) -> Columns:
     return {"time_s": times(data)} | values
 
 
+def list_kinds(columns: Columns) -> tuple[list[str], list[str]]:
+    """Of what the policy shows, the names of levels and those of counters, which never shrink; what is always 0 is in
+    neither. The policy does not say which is which."""
+    peaks = {name: np.nanmax(values, initial=0) for name, values in columns.items() if name != "time_s"}
+
+    def counts(name: str) -> bool:
+        values = columns[name][~np.isnan(columns[name])]
+        return bool(len(values) > 2 and (np.diff(values) >= 0).all() and values[len(values) // 2] < values[-1])
+
+    shown = [name for name, peak in peaks.items() if peak > 0]
+    return [name for name in shown if not counts(name)], [name for name in shown if counts(name)]
+
+
 def processes(data: Telemetry, members: Sequence[str]) -> dict[tuple[int, str], Columns]:
     """Time and these members of each process but init, by (pid, last comm), in order of pid.
 
@@ -130,7 +143,9 @@ def processes(data: Telemetry, members: Sequence[str]) -> dict[tuple[int, str], 
     for sample in data.samples:
         entries: list[Any] = list(sample.get("procs", []))
         for entry in entries:
-            rows.setdefault(entry["pid"], []).append((sample["t_us"] / 1e6, *(entry[name] for name in members)))
+            rows.setdefault(entry["pid"], []).append(
+                (sample["t_us"] / 1e6, *(entry.get(name, np.nan) for name in members))
+            )
             names[entry["pid"]] = printable(entry["comm"])
     return {
         (pid, names[pid]): dict(zip(("time_s", *members), np.array(rows[pid], float).T))

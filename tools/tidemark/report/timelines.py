@@ -221,26 +221,25 @@ def watermarks(zone: Mapping[str, object]) -> dict[str, object]:
 def lists(run: Run, stem: str) -> Figure | None:
     """The policy's lists; None when it shows none but empty ones."""
     columns = quantities.lists(run.data)
-    peaks = {name: np.nanmax(values) for name, values in columns.items() if name != "time_s" and np.nanmax(values) > 0}
-    if not peaks:
+    levels, counted = quantities.list_kinds(columns)
+    if not levels and not counted:
         return None
-    large = [name for name, peak in peaks.items() if peak * 20 >= max(peaks.values())]
-    small = [name for name in peaks if name not in large]
 
     def draw() -> Canvas:
-        groups = [names for names in (large, small) if names]
+        groups = [(names, label) for names, label in ((levels, "now"), (counted, "since boot")) if names]
         picture, axes = canvas(len(groups), sharex=True)
-        thinned, cycle = thin(columns), dict(zip(peaks, (Look(c, d) for d in ("-", "--") for c in list_colours())))
-        for panel, names in zip(axes[:, 0], groups):
+        looks_in_turn = (Look(c, d) for d in ("-", "--") for c in list_colours())
+        thinned, cycle = thin(columns), dict(zip([*levels, *counted], looks_in_turn))
+        for panel, (names, label) in zip(axes[:, 0], groups):
             for name in names:
                 look = cycle.get(name, Look(BLACK))
                 panel.plot(thinned["time_s"], thinned[name], color=look.colour, linestyle=look.dash, linewidth=0.9)
             mark(panel, quantities.marks(run.data))
-            panel.set_ylabel("as shown")
+            panel.set_ylabel(label)
             from_zero(panel)
         axes[-1, 0].set_xlabel("time since boot, s")
         axes[-1, 0].set_xlim(left=0)
-        legend(picture, {name: cycle.get(name, Look(BLACK)) for name in large + small}, 5)
+        legend(picture, {name: cycle.get(name, Look(BLACK)) for name in levels + counted}, 5)
         return picture
 
     table = stacked([({"run": run.label}, columns)])
