@@ -18,7 +18,6 @@ from tidemark.report import (
     bars,
     cells,
     curves,
-    experiments,
     figure,
     folder,
     plots,
@@ -225,54 +224,6 @@ def test_any_parameter_with_several_numbers_is_an_axis() -> None:
     assert figures[0].table["ws.tau_ms"] == [*taus, *taus]
 
 
-def at(n: int, mem: int, jitter: int = 0, vm: str = "ws", **more: float) -> cells.Cell:
-    """A cell of processes that want 4 MiB each, in `mem` MiB of which 4 are the kernel's."""
-    numbers = {"turnaround_s": 1.0 + n, "demand_mib": 4.0 * n, "frames_mib": mem - 4.0, **three(50), **more}
-    return cell(numbers, vm=vm, processes=str(n), mem=f"{mem}M", jitter=str(jitter), workload="w")
-
-
-def test_demand_that_reaches_memory_is_marked() -> None:
-    [panel] = cells.panels([at(n, 16) for n in range(1, 6)], "processes")
-    assert curves.full(panel) == pytest.approx(3)
-    [panel] = cells.panels([at(n, 64) for n in range(1, 6)], "processes")
-    assert curves.full(panel) is None
-    drawn = figure.picture(curves.thrashing([panel], "processes", "")).axes[0]
-    assert all(line.get_linestyle() != "--" for line in drawn.lines)
-
-
-def test_ideal_is_the_throughput_without_want() -> None:
-    [panel] = cells.panels([at(n, 16, time_over_ideal=5.0) for n in (1, 2)], "processes")
-    lines = figure.picture(curves.thrashing([panel], "processes", "")).axes[1].lines
-    [ideal] = [list(line.get_ydata()) for line in lines if line.get_linestyle() == "-."]
-    assert ideal == [250, 250]
-
-
-def test_fit_that_says_nothing_is_hidden_and_its_reason_is_in_the_table() -> None:
-    steps = {16: 90.0, 18: 90.0, 20: 90.0, 22: 2.0, 24: 2.0, 28: 2.0}
-    every = [cell({"turnaround_s": s}, vm="ws", mem=f"{mem}M") for mem, s in steps.items()]
-    figures, fits, _ = curves.of_cells(every)
-    [drawn] = [one for one in figures if one.name == "turnaround-memory"]
-    assert len(figure.picture(drawn).axes[0].lines) == 1 + sum(not remark for remark in fits["remark"])
-    assert any("not drawn" in remark for remark in fits["remark"])
-
-
-def test_two_axes_make_a_map_with_holes() -> None:
-    every = [at(n, mem, j) for n in (1, 2, 3) for mem in (16, 24) for j in (0, 1, 2) if (n, mem) != (3, 24)]
-    by_name = {one.name: one for one in experiments.of_cells(every, curves=True)}
-    heat = by_name["heat-processes-mem"]
-    assert heat.table["runs"] == [3] * 5 and heat.table["turnaround_s"] == [2, 2, 3, 3, 4]
-    texts = [text.get_text() for text in figure.picture(heat).axes[0].texts]
-    assert sorted(texts) == ["2.00", "2.00", "3.00", "3.00", "4.00", "×"]
-    assert len(figure.picture(by_name["boxes"]).axes[0].get_yticks()) == 5 and "efficiency" not in by_name
-
-
-def test_boxes_need_repetitions_and_efficiency_faults() -> None:
-    every = [at(n, 16, major_faults=1000, user_s=0.5, pagewait_s=1.5) for n in (1, 2)]
-    [drawn] = experiments.of_cells(every, curves=True)
-    assert drawn.name == "efficiency" and drawn.table["efficiency_percent"] == [25, 25]
-    assert drawn.table["missing_per_million"] == [2, 2] and drawn.table["wait_ms"] == [1.5, 1.5]
-
-
 def test_frames_are_an_axis_and_words_are_panels() -> None:
     every = [
         cell(three(9), **sources.by_parameter({"vm": "ws", "frames": f, "cmdline": f"guard={guard}"}))
@@ -452,45 +403,6 @@ def test_run_that_cannot_be_read_is_a_note_beside_others(runs: list[Path], copy:
     gathered = sources.gather([copy, runs[1]])
     [note] = gathered.notes
     assert note.startswith("missing: ") and "schema 9" in note and [run.label for run in gathered.runs] == ["ws"]
-
-
-def of_many(count: int) -> list[dict]:
-    """Processes that want as much, each more than the one before."""
-    return [{"pid": pid, "comm": "x", "mad": 10 * pid, "rss": pid} for pid in range(2, count + 2)]
-
-
-@pytest.mark.parametrize("count", [0, 1, 100])
-def test_overview_of_no_process_one_and_a_hundred(count: int) -> None:
-    samples = [sample(2_000_000 + at, at, procs=of_many(count), free=[0]) for at in (0, 500_000)]
-    data = stream(*samples)
-    run = sources.Run("x", results.Result(Path("x"), {}), data)
-    drawn = overview.figure(run, "x")
-    names = [name for name in overview.stack(overview.columns(run)) if name != overview.UNMAPPED]
-    assert len(names) == min(count, len(figure.STACK) + 1)
-    assert sum(drawn.table[name][0] for name in names) == pytest.approx(sum(range(2, count + 2)) / 256)
-    assert len(figure.picture(drawn).axes) == 3 and run.story.startswith("Nobody can say")
-
-
-def test_short_interval_does_not_flatten_a_picture() -> None:
-    time = np.array([1.0, 2.0, 3.0, 3.001, 4.0])
-    assert quantities.robust_top(time, np.array([10.0, 12.0, 11.0, 5000.0, 9.0])) == (18, 5000)
-    assert quantities.robust_top(time, np.array([10.0, 12.0, 11.0, 20.0, 9.0])) == (21, 20)
-    assert quantities.robust_top(time, np.full(5, np.nan)) == (1, 0)
-
-
-def test_who_came_and_went_is_marked() -> None:
-    samples = [sample(at * 1_000_000, 0, held=held) for at, held in ((2, 0), (3, 2), (4, 2), (5, 1))]
-    data = stream(*samples, exits=[{**exited(7, 1), "t_us": 4_500_000}])
-    assert quantities.turns(data) == [
-        (3.0, "suspended", "2 held back"),
-        (4.5, "exit", "x 7"),
-        (5.0, "admitted", "1 held back"),
-    ]
-
-
-def test_what_a_policy_counts_is_apart_from_what_it_has() -> None:
-    samples = [sample(at, 0, lists={"list": 9 - at, "none": 0, "turned": at}) for at in (1, 2, 3)]
-    assert quantities.list_kinds(quantities.lists(stream(*samples))) == (["list"], ["turned"])
 
 
 @pytest.mark.soak
