@@ -126,6 +126,7 @@ OVERVIEW = Plot(
         Line("held", "held"),
         Line("COMMAND PID", unit="MiB", formula="`procs.rss` / 256"),
     ),
+    pictures=("overview-2q",),
 )
 
 UTILISATION = Plot(
@@ -462,6 +463,7 @@ FRAMES = Plot(
     colours: two processes take the same frames from each other, which is what thrashing is made of; the matrix says who
     loses to whom. What changes hands twice between two samples is not seen: `sample_ms=20 sample_percent=100` shows
     more.""",
+    pictures=("frames-2q",),
     question="Who took memory from whom?",
 )
 
