@@ -348,6 +348,18 @@ def test_report_writes_page_figures_and_their_data(runs: list[Path], tmp_path: P
     )
 
 
+def test_numbers_of_the_page_are_those_of_the_csv(runs: list[Path], tmp_path: Path) -> None:
+    folder.write(sources.gather(runs[:1]), tmp_path / "out")
+    text = re.search(r'id="charts">(.*?)</script>', (tmp_path / "out/report.html").read_text(), re.DOTALL)[1]
+    shown = {one["title"]: one for one in json.loads(text)}
+    rows = list(csv.DictReader((tmp_path / "out/figures/overview-2q.csv").open()))
+    _, *utilisation = shown["The processor works"]["blocks"][0][1]  # the first is that of the interval's beginning
+    assert utilisation == pytest.approx([float(row["utilisation_percent"]) for row in rows], rel=1e-4)
+    memory = shown["Memory by process"]
+    for line, column in zip(memory["series"][: memory["stack"]], memory["blocks"][0][1:]):
+        assert column == pytest.approx([float(row[line["label"]]) for row in rows], rel=1e-4, abs=1e-4), line["label"]
+
+
 def test_the_same_run_gives_the_same_files(runs: list[Path], tmp_path: Path) -> None:
     run = sources.gather(runs[:1]).runs[0]
     for name in ("a", "b"):

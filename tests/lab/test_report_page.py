@@ -204,6 +204,15 @@ def test_page_without_script_has_tables_and_figures(browser: object, report: Pat
     assert "need JavaScript" in found.page.locator("noscript").first.inner_text()
 
 
+@pytest.mark.parametrize("width", soak_but([390, 2560], 390))
+def test_page_fits_the_screen(browser: object, report: Path, width: int) -> None:
+    """From the beginning, and when the window changes; charts are as wide as their boxes then."""
+    found = opened(browser, report, viewport={"width": 900, "height": 800})
+    found.page.set_viewport_size({"width": width, "height": 800})
+    found.page.wait_for_function("document.querySelector('[data-chart] canvas').clientWidth < innerWidth")
+    assert found.value("document.documentElement.scrollWidth") <= width and found.complaints == []
+
+
 @pytest.mark.soak
 def test_dark_page_is_dark(browser: object, report: Path) -> None:
     found = opened(browser, report, color_scheme="dark")
