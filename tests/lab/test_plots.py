@@ -57,11 +57,11 @@ def run(label: str) -> sources.Run:
 @pytest.mark.usefixtures("added")
 def test_new_plot_is_one_entry(script: ModuleType) -> None:
     runs = [run("a"), run("b")]
-    drawn = next(one for one in timelines.of_all(runs) if one.name == "added")
+    drawn = timelines.over_time(ADDED, runs)
     assert drawn.table["switches_per_s"] == [10, 10, 10, 10] and drawn.table["per_fault"] == [1, 2, 1, 2]
     [axes] = figure.picture(drawn).axes
     assert axes.get_ylabel() == "switches / s" and len(axes.lines) == 2
-    chart = next(one for one in charts.of_all(runs) if one["title"] == "Added")
+    chart = charts.of_plot(ADDED, runs)[0]
     assert chart["unit"] == "per s" and chart["blocks"][0] == [[2.0, 4.0], [10, 10]]
     assert [line["label"] for line in chart["series"]] == ["a", "b"] and chart["series"][0]["stepped"]
     text = script.sections()["plots-of-runs"]
@@ -74,9 +74,9 @@ def test_run_without_the_members_of_a_plot_is_left_out() -> None:
     old = run("old")
     for sample in old.data.samples:
         del sample["switches"]
-    drawn = next(one for one in timelines.of_all([old, run("new")]) if one.name == "added")
+    drawn = timelines.over_time(ADDED, [old, run("new")])
     assert set(drawn.table["run"]) == {"new"}
-    assert "added" not in [one.name for one in timelines.of_all([old])]
+    assert timelines.over_time(ADDED, [old]) is None
 
 
 def test_kind_of_a_member_says_how_it_is_drawn() -> None:

@@ -14,7 +14,18 @@ import numpy as np
 import pytest
 from lab import tidemark
 from tidemark import errors, qemu, results, summary
-from tidemark.report import bars, cells, curves, figure, folder, plots, quantities, sources, text, timelines
+from tidemark.report import (
+    bars,
+    cells,
+    curves,
+    figure,
+    folder,
+    plots,
+    quantities,
+    sources,
+    text,
+    timelines,
+)
 from tidemark.telemetry import Telemetry
 
 QUICK = ("--mem", "9M", "--swap", "sim:hdd", "--cmdline", "sample_ms=20 sample_percent=100")
@@ -184,7 +195,8 @@ def test_thrashing_figure_joins_the_medians_of_repetitions_in_a_band() -> None:
     figures, _, spreads = curves.of_cells(every)
     assert [one.name for one in figures] == ["thrashing-processes"]
     axes = figure.picture(figures[0]).axes[0]
-    points, medians = axes.lines
+    points, medians, in_user_mode, ticks = axes.lines
+    assert in_user_mode.get_linestyle() == ":" and list(ticks.get_xdata()) == [1, 2]
     assert points.get_xdata().tolist() == [1, 1, 1, 2, 2, 2] and list(medians.get_ydata()) == [71, 6]
     band = axes.collections[0].get_paths()[0].vertices
     assert {tuple(corner) for corner in band} >= {(1, 70), (1, 90), (2, 5), (2, 70)}
@@ -207,7 +219,7 @@ def test_any_parameter_with_several_numbers_is_an_axis() -> None:
     figures, _, _ = curves.of_cells(every)
     assert [one.name for one in figures] == ["thrashing-ws-tau_ms"]
     axes = figure.picture(figures[0]).axes
-    assert [line.get_xdata().tolist() for line in axes[0].lines] == [list(taus)] * 4  # points and line of each policy
+    assert [list(line.get_xdata()) for line in axes[0].lines] == [list(taus)] * 7  # of each policy three; and the ticks
     assert axes[-1].get_xlabel() == "ws.tau_ms" and axes[-1].get_xscale() == "log"
     assert figures[0].table["ws.tau_ms"] == [*taus, *taus]
 
@@ -275,9 +287,7 @@ def test_a_sweep_of_another_schema_is_refused(swept: Path, tmp_path: Path) -> No
 
 def test_figures_show_the_columns_of_their_tables(runs: list[Path]) -> None:
     both = sources.gather(runs).runs
-    figures = {one.name: one for one in timelines.of_all(both)}
-    assert {"utilisation", "faults", "pressure", "tasks", "resident-sets"} <= set(figures)
-    lines = figure.picture(figures["utilisation"]).axes[0].lines
+    lines = figure.picture(timelines.over_time(plots.UTILISATION, both)).axes[0].lines
     for run, line in zip(both, lines, strict=True):
         expected = plots.UTILISATION.columns(run.data)
         assert line.get_xdata() == pytest.approx(expected["time_s"])
@@ -338,6 +348,18 @@ def test_report_writes_page_figures_and_their_data(runs: list[Path], tmp_path: P
     )
 
 
+def test_numbers_of_the_page_are_those_of_the_csv(runs: list[Path], tmp_path: Path) -> None:
+    folder.write(sources.gather(runs[:1]), tmp_path / "out")
+    text = re.search(r'id="charts">(.*?)</script>', (tmp_path / "out/report.html").read_text(), re.DOTALL)[1]
+    shown = {one["title"]: one for one in json.loads(text)}
+    rows = list(csv.DictReader((tmp_path / "out/figures/overview-2q.csv").open()))
+    _, *utilisation = shown["The processor works"]["blocks"][0][1]  # the first is that of the interval's beginning
+    assert utilisation == pytest.approx([float(row["utilisation_percent"]) for row in rows], rel=1e-4)
+    memory = shown["Memory by process"]
+    for line, column in zip(memory["series"][: memory["stack"]], memory["blocks"][0][1:]):
+        assert column == pytest.approx([float(row[line["label"]]) for row in rows], rel=1e-4, abs=1e-4), line["label"]
+
+
 def test_the_same_run_gives_the_same_files(runs: list[Path], tmp_path: Path) -> None:
     run = sources.gather(runs[:1]).runs[0]
     for name in ("a", "b"):
@@ -388,6 +410,13 @@ def test_bad_input_is_named_and_leaves_nothing(copy: Path, tmp_path: Path, spoil
     assert not (tmp_path / "out").exists()
 
 
+def test_run_that_cannot_be_read_is_a_note_beside_others(runs: list[Path], copy: Path, tmp_path: Path) -> None:
+    set_meta(copy, schema=9)
+    gathered = sources.gather([copy, runs[1]])
+    [note] = gathered.notes
+    assert note.startswith("missing: ") and "schema 9" in note and [run.label for run in gathered.runs] == ["ws"]
+
+
 @pytest.mark.soak
 def test_an_interrupted_run_is_drawn_and_marked(copy: Path, tmp_path: Path) -> None:
     set_meta(copy, state="interrupted", exit=None, reason="stopped before its end")
@@ -396,7 +425,7 @@ def test_an_interrupted_run_is_drawn_and_marked(copy: Path, tmp_path: Path) -> N
     assert done.returncode == 0 and "interrupted: stopped before its end" in done.stderr
     page = (tmp_path / "out/report.html").read_text()
     assert "interrupted: stopped before its end" in page and "was interrupted" in page
-    assert (tmp_path / "out/figures/utilisation.png").stat().st_size > 1000
+    assert (tmp_path / "out/figures/overview-2q.png").stat().st_size > 1000
 
 
 def test_a_run_that_still_runs_is_marked(copy: Path) -> None:
@@ -418,7 +447,7 @@ def test_a_run_without_samples_has_tables_and_says_why(tmp_path: Path) -> None:
     done = tidemark("report", "none", cwd=tmp_path)
     assert done.returncode == 0 and "no timelines" in done.stderr
     assert (tmp_path / "none/report/figures/space-time.png").exists()
-    assert not (tmp_path / "none/report/figures/utilisation.png").exists()
+    assert not (tmp_path / "none/report/figures/overview-2q.png").exists()
 
 
 def test_realistic_repetitions_are_all_drawn(runs: list[Path], tmp_path: Path) -> None:

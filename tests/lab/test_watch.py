@@ -19,7 +19,7 @@ from tidemark.watch.player import Player
 def test_the_lamp_is_the_share_of_full_in_the_last_second() -> None:
     samples = [sample(100 * nr, full_us=max(0, nr - 20) * 80_000) for nr in range(31)]
     recording = recorded(samples)
-    assert recording.pressure(30) == Pressure(some=0.8, full=0.8)
+    assert recording.pressure(30) == Pressure(some=0.8, full=0.8, thrashes=False)
     assert recording.pressure(25) == Pressure(some=0.4, full=0.4)
     assert recording.pressure(20).full == 0
 
@@ -31,11 +31,27 @@ def test_the_lamp_takes_all_of_an_interval_longer_than_a_second() -> None:
 
 
 @pytest.mark.parametrize(
-    ("full", "word"),
-    [(0, "CALM"), (0.099, "CALM"), (0.1, "PRESSED"), (0.49, "PRESSED"), (0.5, "THRASHING"), (1, "THRASHING")],
+    ("pressure", "word"),
+    [
+        (Pressure(1, 0), "CALM"),
+        (Pressure(1, 0.099), "CALM"),
+        (Pressure(1, 0.1), "PRESSED"),
+        (Pressure(1, 1), "PRESSED"),
+        (Pressure(1, 0.5, thrashes=True), "THRASHING"),
+    ],
 )
-def test_the_lamp_s_word(full: float, word: str) -> None:
-    assert draw.lamp(Pressure(1.0, full)).plain.split()[0] == word
+def test_the_lamp_s_word(pressure: Pressure, word: str) -> None:
+    assert draw.lamp(pressure).plain.split()[0] == word
+
+
+def test_the_lamp_is_red_where_the_definition_says_so() -> None:
+    """The same waits: with an exchange of pages, without one, and before a second is over."""
+    exchanging, waiting = (
+        recorded([sample(100 * nr, full_us=90_000 * nr, majflt=faults * nr) for nr in range(31)]) for faults in (9, 0)
+    )
+    assert exchanging.pressure(30).thrashes and not waiting.pressure(30).thrashes
+    assert exchanging.pressure(30).full == waiting.pressure(30).full == 0.9
+    assert not exchanging.pressure(5).thrashes
 
 
 def test_without_psi_the_lamp_says_so() -> None:

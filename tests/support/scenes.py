@@ -24,8 +24,16 @@ def process(pid: int, **changes: int) -> dict:
 
 
 def sample(t_ms: int, full_us: int | None = 0, majflt: int = 0, idle_us: int = 0, **changes: object) -> dict:
-    """A sample at a time in ms; `full_us` None: without PSI."""
-    vm = {"pgmajfault": majflt, "pswpin": 0, "pswpout": 0, "allocstall": 0, "admission_wait": 6}
+    """A sample at a time in ms; `full_us` None: without PSI. A page goes for each that a major fault brings."""
+    vm = {
+        "pgmajfault": majflt,
+        "pgpgin": 4 * majflt,
+        "pgsteal_kswapd": majflt,
+        "pswpin": 0,
+        "pswpout": 0,
+        "allocstall": 0,
+        "admission_wait": 6,
+    }
     disk = {"queue": 7, "reads": majflt, "writes": 0, "busy_us": 4000 * majflt, "wait_us": 90000 * majflt}
     record = {"t_us": 1000 * t_ms, "ev": "sample", "idle_us": idle_us, "running": 2, "held": 3, "priority": 12}
     record |= {"free": [100, 500, 0], "owned": [0, 0, 0], "swap_free": 4321, "vm": vm, "disk": disk}

@@ -40,7 +40,18 @@ def runs(folder: Path) -> None:
     for policy in ("2q", "ws"):
         sampled = ("--cmdline", "sample_ms=20 sample_percent=100")
         tidemark(
-            "run", PHASES, "--vm", policy, "--mem", "16M", "--swap", "sim:ssd", *sampled, "-o", f"{folder}/{policy}"
+            "run",
+            PHASES,
+            "--vm",
+            policy,
+            "--mem",
+            "16M",
+            "--swap",
+            "sim:ssd",
+            *sampled,
+            "--owners",
+            "-o",
+            f"{folder}/{policy}",
         )
     tidemark("report", f"{folder}/2q", f"{folder}/ws", "-o", f"{folder}/report")
     take(folder / "report/figures", *OF_RUNS)

@@ -181,7 +181,7 @@ static bool set_option(const char *name, const char *value)
 {
 	static const struct mode *const modes[] = { &trace_mode, &profile_mode, &evidence_mode,
 						    &count_mode, &cover_mode,   &place_mode,
-						    &past_mode };
+						    &past_mode,  &frames_mode };
 
 	if (strcmp(name, "mode"))
 		return mode && mode->option(name, value);
@@ -213,7 +213,7 @@ EXPORT int qemu_plugin_install(uint64_t id, const void *info, int argc, char **a
 	if (!set_options(argc, argv))
 		return 1;
 	if (!mode)
-		fail("mode= is missing: trace, profile, evidence, count, cover, place or past");
+		fail("mode= is missing: trace, profile, evidence, count, cover, place, past or frames");
 	if (!x86_cpu_gdb_read_register || !qemu_get_cpu)
 		fail("this QEMU does not export x86_cpu_gdb_read_register, without which address "
 		     "spaces cannot be told apart; one built with --enable-modules does, as those "

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from statistics import mean
 from typing import Any
 
+from tidemark import story, thrashing
 from tidemark.records import Exit, Sample
 from tidemark.results import Result
 from tidemark.telemetry import Telemetry, TelemetryError
@@ -88,6 +89,10 @@ def measured(data: Telemetry) -> dict[str, float]:
                      throughput is jobs that ended with status 0 over the command's turnaround
     free_pages       at boot: more than that no policy can use
     held_pages       the policy's at the end, when the command's processes are gone: of files
+    thrashing_s      how long it thrashed (tidemark.thrashing)
+    demand_mib, frames_mib   the most that its processes wanted at a sample, and what there was; of a run that is over
+                     before a sample, and never read a page back, what they had
+    user_s, pagewait_s       of all processes together: in user mode, and waiting for pages
     the rest         system, shares as percent
     """
     numbers = in_percent(system(data))
@@ -95,7 +100,18 @@ def measured(data: Telemetry) -> dict[str, float]:
         numbers["free_pages"] = data.start["free"]
     if data.samples:
         numbers["held_pages"] = sum(data.samples[-1]["owned"])
+    spells = thrashing.of(data)
+    if spells is not None:
+        numbers["thrashing_s"] = sum(end - begin for begin, end in spells)
+    wanted, had = story.demand(data), sum(record["max_rss"] for record in data.exits)
+    pages = wanted.pages if wanted else 0 if numbers.get("major_faults") else had
+    if pages and story.frames(data):
+        numbers["demand_mib"] = pages / story.PAGES_A_MIB
+        numbers["frames_mib"] = story.frames(data) / story.PAGES_A_MIB
     if data.exits:
+        numbers["user_s"], numbers["pagewait_s"] = (
+            sum(record["us"][at] for record in data.exits) / 1e6 for at in (0, 3)
+        )
         command = max(data.exits, key=lambda record: record["turnaround_us"])
         jobs = [record for record in data.exits if record is not command] or [command]
         whole_s = command["turnaround_us"] / 1e6
@@ -106,8 +122,9 @@ def measured(data: Telemetry) -> dict[str, float]:
 
 
 def of(telemetry: Telemetry) -> dict[str, Any]:
-    """{"processes": [...], "system": {...}}."""
-    return {"processes": [process(record) for record in telemetry.exits], "system": system(telemetry)}
+    """{"processes": [...], "system": {...}, "story": what happened, in a sentence}."""
+    processes = [process(record) for record in telemetry.exits]
+    return {"processes": processes, "system": system(telemetry), "story": story.sentence(telemetry)}
 
 
 def of_result(result: Result) -> dict[str, Any]:
@@ -115,4 +132,4 @@ def of_result(result: Result) -> dict[str, Any]:
     try:
         return of(result.telemetry(partial=True))
     except TelemetryError:
-        return {"processes": [], "system": {}}
+        return {"processes": [], "system": {}, "story": ""}

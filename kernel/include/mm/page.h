@@ -82,8 +82,10 @@ struct page {
 STATIC_ASSERT(sizeof(struct page) == 64);
 STATIC_ASSERT(offsetof(struct page, index) == offsetof(struct page, file_index));
 STATIC_ASSERT(offsetof(struct page, nr_io) < offsetof(struct page, owner));
-/* tools/plugin/trace.c reads them */
+/* tools/plugin/trace.c and frames.c read them */
 STATIC_ASSERT(offsetof(struct page, index) == 24 && offsetof(struct page, owner) == 32);
+STATIC_ASSERT(offsetof(struct page, flags) == 0 && offsetof(struct page, count) == 4);
+STATIC_ASSERT(PG_reserved == 0 && PG_slab == 2 && PG_anon == 8 && PG_filecache == 17);
 
 extern struct page *mem_map; /* indexed by frame number */
 extern u32 max_pfn; /* frames 0 .. max_pfn - 1 have a struct page */

@@ -13,6 +13,7 @@ import typer
 
 from tidemark import experiment, kept, qemu, results, spread, summary
 from tidemark.commands import options
+from tidemark.errors import USAGE, LabError
 from tidemark.files import write_csv
 from tidemark.live import LiveLine
 
@@ -87,6 +88,8 @@ def show(numbers: dict[str, Any], cause: str) -> None:
         )
     if s and s["policy_violations"]:
         console.print(f"policy violations: {s['policy_violations']}; the console says which")
+    if numbers["story"]:
+        console.print(numbers["story"] + ".")
 
 
 def repeated(settings: qemu.Settings, folder: Path, repeats: int, live: LiveLine) -> list[dict[str, Any]]:
@@ -134,6 +137,9 @@ def run(
     image: options.Image = options.DEFAULT.image,
     real: Annotated[bool, typer.Option("--real", help="Wall-clock time and a real emulated disk; repeats.")] = False,
     repeats: Annotated[int, typer.Option("--repeats", min=1, help="How many runs --real makes.")] = 5,
+    owners_: Annotated[
+        bool, typer.Option("--owners", help="Note who has each frame, for the report's map of memory.")
+    ] = False,
     out: options.Out = None,
     json_: options.AsJson = False,
     quiet: options.Quiet = False,
@@ -152,6 +158,12 @@ def run(
     if real and swap == options.DEFAULT.swap:
         settings = replace(settings, swap="hda")
     folder = out or results.new_folder(settings, Path("results"))
+    if owners_:
+        from tidemark import owners
+
+        if real:
+            raise LabError("--owners is for one exact run, not for --real", USAGE)
+        settings = replace(settings, qemu_flags=settings.qemu_flags + owners.flags(settings.image, folder))
     try:
         with LiveLine(quiet) as live:
             if real:

@@ -151,7 +151,10 @@ def carry_out(sweep: Sweep, parcel: cluster.Parcel, address: str, jobs: int | No
 
 def sweep(
     plan: Annotated[
-        Path, typer.Argument(metavar="PLAN", help="A TOML file, see above, or arena, memory, tau, thrashing.")
+        Path,
+        typer.Argument(
+            metavar="PLAN", help="A TOML file, see above, or one of tools/tidemark/plans: arena, efficiency, …."
+        ),
     ],
     vm: Annotated[
         list[str] | None, typer.Option("--vm", help="This policy, in place of the plan's; may be given again.")

@@ -24,13 +24,14 @@ MIB = 1 << 20
 class Cell:
     """One run of a sweep, or a lone run seen as one. `factors` are its settings as text, with what the plan named;
     `numbers` is empty, and `why` says the reason, for one that cannot be used in curves. `again` is the command that
-    makes it."""
+    makes it, `sweep` the folder that it is in."""
 
     name: str
     factors: dict[str, str]
     numbers: dict[str, float]
     why: str = ""
     again: str = ""
+    sweep: str = ""
 
 
 @dataclass(frozen=True)

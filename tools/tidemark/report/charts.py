@@ -1,8 +1,10 @@
 """The page's interactive timelines: the columns of the figures as JSON for assets/page.js, which gives them to uPlot.
 
 A chart is {"group", "title", "unit", "series": [{"label", "colour", "dash", "shown"}], "blocks": [columns of one run:
-time, then one for each of its series]}; "marks" are the events. Charts of one group share cursor and zoom. A chart
-with "choices" has one set of blocks for each, and a menu.
+time, then one for each of its series]}; "marks" are the events, "spells" when it thrashed, "end" where time ends,
+"top" where the y axis does if that is not with the greatest value, "said" the chart in words for those who do not see
+it. Charts of one group share cursor and zoom. A chart with "choices" has one set of blocks for each, and a menu. Of one
+with "stack" the first so many series are areas on each other.
 """
 
 from __future__ import annotations
@@ -13,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from tidemark.report import quantities
-from tidemark.report.figure import Dash, Look, looks
-from tidemark.report.plots import LISTS, MEMORY, PLOTS, RESIDENT_SETS, ZONES, Plot
+from tidemark.report import overview, quantities
+from tidemark.report.figure import BLACK, Dash, Look, looks
+from tidemark.report.plots import LISTS, MEMORY, UTILISATION, ZONES, Plot
 from tidemark.report.quantities import Columns
 from tidemark.report.sources import Run
 from tidemark.report.timelines import list_colours, processes
@@ -23,6 +25,8 @@ from tidemark.report.timelines import list_colours, processes
 Chart = dict[str, Any]
 
 POINTS = 3000
+ALL_POINTS, LEAST_POINTS = 18_000, 250  # of all runs together, so that a page of many stays small
+OF_OVERVIEW = ("CPU utilisation", "Major faults")
 DASH: dict[Dash, list[int]] = {"-": [], "--": [6, 4], ":": [2, 3], "-.": [6, 3, 2, 3]}
 
 
@@ -34,11 +38,20 @@ def number(value: float) -> float | int | None:
     return int(short) if short.is_integer() else short
 
 
-def plain(columns: Columns, names: Iterable[str]) -> list[list[Any]]:
+def limit(runs: int) -> int:
+    """How many points a chart draws of each of so many runs."""
+    return min(POINTS, max(ALL_POINTS // max(runs, 1), LEAST_POINTS))
+
+
+def plain(columns: Columns, names: Iterable[str], points: int = POINTS) -> list[list[Any]]:
     """Time and the named columns, thinned, as lists. Time keeps its microseconds."""
-    thinned = quantities.thinned({name: columns[name] for name in ("time_s", *names)}, POINTS)
-    values = [[number(value) for value in thinned[name]] for name in thinned if name != "time_s"]
-    return [[round(float(t), 6) for t in thinned["time_s"]], *values]
+    return listed(quantities.thinned({name: columns[name] for name in ("time_s", *names)}, points))
+
+
+def listed(columns: Columns) -> list[list[Any]]:
+    """Columns as lists; the first is time."""
+    time, *values = columns.values()
+    return [[round(float(t), 6) for t in time], *([number(value) for value in one] for one in values)]
 
 
 def series(label: str, look: Look, shown: bool = True, stepped: bool = False) -> Chart:
@@ -46,10 +59,27 @@ def series(label: str, look: Look, shown: bool = True, stepped: bool = False) ->
     return {"label": label, "colour": look.colour, "dash": DASH[look.dash], "shown": shown, "stepped": stepped}
 
 
-def chart(group: str, title: str, unit: str, lines: list[Chart], runs: Sequence[Run], **rest: object) -> Chart:
+def chart(group: str, title: str, unit: str, lines: list[Chart], runs: Sequence[Run], **rest: Any) -> Chart:
     """One chart, with the events of its runs as marks. `rest` has its blocks or its choices."""
     marks = [[at, text] for run in runs for at, text in quantities.marks(run.data)]
-    return {"group": group, "title": title, "unit": unit, "series": lines, "marks": marks, **rest}
+    spells = [list(spell) for run in runs for spell in run.spells] if len(runs) == 1 else []
+    end = max((run.data.samples[-1]["t_us"] / 1e6 for run in runs), default=1.0)
+    made = {"group": group, "title": title, "unit": unit, "series": lines, "marks": marks, "spells": spells, "end": end}
+    return made | {"said": said(lines, unit, rest.get("blocks", []))} | rest
+
+
+def said(lines: Sequence[Chart], unit: str, blocks: Sequence[Sequence[Sequence[Any]]]) -> str:
+    """Each line in words: where it begins and ends, its least and its greatest."""
+    columns = [column for block in blocks for column in block[1:]]
+    told = []
+    for line, column in zip(lines, columns):
+        values = [value for value in column if value is not None]
+        if values:
+            told.append(
+                f"{line['label'] or 'value'}: first {values[0]:,}, last {values[-1]:,}, "
+                f"least {min(values):,}, greatest {max(values):,} {unit}".rstrip()
+            )
+    return "; ".join(told)
 
 
 def titles(plot: Plot) -> list[str]:
@@ -60,31 +90,35 @@ def titles(plot: Plot) -> list[str]:
 def shared(plot: Plot, title: str, runs: Sequence[Run]) -> Chart | None:
     """The chart of the lines with that title, all runs in it; None when no run has them."""
     shown = [line for line in plot.lines if line.chart == title]
-    lines, blocks = [], []
+    lines, blocks, tops = [], [], []
     for run, look in zip(runs, looks([run.policy for run in runs])):
         columns = plot.columns(run.data)
         if columns is None:
             continue
-        blocks.append(plain(columns, [line.column for line in shown]))
+        blocks.append(plain(columns, [line.column for line in shown], limit(len(runs))))
+        tops += [quantities.robust_top(columns["time_s"], columns[line.column]) for line in shown]
         for at, line in enumerate(shown):
             dash: Dash = look.dash if at == 0 else ":"
             label = ", ".join(filter(None, (run.label if len(runs) > 1 or not line.part else "", line.part)))
             lines.append(series(label, Look(look.colour, dash), stepped=line.of_interval))
-    return chart("all", title, shown[0].shown_unit, lines, runs, blocks=blocks) if blocks else None
+    if not blocks:
+        return None
+    top = ending(shown[0].shown_unit, tops)
+    return chart("all", title, shown[0].shown_unit, lines, runs, blocks=blocks, **top)
+
+
+def ending(unit: str, tops: Sequence[tuple[float, float]]) -> Chart:
+    """Where the y axis ends: a share at 100 %, else so that one short interval does not flatten the rest."""
+    if unit == "%":
+        return {"top": 100}
+    limit, greatest = max(end for end, _ in tops), max(most for _, most in tops)
+    return {"top": number(limit), "most": number(greatest)} if greatest > limit else {}
 
 
 def cycled(nr: int) -> list[Look]:
     """`nr` looks that have nothing to do with policies."""
     cycle = [Look(colour, dash) for dash in DASH for colour in list_colours()]
     return [cycle[at % len(cycle)] for at in range(nr)]
-
-
-def resident(run: Run, group: str) -> Chart | None:
-    """The resident sets of all processes of a run; None when it has none."""
-    found = processes(run)
-    lines = [series(f"{comm} {pid}", look) for (pid, comm), look in zip(found, cycled(len(found)))]
-    blocks = [plain(columns, ["rss"]) for columns in found.values()]
-    return chart(group, RESIDENT_SETS.chart, "pages", lines, [run], blocks=blocks) if blocks else None
 
 
 def one_process(run: Run, group: str) -> Chart | None:
@@ -114,29 +148,58 @@ def zones(run: Run, group: str) -> list[Chart]:
     return charts
 
 
-def lists(run: Run, group: str) -> Chart | None:
-    """What the policy shows of its lists; None when it shows nothing."""
+def lists(run: Run, group: str) -> list[Chart]:
+    """What the policy shows of its lists: how long they are, and what it has counted."""
     columns = quantities.lists(run.data)
-    names = [name for name in columns if name != "time_s"]
-    lines = [series(name, look) for name, look in zip(names, cycled(len(names)))]
-    return chart(group, LISTS.chart, "", lines, [run], blocks=[plain(columns, names)]) if names else None
+    kinds = zip((LISTS.chart, f"{LISTS.chart}: counted since boot"), quantities.list_kinds(columns))
+    return [
+        chart(group, title, "", [series(name, look) for name, look in zip(names, cycled(len(names)))], [run],
+              blocks=[plain(columns, names)])
+        for title, names in kinds if names
+    ]  # fmt: skip
 
 
-def of_all(runs: Sequence[Run]) -> list[Chart]:
-    """The charts in which all runs with samples share the axes."""
+def of_overview(run: Run, group: str, runs: int) -> list[Chart]:
+    """The first picture of a run as charts, one under the other."""
+    table = overview.columns(run)
+    shown, names = overview.thin(table, limit(runs)), overview.stack(table)
+    time = {"time_s": shown["time_s"]}
+    black = series("utilisation", Look(BLACK), stepped=True)
+    works = [black | {"label": UTILISATION.title}]
+    blocks = [listed(dict(zip("tu", overview.of_intervals(run, shown, "utilisation_percent"))))]
+    first = chart(group, "The processor works", "%", works, [run], blocks=blocks, top=100)
+    areas = [series(name, look) for name, look in overview.looks(names).items()]
+    areas += [series("wanted", Look(BLACK, "--")), series("frames there are", Look(BLACK))]
+    there = np.full(len(shown["time_s"]), overview.frames_mib(run) or np.nan)
+    columns = time | {name: shown[name] for name in names} | {"wanted": shown["wanted_mib"], "frames": there}
+    turns = [[at, kind, text] for at, kind, text in quantities.turns(run.data)]
+    blocks = [listed(columns)]
+    second = chart(group, "Memory by process", "MiB", areas, [run], blocks=blocks, stack=len(names), turns=turns)
+    top = ending("per s", [quantities.robust_top(table["time_s"], table["major_faults_per_s"])])
+    blocks = [listed(dict(zip("tf", overview.of_intervals(run, shown, "major_faults_per_s"))))]
+    third = chart(group, "Major faults", "per s", [black | {"label": "major faults"}], [run], blocks=blocks, **top)
+    return [first, second | {"tall": True}, third]
+
+
+def of_plot(plot: Plot, runs: Sequence[Run]) -> list[Chart]:
+    """The charts of one plot, in which all runs with samples share the axes; of a single run those that its overview
+    has are left out."""
     sampled = [run for run in runs if run.sampled]
-    every = [(plot, title) for plot in PLOTS for title in titles(plot) if sampled]
-    return [chart for plot, title in every if (chart := shared(plot, title, sampled))]
+    wanted = [title for title in titles(plot) if len(runs) > 1 or title not in OF_OVERVIEW]
+    return [made for title in wanted if sampled and (made := shared(plot, title, sampled))]
 
 
-def of_one(run: Run, group: str) -> list[Chart]:
-    """The charts of one run."""
-    if not run.sampled:
-        return []
-    found = [one_process(run, group), resident(run, group), *zones(run, group), lists(run, group)]
-    return [chart for chart in found if chart]
+def of_one(run: Run, group: str) -> dict[str, list[Chart]]:
+    """The charts of one run by the name of their plot."""
+    found: dict[str, Sequence[Chart | None]] = {
+        MEMORY.name: [one_process(run, group)],
+        ZONES.name: zones(run, group),
+        LISTS.name: lists(run, group),
+    }
+    return {name: [made for made in some if made] for name, some in found.items()} if run.sampled else {}
 
 
 def thinned_runs(runs: Iterable[Run]) -> Mapping[str, int]:
     """The runs with more samples than a chart draws, and how many they have."""
-    return {run.label: len(run.data.samples) for run in runs if len(run.data.samples) > POINTS}
+    some = list(runs)
+    return {run.label: len(run.data.samples) for run in some if len(run.data.samples) > limit(len(some))}

@@ -14,7 +14,20 @@ from matplotlib.ticker import MaxNLocator
 
 from tidemark.report import cells, fit
 from tidemark.report.cells import Cell, Panel
-from tidemark.report.figure import DASHES, Figure, Look, Table, canvas, colours, heading, legend, of_rows, whole_numbers
+from tidemark.report.figure import (
+    BLACK,
+    DASHES,
+    GREY,
+    Figure,
+    Look,
+    Table,
+    canvas,
+    colours,
+    heading,
+    legend,
+    of_rows,
+    whole_numbers,
+)
 from tidemark.report.plots import THRASHING, TURNAROUND
 
 PER_FIGURE = 3
@@ -98,31 +111,80 @@ def spread(values: Sequence[float]) -> str:
 
 
 def thrashing(panels: Sequence[Panel], x: str, suffix: str) -> Figure:
-    """Utilisation, user time and throughput against the number of processes or memory."""
+    """Utilisation with the part of it in user mode, and throughput, against the number of processes, memory, or any
+    parameter."""
+    works, user, throughput = THRASHING.lines
 
     def draw() -> Canvas:
-        picture, axes = canvas(len(THRASHING.lines), len(panels), sharex="col", sharey="row")
+        picture, axes = canvas(2, len(panels), 2.1, sharex="col", sharey="row")
         styles = policy_looks(panels)
         for column, panel in zip(axes.T, panels):
-            for row, shown in zip(column, THRASHING.lines):
-                for policy, line in panel.lines.items():
-                    points(row, line, shown.column, styles[policy])
+            for policy, line in panel.lines.items():
+                points(column[0], line, works.column, styles[policy])
+                column[0].plot(*cells.medians(line, user.column), color=styles[policy].colour, linestyle=":")
+                points(column[1], line, throughput.column, styles[policy])
+            ideal(column[1], panel)
+            for row in column:
+                crossing(row, panel)
             heading(column[0], panel.title.replace("{processes}", "n"), wide=len(panels) == 1)
             column[-1].set_xlabel(AXIS.get(x, x))
             scale_x(column[-1], panel, x)
-        for row, shown in zip(axes[:, 0], THRASHING.lines):
-            row.set_ylabel(shown.axis)
-            if shown.unit == "%":
-                row.set_ylim(0, 100)
-        axes[-1, 0].set_yscale("log", nonpositive="mask")
-        whole_numbers(axes[-1, 0].yaxis)
-        legend(picture, styles)
+        axes[0, 0].set(ylim=(0, 100), ylabel=works.axis)
+        axes[1, 0].set_ylabel(throughput.axis)
+        if any(
+            cell.numbers.get(throughput.column) for panel in panels for line in panel.lines.values() for _, cell in line
+        ):
+            axes[1, 0].set_yscale("log", nonpositive="mask")
+            whole_numbers(axes[1, 0].yaxis)
+        legend(picture, styles | extra(panels))
         return picture
 
     against = f"the {AXIS[x].split(',')[0]}" if x in AXIS else x
     stem = re.sub(r"\W+", "-", NAME.get(x, x))
     title, caption = (text.format(axis=against) for text in (THRASHING.title, THRASHING.caption))
     return Figure(f"{THRASHING.name}-{stem}{suffix}", title, caption, table_of(panels, x), draw)
+
+
+def extra(panels: Sequence[Panel]) -> dict[str, Look]:
+    """What is in the picture besides the policies, for the legend."""
+    bounded = any(full(panel) is not None for panel in panels)
+    ideals = any("time_over_ideal" in cell.numbers for p in panels for line in p.lines.values() for _, cell in line)
+    entries = {"user mode": Look(GREY, ":")} | ({"ideal": Look(BLACK, "-.")} if ideals else {})
+    return entries | ({"demand = memory": Look(GREY, "--")} if bounded else {})
+
+
+def full(panel: Panel) -> float | None:
+    """Where on the axis the processes want as much as there is: where a line through demand less frames crosses 0; None
+    when it does so at none of the positions, or is not known at two of them."""
+    runs = [(at, cell.numbers) for line in panel.lines.values() for at, cell in line if "demand_mib" in cell.numbers]
+    if len({at for at, _ in runs}) < 2:
+        return None
+    x, over = [at for at, _ in runs], [numbers["demand_mib"] - numbers["frames_mib"] for _, numbers in runs]
+    slope, height = np.polyfit(x, over, 1)
+    every = [at for line in panel.lines.values() for at, _ in line]
+    found = -height / slope if abs(slope) > 1e-9 else float("nan")
+    return float(found) if min(every) < found < max(every) else None
+
+
+def crossing(axes: Axes, panel: Panel) -> None:
+    """A line where demand is all there is, and ticks at the positions that were measured."""
+    at = full(panel)
+    if at is not None:
+        axes.axvline(at, color=GREY, linestyle="--", linewidth=0.9)
+    measured = sorted({position for line in panel.lines.values() for position, _ in line})
+    axes.plot(measured, [0] * len(measured), "|", color=BLACK, markersize=5, transform=axes.get_xaxis_transform(),
+              clip_on=False)  # fmt: skip
+
+
+def ideal(axes: Axes, panel: Panel) -> None:
+    """The throughput with so much memory that nothing has to go, where the sweep has such runs."""
+    runs = {
+        at: cell.numbers["throughput_per_s"] * cell.numbers["time_over_ideal"]
+        for line in panel.lines.values()
+        for at, cell in line
+        if {"throughput_per_s", "time_over_ideal"} <= cell.numbers.keys()
+    }
+    axes.plot(sorted(runs), [runs[at] for at in sorted(runs)], color=BLACK, linestyle="-.", linewidth=0.9)
 
 
 def scale_x(axes: Axes, panel: Panel, x: str) -> None:
@@ -160,7 +222,7 @@ def interval(f: fit.Fit) -> str:
 
 
 def fit_rows(panels: Sequence[Panel]) -> list[dict[str, Any]]:
-    """A row for each fit: k in s·MiB^p, c in s; `remark` says why a fit is missing."""
+    """A row for each fit: k in s·MiB^p, c in s; `remark` says why a fit is missing, or not drawn."""
     rows = []
     for panel in panels:
         for policy, line in panel.lines.items():
@@ -168,19 +230,22 @@ def fit_rows(panels: Sequence[Panel]) -> list[dict[str, Any]]:
             for f, kind in zip(found, ("p = 4", "p free")):
                 rows.append({"panel": panel.title, "policy": policy, "model": kind, "k": f.k, "c_s": f.c})
                 rows[-1] |= {"exponent": f.exponent, "low": f.low, "high": f.high, "sizes": f.nr, "r2": f.r2}
+                rows[-1] |= {"remark": f"not drawn: {f.empty}" if f.empty else ""}
             if remark:
                 rows.append({"panel": panel.title, "policy": policy, "model": "p free", "remark": remark})
     return rows
 
 
 def draw_fits(axes: Axes, line: Sequence[tuple[float, Cell]], policy: str, look: Look) -> dict[str, Look]:
-    """The fitted curves of one policy, and their entries for the legend."""
+    """The fitted curves of one policy that say something, and their entries for the legend."""
     found, _ = fits(line)
     memory = np.linspace(line[0][0], line[-1][0], 200)
-    entries = {}
-    for f, dash, text in zip(found, (DASHES[1], DASHES[0]), ("{policy}: k/M⁴ + c", "{policy}: k/Mᵖ + c, {p}")):
+    entries = {policy: look}
+    for f, dash, text in zip(found, (DASHES[1], DASHES[0]), ("k/M⁴ + c", "k/Mᵖ + c, {p}")):
+        if f.empty:
+            continue
         axes.plot(memory, f.at(memory), color=look.colour, linestyle=dash)
-        entries[text.format(policy=policy, p=interval(f))] = Look(look.colour, dash)
+        entries[f"{policy}: {text.format(p=interval(f))}, R² {f.r2:.2f}"] = Look(look.colour, dash)
     return entries
 
 
@@ -194,6 +259,11 @@ def scale(axes: Axes, panel: Panel) -> None:
         axes.set_yscale("log", nonpositive="mask")
         axes.set_ylim(min(values) / 1.5, max(values) * 1.5)
         whole_numbers(axes.yaxis)
+
+
+def sizes(panel: Panel) -> int:
+    """At how many positions something was measured."""
+    return len({at for line in panel.lines.values() for at, _ in line})
 
 
 def turnaround(panel: Panel, suffix: str) -> Figure:
@@ -226,5 +296,6 @@ def of_cells(every: Sequence[Cell]) -> tuple[list[Figure], Table, dict[str, Tabl
         figures += [thrashing(some, x, suffix) for suffix, some in chunks(panels)]
         spreads[x] = of_rows(spread_rows(panels, x))
     with_turnaround = cells.panels([cell for cell in every if "turnaround_s" in cell.numbers], cells.MEMORY)
-    figures += [turnaround(p, "" if at == 0 else f"-{at + 1}") for at, p in enumerate(with_turnaround)]
+    enough = [panel for panel in with_turnaround if sizes(panel) > 2]
+    figures += [turnaround(p, "" if at == 0 else f"-{at + 1}") for at, p in enumerate(enough)]
     return figures, of_rows(fit_rows(with_turnaround)), spreads

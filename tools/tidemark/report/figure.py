@@ -36,6 +36,9 @@ BLUE, VERMILION, GREEN, PURPLE = "#0072b2", "#d55e00", "#009e73", "#cc79a7"
 ORANGE, SKY, YELLOW, BLACK, GREY = "#e69f00", "#56b4e9", "#b9a800", "#222222", "#8a8a8a"
 OF_POLICY = {"2q": BLUE, "ws": VERMILION, "clock": GREEN, "fifo": PURPLE}
 OTHERS = (ORANGE, SKY, YELLOW, BLACK, GREY)
+# For areas on each other: neighbours differ in lightness, too. And the ground where a machine thrashes.
+STACK = (BLUE, ORANGE, GREEN, "#f0e442", VERMILION, SKY, "#7a3e00", PURPLE, "#00429d", "#b4e1c5")
+SHADE = "#f8d9d2"
 Dash = Literal["-", "--", ":", "-."]
 DASHES: tuple[Dash, ...] = ("-", "--", ":", "-.")
 
@@ -127,6 +130,15 @@ def from_zero(*axes: Axes) -> None:
     """The y axis, which all of `axes` share, begins at 0, holds all values, and has a length even if all are 0."""
     top = max(one.dataLim.y1 for one in axes)
     axes[0].set_ylim(0, 1.05 * top if top > 0 else 1)
+
+
+def robust_from_zero(axes: Axes, top: tuple[float, float]) -> None:
+    """The y axis from 0 to `top`'s first; where that cuts off what goes up to its second, a line says so."""
+    limit, greatest = top
+    axes.set_ylim(0, limit)
+    if greatest > limit:
+        axes.annotate(f"▲ up to {greatest:,.0f}", (1, 1), xycoords="axes fraction", xytext=(0, 2),
+                      textcoords="offset points", ha="right", fontsize=6.5, color="#555555")  # fmt: skip
 
 
 def whole_numbers(axis: Axis) -> None:

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 
 REPORTED = 4.0
+LEAST_R2 = 0.8
 EXPONENTS = np.geomspace(0.05, 64, 160)
 CONFIDENCE = 0.95
 PARAMETERS = 3
@@ -41,6 +42,19 @@ class Fit:
     nr: int
     low: float | None = None
     high: float | None = None
+
+    @property
+    def empty(self) -> str:
+        """Why it says nothing about the data; nothing if it does."""
+        if self.nr < PARAMETERS:
+            return f"{self.nr} sizes are met by any such curve"
+        if self.r2 < LEAST_R2:
+            return f"R² is {self.r2:.2f} only"
+        if not EXPONENTS[1] < self.exponent < EXPONENTS[-2]:
+            return f"p is at the end of what is sought, {self.exponent:.2g}"
+        if self.c < 0:
+            return "c is negative: with much memory the command would end before it begins"
+        return ""
 
     def at(self, memory: np.ndarray) -> np.ndarray:
         """T at each M."""

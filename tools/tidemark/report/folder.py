@@ -13,13 +13,30 @@ from typing import Any
 
 from tidemark import files, summary
 from tidemark.errors import NO_SPACE, LabError
-from tidemark.report import arena, bars, charts, curves, figure, heatmap, timelines
+from tidemark.report import (
+    arena,
+    bars,
+    charts,
+    curves,
+    difference,
+    experiments,
+    figure,
+    frames,
+    heatmap,
+    overview,
+    timelines,
+)
+from tidemark.report.cells import Cell
+from tidemark.report.cells import axes as axes_of
 from tidemark.report.figure import Figure, Table, of_rows
-from tidemark.report.page import Section, Shown, page
+from tidemark.report.page import Block, Section, Shown, page
+from tidemark.report.plots import FRAMES, LISTS, MEMORY, OVERVIEW, PLOTS, RESIDENT_SETS, SPACE_TIME, UTILISATION, ZONES
 from tidemark.report.sources import Progress, Run, Sources
 from tidemark.report.text import csv_text
 
 PAGE, FIGURES = "report.html", "figures"
+# More runs than FEW: each has its sentence and its overview; more than TOGETHER are too many for one pair of axes.
+FEW, TOGETHER = 6, 8
 
 
 def file_stem(text: str) -> str:
@@ -38,7 +55,11 @@ def run_rows(runs: Sequence[Run]) -> list[dict[str, Any]]:
     rows = []
     for run in runs:
         meta, image = run.result.meta, run.result.meta.get("image", {})
-        settings = {"command" if name == "run" else name: value for name, value in meta.get("settings", {}).items()}
+        settings = {
+            "command" if name == "run" else name: value
+            for name, value in meta.get("settings", {}).items()
+            if value not in ("", None, [])
+        }
         row = {
             "run": run.label,
             "ended": run.note or "well",
@@ -107,15 +128,29 @@ class Parts:
         (self.folder / f"{name}.csv").write_text(csv_text(table))
         return [(title, table)]
 
+    def add_difference(self, every: Sequence[Cell]) -> None:
+        """What differs between two sweeps."""
+        names = list(dict.fromkeys(cell.sweep for cell in every))
+        if len(names) != 2:
+            return
+        a, b = names
+        changes = difference.of_sweeps([cell for cell in every if cell.sweep == a], [c for c in every if c.sweep == b])
+        if changes:
+            pictures = self.drawn(difference.figure(a, b, changes, "place"))
+            story = difference.sentence_of_sweeps(a, b, changes)
+            self.sections.append(Section(f"{b} against {a}", story, blocks=[Block("", figures=pictures)]))
+
     def add_sweep(self, sources: Sources) -> None:
-        """The arena, the curves and the table of the cells."""
+        """What differs, the arena, the curves and the table of the cells."""
+        self.add_difference(sources.cells)
         groups = arena.groups(sources.cells)
         for group in groups:
             self.sections.append(
                 Section(f"Arena: {group.title}", figures=self.save(heatmap.figures(group)), arena=group)
             )
         figures, fits, spreads = curves.of_cells(sources.cells)
-        section = Section("Curves", figures=self.save(figures))
+        figures += experiments.of_cells(sources.cells, not groups or bool(axes_of(sources.cells)))
+        section = Section("Curves", blocks=[Block("", figures=self.save(figures))])
         section.tables = self.table("fits", "Turnaround: T = k / M^p + c, M in MiB, T in s", fits)
         for x, spread in spreads.items():
             section.tables += self.table(f"spread-{file_stem(x)}", f"Against {x}: median (least..greatest)", spread)
@@ -127,19 +162,84 @@ class Parts:
             every.pop("run", None)
         self.sections.append(Section("Cells", common(every), tables=[("", varying(every))]))
 
+    def drawn(self, one: Figure | None) -> list[Shown]:
+        """The same of one figure that may not be there."""
+        return self.save([one]) if one else []
+
     def add_runs(self, runs: Sequence[Run]) -> None:
-        """The runs' table, what they share, and a section for each."""
+        """What happened in each run, what the runs have in common, and last the tables."""
+        if len(runs) > 1:
+            self.sections.append(self.together(runs))
+        for at, (run, stem) in enumerate(zip(runs, stems(runs))):
+            self.sections.append(self.of_run(run, stem, f"run-{at}" if len(runs) > 1 else "all", runs))
         rows = run_rows(runs)
         self.table("runs", "", of_rows(rows))
-        self.sections.append(Section("Runs", tables=[("", turned(rows))]))
-        shared = Section("Timelines", charts=charts.of_all(runs), text=about_charts(runs))
-        shared.figures = self.save([*timelines.of_all(runs), *([space] if (space := bars.of_runs(runs)) else [])])
-        self.sections.append(shared)
-        for at, (run, stem) in enumerate(zip(runs, stems(runs))):
-            section = Section(run.label, text=run.note, charts=charts.of_one(run, f"run-{at}"))
-            section.tables = self.table(f"processes-{stem}", "Processes", process_table(run))
-            section.figures = self.save(timelines.of_one(run, stem))
-            self.sections.append(section)
+        tables = [
+            table
+            for run, stem in zip(runs, stems(runs))
+            for table in self.table(f"processes-{stem}", f"Processes: {run.label}", process_table(run))
+        ]
+        self.sections.append(Section("Tables", tables=[*tables, ("Runs", turned(rows))], folded=len(runs) > 1))
+
+    def shared(self, runs: Sequence[Run]) -> list[Block]:
+        """The plots in which all runs share the axes."""
+        sampled = [run for run in runs if run.sampled]
+        blocks = []
+        for plot in PLOTS if sampled else []:
+            if plot.over_time and (len(runs) > 1 or plot is not UTILISATION):
+                pictures = self.drawn(timelines.over_time(plot, sampled))
+                shown, many = charts.of_plot(plot, sampled), len(runs) > FEW
+                blocks.append(Block(plot.question, plot.caption, shown, pictures, only_linked=many))
+        if len(sampled) > 1:
+            blocks.append(Block(RESIDENT_SETS.question, figures=self.save([timelines.overlaid(sampled)])))
+        space = bars.of_runs(runs)
+        return [*blocks, *([Block(SPACE_TIME.question, figures=self.save([space]))] if space else [])]
+
+    def together(self, runs: Sequence[Run]) -> Section:
+        """Several runs on the same axes."""
+        said = [f"{run.label}: {run.story}" for run in runs if run.sampled]
+        section = Section("All runs together", " ".join(said) if len(said) < 5 else "", about_charts(runs))
+        if len(runs) > TOGETHER:
+            section.text += f" Here are the first {TOGETHER} of {len(runs)} runs; the others follow one by one."
+        section.blocks = self.shared(runs[:TOGETHER])
+        if len(runs) == 2:
+            a, b = runs
+            section.title = f"{b.label} against {a.label}"
+            changes = difference.of_runs(a, b)
+            section.story = difference.sentence(a.label, b.label, changes)
+            pictures = self.drawn(difference.figure(a.label, b.label, changes, "quantity"))
+            section.blocks.insert(0, Block("", figures=pictures))
+        return section
+
+    def of_run(self, run: Run, stem: str, group: str, runs: Sequence[Run]) -> Section:
+        """What happened in one run, and what one asks next."""
+        few = len(runs) <= FEW
+        section = Section(run.label, run.story, run.note)
+        if run.sampled:
+            shown = charts.of_overview(run, group, len(runs))
+            pictures = self.drawn(overview.figure(run, stem)) if few else []
+            section.blocks = [Block("", OVERVIEW.caption if few else "", shown, pictures, wide=True)]
+        if few:
+            section.blocks += self.details(run, stem, group, runs)
+        else:
+            section.text += f" `tidemark report {run.result.name}` draws it alone, with all its figures and files."
+        return section
+
+    def details(self, run: Run, stem: str, group: str, runs: Sequence[Run]) -> list[Block]:
+        """What one asks next."""
+        blocks = []
+        if found := frames.read(run):
+            pictures = self.save([frames.figure(run, found, stem)])
+            image = frames.png(run, found), frames.chart(run, found)
+            blocks.append(Block(FRAMES.question, pictures[0].caption, figures=pictures, image=image))
+        if len(runs) == 1:
+            blocks += self.shared(runs)
+        of_one = charts.of_one(run, group)
+        for plot, make in ((MEMORY, timelines.memory), (ZONES, timelines.zones), (LISTS, timelines.lists)):
+            if of_one.get(plot.name):
+                pictures = self.drawn(make(run, stem))
+                blocks.append(Block(plot.question, plot.caption, of_one[plot.name], pictures))
+        return blocks
 
 
 def about_charts(runs: Sequence[Run]) -> str:

@@ -20,7 +20,7 @@ from tidemark.report.text import short
 STEPS = ("#e5f1f7", "#bfdcec", "#8cc0de", "#59a3cc", "#0072b2", "#004f7c", "#002b45")
 NOTHING = "#ffffff"
 FIRST_DARK = 4
-ROW_IN, HEADING_IN = 0.15, 1.7
+ROW_IN, HEADING_IN, LEAST_IN = 0.15, 1.7, 3.0
 NAME_CHARACTERS, COMMAND_CHARACTERS = 22, 34
 
 
@@ -65,7 +65,7 @@ def squares(axes: Axes, shown: Map, rows: Sequence[str], columns: Sequence[str])
 
 def drawn(group: Group, maps: Sequence[Map]) -> Canvas:
     """Maps side by side, with the same rows."""
-    size = WIDTH_IN * len(maps) / 2, HEADING_IN + ROW_IN * len(group.rows)
+    size = WIDTH_IN * len(maps) / 2, max(HEADING_IN + ROW_IN * len(group.rows), LEAST_IN)
     picture = Canvas(figsize=size, layout="constrained")
     axes = picture.subplots(1, len(maps), squeeze=False, sharey=True)
     for one, shown in zip(axes[0], maps):

@@ -37,13 +37,32 @@ class Shown:
 
 
 @dataclass
-class Section:
-    """A part of the page; `charts` are those of tidemark.report.charts."""
+class Block:
+    """One picture with what it answers and how to read it. Where `charts` (tidemark.report.charts) show what the
+    figures do, these are only linked, and there for a page without script, unless they are `only_linked`. `wide`:
+    charts under each other. `image`: a PNG to zoom, in the figures' place, with what the script needs to tell its
+    points."""
 
     title: str
-    text: str = ""
-    tables: list[tuple[str, Mapping[str, Sequence[Any]]]] = field(default_factory=list)
+    reading: str = ""
     charts: list[dict[str, Any]] = field(default_factory=list)
+    figures: list[Shown] = field(default_factory=list)
+    wide: bool = False
+    only_linked: bool = False
+    image: tuple[bytes, dict[str, Any]] | None = None
+
+
+@dataclass
+class Section:
+    """A part of the page: a sentence that says it all, pictures, and tables, which come last. `folded`: a reader opens
+    them."""
+
+    title: str
+    story: str = ""
+    text: str = ""
+    blocks: list[Block] = field(default_factory=list)
+    tables: list[tuple[str, Mapping[str, Sequence[Any]]]] = field(default_factory=list)
+    folded: bool = False
     figures: list[Shown] = field(default_factory=list)
     arena: Group | None = None
 
@@ -117,28 +136,84 @@ def files_html(names: Iterable[str]) -> str:
     return " ".join(f"<span class=files>{stem}: {links(stem)}</span>" for stem in stems)
 
 
+def image_html(figure: Shown) -> str:
+    """The picture itself, in words for those who do not see it."""
+    data = base64.b64encode(figure.svg).decode()
+    alt = escape(f"{figure.title}. {figure.caption}")
+    return f'<img alt="{alt}" src="data:image/svg+xml;base64,{data}">'
+
+
 def figure_html(figure: Shown) -> str:
     """A figure with its caption and the names of its files."""
-    data = base64.b64encode(figure.svg).decode()
     return (
-        f'<figure id="{escape(figure.name)}"><h3>{escape(figure.title)}</h3>'
-        f'<img alt="{escape(figure.title)}" src="data:image/svg+xml;base64,{data}">'
+        f'<figure id="{escape(figure.name)}"><h3>{escape(figure.title)}</h3>{image_html(figure)}'
         f"<figcaption>{escape(figure.caption)} {files_html([figure.name])}</figcaption></figure>"
     )
 
 
+def chart_html(chart: Mapping[str, Any], at: int) -> str:
+    """A box that the script fills; what it shows stands in it in words."""
+    title = escape(str(chart["title"]))
+    return (
+        f'<div class="chart{" tall" if chart.get("tall") else ""}" role=group aria-label="{title}" data-chart="{at}">'
+        f"<p class=said>{escape(str(chart.get('said', '')))}</p></div>"
+    )
+
+
+def block_html(block: Block, first_chart: int) -> str:
+    """One block: the question, the picture, how to read it, its files."""
+    if block.image:
+        return map_html(block, *block.image)
+    if not block.charts:
+        return "\n".join(map(figure_html, block.figures))
+    boxes = "".join(chart_html(chart, first_chart + at) for at, chart in enumerate(block.charts))
+    pictures = "" if block.only_linked else "".join(map(image_html, block.figures))
+    heading = f"<h3>{escape(block.title)}</h3>" if block.title else ""
+    return (
+        f'<div class=block>{heading}<div class="charts{" wide-charts" if block.wide else ""}">{boxes}</div>'
+        + (f"<noscript>{pictures}</noscript>" if pictures else "")
+        + f"<p class=reading>{escape(block.reading)} {files_html([one.name for one in block.figures])}</p></div>"
+    )
+
+
+def map_html(block: Block, png: bytes, about: dict[str, Any]) -> str:
+    """An image that can be zoomed: as wide as the page, and a row for each of its points."""
+    data = base64.b64encode(png).decode()
+    names = "".join(
+        f'<span><i data-colour="{escape(one["colour"])}"></i>{escape(one["name"])}</span> ' for one in about["owners"]
+    )
+    return (
+        f"<div class=block><h3>{escape(block.title)}</h3><p class=zoom><button type=button>wider</button> "
+        f"<button type=button>narrower</button> <button type=button>higher</button> <button type=button>lower</button> "
+        f'<output></output></p><div class=owners tabindex=0 role=group aria-label="{escape(block.title)}" '
+        f"data-owners='{escape(json.dumps(about))}'><img alt=\"{escape(block.reading)}\" "
+        f'src="data:image/png;base64,{data}"></div><p class=legend>{names}</p>'
+        f"<p class=reading>{escape(block.reading)} {files_html([one.name for one in block.figures])}</p></div>"
+    )
+
+
+def tables_html(section: Section) -> list[str]:
+    """The tables, folded if the section says so."""
+    tables = [table_html(title, table) for title, table in section.tables]
+    if not section.folded:
+        return tables
+    heads = [escape(title) or "Table" for title, _ in section.tables]
+    return [f"<details><summary>{head}</summary>{table}</details>" for head, table in zip(heads, tables)]
+
+
 def section_html(section: Section, anchor: str, first_chart: int) -> str:
-    """One part of the page; its charts are empty boxes that the script fills."""
-    boxes = "".join(f'<div class=chart data-chart="{first_chart + at}"></div>' for at in range(len(section.charts)))
+    """One part of the page."""
     parts = [f'<section id="{anchor}"><h2>{escape(section.title)}</h2>']
+    parts += [f"<p class=story>{escape(section.story)}</p>"] if section.story else []
     parts += [f"<p>{escape(section.text)}</p>"] if section.text else []
     if section.arena:
         parts += [maps.html(section.arena, files_html([one.name for one in section.figures]))]
         parts += [details_html("Every number, and what makes it", maps.details(section.arena), maps.ids(section.arena))]
-    parts += [table_html(title, table) for title, table in section.tables]
-    parts += [f"<div class=charts>{boxes}</div>"] if boxes else []
+    for block in section.blocks:
+        parts.append(block_html(block, first_chart))
+        first_chart += len(block.charts)
     parts += [figure_html(figure) for figure in section.figures if not section.arena]
-    return "\n".join([*parts, "</section>"])
+    return "\n".join([*parts, *tables_html(section), "</section>"])
 
 
 def page(title: str, notes: Iterable[str], sections: Sequence[Section]) -> str:
@@ -148,7 +223,7 @@ def page(title: str, notes: Iterable[str], sections: Sequence[Section]) -> str:
     for at, section in enumerate(sections):
         bodies.append(section_html(section, f"section-{at}", len(charts)))
         links.append(f'<a href="#section-{at}">{escape(section.title)}</a>')
-        charts += section.charts
+        charts += [chart for block in section.blocks for chart in block.charts]
     styles, scripts = [asset(name) for name in STYLES], [asset(name) for name in SCRIPTS]
     policy = (
         f"default-src 'none'; img-src data:; style-src {' '.join(map(csp_hash, styles))}; "

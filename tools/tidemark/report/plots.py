@@ -74,6 +74,7 @@ class Plot:
 
     name      begins the names of its files; those of one run end in the run's name
     scope     RUNS: one for all runs; RUN: one for each; SWEEP: of cells
+    question  what a reader wants to know who looks for it, over it on the page
     caption   under the picture: what is drawn
     reading   for the document: how to read it
     chart     the title of its chart on the page, if that is not the lines'
@@ -88,6 +89,7 @@ class Plot:
     lines: tuple[Line, ...] = ()
     chart: str = ""
     pictures: tuple[str, ...] = ()
+    question: str = ""
 
     @property
     def over_time(self) -> bool:
@@ -101,6 +103,31 @@ class Plot:
             return None
         return {"time_s": quantities.times(data)} | found
 
+
+OVERVIEW = Plot(
+    "overview",
+    RUN,
+    "What happened",
+    "Above, the share of the time in which the processor worked. In the middle, the resident sets of the processes on "
+    "each other, under what they want together (dashed) and the frames that there are: areas that swap places are "
+    "processes that take pages from each other; light grey has no process mapped (read ahead, files, on its way out, "
+    "the kernel's). Below, the faults that this costs. ▼ a process ended, ◀ one was held "
+    "back, ▶ one admitted. Coloured ground: thrashing.",
+    """The first picture of every run: did the processor work, who had the memory, and what did that cost?
+    *wanted* far over *frames there are*, a processor near 0 % and faults that do not end are thrashing; it ends
+    where processes end (▼) or are held back (◀). A wanted line under the frames: memory sufficed, and whatever is
+    slow has another reason. Pages that processes share after a fork count for each of them. At most ten processes have
+    a colour, the others are one area. Faults are cut off at one and a half times what they are in 99 % of the time,
+    when the peak is more than twice that.""",
+    (
+        Line("utilisation_percent", unit="%", formula="1 − Δ`idle_us` / Δ`t_us`"),
+        Line("major_faults_per_s", "vm.pgmajfault"),
+        Line("wanted_mib", unit="MiB", formula="Σ `procs.mad` / 256"),
+        Line("held", "held"),
+        Line("COMMAND PID", unit="MiB", formula="`procs.rss` / 256"),
+    ),
+    pictures=("overview-2q",),
+)
 
 UTILISATION = Plot(
     "utilisation",
@@ -122,6 +149,7 @@ UTILISATION = Plot(
         Line("policy_percent", "policy_us"),
     ),
     pictures=("utilisation",),
+    question="Did the processor work?",
 )
 
 FAULTS = Plot(
@@ -129,11 +157,12 @@ FAULTS = Plot(
     RUNS,
     "Fault rate",
     "Page faults per second of machine time: major ones started a read from swap, minor ones did not; refaults are "
-    "major faults on pages evicted so recently that memory could have kept them.",
+    "major faults on pages evicted so recently that memory could have kept them. Deep thrashing has few refaults.",
     """Major, minor, and refaults per second. Major faults cost a read. Minor ones are first touches, copies on write,
     and pages that a read-ahead had brought. Refaults (J. Weiner, Linux 3.15, `mm/workingset.c`) near the major
     faults mean that pages are evicted shortly before they are wanted: the memory would have sufficed for them,
-    had others been chosen, or fewer processes run.""",
+    had others been chosen, or fewer processes run. Few refaults are no good sign: processes that cycle over more
+    than twice the memory thrash without any.""",
     (
         Line("major_faults_per_s", "vm.pgmajfault", axis="major faults / s", chart="Major faults"),
         Line(
@@ -149,6 +178,7 @@ FAULTS = Plot(
         Line("pages_out_per_s", "vm.pswpout", chart="Pages read from and written to swap", part="out"),
     ),
     pictures=("faults",),
+    question="How many faults, and of which kind?",
 )
 
 PRESSURE = Plot(
@@ -156,14 +186,16 @@ PRESSURE = Plot(
     RUNS,
     "Pressure",
     "Pressure: the share of time in which some task, and in which all tasks that were not idle, stalled on memory "
-    "(Linux's PSI). Full near 100 % is thrashing.",
+    "(Linux's PSI; processes held back by admission count). Full near 100 % and pages that go in and out: thrashing.",
     """*some*: somebody waits for memory. *full*: nobody does anything else (J. Weiner, PSI, Linux 4.20). A disk can be
-    busy and *some* high while others compute; *full* near 100 % is thrashing.""",
+    busy and *some* high while others compute; *full* near 100 % with pages that are exchanged is
+    [thrashing](../guide/05-measuring.md#thrashing).""",
     (
         Line("some_percent", "psi.some_us", axis="some, %", chart="Pressure on memory", part="some"),
         Line("full_percent", "psi.full_us", axis="full, %", chart="Pressure on memory", part="full"),
     ),
     pictures=("pressure",),
+    question="How long did everybody wait for memory?",
 )
 
 TASKS = Plot(
@@ -188,6 +220,7 @@ TASKS = Plot(
         Line("reclaim_priority", "priority"),
     ),
     pictures=("tasks",),
+    question="Who could run, and what did the disk do?",
 )
 
 MEMORY = Plot(
@@ -215,6 +248,7 @@ MEMORY = Plot(
     ),
     chart="Memory of one process",
     pictures=("memory-2q", "memory-ws"),
+    question="What did each process want, have and use?",
 )
 
 RESIDENT_SETS = Plot(
@@ -225,6 +259,7 @@ RESIDENT_SETS = Plot(
     "With several runs: RSS of the same process in each of them.",
     chart="Resident sets",
     pictures=("resident-sets",),
+    question="Who had more memory in which run?",
 )
 
 ZONES = Plot(
@@ -244,17 +279,19 @@ ZONES = Plot(
     ),
     chart="Free pages of zone {zone}, logarithmic",
     pictures=("zones-2q",),
+    question="Was memory free?",
 )
 
 LISTS = Plot(
     "lists",
     RUN,
     "The policy's lists",
-    "What the policy shows of itself (/proc/vm/policy); large and small values have axes of their own, and what is "
+    "What the policy shows of itself (/proc/vm/policy): how it is now, and what never shrank, which it counts. What is "
     "always 0 is left out.",
     "What the policy says of itself, as in `/proc/vm/policy`; [policies.md](policies.md) explains the names.",
     chart="The policy's lists",
     pictures=("lists-ws",),
+    question="What did the policy keep?",
 )
 
 SPACE_TIME = Plot(
@@ -281,25 +318,28 @@ SPACE_TIME = Plot(
         Line("sleep_page_s", part="other sleep", look=Look("#c8c8c8")),
     ),
     pictures=("space-time",),
+    question="What did the processes do with the memory they held?",
 )
 
 THRASHING = Plot(
     "thrashing",
     SWEEP,
     "Thrashing curve: against {axis}",
-    "CPU utilisation, the part of it in user mode, and throughput (jobs that ended well per second of machine time) "
-    "against {axis}. Throughput has a logarithmic scale. Points are runs; lines join the medians of those that differ "
-    "in nothing but jitter or seed, bands go from the least to the greatest. A collapse as processes grow is "
-    "thrashing (P. Denning, “Thrashing: its causes and prevention”, 1968).",
+    "Above, CPU utilisation and, dotted, the part of it in user mode; below, throughput (jobs that ended well per "
+    "second of machine time, on a logarithmic scale), against {axis}. Points are runs, ticks at the bottom where was "
+    "measured; lines join the medians of those that differ in nothing but jitter or seed, bands go from the least to "
+    "the greatest. Dashed: from there on the processes want more than there is. A collapse beyond it is thrashing "
+    "(P. Denning, “Thrashing: its causes and prevention”, 1968).",
     """Against the number of processes (`thrashing-processes`), memory (`thrashing-memory`), or any parameter of the
     kernel with several numbers (`thrashing-ws-tau_ms`). Denning's curve (1968):
-    utilisation stays high while working sets fit, and then falls off a cliff. The distance between user time
-    and utilisation is the kernel's work. Throughput has a logarithmic scale, because the policies' differences
-    beyond the cliff are factors. Where the cliff is depends on the sum of the working sets; how deep it is
-    depends on the policy.""",
+    utilisation stays high while working sets fit, and then falls off a cliff. The distance to the dotted line is the
+    kernel's work. Throughput has a logarithmic scale, because the policies' differences
+    beyond the cliff are factors; with `ideal` in the plan, the line above them is that of unlimited memory. The
+    dashed line is where the sum of all demands reaches the frames that there are: the cliff is there only if the
+    processes use all that they have asked for. How deep it is depends on the policy.""",
     (
         Line("utilisation_percent", unit="%", formula="1 − idle / time, of the whole run", axis="utilisation, %"),
-        Line("user_percent", unit="%", formula="time of the listed processes in user mode / time", axis="user time, %"),
+        Line("user_percent", unit="%", formula="time of the listed processes in user mode / time"),
         Line(
             "throughput_per_s",
             unit="per s",
@@ -315,15 +355,51 @@ TURNAROUND = Plot(
     "turnaround-memory",
     SWEEP,
     "Turnaround against memory",
-    "Turnaround of the whole command against memory. Points are runs, bars go from the least to the greatest; dashed: "
+    "Turnaround of the whole command against memory. Points are runs, bars go from the least to the greatest. Fits are "
+    "drawn where they say something (R² of 0.8 at least, p inside what is sought, c not negative): dashed "
     "T = k / M⁴ + c (McMenamin 2011, equation 5.1); solid: the exponent free, with its 95 % interval, by least squares "
     "on the median at each size (variable "
     "projection; profile-likelihood interval). The scale is logarithmic where turnarounds differ more than thirtyfold.",
     """Turnaround of the whole command against memory, with two fits of T = k / M^p + c (T in seconds, M in MiB) after
     A. McMenamin, "Applying working set heuristics to the Linux kernel", 2011, equation 5.1 and Figure 5.1: p =
     4 (dashed), and p free (solid) with its 95 % interval. `fits.csv` has k, c, p, the ends of the interval, the
-    number of sizes and R².""",
+    number of sizes and R², also of fits that say nothing and are not drawn, with the reason.""",
     pictures=("turnaround-memory",),
+)
+
+BOXES = Plot(
+    "boxes",
+    SWEEP,
+    "How much runs scatter",
+    "{what}, of runs that differ in nothing but jitter or seed: the box is from the lower to the upper quartile, the "
+    "thick line the median, the whiskers go to the least and the greatest; points are the runs. What does not touch is "
+    "told apart.",
+    """Where each place of a sweep was run three times or more. Two policies, or guards, whose boxes overlap are as good
+    as each other here. With `ideal` in the plan, what is shown is the slowdown against a dedicated machine, as in the
+    bars of the TPF paper (Jiang and Zhang 2002).""",
+)
+
+HEAT = Plot(
+    "heat",
+    SWEEP,
+    "Against {x} and {y}",
+    "{what}: the median at each pair, as a number and as a colour (darker is more, on a logarithmic scale that all "
+    "policies share). × was not run, or failed.",
+    """Of a sweep with two axes, such as `tools/tidemark/plans/grid.toml`. The edge between light and dark is where the
+    processes stop to fit; it runs along demand = memory for a policy that lets everybody run.""",
+    pictures=(),
+)
+
+EFFICIENCY = Plot(
+    "efficiency",
+    SWEEP,
+    "Efficiency against the probability of a missing page",
+    "Useful time (user mode) over useful time and waits for pages, of all processes of a run, against how often a page "
+    "was missing. Dashed: 1 / (1 + m·T), after P. Denning (1968), for the least, the median and the greatest mean wait "
+    "T at a major fault among the runs.",
+    """Denning's figure: a small change in the probability of a missing page, m, is the difference between working and
+    thrashing, because a fault takes so much longer than an instruction. Points on one dashed curve had the same wait;
+    with many processes at one disk the wait is the queue, and points fall to curves further left.""",
 )
 
 ARENA = Plot(
@@ -376,7 +452,35 @@ ARENA = Plot(
     pictures=("arena",),
 )
 
+FRAMES = Plot(
+    "frames",
+    RUN,
+    "Whose memory is it?",
+    "Each frame of memory is a row, its owner at each sample a colour: a row that changes its colour was taken from "
+    "one process and given to another. Dark: read ahead and not yet anybody's, or left by a process that has ended. "
+    "The picture has to the right how many frames who lost to whom from one sample to the next.",
+    """Of a run with `tidemark run --owners`. Quiet rows: everybody keeps what he has. Rows that flicker between two
+    colours: two processes take the same frames from each other, which is what thrashing is made of; the matrix says who
+    loses to whom. What changes hands twice between two samples is not seen: `sample_ms=20 sample_percent=100` shows
+    more.""",
+    pictures=("frames-2q",),
+    question="Who took memory from whom?",
+)
+
+DIFFERENCE = Plot(
+    "difference",
+    RUNS,
+    "{b} over {a}",
+    "What the second is over the first, on a logarithmic scale: dots left of 1 (blue) are less, right of it "
+    "(vermilion) more, grey ones not told apart. Bars go as far as the runs that differ in nothing but jitter or seed "
+    "let the ratio be; single runs have none, and hold for these two only.",
+    """Of a report of two runs, or of two sweeps: what differs, as ratios. Of runs there is a row for each quantity; of
+    sweeps, a row for each place that both have, with the ratio of the times, those that differ most at the ends. A
+    claim needs a bar that does not reach 1.""",
+)
+
 # In the order of the page and of the document.
 PLOTS = [
-    UTILISATION, FAULTS, PRESSURE, TASKS, MEMORY, RESIDENT_SETS, ZONES, LISTS, SPACE_TIME, THRASHING, TURNAROUND, ARENA,
+    OVERVIEW, DIFFERENCE, FRAMES, UTILISATION, FAULTS, PRESSURE, TASKS, MEMORY, RESIDENT_SETS, ZONES, LISTS,
+    SPACE_TIME, THRASHING, TURNAROUND, HEAT, BOXES, EFFICIENCY, ARENA,
 ]  # fmt: skip

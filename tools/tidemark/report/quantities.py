@@ -120,6 +120,19 @@ def lists(data: Telemetry) -> Columns:
     return {"time_s": times(data)} | values
 
 
+def list_kinds(columns: Columns) -> tuple[list[str], list[str]]:
+    """Of what the policy shows, the names of levels and those of counters, which never shrink; what is always 0 is in
+    neither. The policy does not say which is which."""
+    peaks = {name: np.nanmax(values, initial=0) for name, values in columns.items() if name != "time_s"}
+
+    def counts(name: str) -> bool:
+        values = columns[name][~np.isnan(columns[name])]
+        return bool(len(values) > 2 and (np.diff(values) >= 0).all() and values[len(values) // 2] < values[-1])
+
+    shown = [name for name, peak in peaks.items() if peak > 0]
+    return [name for name in shown if not counts(name)], [name for name in shown if counts(name)]
+
+
 def processes(data: Telemetry, members: Sequence[str]) -> dict[tuple[int, str], Columns]:
     """Time and these members of each process but init, by (pid, last comm), in order of pid.
 
@@ -130,7 +143,9 @@ def processes(data: Telemetry, members: Sequence[str]) -> dict[tuple[int, str], 
     for sample in data.samples:
         entries: list[Any] = list(sample.get("procs", []))
         for entry in entries:
-            rows.setdefault(entry["pid"], []).append((sample["t_us"] / 1e6, *(entry[name] for name in members)))
+            rows.setdefault(entry["pid"], []).append(
+                (sample["t_us"] / 1e6, *(entry.get(name, np.nan) for name in members))
+            )
             names[entry["pid"]] = printable(entry["comm"])
     return {
         (pid, names[pid]): dict(zip(("time_s", *members), np.array(rows[pid], float).T))
@@ -168,6 +183,32 @@ def marks(data: Telemetry) -> Iterator[tuple[float, str]]:
     for event in data.events:
         if text := happened(event):
             yield event["t_us"] / 1e6, printable(text)
+
+
+def turns(data: Telemetry) -> list[tuple[float, str, str]]:
+    """Who came and went: (seconds, exit or suspended or admitted, text). How many are held back is known at samples."""
+    found = [(record["t_us"] / 1e6, "exit", printable(f"{record['comm']} {record['pid']}")) for record in data.exits]
+    before = 0
+    for sample in data.samples:
+        held = sample.get("held", 0)
+        if held != before:
+            found.append((sample["t_us"] / 1e6, "suspended" if held > before else "admitted", f"{held} held back"))
+        before = held
+    return sorted(found)
+
+
+def robust_top(time: np.ndarray, values: np.ndarray) -> tuple[float, float]:
+    """Where an axis shall end, and the greatest value: the axis leaves out what is three times as large as all but one
+    percent of the time, so that one short interval does not flatten the rest.
+    """
+    known = ~np.isnan(values)
+    if not known.any() or np.nanmax(values) <= 0:
+        return 1.0, 0.0
+    order = np.argsort(values[known])
+    lengths = np.diff(time, prepend=0.0)[known][order].cumsum()
+    usual = float(values[known][order][np.searchsorted(lengths, 0.99 * lengths[-1])])
+    greatest = float(np.nanmax(values))
+    return (1.5 * usual if 0 < 3 * usual < greatest else 1.05 * greatest), greatest
 
 
 def buckets(values: np.ndarray, k: int) -> np.ndarray:

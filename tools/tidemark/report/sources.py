@@ -11,11 +11,12 @@ import csv
 import json
 import shlex
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tidemark import parameters, qemu, results, summary, sweep
+from tidemark import parameters, qemu, results, story, summary, sweep, thrashing
 from tidemark.errors import LabError
 from tidemark.plan import IDEAL, VARIABLES
 from tidemark.report import yardstick
@@ -43,6 +44,17 @@ class Run:
         """The policy at boot, as the kernel said."""
         return str(self.data.start.get("policy", "?"))
 
+    @cached_property
+    def story(self) -> str:
+        """What happened, in a sentence; empty when nobody can tell."""
+        said = story.sentence(self.data)
+        return said + "." if said else ""
+
+    @cached_property
+    def spells(self) -> list[tuple[float, float]]:
+        """When it thrashed, in seconds."""
+        return thrashing.of(self.data) or []
+
     @property
     def sampled(self) -> bool:
         """Is there anything to draw over time?"""
@@ -55,16 +67,18 @@ class Sources:
 
     runs: list[Run] = field(default_factory=list)
     cells: list[Cell] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
 
     @property
     def notes(self) -> list[str]:
-        """One sentence for each run that did not end well; one for all cells with the same reason."""
+        """One sentence for each run that is missing, or did not end well; one for all cells with the same reason."""
         of_runs = [f"{run.label}: {run.note}" for run in self.runs if run.note]
         names: dict[str, list[str]] = {}
         for cell in self.cells:
             if cell.why:
                 names.setdefault(cell.why, []).append(cell.name)
-        return of_runs + [f"{', '.join(some[:2])}{more(some[2:])}: {why}" for why, some in names.items()]
+        missing = [f"missing: {reason}" for reason in self.refused]
+        return missing + of_runs + [f"{', '.join(some[:2])}{more(some[2:])}: {why}" for why, some in names.items()]
 
 
 def more(names: Sequence[str]) -> str:
@@ -191,7 +205,7 @@ def read_sweep(folder: Path, progress: Progress) -> list[Cell]:
             cells.append(read_cell(place, name, factors))
         else:
             cells.append(Cell(name, by_parameter(factors), {}, row.get("reason") or "it has not been run"))
-    return yardstick.measured(folder, cells)
+    return [replace(cell, sweep=folder.name) for cell in yardstick.measured(folder, cells)]
 
 
 def runs_in(folder: Path) -> list[Path]:
@@ -203,8 +217,10 @@ def runs_in(folder: Path) -> list[Path]:
 
 
 def gather(folders: Iterable[Path], progress: Progress = lambda text: None) -> Sources:
-    """Everything in `folders`, runs and sweeps in any mixture. LabError for a folder that is neither."""
-    sources, lone = Sources(), []
+    """Everything in `folders`, runs and sweeps in any mixture. LabError for a folder that is neither, and where nothing
+    can be drawn; a run that cannot be, beside others that can, is a note.
+    """
+    sources, lone, errors = Sources(), [], []
     for folder in dict.fromkeys(path.resolve() for path in folders):
         if not folder.is_dir():
             raise LabError(f"{folder} is no folder; `tidemark run` and `tidemark sweep` make them")
@@ -213,7 +229,13 @@ def gather(folders: Iterable[Path], progress: Progress = lambda text: None) -> S
             continue
         for path in runs_in(folder):
             progress(str(path))
-            lone.append(read_run(path))
+            try:
+                lone.append(read_run(path))
+            except LabError as error:
+                errors.append(error)
+    if errors and not lone and not sources.cells:
+        raise errors[0]
+    sources.refused = list(map(str, errors))
     labels = distinct([settings_of(result) for result, _, _ in lone], [result.name for result, _, _ in lone])
     sources.runs = [Run(label, *one) for label, one in zip(labels, lone)]
     return sources

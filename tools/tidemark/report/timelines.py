@@ -25,10 +25,11 @@ from tidemark.report.figure import (
     legend,
     looks,
     mark,
+    robust_from_zero,
     stacked,
     whole_numbers,
 )
-from tidemark.report.plots import LISTS, MEMORY, PLOTS, RESIDENT_SETS, ZONES, Plot
+from tidemark.report.plots import LISTS, MEMORY, RESIDENT_SETS, ZONES, Plot
 from tidemark.report.quantities import Columns
 from tidemark.report.sources import Run
 
@@ -82,7 +83,11 @@ def over_time(plot: Plot, runs: Sequence[Run]) -> Figure | None:
                 banded(row, columns["time_s"], columns[line.column], look, stepped=True)
                 mark(row, quantities.marks(run.data))
             row.set_ylabel(line.axis)
-            from_zero(row)
+            if line.shown_unit == "%":
+                row.set_ylim(0, 100)
+            else:
+                tops = [quantities.robust_top(columns["time_s"], columns[line.column]) for _, columns in found]
+                robust_from_zero(row, (max(end for end, _ in tops), max(most for _, most in tops)))
         axes[-1, 0].set_xlabel("time since boot, s")
         axes[-1, 0].set_xlim(left=0)
         legend(picture, {run.label: look for (run, _), look in zip(found, styles)}, 2)
@@ -93,13 +98,6 @@ def over_time(plot: Plot, runs: Sequence[Run]) -> Figure | None:
     table = stacked(({"run": run.label}, columns) for run, columns in found)
     caption = captioned(plot.caption, [run for run, _ in found], averaged=True)
     return Figure(plot.name, plot.title, caption, table, draw)
-
-
-def of_all(runs: Sequence[Run]) -> list[Figure]:
-    """The figures in which all runs share the axes."""
-    runs = [run for run in runs if run.sampled]
-    figures = [over_time(plot, runs) for plot in PLOTS if plot.over_time and runs]
-    return [one for one in [*figures, overlaid(runs) if len(runs) > 1 else None] if one]
 
 
 def processes(run: Run) -> dict[tuple[int, str], Columns]:
@@ -223,25 +221,25 @@ def watermarks(zone: Mapping[str, object]) -> dict[str, object]:
 def lists(run: Run, stem: str) -> Figure | None:
     """The policy's lists; None when it shows none but empty ones."""
     columns = quantities.lists(run.data)
-    peaks = {name: np.nanmax(values) for name, values in columns.items() if name != "time_s" and np.nanmax(values) > 0}
-    if not peaks:
+    levels, counted = quantities.list_kinds(columns)
+    if not levels and not counted:
         return None
-    large = [name for name, peak in peaks.items() if peak * 20 >= max(peaks.values())]
-    small = [name for name in peaks if name not in large]
 
     def draw() -> Canvas:
-        groups = [names for names in (large, small) if names]
+        groups = [(names, label) for names, label in ((levels, "now"), (counted, "since boot")) if names]
         picture, axes = canvas(len(groups), sharex=True)
-        thinned, cycle = thin(columns), dict(zip(peaks, (Look(c, d) for d in ("-", "--") for c in list_colours())))
-        for panel, names in zip(axes[:, 0], groups):
+        looks_in_turn = (Look(c, d) for d in ("-", "--") for c in list_colours())
+        thinned, cycle = thin(columns), dict(zip([*levels, *counted], looks_in_turn))
+        for panel, (names, label) in zip(axes[:, 0], groups):
             for name in names:
                 look = cycle.get(name, Look(BLACK))
                 panel.plot(thinned["time_s"], thinned[name], color=look.colour, linestyle=look.dash, linewidth=0.9)
             mark(panel, quantities.marks(run.data))
+            panel.set_ylabel(label)
             from_zero(panel)
         axes[-1, 0].set_xlabel("time since boot, s")
         axes[-1, 0].set_xlim(left=0)
-        legend(picture, {name: cycle.get(name, Look(BLACK)) for name in large + small}, 5)
+        legend(picture, {name: cycle.get(name, Look(BLACK)) for name in levels + counted}, 5)
         return picture
 
     table = stacked([({"run": run.label}, columns)])
@@ -252,10 +250,3 @@ def lists(run: Run, stem: str) -> Figure | None:
 def list_colours() -> Sequence[str]:
     """Colours of lists, which have nothing to do with policies."""
     return (*OF_POLICY.values(), *OTHERS)
-
-
-def of_one(run: Run, stem: str) -> list[Figure]:
-    """The figures of one run; `stem` ends their files' names."""
-    if not run.sampled:
-        return []
-    return [figure for make in (memory, zones, lists) if (figure := make(run, stem))]

@@ -43,8 +43,8 @@ HELP = """\
 
 [b]The lamp[/b] is the share of the last second (or interval, where that is
 longer) in which processes were stalled for memory and none productive:
-PSI full. From 10 % it is PRESSED, from 50 % THRASHING, and the first
-line turns red.
+PSI full. From 10 % it is PRESSED. THRASHING, and a red first line: for half
+of it all waited for pages, and about as many were evicted as read.
 [b]Zones[/b]: free pages, on a scale to twice the high watermark.
 [b]Bars[/b] of processes: working set █, other resident pages ▄, in swap ·
 Sizes are pages of 4 KiB; times are the machine's.
@@ -174,8 +174,8 @@ class Watch(App[int]):
                 self.moment = self.recording.moment(at)
                 self.rows = model.processes(self.moment)
                 self.redraw()
-        full = self.moment.pressure.full if self.moment and self.moment.pressure else 0
-        self.header.set_class(full >= model.THRASHING, "thrashing")
+        pressure = self.moment.pressure if self.moment else None
+        self.header.set_class(bool(pressure and pressure.thrashes), "thrashing")
         self.header.refresh()
         self.say(self.news())
 

@@ -17,10 +17,8 @@ DIM, NUMBER = "grey62", "bold"
 UTILISATION, FAULTS, FULL = "#57c785", "#4aa8ff", "#ff6b5e"
 EMPTY = "grey37"
 MARKS = {"min": "#ff6b5e", "low": "#ffb347", "high": "#57c785"}
-LAMPS = (
-    (model.THRASHING, " THRASHING ", "bold white on #c62828"),
-    (model.PRESSED, " PRESSED ", "bold black on #ffb347"),
-)
+RED = (" THRASHING ", "bold white on #c62828")
+AMBER = (" PRESSED ", "bold black on #ffb347")
 CALM = (" CALM ", "bold black on #57c785")
 BLOCKS = " ▁▂▃▄▅▆▇█"
 LABEL = 8
@@ -80,7 +78,7 @@ def top_of(values: np.ndarray) -> float:
 
 def lit(pressure: Pressure) -> tuple[str, str]:
     """The lamp's word and style."""
-    return next(((label, style) for least, label, style in LAMPS if pressure.full >= least), CALM)
+    return RED if pressure.thrashes else AMBER if pressure.full >= model.PRESSED else CALM
 
 
 def lamp(pressure: Pressure | None) -> Text:

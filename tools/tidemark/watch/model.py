@@ -10,8 +10,7 @@ number is the share of `full` in the last second of virtual time, or in the last
 
     full = Δfull_us / Δt_us   over the least number of latest intervals that make up LAMP_US.
 
-From THRASHING on the lamp is red: the machine spends more time on waiting for memory than on anything else, which is
-how P. Denning ("Thrashing: its causes and prevention", AFIPS 1968) describes the state. From PRESSED on it is amber.
+The lamp is red when that window thrashes, as tidemark.thrashing defines it; else amber from PRESSED on.
 """
 
 from __future__ import annotations
@@ -23,10 +22,11 @@ from typing import Any
 
 import numpy as np
 
+from tidemark import thrashing
 from tidemark.telemetry import TelemetryError
 
-LAMP_US = 1_000_000
-PRESSED, THRASHING = 0.1, 0.5
+LAMP_US = thrashing.WINDOW_US
+PRESSED = 0.1
 KEPT = 6000  # samples of a machine that goes on and on: ten minutes of it
 ACCOUNTS = ("user_us", "kernel_us", "ready_us", "pagewait_us", "admit_us", "sleep_us")
 EVENTS = ("exit", "policy", "violation", "oom")
@@ -36,10 +36,11 @@ NEEDED_OF_PROCESS = ("pid", "comm", "state", "mad", "rss", "wss", "swap", "majfl
 
 @dataclass(frozen=True)
 class Pressure:
-    """Shares of the time, 0 to 1, in which some task, and in which all, waited for memory."""
+    """Shares of the time, 0 to 1, in which some task, and in which all, waited for memory; and the verdict."""
 
     some: float
     full: float
+    thrashes: bool = False
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,20 @@ class Recording:
         before = self.samples[back] if back >= 0 else none
         interval = max(now["t_us"] - before["t_us"], 1)
         some, full = (max(0, now["psi"][name] - before["psi"][name]) / interval for name in ("some_us", "full_us"))
-        return Pressure(min(some, 1.0), min(full, 1.0))
+        return Pressure(min(some, 1.0), min(full, 1.0), self._thrashes(back, at))
+
+    def _thrashes(self, back: int, at: int) -> bool:
+        """Does the window of the samples from `back` on thrash? Before the first second it is not said; of a run that
+        was shorter it is, at its end."""
+        if back < 0 and (self.end is None or at < len(self.samples) - 1):
+            return False
+        points: list[dict[str, Any]] = self.samples[max(back, 0) : at + 1]
+        if back < 0:
+            points = [self.start or {"t_us": 0}, *points]
+        exits = [one for one in self.events if one["ev"] == "exit"]
+        ended = [one for one in exits if points[0]["t_us"] < one["t_us"] <= points[-1]["t_us"]]
+        window = thrashing.window(points, ended)
+        return window is not None and window.thrashes
 
     def moment(self, at: int) -> Moment:
         """The moment of sample `at`."""

@@ -1,0 +1,61 @@
+"""Figures of a sweep: what is marked on its curves, which fits are hidden, maps, boxes, and efficiency."""
+
+from __future__ import annotations
+
+import pytest
+from tidemark.report import cells, curves, experiments, figure
+from tidemark.report.cells import Cell
+
+
+def three(value: float) -> dict[str, float]:
+    """What a thrashing curve shows, all the same."""
+    return {"utilisation_percent": value, "user_percent": value, "throughput_per_s": value}
+
+
+def at(n: int, mem: int, jitter: int = 0, vm: str = "ws", **more: float) -> Cell:
+    """A cell of processes that want 4 MiB each, in `mem` MiB of which 4 are the kernel's."""
+    numbers = {"turnaround_s": 1.0 + n, "demand_mib": 4.0 * n, "frames_mib": mem - 4.0, **three(50), **more}
+    factors = {"vm": vm, "processes": str(n), "mem": f"{mem}M", "jitter": str(jitter), "workload": "w"}
+    return Cell("x", factors, numbers)
+
+
+def test_demand_that_reaches_memory_is_marked() -> None:
+    [panel] = cells.panels([at(n, 16) for n in range(1, 6)], "processes")
+    assert curves.full(panel) == pytest.approx(3)
+    [panel] = cells.panels([at(n, 64) for n in range(1, 6)], "processes")
+    assert curves.full(panel) is None
+    drawn = figure.picture(curves.thrashing([panel], "processes", "")).axes[0]
+    assert all(line.get_linestyle() != "--" for line in drawn.lines)
+
+
+def test_ideal_is_the_throughput_without_want() -> None:
+    [panel] = cells.panels([at(n, 16, time_over_ideal=5.0) for n in (1, 2)], "processes")
+    lines = figure.picture(curves.thrashing([panel], "processes", "")).axes[1].lines
+    [ideal] = [list(line.get_ydata()) for line in lines if line.get_linestyle() == "-."]
+    assert ideal == [250, 250]
+
+
+def test_fit_that_says_nothing_is_hidden_and_its_reason_is_in_the_table() -> None:
+    steps = {16: 90.0, 18: 90.0, 20: 90.0, 22: 2.0, 24: 2.0, 28: 2.0}
+    every = [Cell("x", {"vm": "ws", "mem": f"{mem}M"}, {"turnaround_s": s}) for mem, s in steps.items()]
+    figures, fits, _ = curves.of_cells(every)
+    [drawn] = [one for one in figures if one.name == "turnaround-memory"]
+    assert len(figure.picture(drawn).axes[0].lines) == 1 + sum(not remark for remark in fits["remark"])
+    assert any("not drawn" in remark for remark in fits["remark"])
+
+
+def test_two_axes_make_a_map_with_holes() -> None:
+    every = [at(n, mem, j) for n in (1, 2, 3) for mem in (16, 24) for j in (0, 1, 2) if (n, mem) != (3, 24)]
+    by_name = {one.name: one for one in experiments.of_cells(every, curves=True)}
+    heat = by_name["heat-processes-mem"]
+    assert heat.table["runs"] == [3] * 5 and heat.table["turnaround_s"] == [2, 2, 3, 3, 4]
+    texts = [text.get_text() for text in figure.picture(heat).axes[0].texts]
+    assert sorted(texts) == ["2.00", "2.00", "3.00", "3.00", "4.00", "×"]
+    assert len(figure.picture(by_name["boxes"]).axes[0].get_yticks()) == 5 and "efficiency" not in by_name
+
+
+def test_boxes_need_repetitions_and_efficiency_faults() -> None:
+    every = [at(n, 16, major_faults=1000, user_s=0.5, pagewait_s=1.5) for n in (1, 2)]
+    [drawn] = experiments.of_cells(every, curves=True)
+    assert drawn.name == "efficiency" and drawn.table["efficiency_percent"] == [25, 25]
+    assert drawn.table["missing_per_million"] == [2, 2] and drawn.table["wait_ms"] == [1.5, 1.5]

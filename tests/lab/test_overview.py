@@ -1,0 +1,60 @@
+"""The first picture of a run: whatever a machine does, as well as it goes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tidemark import results
+from tidemark.report import figure, overview, quantities, sources
+from tidemark.telemetry import Telemetry
+
+
+def sample(t_us: int, idle_us: int, **more: object) -> dict:
+    """A sample with what the overview looks at."""
+    return {"ev": "sample", "t_us": t_us, "idle_us": idle_us, "vm": {"pgmajfault": 0}, "procs": [], **more}
+
+
+def stream(*samples: dict, **rest: list[dict]) -> Telemetry:
+    """Telemetry that starts at 1 s."""
+    return Telemetry({"ev": "start", "t_us": 1_000_000, "policy": "ws", "zones": []}, list(samples), **rest)
+
+
+def of_many(count: int) -> list[dict]:
+    """Processes that want as much, each more than the one before."""
+    return [{"pid": pid, "comm": "x", "mad": 10 * pid, "rss": pid} for pid in range(2, count + 2)]
+
+
+@pytest.mark.parametrize("count", [0, 1, 100])
+def test_overview_of_no_process_one_and_a_hundred(count: int) -> None:
+    samples = [sample(2_000_000 + at, at, procs=of_many(count), free=[0]) for at in (0, 500_000)]
+    data = stream(*samples)
+    run = sources.Run("x", results.Result(Path("x"), {}), data)
+    drawn = overview.figure(run, "x")
+    names = [name for name in overview.stack(overview.columns(run)) if name != overview.UNMAPPED]
+    assert len(names) == min(count, len(figure.STACK) + 1)
+    assert sum(drawn.table[name][0] for name in names) == pytest.approx(sum(range(2, count + 2)) / 256)
+    assert len(figure.picture(drawn).axes) == 3 and run.story.startswith("Nobody can say")
+
+
+def test_short_interval_does_not_flatten_a_picture() -> None:
+    time = np.array([1.0, 2.0, 3.0, 3.001, 4.0])
+    assert quantities.robust_top(time, np.array([10.0, 12.0, 11.0, 5000.0, 9.0])) == (18, 5000)
+    assert quantities.robust_top(time, np.array([10.0, 12.0, 11.0, 20.0, 9.0])) == (21, 20)
+    assert quantities.robust_top(time, np.full(5, np.nan)) == (1, 0)
+
+
+def test_who_came_and_went_is_marked() -> None:
+    samples = [sample(at * 1_000_000, 0, held=held) for at, held in ((2, 0), (3, 2), (4, 2), (5, 1))]
+    data = stream(*samples, exits=[{"pid": 7, "comm": "x", "t_us": 4_500_000}])
+    assert quantities.turns(data) == [
+        (3.0, "suspended", "2 held back"),
+        (4.5, "exit", "x 7"),
+        (5.0, "admitted", "1 held back"),
+    ]
+
+
+def test_what_a_policy_counts_is_apart_from_what_it_has() -> None:
+    samples = [sample(at, 0, lists={"list": 9 - at, "none": 0, "turned": at}) for at in (1, 2, 3)]
+    assert quantities.list_kinds(quantities.lists(stream(*samples))) == (["list"], ["turned"])

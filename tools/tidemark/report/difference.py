@@ -1,0 +1,183 @@
+"""What differs between two runs, or two sweeps: in words, and as one picture of ratios.
+
+A ratio is that of the medians of B and A, with the band from the least of B over the greatest of A to the reverse. Two
+places whose bands overlap are not told apart. Single runs have no band: what they say holds for these two runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from matplotlib.figure import Figure as Canvas
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+from tidemark import summary
+from tidemark.report.arena import number
+from tidemark.report.cells import REPETITION, Cell
+from tidemark.report.figure import BLUE, GREY, VERMILION, WIDTH_IN, Figure, of_rows
+from tidemark.report.plots import DIFFERENCE
+from tidemark.report.sources import Run
+from tidemark.report.text import short
+
+FAR = 30  # from so many times on, ticks at decades suffice
+SAME = 1.02  # ratios nearer to 1 than that are the same
+MOST_ROWS, ROW_IN, NAME = 40, 0.2, 60
+QUANTITIES = {
+    "turnaround_s": ("time", "s"),
+    "mean_turnaround_s": ("mean time of a job", "s"),
+    "thrashing_s": ("thrashing", "s"),
+    "utilisation_percent": ("the processor worked", "%"),
+    "major_faults": ("major faults", ""),
+    "pages_in": ("pages read from swap", ""),
+    "pages_out": ("pages written to swap", ""),
+    "admission_waits": ("waits for admission", ""),
+}
+NOT_A_PLACE = {"run", "timeout", "exact", "cmdline", *REPETITION}
+
+
+@dataclass(frozen=True)
+class Change:
+    """One quantity, or one place of two sweeps: its values in A and in B."""
+
+    name: str
+    a: tuple[float, ...]
+    b: tuple[float, ...]
+    unit: str = ""
+
+    @property
+    def ratio(self) -> float | None:
+        """B over A; None where one is 0."""
+        before, after = median(self.a), median(self.b)
+        return after / before if before > 0 and after > 0 else None
+
+    @property
+    def band(self) -> tuple[float, float] | None:
+        """From the least to the greatest that the ratio can be."""
+        if self.ratio is None or min(self.a) <= 0:
+            return None
+        return min(self.b) / max(self.a), max(self.b) / min(self.a)
+
+    @property
+    def same(self) -> bool:
+        """Are they not told apart?"""
+        if self.band is None or self.ratio is None:
+            return median(self.a) == median(self.b)
+        low, high = self.band
+        return low <= SAME and high >= 1 / SAME
+
+    @property
+    def told(self) -> str:
+        """`time 1.64 s against 358 s (1/218)`."""
+        middles = " against ".join(f"{number(median(values))} {self.unit}".strip() for values in (self.b, self.a))
+        return f"{self.name} {middles}" + (f" ({times(self.ratio)})" if self.ratio else "")
+
+
+def times(ratio: float) -> str:
+    """A ratio as one says it: ×2.3 or 1/4.5."""
+    return f"×{ratio:.3g}" if ratio >= 1 else f"1/{1 / ratio:.3g}"
+
+
+def of_runs(a: Run, b: Run) -> list[Change]:
+    """The quantities that both runs have."""
+    before, after = summary.measured(a.data), summary.measured(b.data)
+    both = [name for name in QUANTITIES if name in before and name in after and (before[name] or after[name])]
+    return [
+        Change(QUANTITIES[name][0], (float(before[name]),), (float(after[name]),), QUANTITIES[name][1]) for name in both
+    ]
+
+
+def sentence(a: str, b: str, changes: Sequence[Change]) -> str:
+    """What differs, the quantities in their order; and what does not."""
+    differ = [change.told for change in changes if not change.same]
+    same = [change.name for change in changes if change.same]
+    parts = [f"{b} against {a}: {'; '.join(differ)}."] if differ else [f"{b} and {a} are told apart by nothing here."]
+    return " ".join([*parts, f"The same: {'; '.join(same)}." if differ and same else ""]).strip()
+
+
+def common(a: Sequence[Cell], b: Sequence[Cell]) -> list[str]:
+    """The settings that make a place: those of which both sweeps have some of the same values."""
+    names = dict.fromkeys(name for cell in (*a, *b) for name in cell.factors if name not in NOT_A_PLACE)
+    values = {name: [{cell.factors.get(name) for cell in some} for some in (a, b)] for name in names}
+    return [name for name, (one, two) in values.items() if one & two]
+
+
+def places(cells: Sequence[Cell], names: Sequence[str], quantity: str) -> Mapping[tuple[str, ...], list[float]]:
+    """The values of a quantity at each place."""
+    found: dict[tuple[str, ...], list[float]] = {}
+    for cell in cells:
+        if quantity in cell.numbers:
+            found.setdefault(tuple(cell.factors.get(name, "") for name in names), []).append(cell.numbers[quantity])
+    return found
+
+
+def of_sweeps(a: Sequence[Cell], b: Sequence[Cell], quantity: str = "turnaround_s") -> list[Change]:
+    """The places that both sweeps have, those that differ most first."""
+    names = common(a, b)
+    before, after = places(a, names, quantity), places(b, names, quantity)
+    shown = [at for at, name in enumerate(names) if len({key[at] for key in before}) > 1] or [0]
+    both = [key for key in before if key in after]
+    changes = [Change(", ".join(key[at] for at in shown), tuple(before[key]), tuple(after[key])) for key in both]
+    return sorted(changes, key=lambda change: change.ratio or 1)
+
+
+def sentence_of_sweeps(a: str, b: str, changes: Sequence[Change]) -> str:
+    """At how many places one is quicker, and by how much at most."""
+    quicker = [change for change in changes if not change.same and (change.ratio or 1) < 1]
+    slower = [change for change in changes if not change.same and (change.ratio or 1) > 1]
+    level = len(changes) - len(quicker) - len(slower)
+    parts = [f"{b} against {a}, at {len(changes)} places that both have: quicker at {len(quicker)}"]
+    if quicker:
+        parts[-1] += f" (at most {times(quicker[0].ratio or 1)} of the time: {quicker[0].name})"
+    parts.append(f"slower at {len(slower)}")
+    if slower:
+        parts[-1] += f" (at most {times(slower[-1].ratio or 1)}: {slower[-1].name})"
+    return ", ".join(parts) + f", not told apart at {level}."
+
+
+def far(change: Change) -> float:
+    """How many times, in one direction or the other."""
+    ratio = change.ratio or 1.0
+    return max(ratio, 1 / ratio)
+
+
+def figure(a: str, b: str, changes: Sequence[Change], what: str) -> Figure | None:
+    """Ratios as dots with their bands; None when there are none."""
+    drawn = [change for change in changes if change.ratio]
+    if not drawn:
+        return None
+    rows = [
+        {what: change.name, "a": median(change.a), "b": median(change.b), "b_over_a": change.ratio}
+        | {"least": change.band[0] if change.band else None, "greatest": change.band[1] if change.band else None}
+        for change in changes
+    ]
+    some = drawn if len(drawn) <= MOST_ROWS else [*drawn[: MOST_ROWS // 2], *drawn[-MOST_ROWS // 2 :]]
+    left_out = f" Drawn are the {MOST_ROWS} that differ most." if len(some) < len(drawn) else ""
+    title = DIFFERENCE.title.format(a=a, b=b)
+    return Figure(DIFFERENCE.name, title, DIFFERENCE.caption + left_out, of_rows(rows), lambda: draw(a, b, some))
+
+
+def draw(a: str, b: str, changes: Sequence[Change]) -> Canvas:
+    """The picture."""
+    picture = Canvas(figsize=(WIDTH_IN, 0.9 + ROW_IN * len(changes)), layout="constrained")
+    axes = picture.subplots()
+    axes.axvline(1, color=GREY, linewidth=1)
+    for at, change in enumerate(changes):
+        ratio = change.ratio or 1
+        colour = GREY if change.same else BLUE if ratio < 1 else VERMILION
+        low, high = change.band or (ratio, ratio)
+        axes.plot([1, ratio], [at, at], color=colour, linewidth=1, alpha=0.4)
+        axes.plot([low, high], [at, at], color=colour, linewidth=3, alpha=0.6)
+        axes.plot([ratio], [at], "o", color=colour, markersize=5)
+        axes.annotate(times(ratio), (high if ratio >= 1 else low, at), xytext=(7 if ratio >= 1 else -7, 0), va="center",
+                      textcoords="offset points", ha="left" if ratio >= 1 else "right", fontsize=7)  # fmt: skip
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1,) if max(far(c) for c in changes) > FAR else (1, 2, 5)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: times(value)))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.margins(x=0.15)
+    axes.set_yticks(range(len(changes)), [short(change.name, NAME) for change in changes])
+    axes.set_ylim(len(changes) - 0.4, -0.6)
+    axes.set_xlabel(short(f"{b} over {a}: left of 1 is less, right of it more", 90))
+    return picture

@@ -1,0 +1,215 @@
+"""Figures of a sweep beside its curves: box plots, heat maps over two axes, and efficiency after Denning.
+
+boxes       how runs that differ in nothing but jitter or seed scatter, a box for each place
+heat        two axes with numbers: a square for each pair, the median as a colour and a number
+efficiency  useful time against the probability that a page is missing, with Denning's curves
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Canvas
+
+from tidemark.plan import IDEAL
+from tidemark.report import cells
+from tidemark.report.arena import number
+from tidemark.report.cells import MEMORY, NO_AXIS, POLICY, Cell
+from tidemark.report.figure import (
+    BLACK,
+    GREY,
+    WIDTH_IN,
+    Figure,
+    Look,
+    canvas,
+    colours,
+    heading,
+    legend,
+    of_rows,
+    whole_numbers,
+)
+from tidemark.report.plots import BOXES, EFFICIENCY, HEAT
+from tidemark.report.text import short
+
+MOST_BOXES, LEAST_RUNS, MOST_SQUARES = 48, 3, 12
+FOLLOWS = {"run", "timeout", "exact", "cmdline", IDEAL}
+
+
+def usable(every: Sequence[Cell]) -> list[Cell]:
+    """Those with numbers, without the ideal ones."""
+    return [cell for cell in every if cell.numbers and IDEAL not in cell.factors]
+
+
+def names(some: Sequence[Cell]) -> list[str]:
+    """The settings in which the cells differ, but for what tells repetitions apart; the policy last."""
+    every = dict.fromkeys(name for cell in some for name in cell.factors)
+    differ = [name for name in every if len({cell.factors.get(name, "") for cell in some}) > 1]
+    out = FOLLOWS | set(cells.REPETITION) if any("workload" in c.factors for c in some) else set(cells.REPETITION)
+    return sorted((name for name in differ if name not in out), key=lambda name: name == POLICY)
+
+
+def quantity(some: Sequence[Cell]) -> tuple[str, str]:
+    """What is compared: time over ideal where that is known of all, else turnaround; with its label."""
+    if some and all("time_over_ideal" in cell.numbers for cell in some):
+        return "time_over_ideal", "slowdown: time over ideal"
+    return "turnaround_s", "turnaround, s"
+
+
+def places(some: Sequence[Cell], of: str, settings: Sequence[str]) -> dict[tuple[str, ...], list[float]]:
+    """The values of a number by the values of these settings."""
+    found: dict[tuple[str, ...], list[float]] = {}
+    for cell in some:
+        if of in cell.numbers:
+            found.setdefault(tuple(cell.factors.get(name, "") for name in settings), []).append(cell.numbers[of])
+    return found
+
+
+def boxes(every: Sequence[Cell]) -> Figure | None:
+    """A box for each place; None where runs were not repeated often enough, or there are more than one can see."""
+    some = usable(every)
+    settings, (of, label) = names(some), quantity(some)
+    found = {key: values for key, values in places(some, of, settings).items() if len(values) >= LEAST_RUNS}
+    if not found or len(found) > MOST_BOXES:
+        return None
+    rows = [
+        dict(zip(settings, key)) | {"run": at, of: value}
+        for key, values in found.items()
+        for at, value in enumerate(values)
+    ]
+    caption = BOXES.caption.format(what=label)
+    return Figure(BOXES.name, BOXES.title, caption, of_rows(rows), lambda: draw_boxes(found, settings, label))
+
+
+def draw_boxes(found: dict[tuple[str, ...], list[float]], settings: Sequence[str], label: str) -> Canvas:
+    """The boxes, from top to bottom; those of one policy have its colour."""
+    picture = Canvas(figsize=(WIDTH_IN, 0.8 + 0.21 * len(found)), layout="constrained")
+    axes = picture.subplots()
+    at_policy = settings.index(POLICY) if POLICY in settings else None
+    chosen = colours(sorted({key[at_policy] for key in found})) if at_policy is not None else {}
+    for at, (key, values) in enumerate(found.items()):
+        colour = chosen[key[at_policy]] if at_policy is not None else GREY
+        axes.boxplot(
+            [values], positions=[at], widths=0.6, orientation="horizontal", showfliers=False, whis=(0, 100),
+            boxprops={"color": colour}, medianprops={"color": colour, "linewidth": 2},
+            whiskerprops={"color": colour}, capprops={"color": colour},
+        )  # fmt: skip
+        axes.plot(values, [at] * len(values), "o", color=colour, markersize=2.5, alpha=0.6, markeredgewidth=0)
+    axes.set_yticks(range(len(found)), [", ".join(short(one, 24) for one in key if one) or "all" for key in found])
+    axes.set_ylim(len(found) - 0.4, -0.6)
+    least, most = min(map(min, found.values())), max(map(max, found.values()))
+    if most > 20 * least > 0:
+        axes.set_xscale("log")
+        whole_numbers(axes.xaxis)
+    axes.set_xlabel(label)
+    return picture
+
+
+def heat(every: Sequence[Cell]) -> list[Figure]:
+    """A map for each pair of axes with several numbers, and each workload; a square for each policy side by side."""
+    some = usable(every)
+    found = [name for name in cells.axes(some) if name not in NO_AXIS]
+    pairs = [(x, y) for at, x in enumerate(found) for y in found[at + 1 :]]
+    figures = []
+    for x, y in pairs:
+        table = square(some, x, y)
+        if table and all(len(dict.fromkeys(row[name] for row in table)) <= MOST_SQUARES for name in (x, y)):
+            title = HEAT.title.format(x=x, y=y)
+            caption = HEAT.caption.format(what=quantity(some)[1])
+            name = f"{HEAT.name}-{x}-{y}".replace(".", "-")
+            figures.append(Figure(name, title, caption, of_rows(table), lambda t=table, p=(x, y): draw_heat(t, *p)))  # type: ignore[misc]
+    return figures
+
+
+def square(some: Sequence[Cell], x: str, y: str) -> list[dict[str, Any]]:
+    """A row for each policy and pair of positions: median, least and greatest. Empty where fewer than two pairs of each
+    axis have runs, or other settings differ."""
+    of, _ = quantity(some)
+    others = [name for name in names(some) if name not in (x, y, POLICY)]
+    if others:
+        return []
+    rows = []
+    for key, values in sorted(places(some, of, (POLICY, x, y)).items()):
+        at = [cells.position(Cell("", {name: text}, {}), name) for name, text in zip((x, y), key[1:])]
+        rows.append({"policy": key[0], x: at[0], y: at[1], of: median(values)})
+        rows[-1] |= {"least": min(values), "greatest": max(values), "runs": len(values)}
+    return rows
+
+
+def draw_heat(rows: Sequence[dict[str, Any]], x: str, y: str) -> Canvas:
+    """The maps of all policies on one scale, which is logarithmic; a pair that was not run is empty."""
+    policies = list(dict.fromkeys(row["policy"] for row in rows))
+    xs, ys = (sorted({row[name] for row in rows}) for name in (x, y))
+    of = list(rows[0])[3]
+    picture = Canvas(figsize=(WIDTH_IN, 0.9 + 0.35 * len(ys)), layout="constrained")
+    panels = picture.subplots(1, len(policies), squeeze=False, sharey=True)[0]
+    logs = np.log([max(row[of], 1e-9) for row in rows])
+    for axes, policy in zip(panels, policies):
+        values = np.full((len(ys), len(xs)), np.nan)
+        for row in rows:
+            if row["policy"] == policy:
+                values[ys.index(row[y]), xs.index(row[x])] = row[of]
+        axes.imshow(np.log(values), cmap="cividis_r", vmin=logs.min(), vmax=logs.max(), aspect="auto", origin="lower")
+        numbers_on(axes, values, (logs.min() + logs.max()) / 2)
+        axes.set_xticks(range(len(xs)), [f"{value:g}" for value in xs])
+        axes.set_yticks(range(len(ys)), [f"{value:g}" for value in ys])
+        axes.grid(visible=False)
+        axes.set_xlabel(x + (", MiB" if x == MEMORY else ""))
+        heading(axes, policy, wide=False)
+    panels[0].set_ylabel(y + (", MiB" if y == MEMORY else ""))
+    return picture
+
+
+def numbers_on(axes: Axes, values: np.ndarray, middle: float) -> None:
+    """The number of each square; a cross where there is none."""
+    for (row, column), value in np.ndenumerate(values):
+        known = not np.isnan(value)
+        ink = "white" if known and np.log(value) > middle else BLACK
+        axes.text(column, row, number(value) if known else "×", ha="center", va="center", fontsize=6.5, color=ink)
+
+
+def efficiency(every: Sequence[Cell]) -> Figure | None:
+    """Efficiency against the probability of a missing page; None when no cell has a major fault."""
+    rows = []
+    for cell in usable(every):
+        faults, user, waits = (cell.numbers.get(name, 0) for name in ("major_faults", "user_s", "pagewait_s"))
+        if faults and user:
+            rows.append({"policy": cell.factors.get(POLICY, "?"), "missing_per_million": faults / user / 1e3})
+            rows[-1] |= {"efficiency_percent": 100 * user / (user + waits), "wait_ms": waits / faults * 1e3}
+            rows[-1] |= {name: cell.factors.get(name, "") for name in names(every)}
+    if len(rows) < 2:
+        return None
+    return Figure(EFFICIENCY.name, EFFICIENCY.title, EFFICIENCY.caption, of_rows(rows), lambda: draw_efficiency(rows))
+
+
+def draw_efficiency(rows: Sequence[dict[str, Any]]) -> Canvas:
+    """The runs as points, and Denning's curve for the least, the median and the greatest wait among them."""
+    picture, axes = canvas(1, 1, 3.0)
+    panel = axes[0, 0]
+    missing = [row["missing_per_million"] for row in rows]
+    x = np.geomspace(min(missing) / 2, max(missing) * 2, 200)
+    waits = sorted(row["wait_ms"] for row in rows)
+    for wait in dict.fromkeys([waits[0], waits[len(waits) // 2], waits[-1]]):
+        panel.plot(x, 100 / (1 + x * wait), color=GREY, linewidth=0.8, linestyle="--")
+        shown = min(x, key=lambda at: abs(1 / (1 + at * wait) - 0.5))
+        panel.annotate(f"{wait:.3g} ms", (shown, 50), fontsize=7, color="#555555", xytext=(3, 3),
+                       textcoords="offset points")  # fmt: skip
+    chosen = colours(sorted({row["policy"] for row in rows}))
+    for policy, colour in chosen.items():
+        some = [row for row in rows if row["policy"] == policy]
+        at = [row["missing_per_million"] for row in some], [row["efficiency_percent"] for row in some]
+        panel.plot(*at, "o", color=colour, alpha=0.7, markeredgewidth=0)
+    panel.set(xscale="log", ylim=(0, 100), ylabel="useful time, %")
+    panel.set_xlabel("major faults in a million instructions of the programs")
+    whole_numbers(panel.xaxis)
+    legend(picture, {policy: Look(colour) for policy, colour in chosen.items()} | {"1 / (1 + m·T)": Look(GREY, "--")})
+    return picture
+
+
+def of_cells(every: Sequence[Cell], curves: bool) -> list[Figure]:
+    """All of these that the cells allow; without `curves`, as of an arena, only the boxes."""
+    shown = [*heat(every), boxes(every), efficiency(every)] if curves else [boxes(every)]
+    return [one for one in shown if one]

@@ -1,0 +1,165 @@
+"""The first picture of a run: what the processor did, who had the memory, and how many faults that cost.
+
+Three axes with the same time: utilisation, always from 0 to 100 %; the resident sets of the processes, stacked, under
+the line of the frames that there are and that of what is wanted; major faults. What happened is marked, and where the
+machine thrashed the ground is coloured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Canvas
+from matplotlib.patches import Patch
+
+from tidemark import story
+from tidemark.report import quantities
+from tidemark.report.figure import BLACK, GREY, SHADE, STACK, WIDTH_IN, Figure, Look, mark, robust_from_zero, stacked
+from tidemark.report.plots import OVERVIEW
+from tidemark.report.quantities import Columns
+from tidemark.report.sources import Run
+
+OTHERS, UNMAPPED = "others", "no process's"
+POINTS = 700
+HEADROOM, ROOM = 1.25, 0.02
+SIGNS = {"exit": ("v", BLACK), "suspended": ("<", "#d55e00"), "admitted": (">", "#009e73")}
+
+
+def owners(run: Run) -> Columns:
+    """Resident sets in MiB by process, as `thrash 5`; those for which no colour is left are one, at the end. After them
+    what is in use and no process has mapped: read ahead, of files, on its way out, or the kernel's since boot."""
+    found = quantities.processes(run.data, ["rss"])
+    times = quantities.times(run.data)
+    at = {round(float(t), 6): nr for nr, t in enumerate(times)}
+    rows = {}
+    for (pid, comm), columns in found.items():
+        row = np.zeros(len(times))
+        row[[at[round(float(t), 6)] for t in columns["time_s"]]] = columns["rss"] / story.PAGES_A_MIB
+        rows[f"{comm} {pid}"] = row
+    largest = sorted(rows, key=lambda name: -rows[name].sum())[: len(STACK)]
+    rest = [rows[name] for name in rows if name not in largest]
+    found_rows = {name: rows[name] for name in rows if name in largest} | (
+        {OTHERS: np.sum(rest, axis=0)} if rest else {}
+    )
+    free = np.array([sum(sample.get("free", ())) for sample in run.data.samples], float)
+    if not rows or not story.frames(run.data) or not free.any():
+        return found_rows
+    used = (int(run.data.start["free"]) - free) / story.PAGES_A_MIB
+    return found_rows | {UNMAPPED: np.maximum(used - np.sum(list(rows.values()), axis=0), 0)}
+
+
+def columns(run: Run) -> Columns:
+    """The table of the picture. A policy's `held` are processes held back."""
+    data = run.data
+    wanted = [sum(process["mad"] for process in sample.get("procs", ())) for sample in data.samples]
+    return {
+        "time_s": quantities.times(data),
+        "utilisation_percent": quantities.utilisation(data),
+        "major_faults_per_s": quantities.member(data, "vm.pgmajfault"),
+        "wanted_mib": np.array(wanted, float) / story.PAGES_A_MIB,
+        "held": quantities.member(data, "held"),
+    } | owners(run)
+
+
+def stack(table: Columns) -> list[str]:
+    """The columns that are resident sets."""
+    first = list(table).index("held") + 1
+    return list(table)[first:]
+
+
+def looks(names: Sequence[str]) -> dict[str, Look]:
+    """A colour for each resident set."""
+    of_rest = {OTHERS: GREY, UNMAPPED: "#d9d9d9"}
+    return {name: Look(of_rest.get(name) or STACK[at]) for at, name in enumerate(names)}
+
+
+def thin(table: Columns, limit: int) -> Columns:
+    """At most so many rows: means over groups of samples, so that what is stacked still adds up."""
+    time = table["time_s"]
+    of = {name: quantities.averaged(time, values, limit) for name, values in table.items() if name != "time_s"}
+    return {"time_s": next(iter(of.values()))["time_s"]} | {name: one["mean"] for name, one in of.items()}
+
+
+def of_intervals(run: Run, shown: Columns, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Times and values of what stands for the interval before each; the first begins with the telemetry."""
+    values = shown[name]
+    return np.append(run.data.start["t_us"] / 1e6, shown["time_s"]), np.append(values[:1], values)
+
+
+def figure(run: Run, stem: str) -> Figure | None:
+    """The overview of one run; None for one without samples."""
+    if not run.sampled:
+        return None
+    table = columns(run)
+    told = stacked([({"run": run.label}, table)])
+    return Figure(
+        f"{OVERVIEW.name}-{stem}", f"{run.label}: {run.story}", OVERVIEW.caption, told, lambda: draw(run, table)
+    )
+
+
+def draw(run: Run, table: Columns) -> Canvas:
+    """The picture."""
+    picture = Canvas(figsize=(WIDTH_IN, 5.2), layout="constrained")
+    axes = picture.subplots(3, 1, sharex=True, height_ratios=(1, 2, 1))
+    shown = thin(table, POINTS)
+    for panel, name in ((axes[0], "utilisation_percent"), (axes[2], "major_faults_per_s")):
+        panel.plot(*of_intervals(run, shown, name), color=BLACK, linewidth=0.9, drawstyle="steps-pre")
+    axes[0].set(ylim=(0, 100), ylabel="processor works, %")
+    memory(axes[1], run, shown)
+    axes[2].set(ylabel="major faults / s", xlabel="time since boot, s")
+    robust_from_zero(axes[2], quantities.robust_top(table["time_s"], table["major_faults_per_s"]))
+    axes[2].set_xlim(0, table["time_s"][-1])
+    for panel in axes:
+        for begin, end in run.spells:
+            panel.axvspan(begin, end, color=SHADE, linewidth=0, zorder=0)
+    mark(axes[0], quantities.marks(run.data))
+    signs(axes[1], run)
+    names = looks(stack(table))
+    handles = [Patch(color=look.colour, label=name) for name, look in names.items()]
+    handles += [Patch(color=SHADE, label="thrashing")] if run.spells else []
+    picture.legend(handles=handles, loc="outside upper left", ncols=6, handlelength=1.2)
+    return picture
+
+
+def memory(axes: Axes, run: Run, shown: Columns) -> None:
+    """Resident sets on each other, the frames, and what is wanted."""
+    names = stack(shown)
+    if names:
+        colours = [look.colour for look in looks(names).values()]
+        axes.stackplot(shown["time_s"], *(shown[name] for name in names), colors=colours, linewidth=0, step="post")
+    axes.plot(shown["time_s"], shown["wanted_mib"], color=BLACK, linestyle="--", linewidth=0.9, drawstyle="steps-post")
+    top = max(np.max(shown["wanted_mib"]), frames_mib(run), 0.1)
+    lines = {"wanted": shown["wanted_mib"].max(), "frames there are": frames_mib(run)}
+    if frames_mib(run):
+        axes.axhline(frames_mib(run), color=BLACK, linewidth=1.2)
+    for text, height in lines.items():
+        if height:
+            written(axes, (0.004, height / top / HEADROOM), text, ha="left", va="bottom", xytext=(0, 1), fontsize=7)
+    axes.set(ylim=(0, HEADROOM * top), ylabel="memory, MiB")
+
+
+def written(axes: Axes, at: tuple[float, float], text: str, x: str = "axes fraction", **more: Any) -> None:
+    """A word in the picture that takes no room from it."""
+    note = axes.annotate(text, at, xycoords=(x, "axes fraction"), textcoords="offset points", **more)
+    note.set_in_layout(False)
+
+
+def frames_mib(run: Run) -> float:
+    """The frames that processes can have, MiB; 0 when the telemetry does not say."""
+    return story.frames(run.data) / story.PAGES_A_MIB
+
+
+def signs(axes: Axes, run: Run) -> None:
+    """A sign at the top edge for each exit, suspension and admission, and its text where there is room for one."""
+    end, last = run.data.samples[-1]["t_us"] / 1e6, -1.0
+    for at, kind, text in quantities.turns(run.data):
+        sign, colour = SIGNS[kind]
+        axes.plot([at], [0.97], sign, color=colour, markersize=4, transform=axes.get_xaxis_transform(),
+                  clip_on=False, markeredgewidth=0)  # fmt: skip
+        if at - last > ROOM * end:
+            last = at
+            written(axes, (at, 0.94), text, "data", xytext=(0, 0), rotation=90, ha="center", va="top", fontsize=6,
+                    color=colour)  # fmt: skip
