@@ -5,7 +5,6 @@ from __future__ import annotations
 import enum
 import json
 import re
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -131,8 +130,6 @@ def curves(
     )
     with progress_bar(f"curves {trace}", quiet) as progress:
         found = analyse.analyse(reader, plan, progress)
-    if found.missing:
-        print(f"tidemark: FIFO and CLOCK are left out, the simulator cannot be built: {found.missing}", file=sys.stderr)
     told = folder.write(reader, found, place)
     if json_:
         print(json.dumps(told | {"folder": str(place)}, indent=2))

@@ -2,8 +2,7 @@
 
 The first pass gives what needs to know nothing: LRU, MIN and the working set for all sizes at once. What it learns
 (the virtual time, the pages, the knee of the working set) sets up the second: working-set sizes over time for some
-windows, and the reference map. Memory is bounded by the number of distinct pages. Then the simulator runs FIFO and
-CLOCK over the same references for some sizes.
+windows, the reference map, and FIFO and CLOCK for some sizes. Memory is bounded by the number of distinct pages.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from tidemark.curves import lifetime
 from tidemark.curves.belady import MinDistances
 from tidemark.curves.lifetime import Curve
 from tidemark.curves.lru import StackDistances
+from tidemark.curves.queues import Queues
 from tidemark.curves.refmap import MapBuilder, ReferenceMap
 from tidemark.curves.runs import Batch, Choice, Selection, Totals
-from tidemark.curves.simulated import Simulated
 from tidemark.curves.timeline import Timeline, WorkingSetSizes
 from tidemark.curves.working_set import Intervals
 from tidemark.errors import USAGE, LabError
@@ -52,9 +51,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Analysis:
-    """What came out. `curves` are by policy: ws, lru, min, fifo, clock; `end` is the virtual time of the trace;
-    `missing` says why there is no fifo and clock, if there is none.
-    """
+    """What came out. `curves` are by policy: ws, lru, min, fifo, clock; `end` is the virtual time of the trace."""
 
     plan: Plan
     totals: Totals
@@ -62,7 +59,6 @@ class Analysis:
     curves: dict[str, Curve]
     sizes: WorkingSetSizes
     map: ReferenceMap
-    missing: str = ""
 
 
 def round_theta(theta: float) -> int:
@@ -127,21 +123,21 @@ def virtual_time(reader: Reader, plan: Plan, totals: Totals) -> int:
 
 def second_pass(
     reader: Reader, plan: Plan, first: Selection, thetas: Sequence[int], end: int, progress: Progress
-) -> tuple[WorkingSetSizes, ReferenceMap, dict[str, Curve], str]:
-    """Sizes over time, the map, the curves of fifo and clock, and why there are none of these."""
+) -> tuple[WorkingSetSizes, ReferenceMap, dict[str, Curve]]:
+    """Sizes over time, the map, the curves of fifo and clock."""
     nr_pages = first.totals.pages
     sizes = Timeline(np.array(thetas), end, nr_pages)
     pages = MapBuilder(*first.pages(), end, bool(reader.files))
-    selection = Selection(plan.choice, plan.in_references, bool(reader.files))
     of_file = np.zeros(nr_pages, bool) if not reader.files else first.pages()[1] >= FILE_PAGE
-    with Simulated(some_sizes(nr_pages), of_file) as simulated:
-        _run_through(selection.batches(_blocks(reader, 1, progress)), (sizes, pages, simulated))
-        frames = simulated.sizes
-        curves = {
-            policy: Curve(policy, frames, frames.astype(np.float64), faults, end, plan.delay)
-            for policy, faults in simulated.faults().items()
-        }
-    return sizes.result(), pages.result(), curves, simulated.missing
+    queues = Queues(some_sizes(nr_pages), of_file)
+    selection = Selection(plan.choice, plan.in_references, bool(reader.files))
+    _run_through(selection.batches(_blocks(reader, 1, progress)), (sizes, pages, queues))
+    frames = queues.sizes
+    curves = {
+        policy: Curve(policy, frames, frames.astype(np.float64), faults, end, plan.delay)
+        for policy, faults in queues.faults().items()
+    }
+    return sizes.result(), pages.result(), curves
 
 
 def analyse(reader: Reader, plan: Plan, progress: Progress = lambda done, total: None) -> Analysis:
@@ -149,5 +145,5 @@ def analyse(reader: Reader, plan: Plan, progress: Progress = lambda done, total:
     first, curves = first_pass(reader, plan, progress)
     end = curves["lru"].end
     thetas = plan.thetas or default_thetas(curves["ws"])
-    sizes, pages, more, missing = second_pass(reader, plan, first, thetas, end, progress)
-    return Analysis(plan, first.totals, end, curves | more, sizes, pages, missing)
+    sizes, pages, more = second_pass(reader, plan, first, thetas, end, progress)
+    return Analysis(plan, first.totals, end, curves | more, sizes, pages)

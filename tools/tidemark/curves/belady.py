@@ -33,7 +33,7 @@ from tidemark.curves.runs import Array, Batch, grown
 from tidemark.jit import Int, compiled
 
 NEVER = -1
-DEAD = np.int32(2**31 - 1)
+DEAD, FIRST = np.int32(2**31 - 1), np.int32(1)
 ONE = np.uint64(1)
 SHIFT, MASK = np.uint64(6), np.uint64(63)
 SPARE_SLOTS = 1 << 12
@@ -101,11 +101,16 @@ def _feed(
         if last[page] == NEVER:
             capacities[0] += 1
         else:
-            place = _carry_down(tree, levels, waiting, np.uint64(last[page]))
-            if place == DEAD:
-                nr_entries += np.int32(1)
-                place = nr_entries
-            _put(tree, levels, slot - ONE, place)
+            used, now = np.uint64(last[page]), slot - ONE
+            place = tree[used]
+            if place == FIRST and used >> SHIFT == now >> SHIFT:  # the minima stay as they are
+                tree[used], tree[now] = DEAD, place
+            else:
+                place = _carry_down(tree, levels, waiting, used)
+                if place == DEAD:
+                    nr_entries += FIRST
+                    place = nr_entries
+                _put(tree, levels, now, place)
             capacities[place + 1] += 1
         capacities[1] += n - 1
         last[page] = slot
