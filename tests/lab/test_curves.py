@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import random
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from tidemark.curves import analyse, figures, folder, lifetime
 from tidemark.curves.analyse import Plan
 from tidemark.curves.runs import Batch, Choice, Selection
 from tidemark.errors import USAGE, LabError
+from tidemark.trace import FILE_PAGE
 from tidemark.trace.format import Reader, Writer
 from tidemark.trace.spaces import choose_space
 
@@ -210,27 +212,32 @@ def test_command_writes_a_folder_that_others_read(tmp_path: Path) -> None:
     assert int(rows[-1]["faults"]) == 62
 
 
-def test_fifo_and_clock_are_those_of_the_simulator(tmp_path: Path) -> None:
-    trace = phases_trace(tmp_path / "p.tmt")
+def trace_with_files(path: Path) -> Path:
+    """Random uses of 30 pages of a program's own and 30 of a file's, of all kinds, some of them several in a row."""
+    rng = np.random.default_rng(seed := random.SystemRandom().randrange(2**32))
+    print(f"seed {seed}")
+    pages = np.minimum(rng.geometric(0.06, 4000), 60) - 1
+    of_file = pages >= 30
+    pages = np.where(of_file, FILE_PAGE + pages, pages).astype(np.uint64)
+    kinds = np.where(of_file, rng.integers(0, 6, 4000), rng.integers(0, 4, 4000)).astype(np.uint8)
+    counts = rng.integers(1, 4, 4000).astype(np.uint32)
+    with Writer(path, {"source": "test"}) as writer:
+        writer.append(np.zeros(4000, np.uint16), pages, kinds, counts, np.ones(4000, np.uint32))
+        writer.close([{"space": 0, "name": "files"}], [{"store": 1}])
+    return path
+
+
+@pytest.mark.parametrize("make", [phases_trace, trace_with_files])
+def test_fifo_and_clock_are_those_of_the_simulator(make: Callable[[Path], Path], tmp_path: Path) -> None:
+    trace = make(tmp_path / "p.tmt")
     found = analyse.analyse(Reader(trace), Plan(Choice(space=0), False, 0))
     string = strings.find(str(trace), "0")
     for policy in ("fifo", "clock"):
         curve = found.curves[policy]
         assert curve.parameters[0] == 1 and curve.parameters[-1] == found.totals.pages and len(curve.faults) > 10
         program = vmsim.build(policy, fast=True)
-        assert curve.faults.tolist() == [vmsim.run(program, string, size).faults for size in curve.parameters.tolist()]
-
-
-@pytest.mark.soak
-def test_curves_do_without_a_simulator_that_cannot_be_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def no_compiler(policy: str, fast: bool) -> Path:
-        raise LabError(f"{policy}: no compiler")
-
-    trace = phases_trace(tmp_path / "p.tmt")
-    monkeypatch.setattr(vmsim, "build", no_compiler)
-    found = analyse.analyse(Reader(trace), Plan(Choice(space=0), False, 0))
-    assert sorted(found.curves) == ["lru", "min", "ws"] and "no compiler" in found.missing
-    assert "files" in folder.write(Reader(trace), found, tmp_path / "out")
+        sizes = curve.parameters.tolist()[::3]
+        assert curve.faults.tolist()[::3] == [vmsim.run(program, string, size).faults for size in sizes]
 
 
 def test_options_select_a_range_of_data_in_references(tmp_path: Path) -> None:

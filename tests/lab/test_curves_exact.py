@@ -17,11 +17,13 @@ import pytest
 from fixed import FixedSizes
 from soak import soak_but
 from tidemark.curves.belady import MinDistances
+from tidemark.curves.lanes import LANES, carry, least, lower
 from tidemark.curves.lru import StackDistances
 from tidemark.curves.refmap import MapBuilder
 from tidemark.curves.runs import Batch, Choice, Selection
 from tidemark.curves.timeline import Timeline
 from tidemark.curves.working_set import NR_BINS, Intervals, _bin, bin_ends
+from tidemark.jit import compiled
 from tidemark.trace.convert import import_file
 from tidemark.trace.format import Reader
 
@@ -146,6 +148,26 @@ def test_fixed_sizes_equal_naive_simulation(policy: str) -> None:
         assert found == [naive_fixed(policy, string, frames) for frames in sizes]
 
 
+@compiled
+def _in_lanes(numbers: np.ndarray, at: int, top: int, carried: int) -> tuple:
+    where, last, one = np.uint64(at), np.int32(top), np.int32(carried)
+    return lower(numbers, where, last, one), carry(numbers, where, last, one), least(numbers, where)
+
+
+def test_sixty_four_numbers_at_once_are_one_after_the_other() -> None:
+    rng = np.random.default_rng(fresh_seed())
+    for _ in range(300):
+        numbers = rng.integers(0, 100, 3 * LANES).astype(np.int32)
+        at, top, carried = (int(rng.integers(*bounds)) for bounds in ((0, 2 * LANES), (-1, LANES), (0, 100)))
+        expected, place, taking = numbers.copy(), carried, 0
+        for lane in range(top, -1, -1):
+            taking |= int(expected[at + lane] < place) << lane
+            expected[at + lane], place = max(expected[at + lane], place), min(expected[at + lane], place)
+        lowest = expected[at : at + LANES].min()
+        assert _in_lanes(numbers, at, top, carried) == (taking, (place, lowest), lowest)
+        assert np.array_equal(numbers, expected)
+
+
 def test_lru_and_min_survive_many_renumberings() -> None:
     """40,000 references renumber LRU's row of 32,768 slots once and MIN's 4,096 several times."""
     rng = np.random.default_rng(fresh_seed())
@@ -189,6 +211,15 @@ def test_textbook_string_with_three_frames() -> None:
     assert fed(FixedSizes("fifo", np.array([3])), given).faults().tolist() == [15]
     assert faults_by_size(fed(StackDistances(), given).depths())[2] == 12
     assert faults_by_size(fed(MinDistances(), given).capacities())[2] == 9
+
+
+def test_min_of_many_pages_equals_a_simulation() -> None:
+    """5,000 pages: the tree of minima has three levels."""
+    rng = np.random.default_rng(fresh_seed())
+    string = np.concatenate([np.arange(5000), rng.integers(0, 5000, 6000), rng.zipf(1.3, 6000) % 5000]).tolist()
+    found = faults_by_size(fed(MinDistances(), batches(string)).capacities())
+    for frames in (20, 700, 4200):
+        assert found[frames - 1] == faults_of_libcachesim("min", in_order(string).tolist(), frames)
 
 
 def test_long_runs_count_as_that_many_references() -> None:

@@ -1,6 +1,6 @@
-"""Sixteen numbers at once, in the machine's vector instructions: numba has no name for these either.
+"""64 numbers at once, in the machine's vector instructions: numba has no name for these either.
 
-Each function takes an i32 array and the place of the first of 16 neighbours in it, which must all be inside.
+Each function takes an i32 array and the place of the first of 64 neighbours in it, which must all be inside.
 """
 
 from __future__ import annotations
@@ -15,25 +15,27 @@ from numba.extending import intrinsic
 LANES = 64
 LAST = 2**31 - 1
 I32 = ir.IntType(32)
+PACK = cast(Any, cgutils.pack_array)
+TWO = cast(Any, types.UniTuple)(types.int32, 2)
 VECTOR = ir.VectorType(I32, LANES)
 MOST = ir.Constant(VECTOR, [LAST] * LANES)
 PLACES = ir.Constant(VECTOR, list(range(LANES)))
 
 
 def _vector_at(context: Any, builder: Any, kind: Any, array: Any, at: Any) -> Any:
-    """A pointer to the 16 numbers."""
+    """A pointer to the numbers."""
     data = context.make_array(kind)(context, builder, array).data
     return builder.bitcast(builder.gep(data, [at]), VECTOR.as_pointer())
 
 
 def _splat(builder: Any, number: Any) -> Any:
-    """16 times the same number."""
+    """The same number in each lane."""
     one = builder.insert_element(ir.Constant(VECTOR, ir.Undefined), number, ir.Constant(I32, 0))
     return _from(builder, one, one, [0] * LANES)
 
 
 def _from(builder: Any, first: Any, second: Any, lanes: list[int]) -> Any:
-    """A vector of these lanes; 16 is the second's first."""
+    """A vector of these lanes; LANES is the second's first."""
     return builder.shuffle_vector(first, second, ir.Constant(ir.VectorType(I32, LANES), lanes))
 
 
@@ -71,10 +73,6 @@ def _first(builder: Any, vector: Any) -> Any:
 
 def _load(builder: Any, pointer: Any) -> Any:
     return builder.load(pointer, align=4)
-
-
-def _are_int32(*given: Any) -> bool:
-    return all(isinstance(one, types.Integer) for one in given)
 
 
 @intrinsic
@@ -120,9 +118,9 @@ def _carry(typing_context: Any, array: Any, at: Any, top: Any, carried: Any) -> 
         new = builder.select(outside, old, greater)
         builder.store(new, pointer, align=4)
         leaving = _less_scalar(builder, args[3], _first(builder, least))
-        return cgutils.pack_array(builder, [leaving, _least_of(builder, new)])
+        return PACK(builder, [leaving, _least_of(builder, new)])
 
-    return types.UniTuple(types.int32, 2)(array, types.uint64, types.int32, types.int32), generate
+    return TWO(array, types.uint64, types.int32, types.int32), generate
 
 
 def _less_scalar(builder: Any, one: Any, other: Any) -> Any:
