@@ -26,12 +26,26 @@ from tidemark.trace.spaces import choose_space
 INSTRUCTION, LOAD, STORE, MODIFY = range(4)
 
 
-def test_knee_is_the_greatest_ratio_and_not_the_first_point() -> None:
-    sizes = np.arange(1.0, 6.0)
-    curve = lifetime.Curve("lru", sizes.astype(int), sizes, np.array([100, 90, 10, 9, 8]), 1000, 50)
-    assert curve.knee() == 2
-    straight = lifetime.Curve("lru", sizes.astype(int), sizes, np.array([10, 9, 9, 9, 9]), 1000, 50)
-    assert straight.knee() is None
+def curve_of(faults: Sequence[int]) -> lifetime.Curve:
+    """LRU's curve with 1, 2, ... frames, T = 1000."""
+    frames = np.arange(1, len(faults) + 1)
+    return lifetime.Curve("lru", frames, frames.astype(float), np.array(faults), 1000, 50)
+
+
+@pytest.mark.parametrize(
+    ("faults", "knees"),
+    [
+        ([100, 90, 10, 9, 8], [2]),
+        ([10, 9, 9, 9, 9], []),  # the first point is the greatest
+        ([100, 90, 80, 70, 5], []),  # the curve is cut off where it is steepest
+        ([100, 50, 33, 25, 20], []),  # a straight line
+        ([100, 90, 10, 9, 8, 8, 7, 7, 1], [2]),  # the end is steeper, but touches nothing
+        ([100, 20, 18, 17, 16, 3, 3, 3, 3], [5, 1]),
+    ],
+)
+def test_knees_are_where_a_ray_touches(faults: list[int], knees: list[int]) -> None:
+    assert curve_of(faults).knees() == knees
+    assert curve_of(faults).knee() == (knees[0] if knees else None)
 
 
 def test_localities_within_localities_have_a_knee_each() -> None:
@@ -39,7 +53,7 @@ def test_localities_within_localities_have_a_knee_each() -> None:
     frames = np.arange(1, 301)
     lifetimes = np.select([frames < 3, frames < 100, frames < 300], [3.0, 40.0 + frames / 10, 1000.0 + frames], 5000.0)
     curve = lifetime.Curve("lru", frames, frames.astype(float), (10**9 / lifetimes).astype(int), 10**9, 50)
-    assert [curve.sizes[index] for index in (curve.knee(), *curve.other_knees())] == [300.0, 3.0, 100.0]
+    assert [curve.sizes[index] for index in (curve.knee(), *curve.other_knees())] == [3.0, 100.0]
 
 
 def test_spacetime_is_denning_s_formula() -> None:
@@ -149,6 +163,13 @@ def test_knees_of_a_program_in_phases_are_at_its_locality(found: analyse.Analysi
         curve = found.curves[policy]
         assert 15 <= curve.sizes[curve.knee()] <= 24
         assert found.curves[policy].faults[-1] == 62
+    assert np.all(found.curves["vmin"].sizes <= found.curves["ws"].sizes)
+
+
+def test_miss_ratios_are_faults_for_each_reference(found: analyse.Analysis) -> None:
+    table = figures.miss_ratios(found.curves, found.totals.references).table
+    rows = [ratio for policy, ratio in zip(table["policy"], table["miss_ratio"]) if policy == "lru"]
+    assert rows == pytest.approx((found.curves["lru"].faults / 45_000).tolist())
 
 
 def test_lifetime_figure_draws_the_curves_and_their_knees(found: analyse.Analysis) -> None:

@@ -19,6 +19,7 @@ from soak import soak_but
 from tidemark.curves.belady import MinDistances
 from tidemark.curves.lanes import LANES, carry, least, lower
 from tidemark.curves.lru import StackDistances
+from tidemark.curves.pff import PageFaultFrequency
 from tidemark.curves.refmap import MapBuilder
 from tidemark.curves.runs import Batch, Choice, Selection
 from tidemark.curves.timeline import Timeline
@@ -258,6 +259,46 @@ def brute_faults(times: list[tuple[int, int]], theta: int) -> int:
     return faults
 
 
+def brute_vmin(times: list[tuple[int, int]], tau: int) -> int:
+    """Page-time of VMIN: a page is there when it is used, and until its next use if that is at most tau away."""
+    there = set()
+    for at, (now, page) in enumerate(times):
+        later = next((then for then, other in times[at + 1 :] if other == page), None)
+        until = later if later is not None and later - now <= tau else now + 1
+        there |= {(page, moment) for moment in range(now, until)}
+    return len(there)
+
+
+def brute_pff(times: list[tuple[int, int]], tau: int, end: int) -> tuple[int, float]:
+    """Faults and mean size of Chu and Opderbeck's policy."""
+    resident: set[int] = set()
+    used: set[int] = set()
+    before, faults, page_time, since = -(10**9), 0, 0, 0
+    for now, page in times:
+        if page not in resident:
+            faults += 1
+            page_time += len(resident) * (now - since)
+            resident = (resident & used if now - before > tau else resident) | {page}
+            used, before, since = set(), now, now
+        used.add(page)
+    return faults, (page_time + len(resident) * (end + 1 - since)) / end
+
+
+def test_page_fault_frequency_equals_a_simulation() -> None:
+    given, end = small_trace(fresh_seed())
+    whole = [batch._replace(counts=np.ones_like(batch.counts)) for batch in given]  # a run is one look
+    starts = [
+        (max(int(start) + int(steps > 0), 1), int(page))
+        for batch in whole
+        for page, start, steps in zip(batch.pages, batch.starts, batch.steps)
+    ]
+    given = [batch._replace(steps=np.minimum(batch.steps, 1)) for batch in whole]
+    taus = np.unique(np.geomspace(1, end, 12).astype(int))
+    found = fed(PageFaultFrequency(taus, given[-1].nr_pages), given).result(end)
+    for tau, fault, size in zip(taus.tolist(), *found, strict=True):
+        assert (fault, size) == pytest.approx(brute_pff(starts, tau, end))
+
+
 def small_trace(seed: int) -> tuple[list[Batch], int]:
     """Runs with counts and instructions, and their virtual time."""
     rng = np.random.default_rng(seed)
@@ -274,15 +315,16 @@ def test_working_set_curve_equals_brute_force(unit: str) -> None:
         given = batches(np.random.default_rng(fresh_seed()).integers(0, 15, 500).tolist())
         end = 500
     times = reference_times(given)
-    thetas, faults, sizes = fed(Intervals(), given).curve(end)
-    for theta, fault, size in list(zip(thetas, faults, sizes, strict=True))[::7]:
+    thetas, faults, sizes, least = fed(Intervals(), given).curve(end)
+    for theta, fault, size, vmin in list(zip(thetas, faults, sizes, least, strict=True))[::7]:
         assert fault == brute_faults(times, theta)
         assert size == pytest.approx(sum(brute_sizes(times, theta, end)) / end)
+        assert vmin == pytest.approx(brute_vmin(times, theta) / end)
 
 
 def test_working_set_curve_ends_where_longer_windows_change_nothing() -> None:
     given, end = small_trace(fresh_seed())
-    thetas, faults, sizes = fed(Intervals(), given).curve(end)
+    thetas, faults, sizes, _ = fed(Intervals(), given).curve(end)
     times = reference_times(given)
     assert faults[-1] == brute_faults(times, end)
     assert sizes[-1] == pytest.approx(sum(brute_sizes(times, end, end)) / end)
@@ -312,7 +354,7 @@ def test_size_over_time_and_its_distribution_equal_brute_force() -> None:
 
 def test_mean_of_the_timeline_is_the_curves_size() -> None:
     given, end = small_trace(fresh_seed())
-    thetas, _, sizes = fed(Intervals(), given).curve(end)
+    thetas, _, sizes, _ = fed(Intervals(), given).curve(end)
     found = fed(Timeline(thetas[[2, 20]], end, given[-1].nr_pages), given).result()
     steps = np.diff(found.times, prepend=0)
     assert (found.means @ steps / end) == pytest.approx(sizes[[2, 20]], rel=0.01)

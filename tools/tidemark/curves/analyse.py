@@ -1,8 +1,9 @@
 """All curves of a trace, in two passes over it.
 
-The first pass gives what needs to know nothing: LRU, MIN and the working set for all sizes at once. What it learns
-(the virtual time, the pages, the knee of the working set) sets up the second: working-set sizes over time for some
-windows, the reference map, and FIFO and CLOCK for some sizes. Memory is bounded by the number of distinct pages.
+The first pass gives what needs to know nothing: LRU, MIN, the working set and VMIN for all sizes at once. What it
+learns (the virtual time, the pages, the knee of the working set) sets up the second: working-set sizes over time for
+some windows, the reference map, FIFO and CLOCK for some sizes, and PFF for some thresholds. Memory is bounded by the
+number of distinct pages.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from tidemark.curves import lifetime
 from tidemark.curves.belady import MinDistances
 from tidemark.curves.lifetime import Curve
 from tidemark.curves.lru import StackDistances
+from tidemark.curves.pff import PageFaultFrequency
 from tidemark.curves.queues import Queues
 from tidemark.curves.refmap import MapBuilder, ReferenceMap
 from tidemark.curves.runs import Batch, Choice, Selection, Totals
@@ -27,7 +29,9 @@ from tidemark.trace import FILE_PAGE
 from tidemark.trace.format import Block, Reader
 
 PASSES = 2
+ORDER = ("ws", "vmin", "pff", "lru", "min", "fifo", "clock")
 SIZES_BY_RATIO = SIZES_BY_STEP = 16
+THRESHOLDS, SHORTEST = 32, 10
 NO_KNEE_FRACTION = 100
 Progress = Callable[[int, int], None]
 
@@ -51,7 +55,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Analysis:
-    """What came out. `curves` are by policy: ws, lru, min, fifo, clock; `end` is the virtual time of the trace."""
+    """What came out. `curves` are by policy, in this ORDER; `end` is the virtual time of the trace."""
 
     plan: Plan
     totals: Totals
@@ -79,6 +83,11 @@ def some_sizes(nr_pages: int) -> np.ndarray:
     return np.unique(np.rint(sizes).astype(np.int64))
 
 
+def some_thresholds(end: int) -> np.ndarray:
+    """Thresholds of PFF at equal ratios, in ascending order, from one that nearly every interval is longer than."""
+    return np.unique(np.geomspace(min(SHORTEST, end), end, THRESHOLDS).astype(np.int64))
+
+
 def _blocks(reader: Reader, number: int, progress: Progress) -> Iterator[Block]:
     """The blocks of pass `number`, telling how many runs went by of how many in all passes."""
     runs = reader.totals["runs"]
@@ -101,9 +110,10 @@ def first_pass(reader: Reader, plan: Plan, progress: Progress) -> tuple[Selectio
     intervals, lru, optimal = Intervals(), StackDistances(), MinDistances()
     _run_through(selection.batches(_blocks(reader, 0, progress)), (intervals, lru, optimal))
     end = virtual_time(reader, plan, selection.totals)
-    thetas, faults, sizes = intervals.curve(end)
+    thetas, faults, sizes, least = intervals.curve(end)
     curves = {
         "ws": Curve("ws", thetas, sizes, faults, end, plan.delay),
+        "vmin": Curve("vmin", thetas, least, faults, end, plan.delay),
         "lru": lifetime.from_depths("lru", lru.depths(), end, plan.delay),
         "min": lifetime.from_depths("min", optimal.capacities(), end, plan.delay),
     }
@@ -124,16 +134,19 @@ def virtual_time(reader: Reader, plan: Plan, totals: Totals) -> int:
 def second_pass(
     reader: Reader, plan: Plan, first: Selection, thetas: Sequence[int], end: int, progress: Progress
 ) -> tuple[WorkingSetSizes, ReferenceMap, dict[str, Curve]]:
-    """Sizes over time, the map, the curves of fifo and clock."""
+    """Sizes over time, the map, the curves of pff, fifo and clock."""
     nr_pages = first.totals.pages
     sizes = Timeline(np.array(thetas), end, nr_pages)
     pages = MapBuilder(*first.pages(), end, bool(reader.files))
     of_file = np.zeros(nr_pages, bool) if not reader.files else first.pages()[1] >= FILE_PAGE
     queues = Queues(some_sizes(nr_pages), of_file)
+    pff = PageFaultFrequency(some_thresholds(end), nr_pages)
     selection = Selection(plan.choice, plan.in_references, bool(reader.files))
-    _run_through(selection.batches(_blocks(reader, 1, progress)), (sizes, pages, queues))
+    _run_through(selection.batches(_blocks(reader, 1, progress)), (sizes, pages, queues, pff))
     frames = queues.sizes
-    curves = {
+    counted, means = pff.result(end)
+    curves = {"pff": Curve("pff", pff.taus, means, counted, end, plan.delay)}
+    curves |= {
         policy: Curve(policy, frames, frames.astype(np.float64), faults, end, plan.delay)
         for policy, faults in queues.faults().items()
     }
@@ -146,4 +159,5 @@ def analyse(reader: Reader, plan: Plan, progress: Progress = lambda done, total:
     end = curves["lru"].end
     thetas = plan.thetas or default_thetas(curves["ws"])
     sizes, pages, more = second_pass(reader, plan, first, thetas, end, progress)
-    return Analysis(plan, first.totals, end, curves | more, sizes, pages)
+    curves = {name: (curves | more)[name] for name in ORDER}
+    return Analysis(plan, first.totals, end, curves, sizes, pages)
