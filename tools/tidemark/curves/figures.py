@@ -29,6 +29,7 @@ from tidemark.report.figure import (
     Table,
     canvas,
     stacked,
+    whole_numbers,
 )
 from tidemark.trace import ALL_KINDS, FILE_INDEX_BITS, FILE_PAGE, KINDS
 
@@ -241,8 +242,12 @@ def _plain_ticks(axis: Axis) -> None:
 
 
 def _draw_curve(axes: Axes, curve: Curve, values: np.ndarray) -> None:
-    """A line; where only some sizes were simulated, with a point for each."""
+    """A line; where only some sizes were simulated, with a point for each; of PFF only points, for a little more of its
+    threshold can double its size.
+    """
     marker: dict[str, Any] = {"marker": ".", "markersize": 2.5, "linewidth": 0.6} if curve.policy in SIMULATED else {}
+    if curve.policy == "pff":
+        marker |= {"linestyle": "none", "markersize": 5}
     axes.plot(curve.sizes, values, color=COLOURS[curve.policy], label=LABELS[curve.policy], **marker)
 
 
@@ -293,6 +298,7 @@ def miss_ratios(curves: Mapping[str, Curve], references: int) -> Figure:
             _draw_curve(axes, curve, curve.faults / references)
         axes.set(xscale="log", yscale="log", xlim=(1, None))
         _plain_ticks(axes.xaxis)
+        whole_numbers(axes.yaxis)
         axes.set_xlabel("mean resident set x (pages)")
         axes.set_ylabel("faults for each reference")
         picture.legend(loc="outside upper left", ncols=len(curves))
