@@ -15,6 +15,7 @@ from tidemark.commands import (
     class_stats,
     compare,
     curves,
+    export,
     export_grade,
     export_jplag,
     gdb,
@@ -64,6 +65,7 @@ app.command()(sweep.sweep)
 app.command()(curves.curves)
 app.command()(report.report)
 app.command()(profile.profile)
+app.command()(export.export)
 app.command()(gdb.gdb)
 app.command()(watch.watch)
 app.command()(procs.procs)
