@@ -26,6 +26,7 @@ from tidemark.commands import (
     procs,
     profile,
     quiz,
+    race,
     release,
     report,
     rerun,
@@ -68,6 +69,7 @@ app.command()(profile.profile)
 app.command()(export.export)
 app.command()(gdb.gdb)
 app.command()(watch.watch)
+app.command()(race.race)
 app.command()(procs.procs)
 app.command()(sim.sim)
 app.command()(compare.compare)
