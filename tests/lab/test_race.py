@@ -128,6 +128,15 @@ def test_bad_use_gets_a_message(tmp_path: Path, words: tuple[str, ...], said: st
     assert refused.returncode == USAGE and said in refused.stderr and not list(tmp_path.iterdir())
 
 
+def racing(folder: Path) -> pexpect.spawn:
+    """A long race on a terminal, which has begun."""
+    words = ["-m", "tidemark.cli", "race", "--vm", "2q", "--vm", "ws", "--run", "thrash 8 8192 1000", "-o", "out"]
+    environment = {**os.environ, "TERM": "xterm-256color"}
+    child = pexpect.spawn(sys.executable, words, cwd=str(folder), dimensions=(24, 80), timeout=60, env=environment)
+    child.expect("THRASHING|CALM|PRESSED")
+    return child
+
+
 def hang_up(child: pexpect.spawn) -> None:
     os.kill(child.pid, signal.SIGHUP)
 
@@ -139,15 +148,22 @@ def resize_and_stop(child: pexpect.spawn) -> None:
     child.sendcontrol("c")
 
 
+@pytest.mark.soak
+def test_a_terminal_that_goes_away_takes_the_machines_with_it(tmp_path: Path) -> None:
+    child = racing(tmp_path)
+    os.close(child.child_fd)
+    status = os.waitstatus_to_exitcode(os.waitpid(child.pid, 0)[1])
+    child.child_fd, child.closed, child.ptyproc.closed = -1, True, True
+    assert status == INTERRUPTED
+    assert [results.load(tmp_path / "out" / name).meta["state"] for name in ("2q", "ws")] == ["interrupted"] * 2
+
+
 WAYS = [lambda child: child.sendcontrol("c"), hang_up, resize_and_stop]
 
 
 @pytest.mark.parametrize("leave", soak_but(WAYS, WAYS[2]), ids=lambda way: getattr(way, "__name__", "way"))
 def test_a_race_ends_at_once_with_its_machines(tmp_path: Path, leave: Callable[[pexpect.spawn], None]) -> None:
-    words = ["-m", "tidemark.cli", "race", "--vm", "2q", "--vm", "ws", "--run", "thrash 8 8192 1000", "-o", "out"]
-    environment = {**os.environ, "TERM": "xterm-256color"}
-    child = pexpect.spawn(sys.executable, words, cwd=str(tmp_path), dimensions=(24, 80), timeout=60, env=environment)
-    child.expect("THRASHING|CALM|PRESSED")
+    child = racing(tmp_path)
     leave(child)
     child.expect("out keeps what came")
     child.expect(pexpect.EOF)

@@ -114,9 +114,10 @@ def race(
         shown = racing.Race(lanes, speed if terminal else 0)
         try:
             on_screen(shown, f"{run}   {mem}") if terminal else in_lines(shown)
-        except KeyboardInterrupt:
-            print(f"tidemark: stopped; {parent} keeps what came", file=sys.stderr)
-            raise
+        except (KeyboardInterrupt, OSError):
+            with contextlib.suppress(OSError):  # the terminal may be what went away
+                print(f"tidemark: stopped; {parent} keeps what came", file=sys.stderr, flush=True)
+            raise KeyboardInterrupt from None
     print(racing.verdict(shown))
     print(parent)
     for source in runs:
