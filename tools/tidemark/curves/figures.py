@@ -11,7 +11,7 @@ from matplotlib.axis import Axis
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure as Canvas
 from matplotlib.patches import Patch
-from matplotlib.ticker import EngFormatter, LogLocator, NullLocator
+from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullLocator
 
 from tidemark.curves.analyse import Analysis
 from tidemark.curves.lifetime import Curve
@@ -45,6 +45,7 @@ GROUND_OF_FILES = "///"
 PAGE_SHIFT = 12
 SAME_REGION_PAGES = 16
 LABEL_DISTANCE = 0.028
+RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 DISTRIBUTION_BARS = 120
 
 
@@ -348,8 +349,10 @@ def spacetimes(curves: Mapping[str, Curve], unit: str) -> Figure:
         axes.set(xscale="log", yscale="log", xlim=(1, None))
         _plain_ticks(axes.xaxis)
         _plain_ticks(axes.yaxis)
+        power = int(np.log10(min(curve.spacetimes.min() for curve in curves.values())))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda cost, _: f"{cost / 10**power:g}"))
         axes.set_xlabel("mean resident set x (pages)")
-        axes.set_ylabel(f"space-time (pages × {unit})")
+        axes.set_ylabel(f"space-time (10{str(power).translate(RAISED)} pages × {unit})")
         picture.legend(loc="outside upper left", ncols=len(curves))
         return picture
 
