@@ -153,10 +153,10 @@ def main() -> None:
     titles += [f"FIFO and CLOCK, {NR_SIZES} sizes", "KiB", "PFF, 32 τ", "KiB"]
     publish(
         "curves",
-        f"{said} Below, its first {NR_REFERENCES:,} references, and {DRAWN_REFERENCES:,} drawn ones. Million references "
-        "a second of processor time on one core, and the memory of the arrays at the end. The trace is read and "
-        f"selected beforehand. Median of {REPEATS}; {host()}. Runs: references to one page in a row count as many, but cost as one; the last two "
-        "traces have none.\n\n" + table(titles, rows),
+        f"{said} Below, its first {NR_REFERENCES:,} references, and {DRAWN_REFERENCES:,} drawn ones. Million "
+        "references a second of processor time on one core, and the memory of the arrays at the end. The trace is read "
+        f"and selected beforehand. Median of {REPEATS}; {host()}. Runs: references to one page in a row count as many, "
+        "but cost as one; the last two traces have none.\n\n" + table(titles, rows),
     )
 
 
