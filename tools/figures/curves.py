@@ -116,7 +116,8 @@ def million_references_per_s(make: Callable[[], object], batches: list[Batch]) -
         for batch in batches:
             part.feed(batch)
         times.append(time.process_time() - start)
-    size = sum(value.nbytes for value in vars(part).values() if isinstance(value, np.ndarray))
+    parts = [one for value in vars(part).values() for one in (value if isinstance(value, tuple) else (value,))]
+    size = sum(one.nbytes for one in parts if isinstance(one, np.ndarray))
     return references / float(np.median(times)) / 1e6, size
 
 
