@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import subprocess
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +14,10 @@ import pytest
 from lab import tidemark
 from tidemark import accessed, compare, qemu, strings, vmsim
 from tidemark.cli import app
+from tidemark.commands.compare import fitting
+from tidemark.curves.misses import miss_ratios
 from tidemark.errors import BAD_INPUT, USAGE, LabError
+from tidemark.trace.format import Writer
 from tidemark.trace.record import record
 from typer.testing import CliRunner
 
@@ -137,8 +142,12 @@ def test_compare_takes_a_string_of_ones_own(tmp_path: Path) -> None:
 
 def test_compare_writes_every_cell(tmp_path: Path) -> None:
     command = ["compare", "--vm", "ws", "--string", "belady", "--string", "loop", "--set", "ws.tau_ms=50"]
-    result = tidemark(*command, "--csv", "c.csv", "--json", cwd=tmp_path)
+    result = tidemark(*command, "--csv", "c.csv", "--figure", "f", "--json", cwd=tmp_path)
     assert result.returncode == 0, result.stderr
+    with (tmp_path / "f/miss-ratio.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert all(float(row["miss_ratio"]) * int(row["references"]) == pytest.approx(int(row["misses"])) for row in rows)
+    assert {path.suffix for path in (tmp_path / "f").iterdir()} == {".csv", ".png", ".svg"}
     cells = json.loads(result.stdout)["cells"]
     assert len(cells) == (2 + 3) * 6 == len((tmp_path / "c.csv").read_text().splitlines()) - 1
     assert {cell["policy"] for cell in cells} == {"ws", "fifo", "clock", "2q", "LRU", "MIN"}
@@ -155,6 +164,28 @@ def test_compare_writes_every_cell(tmp_path: Path) -> None:
 def test_compare_explains_bad_arguments(words: list[str], said: str) -> None:
     error = refusal("compare", *words)
     assert error.code == USAGE and said in str(error)
+
+
+def test_compare_takes_any_numbers_of_frames_and_folders_of_traces(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    with Writer(tmp_path / "run" / strings.TRACE, {"source": "test"}) as writer:
+        pages = np.array([1, 2, 3, 4, 1, 2, 5, 1, 2, 3, 4, 5])
+        writer.append(0 * pages, pages, 0 * pages + 1, 0 * pages + 1, 0 * pages)
+        writer.close([{"space": 0, "name": "belady"}])
+    cells = compare.compare(["ws"], [], others=[str(tmp_path / "run")], frames=[3, 4, 99])
+    assert [(cell.frames, cell.misses) for cell in cells if cell.policy == "fifo"] == [(3, 9), (4, 10)]
+
+
+def test_policies_stand_side_by_side_as_far_as_there_is_room() -> None:
+    assert fitting(list("abcdefghi"), 80) == [list("abcd"), list("efgh"), ["i"]]
+    assert fitting(["a", "b"], 20) == [["a"], ["b"]]
+
+
+def test_misses_are_drawn_as_they_were_counted() -> None:
+    cells = [asdict(cell) for cell in compare.compare(["ws"], ["belady"])]
+    (axes,) = miss_ratios(cells).draw().axes
+    drawn = {tuple(line.get_ydata() * 12) for line in axes.get_lines()}
+    assert {(9, 10), (7, 6)} <= {tuple(round(value) for value in line) for line in drawn}
 
 
 @pytest.mark.soak

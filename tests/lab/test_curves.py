@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import random
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,18 +19,33 @@ from tidemark.curves import analyse, figures, folder, lifetime
 from tidemark.curves.analyse import Plan
 from tidemark.curves.runs import Batch, Choice, Selection
 from tidemark.errors import USAGE, LabError
+from tidemark.trace import FILE_PAGE
 from tidemark.trace.format import Reader, Writer
 from tidemark.trace.spaces import choose_space
 
 INSTRUCTION, LOAD, STORE, MODIFY = range(4)
 
 
-def test_knee_is_the_greatest_ratio_and_not_the_first_point() -> None:
-    sizes = np.arange(1.0, 6.0)
-    curve = lifetime.Curve("lru", sizes.astype(int), sizes, np.array([100, 90, 10, 9, 8]), 1000, 50)
-    assert curve.knee() == 2
-    straight = lifetime.Curve("lru", sizes.astype(int), sizes, np.array([10, 9, 9, 9, 9]), 1000, 50)
-    assert straight.knee() is None
+def curve_of(faults: Sequence[int]) -> lifetime.Curve:
+    """LRU's curve with 1, 2, ... frames, T = 1000."""
+    frames = np.arange(1, len(faults) + 1)
+    return lifetime.Curve("lru", frames, frames.astype(float), np.array(faults), 1000, 50)
+
+
+@pytest.mark.parametrize(
+    ("faults", "knees"),
+    [
+        ([100, 90, 10, 9, 8], [2]),
+        ([10, 9, 9, 9, 9], []),  # the first point is the greatest
+        ([100, 90, 80, 70, 5], []),  # the curve is cut off where it is steepest
+        ([100, 50, 33, 25, 20], []),  # a straight line
+        ([100, 90, 10, 9, 8, 8, 7, 7, 1], [2]),  # the end is steeper, but touches nothing
+        ([100, 20, 18, 17, 16, 3, 3, 3, 3], [5, 1]),
+    ],
+)
+def test_knees_are_where_a_ray_touches(faults: list[int], knees: list[int]) -> None:
+    assert curve_of(faults).knees() == knees
+    assert curve_of(faults).knee() == (knees[0] if knees else None)
 
 
 def test_localities_within_localities_have_a_knee_each() -> None:
@@ -37,7 +53,7 @@ def test_localities_within_localities_have_a_knee_each() -> None:
     frames = np.arange(1, 301)
     lifetimes = np.select([frames < 3, frames < 100, frames < 300], [3.0, 40.0 + frames / 10, 1000.0 + frames], 5000.0)
     curve = lifetime.Curve("lru", frames, frames.astype(float), (10**9 / lifetimes).astype(int), 10**9, 50)
-    assert [curve.sizes[index] for index in (curve.knee(), *curve.other_knees())] == [300.0, 3.0, 100.0]
+    assert [curve.sizes[index] for index in (curve.knee(), *curve.other_knees())] == [3.0, 100.0]
 
 
 def test_spacetime_is_denning_s_formula() -> None:
@@ -147,6 +163,13 @@ def test_knees_of_a_program_in_phases_are_at_its_locality(found: analyse.Analysi
         curve = found.curves[policy]
         assert 15 <= curve.sizes[curve.knee()] <= 24
         assert found.curves[policy].faults[-1] == 62
+    assert np.all(found.curves["vmin"].sizes <= found.curves["ws"].sizes)
+
+
+def test_miss_ratios_are_faults_for_each_reference(found: analyse.Analysis) -> None:
+    table = figures.miss_ratios(found.curves, found.totals.references).table
+    rows = [ratio for policy, ratio in zip(table["policy"], table["miss_ratio"]) if policy == "lru"]
+    assert rows == pytest.approx((found.curves["lru"].faults / 45_000).tolist())
 
 
 def test_lifetime_figure_draws_the_curves_and_their_knees(found: analyse.Analysis) -> None:
@@ -210,27 +233,32 @@ def test_command_writes_a_folder_that_others_read(tmp_path: Path) -> None:
     assert int(rows[-1]["faults"]) == 62
 
 
-def test_fifo_and_clock_are_those_of_the_simulator(tmp_path: Path) -> None:
-    trace = phases_trace(tmp_path / "p.tmt")
+def trace_with_files(path: Path) -> Path:
+    """Random uses of 30 pages of a program's own and 30 of a file's, of all kinds, some of them several in a row."""
+    rng = np.random.default_rng(seed := random.SystemRandom().randrange(2**32))
+    print(f"seed {seed}")
+    pages = np.minimum(rng.geometric(0.06, 4000), 60) - 1
+    of_file = pages >= 30
+    pages = np.where(of_file, FILE_PAGE + pages, pages).astype(np.uint64)
+    kinds = np.where(of_file, rng.integers(0, 6, 4000), rng.integers(0, 4, 4000)).astype(np.uint8)
+    counts = rng.integers(1, 4, 4000).astype(np.uint32)
+    with Writer(path, {"source": "test"}) as writer:
+        writer.append(np.zeros(4000, np.uint16), pages, kinds, counts, np.ones(4000, np.uint32))
+        writer.close([{"space": 0, "name": "files"}], [{"store": 1}])
+    return path
+
+
+@pytest.mark.parametrize("make", [phases_trace, trace_with_files])
+def test_fifo_and_clock_are_those_of_the_simulator(make: Callable[[Path], Path], tmp_path: Path) -> None:
+    trace = make(tmp_path / "p.tmt")
     found = analyse.analyse(Reader(trace), Plan(Choice(space=0), False, 0))
     string = strings.find(str(trace), "0")
     for policy in ("fifo", "clock"):
         curve = found.curves[policy]
         assert curve.parameters[0] == 1 and curve.parameters[-1] == found.totals.pages and len(curve.faults) > 10
         program = vmsim.build(policy, fast=True)
-        assert curve.faults.tolist() == [vmsim.run(program, string, size).faults for size in curve.parameters.tolist()]
-
-
-@pytest.mark.soak
-def test_curves_do_without_a_simulator_that_cannot_be_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def no_compiler(policy: str, fast: bool) -> Path:
-        raise LabError(f"{policy}: no compiler")
-
-    trace = phases_trace(tmp_path / "p.tmt")
-    monkeypatch.setattr(vmsim, "build", no_compiler)
-    found = analyse.analyse(Reader(trace), Plan(Choice(space=0), False, 0))
-    assert sorted(found.curves) == ["lru", "min", "ws"] and "no compiler" in found.missing
-    assert "files" in folder.write(Reader(trace), found, tmp_path / "out")
+        sizes = curve.parameters.tolist()[::3]
+        assert curve.faults.tolist()[::3] == [vmsim.run(program, string, size).faults for size in sizes]
 
 
 def test_options_select_a_range_of_data_in_references(tmp_path: Path) -> None:

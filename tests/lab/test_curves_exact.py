@@ -17,11 +17,14 @@ import pytest
 from fixed import FixedSizes
 from soak import soak_but
 from tidemark.curves.belady import MinDistances
+from tidemark.curves.lanes import LANES, carry, least, lower
 from tidemark.curves.lru import StackDistances
+from tidemark.curves.pff import PageFaultFrequency
 from tidemark.curves.refmap import MapBuilder
 from tidemark.curves.runs import Batch, Choice, Selection
 from tidemark.curves.timeline import Timeline
 from tidemark.curves.working_set import NR_BINS, Intervals, _bin, bin_ends
+from tidemark.jit import compiled
 from tidemark.trace.convert import import_file
 from tidemark.trace.format import Reader
 
@@ -146,6 +149,26 @@ def test_fixed_sizes_equal_naive_simulation(policy: str) -> None:
         assert found == [naive_fixed(policy, string, frames) for frames in sizes]
 
 
+@compiled
+def _in_lanes(numbers: np.ndarray, at: int, top: int, carried: int) -> tuple:
+    where, last, one = np.uint64(at), np.int32(top), np.int32(carried)
+    return lower(numbers, where, last, one), carry(numbers, where, last, one), least(numbers, where)
+
+
+def test_sixty_four_numbers_at_once_are_one_after_the_other() -> None:
+    rng = np.random.default_rng(fresh_seed())
+    for _ in range(300):
+        numbers = rng.integers(0, 100, 3 * LANES).astype(np.int32)
+        at, top, carried = (int(rng.integers(*bounds)) for bounds in ((0, 2 * LANES), (-1, LANES), (0, 100)))
+        expected, place, taking = numbers.copy(), carried, 0
+        for lane in range(top, -1, -1):
+            taking |= int(expected[at + lane] < place) << lane
+            expected[at + lane], place = max(expected[at + lane], place), min(expected[at + lane], place)
+        lowest = expected[at : at + LANES].min()
+        assert _in_lanes(numbers, at, top, carried) == (taking, (place, lowest), lowest)
+        assert np.array_equal(numbers, expected)
+
+
 def test_lru_and_min_survive_many_renumberings() -> None:
     """40,000 references renumber LRU's row of 32,768 slots once and MIN's 4,096 several times."""
     rng = np.random.default_rng(fresh_seed())
@@ -191,6 +214,15 @@ def test_textbook_string_with_three_frames() -> None:
     assert faults_by_size(fed(MinDistances(), given).capacities())[2] == 9
 
 
+def test_min_of_many_pages_equals_a_simulation() -> None:
+    """5,000 pages: the tree of minima has three levels."""
+    rng = np.random.default_rng(fresh_seed())
+    string = np.concatenate([np.arange(5000), rng.integers(0, 5000, 6000), rng.zipf(1.3, 6000) % 5000]).tolist()
+    found = faults_by_size(fed(MinDistances(), batches(string)).capacities())
+    for frames in (20, 700, 4200):
+        assert found[frames - 1] == faults_of_libcachesim("min", in_order(string).tolist(), frames)
+
+
 def test_long_runs_count_as_that_many_references() -> None:
     once = fed(StackDistances(), batches([1, 2, 1])).depths()
     many = fed(StackDistances(), batches([1, 2, 1], np.array([5, 1, 7], np.uint32))).depths()
@@ -227,6 +259,46 @@ def brute_faults(times: list[tuple[int, int]], theta: int) -> int:
     return faults
 
 
+def brute_vmin(times: list[tuple[int, int]], tau: int) -> int:
+    """Page-time of VMIN: a page is there when it is used, and until its next use if that is at most tau away."""
+    there = set()
+    for at, (now, page) in enumerate(times):
+        later = next((then for then, other in times[at + 1 :] if other == page), None)
+        until = later if later is not None and later - now <= tau else now + 1
+        there |= {(page, moment) for moment in range(now, until)}
+    return len(there)
+
+
+def brute_pff(times: list[tuple[int, int]], tau: int, end: int) -> tuple[int, float]:
+    """Faults and mean size of Chu and Opderbeck's policy."""
+    resident: set[int] = set()
+    used: set[int] = set()
+    before, faults, page_time, since = -(10**9), 0, 0, 0
+    for now, page in times:
+        if page not in resident:
+            faults += 1
+            page_time += len(resident) * (now - since)
+            resident = (resident & used if now - before > tau else resident) | {page}
+            used, before, since = set(), now, now
+        used.add(page)
+    return faults, (page_time + len(resident) * (end + 1 - since)) / end
+
+
+def test_page_fault_frequency_equals_a_simulation() -> None:
+    given, end = small_trace(fresh_seed())
+    whole = [batch._replace(counts=np.ones_like(batch.counts)) for batch in given]  # a run is one look
+    starts = [
+        (max(int(start) + int(steps > 0), 1), int(page))
+        for batch in whole
+        for page, start, steps in zip(batch.pages, batch.starts, batch.steps)
+    ]
+    given = [batch._replace(steps=np.minimum(batch.steps, 1)) for batch in whole]
+    taus = np.unique(np.geomspace(1, end, 12).astype(int))
+    found = fed(PageFaultFrequency(taus, given[-1].nr_pages), given).result(end)
+    for tau, fault, size in zip(taus.tolist(), *found, strict=True):
+        assert (fault, size) == pytest.approx(brute_pff(starts, tau, end))
+
+
 def small_trace(seed: int) -> tuple[list[Batch], int]:
     """Runs with counts and instructions, and their virtual time."""
     rng = np.random.default_rng(seed)
@@ -243,15 +315,16 @@ def test_working_set_curve_equals_brute_force(unit: str) -> None:
         given = batches(np.random.default_rng(fresh_seed()).integers(0, 15, 500).tolist())
         end = 500
     times = reference_times(given)
-    thetas, faults, sizes = fed(Intervals(), given).curve(end)
-    for theta, fault, size in list(zip(thetas, faults, sizes, strict=True))[::7]:
+    thetas, faults, sizes, least = fed(Intervals(), given).curve(end)
+    for theta, fault, size, vmin in list(zip(thetas, faults, sizes, least, strict=True))[::7]:
         assert fault == brute_faults(times, theta)
         assert size == pytest.approx(sum(brute_sizes(times, theta, end)) / end)
+        assert vmin == pytest.approx(brute_vmin(times, theta) / end)
 
 
 def test_working_set_curve_ends_where_longer_windows_change_nothing() -> None:
     given, end = small_trace(fresh_seed())
-    thetas, faults, sizes = fed(Intervals(), given).curve(end)
+    thetas, faults, sizes, _ = fed(Intervals(), given).curve(end)
     times = reference_times(given)
     assert faults[-1] == brute_faults(times, end)
     assert sizes[-1] == pytest.approx(sum(brute_sizes(times, end, end)) / end)
@@ -281,7 +354,7 @@ def test_size_over_time_and_its_distribution_equal_brute_force() -> None:
 
 def test_mean_of_the_timeline_is_the_curves_size() -> None:
     given, end = small_trace(fresh_seed())
-    thetas, _, sizes = fed(Intervals(), given).curve(end)
+    thetas, _, sizes, _ = fed(Intervals(), given).curve(end)
     found = fed(Timeline(thetas[[2, 20]], end, given[-1].nr_pages), given).result()
     steps = np.diff(found.times, prepend=0)
     assert (found.means @ steps / end) == pytest.approx(sizes[[2, 20]], rel=0.01)

@@ -176,6 +176,13 @@ def test_a_process_s_bar_shows_where_its_pages_are() -> None:
     assert bar() == " " * 20 and bar(rss=100, wss=100, swap=5) == "█" * 20
 
 
+def test_a_terminal_of_60_columns_has_a_whole_table() -> None:
+    rows = model.processes(recorded([sample(100, procs=[process(nr, rss=99_999) for nr in range(1, 4)])]).moment(0))
+    lines = table.table(rows, 60, 9).plain.split("\n")
+    assert [line.split()[-3:] for line in lines[1:]] == [["99,999", str(wss), "0.0"] for wss in (10, 20, 30)]
+    assert max(map(len, lines)) <= 60
+
+
 def test_the_chosen_process_is_among_those_shown() -> None:
     rows = model.processes(recorded([sample(100, procs=[process(nr) for nr in range(1, 60)])]).moment(0))
     for chosen in (59, 30, 1):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
+import random
 import signal
 import sys
 from collections.abc import Callable
@@ -226,6 +228,37 @@ def terminal(*words: str, cwd: Path) -> pexpect.spawn:
     return pexpect.spawn(
         COMMAND[0], [*COMMAND[1:], *words], cwd=str(cwd), dimensions=(24, 80), timeout=60, env=environment
     )
+
+
+KEYS = (
+    *" z?+-=_aü1/:\t\r\x1b\x7f\x00\x01\x02\x0b\x0c\x0e\x10\x11\x12\x13\x15\x1c",
+    *(f"\x1b[{key}" for key in ("A", "B", "C", "D", "H", "F", "Z", "I", "O", "", "3~", "5~", "6~", "1;5A")),
+    *("\x1bO", "\x1bOP", "\x1b[<0;10;5M", "\x1b[<0;10;5m", "\x1b[<64;10;15M", "\x1b[<35;70;20M", "\x1b[200~x\x1b[201~"),
+)
+
+
+@pytest.mark.parametrize("number", soak_but(list(range(8)), 0))
+def test_no_keys_but_q_end_it(tmp_path: Path, number: int) -> None:
+    """Keys, pieces of keys and the mouse in any order, in terminals of any size."""
+    rng = random.Random(seed := random.SystemRandom().randrange(2**32))
+    print(f"seed {seed}")
+    child = terminal(str(written(tmp_path / "t.ndjson", [*SCENE, {**END, "seq": len(SCENE)}])), cwd=tmp_path)
+    child.expect("quit")
+    for _ in range(50):
+        child.send(rng.choice(KEYS))
+        if rng.random() < 0.05:
+            child.setwinsize(rng.randint(2, 60), rng.randint(3, 200))
+        with contextlib.suppress(pexpect.TIMEOUT):
+            child.read_nonblocking(1 << 20, 0)
+    child.setwinsize(24, 80)
+    child.send("\x1b")
+    child.expect("quit")
+    assert child.isalive()
+    for _ in range(3):  # the first may close the help, or end a key that was begun
+        with contextlib.suppress(OSError):
+            child.send("q")
+    child.expect(pexpect.EOF)
+    assert child.wait() == 0
 
 
 def qemus_in(folder: Path) -> list[str]:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """How fast the curves of a trace are computed, on one core: references a second, and memory by distinct pages.
 
-Three traces: a real program (the C compiler at work on a file of this kernel, under Valgrind's Lackey, or any trace
-given with --trace), references by Zipf's law, and uniformly random ones. The last two have no runs of references to a
+Three traces: a program of the guest whose locality moves (or any trace given with --trace), references by Zipf's law,
+and uniformly random ones. The last two have no runs of references to a
 page and no phases of locality, as programs have; they show the worst that can come.
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -18,35 +19,48 @@ from pathlib import Path
 
 import numpy as np
 from common import ROOT, host, publish, table
+from tidemark.curves.analyse import some_thresholds
 from tidemark.curves.belady import MinDistances
 from tidemark.curves.lru import StackDistances
+from tidemark.curves.pff import PageFaultFrequency
+from tidemark.curves.queues import Queues
 from tidemark.curves.runs import Batch, Choice, Selection
 from tidemark.curves.timeline import Timeline
 from tidemark.curves.working_set import Intervals
-from tidemark.trace.convert import import_file
 from tidemark.trace.format import BLOCK_RUNS, Reader
 
-SOURCE = "kernel/mm/policy/clock.c"
-COMPILE = ["-quiet", "-m32", "-march=i686", "-ffreestanding", "-O1", "-Ikernel/include"]
+PROGRAM = "phase 8192 2048 100 30000"
 NR_PAGES = 1 << 16
 NR_REFERENCES = 20_000_000
-SLOW_REFERENCES = 4_000_000
+NR_SIZES = 32
+DRAWN_REFERENCES = 4_000_000
 REPEATS = 3
 SEED = 1
 WINDOW_DIVISORS = (1000, 100, 10)
 
 
-def record_compiler(folder: Path) -> Path:
-    """A trace of the C compiler proper; Lackey's text, some gigabytes, goes through a pipe."""
-    program = subprocess.run(["gcc", "-print-prog-name=cc1"], capture_output=True, text=True, check=True).stdout.strip()
-    pipe, trace = folder / "pipe", folder / "cc1.tmt"
-    os.mkfifo(pipe)
-    lackey = ["valgrind", "--tool=lackey", "--trace-mem=yes", f"--log-file={pipe}"]
-    with subprocess.Popen([*lackey, program, *COMPILE, SOURCE, "-o", os.devnull], cwd=ROOT) as process:
-        import_file(str(pipe), trace)
+def record_program(folder: Path) -> Path:
+    """A trace of a program of the guest."""
+    tidemark("trace", "record", PROGRAM, "--mem", "64M", "-q", "-o", str(folder / "run"))
+    return folder / "run/trace.tmt"
+
+
+def tidemark(*words: str) -> tuple[float, float]:
+    """One command: seconds of processor time, and its peak of memory in MB."""
+    command = [sys.executable, "-m", "tidemark.cli", *words]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL) as process:
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        raise SystemExit(f"the compiler ended with {process.returncode}")
-    return trace
+        raise SystemExit(f"{words} ended with {process.returncode}")
+    return used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 / 1e6
+
+
+def whole(trace: Path, folder: Path) -> str:
+    """What the command takes for all of a trace, figures included; the first time is for compiling."""
+    took = [tidemark("curves", str(trace), "-q", "-o", str(folder / f"curves-{nr}")) for nr in range(2)][1]
+    references = Reader(trace).totals["references"]
+    return f"`tidemark curves` of all {references:,} references: {took[0]:.1f} s of processor time, {took[1]:.0f} MB."
 
 
 def first_references(trace: Path) -> list[Batch]:
@@ -71,12 +85,12 @@ def numbered(pages: np.ndarray) -> np.ndarray:
 def zipf(rng: np.random.Generator) -> np.ndarray:
     """References to page k as often as 1 / k."""
     cumulated = np.cumsum(1 / np.arange(1, NR_PAGES + 1))
-    return np.searchsorted(cumulated, rng.random(NR_REFERENCES) * cumulated[-1])
+    return np.searchsorted(cumulated, rng.random(DRAWN_REFERENCES) * cumulated[-1])
 
 
 def uniform(rng: np.random.Generator) -> np.ndarray:
     """All pages equally often."""
-    return rng.integers(0, NR_PAGES, NR_REFERENCES)
+    return rng.integers(0, NR_PAGES, DRAWN_REFERENCES)
 
 
 def single_references(pages: np.ndarray) -> Iterator[Batch]:
@@ -102,46 +116,48 @@ def million_references_per_s(make: Callable[[], object], batches: list[Batch]) -
         for batch in batches:
             part.feed(batch)
         times.append(time.process_time() - start)
-    size = sum(value.nbytes for value in vars(part).values() if isinstance(value, np.ndarray))
+    parts = [one for value in vars(part).values() for one in (value if isinstance(value, tuple) else (value,))]
+    size = sum(one.nbytes for one in parts if isinstance(one, np.ndarray))
     return references / float(np.median(times)) / 1e6, size
 
 
-def row(name: str, batches: list[Batch], fast: bool) -> list[object]:
-    """One trace's line. MIN gets the first SLOW_REFERENCES only where it is slow."""
+def row(name: str, batches: list[Batch]) -> list[object]:
+    """One trace's line."""
     references, runs = sum(int(batch.counts.sum()) for batch in batches), sum(len(batch.pages) for batch in batches)
     pages = batches[-1].nr_pages
     end = int(batches[-1].starts[-1]) + int(batches[-1].steps[-1])
     thetas = np.array([max(1, end // divisor) for divisor in WINDOW_DIVISORS])
-    shorter = batches if fast else batches[: SLOW_REFERENCES // BLOCK_RUNS]
+    sizes = np.unique(np.geomspace(1, pages, NR_SIZES).astype(int))
+    makers: list[Callable[[], object]] = [StackDistances, Intervals, lambda: Timeline(thetas, end, pages), MinDistances]
+    makers += [lambda: Queues(sizes, np.zeros(pages, bool)), lambda: PageFaultFrequency(some_thresholds(end), pages)]
     cells: list[object] = [name, f"{references:,}", f"{runs:,}", f"{pages:,}"]
-    makers = ((StackDistances, batches), (Intervals, batches), (lambda: Timeline(thetas, end, pages), batches))
-    for make, given in (*makers, (MinDistances, shorter)):
-        speed, size = million_references_per_s(make, given)
+    for make in makers:
+        speed, size = million_references_per_s(make, batches)
         cells += [f"{speed:.1f}", f"{size / 1024:,.0f}"]
     return cells
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--trace", type=Path, help="a trace file to use instead of the compiler's")
+    parser.add_argument("--trace", type=Path, help="a trace file to use instead of the program's")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="tidemark-figures-") as folder:
-        trace = args.trace or record_compiler(Path(folder))
-        name = args.trace.name if args.trace else f"`cc1 -O1 {SOURCE}`"
-        rows = [row(name, first_references(trace), True)]
+        trace = args.trace or record_program(Path(folder))
+        said = whole(trace, Path(folder))
+        rows = [row(args.trace.name if args.trace else f"`{PROGRAM}`", first_references(trace))]
     rng = np.random.default_rng(SEED)
     rows += [
-        row(f"{kind.__name__}, {NR_PAGES:,} pages", list(single_references(kind(rng))), False)
-        for kind in (zipf, uniform)
+        row(f"{kind.__name__}, {NR_PAGES:,} pages", list(single_references(kind(rng)))) for kind in (zipf, uniform)
     ]
-    titles = ["trace", "references", "runs", "pages", "LRU, all sizes", "KiB", "working set, all θ", "KiB"]
+    titles = ["trace", "references", "runs", "pages", "LRU, all sizes", "KiB", "WS and VMIN, all θ", "KiB"]
     titles += ["its size over time, 3 θ", "KiB", "MIN, all sizes", "KiB"]
+    titles += [f"FIFO and CLOCK, {NR_SIZES} sizes", "KiB", "PFF, 32 τ", "KiB"]
     publish(
         "curves",
-        f"The first {NR_REFERENCES:,} references. Million references a second of processor time on one core, and the "
-        f"memory of the arrays at the end. The trace is read and selected beforehand. Median of {REPEATS}; {host()}. "
-        "Runs: references to one page in a row count as many, but cost as one; the last two traces have none, and MIN "
-        f"gets {SLOW_REFERENCES:,} references of them.\n\n" + table(titles, rows),
+        f"{said} Below, its first {NR_REFERENCES:,} references, and {DRAWN_REFERENCES:,} drawn ones. Million "
+        "references a second of processor time on one core, and the memory of the arrays at the end. The trace is read "
+        f"and selected beforehand. Median of {REPEATS}; {host()}. Runs: references to one page in a row count as many, "
+        "but cost as one; the last two traces have none.\n\n" + table(titles, rows),
     )
 
 

@@ -19,7 +19,7 @@ from tidemark.report.plots import PLOTS, SWEEP
 PLACE = ROOT / "docs/figures"
 PHASES = "phase 16384 5120 8 60000 & phase 12288 4096 8 60000; wait"
 OF_RUNS = [picture for plot in PLOTS if plot.scope != SWEEP for picture in plot.pictures]
-OF_TRACES = ("reference-map", "working-set", "distribution", "lifetime", "spacetime")
+OF_TRACES = ("reference-map", "working-set", "distribution", "lifetime", "miss-ratio", "spacetime")
 
 
 def tidemark(*words: str) -> None:

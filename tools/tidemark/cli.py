@@ -15,6 +15,7 @@ from tidemark.commands import (
     class_stats,
     compare,
     curves,
+    export,
     export_grade,
     export_jplag,
     gdb,
@@ -25,6 +26,7 @@ from tidemark.commands import (
     procs,
     profile,
     quiz,
+    race,
     release,
     report,
     rerun,
@@ -64,8 +66,10 @@ app.command()(sweep.sweep)
 app.command()(curves.curves)
 app.command()(report.report)
 app.command()(profile.profile)
+app.command()(export.export)
 app.command()(gdb.gdb)
 app.command()(watch.watch)
+app.command()(race.race)
 app.command()(procs.procs)
 app.command()(sim.sim)
 app.command()(compare.compare)

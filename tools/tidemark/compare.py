@@ -112,10 +112,11 @@ def compare(
     parameters: Sequence[str] = (),
     progress: Callable[[int, int], None] = lambda done, total: None,
     others: Sequence[str] = (),
+    frames: Sequence[int] = (),
 ) -> list[Cell]:
     """All cells: the policies `wanted` and the reference ones, LRU and MIN, on the standard strings `names` and on
-    `others`, what strings.find takes, in quarters of their pages. LabError when a policy does not compile or a string
-    is not known, BrokenRule when one breaks a rule.
+    `others`, what strings.find takes, with each number of `frames`; without, with a string's own numbers or in quarters
+    of its pages. LabError when a policy does not compile or a string is not known, BrokenRule when one breaks a rule.
     """
     unknown = [name for name in names if name not in strings.STANDARD]
     if unknown:
@@ -127,7 +128,8 @@ def compare(
     for done, name in enumerate([*names, *others]):
         progress(done, len(names) + len(others))
         string = strings.standard(name) if done < len(names) else strings.find(name)
-        sizes = strings.STANDARD[name].frames if done < len(names) else vmsim.some_frames(string.nr_pages)[1:-1:2]
+        own = strings.STANDARD[name].frames if done < len(names) else vmsim.some_frames(string.nr_pages)[1:-1:2]
+        sizes = [size for size in frames if size <= string.nr_pages] or own or [1]
         cells += cells_of(string, sizes, programs, by_policy)
     return cells
 

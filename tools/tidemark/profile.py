@@ -29,6 +29,7 @@ from tidemark import experiment, plugin, qemu, results, telemetry
 from tidemark.errors import USAGE, LabError
 
 USER, IDLE, OTHERS, BOOT = "user", "idle", "(others)", "(boot)"
+KERNEL = "(kernel)"
 COUNTS = "profile.csv"
 NS_PER_S = 10**9
 
@@ -189,3 +190,33 @@ def rows(profiles: Sequence[Profile]) -> list[dict[str, Any]]:
         for profile in profiles
         for name in functions(profiles)
     ]
+
+
+def speedscope(profile: Profile) -> dict[str, Any]:
+    """The profile in the file format of speedscope (https://www.speedscope.app/file-format-schema.json): first without
+    the idle time, then with it. The counts know no callers: a function of the kernel stands on KERNEL alone.
+    """
+    names = functions([profile])
+    place = {name: at for at, name in enumerate([KERNEL, *names])}
+
+    def sampled(title: str, shown: Sequence[str]) -> dict[str, Any]:
+        weights = [round(profile.counts[name] * NS_PER_S / profile.per_s) for name in shown]
+        stacks = [([] if name in (IDLE, USER) else [place[KERNEL]]) + [place[name]] for name in shown]
+        return {
+            "type": "sampled",
+            "name": f"{profile.name}: {title}, by {profile.unit}",
+            "unit": "nanoseconds",
+            "startValue": 0,
+            "endValue": sum(weights),
+            "samples": stacks,
+            "weights": weights,
+        }
+
+    return {
+        "$schema": "https://www.speedscope.app/file-format-schema.json",
+        "exporter": "tidemark",
+        "name": profile.name,
+        "activeProfileIndex": 0,
+        "shared": {"frames": [{"name": name} for name in place]},
+        "profiles": [sampled("busy", [name for name in names if name != IDLE]), sampled("idle included", names)],
+    }

@@ -29,6 +29,7 @@ RUNS_AT_ONCE = 1 << 16
 DEFAULT_REFERENCES = 200_000
 MAX_REFERENCES = 1 << 30
 MAX_PAGE = (1 << 32) - 1
+TRACE = "trace.tmt"  # in the folder of `tidemark trace record`
 OF_FILE, BY_CALL, LOADS, FETCHES = 1, 2, 4, 8
 KINDS_OF_USE = {
     "": 0,
@@ -42,8 +43,9 @@ KINDS_OF_USE = {
 USES_IN_TRACE = "xfFFrw"  # of pages of files, by kind (tidemark.trace.ALL_KINDS)
 SYNTAX = (
     'page numbers ("1 2 3 4 1 2 5", "1-9 3"; with a letter, "l3" only loads; of a file, "f3" loads, "F3" stores, "x3" '
-    'fetches text where it is mapped, "r3" and "w3" read and write), a file of them, a trace (.tmt), the name of a '
-    "standard string, or KIND:PAGES[,refs=N][,seed=S] with a kind of loop, random, zipf, scan, phases, correlated"
+    'fetches text where it is mapped, "r3" and "w3" read and write), a file of them, a trace (.tmt, or the folder of '
+    "`tidemark trace record`), the name of a standard string, or KIND:PAGES[,refs=N][,seed=S] with a kind of loop, "
+    "random, zipf, scan, phases, correlated"
 )
 
 
@@ -334,6 +336,8 @@ def find(text: str, space: str = "", step_ns: int = STEP_NS) -> References:
         return written_out(" ".join(text.split()), text, "the string", step_ns)
     if re.match(r"\w+:\d", text):
         return Given(text, generated(text), step_ns)
+    if (path / TRACE).is_file():
+        path = path / TRACE
     if not path.is_file():
         raise LabError(f"{text}: there is no such file; a string of references is {SYNTAX}")
     if path.suffix == ".tmt":

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tidemark.commands import options
-from tidemark.errors import USAGE, LabError
+from tidemark.errors import NO_SPACE, USAGE, LabError
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tidemark.compare import Cell
 
 Show = Callable[[], None]
+FIRST_COLUMNS, COLUMN = 28, 11  # characters
 
 
 def table(
@@ -40,6 +41,12 @@ def table(
     return made
 
 
+def fitting(policies: list[str], width: int) -> list[list[str]]:
+    """The policies in groups that fit beside each other."""
+    together = max(1, (width - FIRST_COLUMNS) // COLUMN)
+    return [policies[at : at + together] for at in range(0, len(policies), together)]
+
+
 def show(cells: list[Cell]) -> None:
     """Misses, regrets, and what each string is about."""
     from rich.console import Console
@@ -51,29 +58,44 @@ def show(cells: list[Cell]) -> None:
     for cell in cells:
         rows.setdefault((cell.string, cell.frames), {})[cell.policy] = cell
     console = Console()
-    console.print(table("misses", rows, policies, lambda cell: f"{cell.misses:,}"))
-    others = [policy for policy in policies if policy != compare.MIN]
-    regrets = table("regret: misses beyond MIN, in percent of it", rows, others, lambda cell: f"{cell.regret:.0%}")
+    for some in fitting(policies, console.width):
+        console.print(table("misses", rows, some, lambda cell: f"{cell.misses:,}"))
     median = compare.median_regret(cells)
-    regrets.add_section()
-    regrets.add_row("median", "", *(f"{median[policy]:.0%}" for policy in others))
-    console.print(regrets)
+    for some in fitting([policy for policy in policies if policy != compare.MIN], console.width):
+        regrets = table("regret: misses beyond MIN, in percent of it", rows, some, lambda cell: f"{cell.regret:.0%}")
+        regrets.add_section()
+        regrets.add_row("median", "", *(f"{median[policy]:.0%}" for policy in some))
+        console.print(regrets)
     for name in dict.fromkeys(cell.string for cell in cells if cell.string in strings.STANDARD):
         print(f"{name}: {strings.STANDARD[name].asks}")
 
 
 def compared(
-    vm: list[str], names: list[str], traces: list[str], parameters: list[str], quiet: bool
+    vm: list[str], names: list[str], traces: list[str], parameters: list[str], frames: str, quiet: bool
 ) -> tuple[list[dict[str, Any]], dict[str, Any], Show]:
     """Rows for a table, all as JSON, and what prints it: policies on strings."""
     from tidemark import compare, strings
+    from tidemark.commands.sim import frame_numbers
     from tidemark.commands.trace import progress_bar
 
     with progress_bar("compare", quiet) as progress:
         standard = names or ([] if traces else list(strings.STANDARD))
-        cells = compare.compare(vm, standard, parameters, progress, traces)
+        sizes = frame_numbers(frames) if frames else ()
+        cells = compare.compare(vm, standard, parameters, progress, traces, sizes)
     rows = [asdict(cell) for cell in cells]
     return rows, {"cells": rows, "median_regret": compare.median_regret(cells)}, lambda: show(cells)
+
+
+def save_figure(rows: list[dict[str, Any]], folder: Path) -> None:
+    """The miss ratios as a figure in `folder`."""
+    from tidemark.curves.misses import miss_ratios
+    from tidemark.report.figure import save
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        save(miss_ratios(rows), folder)
+    except OSError as error:
+        raise LabError(f"{folder} cannot be written: {error.strerror}", NO_SPACE) from None
 
 
 def compared_with_bits(folder: Path, quiet: bool) -> tuple[list[dict[str, Any]], dict[str, Any], Show]:
@@ -110,6 +132,7 @@ def compare(
     trace: Annotated[
         list[Path] | None, typer.Option("--trace", help="A trace, or a file of page numbers; may be given again.")
     ] = None,
+    frames: Annotated[str, typer.Option("--frames", help="Numbers of frames, such as 3,4,8 or 16-32.")] = "",
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="VM.NAME=VALUE", help="A parameter, such as ws.tau_ms=500")
     ] = None,
@@ -118,6 +141,9 @@ def compare(
         typer.Option(
             "--accessed", help="Instead: a run of `trace record`, whose accessed bits are compared with its trace."
         ),
+    ] = None,
+    figure: Annotated[
+        Path | None, typer.Option("--figure", help="Folder for miss-ratio.svg, miss-ratio.png and miss-ratio.csv.")
     ] = None,
     csv_: Annotated[Path | None, typer.Option("--csv", help="Also write the numbers into this file.")] = None,
     json_: options.AsJson = False,
@@ -130,18 +156,23 @@ def compare(
     tidemark trace record thrash 4 2560 20 3000 --mem 10M --swap sim:ssd -o run; tidemark compare --accessed run
 
     Regret is what a policy missed beyond MIN, relative to it. The simulator runs the policies' own C files; the
-    string btree is recorded in QEMU the first time. --trace takes a string of your own. --accessed says how
+    string btree is recorded in QEMU the first time. --trace takes a string of your own: a trace (.tmt), a folder of
+    `trace record`, or a text of page numbers. --accessed says how
     many pages each process referenced between two samples, as QEMU's plugin saw it, and of how many the
     accessed bit was found set.
     """
     from tidemark.files import write_csv
 
+    if accessed and figure:
+        raise LabError("--figure is of policies on strings, not of --accessed", USAGE)
     if bool(vm) == bool(accessed):
         raise LabError("give --vm POLICY, or --accessed RESULT", USAGE)
     if accessed:
         rows, told, show_it = compared_with_bits(accessed, quiet)
     else:
-        rows, told, show_it = compared(vm or [], strings_ or [], list(map(str, trace or [])), set_ or [], quiet)
+        rows, told, show_it = compared(vm or [], strings_ or [], list(map(str, trace or [])), set_ or [], frames, quiet)
+    if figure:
+        save_figure(rows, figure)
     if csv_:
         write_csv(csv_, rows)
     if json_:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import enum
 import json
 import re
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -73,14 +72,16 @@ def show(told: dict[str, Any], out: Path) -> None:
     )
     if files_ := totals.get("of_files"):
         print(f"of these {files_['references']:,} references to {files_['pages']:,} pages of files")
-    table = Table(title=f"primary knee (lifetime in {unit}), and least space-time", title_justify="left")
+    table = Table(title=f"primary knee (lifetime in {unit}), other knees, and least space-time", title_justify="left")
     table.add_column("policy")
-    for heading in ("pages", "faults", "lifetime", "least at", "faults"):
+    for heading in ("pages", "faults", "lifetime", "others", "least at", "faults"):
         table.add_column(heading, justify="right")
     for name, row in told["curves"].items():
-        values = [row["knee_pages"], row["knee_faults"], row[f"knee_lifetime_{unit}"]]
-        values += [row["cheapest_pages"], row["cheapest_faults"]]
-        table.add_row(name, *("-" if value is None else f"{value:,.6g}" for value in values))
+        knee = [row["knee_pages"], row["knee_faults"], row[f"knee_lifetime_{unit}"]]
+        cells = [f"{value:,.6g}" for value in knee] if row["knee_pages"] is not None else ["no knee", "", ""]
+        cells += [", ".join(f"{pages:,.4g}" for pages in row["other_knees_pages"])]
+        cells += [f"{value:,.6g}" for value in (row["cheapest_pages"], row["cheapest_faults"])]
+        table.add_row(name, *cells)
     Console().print(table)
     print(out)
 
@@ -107,12 +108,12 @@ def curves(
     json_: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Draw a trace: reference map, working sets, lifetime functions of WS, LRU, MIN, FIFO and CLOCK, space-time.
+    """Draw a trace: reference map, working sets, lifetimes and miss ratios of seven policies, space-time.
 
     Example:  tidemark curves ls.tmt --kinds data -o ls
 
-    LRU, MIN and the working set are exact for all sizes. The folder gets PNG, SVG and CSV of each figure, a CSV of each
-    curve, and curves.json.
+    WS, VMIN, LRU and MIN are exact for all sizes, PFF, FIFO and CLOCK for some. The folder gets PNG, SVG and CSV of
+    each figure, a CSV of each curve, and curves.json.
     """
     from tidemark.curves import analyse, folder
     from tidemark.trace.format import Reader
@@ -131,8 +132,6 @@ def curves(
     )
     with progress_bar(f"curves {trace}", quiet) as progress:
         found = analyse.analyse(reader, plan, progress)
-    if found.missing:
-        print(f"tidemark: FIFO and CLOCK are left out, the simulator cannot be built: {found.missing}", file=sys.stderr)
     told = folder.write(reader, found, place)
     if json_:
         print(json.dumps(told | {"folder": str(place)}, indent=2))

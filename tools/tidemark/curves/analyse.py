@@ -1,9 +1,9 @@
 """All curves of a trace, in two passes over it.
 
-The first pass gives what needs to know nothing: LRU, MIN and the working set for all sizes at once. What it learns
-(the virtual time, the pages, the knee of the working set) sets up the second: working-set sizes over time for some
-windows, and the reference map. Memory is bounded by the number of distinct pages. Then the simulator runs FIFO and
-CLOCK over the same references for some sizes.
+The first pass gives what needs to know nothing: LRU, MIN, the working set and VMIN for all sizes at once. What it
+learns (the virtual time, the pages, the knee of the working set) sets up the second: working-set sizes over time for
+some windows, the reference map, FIFO and CLOCK for some sizes, and PFF for some thresholds. Memory is bounded by the
+number of distinct pages.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from tidemark.curves import lifetime
 from tidemark.curves.belady import MinDistances
 from tidemark.curves.lifetime import Curve
 from tidemark.curves.lru import StackDistances
+from tidemark.curves.pff import PageFaultFrequency
+from tidemark.curves.queues import Queues
 from tidemark.curves.refmap import MapBuilder, ReferenceMap
 from tidemark.curves.runs import Batch, Choice, Selection, Totals
-from tidemark.curves.simulated import Simulated
 from tidemark.curves.timeline import Timeline, WorkingSetSizes
 from tidemark.curves.working_set import Intervals
 from tidemark.errors import USAGE, LabError
@@ -28,7 +29,9 @@ from tidemark.trace import FILE_PAGE
 from tidemark.trace.format import Block, Reader
 
 PASSES = 2
+ORDER = ("ws", "vmin", "pff", "lru", "min", "fifo", "clock")
 SIZES_BY_RATIO = SIZES_BY_STEP = 16
+THRESHOLDS, SHORTEST = 32, 10
 NO_KNEE_FRACTION = 100
 Progress = Callable[[int, int], None]
 
@@ -52,9 +55,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Analysis:
-    """What came out. `curves` are by policy: ws, lru, min, fifo, clock; `end` is the virtual time of the trace;
-    `missing` says why there is no fifo and clock, if there is none.
-    """
+    """What came out. `curves` are by policy, in this ORDER; `end` is the virtual time of the trace."""
 
     plan: Plan
     totals: Totals
@@ -62,7 +63,6 @@ class Analysis:
     curves: dict[str, Curve]
     sizes: WorkingSetSizes
     map: ReferenceMap
-    missing: str = ""
 
 
 def round_theta(theta: float) -> int:
@@ -81,6 +81,11 @@ def some_sizes(nr_pages: int) -> np.ndarray:
     """Numbers of frames from 1 to `nr_pages`, in ascending order: some at equal ratios, some at equal steps."""
     sizes = np.concatenate([np.geomspace(1, nr_pages, SIZES_BY_RATIO), np.linspace(1, nr_pages, SIZES_BY_STEP)])
     return np.unique(np.rint(sizes).astype(np.int64))
+
+
+def some_thresholds(end: int) -> np.ndarray:
+    """Thresholds of PFF at equal ratios, in ascending order, from one that nearly every interval is longer than."""
+    return np.unique(np.geomspace(min(SHORTEST, end), end, THRESHOLDS).astype(np.int64))
 
 
 def _blocks(reader: Reader, number: int, progress: Progress) -> Iterator[Block]:
@@ -105,9 +110,10 @@ def first_pass(reader: Reader, plan: Plan, progress: Progress) -> tuple[Selectio
     intervals, lru, optimal = Intervals(), StackDistances(), MinDistances()
     _run_through(selection.batches(_blocks(reader, 0, progress)), (intervals, lru, optimal))
     end = virtual_time(reader, plan, selection.totals)
-    thetas, faults, sizes = intervals.curve(end)
+    thetas, faults, sizes, least = intervals.curve(end)
     curves = {
         "ws": Curve("ws", thetas, sizes, faults, end, plan.delay),
+        "vmin": Curve("vmin", thetas, least, faults, end, plan.delay),
         "lru": lifetime.from_depths("lru", lru.depths(), end, plan.delay),
         "min": lifetime.from_depths("min", optimal.capacities(), end, plan.delay),
     }
@@ -127,21 +133,24 @@ def virtual_time(reader: Reader, plan: Plan, totals: Totals) -> int:
 
 def second_pass(
     reader: Reader, plan: Plan, first: Selection, thetas: Sequence[int], end: int, progress: Progress
-) -> tuple[WorkingSetSizes, ReferenceMap, dict[str, Curve], str]:
-    """Sizes over time, the map, the curves of fifo and clock, and why there are none of these."""
+) -> tuple[WorkingSetSizes, ReferenceMap, dict[str, Curve]]:
+    """Sizes over time, the map, the curves of pff, fifo and clock."""
     nr_pages = first.totals.pages
     sizes = Timeline(np.array(thetas), end, nr_pages)
     pages = MapBuilder(*first.pages(), end, bool(reader.files))
-    selection = Selection(plan.choice, plan.in_references, bool(reader.files))
     of_file = np.zeros(nr_pages, bool) if not reader.files else first.pages()[1] >= FILE_PAGE
-    with Simulated(some_sizes(nr_pages), of_file) as simulated:
-        _run_through(selection.batches(_blocks(reader, 1, progress)), (sizes, pages, simulated))
-        frames = simulated.sizes
-        curves = {
-            policy: Curve(policy, frames, frames.astype(np.float64), faults, end, plan.delay)
-            for policy, faults in simulated.faults().items()
-        }
-    return sizes.result(), pages.result(), curves, simulated.missing
+    queues = Queues(some_sizes(nr_pages), of_file)
+    pff = PageFaultFrequency(some_thresholds(end), nr_pages)
+    selection = Selection(plan.choice, plan.in_references, bool(reader.files))
+    _run_through(selection.batches(_blocks(reader, 1, progress)), (sizes, pages, queues, pff))
+    frames = queues.sizes
+    counted, means = pff.result(end)
+    curves = {"pff": Curve("pff", pff.taus, means, counted, end, plan.delay)}
+    curves |= {
+        policy: Curve(policy, frames, frames.astype(np.float64), faults, end, plan.delay)
+        for policy, faults in queues.faults().items()
+    }
+    return sizes.result(), pages.result(), curves
 
 
 def analyse(reader: Reader, plan: Plan, progress: Progress = lambda done, total: None) -> Analysis:
@@ -149,5 +158,6 @@ def analyse(reader: Reader, plan: Plan, progress: Progress = lambda done, total:
     first, curves = first_pass(reader, plan, progress)
     end = curves["lru"].end
     thetas = plan.thetas or default_thetas(curves["ws"])
-    sizes, pages, more, missing = second_pass(reader, plan, first, thetas, end, progress)
-    return Analysis(plan, first.totals, end, curves | more, sizes, pages, missing)
+    sizes, pages, more = second_pass(reader, plan, first, thetas, end, progress)
+    curves = {name: (curves | more)[name] for name in ORDER}
+    return Analysis(plan, first.totals, end, curves, sizes, pages)

@@ -18,96 +18,67 @@ carried at the end is dropped. Entries nobody has used are infinitely old and st
 
 The list is stored by value, not by place: `places` has for each time slot the place of the entry with that value. The
 entries that change are then the right-to-left minima of `places` from p on, the last of them being entry i. A tree of
-minima over 16 slots, 16 times 16 and so on passes over what does not change. Slots are renumbered in order when they
-run out; the values and the pages' last uses take at most two slots a page.
+minima over 64 slots, 64 times 64 and so on passes over what does not change, and 64 of them are gone through at once
+(lanes.py). Slots are renumbered in order when they run out. Then only the values keep one: of a page's last use counts
+which values are not later, so it takes the slot of the latest of these.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from tidemark.curves.bits import highest_bit
+from tidemark.curves.lanes import LANES, carry, least, lower
 from tidemark.curves.runs import Array, Batch, grown
 from tidemark.jit import Int, compiled
 
 NEVER = -1
-DEAD = np.int32(2**31 - 1)
+DEAD, FIRST = np.int32(2**31 - 1), np.int32(1)
 ONE = np.uint64(1)
-RADIX_SHIFT, RADIX = np.uint64(4), np.uint64(16)
+SHIFT, MASK = np.uint64(6), np.uint64(63)
 SPARE_SLOTS = 1 << 12
 
 
 @compiled
-def _last_block_below(tree: Array, levels: Array, index: Int, bound: Int) -> Int:
-    """The last block of 16 slots, at or before `index`, that has a place below `bound`; -1 when there is none."""
-    level, found = 1, np.int64(-1)
-    while True:
-        begin = index & ~(RADIX - ONE)
-        for k in range(RADIX):
-            if begin + k <= index and tree[levels[level] + begin + k] < bound:
-                found = np.int64(begin + k)
-        if found >= 0:
-            break
-        index >>= RADIX_SHIFT
-        if index == 0 or level + 2 == len(levels):
-            return found
-        index -= ONE
-        level += 1
-    while level > 1:
-        level -= 1
-        begin = np.uint64(found) << RADIX_SHIFT
-        for k in range(RADIX):
-            if tree[levels[level] + begin + k] < bound:
-                found = np.int64(begin + k)
-    return found
-
-
-@compiled
-def _carry_down(tree: Array, slot: Int, place: Int) -> Int:
-    """Exchange `place` with each lower one from `slot` to the beginning of its block; returns what is carried then."""
-    for back in range((slot & (RADIX - ONE)) + ONE):
-        here = tree[slot - back]
-        tree[slot - back] = max(here, place)
-        place = min(here, place)
-    return place
-
-
-@compiled
-def _raise_minima(tree: Array, levels: Array, block: Int) -> None:
-    """Correct the minima above a block whose places have changed."""
-    index = block
-    for level in range(len(levels) - 2):
-        begin = levels[level] + (index << RADIX_SHIFT)
-        least = DEAD
-        for k in range(RADIX):
-            least = min(least, tree[begin + k])
-        above = levels[level + 1] + index
-        if tree[above] == least:
-            return
-        tree[above] = least
-        index >>= RADIX_SHIFT
-
-
-@compiled
-def _keep(tree: Array, levels: Array, used: Int, slot: Int, nr_entries: Int) -> Int:
-    """Take the interval from slot `used` to before `slot`; returns the place of its machine. The minima above the block
-    of `used` are corrected last, because the new value often falls into the same block and leaves them as they are.
+def _carry_down(tree: Array, levels: Array, waiting: Array, slot: Int) -> Int:
+    """Carry from `slot` down; returns the place that is carried at the end. The minima say which blocks change, and are
+    corrected on the way. `waiting` has for each level which blocks of a group may have a lower place.
     """
-    place = _carry_down(tree, used, DEAD)
-    block = used >> RADIX_SHIFT
-    while block and place > 1:
-        found = _last_block_below(tree, levels, block - ONE, place)
-        if found < 0:
-            break
-        block = np.uint64(found)
-        place = _carry_down(tree, (block << RADIX_SHIFT) + RADIX - ONE, place)
-        _raise_minima(tree, levels, block)
-    if place == DEAD:
-        place = nr_entries + np.int32(1)
-    tree[slot - ONE] = place
-    _raise_minima(tree, levels, used >> RADIX_SHIFT)
-    if (slot - ONE) >> RADIX_SHIFT != used >> RADIX_SHIFT:
-        _raise_minima(tree, levels, (slot - ONE) >> RADIX_SHIFT)
-    return place
+    node, level, reached = slot >> SHIFT, 1, 0
+    place, lowest = carry(tree, node << SHIFT, np.int32(slot & MASK), DEAD)
+    while True:
+        begin = levels[level] + (node & ~MASK)
+        if level > reached:
+            waiting[level] = lower(tree, begin, np.int32(node & MASK) - np.int32(1), place)
+            reached = level
+        tree[levels[level] + node] = lowest
+        while waiting[level]:
+            lane = highest_bit(waiting[level])
+            waiting[level] ^= ONE << lane
+            node = (node & ~MASK) | lane
+            if level == 1:
+                place, tree[begin + lane] = carry(tree, node << SHIFT, np.int32(MASK), place)
+                continue
+            level -= 1
+            begin = levels[level] + (node << SHIFT)
+            node = (node << SHIFT) | MASK
+            waiting[level] = lower(tree, begin, np.int32(MASK), place)
+        if level == len(levels) - 2:
+            return place
+        lowest = least(tree, begin)
+        node >>= SHIFT
+        level += 1
+
+
+@compiled
+def _put(tree: Array, levels: Array, slot: Int, place: Int) -> None:
+    """Give a place to a slot that has none."""
+    for level in range(len(levels) - 1):
+        at = levels[level] + slot
+        if tree[at] <= place:
+            return
+        tree[at] = place
+        slot >>= SHIFT
 
 
 @compiled
@@ -118,6 +89,7 @@ def _feed(
     Returns where it stopped: at the end, or when the slots ran out.
     """
     slot, previous, nr_entries = np.uint64(head[0]), head[1], np.int32(head[2])
+    waiting = np.zeros(len(levels), np.uint64)
     i = begin
     while i < len(pages) and slot < levels[1]:
         page, n = np.int64(pages[i]), np.int64(counts[i])
@@ -129,8 +101,16 @@ def _feed(
         if last[page] == NEVER:
             capacities[0] += 1
         else:
-            place = _keep(tree, levels, np.uint64(last[page]), slot, nr_entries)
-            nr_entries = max(nr_entries, place)
+            used, now = np.uint64(last[page]), slot - ONE
+            place = tree[used]
+            if place == FIRST and used >> SHIFT == now >> SHIFT:  # the minima stay as they are
+                tree[used], tree[now] = DEAD, place
+            else:
+                place = _carry_down(tree, levels, waiting, used)
+                if place == DEAD:
+                    nr_entries += FIRST
+                    place = nr_entries
+                _put(tree, levels, now, place)
             capacities[place + 1] += 1
         capacities[1] += n - 1
         last[page] = slot
@@ -140,20 +120,23 @@ def _feed(
 
 
 @compiled
-def _renumber(places: Array, last: Array, new_slots: Array) -> Int:
-    """Number the slots in use in order; moves the pages' last uses. Returns how many are in use."""
-    for page in range(len(last)):
-        if last[page] != NEVER:
-            new_slots[last[page]] = 1
+def _renumber(places: Array, last: Array) -> Int:
+    """Move the places together, in order, behind slot 0, and the pages' last uses to the next place that is not later,
+    for which alone they are looked at. Returns how many slots that takes.
+    """
+    new_slots = np.empty(len(places), np.int32)
     used = 0
     for slot in range(len(places)):
-        if places[slot] != DEAD or new_slots[slot]:
-            new_slots[slot] = used
+        if places[slot] != DEAD:
             used += 1
+            places[used] = places[slot]
+        new_slots[slot] = used
+    places[0] = places[used + 1] = DEAD
+    new_slots[-1] = used + 1
     for page in range(len(last)):
         if last[page] != NEVER:
             last[page] = new_slots[last[page]]
-    return used
+    return used + 2
 
 
 class MinDistances:
@@ -187,26 +170,22 @@ class MinDistances:
 
     def _compact(self) -> None:
         places = self._tree[: int(self._levels[1])]
-        new_slots = np.zeros(len(places), np.int32)
-        used = _renumber(places, self._last, new_slots)
-        kept = places != DEAD
-        moved = np.full(used, DEAD)
-        moved[new_slots[kept]] = places[kept]
-        self._plant(moved, used)
+        used = _renumber(places, self._last)
+        self._plant(places[:used], used)
 
     def _plant(self, places: np.ndarray, used: int) -> None:
         """A tree whose first slots have the given places, `used` of them needed. Few spare slots keep what is in use
         close together, which a long walk down the list gains more from than renumbering seldom.
         """
-        sizes = [used + used // 4 + SPARE_SLOTS]
-        while sizes[-1] > 16:
-            sizes.append(-(-sizes[-1] // 16))
-        padded = [max(16, -(-size // 16) * 16) for size in sizes]
+        sizes = [used + used // 16 + SPARE_SLOTS]
+        while sizes[-1] > LANES:
+            sizes.append(-(-sizes[-1] // LANES))
+        padded = [-(-size // LANES) * LANES for size in sizes]
         self._levels = np.concatenate([[0], np.cumsum(padded)]).astype(np.uint64)
         self._tree = np.full(int(self._levels[-1]), DEAD)
         self._tree[: len(places)] = places
         for below, above in zip(range(len(padded)), range(1, len(padded)), strict=False):
-            children = self._tree[int(self._levels[below]) : int(self._levels[below + 1])].reshape(-1, 16)
+            children = self._tree[int(self._levels[below]) : int(self._levels[below + 1])].reshape(-1, LANES)
             start = int(self._levels[above])
             self._tree[start : start + len(children)] = children.min(axis=1)
         self._head[0] = used

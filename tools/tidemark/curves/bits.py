@@ -23,15 +23,15 @@ def _popcount(typing_context: Any, word: Any) -> Any:
 
 @intrinsic
 def _highest_bit(typing_context: Any, number: Any) -> Any:
-    """The place of the highest set bit of a positive int64: floor(log2(number)), as int64."""
-    if number != types.int64:
+    """The place of the highest set bit of a positive number of 64 bits: floor(log2(number)), in the same type."""
+    if number not in (types.int64, types.uint64):
         return None
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         zeros = builder.ctlz(args[0], ir.Constant(ir.IntType(1), 1))
         return builder.sub(ir.Constant(ir.IntType(64), 63), zeros)
 
-    return types.int64(number), generate
+    return number(number), generate
 
 
 # To callers they are functions of the number alone.

@@ -11,18 +11,32 @@ from matplotlib.axis import Axis
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure as Canvas
 from matplotlib.patches import Patch
-from matplotlib.ticker import EngFormatter, LogLocator, NullLocator
+from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullLocator
 
 from tidemark.curves.analyse import Analysis
 from tidemark.curves.lifetime import Curve
 from tidemark.curves.refmap import ReferenceMap
 from tidemark.curves.timeline import WorkingSetSizes
-from tidemark.report.figure import BLACK, BLUE, GREEN, GREY, OF_POLICY, ORANGE, VERMILION, Figure, Table, canvas
+from tidemark.report.figure import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    OF_POLICY,
+    ORANGE,
+    VERMILION,
+    Figure,
+    Table,
+    canvas,
+    stacked,
+    whole_numbers,
+)
 from tidemark.trace import ALL_KINDS, FILE_INDEX_BITS, FILE_PAGE, KINDS
 
-COLOURS = {**OF_POLICY, "lru": BLUE, "min": BLACK}
-SIMULATED = ("fifo", "clock")
-LABELS = {"ws": "working set", "lru": "LRU", "min": "MIN", "fifo": "FIFO", "clock": "CLOCK"}
+COLOURS = {**OF_POLICY, "lru": BLUE, "min": BLACK, "vmin": GREY, "pff": ORANGE}
+BY_WINDOW = ("ws", "vmin", "pff")  # their parameter is a time, not a number of frames
+SIMULATED = ("fifo", "clock", "pff")
+LABELS = {"ws": "WS", "vmin": "VMIN", "pff": "PFF", "lru": "LRU", "min": "MIN", "fifo": "FIFO", "clock": "CLOCK"}
 WINDOW_COLOURS = (BLUE, VERMILION, GREEN, ORANGE, BLACK, GREY)
 UNUSED, INSTRUCTION, READ, WRITTEN, FILE_TEXT, FILE_READ, FILE_WRITTEN = range(7)
 CELL_COLOURS = ("#ffffff", "#a9a9a9", BLUE, VERMILION, "#606060", GREEN, ORANGE)
@@ -31,24 +45,26 @@ GROUND_OF_FILES = "///"
 PAGE_SHIFT = 12
 SAME_REGION_PAGES = 16
 LABEL_DISTANCE = 0.028
+RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 DISTRIBUTION_BARS = 120
 
 
 def all_figures(found: Analysis, space_names: Mapping[int, str]) -> list[Figure]:
-    """Reference map, working-set sizes, their distribution, lifetime functions, space-time."""
+    """Reference map, working-set sizes, their distribution, lifetime functions, miss ratios, space-time."""
     unit = found.plan.unit
     return [
         reference_map(found.map, space_names, unit),
         sizes_over_time(found.sizes, unit),
         distribution(found.sizes, unit),
         lifetimes(found.curves, unit),
+        miss_ratios(found.curves, found.totals.references),
         spacetimes(found.curves, unit),
     ]
 
 
 def curve_table(curve: Curve, unit: str) -> Table:
-    """One curve's points; the working set's parameter is its window, the others' are frames."""
-    first = {f"theta_{unit}": curve.parameters} if curve.policy == "ws" else {}
+    """One curve's points; with its window or threshold, if its parameter is no number of frames."""
+    first = {f"theta_{unit}": curve.parameters} if curve.policy in BY_WINDOW else {}
     columns = first | {
         "mean_resident_pages": curve.sizes,
         "faults": curve.faults,
@@ -80,16 +96,17 @@ def region_starts(spaces: np.ndarray, pages: np.ndarray) -> np.ndarray:
 
 
 def map_table(found: ReferenceMap, unit: str) -> Table:
-    """The cells with references."""
+    """The cells with references. They share the objects of their row and slice, which saves memory."""
     rows, slices = np.nonzero(found.counts.any(axis=2))
-    first, last = found.span(rows)
+    first, last = found.span(np.arange(len(found.counts)))
     kinds = KINDS if found.own == len(found.pages) else ALL_KINDS
-    table: dict[str, list[Any]] = {
-        f"until_{unit}": found.times[slices].tolist(),
+    by_row = {
         "space": found.spaces[first].tolist(),
         "first_page": [page_name(found, place) for place in first.tolist()],
         "last_page": [page_name(found, place) for place in last.tolist()],
     }
+    table: dict[str, list[Any]] = {f"until_{unit}": list(map(found.times.tolist().__getitem__, slices.tolist()))}
+    table |= {name: list(map(column.__getitem__, rows.tolist())) for name, column in by_row.items()}
     return table | dict(zip(kinds, found.counts[rows, slices].T.tolist()))
 
 
@@ -226,8 +243,12 @@ def _plain_ticks(axis: Axis) -> None:
 
 
 def _draw_curve(axes: Axes, curve: Curve, values: np.ndarray) -> None:
-    """A line; where only some sizes were simulated, with a point for each."""
+    """A line; where only some sizes were simulated, with a point for each; of PFF only points, for a little more of its
+    threshold can double its size.
+    """
     marker: dict[str, Any] = {"marker": ".", "markersize": 2.5, "linewidth": 0.6} if curve.policy in SIMULATED else {}
+    if curve.policy == "pff":
+        marker |= {"linestyle": "none", "markersize": 5}
     axes.plot(curve.sizes, values, color=COLOURS[curve.policy], label=LABELS[curve.policy], **marker)
 
 
@@ -263,8 +284,32 @@ def lifetimes(curves: Mapping[str, Curve], unit: str) -> Figure:
         picture.legend(handles, labels, loc="outside upper left", ncols=len(labels))
         return picture
 
-    caption = "Dots: primary knees, where the ray from the origin touches; circles: other knees. Right: logarithmic."
+    without = [LABELS[policy] for policy, curve in curves.items() if curve.knee() is None]
+    caption = "Dots: primary knees, where the steepest ray touches; circles: other knees. Right: logarithmic."
+    caption += f" Without a knee: {', '.join(without)}." if without else ""
     return Figure("lifetime", "Lifetime functions", caption, knee_table(curves, unit), draw)
+
+
+def miss_ratios(curves: Mapping[str, Curve], references: int) -> Figure:
+    """Faults for each reference, by mean resident set."""
+
+    def draw() -> Canvas:
+        picture, ((axes,),) = canvas(row_in=2.8)
+        for curve in curves.values():
+            _draw_curve(axes, curve, curve.faults / references)
+        axes.set(xscale="log", yscale="log", xlim=(1, None))
+        _plain_ticks(axes.xaxis)
+        whole_numbers(axes.yaxis)
+        axes.set_xlabel("mean resident set x (pages)")
+        axes.set_ylabel("faults for each reference")
+        picture.legend(loc="outside upper left", ncols=len(curves))
+        return picture
+
+    table = stacked(
+        ({"policy": name}, {"mean_resident_pages": curve.sizes, "miss_ratio": curve.faults / references})
+        for name, curve in curves.items()
+    )
+    return Figure("miss-ratio", "Miss ratios", f"Faults of {references:,} references.", table, draw)
 
 
 def knee_table(curves: Mapping[str, Curve], unit: str) -> Table:
@@ -279,7 +324,7 @@ def knee_row(curve: Curve, unit: str) -> dict[str, object]:
     for what, index in (("knee", curve.knee()), ("cheapest", curve.cheapest())):
         is_there = index is not None
         row |= {
-            f"{what}_theta_{unit}": int(curve.parameters[index]) if is_there and curve.policy == "ws" else None,
+            f"{what}_theta_{unit}": int(curve.parameters[index]) if is_there and curve.policy in BY_WINDOW else None,
             f"{what}_pages": float(curve.sizes[index]) if is_there else None,
             f"{what}_faults": int(curve.faults[index]) if is_there else None,
             f"{what}_lifetime_{unit}": float(curve.lifetimes[index]) if is_there else None,
@@ -304,8 +349,10 @@ def spacetimes(curves: Mapping[str, Curve], unit: str) -> Figure:
         axes.set(xscale="log", yscale="log", xlim=(1, None))
         _plain_ticks(axes.xaxis)
         _plain_ticks(axes.yaxis)
+        power = int(np.log10(min(curve.spacetimes.min() for curve in curves.values())))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda cost, _: f"{cost / 10**power:g}"))
         axes.set_xlabel("mean resident set x (pages)")
-        axes.set_ylabel(f"space-time (pages × {unit})")
+        axes.set_ylabel(f"space-time (10{str(power).translate(RAISED)} pages × {unit})")
         picture.legend(loc="outside upper left", ncols=len(curves))
         return picture
 

@@ -4,11 +4,15 @@ The lifetime function g(x) is the mean virtual time between faults when the mean
 Kuehner, CACM 12(5), 1969): g = T / K, with K all faults, first references included. x is the frames given for a memory
 of fixed size, and the mean working-set size for the working set.
 
-The primary knee is where g(x) / x is greatest (Denning, IEEE Trans. Software Engineering SE-6(1), 1980): there the ray
-from the origin touches the curve. Of equal ones the smallest x counts. Less than one page is no place to run a
-program, so only x >= 1 is looked at; if the very first of these points is the greatest, the curve has no knee.
+A knee is where a ray from the origin touches the curve from above (Denning, IEEE Trans. Software Engineering SE-6(1),
+1980): g(x) / x, the slope of the ray to x, is greater there than on both sides. The primary knee is the one with the
+steepest ray. At the curve's end, where memory holds all pages, each fault is a first reference; there the ray is often
+steeper than any other, but it touches nothing: the curve is only cut off, by the end of the trace. So it is no knee,
+as little as the curve's first point is, and a curve that is nowhere bent enough has none. Less than one page is no
+place to run a program, so only x >= 1 is looked at. What rises and falls by less than DIP is taken for chance.
+
 Localities within localities (a loop's few pages, a phase's many) give a curve several knees, and the primary one need
-not be the one of interest; the others are the local maxima of the same ratio.
+not be the one of interest.
 
 Space-time, what a run costs in memory held over time (same paper, and equation 4.3 of McMenamin's report): x * T while
 the program runs and about x * D for each fault, so C = x * (T + D * K), with the mean delay D of a fault.
@@ -16,12 +20,28 @@ the program runs and about x * D for each fault, so C = x * (T + D * K), with th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 SMALLEST_SIZE = 1.0
-STEPS = 8
+DIP = 0.1  # a peak is higher than the lowest value on each side by this share of itself
+
+
+def peaks(values: Sequence[float]) -> list[int]:
+    """The places of the highest values between two dips. The first value and the last are none."""
+    found: list[int] = []
+    at, rising = 0, False
+    for place, value in enumerate(values):
+        if rising and value < (1 - DIP) * values[at]:
+            found.append(at)
+            at, rising = place, False
+        elif not rising and values[at] < (1 - DIP) * value:
+            at, rising = place, True
+        elif (value > values[at]) == rising and value != values[at]:
+            at = place
+    return found
 
 
 @dataclass(frozen=True)
@@ -47,25 +67,21 @@ class Curve:
         """f64: C, in pages times units of time."""
         return self.sizes * (self.end + self.delay * self.faults.astype(np.float64))
 
+    def knees(self) -> list[int]:
+        """The indices of all knees, the primary one first."""
+        order = np.argsort(self.sizes, kind="stable")
+        order = order[self.sizes[order] >= SMALLEST_SIZE]
+        slopes = self.lifetimes[order] / self.sizes[order]
+        found: list[int] = peaks(slopes.tolist())
+        return [int(order[at]) for at in sorted(found, key=lambda at: -slopes[at])]
+
     def knee(self) -> int | None:
         """The index of the primary knee, None if there is none."""
-        eligible = np.flatnonzero(self.sizes >= SMALLEST_SIZE)
-        if len(eligible) < 2:
-            return None
-        best = int(np.argmax(self.lifetimes[eligible] / self.sizes[eligible]))
-        return int(eligible[best]) if best else None
+        return next(iter(self.knees()), None)
 
     def other_knees(self) -> list[int]:
-        """The indices of further knees in ascending order: points inside the curve at which g(x) / x is greatest among
-        all sizes up to a factor of about two from there. Sizes are compared in steps of 1 / STEPS of an octave.
-        """
-        eligible = np.flatnonzero(self.sizes >= SMALLEST_SIZE)
-        ratios = self.lifetimes[eligible] / self.sizes[eligible]
-        steps = np.floor(STEPS * np.log2(self.sizes[eligible])).astype(np.int64)
-        best = [here[np.argmax(ratios[here])] for here in map(np.flatnonzero, np.unique(steps)[:, None] == steps)]
-        peaks = [at for at in best if all(ratios[at] >= ratios[b] for b in best if abs(steps[b] - steps[at]) <= STEPS)]
-        inside = [int(eligible[at]) for at in peaks if 0 < at < len(eligible) - 1]
-        return [index for index in inside if index != self.knee()]
+        """The indices of the others, in ascending order of their sizes."""
+        return sorted(self.knees()[1:], key=lambda index: float(self.sizes[index]))
 
     def cheapest(self) -> int | None:
         """The index of the least space-time, of sizes from one page on; None if there is no such size."""

@@ -171,7 +171,8 @@ class Selection:
         references = int(self._totals[2:].sum())
         types = (np.int32, np.uint8, np.uint32, np.int64, np.uint32)
         columns: tuple[np.ndarray, ...] = tuple(np.empty(length, one) for one in types)
-        runs = (block.ids, self._firsts[block.ids], block.kinds, block.counts, block.insns)
+        firsts = self._firsts[block.ids] if self._files else block.ids
+        runs = (block.ids, firsts, block.kinds, block.counts, block.insns)
         n = _select(runs, self._wanted, self._numbers, self._totals, columns)
         pages, kinds, counts, starts, steps = (column[:n] for column in columns)
         self._runs += n

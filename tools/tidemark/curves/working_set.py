@@ -1,4 +1,4 @@
-"""The working set for all window sizes in one pass, from the intervals between references to the same page.
+"""The working set and VMIN for all window sizes in one pass, from the intervals between references to the same page.
 
 The working set W(t, theta) is the pages referenced in the last theta units of virtual time up to t (Denning, CACM
 11(5), 1968). A reference faults if its page was last referenced more than theta ago, and a page stays for theta after
@@ -11,6 +11,12 @@ pages whose last reference is a - 1 before the end T,
 (Denning and Schwartz, CACM 15(3), 1972; exact with the end's e(a): Slutz and Traiger, CACM 17(10), 1974; all theta at
 once, as here: Denning and Slutz, CACM 21(9), 1978.) Time is discrete, 1 to T; what happens in one instruction is at
 interval 0 and cannot fault.
+
+The same histogram has VMIN, which knows the future and keeps a page only for intervals of at most tau (Prieve and
+Fabry, CACM 19(5), 1976): its faults are the working set's, and no policy with as many has a smaller mean size. A page
+that is not kept is in memory for the one unit in which it is used:
+
+    size     v(tau) = (sum of c(a) * a over a <= tau, and of c(a) over a > tau, and pages) / T
 
 The histogram has 64 bins for each doubling of the interval, and for each bin the number and the sum of its intervals.
 At the upper border of a bin K and s are therefore exact, not interpolated, with memory that does not depend on the
@@ -33,11 +39,14 @@ NR_BINS = (64 - SHIFT) << SHIFT
 
 
 class WorkingSetCurve(NamedTuple):
-    """By window: `thetas` i64 in units of time, `faults` i64, `sizes` f64 in pages (mean over virtual time)."""
+    """By window: `thetas` i64 in units of time; `faults` i64; mean over virtual time, in pages, of the working set,
+    `sizes` f64, and of VMIN, `least` f64.
+    """
 
     thetas: np.ndarray
     faults: np.ndarray
     sizes: np.ndarray
+    least: np.ndarray
 
 
 @compiled
@@ -120,5 +129,7 @@ class Intervals:
         longer = number[-1] - number
         later_faults = self._histogram[:, 0].sum() - np.cumsum(self._histogram[:, 0])
         sizes = (total + thetas * longer) / max(end, 1)
+        kept = np.cumsum(self._histogram[:, 1]) + later_faults + self._nr_pages
         points = slice(1, int(np.flatnonzero(longer)[-1]) + 2 if longer.any() else 2)
-        return WorkingSetCurve(thetas[points], self._nr_pages + later_faults[points], sizes[points])
+        faults = self._nr_pages + later_faults
+        return WorkingSetCurve(thetas[points], faults[points], sizes[points], kept[points] / max(end, 1))

@@ -113,6 +113,7 @@ class Watch(App[int]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("q", "leave", "quit"),
         Binding("ctrl+c", "interrupt", show=False, priority=True),
+        Binding("ctrl+q", "ignore", show=False, priority=True),  # Textual's own way out
         Binding("space", "pause", "pause"),
         Binding("left", "step(-1)", "step", key_display="←→"),
         Binding("right", "step(1)", show=False),
@@ -318,6 +319,9 @@ class Watch(App[int]):
     def action_help(self) -> None:
         """What the keys do."""
         self.push_screen(Help())
+
+    def action_ignore(self) -> None:
+        """Nothing: only q and Ctrl-C leave."""
 
     def action_leave(self) -> None:
         """Quit."""

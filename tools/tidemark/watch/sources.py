@@ -153,7 +153,11 @@ class Run:
             self.ended = how_it_ended(self.result, None)
         return records
 
+    def stop(self) -> None:
+        """Let it end, without waiting until it has."""
+        self._stop.set()
+
     def close(self) -> None:
         """See Source."""
-        self._stop.set()
+        self.stop()
         self._thread.join()

@@ -22,6 +22,7 @@ WAITS = ("user", "kernel", "ready", "page", "admit", "sleep")
 WAIT_STYLES = ("#57c785", "#ffb347", "#ffe082", "#ff6b5e", "#c792ea", "grey50")
 NUMBERS = (("rss", "RSS"), ("wss", "WSS"), ("mad", "MAD"), ("swap", "SWAP"))
 FIXED = 5 + 1 + 10 + 1 + 1 + 1 + 4 * 7 + 8
+LEAST_BAR = 16
 WIDE = FIXED + 6 * 7 + 30
 CHOSEN = "on #3a4a5a"
 
@@ -45,7 +46,7 @@ def heading(width: int) -> Text:
     room = bar_width(width)
     text.append("WSS█", WORKING).append(" RSS▄", RESIDENT).append(" SWAP·", SWAPPED)
     text.append(" " * (room - 15))
-    text.append("".join(f"{name:>7}" for _, name in NUMBERS) + f"{'FLT/s':>8}", DIM)
+    text.append("".join(f"{name:>7}" for _, name in numbers(width)) + f"{'FLT/s':>8}", DIM)
     if width >= WIDE:
         for name, style in zip(WAITS, WAIT_STYLES):
             text.append(f"{name:>7}", style)
@@ -54,7 +55,13 @@ def heading(width: int) -> Text:
 
 def bar_width(width: int) -> int:
     """Characters that are left for the bar."""
-    return max(width - FIXED - (6 * 7 if width >= WIDE else 0), 16)
+    left_out = 7 * (len(NUMBERS) - len(numbers(width)))
+    return max(width - FIXED + left_out - (6 * 7 if width >= WIDE else 0), LEAST_BAR)
+
+
+def numbers(width: int) -> Sequence[tuple[str, str]]:
+    """The numbers that there is room for: on a narrow terminal only what is in memory."""
+    return NUMBERS if width >= FIXED + LEAST_BAR else NUMBERS[:2]
 
 
 def row(process: Mapping[str, Any], scale: int, width: int) -> Text:
@@ -62,7 +69,7 @@ def row(process: Mapping[str, Any], scale: int, width: int) -> Text:
     comm = process["comm"] if len(process["comm"]) <= 10 else process["comm"][:9] + "…"
     text = Text(f"{process['pid']:>5} {comm:<10} {STATES.get(process['state'], '?')} ")
     text.append_text(bar(process, scale, bar_width(width)))
-    text.append("".join(f"{count(process[name]):>7}" for name, _ in NUMBERS))
+    text.append("".join(f"{count(process[name]):>7}" for name, _ in numbers(width)))
     text.append(f"{process['faults_s']:>8,.1f}", NUMBER if process["faults_s"] else DIM)
     if width >= WIDE:
         for share, style in zip(process["shares"], WAIT_STYLES):

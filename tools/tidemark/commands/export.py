@@ -1,0 +1,72 @@
+"""tidemark export: a result in the format of another viewer."""
+
+from __future__ import annotations
+
+import enum
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tidemark import profile, results, telemetry
+from tidemark.errors import NO_SPACE, USAGE, LabError
+from tidemark.files import write_atomically
+
+
+class Viewer(str, enum.Enum):
+    """Who is to read it."""
+
+    perfetto = "perfetto"
+    speedscope = "speedscope"
+
+
+def read(target: Path) -> tuple[str, telemetry.Telemetry]:
+    """Name and telemetry of a result's folder, as far as it came, or of a file. LabError for anything else."""
+    if target.is_dir():
+        result = results.load(target)
+        return result.name, result.telemetry(partial=True)
+    return target.name, telemetry.read(target, partial=True)
+
+
+def document(target: Path, to: Viewer) -> str:
+    """The file's text."""
+    if to is Viewer.perfetto:
+        from tidemark import tracks
+
+        name, data = read(target)
+        if not data.whole:
+            print(f"tidemark: {target}: the run was cut off; this is as far as it came", file=sys.stderr)
+        return json.dumps(tracks.trace(data, name), separators=(",", ":"))
+    made = profile.speedscope(profile.load(target))
+    print("tidemark: the profile has no stacks: functions stand side by side, not above each other", file=sys.stderr)
+    return json.dumps(made)
+
+
+def export(
+    target: Annotated[
+        Path, typer.Argument(metavar="RESULT", help="A run's folder, or a telemetry file.", show_default=False)
+    ],
+    to: Annotated[Viewer, typer.Option("--to", help="Who is to read it.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The file to write (default: RESULT.perfetto.json or so).")
+    ] = None,
+) -> None:
+    """Write a run for another viewer: tracks over time for Perfetto, or a profile for speedscope.
+
+    Example:  tidemark export results/ws --to perfetto
+
+    Open the file at https://ui.perfetto.dev or https://www.speedscope.app; both work in the browser, nothing is sent
+    away. Perfetto shows processes (what they did most of each interval), faults, disk, reclaim and the policy.
+    Speedscope takes what `tidemark profile` shows: of a run with profile_hz=, or of `tidemark profile --exact`.
+    """
+    place = out or target.with_name(f"{target.resolve().name}.{to.value}.json")
+    if place.is_dir() or not place.parent.is_dir():
+        raise LabError(f"{place} cannot be written: give another --out, a file in a folder that is there", USAGE)
+    text = document(target, to)
+    try:
+        write_atomically(place, text)
+    except OSError as error:
+        raise LabError(f"{place} cannot be written: {error.strerror}", NO_SPACE) from None
+    print(place)
