@@ -29,7 +29,7 @@ static inline __attribute__((always_inline)) long read_pages(struct file *f, cha
 							     u64 *pos, bool stored)
 {
 	struct inode *inode = f->inode;
-	u32 at = *pos, done;
+	u32 at = *pos, start = at, done; /* who shares the file may move *pos meanwhile */
 	int err = 0;
 
 	for (u32 len; n; at += len, user += len, n -= len) {
@@ -43,7 +43,7 @@ static inline __attribute__((always_inline)) long read_pages(struct file *f, cha
 		if (err)
 			break;
 	}
-	done = at - (u32)*pos;
+	done = at - start;
 	*pos = at;
 	if (err == -EINVAL) /* the file has become shorter meanwhile */
 		err = 0;
@@ -272,7 +272,7 @@ static __attribute__((noinline)) long write_stored(struct file *f, const char *u
 						   u64 *pos)
 {
 	struct inode *inode = f->inode;
-	u32 end = is_device(inode) ? cache_end_of(inode) : CACHE_MAX_SIZE, at;
+	u32 end = is_device(inode) ? cache_end_of(inode) : CACHE_MAX_SIZE, at, start;
 	int err = is_device(inode) ? -ENOSPC : -EFBIG;
 
 	if (inode->state & INODE_SWAP)
@@ -280,7 +280,7 @@ static __attribute__((noinline)) long write_stored(struct file *f, const char *u
 	mutex_lock(&inode->lock);
 	if (f->flags & O_APPEND)
 		*pos = inode->size;
-	at = MIN(*pos, (u64)end);
+	at = start = MIN(*pos, (u64)end);
 	if (n && at < end) {
 		n = MIN(n, end - at);
 		if (unlikely(f->flags & O_DIRECT))
@@ -289,7 +289,7 @@ static __attribute__((noinline)) long write_stored(struct file *f, const char *u
 			err = write_pages(inode, user, n, &at, stored_write);
 		stored_end(inode, err);
 		inode_touch(inode);
-		n = at - (u32)*pos;
+		n = at - start;
 		*pos = at;
 	} else {
 		err = n ? err : 0;
@@ -302,20 +302,20 @@ static __attribute__((noinline)) long write_stored(struct file *f, const char *u
 long cache_file_write(struct file *f, const void *user, size_t n, u64 *pos)
 {
 	struct inode *inode = f->inode;
-	u32 at;
+	u32 at, start;
 	int err;
 
 	if (unlikely(inode->cache.ops))
 		return write_stored(f, user, n, pos);
 	if (f->flags & O_APPEND)
 		*pos = inode->size;
-	at = *pos;
+	at = start = *pos;
 	if (*pos >= CACHE_MAX_SIZE)
 		return n ? -EFBIG : 0;
 	err = write_pages(inode, user, MIN(n, CACHE_MAX_SIZE - at), &at, write_kept);
 	if (err)
 		cache_clear_tail(inode);
-	n = at - (u32)*pos;
+	n = at - start;
 	*pos = at;
 	inode_touch(inode);
 	return n ? (long)n : err;

@@ -4,6 +4,7 @@
  */
 #include "bus.h"
 #include "check.h"
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
@@ -237,6 +238,36 @@ static void closing(void)
 	CHECK(wait_child(pid) == 0);
 }
 
+/* Two share an open file: one moves its position while the other's call waits for the disk. */
+static void position(void)
+{
+	static char buf[16 * PAGE];
+	int from = make("from", "", sizeof(buf)), to = make("to", "", 0);
+	pid_t pid;
+
+	CHECK(write(from, buf, sizeof(buf)) == sizeof(buf) && !fsync(from));
+	CHECK(!posix_fadvise(from, 0, 0, POSIX_FADV_DONTNEED) && lseek(from, 0, SEEK_SET) == 0);
+	pid = fork();
+	for (int i = 0; i < 20; i++) {
+		char *all = map(from, sizeof(buf), MAP_PRIVATE);
+
+		for (int n = 0; !pid && n < 200; n++, sched_yield())
+			CHECK(lseek(from, n * 96, SEEK_SET) == n * 96 &&
+			      lseek(to, n * 96, SEEK_SET) == n * 96);
+		if (pid) {
+			ssize_t done = read(from, buf, PAGE);
+
+			CHECK(write(to, all, sizeof(buf)) == sizeof(buf));
+			CHECK(done >= 0 && done <= (ssize_t)PAGE);
+			CHECK(!posix_fadvise(from, 0, 0, POSIX_FADV_DONTNEED));
+		}
+		munmap(all, sizeof(buf));
+	}
+	if (!pid)
+		_exit(nr_failures != 0);
+	CHECK(wait_child(pid) == 0 && !close(from) && !close(to));
+}
+
 static void deep(void)
 {
 	for (int i = 0; i < number; i++)
@@ -324,7 +355,8 @@ static const struct {
 	{ "truncated", truncated, 0 }, { "unlinked", unlinked, 0 }, { "writers", writers, 20 },
 	{ "growing", growing, 100 },   { "running", running, 0 },   { "deep", deep, 50 },
 	{ "many", many, 300 },         { "failing", failing, 0 },   { "bomb", bomb, 8 },
-	{ "closing", closing, 0 },     { "nothing", nothing, 0 },   { "waiting", waiting, 0 },
+	{ "closing", closing, 0 },     { "position", position, 0 }, { "nothing", nothing, 0 },
+	{ "waiting", waiting, 0 },
 };
 
 int main(int argc, char **argv)
