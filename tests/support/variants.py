@@ -119,9 +119,12 @@ CHANGES: dict[str, tuple[tuple[str, str], ...]] = {
         ("w->set.nr > n->set.nr || (w->set.nr == n->set.nr && w->since < n->since)", "w->since < n->since"),
     ),
     "ws_reads_less_ahead": (("#define WORTH 16 ", "#define WORTH 8 "),),
-    "token_shorter_windows": (("window_ms = 250", "window_ms = 200"),),
-    "token_longer_turns": (("turn_ms = 60000", "turn_ms = 120000"),),
-    "token_at_three_faults": (("nr_faults = 2,", "nr_faults = 3,"),),
+    "token_spares_by_count": (
+        (
+            "\tif (!holder || owner != holder)\n\t\treturn false;\n\tnr_spared++;\n\treturn true;\n",
+            "\tbool spares = holder && owner == holder;\n\n\tnr_spared += spares;\n\treturn spares;\n",
+        ),
+    ),
 }
 
 
