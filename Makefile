@@ -58,7 +58,7 @@ PYTHON = PYTHONPATH=tools $(or $(wildcard build/venv/bin/python),python3)
 
 # --- building --------------------------------------------------------------------------------------------------------
 
-all iso grade-base new-policy check-base:
+all iso page grade-base new-policy check-base:
 	$(BUILD) $@
 
 FILES := $(filter build/%,$(GOALS))
@@ -112,13 +112,13 @@ doctor:
 	@tools/setup.sh --doctor
 clean:
 	@[ ! -d build ] || tools/locked.sh find build -mindepth 1 -maxdepth 1 \
-		! -name musl ! -name venv ! -name .lock -exec rm -rf {} +
+		! -name musl ! -name venv ! -name npm ! -name .lock -exec rm -rf {} +
 help:
 	@cat tools/help.txt && awk -f tools/tidemark/variables.awk tools/tidemark/variables.txt
 .DEFAULT:
 	$(error there is no target $@; `make help` lists them)
 
 .DEFAULT_GOAL := all
-.PHONY: all iso grade-base new-policy check-base files qemu qemu-gdb gdb qemu-iso sim lab grade hand-in quiz release check soak
-.PHONY: coverage doctor clean help
+.PHONY: all iso page grade-base new-policy check-base files qemu qemu-gdb gdb qemu-iso sim lab grade hand-in quiz release check
+.PHONY: soak coverage doctor clean help
 .SUFFIXES:

@@ -112,7 +112,7 @@ $(foreach s,$(USER_SRC),$(eval $(call user_program,$s)))
 
 build/initramfs.cpio: $(USER_PROG) $(EXTRA) tools/mkinitramfs.py build/programs
 	$(call say,CPIO,$@)
-	$QSTRIP="$$($(CC) -print-prog-name=strip)" python3 tools/mkinitramfs.py $(if $(wildcard user/rootfs),--dir user/rootfs) --names fstools=chmod,chown,dd,df,find,ln,mkfifo,mount,mv,stat,sync,touch,umount --names swapon=swapoff,mkswap $@ $(USER_PROG) $(EXTRA)
+	$QSTRIP="$$($(CC) -print-prog-name=strip)" python3 tools/mkinitramfs.py $(if $(wildcard user/rootfs),--dir user/rootfs) --names fstools=chmod,chown,dd,df,find,ln,mkfifo,mount,mv,rmdir,stat,sync,touch,umount --names swapon=swapoff,mkswap $@ $(USER_PROG) $(EXTRA)
 
 # --- the image for GRUB, and the plugin with which QEMU records references -----------------------------------------------
 
@@ -167,12 +167,13 @@ build/host/%_test: %_test.c $(HOST_OBJ) tests/host/sections.ld build/flags
 
 # --- policies on the host, the labs' drivers, and what is built for several of them -----------------------------------------
 
-include tools/vmsim/vmsim.mk $(wildcard tests/host/ext2/ext2.mk)
+include tools/vmsim/vmsim.mk $(wildcard tests/host/ext2/ext2.mk) tools/page/page.mk
 -include $(wildcard labs/*/lab.mk)
 
 # What grading starts from: a student's files are laid over a copy of this tree, so nothing else is built again.
 grade-base: all build/plugin/tidemark.so $(call vmsim_objects,checked) $(call vmsim_objects,fast)
 check-base: grade-base $(HOST_TESTS) $(EXT2_TESTS) $(patsubst %.c,build/%.o,$(wildcard kernel/mm/*/TEMPLATE.c))
+	$(check-page)
 
 FORCE:
 .PHONY: all iso grade-base check-base FORCE

@@ -46,6 +46,15 @@ python_is_tidy() {
 	return 1
 }
 
+# JavaScript, where npm has fetched the tool for it.
+page_is_tidy() {
+	prettier=build/npm/node_modules/prettier/bin/prettier.cjs
+	[ -f $prettier ] || return 0
+	node $prettier --check --log-level warn 'tools/page/**/*.{js,mjs}' && return
+	echo "node $prettier --write FILE mends it"
+	return 1
+}
+
 # Runs its arguments beside others; collect NAME PID waits for it, and shows what it said.
 collect() {
 	wait "$2" || failed+=("$1")
@@ -57,11 +66,13 @@ before_pytest() {
 	formatted >"$logs/clang-format" 2>&1 & format=$!
 	python_is_tidy >"$logs/ruff" 2>&1 & ruff=$!
 	mypy --no-error-summary >"$logs/mypy" 2>&1 & types=$!
+	page_is_tidy >"$logs/prettier" 2>&1 & page=$!
 	echo '== host tests, format, lint and types'
 	collect host $host
 	collect clang-format $format
 	collect ruff $ruff
 	collect mypy $types
+	collect prettier $page
 }
 
 # TESTS as words: quotes hold a word together as in a shell, and nothing is executed. Names may have * in them.

@@ -77,6 +77,10 @@ table() {
 	valgrind 3.18 check valgrind
 	git 2.20 check git
 	browser - check $(browser_package)
+	node 18 page nodejs
+	npm 8 page npm
+	clang 11 page clang
+	wasm-ld 11 page lld
 	END
 }
 
@@ -86,12 +90,13 @@ purposes() {
 		qemu) echo build run "${DISK:+disk}" ;;
 		qemu-gdb | gdb) echo build run debug "${DISK:+disk}" ;;
 		iso) echo build iso ;;
+		page) echo build page ;;
 		qemu-iso) echo build run iso "${DISK:+disk}" ;;
 		lab) echo build run disk lab ;;
 		sim) echo build lab host ;;
 		hand-in) echo build lab ;;
 		grade | grade-base | release) echo build run lab host grade ;;
-		check | soak | coverage) echo build run disk debug iso lab host grade check ;;
+		check | soak | coverage) echo build run disk debug iso lab host grade check page ;;
 		*) echo build ;;
 		esac
 	done
@@ -208,7 +213,7 @@ doctor() {
 }
 
 goal_of() {
-	case $1 in build) echo all ;; run) echo qemu ;; disk) echo 'qemu DISK=' ;; debug) echo gdb ;; iso | lab) echo "$1" ;; host) echo sim ;; grade) echo grade ;; *) echo check ;; esac
+	case $1 in build) echo all ;; run) echo qemu ;; disk) echo 'qemu DISK=' ;; debug) echo gdb ;; iso | lab | page) echo "$1" ;; host) echo sim ;; grade) echo grade ;; *) echo check ;; esac
 }
 
 if [ "${1:-}" = --doctor ]; then

@@ -102,13 +102,22 @@ static int submit_and_wait(struct bio *bio)
 	return w.error;
 }
 
+int block_move(struct block_device *bdev, u32 sector, bool write, enum bio_kind kind,
+	       const struct bio_piece *piece, u32 nr)
+{
+	struct bio *bio = bio_get(bdev, sector, write, kind, waited_end);
+
+	for (u32 i = 0; i < nr; i++)
+		bio_add(bio, piece[i].page, piece[i].offset, piece[i].bytes);
+	return submit_and_wait(bio);
+}
+
 int block_rw(struct block_device *bdev, u32 sector, struct page *page, u32 offset, u32 bytes,
 	     bool write)
 {
-	struct bio *bio = bio_get(bdev, sector, write, BIO_META, waited_end);
+	struct bio_piece piece = { page, offset, bytes };
 
-	bio_add(bio, page, offset, bytes);
-	return submit_and_wait(bio);
+	return block_move(bdev, sector, write, BIO_META, &piece, 1);
 }
 
 bool block_is_dead(const struct block_device *bdev)

@@ -7,7 +7,7 @@ static int may_change(const struct inode *inode)
 {
 	if (inode->sb == &proc_sb)
 		return -EPERM;
-	return inode->sb->read_only ? -EROFS : 0;
+	return super_may_change(inode->sb);
 }
 
 int vfs_chmod(struct inode *inode, u32 mode)
@@ -79,12 +79,13 @@ int vfs_truncate(struct inode *inode, u64 size)
 		return -EISDIR;
 	if (!inode_is_reg(inode) || !inode->ops->truncate)
 		return -EINVAL;
-	if (inode->sb->read_only)
+	if (super_may_change(inode->sb))
 		return -EROFS;
 	if (size > CACHE_MAX_SIZE || (inode->sb->max_size && size > inode->sb->max_size))
 		return -EFBIG;
 	if (inode->state & INODE_SWAP || inode_runs(inode))
 		return -ETXTBSY;
+	inode_count_writers(inode, 1);
 	mutex_lock(&inode->lock);
 	if (size < inode->size) {
 		inode->size = size; /* from now on no fault brings in what is beyond */
@@ -98,5 +99,6 @@ int vfs_truncate(struct inode *inode, u64 size)
 		inode_touch(inode);
 	}
 	mutex_unlock(&inode->lock);
+	inode_count_writers(inode, -1);
 	return err;
 }

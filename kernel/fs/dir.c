@@ -82,9 +82,13 @@ int walk_create(struct walk *w, u32 mode, u32 rdev, const char *target, struct i
 	mutex_lock(&dir->lock);
 	err = check_free(w);
 	if (!err)
+		err = super_begin_change(dir->sb);
+	if (!err) {
 		err = dir->ops->create(dir, &w->last, mode, rdev, target, &made);
-	if (!err)
-		name_set(dir, d, made);
+		if (!err)
+			name_set(dir, d, made);
+		super_end_change(dir->sb);
+	}
 	mutex_unlock(&dir->lock);
 	if (err)
 		kfree(d);
@@ -113,10 +117,14 @@ int walk_link(struct walk *w, struct inode *inode)
 	mutex_lock(&dir->lock);
 	err = check_free(w);
 	if (!err)
-		err = dir->ops->link ? dir->ops->link(dir, &w->last, inode) : -EPERM;
+		err = super_begin_change(dir->sb);
 	if (!err) {
-		name_set(dir, d, inode);
-		inode_changed(inode);
+		err = dir->ops->link ? dir->ops->link(dir, &w->last, inode) : -EPERM;
+		if (!err) {
+			name_set(dir, d, inode);
+			inode_changed(inode);
+		}
+		super_end_change(dir->sb);
 	}
 	mutex_unlock(&dir->lock);
 	if (err)
@@ -189,8 +197,10 @@ static int find_entry(struct walk *w, int dots, struct inode **inode, struct den
 static int unlink_locked(struct walk *w, struct inode *inode, struct dentry *entry)
 {
 	struct inode *dir = w->dir;
-	int err;
+	int err = super_begin_change(dir->sb);
 
+	if (err)
+		return err;
 	if (inode_is_dir(inode))
 		mutex_lock(&inode->lock);
 	err = dir->ops->unlink(dir, &w->last, inode);
@@ -201,6 +211,7 @@ static int unlink_locked(struct walk *w, struct inode *inode, struct dentry *ent
 	}
 	if (inode_is_dir(inode))
 		mutex_unlock(&inode->lock);
+	super_end_change(dir->sb);
 	return err;
 }
 
@@ -342,8 +353,13 @@ static int rename_locked(struct side *from, struct side *to, u32 flags)
 		return -EEXIST;
 	if (to->inode == from->inode)
 		return 0;
-	err = may_move(from->w, to->w, from->inode, to->inode);
-	return err ? err : move_name(from, to);
+	err = may_move(from->w, to->w, from->inode, to->inode)
+		      ?: super_begin_change(to->w->dir->sb);
+	if (err)
+		return err;
+	err = move_name(from, to);
+	super_end_change(to->w->dir->sb);
+	return err;
 }
 
 static void lock_two(struct inode *a, struct inode *b)

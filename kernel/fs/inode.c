@@ -89,7 +89,7 @@ void inode_settle_times(struct inode *inode)
 void inode_accessed(struct inode *inode)
 {
 	inode->state &= ~(u32)INODE_READ_DUE;
-	if (inode->sb->read_only)
+	if (super_may_change(inode->sb))
 		return;
 	inode->accessed = cycles_now();
 	if (inode->state & INODE_STORED)

@@ -80,7 +80,7 @@ int super_flush(struct super_block *sb);
 /* Does anybody use it? The caller holds one reference to the root. May sleep, but not between the
  * last look and the answer. */
 bool super_in_use(struct super_block *sb);
-/* Is a file of it open for writing, or without a name, so that it is freed when it is closed? */
+/* Is a file of it open for writing, or changed just now, or without a name, so that it is freed when it is closed? */
 bool super_has_writers(const struct super_block *sb);
 /* Is it the program of a process? Then it is neither written to nor cut. */
 bool inode_runs(const struct inode *inode);

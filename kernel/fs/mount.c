@@ -189,6 +189,25 @@ static int make_super(const struct fs_type *type, const char *source, bool read_
 /* One at a time: the file system writes on the disk that it is in use, and may sleep. */
 static struct mutex remount_lock = { .waiters = { LIST_HEAD_INIT(remount_lock.waiters.waiters) } };
 
+/* All is written, and the disk is marked as unused. Nobody begins a change meanwhile. */
+static int make_read_only(struct super_block *sb)
+{
+	int err;
+
+	if (super_has_writers(sb))
+		return -EBUSY;
+	sb->closing = true;
+	err = super_sync(sb);
+	if (!err && sb->ops->remount)
+		err = sb->ops->remount(sb, true);
+	if (!err)
+		err = super_flush(sb);
+	if (!err)
+		sb->read_only = true;
+	sb->closing = false;
+	return err;
+}
+
 static int remount_locked(struct inode *root, bool read_only)
 {
 	struct super_block *sb = root->sb;
@@ -198,20 +217,14 @@ static int remount_locked(struct inode *root, bool read_only)
 		return -EINVAL;
 	if (sb->read_only == read_only)
 		return 0;
-	if (!read_only && sb->bdev && sb->bdev->read_only)
-		return -EACCES;
 	if (read_only)
-		err = super_sync(sb);
-	if (!err && read_only && super_has_writers(sb))
-		err = -EBUSY;
-	if (err)
-		return err;
+		return make_read_only(sb);
+	if (sb->bdev && sb->bdev->read_only)
+		return -EACCES;
 	if (sb->ops->remount)
-		err = sb->ops->remount(sb, read_only);
-	if (!err && read_only)
-		err = super_flush(sb);
+		err = sb->ops->remount(sb, false);
 	if (!err)
-		sb->read_only = read_only;
+		sb->read_only = false;
 	return err;
 }
 

@@ -244,7 +244,7 @@ int walk_may_create(const struct walk *w)
 		return -ENAMETOOLONG;
 	if (!w->dir->ops->create)
 		return -EPERM;
-	if (w->dir->sb->read_only)
+	if (super_may_change(w->dir->sb))
 		return -EROFS;
 	return w->dir->parent ? 0 : -ENOENT;
 }

@@ -23,6 +23,11 @@ static bool writes(const struct inode *inode, u32 flags)
 	return (flags & (O_ACCMODE | O_PATH)) - 1 < 2 && inode_is_reg(inode);
 }
 
+static int may_write(const struct inode *inode)
+{
+	return inode_runs(inode) ? -ETXTBSY : super_may_change(inode->sb);
+}
+
 int file_create(struct inode *inode, u32 flags, struct file **file)
 {
 	struct file *f = kmem_cache_alloc(file_cache, GFP_KERNEL | GFP_NORETRY);
@@ -37,17 +42,17 @@ int file_create(struct inode *inode, u32 flags, struct file **file)
 			    .errors_told = inode->cache.errors_told };
 	if (flags & O_PATH)
 		f->fops = &no_fops;
-	if (f->fops->open)
+	if (writes(inode, flags)) /* only now: memory may have been waited for */
+		err = may_write(inode);
+	if (!err && f->fops->open)
 		err = f->fops->open(f);
 	if (err) {
 		kmem_cache_free(file_cache, f);
 		return err;
 	}
 	inode_get(inode);
-	if (writes(inode, flags)) {
-		inode->nr_writers++;
-		inode->sb->nr_writers++;
-	}
+	if (writes(inode, flags))
+		inode_count_writers(inode, 1);
 	*file = f;
 	return 0;
 }
@@ -58,12 +63,17 @@ void file_free(struct file *f)
 		f->fops->release(f);
 	if (unlikely(f->inode->locks))
 		locks_release(f->inode, f);
-	if (writes(f->inode, f->flags)) {
-		f->inode->nr_writers--;
-		f->inode->sb->nr_writers--;
-	}
+	if (writes(f->inode, f->flags))
+		inode_count_writers(f->inode, -1);
 	inode_put(f->inode);
 	kmem_cache_free(file_cache, f);
+}
+
+bool file_may_be_direct(const struct inode *inode)
+{
+	if (inode_is_reg(inode))
+		return inode->state & INODE_STORED;
+	return (inode->mode & S_IFMT) == S_IFBLK;
 }
 
 /* May this inode be opened like that? */
@@ -77,12 +87,10 @@ static int check_open(const struct inode *inode, u32 flags)
 		return -EISDIR;
 	if (!inode_is_dir(inode) && flags & O_DIRECTORY)
 		return -ENOTDIR;
-	if (flags & O_DIRECT && inode_is_reg(inode) && !(inode->state & INODE_STORED))
+	if (flags & O_DIRECT && !file_may_be_direct(inode))
 		return -EINVAL;
-	if (flags & (O_ACCMODE | O_TRUNC) && inode->sb->read_only && inode_is_reg(inode))
+	if (flags & (O_ACCMODE | O_TRUNC) && inode_is_reg(inode) && super_may_change(inode->sb))
 		return -EROFS;
-	if (writes(inode, flags) && inode_runs(inode))
-		return -ETXTBSY;
 	return inode->fops ? 0 : -ENXIO;
 }
 

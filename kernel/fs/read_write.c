@@ -1,7 +1,6 @@
 /* Reading, writing, seeking, ioctl and poll on open files: checks, then the file's operation. */
 #include "internal.h"
 
-#define SECTOR_SIZE 512u
 #define MAX_COUNT 0x7ffff000u /* bytes moved by one call, as on Linux */
 
 /* Memory devices can, terminals and pipes cannot. */
@@ -21,19 +20,22 @@ static long cannot_read(const struct file *f)
 	return inode_is_dir(f->inode) ? -EISDIR : -EINVAL;
 }
 
-/* O_DIRECT: memory, length and place in whole sectors. */
-static bool is_aligned(const struct file *f, const void *user, size_t n, u64 pos)
+static inline long read_plain(struct file *f, void *user, size_t n, u64 *pos, bool direct)
 {
-	return !(f->flags & O_DIRECT) || !(((u32)user | n | (u32)pos) & (SECTOR_SIZE - 1));
+	if (unlikely(!f->fops->read))
+		return cannot_read(f);
+	if (unlikely(f->inode->state & INODE_READ_DUE) && !(f->flags & O_NOATIME))
+		inode_accessed(f->inode);
+	n = MIN(n, MAX_COUNT);
+	return direct ? cache_direct_read(f, user, n, pos) : f->fops->read(f, user, n, pos);
 }
 
-/* What is rare about a read: 0, or why it may not be. */
-static __attribute__((noinline)) long check_read(const struct file *f, const void *user, size_t n,
-						 u64 pos)
+/* From a file that is not open for it, or with O_DIRECT. */
+static __attribute__((noinline)) long read_rare(struct file *f, void *user, size_t n, u64 *pos)
 {
 	if ((f->flags & O_ACCMODE) == O_WRONLY)
 		return -EBADF;
-	return is_aligned(f, user, n, pos) ? 0 : -EINVAL;
+	return read_plain(f, user, n, pos, f->flags & O_DIRECT);
 }
 
 /* A write to a file that is not open for it, with O_DIRECT, or one that is over when its data are
@@ -46,7 +48,7 @@ static __attribute__((noinline)) long write_rare(struct file *f, const void *use
 
 	if ((f->flags & O_ACCMODE) == O_RDONLY)
 		return -EBADF;
-	if (!f->fops->write || !is_aligned(f, user, n, *pos))
+	if (!f->fops->write)
 		return -EINVAL;
 	done = f->fops->write(f, user, n, pos);
 	if (done <= 0 || !(f->flags & O_DSYNC) || !inode_is_reg(f->inode))
@@ -57,17 +59,9 @@ static __attribute__((noinline)) long write_rare(struct file *f, const void *use
 
 static inline long read_from(struct file *f, void *user, size_t n, u64 *pos)
 {
-	if (unlikely(f->flags & (O_WRONLY | O_DIRECT))) {
-		long err = check_read(f, user, n, *pos);
-
-		if (err)
-			return err;
-	}
-	if (unlikely(!f->fops->read))
-		return cannot_read(f);
-	if (unlikely(f->inode->state & INODE_READ_DUE) && !(f->flags & O_NOATIME))
-		inode_accessed(f->inode);
-	return f->fops->read(f, user, MIN(n, MAX_COUNT), pos);
+	if (unlikely(f->flags & (O_WRONLY | O_DIRECT)))
+		return read_rare(f, user, n, pos);
+	return read_plain(f, user, n, pos, false);
 }
 
 static inline long write_to(struct file *f, const void *user, size_t n, u64 *pos)

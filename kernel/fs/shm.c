@@ -168,7 +168,8 @@ long shm_control(u32 id, u32 cmd, struct shmid_ds *ds)
 
 long shm_attach(u32 id, u32 addr, u32 flags)
 {
-	u32 map = MAP_SHARED | (addr ? MAP_FIXED | MAP_FIXED_NOREPLACE : 0);
+	u32 map = MAP_SHARED | (flags & SHM_RDONLY ? MAP_NOWRITE : 0) |
+		  (addr ? MAP_FIXED | MAP_FIXED_NOREPLACE : 0);
 	u32 prot = PROT_READ | (flags & SHM_RDONLY ? 0 : PROT_WRITE) |
 		   (flags & SHM_EXEC ? PROT_EXEC : 0);
 	struct segment *s = find_id(id);

@@ -151,6 +151,8 @@ static int set_u32(const struct param *p, const char *text)
 	if (parse_u32(text, &value) || value < p->min || value > p->max)
 		return -EINVAL;
 	*(u32 *)p->value = value;
+	if (p->changed)
+		p->changed();
 	return 0;
 }
 

@@ -35,6 +35,7 @@ SYSCTL(frames, "frames")
 SYSCTL(page_cluster, "vm.page_cluster")
 SYSCTL(min_free, "vm.min_free_kbytes")
 SYSCTL(reserve, "vm.lowmem_reserve_ratio")
+SYSCTL(pagelist, "vm.percpu_pagelist_fraction")
 SYSCTL(overcommit, "vm.overcommit_memory")
 SYSCTL(ratio, "vm.overcommit_ratio")
 SYSCTL(map_count, "vm.max_map_count")
@@ -84,6 +85,7 @@ static const struct proc_file files[] = {
 	{ "sys/vm/swappiness", swappiness_show, swappiness_store },
 	{ "sys/vm/min_free_kbytes", min_free_show, min_free_store },
 	{ "sys/vm/lowmem_reserve_ratio", reserve_show, reserve_store },
+	{ "sys/vm/percpu_pagelist_fraction", pagelist_show, pagelist_store },
 	{ "sys/vm/overcommit_memory", overcommit_show, overcommit_store },
 	{ "sys/vm/overcommit_ratio", ratio_show, ratio_store },
 	{ "sys/vm/max_map_count", map_count_show, map_count_store },

@@ -9,6 +9,7 @@
 #include "lib/string.h"
 #include "mm/guard_core.h"
 #include "mm/mm.h"
+#include "mm/pagelist.h"
 #include "mm/policy_core.h"
 #include "mm/reclaim.h"
 #include "mm/slab.h"
@@ -117,6 +118,10 @@ static void zoneinfo_show(struct seq_file *m)
 			   "  allocated      %llu\n  freed          %llu\n  reclaimed      %llu\n"
 			   "  start_pfn:           %u\n",
 			   z->nr_alloc, z->nr_freed, z->nr_reclaimed, z->start_pfn);
+		seq_printf(m,
+			   "  pagesets\n    cpu: 0\n              count: %u\n"
+			   "              high:  %u\n              batch: %u\n",
+			   page_lists[i].nr, page_lists[i].high, page_lists[i].batch);
 	}
 }
 

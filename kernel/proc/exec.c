@@ -110,6 +110,8 @@ static int build(struct program *p, struct exec_args *args, const char *path, st
 {
 	int err = elf_load(mm, p->inode, &p->image);
 
+	if (!err && p->inode->nr_writers) /* since program_open; from now on nobody can */
+		err = -ETXTBSY;
 	return err ? err : args_build_stack(args, mm, &p->image, path, sp);
 }
 

@@ -10,7 +10,7 @@
 
 #define IOV_MAX 1024u
 #define IOV_FEW 8u
-#define O_KEPT (O_APPEND | O_NONBLOCK) /* what F_SETFL may change */
+#define O_KEPT (O_APPEND | O_NONBLOCK | O_DIRECT) /* what F_SETFL may change */
 
 enum { F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC = 1030, FD_CLOEXEC = 1 };
 
@@ -267,6 +267,8 @@ long sys_fcntl64(u32 fd, u32 cmd, u32 arg)
 	case F_SETFL:
 		if (f->flags & O_PATH)
 			return -EBADF;
+		if (arg & O_DIRECT && !file_may_be_direct(f->inode))
+			return -EINVAL;
 		f->flags = (f->flags & ~O_KEPT) | (arg & O_KEPT);
 		return 0;
 	default:

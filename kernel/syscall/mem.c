@@ -20,7 +20,7 @@ static int check_mapping(const struct file *f, u32 prot, u32 flags)
 
 	if ((f->inode->mode & S_IFMT) != S_IFREG && (f->inode->mode & S_IFMT) != S_IFBLK)
 		return -ENODEV;
-	if (mode == O_WRONLY)
+	if (mode != O_RDONLY && mode != O_RDWR)
 		return -EACCES;
 	return flags & MAP_SHARED && prot & PROT_WRITE && mode != O_RDWR ? -EACCES : 0;
 }
@@ -43,6 +43,7 @@ long sys_mmap2(u32 addr, u32 len, u32 prot, u32 flags, u32 fd, u32 pgoff)
 	struct file *f;
 	int err;
 
+	flags &= ~MAP_NOWRITE;
 	if (flags & MAP_ANONYMOUS && flags & MAP_SHARED)
 		return map_shared_anonymous(addr, len, prot, flags);
 	if (flags & MAP_ANONYMOUS)
@@ -53,6 +54,8 @@ long sys_mmap2(u32 addr, u32 len, u32 prot, u32 flags, u32 fd, u32 pgoff)
 	err = check_mapping(f, prot, flags);
 	if (err)
 		return err;
+	if (flags & MAP_SHARED && (f->flags & O_ACCMODE) == O_RDONLY)
+		flags |= MAP_NOWRITE;
 	return do_mmap(current->mm, addr, len, prot, flags, f->inode, pgoff);
 }
 

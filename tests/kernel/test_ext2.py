@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -123,6 +124,30 @@ def test_full_disk_and_full_table_leave_nothing_half_done(tmp_path: Path) -> Non
     assert ext2.run(image, [*removed, "rmdir /dir"])[0] == ["0"] * (made + 2)
     ext2.check(image)
     assert ext2.free_counts(image) == free
+
+
+@pytest.mark.parametrize(
+    "old,new", [("/a/f", "/b/new"), ("/a/f", "/b/g"), ("/a/f", "/a/e"), ("/a/d", "/b/new"), ("/a/d", "/b/e")]
+)
+def test_rename_on_a_disk_that_breaks_is_undone(tmp_path: Path, old: str, new: str) -> None:
+    """From the Nth access on all fail, those for undoing, too. No file has two names, and none has lost its own."""
+    fill = [f"create /{where}/{n}{'-' * 200}" for where in "ab" for n in range(12)]
+    made = ["mkdir /a", "mkdir /b", *fill, "create /a/f", "write /a/f 0 5000 1", "create /b/g", "write /b/g 0 3000 2"]
+    made += ["mkdir /a/d", "create /a/d/x", "mkdir /b/e"]
+    looks = [
+        f"{what} /{name}" for name in ("a", "b", old[1:], new[1:], "b/new/x", "b/e/x") for what in ("list", "stat")
+    ]
+    empty, states = ext2.make(tmp_path / "empty", "1M", "-b", "1024"), dict[str, list[str]]()
+    for n in range(1, 99):
+        image = Path(shutil.copy(empty, tmp_path / "image"))
+        script = [*made, "sync", "drop", f"broken {n}", f"rename {old} {new}", "broken 0", *looks]
+        answers, _ = ext2.run(image, script)
+        answer, seen = answers[-len(looks) - 2], answers[-len(looks) :]
+        assert states.setdefault(answer, seen) == seen, n
+        if answer == "0":
+            break  # what was replaced cannot be freed as long as the disk is broken
+        ext2.check(image)
+    assert n > 5 and set(states) == {"-5", "0"} and states["-5"] != states["0"]
 
 
 def test_no_more_links_than_ext2_has(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from tidemark import qemu
 
 LINKS = "fstools=chmod,mount,umount"
 PLAIN = ["fork", "exec", "mmap", "ramfs", "tmpfs", "shm", "pipe", "proc"]
-ON_EXT2 = ["ext2", "kept", "mapped", "moves"]
+ON_EXT2 = ["ext2", "kept", "mapped", "moves", "direct"]
 SWAPPING: dict[str, dict[str, Any]] = {"swap": {"frames": 60}, "pressure": {"frames": 60}, "shmswap": {"mem": "4M"}}
 # What a disk that has ended for good does to a file system is test_hostile's.
 CASES = [

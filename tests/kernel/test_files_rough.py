@@ -199,6 +199,13 @@ def test_mount_options_and_features(tmp_path: Path) -> None:
     assert disk.read_bytes() == bytes(raw)
 
 
+def test_read_only_in_the_midst_of_changes(tmp_path: Path) -> None:
+    """Nothing changes between the last write and the moment from which nothing may."""
+    for kind in ("sim:hdd", "sim:ssd"):
+        (tmp_path / kind).mkdir()
+        expect_quiet(in_guest(image(tmp_path / kind, "2M", "-b", "1024"), "/mnt/rough closing", kind))
+
+
 def test_two_remounts_at_once(tmp_path: Path) -> None:
     """The second one must not take the first one's mark, that the disk is in use, for what it was before."""
     mount, again = "mount /dev/sda /mnt", "mount -o remount,rw /mnt"

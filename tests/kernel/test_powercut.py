@@ -195,6 +195,24 @@ def test_some_cuts_lose_nothing_that_was_synced(tmp_path: Path, name: str, block
     assert nr > 5
 
 
+@pytest.mark.parametrize("flag,kept", [("sync", True), ("direct", False)])
+def test_write_with_o_sync_is_on_the_disk_when_it_is_over(tmp_path: Path, flag: str, kept: bool) -> None:
+    """Data, size and name, past the disk's cache: the power goes at the first write after it."""
+    content = tmp_path / "content"
+    content.mkdir()
+    (content / "in").write_bytes(bytes(range(256)) * 64)
+    image, base = tmp_path / "image", ext2.make(tmp_path / "base", "1M", content=content)
+    copy = f"mkdir /mnt; mount -t ext2 /dev/sda /mnt; dd if=/mnt/in of=/mnt/out bs=8192 oflag={flag}"
+    line, kind = f"{copy}; cat /proc/diskstats; umount /mnt", "sim:ram,cache=256K"
+    shutil.copy(base, image)
+    whole = boot(line, disk=image, disk_kind=kind, mem="16M").check_exit()
+    writes = re.search(r" sda \d+ \d+ \d+ \d+ (\d+) ", whole.console)
+    assert writes
+    shutil.copy(base, image)
+    boot(line, disk=image, disk_kind=kind, mem="16M", cmdline=f"cut={int(writes[1]) + 1}").check_exit(qemu.CUT)
+    assert (left_on(image, tmp_path / "found").get("/out") == bytes(range(256)) * 64) == kept
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("seed", range(SEED, SEED + 3))

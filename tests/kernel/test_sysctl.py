@@ -58,6 +58,18 @@ def test_min_free_kbytes_sets_the_watermarks() -> None:
     assert number(result, r"^MemFree: +(\d+) kB") >= 5120
 
 
+def test_watermarks_are_shares_of_min_free_kbytes() -> None:
+    """Of 1,024 frames each zone keeps its part; low is a quarter above min, high a half."""
+    command = f"echo 4096 > {VM}/min_free_kbytes; cat /proc/zoneinfo"
+    result = boot(command, mem="64M", cmdline="lowmem=32M").check_exit()
+    managed = {name: zone(result, name, "managed") for name in ("DMA", "Normal", "HighMem")}
+    for name, frames in managed.items():
+        least = 1024 * frames // sum(managed.values())
+        assert zone(result, name, "min") == least
+        assert zone(result, name, "low") == least + least // 4
+        assert zone(result, name, "high") == least + least // 2
+
+
 @pytest.mark.parametrize(("ratio", "kept"), [("0 0 0", 0), ("4", 2048 // 4 * 2), ("8 8", 2048 // 8 * 2)])
 def test_low_memory_is_kept_from_programs(ratio: str, kept: int) -> None:
     """16 MiB of low memory, all of it DMA, and 16 MiB above it: 4096 frames divided by the ratio."""
@@ -65,6 +77,21 @@ def test_low_memory_is_kept_from_programs(ratio: str, kept: int) -> None:
     result = boot(command, mem="32M", swap="sim:ssd", cmdline="lowmem=16M").check_exit()
     free = zone(result, "DMA", "free")
     assert kept <= free - zone(result, "DMA", "min") + 16 and (kept or free < 300)
+
+
+def test_percpu_pagelist_fraction_is_the_size_of_the_lists() -> None:
+    """A list fills where frames are given and taken, and then there is less free memory; 0: no lists."""
+    knob, look = f"{VM}/percpu_pagelist_fraction", "cat /proc/zoneinfo"
+    command = (
+        f"cat {knob}; {look}; echo 8 > {knob}; thrash 3 4096 2; {look}; echo 0 > {knob}; {look}; cat /proc/vm/check"
+    )
+    result = boot(command, mem="12M", swap="sim:ssd", vm="fifo").check_exit()
+    result.check_lines(["^0$", "lost=0 corrupt=0", "^ok$"])
+    expression = r"zone +DMA\n(?: .*\n)*? +managed +(\d+)\n(?: .*\n)*? +count: (\d+)\n +high: +(\d+)\n +batch: (\d+)"
+    before, on, after = ([int(n) for n in found] for found in re.findall(expression, result.console))
+    managed, nr, high, batch = on
+    assert before[1:] == after[1:] == [0, 0, 0]
+    assert (high, batch) == (managed // 8, min(managed // 8 // 4, 96)) and 0 < nr < high
 
 
 def test_one_request_for_more_than_there_is_is_refused() -> None:
@@ -119,7 +146,10 @@ def test_panic_on_oom() -> None:
     assert "killed process" not in result.console
 
 
-@pytest.mark.parametrize("text", ["overcommit_memory 3", "page-cluster 6", "lowmem_reserve_ratio x", "panic_on_oom 2"])
+@pytest.mark.parametrize(
+    "text",
+    ["overcommit_memory 3", "page-cluster 6", "lowmem_reserve_ratio x", "panic_on_oom 2", "percpu_pagelist_fraction 7"],
+)
 def test_what_is_out_of_range_is_refused(text: str) -> None:
     name, value = text.split()
     boot(f"cat {VM}/{name}; echo {value} > {VM}/{name}").check_exit(qemu.FAILED).check_lines([".*Invalid argument"])

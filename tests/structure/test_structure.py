@@ -11,6 +11,7 @@ from structure import draw, includes, source
 LONGEST_FUNCTION = 40
 LONGEST_IN_HEADER = 15  # lines of an accessor's body
 LONGEST_FILE = 500
+SCRIPTS = ("tools/page/*.js", "tools/page/*.mjs")
 
 
 @cache
@@ -45,8 +46,10 @@ def test_picture_is_that_of_the_table(part: str) -> None:
 def test_no_function_is_long() -> None:
     c = [one for file in source.c_files("kernel/*.c", "user/*.c", "tools/*.c") for one in source.c_functions(file)]
     python = [one for file in source.python_files() for one in source.python_functions(file)]
-    assert len(c) > 1000 and len(python) > 1000
-    long = [f"{one.file}:{one.line} {one.name}: {one.length}" for one in c + python if one.length > LONGEST_FUNCTION]
+    script = [one for file in source.files(*SCRIPTS) for one in source.javascript_functions(file)]
+    assert len(c) > 1000 and len(python) > 1000 and len(script) > 60
+    every = c + python + script
+    long = [f"{one.file}:{one.line} {one.name}: {one.length}" for one in every if one.length > LONGEST_FUNCTION]
     assert long == []
 
 
@@ -60,7 +63,7 @@ def test_every_include_is_used() -> None:
 
 
 def test_no_file_is_two() -> None:
-    files = source.files("kernel/*.[chS]", "user/*.[ch]", "tools/*.[ch]", "tools/*.py", "tests/*.py")
+    files = source.files("kernel/*.[chS]", "user/*.[ch]", "tools/*.[ch]", "tools/*.py", "tests/*.py", *SCRIPTS)
     lengths = {file: (source.ROOT / file).read_text().count("\n") for file in files}
     assert {str(file): length for file, length in lengths.items() if length > LONGEST_FILE} == {}
 
@@ -93,3 +96,8 @@ def test_lengths_are_right() -> None:
         body = lines[one.line - 1 :]
         opening = body.index("{")
         assert re.match(r"\w", body[0]) and body[opening + one.length + 1] == "}", one
+
+
+def test_lengths_of_scripts_are_right() -> None:
+    found = {one.name: one.length for one in source.javascript_functions(source.Path("tools/page/machine/core.js"))}
+    assert found["get time()"] == 1 and found["type(bytes)"] == 2 and found["function correctMap(memory, info)"] == 7

@@ -3,7 +3,7 @@
 A room is a folder whose files serve one idea (kernel/mm/space, tools/tidemark/curves); arrows.toml names them and says
 which room may use which. C is read as text: the source is formatted, so a function's body stands between a brace at the
 start of a line and the next such one. Python is read by its own parser, imports within functions and for type checking
-included.
+included. JavaScript is read as text, too.
 """
 
 from __future__ import annotations
@@ -156,6 +156,22 @@ def c_functions(file: Path) -> Iterator[Function]:
             name = re.search(r"(\w+)\s*\(", " ".join(lines[first - 1 : start]))
             yield Function(file, first, name[1] if name else "?", number - start - 1)
             start = None
+
+
+# --- JavaScript ------------------------------------------------------------------------------------------------------
+
+
+def javascript_functions(file: Path) -> Iterator[Function]:
+    """The functions of a file that prettier has laid out: each ends with a brace under the start of its first line."""
+    lines = (ROOT / file).read_text().splitlines()
+    for number, line in enumerate(lines, 1):
+        opened = re.fullmatch(
+            r"(\s*)(?=\S)(.*(?:function\b.*\)|=>)|(?!if|for|while|switch|catch|else)[\w ]+\(.*\)) \{", line
+        )
+        if opened and not opened[2].startswith("}"):
+            inside = lines[number:]
+            length = next(i for i, at in enumerate(inside) if re.match(opened[1] + r"\}", at))
+            yield Function(file, number, opened[2], length)
 
 
 # --- Python ----------------------------------------------------------------------------------------------------------

@@ -194,6 +194,7 @@ static void test_segment(int id)
 	CHECK(*(int *)again == id && signal_of(again, true) == SIGSEGV);
 	CHECK(!shmctl(id, IPC_STAT, &ds) && ds.shm_nattch == 2 && ds.shm_segsz == 2 * PAGE + 1);
 	CHECK(ds.shm_perm.mode == 0600 && ds.shm_cpid == getpid() && ds.shm_lpid == getpid());
+	FAILS(mprotect(again, PAGE, PROT_READ | PROT_WRITE), EACCES);
 	CHECK(!shmdt(again));
 	FAILS(shmdt(again), EINVAL);
 	FAILS(shmat(id, memory, 0), EINVAL); /* there is something already */

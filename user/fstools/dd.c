@@ -1,10 +1,13 @@
 /* dd: copies blocks from one file or device to another. */
 #include "fstools.h"
 
+#define SECTOR 512
+
 struct copy {
 	const char *from, *to;
 	size_t block;
 	long long count, skip, seek; /* blocks; count -1: to the end */
+	int in_flags, out_flags;     /* of open */
 	bool sync;
 };
 
@@ -33,6 +36,12 @@ static bool parse(struct copy *c, const char *word)
 		c->skip = parse_number(value, "skip", 0, INT32_MAX);
 	else if (starts(word, "seek=", &value))
 		c->seek = parse_number(value, "seek", 0, INT32_MAX);
+	else if (!strcmp(word, "iflag=direct"))
+		c->in_flags = O_DIRECT;
+	else if (!strcmp(word, "oflag=direct"))
+		c->out_flags = O_DIRECT;
+	else if (!strcmp(word, "oflag=sync"))
+		c->out_flags = O_SYNC;
 	else if (!strcmp(word, "conv=fsync"))
 		c->sync = true;
 	else
@@ -40,11 +49,14 @@ static bool parse(struct copy *c, const char *word)
 	return true;
 }
 
-/* All of it, even if a call takes only a part: the next one says why. */
+/* All of it, even if a call takes only a part: the next one says why. The end of a file need not be
+ * whole sectors. */
 static void write_block(const struct copy *c, int out, const char *buf, ssize_t n)
 {
 	ssize_t done = 0, now;
 
+	if (c->out_flags == O_DIRECT && n < (ssize_t)c->block && n % SECTOR)
+		fcntl(out, F_SETFL, 0);
 	for (; done < n; done += now) {
 		now = write(out, buf + done, n - done);
 		if (now < 0)
@@ -55,7 +67,7 @@ static void write_block(const struct copy *c, int out, const char *buf, ssize_t 
 /* Bytes copied, or -1 after a message. */
 static long long copy_blocks(const struct copy *c, int in, int out)
 {
-	char *buf = malloc(c->block);
+	char *buf = aligned_alloc(SECTOR, c->block);
 	long long done = 0;
 	ssize_t n = 0;
 
@@ -73,7 +85,7 @@ static long long copy_blocks(const struct copy *c, int in, int out)
 
 int run_dd(int argc, char **argv)
 {
-	struct copy c = { "/dev/stdin", "/dev/stdout", 512, -1, 0, 0, false };
+	struct copy c = { "/dev/stdin", "/dev/stdout", SECTOR, -1, 0, 0, 0, 0, false };
 	int in = 0, out = 1;
 	long long done;
 
@@ -82,10 +94,10 @@ int run_dd(int argc, char **argv)
 			warn_user("%s: not known", argv[i]);
 			return 2;
 		}
-	if (strcmp(c.from, "/dev/stdin") && (in = open(c.from, O_RDONLY)) < 0)
+	if (strcmp(c.from, "/dev/stdin") && (in = open(c.from, O_RDONLY | c.in_flags)) < 0)
 		die_errno(c.from);
 	if (strcmp(c.to, "/dev/stdout") &&
-	    (out = open(c.to, O_WRONLY | O_CREAT | (c.seek ? 0 : O_TRUNC), 0666)) < 0)
+	    (out = open(c.to, O_WRONLY | O_CREAT | (c.seek ? 0 : O_TRUNC) | c.out_flags, 0666)) < 0)
 		die_errno(c.to);
 	done = copy_blocks(&c, in, out);
 	if (done < 0 || (c.sync && failed(fsync(out), c.to)))

@@ -1,4 +1,4 @@
-/* Tools on names: ln, mv, mkfifo, touch, chmod, chown, stat, find. */
+/* Tools on names: ln, mv, mkfifo, rmdir, touch, chmod, chown, stat, find. */
 #include "fstools.h"
 
 /* Into a directory under the last part of its own name, else under the name given. */
@@ -43,6 +43,15 @@ static int run_mkfifo(int argc, char **argv)
 
 	for (int i = 1; i < argc; i++)
 		status |= failed(mkfifo(argv[i], 0666), argv[i]);
+	return status;
+}
+
+static int run_rmdir(int argc, char **argv)
+{
+	int status = 0;
+
+	for (int i = 1; i < argc; i++)
+		status |= failed(rmdir(argv[i]), argv[i]);
 	return status;
 }
 
@@ -166,6 +175,7 @@ const struct tool name_tools[] = {
 	{ "mv", "usage: mv FILE... NAME\nRename a file, or move files into a directory.\n", 2, 0,
 	  run_mv },
 	{ "mkfifo", "usage: mkfifo NAME...\nMake pipes with names.\n", 1, 0, run_mkfifo },
+	{ "rmdir", "usage: rmdir DIR...\nRemove directories that are empty.\n", 1, 0, run_rmdir },
 	{ "touch", "usage: touch FILE...\nSet times to now; make files that are missing.\n", 1, 0,
 	  run_touch },
 	{ "chmod", "usage: chmod MODE FILE...\nSet permissions. MODE: octal.\n", 2, 0, run_chmod },
@@ -173,6 +183,7 @@ const struct tool name_tools[] = {
 	{ "stat", "usage: stat FILE...\nShow all that describes files.\n", 1, 0, run_stat },
 	{ "dd",
 	  "usage: dd [if=FILE] [of=FILE] [bs=BYTES] [count=N] [skip=N] [seek=N] [conv=fsync]\n"
+	  "          [iflag=direct] [oflag=direct|sync]\n"
 	  "Copy N blocks, from the skip-th on, to the seek-th on.\n",
 	  0, 0, run_dd },
 	{ "find", "usage: find [DIR]\nList all names below a directory.\n", 0, 1, run_find },

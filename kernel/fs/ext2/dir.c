@@ -255,12 +255,13 @@ static u32 sector_of(const struct buf *buf, const void *at)
 /* Makes an unused entry with room for the name: 0, -ENOENT: the block has none; -EIO. */
 static int room_in_block(struct inode *dir, u32 len, struct ext2_slot *slot)
 {
-	struct ext2_entry *entry;
+	struct ext2_entry *entry = NULL;
 
 	for (u32 at = 0; at < dir->sb->block_size; at += entry->size) {
 		u32 used, left;
 		const char *end;
 
+		slot->prev = entry;
 		entry = entry_at(dir, &slot->buf, at);
 		if (!entry)
 			return -EIO;
@@ -271,8 +272,10 @@ static int room_in_block(struct inode *dir, u32 len, struct ext2_slot *slot)
 		    sector_in(&slot->buf, entry) != sector_in(&slot->buf, end - 1))
 			continue;
 		slot->entry = (void *)((char *)entry + used);
-		if (used)
+		if (used) {
 			entry->size = used;
+			slot->prev = entry;
+		}
 		slot->entry->size = left;
 		return 0;
 	}
@@ -296,6 +299,7 @@ static int append_block(struct inode *dir, struct ext2_slot *slot)
 	if (err)
 		goto cut;
 	slot->entry = (void *)slot->buf.data;
+	slot->prev = NULL;
 	for (u32 at = 0; at < size; at += SECTOR_SIZE)
 		((struct ext2_entry *)(slot->buf.data + at))->size = SECTOR_SIZE;
 	dir->size += size;
@@ -309,27 +313,26 @@ cut:
 	return err;
 }
 
-int ext2_add(struct inode *dir, const struct path_name *name, struct inode *inode, u32 *sector)
+int ext2_add(struct inode *dir, const struct path_name *name, struct inode *inode,
+	     struct ext2_slot *slot)
 {
-	struct ext2_slot slot;
 	int err = -ENOENT;
 
 	for (u32 n = 0; err == -ENOENT && n < nr_blocks(dir); n++) {
-		err = block_read(dir, n, &slot.buf);
+		err = block_read(dir, n, &slot->buf);
 		if (err)
 			return err;
-		err = room_in_block(dir, name->len, &slot);
+		err = room_in_block(dir, name->len, slot);
 		if (err)
-			buf_put(&slot.buf);
+			buf_put(&slot->buf);
 	}
-	*sector = err ? 0 : sector_of(&slot.buf, slot.entry);
+	slot->sector = err ? 0 : sector_of(&slot->buf, slot->entry);
 	if (err == -ENOENT)
-		err = append_block(dir, &slot);
+		err = append_block(dir, slot);
 	if (err)
 		return err;
-	fill_name(&slot, name, inode);
-	changed(dir, &slot);
-	buf_put(&slot.buf);
+	fill_name(slot, name, inode);
+	changed(dir, slot);
 	return 0;
 }
 

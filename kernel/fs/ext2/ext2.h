@@ -127,12 +127,13 @@ struct ext2_slot {
 	struct buf buf; /* ext2_slot_put when done */
 	struct ext2_entry *entry; /* in it */
 	struct ext2_entry *prev; /* before it in the block; NULL: it is the first */
+	u32 sector; /* ext2_add: the disk's one that has all of the change; 0: not one alone */
 };
 /* 0, -ENOENT, -EIO, -ENOMEM. */
 int ext2_find(struct inode *dir, const struct path_name *name, struct ext2_slot *slot);
-/* Names inode: 0, -ENOSPC, -EIO, -ENOMEM. *sector: the disk's one that has all of the change; 0: not
- * one alone. */
-int ext2_add(struct inode *dir, const struct path_name *name, struct inode *inode, u32 *sector);
+/* Names inode, in *slot; ext2_remove undoes it: 0, -ENOSPC, -EIO, -ENOMEM. */
+int ext2_add(struct inode *dir, const struct path_name *name, struct inode *inode,
+	     struct ext2_slot *slot);
 /* The sector of the disk that ext2_remove changes. */
 u32 ext2_removal_sector(const struct ext2_slot *slot);
 void ext2_remove(struct inode *dir, struct ext2_slot *slot);

@@ -12,17 +12,19 @@
 
 int ext2_link(struct inode *dir, const struct path_name *name, struct inode *inode)
 {
-	u32 sector;
+	struct ext2_slot slot;
 	int err;
 
 	if (inode->nlink >= EXT2_MAX_LINKS)
 		return -EMLINK;
 	inode->nlink++;
-	err = ext2_add(dir, name, inode, &sector);
-	if (err)
+	err = ext2_add(dir, name, inode, &slot);
+	if (err) {
 		inode->nlink--;
-	else
+	} else {
+		buf_put(&slot.buf);
 		ext2_fs(dir->sb)->named_before = ext2_fs(dir->sb)->flushes_begun + 1;
+	}
 	inode_mark_dirty(inode);
 	return err;
 }
@@ -96,108 +98,109 @@ int ext2_unlink(struct inode *dir, const struct path_name *name, struct inode *i
 	return err;
 }
 
-/* Gives inode the new name; what had it has lost it. *sector: see ext2_add. */
-static int name_take(struct inode *to, const struct path_name *new, struct inode *inode,
-		     struct inode *replaced, u32 *sector)
-{
-	struct ext2_slot slot;
-	int err;
+/* A rename, with all that it changes held in memory: what it has begun is undone without a read. */
+struct renaming {
+	struct inode *from, *to, *inode, *replaced;
+	bool moves; /* a directory, to another one: its .. follows */
+	struct ext2_slot old, new, dots;
+};
 
-	if (!replaced)
-		return ext2_add(to, new, inode, sector);
-	err = find_of(to, new, replaced, &slot);
-	if (err)
-		return err;
-	ext2_point(to, &slot, inode);
-	*sector = 0;
-	buf_put(&slot.buf);
-	return 0;
+static int hold_new(struct renaming *r, const struct path_name *name)
+{
+	if (!r->replaced)
+		return ext2_add(r->to, name, r->inode, &r->new);
+	r->new.sector = 0;
+	return find_of(r->to, name, r->replaced, &r->new);
 }
 
-/* The old name cannot go: what name_take did is undone. true: it cannot be, either, and the file keeps both names. */
-static bool name_give_back(struct inode *to, const struct path_name *new, struct inode *inode,
-			   struct inode *replaced)
+/* The new name leads to what it led to before. */
+static void give_back_new(struct renaming *r)
 {
-	struct ext2_slot slot;
-
-	if (find_of(to, new, inode, &slot)) {
-		inode->nlink++;
-		return true;
-	}
-	if (replaced)
-		ext2_point(to, &slot, replaced);
+	if (r->replaced)
+		ext2_point(r->to, &r->new, r->replaced);
 	else
-		ext2_remove(to, &slot);
-	buf_put(&slot.buf);
-	return false;
+		ext2_remove(r->to, &r->new);
 }
 
-/* The old name goes, after the new one, in sector `written_first`, is safe. */
-static int name_leave(struct inode *from, const struct path_name *old, struct inode *inode,
-		      u32 written_first)
+/* The new name first: it may be put before the old one. 0, or -errno: nothing has changed. */
+static int hold(struct renaming *r, const struct path_name *old, const struct path_name *new)
 {
-	struct ext2_slot slot;
-	int err = find_of(from, old, inode, &slot);
+	const struct path_name dots = { .s = "..", .len = 2 };
+	int err = hold_new(r, new);
 
 	if (err)
 		return err;
-	if (ext2_removal_sector(&slot) != written_first)
-		err = ext2_flush(from->sb);
+	err = r->moves ? ext2_find(r->inode, &dots, &r->dots) : 0;
+	if (err)
+		goto give_back;
+	err = find_of(r->from, old, r->inode, &r->old);
 	if (!err)
-		ext2_remove(from, &slot);
-	buf_put(&slot.buf);
+		return 0;
+	if (r->moves)
+		buf_put(&r->dots.buf);
+give_back:
+	give_back_new(r);
+	buf_put(&r->new.buf);
 	return err;
 }
 
-/* A directory has moved: its .. follows. */
-static int parent_change(struct inode *inode, struct inode *from, struct inode *to)
+static void let_go(struct renaming *r)
 {
-	const struct path_name dots = { .s = "..", .len = 2 };
-	struct ext2_slot slot;
-	int err = ext2_find(inode, &dots, &slot);
+	buf_put(&r->new.buf);
+	buf_put(&r->old.buf);
+	if (r->moves)
+		buf_put(&r->dots.buf);
+}
 
-	if (err)
-		return err;
-	ext2_point(inode, &slot, to);
-	buf_put(&slot.buf);
+static void change_parent(struct renaming *r, struct inode *from, struct inode *to)
+{
+	if (!r->moves)
+		return;
+	ext2_point(r->inode, &r->dots, to);
 	to->nlink++;
 	inode_mark_dirty(to);
 	drop_link(from);
-	return 0;
+}
+
+/* The old name goes when the new one is safe; if it cannot be, all is as it was. */
+static int move(struct renaming *r)
+{
+	int err = 0;
+
+	if (r->replaced)
+		ext2_point(r->to, &r->new, r->inode);
+	change_parent(r, r->from, r->to);
+	if (ext2_removal_sector(&r->old) != r->new.sector)
+		err = ext2_flush(r->from->sb);
+	if (!err) {
+		ext2_remove(r->from, &r->old);
+		return 0;
+	}
+	change_parent(r, r->to, r->from);
+	give_back_new(r);
+	return err;
 }
 
 int ext2_rename(struct inode *from, const struct path_name *old, struct inode *to,
 		const struct path_name *new, struct inode *inode, struct inode *replaced)
 {
-	bool moves = from != to && ext2_kind(inode) == S_IFDIR;
-	struct ext2_slot slot;
-	u32 sector;
+	struct renaming r = { .from = from, .to = to, .inode = inode, .replaced = replaced };
 	int err = 0;
 
-	if (moves && !replaced && to->nlink >= EXT2_MAX_LINKS)
+	r.moves = from != to && ext2_kind(inode) == S_IFDIR;
+	if (r.moves && !replaced && to->nlink >= EXT2_MAX_LINKS)
 		return -EMLINK;
 	if (replaced && ext2_kind(replaced) == S_IFDIR)
 		err = ext2_dir_empty(replaced);
 	if (!err)
-		err = find_of(from, old, inode, &slot);
+		err = hold(&r, old, new);
 	if (err)
 		return err;
-	buf_put(&slot.buf);
-	err = name_take(to, new, inode, replaced, &sector);
-	if (err)
-		return err;
-	if (moves)
-		err = parent_change(inode, from, to);
-	if (!err) {
-		err = name_leave(from, old, inode, sector);
-		if (err && moves)
-			parent_change(inode, to, from);
-	}
-	if (err && !name_give_back(to, new, inode, replaced))
-		replaced = NULL; /* it has its name again */
-	if (replaced && ext2_kind(replaced) == S_IFDIR)
+	err = move(&r);
+	let_go(&r);
+	if (!err && replaced && ext2_kind(replaced) == S_IFDIR)
 		drop_dir(to, replaced);
-	else if (replaced)
+	else if (!err && replaced)
 		drop_link(replaced);
 	inode_mark_dirty(inode);
 	return err;

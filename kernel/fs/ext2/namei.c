@@ -59,7 +59,7 @@ static int create(struct inode *dir, const struct path_name *name, u32 mode, u32
 		  const char *target, struct inode **inode)
 {
 	bool is_dir = (mode & S_IFMT) == S_IFDIR;
-	u32 sector;
+	struct ext2_slot slot;
 	int err;
 
 	if (is_dir && dir->nlink >= EXT2_MAX_LINKS)
@@ -69,7 +69,9 @@ static int create(struct inode *dir, const struct path_name *name, u32 mode, u32
 		return err;
 	err = furnish(dir, *inode, target);
 	if (!err)
-		err = ext2_add(dir, name, *inode, &sector);
+		err = ext2_add(dir, name, *inode, &slot);
+	if (!err)
+		buf_put(&slot.buf);
 	inode_ready(*inode);
 	if (err) {
 		(*inode)->nlink = 0; /* which frees it again */

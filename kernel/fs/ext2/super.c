@@ -316,11 +316,6 @@ static int ext2_mount(struct super_block *sb, const char *options)
 	fs = kzalloc(sizeof(*fs), GFP_KERNEL | GFP_NORETRY);
 	if (!fs)
 		return -ENOMEM;
-	if (sb->bdev->read_only && !sb->read_only) {
-		printk("ext2: %s: can only be mounted to read\n", sb->bdev->name);
-		kfree(fs);
-		return -EROFS;
-	}
 	fs->sb = sb;
 	sb->private = fs;
 	sb->ops = &super_ops;

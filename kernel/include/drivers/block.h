@@ -101,7 +101,10 @@ bool block_is_dead(const struct block_device *bdev);
 /* Writes that have ended are on the medium afterwards. Sleeps; 0 or -EIO. */
 int block_flush(struct block_device *bdev);
 
-/* Moves a piece of a page, and sleeps until it is over: for superblocks and tables. 0 or -EIO. */
+/* Moves pieces, BIO_MAX_PIECES at most, and sleeps until that is over: 0 or -EIO. */
+int block_move(struct block_device *bdev, u32 sector, bool write, enum bio_kind kind,
+	       const struct bio_piece *piece, u32 nr);
+/* The same with one piece of a page: for superblocks and tables. */
 int block_rw(struct block_device *bdev, u32 sector, struct page *page, u32 offset, u32 bytes,
 	     bool write);
 

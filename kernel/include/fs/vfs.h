@@ -8,6 +8,7 @@
 #define FS_VFS_H
 
 #include "arch/time.h"
+#include "errno.h"
 #include "fs/path.h"
 #include "lib/list.h"
 #include "mm/cache.h"
@@ -44,7 +45,7 @@ struct super_block;
 #define O_APPEND 02000
 #define O_NONBLOCK 04000
 #define O_DSYNC 010000  /* a write returns when its data are on the medium */
-#define O_DIRECT 040000 /* past the page cache; multiples of 512 bytes */
+#define O_DIRECT 040000 /* past the page cache (mm/cache/direct.c) */
 #define O_DIRECTORY 0200000
 #define O_NOFOLLOW 0400000
 #define O_NOATIME 01000000
@@ -143,7 +144,7 @@ struct inode {
 	const struct file_operations *fops; /* NULL: cannot be opened (-ENXIO) */
 	struct inode *parent; /* where its name is; NULL: it has none. Not counted */
 	struct inode *mounted; /* directory: the root of what is mounted here; NULL: nothing */
-	u32 nr_writers; /* open files that may write to it: it is not executed */
+	u32 nr_writers; /* open files and regions that may write to it: it is not executed */
 	u32 nr_names; /* dentries that lead here */
 	struct file_lock *locks; /* held by programs */
 	struct pipe *pipe; /* FIFO: while it is open */
@@ -205,7 +206,8 @@ struct super_block {
 	u32 dev, block_size, block_bits;
 	u64 max_size; /* of a file, bytes */
 	bool read_only;
-	u32 nr_writers; /* files open for writing */
+	bool closing; /* it is about to become read-only: nothing new is changed */
+	u32 nr_writers; /* those of its files, and changes of names and sizes that are under way */
 	bool swaps; /* its files are shared memory: they leave for the swap area (mm/cache/shmem.c) */
 	u32 nr_pages, max_pages; /* of shared memory, wherever they are; 0: no limit */
 	struct inode *root; /* with a reference */
@@ -328,6 +330,8 @@ long vfs_ioctl(struct file *f, u32 cmd, u32 arg);
 long vfs_getdents64(struct file *f, void *user, size_t n);
 /* Bits of poll(2) that hold now: POLLIN and so on. */
 u32 file_poll(struct file *f);
+/* Is there a disk, past whose cache it can be read and written (O_DIRECT)? */
+bool file_may_be_direct(const struct inode *inode);
 /* Woken whenever some file's bits may have changed; its waiters look at all of theirs again.
  * Whoever implements poll calls file_poll_changed() then; from any context. */
 extern struct wait_queue poll_wait;
@@ -359,6 +363,33 @@ void dev_register(const char *name, struct inode *inode);
 void dev_add_disks(void);
 /* The default operations of a FIFO, a device, a directory by mode and rdev; others: none. */
 void inode_set_special(struct inode *inode);
+
+/* May the file system be changed? 0 or -EROFS. */
+static inline int super_may_change(const struct super_block *sb)
+{
+	return unlikely(sb->read_only || sb->closing) ? -EROFS : 0;
+}
+
+/* A change begins that may sleep; when it is over, super_end_change. 0 or -EROFS. */
+static inline int super_begin_change(struct super_block *sb)
+{
+	int err = super_may_change(sb);
+
+	sb->nr_writers += !err;
+	return err;
+}
+
+static inline void super_end_change(struct super_block *sb)
+{
+	sb->nr_writers--;
+}
+
+/* So many more, or fewer, may write to it. */
+static inline void inode_count_writers(struct inode *inode, int n)
+{
+	inode->nr_writers += n;
+	inode->sb->nr_writers += n;
+}
 
 /* Its data or names have changed: mtime and ctime, turned into dates when somebody asks. */
 static inline void inode_touch(struct inode *inode)

@@ -34,6 +34,7 @@ struct param {
 		const char *(*parse)(const char *text); /* CALL: NULL, or what is wrong */
 	};
 	u64 min, max; /* U32, SIZE: inclusive; STR: max is the size of the array */
+	void (*changed)(void); /* U32: it has been set; NULL: it is enough that the variable is */
 	/* CALL: writes the valid values, "a|b|c", and the value in force; either may be NULL */
 	void (*list)(char *buf, size_t size);
 	void (*show)(char *buf, size_t size);
@@ -51,7 +52,7 @@ struct param {
 #define PARAM_TYPED(type, var) (1 ? &(var) : (type *)0)
 
 /*
- * After the help of each may follow AT_BOOT: only the command line sets it.
+ * After the help of each may follow AT_BOOT: only the command line sets it; or .changed.
  */
 #define AT_BOOT .at_boot = true
 

@@ -78,6 +78,9 @@ static inline void cache_init(struct page_cache *cache)
 /* A regular file's operations. Bytes, or -EFAULT, -EIO, -ENOMEM, -ENOSPC, -EFBIG. May sleep. */
 long cache_file_read(struct file *f, void *user, size_t n, u64 *pos);
 long cache_file_write(struct file *f, const void *user, size_t n, u64 *pos);
+/* The same past the cache, into memory, from a place, of a length in whole sectors (-EINVAL): O_DIRECT,
+ * with which cache_file_write goes past it, too. */
+long cache_direct_read(struct file *f, void *user, size_t n, u64 *pos);
 /* The same into kernel memory. */
 long cache_read_kernel(struct inode *inode, u64 pos, void *to, size_t n);
 /* Pages that files without a store may have, and how many of them are left. */

@@ -6,6 +6,7 @@
 
 struct pt_regs;
 struct mm_struct;
+struct page;
 
 enum fault_flags {
 	FAULT_WRITE = 1,   /* the access was a store */
@@ -21,6 +22,12 @@ void do_page_fault(struct pt_regs *regs, u32 addr, u32 fault);
  * no right), -ENOMEM, -EIO. Takes mm->lock; may sleep.
  */
 int handle_mm_fault(struct mm_struct *mm, u32 addr, u32 fault);
+
+/*
+ * The page that addr shows, as after a read or a write there, with a reference, so that its frame
+ * stays what it is even if reclaim unmaps it. 0, or as handle_mm_fault. Takes mm->lock; may sleep.
+ */
+int get_user_page(struct mm_struct *mm, u32 addr, bool write, struct page **page);
 
 /* Supplied by arch: continues at the fixup of a user copy; false: there is none. */
 bool fixup_exception(struct pt_regs *regs);

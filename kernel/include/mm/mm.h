@@ -29,6 +29,7 @@ struct vm_area_struct;
 #define VM_LOCKED 32u    /* mlock */
 #define VM_RAND_READ 64u /* madvise(MADV_RANDOM): no read-ahead */
 #define VM_SEQ_READ 128u /* madvise(MADV_SEQUENTIAL): more read-ahead, of files */
+#define VM_NOWRITE 256u  /* shared, of a file that is open for reading only: never writable */
 
 #define STACK_LIMIT (8u << 20) /* RLIMIT_STACK */
 
@@ -128,6 +129,7 @@ void mm_destroy(struct mm_struct *mm);
 #define MAP_LOCKED 0x2000
 #define MAP_POPULATE 0x8000
 #define MAP_FIXED_NOREPLACE 0x100000
+#define MAP_NOWRITE 0x80000000u /* not the system call's: VM_NOWRITE */
 long do_mmap(struct mm_struct *mm, u32 addr, u32 len, u32 prot, u32 flags, struct inode *inode,
 	     u32 pgoff);
 long do_munmap(struct mm_struct *mm, u32 addr, u32 len);

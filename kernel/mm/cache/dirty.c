@@ -109,12 +109,12 @@ u32 cache_write_range(struct inode *inode, u32 first, u32 last, u32 max, bool wa
 	return nr;
 }
 
-static void wait_written(struct inode *inode)
+static void wait_written(struct inode *inode, u32 at, u32 last)
 {
 	struct page *page;
-	u32 at = 0;
 
-	while ((page = radix_next_tagged(&inode->cache.pages, &at, RADIX_WRITEBACK))) {
+	while ((page = radix_next_tagged(&inode->cache.pages, &at, RADIX_WRITEBACK)) &&
+	       at <= last) {
 		page_get(page);
 		page_wait_writeback(page);
 		page_put(page);
@@ -122,15 +122,20 @@ static void wait_written(struct inode *inode)
 	}
 }
 
-int cache_sync(struct inode *inode)
+int cache_sync_range(struct inode *inode, u32 first, u32 last)
 {
 	u32 before = inode->cache.errors;
 
 	if (inode->cache.nr_dirty)
-		cache_write_range(inode, 0, ~0u, ~0u, true);
+		cache_write_range(inode, first, last, ~0u, true);
 	if (inode->cache.nr_writeback)
-		wait_written(inode);
+		wait_written(inode, first, last);
 	return inode->cache.errors == before ? 0 : -EIO;
+}
+
+int cache_sync(struct inode *inode)
+{
+	return cache_sync_range(inode, 0, ~0u);
 }
 
 int cache_sync_file(struct file *f)

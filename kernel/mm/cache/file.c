@@ -11,12 +11,6 @@
 
 /* Reading. */
 
-/* What lies behind 4 GiB of a device is not reached. */
-static inline u32 end_of(const struct inode *inode)
-{
-	return likely(!(inode->size >> 32)) ? (u32)inode->size : CACHE_MAX_SIZE;
-}
-
 static inline int read_kept(struct inode *inode, u32 index, u32 off, char *user, u32 n)
 {
 	struct page *page = radix_find(&inode->cache.pages, index);
@@ -69,7 +63,7 @@ static __attribute__((noinline)) long read_many(struct file *f, char *user, u32 
 long cache_file_read(struct file *f, void *user, size_t n, u64 *pos)
 {
 	struct inode *inode = f->inode;
-	u32 at = *pos, end = end_of(inode);
+	u32 at = *pos, end = cache_end_of(inode);
 	int err;
 
 	if (*pos >= end)
@@ -92,9 +86,9 @@ long cache_read_kernel(struct inode *inode, u64 pos, void *to, size_t n)
 	struct page *page;
 	int err;
 
-	if (pos >= end_of(inode))
+	if (pos >= cache_end_of(inode))
 		return 0;
-	n = MIN(n, end_of(inode) - at);
+	n = MIN(n, cache_end_of(inode) - at);
 	for (; done < n; at += len, done += len) {
 		u32 off = at & (PAGE_SIZE - 1);
 
@@ -259,11 +253,26 @@ static inline __attribute__((always_inline)) int write_pages(
 	return err;
 }
 
+/* Past the cache, but for what direct_write leaves. */
+static __attribute__((noinline)) int write_direct(struct inode *inode, const char *user, u32 n,
+						  u32 *at)
+{
+	u32 start = *at, end = start + n, from;
+	int err = direct_write(inode, user, n, at), settled;
+
+	from = *at;
+	if (err || from == end)
+		return err;
+	err = write_pages(inode, user + (from - start), end - from, at, stored_write);
+	settled = direct_settle(inode, from, *at);
+	return err ?: settled;
+}
+
 static __attribute__((noinline)) long write_stored(struct file *f, const char *user, size_t n,
 						   u64 *pos)
 {
 	struct inode *inode = f->inode;
-	u32 end = is_device(inode) ? end_of(inode) : CACHE_MAX_SIZE, at;
+	u32 end = is_device(inode) ? cache_end_of(inode) : CACHE_MAX_SIZE, at;
 	int err = is_device(inode) ? -ENOSPC : -EFBIG;
 
 	if (inode->state & INODE_SWAP)
@@ -273,7 +282,11 @@ static __attribute__((noinline)) long write_stored(struct file *f, const char *u
 		*pos = inode->size;
 	at = MIN(*pos, (u64)end);
 	if (n && at < end) {
-		err = write_pages(inode, user, MIN(n, end - at), &at, stored_write);
+		n = MIN(n, end - at);
+		if (unlikely(f->flags & O_DIRECT))
+			err = write_direct(inode, user, n, &at);
+		else
+			err = write_pages(inode, user, n, &at, stored_write);
 		stored_end(inode, err);
 		inode_touch(inode);
 		n = at - (u32)*pos;

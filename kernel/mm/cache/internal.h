@@ -158,8 +158,25 @@ void cache_clean_sectors(struct page *page, u32 sectors);
  * written, when that is over; else they stay dirty. Pages whose writes have begun. May sleep. */
 u32 cache_write_range(struct inode *inode, u32 first, u32 last, u32 max, bool wait);
 
+/* cache_sync from page first to last. */
+int cache_sync_range(struct inode *inode, u32 first, u32 last);
+
 /* Until nobody is in cache_write_range. The pages are gone already, so that nobody begins. */
 void cache_wait_writers(struct inode *inode);
+
+/* direct.c: past the cache. inode->lock is held. */
+
+/* Writes [*at, *at + n) from the user as far as that goes, and moves *at. 0: what is left, if any, is
+ * for the cache; -EINVAL: no whole sectors; -EFAULT, -EIO, -ENOMEM, -ENOSPC. May sleep. */
+int direct_write(struct inode *inode, const char *user, u32 n, u32 *at);
+/* That was left, [from, end), and has been written by way of the cache: it leaves that, too. 0 or -EIO. */
+int direct_settle(struct inode *inode, u32 from, u32 end);
+
+/* What lies behind 4 GiB of a device is not reached. */
+static inline u32 cache_end_of(const struct inode *inode)
+{
+	return likely(!(inode->size >> 32)) ? (u32)inode->size : CACHE_MAX_SIZE;
+}
 
 /* read.c */
 

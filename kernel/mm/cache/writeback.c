@@ -29,13 +29,15 @@ static struct dirty_knobs knobs = {
 	.background_ratio = 10, .ratio = 20, .expire_centisecs = 3000, .writeback_centisecs = 500
 };
 
+static void look_anew(void);
+
 PARAM_U32("vm.dirty_background_ratio", knobs.background_ratio, 0, 100, "%",
 	  "of memory dirty: it is written in the background");
 PARAM_U32("vm.dirty_ratio", knobs.ratio, 0, 100, "%", "of memory dirty: who writes waits");
 PARAM_U32("vm.dirty_expire_centisecs", knobs.expire_centisecs, 0, 360000, "10 ms",
 	  "how long a file may be dirty");
 PARAM_U32("vm.dirty_writeback_centisecs", knobs.writeback_centisecs, 0, 360000, "10 ms",
-	  "how often what is dirty is looked at; 0: never");
+	  "how often what is dirty is looked at; 0: never", .changed = look_anew);
 PARAM_U32("vm.laptop_mode", knobs.laptop_seconds, 0, 3600, "s",
 	  "after the disk was read from, all that is dirty is written; 0: not");
 
@@ -85,6 +87,14 @@ static void start_look_timer(void)
 	at = dirty_look_ns(&knobs, clock_ns());
 	if (at)
 		timer_start(&look_timer, at);
+}
+
+/* The time that it was armed for is that of the interval before. */
+static void look_anew(void)
+{
+	timer_stop(&look_timer);
+	if (cache_nr_dirty || cache_nr_writeback)
+		start_look_timer();
 }
 
 void writeback_disk_runs(void)

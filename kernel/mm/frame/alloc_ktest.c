@@ -3,7 +3,9 @@
  * tests sleeps, so nobody else allocates or frees in between and the counts must come out even.
  */
 #include "lib/ktap.h"
+#include "lib/param.h"
 #include "lib/string.h"
+#include "mm/pagelist.h"
 #include "mm/slab.h"
 #include "mm/zone.h"
 
@@ -57,6 +59,52 @@ KTEST(buddy_kernel, all_memory_can_be_taken_and_given_back)
 	EXPECT(buddies_sound());
 	list_for_each_entry_safe(page, next, &held, lru)
 		free_pages(page, 0);
+	after = count_free();
+	EXPECT(!memcmp(&before, &after, sizeof(before)));
+	EXPECT(buddies_sound());
+}
+
+static bool set_lists(const char *fraction)
+{
+	return !param_set("vm.percpu_pagelist_fraction", fraction, NULL, 0);
+}
+
+/* An even frame among them whose odd neighbour is among them, too. */
+static struct page *first_of_pair(const struct list_head *held)
+{
+	struct page *page, *other;
+
+	list_for_each_entry(page, held, lru)
+		list_for_each_entry(other, held, lru)
+			if (!(page_pfn(page) & 1) && other == page + 1)
+				return page;
+	return NULL;
+}
+
+KTEST(buddy_kernel, lists_of_single_frames_give_way)
+{
+	struct free_counts before = count_free(), after;
+	gfp_t all = GFP_TEST | GFP_RESERVE | GFP_HIGH;
+	struct page *page, *next;
+	LIST_HEAD(held);
+
+	EXPECT(set_lists("8"));
+	while ((page = alloc_page(all)))
+		list_add(&page->lru, &held);
+	EXPECT_EQ(nr_free_pages() + page_lists[ZONE_DMA].nr + page_lists[ZONE_NORMAL].nr, 0);
+	page = first_of_pair(&held);
+	list_del(&page->lru);
+	list_del(&page[1].lru);
+	free_pages(page, 0);
+	free_pages(page + 1, 0);
+	EXPECT_EQ(nr_free_pages(), 0);
+	page = alloc_pages(all, 1);
+	EXPECT(page);
+	if (page)
+		free_pages(page, 1);
+	list_for_each_entry_safe(page, next, &held, lru)
+		free_pages(page, 0);
+	EXPECT(set_lists("0"));
 	after = count_free();
 	EXPECT(!memcmp(&before, &after, sizeof(before)));
 	EXPECT(buddies_sound());

@@ -22,7 +22,7 @@
  * Frames that do not exist are never freed into the zone, so they never carry PG_buddy.
  *
  * Locks: none, but task context only. Left out: watermarks, waiting, who may take from which zone
- * (mm/zone.c), and per-CPU stacks of hot pages, which save a lock that is not there.
+ * (page_alloc.c), and lists of hot and cold frames (pagelist.c).
  *
  * Source: Knuth, The Art of Computer Programming 1, 2.5; Knowlton, CACM 8 (1965) 623.
  */

@@ -5,7 +5,7 @@
  * watermark it simply gives. When all are below low, kswapd is woken and the allocation may go
  * down to min. Below min a task that may sleep reclaims for itself; reclaim itself, and a task
  * that is being killed to free memory, may take the rest. When reclaim finds nothing the
- * out-of-memory killer is asked.
+ * out-of-memory killer is asked. Single frames may come from a list before the buddy (pagelist.c).
  * How large these are: watermarks.c.
  */
 #include "lib/assert.h"
@@ -13,6 +13,7 @@
 #include "lib/printf.h"
 #include "lib/string.h"
 #include "mm/oom.h"
+#include "mm/pagelist.h"
 #include "mm/reclaim.h"
 #include "mm/vmstat.h"
 #include "mm/zone.h"
@@ -51,7 +52,10 @@ static struct page *alloc_from_zones(gfp_t gfp, u32 order, int mark)
 
 		if (z->nr_free < keep + (1u << order))
 			continue;
-		page = buddy_alloc(z, order);
+		if (unlikely(pagelist_fraction))
+			page = pagelist_alloc(z, order);
+		else
+			page = buddy_alloc(z, order);
 		if (likely(page)) {
 			z->nr_alloc += 1u << order;
 			return page;
@@ -87,8 +91,11 @@ static struct page *alloc_slow(gfp_t gfp, u32 order)
 	u32 zone_mask = (2u << highest_zone(gfp)) - 1;
 	struct page *page;
 
+	if (pagelists_drain() && (page = alloc_from_zones(gfp, order, WMARK_LOW)))
+		return page;
 	kswapd_wake();
 	for (u32 tries = 0;; tries++) {
+		pagelists_drain();
 		page = alloc_from_zones(gfp, order, reserve_mark(gfp));
 		if (page)
 			return page;
@@ -125,7 +132,10 @@ void free_pages(struct page *page, u32 order)
 	page->count = 0;
 	stat_add(pgfree, 1u << order);
 	z->nr_freed += 1u << order;
-	buddy_free(z, page, order);
+	if (unlikely(pagelist_fraction))
+		pagelist_free(z, page, order, current->flags & TF_RECLAIM);
+	else
+		buddy_free(z, page, order);
 }
 
 void *get_free_pages(gfp_t gfp, u32 order)

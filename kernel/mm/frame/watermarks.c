@@ -12,7 +12,7 @@
 #include "lib/param.h"
 #include "lib/printf.h"
 #include "lib/string.h"
-#include "mm/zone.h"
+#include "mm/pagelist.h"
 
 #define MAX_MIN_FREE 65536u /* KiB */
 
@@ -66,6 +66,7 @@ void zones_set_watermarks(void)
 		z->watermark[WMARK_HIGH] = min + min / 2;
 		set_reserves(i);
 	}
+	pagelists_resize();
 }
 
 /* Unless it is too early. */

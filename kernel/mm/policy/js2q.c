@@ -235,8 +235,8 @@ static void js2q_show(struct seq_file *m)
 	show_u64(m, "a1in", nr[A1IN]);
 	show_u64(m, "am", nr[AM]);
 	show_u64(m, "a1out", ghosts.nr);
-	show_u64(m, "kin", share(kin));
-	show_u64(m, "kout", share(kout));
+	show_u64(m, "a1in_share", share(kin));
+	show_u64(m, "a1out_share", share(kout));
 	show_u64(m, "ghost_hits", nr_ghost_hits);
 	show_u64(m, "passed_used", nr_spared);
 }

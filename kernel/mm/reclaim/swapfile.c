@@ -137,10 +137,21 @@ static int protect(struct inode *inode)
 	else if (is_used(inode))
 		err = -EBUSY;
 	else
+		err = super_may_change(inode->sb);
+	if (!err) {
 		inode->state |= INODE_SWAP;
+		inode_count_writers(inode, 1);
+	}
 	mutex_unlock(&dir->lock);
 	inode_put(dir);
 	return err;
+}
+
+static void unprotect(struct inode *inode)
+{
+	inode->state &= ~INODE_SWAP;
+	inode_count_writers(inode, -1);
+	inode_put(inode);
 }
 
 int swap_file_on(struct inode *inode, u32 flags)
@@ -160,8 +171,7 @@ int swap_file_on(struct inode *inode, u32 flags)
 		err = open_file(f, flags);
 	if (err) {
 		vfree(f);
-		inode->state &= ~INODE_SWAP;
-		inode_put(inode);
+		unprotect(inode);
 	}
 	return err;
 }
@@ -182,8 +192,7 @@ void swap_file_end(struct swap_file *f)
 
 	vfree(f);
 	swap_nr_files--;
-	inode->state &= ~INODE_SWAP;
-	inode_put(inode);
+	unprotect(inode);
 }
 
 struct inode *swap_file_inode(const struct swap_file *f)

@@ -269,6 +269,34 @@ int handle_mm_fault(struct mm_struct *mm, u32 addr, u32 fault)
 	return err;
 }
 
+/* NULL: it is not there, or may not be written to yet. */
+static struct page *page_there(struct mm_struct *mm, u32 addr, bool write)
+{
+	pte_t *pte = pte_lookup(mm->pgd, addr);
+
+	if (!pte || !pte_present(*pte) || (write && !pte_write(*pte)))
+		return NULL;
+	*pte = pte_mkyoung(*pte);
+	return pfn_page(pte_pfn(*pte));
+}
+
+int get_user_page(struct mm_struct *mm, u32 addr, bool write, struct page **page)
+{
+	int err = addr < TASK_SIZE ? 0 : -EFAULT;
+
+	while (!err) {
+		mutex_lock(&mm->lock);
+		*page = page_there(mm, addr, write);
+		if (*page)
+			page_get(*page);
+		mutex_unlock(&mm->lock);
+		if (*page)
+			return 0;
+		err = handle_mm_fault(mm, addr, write ? FAULT_WRITE : 0);
+	}
+	return err;
+}
+
 static void signal_fault(int err, u32 addr)
 {
 	if (err == -ENOMEM)

@@ -29,6 +29,8 @@ static u32 prot_to_vm(u32 prot, u32 flags)
 		vm |= VM_GROWSDOWN;
 	if (flags & MAP_LOCKED)
 		vm |= VM_LOCKED;
+	if (flags & MAP_NOWRITE)
+		vm |= VM_NOWRITE;
 	return vm;
 }
 
@@ -193,24 +195,25 @@ static u32 set_protection(struct vm_area_struct *vma, u32 vm)
 	return (vma->flags & ~(VM_READ | VM_WRITE | VM_EXEC)) | vm;
 }
 
-/* May what becomes writable in the range be promised? */
-static bool may_become(struct mm_struct *mm, u32 start, u32 end, u32 prot)
+/* May all of the range become writable, and can what then must be promised be? 0, -EACCES, -ENOMEM. */
+static int check_writable(struct mm_struct *mm, u32 start, u32 end)
 {
 	struct vm_area_struct *vma;
 	u32 bytes = 0;
 
-	if (!(prot & PROT_WRITE))
-		return true;
-	for (vma = vma_find(mm, start); vma && vma->start < end; vma = vma_next(vma))
+	for (vma = vma_find(mm, start); vma && vma->start < end; vma = vma_next(vma)) {
+		if (vma->flags & VM_NOWRITE)
+			return -EACCES;
 		if (!(vma->flags & (VM_SHARED | VM_WRITE)))
 			bytes += MIN(vma->end, end) - MAX(vma->start, start);
-	return !bytes || vm_may_commit(bytes >> PAGE_SHIFT);
+	}
+	return !bytes || vm_may_commit(bytes >> PAGE_SHIFT) ? 0 : -ENOMEM;
 }
 
 long do_mprotect(struct mm_struct *mm, u32 addr, u32 len, u32 prot)
 {
 	struct vm_area_struct *vma;
-	int err = -ENOMEM;
+	int err;
 
 	if (addr & ~PAGE_MASK || prot & ~7u)
 		return -EINVAL;
@@ -220,7 +223,10 @@ long do_mprotect(struct mm_struct *mm, u32 addr, u32 len, u32 prot)
 	if (!range_ok(addr, len))
 		return -ENOMEM;
 	mutex_lock(&mm->lock);
-	if (range_mapped(mm, addr, addr + len) && may_become(mm, addr, addr + len, prot))
+	err = range_mapped(mm, addr, addr + len) ? 0 : -ENOMEM;
+	if (!err && prot & PROT_WRITE)
+		err = check_writable(mm, addr, addr + len);
+	if (!err)
 		err = vma_for_range(mm, addr, addr + len, set_protection, prot_to_vm(prot, 0));
 	for (vma = vma_find(mm, addr); !err && vma && vma->start < addr + len; vma = vma_next(vma))
 		protect_range(vma, MAX(addr, vma->start), MIN(addr + len, vma->end));

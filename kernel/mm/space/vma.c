@@ -27,6 +27,12 @@ void vma_init_cache(void)
 	vma_cache = kmem_cache_create("vm_area_struct", sizeof(struct vm_area_struct), 0, NULL);
 }
 
+/* It may write to its file, perhaps only after mprotect: as who has it open for writing. */
+static bool is_writer(const struct vm_area_struct *vma)
+{
+	return (vma->flags & (VM_SHARED | VM_NOWRITE)) == VM_SHARED;
+}
+
 /* Its places in tree and list come with vma_insert. */
 struct vm_area_struct *vma_new(struct mm_struct *mm, u32 start, u32 end, u32 flags,
 			       struct inode *inode, u32 pgoff)
@@ -46,6 +52,8 @@ struct vm_area_struct *vma_new(struct mm_struct *mm, u32 start, u32 end, u32 fla
 	if (inode) {
 		inode_get(inode);
 		list_add_tail(&vma->mapping, &inode->cache.regions);
+		if (is_writer(vma))
+			inode_count_writers(inode, 1);
 	}
 	return vma;
 }
@@ -54,6 +62,8 @@ void vma_free(struct vm_area_struct *vma)
 {
 	if (vma->inode) {
 		list_del(&vma->mapping);
+		if (is_writer(vma))
+			inode_count_writers(vma->inode, -1);
 		inode_put(vma->inode);
 	}
 	kmem_cache_free(vma_cache, vma);

@@ -29,6 +29,7 @@ static struct write *writes; /* since the last flush */
 static u32 nr_writes, writes_left = ~0u, cut_seed;
 static void (*when_cut)(void);
 static u32 failing, fail_seed; /* one read in so many is an error; 0: none */
+static u32 works_for = ~0u; /* reads of metadata and flushes, then all fail */
 static struct block **blocks; /* by first sector */
 static bool *lost; /* by first sector: changed since it was written, and gone from memory */
 static bool busy; /* the flusher writes all that is dirty whenever memory is asked for */
@@ -82,9 +83,18 @@ static void settle(const struct write *w, u32 quarters)
 			       SECTOR_SIZE);
 }
 
+static bool works(void)
+{
+	if (works_for && works_for != ~0u)
+		works_for--;
+	return works_for;
+}
+
 int block_flush(struct block_device *bdev)
 {
 	(void)bdev;
+	if (!works())
+		return -EIO;
 	for (u32 i = 0; i < nr_writes; i++)
 		settle(&writes[i], 4);
 	forget_writes();
@@ -112,6 +122,11 @@ void disk_fail(u32 one_in, u32 seed)
 {
 	failing = one_in;
 	fail_seed = seed;
+}
+
+void disk_break_after(u32 n)
+{
+	works_for = n ? n : ~0u;
 }
 
 static void cut(void)
@@ -193,7 +208,7 @@ int buf_read(struct super_block *sb, u32 number, struct buf *b)
 
 	if (busy)
 		buf_sync_all(&disk);
-	if (failing && host_random(&fail_seed) % failing == 0)
+	if (!works() || (failing && host_random(&fail_seed) % failing == 0))
 		return -EIO;
 	if ((u64)(number + 1) * (sb->block_size / SECTOR_SIZE) > disk.nr_sectors)
 		return -EIO;

@@ -20,6 +20,8 @@ void disk_close(void);
 void disk_cut_after(u32 n, u32 seed, void (*on_cut)(void));
 /* From now on one read of metadata in so many fails; 0: none. */
 void disk_fail(u32 one_in, u32 seed);
+/* The nth read of metadata or flush from now on fails, and all after it; 0: none. */
+void disk_break_after(u32 n);
 /* From now on all that is dirty is written before each read of metadata. */
 void disk_busy(void);
 void disk_read(u32 sector, void *to, u32 bytes);

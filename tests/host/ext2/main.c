@@ -8,6 +8,7 @@
  *	list PATH    statfs    sync    fsync PATH    drop    open PATH    close
  *	flush N SEED                  writes N dirty blocks of metadata, whichever
  *	busy                          from now on all are written before each read of metadata
+ *	broken N                      the Nth read of metadata or flush fails, and all after it; 0: none
  *	cut N SEED                    N writes from now the power is cut
  *
  * An answer is a number: 0, what was asked for, or -errno. %XX in a path is a byte. Byte i of a write
@@ -181,6 +182,8 @@ static long on_all(char **word)
 		return disk_flush_some(atoi(word[1]), strtoul(word[2], NULL, 0)), 0;
 	if (!strcmp(word[0], "busy"))
 		return disk_busy(), 0;
+	if (!strcmp(word[0], "broken"))
+		return disk_break_after(atoi(word[1])), 0;
 	if (!strcmp(word[0], "cut"))
 		return disk_cut_after(atoi(word[1]), strtoul(word[2], NULL, 0), power_off), 0;
 	if (!strcmp(word[0], "statfs")) {
@@ -223,7 +226,7 @@ static long on_names(char **word)
 static long run(char *line)
 {
 	static const char names[] = " create mkdir fifo symlink node unlink rmdir link rename ";
-	static const char all[] = " sync drop flush busy cut statfs close ";
+	static const char all[] = " sync drop flush busy broken cut statfs close ";
 	char *word[MAX_WORDS] = { "", "", "", "", "", "" }, key[32];
 
 	for (u32 n = 0; n < MAX_WORDS && (word[n] = strtok(n ? NULL : line, " \n")); n++)

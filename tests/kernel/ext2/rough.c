@@ -6,6 +6,7 @@
 #include "check.h"
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 
 #define HELP "usage: rough CASE [N]\nDo what is seldom done to files in the working directory.\n"
@@ -147,6 +148,27 @@ static pid_t start(const char *name)
 	return pid;
 }
 
+/* Nor by way of a mapping: one that may be written keeps the program from running, another stays as it is. */
+static void mapped(void)
+{
+	int fd = open("x", O_RDWR);
+	char *all = map(fd, PAGE, MAP_SHARED), *own;
+
+	CHECK(!close(fd) && wait_child(start("./x")) == ETXTBSY << 8);
+	CHECK(!mprotect(all, PAGE, PROT_READ) && wait_child(start("./x")) == ETXTBSY << 8);
+	CHECK(!munmap(all, PAGE) && wait_child(start("./x")) == 0);
+	fd = open("x", O_RDONLY);
+	all = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0);
+	own = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, fd, 0);
+	FAILS(mprotect(all, PAGE, PROT_READ | PROT_WRITE), EACCES);
+	CHECK(!mprotect(own, PAGE, PROT_READ | PROT_WRITE) && poke(own, 'w') == 'w' &&
+	      all[0] == 0x7f);
+	CHECK(!close(fd) && !munmap(all, PAGE) && !munmap(own, PAGE));
+	fd = open("x", O_WRONLY | O_RDWR); /* neither to read nor to write */
+	FAILS(mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0), EACCES);
+	CHECK(!close(fd));
+}
+
 /* What is executed is not written to. */
 static void running(void)
 {
@@ -156,7 +178,8 @@ static void running(void)
 	copy("/proc/self/exe", "x");
 	fd = open("x", O_WRONLY);
 	CHECK(fd >= 0 && wait_child(start("./x")) == ETXTBSY << 8 && !close(fd));
-	CHECK(wait_child(start("./x")) == 0 && !pipe(go));
+	mapped();
+	CHECK(!pipe(go));
 	pid = fork();
 	if (!pid) {
 		dup2(go[0], 0);
@@ -170,6 +193,45 @@ static void running(void)
 	CHECK(!unlink("x"));
 	sync();
 	CHECK(write(go[1], "x", 1) == 1 && wait_child(pid) == 0);
+}
+
+/* Of names and of sizes; false: that cannot be. */
+static bool change(int i)
+{
+	char name[16], moved[16];
+	int fd;
+
+	snprintf(name, sizeof(name), "c%d", i);
+	snprintf(moved, sizeof(moved), "m%d", i);
+	if (mkdir(name, 0755) || rename(name, moved) || (i % 2 && rmdir(moved)))
+		return false;
+	fd = open(name, O_CREAT | O_EXCL | O_WRONLY, 0644);
+	return fd >= 0 && !ftruncate(fd, 3000) && !close(fd) && !truncate(name, 1) &&
+	       !link(name, "other") && !unlink("other") && (i % 3 || !unlink(name));
+}
+
+/* The file system becomes read-only in the midst of changes. Who maps a file to write keeps it from that. */
+static void closing(void)
+{
+	pid_t pid = fork();
+	char *all;
+	int fd;
+
+	for (int i = 0; !pid; i++) {
+		if (!change(i))
+			_exit(errno != EROFS);
+		usleep(i % 8 * 300);
+	}
+	fd = make("mapped", "", PAGE);
+	all = map(fd, PAGE, MAP_SHARED);
+	CHECK(!close(fd) && !usleep(20000));
+	FAILS(mount("", ".", "", MS_REMOUNT | MS_RDONLY, NULL), EBUSY);
+	CHECK(!munmap(all, PAGE));
+	while (mount("", ".", "", MS_REMOUNT | MS_RDONLY, NULL)) {
+		CHECK(errno == EBUSY);
+		usleep(1000);
+	}
+	CHECK(wait_child(pid) == 0);
 }
 
 static void deep(void)
@@ -259,7 +321,7 @@ static const struct {
 	{ "truncated", truncated, 0 }, { "unlinked", unlinked, 0 }, { "writers", writers, 20 },
 	{ "growing", growing, 100 },   { "running", running, 0 },   { "deep", deep, 50 },
 	{ "many", many, 300 },         { "failing", failing, 0 },   { "bomb", bomb, 8 },
-	{ "nothing", nothing, 0 },     { "waiting", waiting, 0 },
+	{ "closing", closing, 0 },     { "nothing", nothing, 0 },   { "waiting", waiting, 0 },
 };
 
 int main(int argc, char **argv)

@@ -6,12 +6,26 @@
 
 enum { KEPT_PAGES = 48, KEPT_FILE_PAGES = 6, PATIENCE = 4000 };
 
-static uint32_t *kept;
+static uint32_t *kept, program_sum;
 static int self, last_alive;
 
 static void kept_path(char *path, size_t size, int dir)
 {
 	snprintf(path, size, "%s/kept", dirs[dir]);
+}
+
+/* Of the file that it runs from; nothing, when memory is short. */
+static bool sum_program(uint32_t *sum)
+{
+	static uint8_t text[PAGE_SIZE_BYTES];
+	int fd = open("/proc/self/exe", O_RDONLY);
+	ssize_t n = fd < 0 ? -1 : 0;
+
+	for (*sum = 0; fd >= 0 && (n = read(fd, text, sizeof(text))) > 0;)
+		for (ssize_t i = 0; i < n; i++)
+			*sum = *sum * 31 + text[i];
+	close(fd);
+	return !n;
 }
 
 void control_begin(void)
@@ -20,6 +34,8 @@ void control_begin(void)
 
 	self = getpid();
 	kept = lab_map(KEPT_PAGES);
+	if (!sum_program(&program_sum))
+		die_errno("/proc/self/exe");
 	for (uint32_t w = 0; w < KEPT_PAGES * WORDS_PER_PAGE; w++)
 		kept[w] = lab_word(seed + w);
 	for (int dir = 0; dir < nr_dirs; dir++) {
@@ -59,10 +75,14 @@ static uint32_t wrong_file(int dir)
 bool control_check(void)
 {
 	char text[512];
-	uint32_t wrong = wrong_memory();
+	uint32_t wrong = wrong_memory(), sum;
 
 	if (wrong)
 		printf("storm: memory of another process: %u words differ\n", wrong);
+	if (sum_program(&sum) && sum != program_sum) {
+		printf("storm: its own program has changed\n");
+		wrong++;
+	}
 	for (int dir = 0; dir < nr_dirs; dir++) {
 		uint32_t differ = wrong_file(dir);
 

@@ -40,6 +40,7 @@ void do_ext2(void);
 void do_kept(void);
 void do_mapped(void);
 void do_moves(void);
+void do_direct(void);
 void do_swap(void);
 void do_pressure(void);
 void do_shmswap(void);

@@ -172,6 +172,48 @@ void do_mapped(void)
 	on_ext2(mapped);
 }
 
+static void move_all(int fd, char *at, ssize_t size, off_t place, bool write)
+{
+	for (ssize_t done = 0, n; done < size; done += n)
+		TRY(n = write ? pwrite(fd, at + done, size - done, place + done)
+			      : pread(fd, at + done, size - done, place + done));
+}
+
+/* Past the cache: over what is there, behind the end, into a hole; and beside a mapping. */
+static void direct(void)
+{
+	static char piece[16 * PAGE] __attribute__((aligned(PAGE))),
+		back[sizeof(piece)] __attribute__((aligned(PAGE)));
+	char *map;
+	int fd;
+
+	TRY(fd = open("f", O_CREAT | O_TRUNC | O_RDWR | O_DIRECT, 0644));
+	fill(piece, sizeof(piece), 13);
+	move_all(fd, piece, sizeof(piece), 0, true);
+	move_all(fd, piece, 2 * PAGE, 20 * PAGE, true);
+	move_all(fd, piece, PAGE, 17 * PAGE, true);
+	move_all(fd, back, sizeof(back), 0, false);
+	HOLDS(!memcmp(piece, back, sizeof(back)));
+	move_all(fd, back, 2 * PAGE, 20 * PAGE, false);
+	HOLDS(!memcmp(piece, back, 2 * PAGE));
+	map = mmap(NULL, sizeof(piece), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	TRY((long)map);
+	HOLDS(!memcmp(piece, map, sizeof(piece)));
+	fill(map, sizeof(piece), 14);
+	move_all(fd, back, sizeof(back), 0, false);
+	HOLDS(filled(back, sizeof(back), 14));
+	move_all(fd, piece, sizeof(piece), 0, true);
+	HOLDS(!memcmp(piece, map, sizeof(piece)));
+	TRY(munmap(map, sizeof(piece)));
+	TRY(close(fd));
+	TRY(unlink("f"));
+}
+
+void do_direct(void)
+{
+	on_ext2(direct);
+}
+
 /* More memory than frames=60 lets it have: each page leaves, and comes back. */
 static void use_memory(char *at)
 {

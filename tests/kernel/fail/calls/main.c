@@ -282,11 +282,12 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } cases[] = {
-	{ "fork", do_fork },   { "exec", do_exec },         { "mmap", do_mmap },
-	{ "ramfs", do_ramfs }, { "tmpfs", do_tmpfs },       { "shm", do_shm },
-	{ "pipe", do_pipe },   { "proc", do_proc },         { "ext2", do_ext2 },
-	{ "kept", do_kept },   { "mapped", do_mapped },     { "moves", do_moves },
-	{ "swap", do_swap },   { "pressure", do_pressure }, { "shmswap", do_shmswap },
+	{ "fork", do_fork },       { "exec", do_exec },     { "mmap", do_mmap },
+	{ "ramfs", do_ramfs },     { "tmpfs", do_tmpfs },   { "shm", do_shm },
+	{ "pipe", do_pipe },       { "proc", do_proc },     { "ext2", do_ext2 },
+	{ "kept", do_kept },       { "mapped", do_mapped }, { "moves", do_moves },
+	{ "direct", do_direct },   { "swap", do_swap },     { "pressure", do_pressure },
+	{ "shmswap", do_shmswap },
 };
 
 int main(int argc, char **argv)

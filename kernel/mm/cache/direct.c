@@ -1,0 +1,273 @@
+/*
+ * O_DIRECT: between the device and the caller's own pages, past the cache.
+ *
+ * What is moved are whole sectors, in memory, in the file, and in number. The pages of the caller are
+ * faulted in and held for one request; reclaim may unmap one meanwhile, but its frame stays, and what
+ * the device has put there counts as written by the caller.
+ *
+ * The cache may hold the same pages of the file, for other readers, writers and mappings. So before a
+ * read what is dirty there is written. Before a write it is written, and then all of it leaves the cache,
+ * and again afterwards what came meanwhile. Who holds a page at that moment (a mounted file system
+ * its metadata, in its device's own file) keeps it: then the write goes through the cache.
+ *
+ *	reading a hole                      zeros, without the device
+ *	reading the last sector             as any other; the count ends with the file
+ *	writing into a hole, and into the   through the cache, written and dropped at once
+ *	page in which the file ends
+ *	writing whole pages behind that     their blocks are made, and written
+ *
+ * A page of the cache that has none of the file yet cannot come while such a page is written, for
+ * readers end where the file does; nothing but the size tells them of it. inode->lock keeps other writers
+ * and truncation away, readers past the cache, too. Who writes through a mapping at the same time
+ * gets one or the other, as on Linux.
+ */
+#include "arch/uaccess.h"
+#include "drivers/block.h"
+#include "internal.h"
+#include "mm/fault.h"
+#include "mm/mm.h"
+#include "mm/vmstat.h"
+#include "proc/task.h"
+
+#define MAX_BYTES (BIO_MAX_PIECES * PAGE_SIZE) /* of one request */
+
+struct transfer {
+	struct inode *inode;
+	bool write;
+	char *user; /* of the next byte */
+	u32 at;     /* the same in the file */
+	u32 left;
+	u32 old_end; /* writing: behind it blocks are made */
+	struct bio_piece piece[BIO_MAX_PIECES];
+	u32 nr;
+};
+
+static bool is_aligned(const void *user, u32 n, u32 at)
+{
+	return !(((u32)user | n | at) & (SECTOR_SIZE - 1));
+}
+
+/* The caller's pages. */
+
+/* Holds those of the next bytes: how many bytes, or why not even one. */
+static long hold_pages(struct transfer *t, u32 bytes)
+{
+	u32 done = 0, len;
+
+	for (t->nr = 0; done < bytes && t->nr < BIO_MAX_PIECES; t->nr++, done += len) {
+		struct bio_piece *piece = &t->piece[t->nr];
+		u32 addr = (u32)t->user + done;
+		int err = get_user_page(current->mm, addr, !t->write, &piece->page);
+
+		if (err)
+			return done ? (long)done : err;
+		piece->offset = addr & (PAGE_SIZE - 1);
+		len = MIN(PAGE_SIZE - piece->offset, bytes - done);
+		piece->bytes = len;
+	}
+	return done;
+}
+
+/* The device has written to it. A page of a file that is shared may have been cleaned meanwhile. */
+static void note_written(struct page *page)
+{
+	if (page_test(page, PG_anon))
+		page_set(page, PG_dirty);
+	else if (page_test(page, PG_filecache) && page->inode)
+		cache_make_writable(page->inode, page);
+}
+
+static void release_pages(struct transfer *t)
+{
+	for (u32 i = 0; i < t->nr; i++) {
+		if (!t->write)
+			note_written(t->piece[i].page);
+		page_put(t->piece[i].page);
+	}
+}
+
+/* Moving. */
+
+static void count(const struct transfer *t, u32 sectors)
+{
+	if (t->write)
+		stat_add(pgpgout, sectors / 2);
+	else
+		stat_add(pgpgin, sectors / 2);
+}
+
+/* One request, from a sector on: bytes, or -errno. */
+static long move(struct transfer *t, u32 sector, u32 bytes)
+{
+	long held = hold_pages(t, bytes);
+	int err = held < 0 ? held : 0;
+
+	if (!err) {
+		err = block_move(t->inode->cache.bdev, sector, t->write,
+				 is_device(t->inode) ? BIO_META : BIO_DATA, t->piece, t->nr);
+		count(t, held >> SECTOR_SHIFT);
+	}
+	release_pages(t);
+	return err ?: held;
+}
+
+/* The bytes of the next step, and whether their blocks are made; 0: they are for the cache. */
+static u32 next_bytes(const struct transfer *t, bool *create)
+{
+	*create = t->write && t->at >= t->old_end;
+	if (!t->write)
+		return MIN(t->left, MAX_BYTES);
+	if (*create)
+		return t->at % PAGE_SIZE ? 0 : ALIGN_DOWN(MIN(t->left, MAX_BYTES), PAGE_SIZE);
+	if (t->at >= t->inode->size)
+		return 0;
+	return MIN(t->left,
+		   MIN(MAX_BYTES, ALIGN_DOWN(cache_end_of(t->inode) - t->at, SECTOR_SIZE)));
+}
+
+/* As far as it follows one another on the device: bytes, 0: that is for the cache, or -errno. */
+static long step(struct transfer *t)
+{
+	struct inode *inode = t->inode;
+	u32 bits = inode->block_bits, off = t->at & ((1u << bits) - 1);
+	struct extent e;
+	bool create;
+	u32 bytes = next_bytes(t, &create);
+	int err;
+
+	if (!bytes)
+		return 0;
+	err = inode->cache.ops->map(inode, t->at >> bits, (off + bytes + (1u << bits) - 1) >> bits,
+				    create, &e);
+	if (err)
+		return err;
+	bytes = MIN(bytes, (e.blocks << bits) - off);
+	if (e.sector || is_device(inode))
+		return move(t, e.sector + (off >> SECTOR_SHIFT), bytes);
+	if (t->write)
+		return 0;
+	return clear_user(t->user, bytes) ? -EFAULT : (long)bytes;
+}
+
+/* 0, or why it did not go on; what it did is done. */
+static int go(struct transfer *t)
+{
+	while (t->left) {
+		long done = fatal_signal_pending(current) ? -EINTR : step(t);
+
+		if (done <= 0)
+			return done;
+		t->user += done;
+		t->at += done;
+		t->left -= done;
+	}
+	return 0;
+}
+
+/* Reading. */
+
+/* n: in whole sectors, also where the file ends in the midst of one. */
+static long read_range(struct inode *inode, char *user, u32 n, u32 at)
+{
+	struct transfer t = { .inode = inode, .user = user, .at = at, .left = n };
+	int err = cache_sync_range(inode, at >> PAGE_SHIFT, (at + n - 1) >> PAGE_SHIFT);
+
+	if (!err)
+		err = go(&t);
+	writeback_disk_runs();
+	return n - t.left ? (long)(n - t.left) : err;
+}
+
+long cache_direct_read(struct file *f, void *user, size_t n, u64 *pos)
+{
+	struct inode *inode = f->inode;
+	long done = 0;
+	u32 end;
+
+	if (!access_ok(user, n))
+		return -EFAULT;
+	mutex_lock(&inode->lock);
+	end = cache_end_of(inode);
+	if (n && *pos < end) {
+		u32 left = end - (u32)*pos;
+
+		done = is_aligned(user, n, *pos)
+			       ? read_range(inode, user, MIN(n, ALIGN_UP(left, SECTOR_SIZE)), *pos)
+			       : -EINVAL;
+		done = MIN(done, (long)left);
+	}
+	mutex_unlock(&inode->lock);
+	if (done > 0)
+		*pos += done;
+	return done;
+}
+
+/* Writing. */
+
+/* Takes a clean page out of the cache; of a device, only one that nobody else holds. False: not so. */
+static bool drop_page(struct inode *inode, struct page *page)
+{
+	bool gone;
+
+	page_get(page);
+	page_lock(page);
+	page_wait_writeback(page);
+	gone = page->inode != inode;
+	if (!gone && !page_test(page, PG_dirty)) {
+		cache_unmap(page);
+		gone = !is_device(inode) || page->count == 2u + page_test(page, PG_isolated);
+		if (gone)
+			cache_remove(page);
+	}
+	page_unlock(page);
+	page_put(page);
+	return gone;
+}
+
+static bool drop_range(struct inode *inode, u32 at, u32 end)
+{
+	u32 index = at >> PAGE_SHIFT, last = (end - 1) >> PAGE_SHIFT;
+	struct page *page;
+	bool all = true;
+
+	for (; (page = radix_next(&inode->cache.pages, &index)) && index <= last; index++)
+		if (!is_shadow(page) && !drop_page(inode, page))
+			all = false;
+	return all;
+}
+
+int direct_write(struct inode *inode, const char *user, u32 n, u32 *at)
+{
+	struct transfer t = { .inode = inode, .write = true, .user = (char *)user, .at = *at };
+	u32 end = *at + n;
+	int err;
+
+	if (!is_aligned(user, n, *at))
+		return -EINVAL;
+	if (!access_ok(user, n))
+		return -EFAULT;
+	t.left = n;
+	t.old_end = ALIGN_UP(cache_end_of(inode), PAGE_SIZE);
+	if (*at > inode->size)
+		cache_clear_tail(inode);
+	err = cache_sync_range(inode, *at >> PAGE_SHIFT, (end - 1) >> PAGE_SHIFT);
+	if (err || !drop_range(inode, *at, end))
+		return err;
+	err = go(&t);
+	if (t.at > inode->size)
+		inode->size = t.at;
+	drop_range(inode, *at, end);
+	*at = t.at;
+	return err;
+}
+
+int direct_settle(struct inode *inode, u32 from, u32 end)
+{
+	int err = 0;
+
+	if (from < end) {
+		err = cache_sync_range(inode, from >> PAGE_SHIFT, (end - 1) >> PAGE_SHIFT);
+		drop_range(inode, from, end);
+	}
+	return err;
+}

@@ -1,0 +1,134 @@
+/*
+ * Lists of single free frames in front of the buddy allocator, one for each zone.
+ *
+ * Linux has one for each processor and zone, so that most allocations take no lock, and so that a frame
+ * whose contents may still be in the processor's cache ("hot") is given again first. There is one
+ * processor here and no lock, and QEMU has no such cache. What is left to gain are halving and merging, for
+ * every second frame; what is lost are the frames that lie here, which are not free for anybody
+ * else, and large blocks, which do not grow together meanwhile. Measured in 64 MiB, a page touched and a
+ * page unmapped, 256 of each in turn: 1,107 and 299 instructions without lists, 1,076 and 237 with
+ * N = 8, 1,128 and 311 with N = 100. So there are none by default.
+ *
+ * vm.percpu_pagelist_fraction = N (8 or more): the list of a zone takes its Nth part at most (`high`), and
+ * is filled from and emptied into the buddy by `batch` frames, a quarter of that, 96 at most. 0: no lists,
+ * where Linux takes sizes of its own. A frame on a list is not free (nr_free) but allocated, for the
+ * buddy, too.
+ *
+ *	freed by who used it	at the head; who asks takes it from there
+ *	freed by reclaim	it is cold: at the tail, from where the list is emptied
+ *
+ * When the zones have come down to a watermark all lists are emptied before anybody reclaims, looks for
+ * frames side by side, or is killed.
+ */
+#include "mm/pagelist.h"
+
+#include "lib/param.h"
+#include "lib/printf.h"
+#include "lib/string.h"
+
+#define MIN_FRACTION 8u
+#define MAX_BATCH (8 * PAGE_SHIFT)
+
+struct page_list page_lists[MAX_ZONES];
+u32 pagelist_fraction;
+
+static void fill(struct zone *z, struct page_list *l)
+{
+	struct page *page;
+
+	for (u32 n = 0; n < l->batch && (page = buddy_alloc(z, 0)); n++) {
+		list_add_tail(&page->lru, &l->pages);
+		l->nr++;
+	}
+}
+
+/* The coldest go. */
+static void give_back(struct zone *z, struct page_list *l, u32 nr)
+{
+	for (; nr && l->nr; nr--, l->nr--) {
+		struct page *page = list_entry(l->pages.prev, struct page, lru);
+
+		list_del(&page->lru);
+		buddy_free(z, page, 0);
+	}
+}
+
+struct page *pagelist_alloc(struct zone *z, u32 order)
+{
+	struct page_list *l = &page_lists[z - zones];
+	struct page *page;
+
+	if (order || !l->high)
+		return buddy_alloc(z, order);
+	if (!l->nr)
+		fill(z, l);
+	if (!l->nr)
+		return NULL;
+	page = list_first_entry(&l->pages, struct page, lru);
+	list_del(&page->lru);
+	l->nr--;
+	return page;
+}
+
+void pagelist_free(struct zone *z, struct page *page, u32 order, bool cold)
+{
+	struct page_list *l = &page_lists[z - zones];
+
+	if (order || !l->high) {
+		buddy_free(z, page, order);
+		return;
+	}
+	if (cold)
+		list_add_tail(&page->lru, &l->pages);
+	else
+		list_add(&page->lru, &l->pages);
+	if (++l->nr >= l->high)
+		give_back(z, l, l->batch);
+}
+
+bool pagelists_drain(void)
+{
+	u32 nr = 0;
+
+	for (u32 i = 0; i < MAX_ZONES; i++) {
+		nr += page_lists[i].nr;
+		give_back(&zones[i], &page_lists[i], page_lists[i].nr);
+	}
+	return nr;
+}
+
+void pagelists_resize(void)
+{
+	pagelists_drain();
+	for (u32 i = 0; i < MAX_ZONES; i++) {
+		struct page_list *l = &page_lists[i];
+
+		INIT_LIST_HEAD(&l->pages);
+		l->high = pagelist_fraction ? zones[i].managed / pagelist_fraction : 0;
+		l->batch = l->high ? MIN(MAX(l->high / 4, 1u), MAX_BATCH) : 0;
+	}
+}
+
+static const char *parse_fraction(const char *text)
+{
+	u32 fraction;
+
+	if (parse_u32(text, &fraction) || (fraction && fraction < MIN_FRACTION))
+		return "neither 0 nor a number of 8 or more";
+	pagelist_fraction = fraction;
+	pagelists_resize();
+	return NULL;
+}
+
+static void list_fraction(char *buf, size_t size)
+{
+	snprintf(buf, size, "0, or a number of %u or more", MIN_FRACTION);
+}
+
+static void show_fraction(char *buf, size_t size)
+{
+	snprintf(buf, size, "%u", pagelist_fraction);
+}
+
+PARAM_CALL("vm.percpu_pagelist_fraction", parse_fraction, list_fraction, show_fraction,
+	   "one frame of so many in a zone may lie on its list of single frames; 0: no lists");

@@ -1,0 +1,102 @@
+"""What policies and guards show of themselves: each row is described in docs/reference/shown.md, the lists add up to
+the pages that the policy owns, and what is counted is counted."""
+
+import re
+
+import pytest
+from guest import boot
+from soak import soak_but
+from tidemark import qemu
+
+DOC = (qemu.ROOT / "docs/reference/shown.md").read_text()
+LOAD = "thrash 3 500 3& seqscan 1500 3 w"
+AT_ONCE = 4  # guards
+RARE = {  # what this load does not bring about
+    "arc": {"b1", "b2", "p", "b1_hits", "b2_hits"},
+    "car": {"b1", "b2", "p", "b1_hits", "b2_hits"},
+    "mglru": {"protected"},  # files
+    "nru": {"ticks"},
+    "pff": {"late_faults", "left"},
+    "useonce": {"deactivated"},
+    "vms": {"asked_of_sets"},
+    "ws": {"waiting", "shared"},
+    "wsclock": {"old", "laundered"},
+}
+
+
+def described(part: str) -> dict[str, dict[str, bool]]:
+    """The rows of each policy or guard; true for those that are lists of pages."""
+    found: dict[str, dict[str, bool]] = {}
+    text = DOC.partition(f"## {part}\n")[2].partition("\n## ")[0]
+    for names, rows, more in re.findall(r"(?m)^\| (`.*?) \| (`.*?) \| (.*)$", text):
+        for name in re.findall(r"`(\w+)`", names):
+            for row in re.findall(r"`(\w+)`", rows):
+                of_zones = {row.replace("zoneN", f"zone{zone}") for zone in range(3)}
+                found.setdefault(name, {}).update(dict.fromkeys(of_zones, more.startswith("+")))
+    return found
+
+
+def shown(console: str, name: str) -> dict[str, int]:
+    """The numbers that are no parameters of this name."""
+    parameters = re.findall(rf"(?m)^(?:{name})\.(\w+)", console)
+    rows = re.findall(r"(?m)^(\w+): (\d+)$", console)
+    return {row: int(value) for row, value in rows if row not in parameters}
+
+
+CHOSEN = [name for name in described("Policies") if name not in ("min", "vmin")]  # these need a future
+
+
+def test_every_policy_is_described() -> None:
+    said = re.search(r"(?m)^.*\[2q\].*$", boot("cat /proc/sys/vm/policy").console)
+    assert said and set(re.findall(r"\w+", said[0])) == set(described("Policies"))
+
+
+@pytest.mark.parametrize("first", range(0, len(CHOSEN), AT_ONCE))
+def test_rows_of_policies(first: int) -> None:
+    names = CHOSEN[first : first + AT_ONCE]
+    each = "; ".join(f"echo {name} >/proc/sys/vm/policy; {LOAD}; cat /proc/vm/policy; wait" for name in names)
+    done = boot(f"cat /proc/params; {each}", mem="16M", swap="sim:ssd", frames=300)
+    parameters, *parts = re.split(r"\npolicy: (?=\w+\n)", done.check_exit().console)
+    for name, part in zip(names, parts, strict=True):
+        rows, expected = shown(f"{parameters}{part}", name), described("Policies")[name]
+        owned, isolated = rows.pop("owned"), rows.pop("isolated")
+        assert rows.pop("violations") == 0
+        assert set(rows) == set(expected), name
+        of_lists = sum(rows[row] for row in rows if expected[row])
+        assert of_lists == owned - isolated or name == "ws", (name, rows)
+        never = {row for row in rows if not rows[row] and not expected[row]}
+        assert never <= RARE.get(name, set()), name
+
+
+@pytest.mark.parametrize(("pages", "share"), [(400, (0.9, 1.0)), (700, (0.0, 0.1))])
+def test_refault_is_of_a_page_that_a_memory_of_twice_the_size_had_kept(pages: int, share: tuple[float, float]) -> None:
+    """In a loop a page comes back after as many evictions as pages do not fit: fewer than the 300 frames, or more."""
+    done = boot(f"seqscan {pages * 4} 4 w", vm="fifo", mem="16M", swap="sim:ssd", frames=300).check_exit()
+    counted = re.search(r"(\d+) of them major, (\d+) refaults", done.console)
+    assert counted
+    major, refaults = map(int, counted.groups())
+    assert major > 1000 or pages < 600
+    assert share[0] <= refaults / major <= share[1], (major, refaults)
+
+
+@pytest.mark.parametrize("first", range(0, len(described("Guards")), AT_ONCE))
+def test_rows_of_guards(first: int) -> None:
+    guards = dict(list(described("Guards").items())[first : first + AT_ONCE])
+    done = boot("cat /proc/params /proc/vm/guard", cmdline=f"guard={','.join(guards)}").check_exit()
+    assert set(shown(done.console, "|".join(guards))) == {row for rows in guards.values() for row in rows}
+
+
+def test_who_is_suspended_comes_back() -> None:
+    done = boot("thrash 6 4096 4 3000; cat /proc/vm/guard", vm="2q", mem="16M", cmdline="guard=loadctl").check_exit()
+    rows = shown(done.console, "")
+    assert rows["out"] == 0 and rows["suspended"] == rows["resumed"] > 0
+
+
+@pytest.mark.parametrize("guard", soak_but(["mc62", "mc63", "mc64", "mc72", "mc73", "mc74", "mc741", "mc75"], "mc64"))
+def test_what_the_reports_guards_do_is_counted(guard: str) -> None:
+    always = f"guard={guard} {guard}.below=13" if guard.startswith("mc7") else f"guard={guard}"
+    done = boot("thrash 6 4096 4 3000; cat /proc/vm/guard", vm="2q", mem="16M", cmdline=always).check_exit()
+    rows = shown(done.console, "kind|below|pagegrab")
+    assert all(rows[row] for row in described("Guards")[guard] if row not in ("calm", "alone", "written")), rows
+    if guard == "mc64":  # of mc64.pagegrab pages a call
+        assert rows["pushed"] > rows["marked_down"] and rows["pushed"] + rows["marked_down"] <= 256 * rows["calls"]

@@ -1,0 +1,122 @@
+"""Images with one thing wrong, made by debugfs: what the kernel says of it, to whom, and that it goes on."""
+
+from __future__ import annotations
+
+import shlex
+import struct
+from pathlib import Path
+
+import ext2
+import pytest
+from guest import Result, boot
+
+MOUNT = "mkdir /mnt; mount -t ext2 /dev/sda /mnt"
+CHECK = "echo went on; cat /proc/vm/check"
+
+
+def image_of(folder: Path, *commands: str, names: str = "", options: tuple[str, ...] = ()) -> Path:
+    """An image with files and what debugfs makes of them."""
+    content = folder / "content"
+    content.mkdir()
+    for name in names.split():
+        (content / name).write_text(f"{name}\n")
+    (content / "folder").mkdir()
+    image = ext2.make(folder / "image", "1M", *options, content=content)
+    ext2.tool("debugfs", "-w", "-f", "-", image, text="\n".join(commands) + "\n")
+    return image
+
+
+def in_guest(image: Path, command: str) -> Result:
+    return (
+        boot(f"{MOUNT}; {command}; {CHECK}", disk=image, disk_kind="sim:ram")
+        .check_exit()
+        .check_lines(["went on", "^ok$"])
+    )
+
+
+@pytest.mark.parametrize(
+    ("field", "said"),
+    [
+        ("links_count 0", "was deleted"),
+        ("mode 030644", "is of no kind"),
+        ("flags 0x80000", "is not laid out as in ext2"),
+        ("file_acl 99999999", "has a wrong block of attributes"),
+    ],
+)
+def test_wrong_inode_is_an_error_for_who_uses_it(tmp_path: Path, field: str, said: str) -> None:
+    image = image_of(tmp_path, f"sif /hurt {field}", names="hurt sound")
+    run = in_guest(image, "cat /mnt/hurt; cat /mnt/sound")
+    run.check_lines([rf"ext2: sda: inode \d+ {said}: run e2fsck", "cat: /mnt/hurt: ", "^sound$"])
+
+
+@pytest.mark.parametrize("size", [0, 100, 1 << 30])
+def test_directory_of_a_wrong_size(tmp_path: Path, size: int) -> None:
+    image = image_of(tmp_path, f"sif /folder size {size}", names="sound")
+    run = in_guest(image, "ls /mnt/folder; cat /mnt/sound")
+    run.check_lines(["has the wrong size for a directory", "ls: /mnt/folder: ", "^sound$"])
+
+
+def test_device_numbers(tmp_path: Path) -> None:
+    """Linux's two forms, both /dev/null; and one that does not fit into the first."""
+    wide = ("mknod wide c 1 3", "sif wide block[0] 0", "sif wide block[1] 0x103")
+    image = image_of(tmp_path, "mknod small c 1 3", *wide, "mknod large c 300 7")
+    run = in_guest(image, "echo text >/mnt/small; echo text >/mnt/wide; cat /mnt/small /mnt/wide /mnt/large")
+    run.check_lines(["^cat: /mnt/large: No such device"])
+    assert "text" not in run.console.partition("cat: ")[0].rpartition("partitions: none")[2]
+
+
+def test_inode_in_use_that_is_marked_free(tmp_path: Path) -> None:
+    """Its number is given to a new file, which is refused."""
+    image = image_of(tmp_path, "freei /hurt", names="hurt")
+    run = in_guest(image, "cat /mnt/hurt; echo new >/mnt/new; rm /mnt/hurt")
+    run.check_lines(["^hurt$", r"inode \d+ is in use, but is marked free: run e2fsck"])
+
+
+def test_inode_that_is_freed_twice(tmp_path: Path) -> None:
+    image = image_of(tmp_path, "freei /hurt", names="hurt")
+    in_guest(image, "rm /mnt/hurt").check_lines([r"inode \d+ is freed, but was free: run e2fsck"])
+
+
+def attributes(image: Path) -> int:
+    """Where the block of attributes stands, in bytes."""
+    at = image.read_bytes().find(struct.pack("<II", 0xEA020000, 1))
+    assert at > 0
+    return at
+
+
+OLD = ("-I", "128", "-O", "ext_attr")
+
+
+def test_attributes_leave_with_the_last_inode(tmp_path: Path) -> None:
+    image = image_of(tmp_path, "ea_set /hurt user.a text", names="hurt", options=OLD)
+    raw = bytearray(image.read_bytes())
+    struct.pack_into("<I", raw, attributes(image) + 4, 2)  # another inode has them, too
+    image.write_bytes(raw)
+    in_guest(image, "rm /mnt/hurt; umount /mnt")
+    assert image.read_bytes()[attributes(image) :][:8] == struct.pack("<II", 0xEA020000, 1)
+
+
+def test_wrong_attributes(tmp_path: Path) -> None:
+    image = image_of(tmp_path, "ea_set /hurt user.a text", names="hurt", options=OLD)
+    raw = bytearray(image.read_bytes())
+    struct.pack_into("<I", raw, attributes(image), 0)
+    image.write_bytes(raw)
+    in_guest(image, "rm /mnt/hurt").check_lines([r"inode \d+ has wrong attributes: run e2fsck"])
+
+
+def test_error_makes_it_read_only_where_the_image_asks_for_it(tmp_path: Path) -> None:
+    image = image_of(tmp_path, "sif /hurt links_count 0", names="hurt sound")
+    ext2.tool("tune2fs", "-e", "remount-ro", image)
+    run = in_guest(image, "echo a >/mnt/before; cat /mnt/hurt; echo b >/mnt/after; cat /mnt/sound")
+    run.check_lines(["was deleted", "sh: /mnt/after: Read-only file system", "^sound$"])
+
+
+def test_read_only_disk_is_mounted_to_read_only(tmp_path: Path) -> None:
+    image = image_of(tmp_path, names="sound")
+    drive = shlex.join(["-drive", f"if=virtio,readonly=on,format=raw,file={image}"])
+    run = boot(
+        "mkdir /mnt; mount -t ext2 /dev/vda /mnt; mount -t ext2 -o ro /dev/vda /mnt; cat /mnt/sound",
+        qemu_flags=drive,
+        cmdline="disk=virtio mount=none",
+    )
+    run.check_exit().check_lines(["^mount: /mnt: Permission denied", "^sound$"])

@@ -1,0 +1,73 @@
+"""The page in a browser, as a file and from a web server. Where npm could fetch no packages, the tests are left out."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pages import Opened
+from playwright.sync_api import sync_playwright
+from tidemark import qemu
+
+FOLDER = qemu.ROOT / "build/page"
+
+
+@pytest.fixture(scope="session")
+def folder() -> Path:
+    """The folder of the page."""
+    if not (FOLDER / "index.html").exists():
+        pytest.skip("build/page is not there: `make page` builds it, and needs packages of npm")
+    return FOLDER
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[object]:
+    """A headless Chromium."""
+    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if not path:
+        pytest.fail("chromium is not installed: apt-get install chromium")
+    with sync_playwright() as p:
+        browser = p.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+class Silent(http.server.SimpleHTTPRequestHandler):
+    """Serves files, and writes nothing about it."""
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="session")
+def site(folder: Path) -> Iterator[str]:
+    """The address of the folder on a web server."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Silent, directory=folder))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+
+
+@pytest.fixture
+def opened(browser: object, folder: Path) -> Iterator[Callable[..., Opened]]:
+    """opened(WHAT, **context): an address, or what comes after that of the page as a file, in a tab of its own."""
+    contexts = []
+
+    def go(what: str = "", **options: object) -> Opened:
+        contexts.append(browser.new_context(**options))
+        found = Opened(contexts[-1].new_page())
+        found.page.on("console", lambda message: found.complaints.append(message.text))
+        found.page.on("pageerror", lambda error: found.complaints.append(str(error)))
+        found.page.on("request", lambda request: found.requests.append(request.url))
+        address = what if what.startswith("http") else (folder / "index.html").as_uri() + what
+        found.page.goto(address, wait_until="load")
+        return found
+
+    yield go
+    for context in contexts:
+        context.close()

@@ -1,0 +1,132 @@
+"""The race in the page: real machines, the same run from the same link, and what QEMU says of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import guest
+import marionette
+import pytest
+from pages import Opened, link, raced
+from tidemark import qemu, telemetry
+
+RUN, MEMORY = "thrash 3 2048 1", "8M"
+COUNTS = ("pgfault", "pgmajfault", "workingset_refault", "pswpin", "pswpout")
+Open = Callable[..., Opened]
+
+
+def saved(page: Opened, nth: int, to: Path) -> bytes:
+    """The telemetry of the nth machine, as its button saves it."""
+    with page.page.expect_download() as download:
+        page.page.locator(".lane").nth(nth).get_by_role("button", name="Save the telemetry").click()
+    download.value.save_as(to)
+    return to.read_bytes()
+
+
+def counted(records: list[dict]) -> dict[str, int]:
+    """The counters of the last sample."""
+    last = [one for one in records if one["ev"] == "sample"][-1]["vm"]
+    return {name: last[name] for name in COUNTS}
+
+
+def in_qemu(policy: str, run: str = RUN, memory: str = MEMORY) -> guest.Result:
+    """The run of the page, with the same command line."""
+    parameters = "sample_ms=20 ws.tau_ms=200 wsclock.tau_ms=200"
+    done = guest.boot(run, vm=policy, mem=memory, swap="sim:hdd,size=64M", seed=1, cmdline=parameters)
+    assert done.exit == qemu.OK
+    return done
+
+
+def winner(verdicts: list[str]) -> int:
+    """Which of the machines finished first."""
+    assert all(re.fullmatch(r"[0-9.]+ s, finished( first)?", one) for one in verdicts), verdicts
+    return [one.endswith("first") for one in verdicts].index(True)
+
+
+def test_race_counts_what_qemu_counts_and_repeats_to_the_byte(opened: Open, site: str, tmp_path: Path) -> None:
+    from_file = opened(link("2q,ws", RUN))
+    assert winner(raced(from_file)) == 1
+    for nth, policy in enumerate(("2q", "ws")):
+        text = saved(from_file, nth, tmp_path / policy).decode()
+        records, true = telemetry.parse(text), in_qemu(policy).telemetry
+        assert records[0]["cmdline"] == true[0]["cmdline"] and records[0]["managed"] == true[0]["managed"]
+        assert counted(records) == counted(true)
+        assert abs(records[-1]["t_us"] - true[-1]["t_us"]) < true[-1]["t_us"] / 50
+    served = opened(site + link("2q,ws", RUN))
+    raced(served)
+    assert served.texts(".fingerprint") == from_file.texts(".fingerprint")
+    assert from_file.complaints == served.complaints == []
+    for page, home in ((from_file, (qemu.ROOT / "build/page").as_uri()), (served, site)):
+        assert all(url.startswith((home, "blob:", "data:")) for url in page.requests), page.requests
+
+
+def test_race_runs_at_a_first_visit_and_draws_memory(opened: Open) -> None:
+    page = opened()
+    page.until("document.querySelectorAll('.pages li').length >= 8")
+    drawn = """[...document.querySelectorAll('canvas.frames')].map(c =>
+        new Set(new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer)).size)"""
+    assert all(colours >= 4 for colours in page.value(drawn)), "a colour for each process, and none"
+    assert all(re.search(r"\d+ faults", text) or text == "boots" for text in page.texts(".lane .faint"))
+    page.page.get_by_role("button", name="Stop").click()
+    page.until("[...document.querySelectorAll('.verdict')].every(one => one.textContent == 'stopped')")
+    sets_a_link(page)
+
+
+def sets_a_link(page: Opened) -> None:
+    """The sliders and the menu say what is in the link, and a page that is opened with it shows the same."""
+    page.page.get_by_role("combobox", name="Policy", exact=True).select_option("clock")
+    page.page.get_by_role("slider", name="Processes").fill("7")
+    page.page.get_by_role("slider", name="Memory").fill("24")
+    page.page.get_by_role("button", name="Link").click()
+    page.until("location.hash.startsWith('#vm=')")
+    build = page.texts("[data-build]")[0]
+    expected = f"#vm=clock,ws&mem=24M&run=thrash+7+4096+2&seed=1&tau=200&build={build}"
+    assert page.value("location.hash") == expected
+    page.page.reload()
+    assert page.value("document.querySelector('#race input[type=text]').value") == "thrash 7 4096 2"
+    assert page.texts(".note") == [] and page.complaints == []
+
+
+WRONG = {
+    link("2q,nobody", RUN): "there is no policy nobody in this build. The page takes vm=2q,ws instead.",
+    link("2q,ws", RUN, "9000M"): "mem=9000M: it is a whole number from 8 to 64, in MiB, as 16M.",
+    link("2q,ws", RUN, more="&colour=blue"): "a word that this page does not know: colour.",
+    link("2q,ws", RUN, more="&build=0123456789ab"): "another build of Tidemark (0123456789ab)",
+    link("2q,ws", "thrash 8 65536 1"): "wants 512 MiB, and memory and swap area together have 72",
+    link("2q,ws", 'echo "hi"'): "no double quote",
+}
+
+
+def test_wrong_links_are_told_in_a_sentence(opened: Open) -> None:
+    page = opened("#prompt")
+    for wrong, sentence in WRONG.items():
+        page.value(f"location.hash = {wrong!r}")
+        page.until(f"[...document.querySelectorAll('.note')].some(one => one.textContent.includes({sentence!r}))")
+    page.value(f"location.hash = {link('fifo', 'nothing')!r}")
+    raced(page, 1)
+    assert "ended with an error" in page.texts(".verdict")[0] and "nothing: not found" in page.texts(".output")[0]
+    assert page.complaints == []
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("policies", ["2q,ws", "fifo,linux22"])
+def test_winner_of_a_first_visit_is_the_one_in_qemu(opened: Open, policies: str) -> None:
+    run, memory = "thrash 6 4096 2", "16M"
+    times = [in_qemu(policy, run, memory).telemetry[-1]["t_us"] for policy in policies.split(",")]
+    assert winner(raced(opened(link(policies, run, memory)))) == times.index(min(times))
+
+
+@pytest.mark.soak
+def test_firefox_shows_the_same_run_to_the_byte(opened: Open, folder: Path) -> None:
+    program = marionette.installed()
+    if not program:
+        pytest.skip("Firefox is not installed: apt-get install firefox-esr")
+    chromium = opened(link("2q,ws", RUN))
+    raced(chromium)
+    with marionette.firefox(program) as firefox:
+        firefox.open((folder / "index.html").as_uri() + link("2q,ws", RUN))
+        firefox.until("document.querySelectorAll('.fingerprint').length == 2")
+        found = firefox.value("[...document.querySelectorAll('.fingerprint')].map(one => one.textContent)")
+    assert found == chromium.texts(".fingerprint")

@@ -1,0 +1,39 @@
+"""A page in a browser, for the tests of build/page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from urllib.parse import quote
+
+
+@dataclass
+class Opened:
+    """A page with what it complained of and asked for."""
+
+    page: object
+    complaints: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+    def value(self, script: str) -> object:
+        """What an expression in the page gives."""
+        return self.page.evaluate(script)
+
+    def texts(self, selector: str) -> list[str]:
+        """The texts of all elements that a selector finds."""
+        return self.value(f"[...document.querySelectorAll({selector!r})].map(one => one.textContent)")
+
+    def until(self, script: str, seconds: float = 100) -> None:
+        """Wait until an expression in the page is true: a machine in it runs as fast as the host lets it."""
+        self.page.wait_for_function(script, timeout=1000 * seconds)
+
+
+def link(policies: str, run: str, memory: str = "8M", more: str = "") -> str:
+    """The end of an address that starts a race."""
+    return f"#vm={policies}&mem={memory}&run={quote(run)}&seed=1{more}"
+
+
+def raced(page: Opened, machines: int = 2) -> list[str]:
+    """Wait for the end of the race; what is said of each machine, such as `0.722 s, finished`."""
+    page.until(f"document.querySelectorAll('.fingerprint').length == {machines}")
+    page.page.wait_for_timeout(100)  # it draws once more
+    return page.texts(".verdict")

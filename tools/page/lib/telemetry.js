@@ -1,0 +1,61 @@
+/* The stream of the second serial port, as docs/reference/telemetry.md defines it. */
+
+const POLYNOMIAL = 0xedb88320;
+const TABLE = Uint32Array.from({ length: 256 }, (_, n) => {
+  for (let k = 0; k < 8; k++) n = n & 1 ? POLYNOMIAL ^ (n >>> 1) : n >>> 1;
+  return n;
+});
+
+/** CRC-32 of pieces of bytes, one after another: from 0, with what the piece before gave. */
+export function crc32(bytes, before = 0) {
+  let crc = ~before;
+  for (const byte of bytes) crc = TABLE[(crc ^ byte) & 255] ^ (crc >>> 8);
+  return ~crc >>> 0;
+}
+
+export class Telemetry {
+  constructor() {
+    this.pieces = [];
+    this.length = 0;
+    this.crc = 0;
+    this.start = null; // the record `start`
+    this.end = null; // the record `end`
+    this.samples = []; // the records `sample`
+    this.decoder = new TextDecoder();
+    this.rest = "";
+  }
+
+  /** Takes the next bytes; returns the samples that they complete. */
+  feed(bytes) {
+    if (!bytes.length) return [];
+    this.pieces.push(bytes);
+    this.length += bytes.length;
+    this.crc = crc32(bytes, this.crc);
+    const lines = (this.rest + this.decoder.decode(bytes, { stream: true })).split("\n");
+    this.rest = lines.pop();
+    const records = lines.map((line) => JSON.parse(line));
+    this.start ??= records.find((record) => record.ev === "start") ?? null;
+    this.end ??= records.find((record) => record.ev === "end") ?? null;
+    const samples = records.filter((record) => record.ev === "sample");
+    this.samples.push(...samples);
+    return samples;
+  }
+
+  /** How many bytes, and their CRC-32: of two runs that are the same to the byte, both are equal. */
+  get fingerprint() {
+    return `${this.length} bytes, CRC-32 ${this.crc.toString(16).padStart(8, "0")}`;
+  }
+
+  /** Points {t (s), utilisation (0 to 1), majors (major faults a second)} of the intervals between samples from the index'th on. */
+  points(index = 0) {
+    const points = [];
+    for (let i = Math.max(1, index); i < this.samples.length; i++) {
+      const [a, b] = [this.samples[i - 1], this.samples[i]];
+      const us = b.t_us - a.t_us;
+      if (us <= 0) continue;
+      const utilisation = 1 - (b.idle_us - a.idle_us) / us;
+      points.push({ t: b.t_us / 1e6, utilisation, majors: ((b.vm.pgmajfault - a.vm.pgmajfault) * 1e6) / us });
+    }
+    return points;
+  }
+}

@@ -1,0 +1,44 @@
+# The page: build/page/, static files in which the kernel boots in a browser (docs/reference/page.md).
+# tools/build.mk includes this. A part of the page may have rules of its own in tools/page/PART/PART.mk.
+
+PAGE := build/page
+NPM := build/npm/node_modules
+PAGE_SRC := $(wildcard tools/page/*.* tools/page/*/*.*)
+
+# What the page holds beside its code: each becomes the script data/NAME.js, which a page loads when it needs it.
+PAGE_DATA := kernel=build/page-tidemark.elf initramfs=build/initramfs.cpio wasm=$(NPM)/v86/build/v86.wasm
+
+-include $(wildcard tools/page/*/*.mk)
+
+page: $(PAGE)/index.html
+
+# npm compares what it fetched with the lock file.
+$(NPM)/.package-lock.json: tools/page/package.json tools/page/package-lock.json
+	$(call say,NPM,build/npm)
+	$Qmkdir -p build/npm && cp tools/page/package.json tools/page/package-lock.json tools/page/.npmrc build/npm
+	$Qcd build/npm && npm ci --ignore-scripts --no-fund --no-audit --loglevel=error >&2
+	$Qtouch $@
+
+# Debug information is three quarters of the file and is never loaded.
+build/page-tidemark.elf: build/tidemark.elf
+	$Q"$$($(CC) -print-prog-name=strip)" --strip-debug -o $@ $<
+
+# VM is one of the two policies that a first visit sees; min and vmin need a future, which the page does not have.
+build/page-policies: FORCE
+	@{ $(call if_new,printf '%s\n' '$(VM) $(POLICIES)'); }
+
+$(PAGE)/index.html: build/page-policies $(NPM)/.package-lock.json $(PAGE_SRC) $(foreach d,$(PAGE_DATA),$(lastword $(subst =, ,$d)))
+	$(call say,PAGE,$(PAGE))
+	$QPAGE_POLICIES='$(filter-out min vmin,$(POLICIES))' node tools/page/build.mjs $(PAGE) $(NPM) $(PAGE_DATA)
+
+# npm made it when it made the rest.
+$(NPM)/v86/build/v86.wasm: $(NPM)/.package-lock.json ;
+
+# For the tests: the page where npm can fetch its packages. Afterwards, since it is made by makes of their own.
+AGAIN = $(MAKE) --no-print-directory -f tools/build.mk CC='$(CC)'
+define check-page
++@if [ -f labs/RELEASE ]; then :; elif $(AGAIN) $(NPM)/.package-lock.json; then $(AGAIN) page; \
+	else echo '  PAGE  npm could not fetch its packages: the tests of the page are left out'; fi
+endef
+
+.PHONY: page

@@ -1,0 +1,117 @@
+/* What the reader sets: policies, memory, processes, τ, and the command itself. */
+import { element } from "../lib/dom.js";
+import { LIMITS, read, write } from "../link/plan.js";
+
+const MOST_PROCESSES = 16;
+const NONE = "(none)";
+
+/** A slider with its value beside its name. */
+function slider(name, { min, max, step, says, changed }) {
+  const value = element("span", {});
+  const input = element("input", { type: "range", min, max, step });
+  const show = () => {
+    value.textContent = says(input.value);
+    input.setAttribute("aria-valuetext", says(input.value));
+  };
+  input.addEventListener("input", () => {
+    show();
+    changed?.(Number(input.value));
+  });
+  const set = (number) => {
+    input.value = number;
+    show();
+  };
+  return { input, set, place: element("label", {}, element("span", {}, `${name}: `, value), input) };
+}
+
+function menu(name, names) {
+  const select = element("select", {}, ...names.map((one) => element("option", { value: one }, one)));
+  return { select, place: element("label", {}, name, select) };
+}
+
+const thrash = /^(\s*thrash\s+)(\d+)\b/;
+
+export class Controls {
+  /** `calls`: start, stop, link. */
+  constructor(plan, calls) {
+    this.calls = calls;
+    this.first = menu("Policy", POLICIES);
+    this.second = menu("against", [...POLICIES, NONE]);
+    const [least, most] = LIMITS.mem;
+    this.memory = slider("Memory", { min: least, max: most, step: 1, says: (v) => `${v} MiB` });
+    this.processes = slider("Processes", {
+      min: 1,
+      max: MOST_PROCESSES,
+      step: 1,
+      says: String,
+      changed: (n) => this.count(n),
+    });
+    const [shortest, longest] = LIMITS.tau;
+    this.tau = slider("τ of ws", { min: shortest, max: longest, step: 10, says: (v) => `${v} ms` });
+    this.run = element("input", {
+      type: "text",
+      spellcheck: "false",
+      autocomplete: "off",
+      size: "24",
+      oninput: () => this.matchSlider(),
+    });
+    this.told = element("span", { class: "faint", role: "status" });
+    this.place = this.make();
+    this.show(plan);
+  }
+
+  make() {
+    const submit = (event) => {
+      event.preventDefault();
+      if (this.isRunning) this.calls.stop();
+      else this.calls.start();
+    };
+    this.button = element("button", { class: "chief", type: "submit" }, "Start");
+    const link = element("button", { type: "button", onclick: this.calls.link }, "Link to this run");
+    const fields = [this.first, this.second, this.memory, this.processes, this.tau].map((one) => one.place);
+    const run = element("label", {}, "Command in both machines", this.run);
+    return element("form", { class: "controls", onsubmit: submit }, ...fields, run, this.button, link, this.told);
+  }
+
+  /** Shows a plan. */
+  show(plan) {
+    this.seed = plan.seed;
+    this.first.select.value = plan.vm[0];
+    this.second.select.value = plan.vm[1] ?? NONE;
+    this.memory.set(plan.mem);
+    this.tau.set(plan.tau);
+    this.run.value = plan.run;
+    this.matchSlider();
+  }
+
+  /** The slider of processes writes into a command that begins with thrash. */
+  count(number) {
+    this.run.value = this.run.value.replace(thrash, (_, name) => name + number);
+  }
+
+  matchSlider() {
+    const found = thrash.exec(this.run.value);
+    this.processes.input.disabled = !found;
+    if (found) this.processes.set(Number(found[2]));
+  }
+
+  /** {plan, wrong}: what is set, checked as a link is; `wrong`: a sentence when it cannot be, else "". */
+  plan() {
+    const second = this.second.select.value;
+    const vm = [this.first.select.value, ...(second === NONE ? [] : [second])];
+    const { plan, complaints } = read(
+      write({ vm, mem: this.memory.input.value, run: this.run.value, seed: this.seed, tau: this.tau.input.value }),
+    );
+    return { plan, wrong: complaints[0] ?? "" };
+  }
+
+  running(yes) {
+    this.isRunning = yes;
+    this.button.textContent = yes ? "Stop" : "Start";
+    this.told.textContent = "";
+  }
+
+  tell(text) {
+    this.told.textContent = text;
+  }
+}

@@ -1,0 +1,168 @@
+/*
+ * The race: two machines side by side with the same memory and the same workload, under two policies. They keep step in
+ * their own time: neither goes on before the other has come as far, or has ended.
+ */
+import { complain, element } from "../lib/dom.js";
+import { impossible, read, usual, write } from "../link/plan.js";
+import { Chart } from "./chart.js";
+import { Controls } from "./controls.js";
+import { Lane, seconds } from "./lane.js";
+
+const LEAST_STEP_MS = 4; // of the machines' time
+const LONG_MS = 90; // of the host's time for a step: then the next is shorter
+const SHORT_MS = 30;
+const GROWTH = 1.4;
+const COLOURS = ["--first", "--second"];
+const HEARING_MS = 4000; // between announcements to a screen reader
+
+class Race {
+  constructor(place, plan, complaints) {
+    this.place = place;
+    this.lanes = [];
+    this.controls = new Controls(plan, { start: () => this.start(), stop: () => this.stop(), link: () => this.link() });
+    this.notes = element("div", {});
+    this.pair = element("div", { class: "pair" });
+    this.says = element("p", { class: "unseen", "aria-live": "polite" });
+    const charts = element("div", { class: "pair charts" }, ...this.makeCharts());
+    place.replaceChildren(this.controls.place, this.notes, charts, this.pair, this.says);
+    this.complain(complaints);
+    new ResizeObserver(() => this.draw()).observe(place);
+    this.frame = 0;
+  }
+
+  makeCharts() {
+    const common = { colours: COLOURS };
+    this.charts = [
+      new Chart({ ...common, title: "Processor utilisation", unit: "%", value: (p) => 100 * p.utilisation }),
+      new Chart({ ...common, title: "Major faults", unit: "", value: (p) => p.majors }),
+    ];
+    const titles = ["Processor utilisation", "Major faults a second"];
+    this.legends = titles.map(() => element("span", { class: "legend" }));
+    return this.charts.map((chart, i) =>
+      element("figure", { class: "card" }, element("figcaption", {}, titles[i], this.legends[i]), chart.canvas),
+    );
+  }
+
+  complain(sentences) {
+    this.notes.replaceChildren(...sentences.map((one) => element("p", { class: "note", role: "alert" }, one)));
+  }
+
+  /** Starts what the controls say; `told`: what was wrong with the link that they come from. */
+  start(told = []) {
+    this.stop();
+    const { plan, wrong } = this.controls.plan();
+    const why = wrong || impossible(plan);
+    this.complain(why ? [...told, why] : told);
+    if (why) return;
+    this.plan = plan;
+    this.goal = 0;
+    this.step = LEAST_STEP_MS;
+    this.winner = null;
+    this.heard = 0;
+    this.lanes = plan.vm.map((vm, nth) => new Lane(plan, vm, nth, () => this.changed()));
+    this.pair.replaceChildren(...this.lanes.map((lane) => lane.card));
+    for (const legend of this.legends) {
+      legend.replaceChildren(...plan.vm.map((vm, nth) => element("span", { class: nth ? "second" : "first" }, vm)));
+    }
+    for (const lane of this.lanes) lane.machine.start();
+    this.controls.running(true);
+    this.say(`${plan.vm.join(" against ")}: started.`);
+    this.onward();
+  }
+
+  stop() {
+    for (const lane of this.lanes) if (lane.state === "runs") lane.fail("stopped");
+    this.controls.running(false);
+  }
+
+  get running() {
+    return this.lanes.filter((lane) => lane.state === "runs");
+  }
+
+  /** Lets both run on to the next common time. A wait may have taken one further: the other comes after. */
+  onward() {
+    const last = Math.min(...this.running.map((lane) => lane.time * 1000));
+    this.goal = Math.max(this.goal, last) + this.step;
+    this.since = performance.now();
+    for (const lane of this.running) lane.machine.until(this.goal);
+  }
+
+  /** A lane has reported. */
+  changed() {
+    const running = this.running;
+    const ended = this.lanes.filter((lane) => lane.state === "ended" && lane.good);
+    this.winner ??= ended.length ? ended.reduce((a, b) => (b.time < a.time ? b : a)) : null;
+    if (!running.length) this.finish();
+    else if (running.every((lane) => lane.time * 1000 >= this.goal)) this.next();
+    this.frame ||= requestAnimationFrame(() => this.draw());
+  }
+
+  next() {
+    const took = performance.now() - this.since;
+    if (took > LONG_MS) this.step = Math.max(LEAST_STEP_MS, this.step / GROWTH);
+    else if (took < SHORT_MS) this.step *= GROWTH;
+    this.onward();
+  }
+
+  finish() {
+    this.controls.running(false);
+    this.say(this.lanes.map((lane) => `${lane.vm}: ${lane.verdict.textContent}`).join(". "));
+  }
+
+  draw() {
+    this.frame = 0;
+    for (const lane of this.lanes) lane.show(lane === this.winner);
+    const end = Math.max(0.1, ...this.lanes.map((lane) => lane.time));
+    for (const chart of this.charts) {
+      chart.draw(
+        this.lanes.map((lane) => lane.points),
+        end,
+      );
+      chart.describe(this.lanes.map((lane) => `${lane.vm}: ${lane.summary()}`).join(". "));
+    }
+    if (this.running.length && performance.now() - this.heard > HEARING_MS) {
+      this.say(this.lanes.map((lane) => `${lane.vm}: ${lane.verdict.textContent}`).join(". "));
+    }
+  }
+
+  say(text) {
+    this.heard = performance.now();
+    this.says.textContent = text;
+  }
+
+  /** Puts the link of what the controls say into the address and, if that is allowed, the clipboard. */
+  async link() {
+    const { plan, wrong } = this.controls.plan();
+    if (wrong) return this.complain([wrong]);
+    const address = new URL(write(plan), location.href).href;
+    history.replaceState(null, "", write(plan));
+    try {
+      await navigator.clipboard.writeText(address);
+      this.controls.tell("The link is in the clipboard, and in the address line.");
+    } catch {
+      this.controls.tell("The link is in the address line.");
+    }
+  }
+}
+
+/** The race fills `place`: with the plan of data-link, or of the page's address where there is none. */
+export function race(place) {
+  const own = place.dataset.link;
+  const { plan, complaints } = read(own ?? raceOf(location.hash));
+  const made = new Race(place, plan, complaints);
+  if (own === undefined) {
+    addEventListener("hashchange", () => follow(made));
+    made.start(complaints);
+  }
+}
+
+/** The part of the address that is the race's: an anchor, or what is another part's, is not. */
+const raceOf = (hash) =>
+  /^#(vm|mem|run|seed|tau|build)=/.test(hash) || (hash.includes("=") && !hash.startsWith("#step=")) ? hash : "";
+
+function follow(made) {
+  if (!raceOf(location.hash)) return;
+  const { plan, complaints } = read(location.hash);
+  made.controls.show(plan);
+  made.start(complaints);
+}
