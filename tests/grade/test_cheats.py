@@ -14,8 +14,8 @@ import pytest
 from grading import graded, messages, solution, starter, submission
 from lab import tidemark
 from soak import soak_but
-from tidemark import qemu
-from tidemark.grade.build import object_form
+from tidemark import plugin, qemu
+from tidemark.grade.build import object_form, object_rules
 from tidemark.grade.build.elf import Elf
 from tidemark.grade.build.workspace import compiler
 from tidemark.grade.hand_back import result
@@ -33,6 +33,7 @@ ARGUMENTS = "(void)mm, (void)how, (void)from;\n"
 FIRST_LINE_OF_SELECT = "\tstruct fifo_page *p;\n"
 BELADY, SEVERAL = "fifo: Belady's string with 3 frames", "fifo: processes that come and go"
 BY_HAND = "clock: second chances, by hand"
+TASK_FLAGS, VICTIM = 12, 4  # of struct task_struct: where flags is, in words; TF_OOM_VICTIM
 
 
 def with_lines(source: str, in_insert: str, before: str = "") -> str:
@@ -273,6 +274,17 @@ def test_object_has_the_form_that_a_compiler_gives_it(name: str, tmp_path: Path)
     assert bool(found) == bool(said) and re.search(said, "\n".join(found)), found
 
 
+HIDDEN_WAYS = {"port": "outb %al, $0x80", "system call": "call *%gs:0x10", "control register": "mov %eax, %cr0"}
+
+
+@pytest.mark.parametrize("name", HIDDEN_WAYS)
+def test_instruction_of_the_lower_parts_is_refused(name: str, tmp_path: Path) -> None:
+    (tmp_path / "fifo.S").write_text(f".globl f\nf: {HIDDEN_WAYS[name]}\n")
+    subprocess.run([*compiler(), "-m32", "-c", "-o", str(tmp_path / "fifo.o"), str(tmp_path / "fifo.S")], check=True)
+    found = object_rules.instruction_offences(tmp_path, "fifo.o")
+    assert len(found) == 1 and "which only the kernel's own lower parts may do" in found[0]
+
+
 @pytest.mark.parametrize("name", soak_but(["none", "loadctl"], "none"))
 def test_baseline_is_not_the_students(name: str, tmp_path: Path) -> None:
     """A guard that is called as the one that it is compared with, or as one of ours."""
@@ -302,3 +314,25 @@ def test_every_run_says_how_much_work_it_is(name: str) -> None:
     kinds = ("faults", "admission", "runs")
     tests = [one for one in lab.load(qemu.ROOT, name).tests if one.kind in kinds and "run" in one.options]
     assert [one.title for one in tests if not one.options.get("least_user")] == []
+
+
+OVER_THE_CAP = """
+	u32 *task = *(u32 **)((u32)&max_pfn + {between}u);
+
+	task[{flags}] |= {victim}; /* who is being killed to free memory may have more */
+"""
+
+
+def test_more_frames_than_the_cap_are_seen(tmp_path: Path) -> None:
+    """FIFO as use-once: it writes into the task that runs, whose memory is nobody's variable."""
+    symbols = (line.split() for line in (qemu.ROOT / plugin.SYMBOLS).read_text().splitlines())
+    addresses = {row[2]: int(row[0], 16) for row in symbols}
+    lines = OVER_THE_CAP.format(
+        between=addresses["current_task"] - addresses["max_pfn"], flags=TASK_FLAGS, victim=VICTIM
+    )
+    source = solution(FIFO).replace("vm_scan *scan)\n{\n", f"vm_scan *scan)\n{{\n{lines}").replace("fifo", "useonce")
+    assert lines in source
+    tree = "a tree: its upper pages are used by every lookup"
+    made = graded(tmp_path, "twoq", {"kernel/mm/policy/useonce.c": source}, titles=[tree])
+    assert made.score == 0
+    assert re.search(r"\d{3} pages were in memory at once, with 80 frames", messages(made)), messages(made)

@@ -55,6 +55,7 @@ FORBIDDEN = re.compile(
     r"\b(in[bwl]?|out[bwl]?|(rep )?(ins|outs)[bwl]?|cli|sti|hlt|[ls][gi]dt[lw]?|lldt|ltr|lmsw|clts|invlpg|invd|wbinvd"
     r"|wrmsr|rdmsr|int3?|into|icebp|iret[lw]?|sysenter|sysexit|syscall|popf[lw]?|l(jmp|call|ret)[lw]?)\b"
     r"|\bmov[l]?\s.*%(cr|db|dr)\d"
+    r"|%[fg]s\b"  # in a program of the host, the way to the system
 )
 
 

@@ -10,6 +10,7 @@ from tidemark import qemu
 from tidemark.errors import FAILED, LabError
 from tidemark.grade.build import tree
 from tidemark.grade.build.workspace import tail
+from tidemark.grade.intake import lab
 from tidemark.grade.witness.machine import Machine
 
 STARTER, FOLDER = "starter", "ours"
@@ -23,6 +24,8 @@ def machine(students: Machine) -> Machine:
     with making:
         if not ours.tree.is_dir():
             tree.lay(students.release, students.lab, students.lab.folder / STARTER, ours.tree)
+            if not students.has_solutions:  # as in the student's kernel
+                tree.lay_starters(ours.tree, lab.others(students.release, students.lab.name))
             made = ours.make(qemu.KERNEL)
             if made.status:
                 raise LabError(f"the starter of {students.lab.name} does not build:\n{tail(made.err)}", FAILED)

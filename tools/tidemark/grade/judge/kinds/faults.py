@@ -24,7 +24,8 @@ from dataclasses import replace
 import numpy as np
 
 from tidemark.grade.judge import budget, expected
-from tidemark.grade.model import Test, Verdict, scaled
+from tidemark.grade.model import Outcome, Test, Verdict, scaled, wrong
+from tidemark.grade.witness import memory
 from tidemark.grade.witness.boot import Boot
 from tidemark.grade.witness.evidence import READ
 from tidemark.grade.witness.machine import Machine, idle
@@ -114,7 +115,7 @@ def ran(test: Test, machine: Machine) -> Boot:
     """The run of the test's command."""
     options = {name: test.options[name] for name in ("mem", "swap", "frames") if name in test.options}
     command = " ".join(["sample_ms=0", *test.options.get("set", [])])
-    return machine.boot(test.options["run"], vm=test.options["policy"], cmdline=command, refs=False, **options)
+    return machine.boot(test.options["run"], vm=test.options["policy"], cmdline=command, **options)
 
 
 def figure(test: Test, machine: Machine) -> float:
@@ -128,6 +129,8 @@ def of_run(test: Test, machine: Machine) -> Verdict:
     boot = ran(test, machine)
     if stopped := obstacle(boot) or idle(boot, int(test.options.get("least_user", 1))):
         return stopped
+    if "frames" in test.options and (said := memory.too_many(boot.evidence, int(test.options["frames"]))):
+        return wrong(said, Outcome.BROKE_RULE)
     return verdict(test, boot.evidence.count(READ), [], budget.limits(test, machine, figure))
 
 
