@@ -133,7 +133,7 @@ UTILISATION = Plot(
     "utilisation",
     RUNS,
     "CPU utilisation",
-    "CPU utilisation: 1 − idle time / time, of each interval between two samples. Low while tasks wait: thrashing.",
+    "CPU utilisation: 1 − idle time / time, of each interval between two samples. Low where everybody waits.",
     """A machine that does useful work is near 100 %. One that thrashes is near 0: every process waits for a page (P.
     Denning, "Thrashing: its causes and prevention", AFIPS FJCC 33, 1968). Low utilisation with a low fault rate
     is only a machine with little to do; so look at the faults, too.""",
