@@ -50,6 +50,7 @@ class Machine:
     tree: Path = qemu.ROOT
     sandbox: NoSandbox = NoSandbox()
     may_store: tuple[str, ...] = ()
+    keep: Path | None = None
 
     @property
     def objects(self) -> tuple[str, ...]:

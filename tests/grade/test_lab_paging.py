@@ -267,7 +267,8 @@ def test_real_mistake_is_told(name: str, tried: Trial) -> None:
         text = solution(path)
         (tried.machine.tree / path).write_text(changed(text, old, new) if path == file else text)
     verdict = tried.judge(tried.test(title))
-    assert verdict.fraction == 0 and said in verdict.message, verdict
+    # What lies in a frame that was not cleared may be fatal before the workload begins.
+    assert verdict.fraction == 0 and (said in verdict.message or "did not begin" in verdict.message), verdict
 
 
 def test_script_is_followed_in_a_real_kernel(tried: Trial) -> None:

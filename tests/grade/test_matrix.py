@@ -38,6 +38,7 @@ def test_solution_gets_full_marks_in_the_students_tree(name: str, state: str, th
     assert made.score == made.most, messages(made)
 
 
+@pytest.mark.soak
 def test_fifo_and_clock_keep_their_budgets_beside_other_labs(theirs: Path, tmp_path: Path) -> None:
     """Those of processes that come and go, which were too small in the students' tree when they were numbers."""
     whole = lab.load(qemu.ROOT, "clock")
@@ -51,6 +52,7 @@ def test_fifo_and_clock_keep_their_budgets_beside_other_labs(theirs: Path, tmp_p
     assert len(made.tests) == 2 and made.score == made.most, messages(made)
 
 
+@pytest.mark.soak
 def test_other_labs_are_graded_as_they_were_given_out(theirs: Path, tmp_path: Path) -> None:
     others = others_become(theirs, "clock", "solutions")
     tree.lay(theirs, lab.load(theirs, "clock"), theirs, tmp_path / "tree")

@@ -38,8 +38,8 @@ def kind_of(test: Test) -> ModuleType:
 
 def judge(test: Test, machine: Machine) -> tuple[Verdict, list[str]]:
     """Run one test; and what was noticed. Whatever it came to, code that touched what is not its own gets nothing."""
-    number = machine.lab.tests.index(test) + 1
-    machine = replace(machine, boots=[], keep=machine.keep and machine.keep / f"{machine.lab.name}-{number}")
+    keep = machine.keep and machine.keep / f"{machine.lab.name}-{machine.lab.tests.index(test) + 1}"
+    machine = replace(machine, boots=[], keep=keep)
     verdict = kind_of(test).judge(test, machine)
     touched = trespasses(machine.boots)
     if touched:
