@@ -1,5 +1,9 @@
 """What a QEMU makes of the same runs: `python -m qemus FOLDER` prints a digest of everything that must be the same with
-every version, with the QEMU that PATH has. FOLDER is empty, for scratch.
+every version, with the QEMU that PATH has, and leaves in FOLDER what `differing` holds against another one's.
+
+What cannot be the same is QEMU's own. Newer ones set RF (bit 16) in the eflags that a fault pushes, as processors do.
+Each comes with its own BIOS, and the machine's clock runs from its first instruction. And an instruction that QEMU has
+to begin twice, since it has the clock read in the middle of a block, counts twice.
 """
 
 from __future__ import annotations
@@ -33,6 +37,8 @@ FILES = ("--mem", "8M", "--disk", "16M", "--", "filescan", "/mnt/a", "0", "fill"
 MIB, SIZE = 1 << 20, 8 << 20
 RF = 1 << 16
 LIKE_EFLAGS = 1 << 17  # words below this may be eflags
+TWICE = 16  # instructions that may have been begun twice, of millions
+EVIDENCE, PROFILE = "evidence", "profile"
 SHARES = (0.2, 0.4, 0.6, 0.8)  # of a run's instructions: where gdb looks
 
 
@@ -90,28 +96,52 @@ def modes(scratch: Path) -> Iterator[tuple[str, str]]:
         out = scratch / mode
         command = "files copy /tmp 1" if mode == "count" else "thrash 3 2048 1"
         boot(command, mem="8M", swap="sim:ssd", qemu_flags=plugin.flags(mode, out=out, **more)).check_exit()
-        yield f"mode={mode}", digest(without_bios(out.read_bytes()) if mode == "evidence" else out.read_bytes())
+        if mode not in (EVIDENCE, PROFILE):
+            yield f"mode={mode}", digest(out.read_bytes())
 
 
-def without_bios(data: bytes) -> bytes:
-    """Evidence whose instructions count from its first record on, without QEMU's clock at the end."""
-    records = np.frombuffer(data, evidence.EVENT).copy()
-    records["all"] -= records["all"][0]
-    records[["a", "b"]][-1] = 0, 0
-    return records.tobytes()
-
-
-def memory(stub: Stub, scratch: Path) -> bytes:
-    """What lies above the BIOS, without RF."""
-    file = scratch / "memory"
+def state(stub: Stub, file: Path) -> None:
+    """The general registers, eip, eflags, and all memory above the BIOS, as words, without RF."""
     stub.monitor(f'pmemsave {MIB} {SIZE - MIB} "{file}"')
-    words = np.fromfile(file, "<u4")
+    registers = bytes.fromhex(stub.registers()[: 10 * 8])
+    words = np.frombuffer(registers + file.read_bytes(), "<u4").copy()
     words[words < LIKE_EFLAGS] &= ~np.uint32(RF)
-    return words.tobytes()
+    words.tofile(file)
+
+
+def states_differ(one: Path, other: Path) -> bool:
+    """Is there a difference but in times, all of them later by the same?"""
+    a, b = (np.fromfile(path, "<u4") for path in (one, other))
+    return len(a) != len(b) or len(np.unique((a - b)[a != b])) > 1
+
+
+def evidence_differs(one: Path, other: Path) -> bool:
+    """Is there a difference but in what the BIOS has executed, and in QEMU's clock at the end?"""
+    a, b = (np.fromfile(path, evidence.EVENT) for path in (one, other))
+    if len(a) != len(b) or any(
+        (a[:-1][name] != b[:-1][name]).any() for name in ("kind", "rule", "space", "a", "b", "user")
+    ):
+        return True
+    later = a["all"].astype(int) - b["all"].astype(int)
+    return bool(np.abs(later - later[0]).max() > TWICE)
+
+
+def profiles_differ(one: Path, other: Path) -> bool:
+    """Is there a difference but in the row of the BIOS?"""
+    a, b = (dict(line.rsplit(",", 1) for line in path.read_text().splitlines()[1:]) for path in (one, other))
+    names = (a.keys() | b.keys()) - {"(boot)"}
+    return sum(abs(int(a.get(name, 0)) - int(b.get(name, 0))) for name in names) > TWICE
+
+
+def differing(one: Path, other: Path) -> list[str]:
+    """Of two such folders, the files that differ by more than they may."""
+    found = [path.name for path in sorted(one.glob("place-*")) if states_differ(path, other / path.name)]
+    found += [EVIDENCE] * evidence_differs(one / EVIDENCE, other / EVIDENCE)
+    return found + [PROFILE] * profiles_differ(one / PROFILE, other / PROFILE)
 
 
 def going_back(scratch: Path) -> Iterator[tuple[str, str]]:
-    """Registers and memory at places of a run, and what happened before them."""
+    """When places of a run are, with their states in files, and what happened before them."""
     run = places.Places(results.load(scratch / "2q-on-a-slow-disk"), qemu.ROOT, scratch)
     insert = places.instructions(qemu.ROOT, "policy_call_insert")
     try:
@@ -120,9 +150,8 @@ def going_back(scratch: Path) -> Iterator[tuple[str, str]]:
         for nth in (int(share * len(events)) for share in SHARES):
             arrived = run.go(places.Place("here", pc=insert, nth=nth))
             with Stub(arrived.gdb) as stub:
-                # The general registers, eip and eflags: what QEMU tells gdb besides grows with its versions.
-                words = f"{arrived.ns} {stub.registers()[: 10 * 8]}"
-                yield f"place {nth}", digest(words.encode(), memory(stub, scratch))
+                state(stub, scratch / f"place-{nth}")
+            yield f"place {nth}", f"{arrived.ns} ns"
     finally:
         run.close()
 
