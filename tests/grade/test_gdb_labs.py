@@ -14,7 +14,7 @@ from gdbstub import Stub
 from lab import tidemark
 from soak import soak_but
 from tidemark import places, qemu, results
-from tidemark.grade.hand_out import machines
+from tidemark.grade.build import machines
 from tidemark.grade.intake import lab
 from tidemark.grade.judge.kinds import found
 from tidemark.grade.judge.quiz import followed, personal, sheet

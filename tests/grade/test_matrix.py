@@ -13,9 +13,9 @@ import pytest
 from grading import messages, submission
 from tidemark import qemu
 from tidemark.grade import grading
-from tidemark.grade.build import tree, workspace
+from tidemark.grade.build import machines, tree, workspace
 from tidemark.grade.build.sandbox import best
-from tidemark.grade.hand_out import figures, machines, release
+from tidemark.grade.hand_out import figures, release
 from tidemark.grade.intake import lab
 from tidemark.grade.judge import budget, expected
 from tidemark.grade.model import Lab

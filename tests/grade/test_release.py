@@ -10,8 +10,8 @@ from unittest import mock
 import pytest
 from tidemark import qemu
 from tidemark.errors import LabError
-from tidemark.grade.build import tree
-from tidemark.grade.hand_out import figures, machines, release, starter
+from tidemark.grade.build import machines, tree
+from tidemark.grade.hand_out import figures, release, starter
 from tidemark.grade.intake import lab
 from tidemark.grade.judge import expected
 from tidemark.grade.model import Lab

@@ -17,8 +17,9 @@ from pathlib import Path
 
 from tidemark.errors import FAILED, USAGE, LabError
 from tidemark.files import sha256, write_atomically
+from tidemark.grade.build import machines
 from tidemark.grade.build.tree import MANIFEST, files_of, manifest
-from tidemark.grade.hand_out import figures, machines, starter
+from tidemark.grade.hand_out import figures, starter
 from tidemark.grade.intake import lab
 from tidemark.grade.judge import expected
 from tidemark.grade.judge.quiz import sheet

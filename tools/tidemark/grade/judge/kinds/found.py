@@ -1,7 +1,7 @@
 """Kind `found`: where a fault is, held against where it was put.
 
 The answers stand in the lab's .toml file, a table for each machine: file, function, line. What is right stands in the
-lab's list of machines (tidemark.grade.hand_out.machines), which students do not have: in their tree nothing is graded
+lab's list of machines (tidemark.grade.build.machines), which students do not have: in their tree nothing is graded
 but whether there is an answer, and it brings no points.
 
 Options:
@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tidemark.grade.hand_out import machines
+from tidemark.grade.build import machines
 from tidemark.grade.model import Test, Verdict, right, wrong
 from tidemark.grade.witness.machine import Machine
 

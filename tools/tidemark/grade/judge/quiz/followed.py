@@ -21,7 +21,7 @@ from pathlib import Path
 from tidemark import places, qemu, results
 from tidemark.errors import FAILED, LabError
 from tidemark.files import sha256, write_atomically
-from tidemark.grade.hand_out import machines
+from tidemark.grade.build import machines
 from tidemark.grade.judge.quiz.questions import Question
 
 KEPT = "build/followed"
