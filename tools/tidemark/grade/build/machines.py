@@ -2,8 +2,8 @@
 
 A lab that has them lists them in labs/NAME/machines.toml, which students do not get. Each [[machine]] has a name, and a
 fault, if it has one: in `file` the text `before` becomes `after`, of as many lines, so that all lines keep their
-numbers; `function` is where. `run` and `says` are for the tests: what shows the fault, and the words that do. `disk`:
-it comes with a folder of files for a disk.
+numbers; `function` is where. `run` and `says`: what shows the fault, and the words that do. `disk`: it comes with a
+folder of files for a disk, which is filled by chance until the fault shows.
 
 A machine is an image's folder, build/machines/NAME: kernel, its symbols, first file system, and programs. `make
 release` makes them, and puts them into the students' archive as machines/NAME.
@@ -13,15 +13,17 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tidemark import kept, plugin, qemu
+from tidemark import kept, plugin, qemu, results
 from tidemark.errors import FAILED, LabError
 from tidemark.files import sha256
 from tidemark.grade.build import tree as trees
@@ -34,7 +36,8 @@ else:
 LIST, FOLDER, MACHINES, STAMP = "machines.toml", "build/machines", "machines", "made-of"
 DISK = "disk"
 NEAR = 2  # lines around a fault that are meant as well
-NAMES, MOVES, SEED = 60, 15, 1  # of the disk: with these the two that wait for each other meet
+NAMES, MOVES = 60, 15  # of the disk
+TRIED = 40  # disks
 
 
 @dataclass(frozen=True)
@@ -71,9 +74,9 @@ def listed(tree: Path, lab: str) -> list[Machine]:
     return [Machine(**{**table, "run": tuple(table["run"])}) for table in tables]
 
 
-def fill_disk(folder: Path) -> None:
+def fill_disk(folder: Path, seed: int) -> None:
     """Two directories full of files, and scripts that move them from one to the other, look at them, and add some."""
-    rng = random.Random(SEED)
+    rng = random.Random(seed)
     for place, letters in (("in", "xz"), ("out", "yz")):
         (folder / place).mkdir(parents=True)
         for name in (f"{letter}{n}" for letter in letters for n in range(NAMES)):
@@ -110,8 +113,27 @@ def lay(built: Path, image: Path, machine: Machine, folder: Path) -> None:
     for name in (qemu.KERNEL, plugin.SYMBOLS, qemu.INITRD, *kept.programs(image, " ".join(machine.run))):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2((built if name.startswith(qemu.KERNEL) else image) / name, folder / name)
-    if machine.disk:
-        fill_disk(folder / DISK)
+
+
+def shows(machine: Machine, place: Path) -> bool:
+    """Does a run of the machine show its fault?"""
+    env = os.environ | {"PYTHONPATH": str(qemu.ROOT / "tools")}
+    with tempfile.TemporaryDirectory(prefix="tidemark-machine-") as scratch:
+        folder = Path(scratch, "run")
+        words = [str(place / DISK) if word == "DISK" else word for word in machine.run]
+        command = [sys.executable, "-m", "tidemark.cli", "run", "-q", "--image", str(place), "-o", str(folder), *words]
+        subprocess.run(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return bool(re.search(machine.says, (folder / results.CONSOLE).read_text(errors="replace")))
+
+
+def choose_disk(machine: Machine, place: Path) -> None:
+    """Those who wait for each other do not meet on every disk: fill it until they do. LabError if they never do."""
+    for seed in range(1, TRIED):
+        shutil.rmtree(place / DISK, ignore_errors=True)
+        fill_disk(place / DISK, seed)
+        if shows(machine, place):
+            return
+    raise LabError(f"{machine.name}: its fault does not show on {TRIED} disks", FAILED)
 
 
 def made_of(tree: Path, machine: Machine) -> str:
@@ -133,6 +155,8 @@ def make(tree: Path, machine: Machine) -> Path:
         build_with(tree, machine, built)
     lay(built if machine.file else tree, tree, machine, place)
     shutil.rmtree(built, ignore_errors=True)
+    if machine.disk:
+        choose_disk(machine, place)
     stamp.write_text(made_of(tree, machine))
     return place
 
