@@ -137,6 +137,11 @@ def test_a_sheet_of_follow_has_commands_and_takes_hexadecimal() -> None:
     assert sheet.number("0x") is None and sheet.number("-1") is None and sheet.number("9" * 14) is None
 
 
+def test_follow_without_a_secret_says_so(tmp_path: Path) -> None:
+    refused = tidemark("grade", "follow", "--submission", str(qemu.ROOT / "labs/follow"), cwd=tmp_path)
+    assert refused.returncode and "who has the course's secret grades it" in refused.stderr
+
+
 def test_a_students_tree_has_machines_but_neither_list_nor_keys() -> None:
     withheld = {file for name in ("follow", "hunt") for file in lab.load(qemu.ROOT, name).withholds}
     assert {
