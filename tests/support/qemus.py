@@ -3,7 +3,8 @@ every version, with the QEMU that PATH has, and leaves in FOLDER what `differing
 
 What cannot be the same is QEMU's own. Newer ones set RF (bit 16) in the eflags that a fault pushes, as processors do.
 Each comes with its own BIOS, and the machine's clock runs from its first instruction. And an instruction that QEMU has
-to begin twice, since it has the clock read in the middle of a block, counts twice.
+to begin twice, since it has the clock read in the middle of a block, counts twice. And a machine that was told to end
+does so a little later.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ MIB, SIZE = 1 << 20, 8 << 20
 RF = 1 << 16
 LIKE_EFLAGS = 1 << 17  # words below this may be eflags
 TWICE = 16  # instructions that may have been begun twice, of millions
-EVIDENCE, PROFILE = "evidence", "profile"
+ENDING = 8  # instructions that may still be executed when the machine has been told to end
+EVIDENCE, PROFILE, COVER = "evidence", "profile", "cover"
 SHARES = (0.2, 0.4, 0.6, 0.8)  # of a run's instructions: where gdb looks
 
 
@@ -96,7 +98,7 @@ def modes(scratch: Path) -> Iterator[tuple[str, str]]:
         out = scratch / mode
         command = "files copy /tmp 1" if mode == "count" else "thrash 3 2048 1"
         boot(command, mem="8M", swap="sim:ssd", qemu_flags=plugin.flags(mode, out=out, **more)).check_exit()
-        if mode not in (EVIDENCE, PROFILE):
+        if mode not in (EVIDENCE, PROFILE, COVER):
             yield f"mode={mode}", digest(out.read_bytes())
 
 
@@ -133,10 +135,16 @@ def profiles_differ(one: Path, other: Path) -> bool:
     return sum(abs(int(a.get(name, 0)) - int(b.get(name, 0))) for name in names) > TWICE
 
 
+def covers_differ(one: Path, other: Path) -> bool:
+    """Has one executed what the other has not, but for the end?"""
+    return len(np.setxor1d(*(np.fromfile(path, "<u4") for path in (one, other)))) > ENDING
+
+
 def differing(one: Path, other: Path) -> list[str]:
     """Of two such folders, the files that differ by more than they may."""
     found = [path.name for path in sorted(one.glob("place-*")) if states_differ(path, other / path.name)]
     found += [EVIDENCE] * evidence_differs(one / EVIDENCE, other / EVIDENCE)
+    found += [COVER] * covers_differ(one / COVER, other / COVER)
     return found + [PROFILE] * profiles_differ(one / PROFILE, other / PROFILE)
 
 

@@ -49,7 +49,7 @@ enum { INLINE_ADD_U64 };
 typedef void exec_callback(unsigned int cpu, void *data);
 typedef void mem_callback(unsigned int cpu, uint32_t info, uint64_t address, void *data);
 
-/* What is called gets (id, tb), and (data) as its last; since API 7 (tb, data), and (data) alone. */
+/* What is called gets (id, tb), and (id, data) at the end; since API 7 (tb, data), and (data). */
 void qemu_plugin_register_vcpu_tb_trans_cb(uint64_t id, void (*)(void), void *data);
 void qemu_plugin_register_atexit_cb(uint64_t id, void (*)(void), void *data);
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *, exec_callback *, int, void *);
