@@ -103,6 +103,9 @@ release: grade-base
 
 check soak: check-base
 	@tools/check.sh $@
+qemus: check-base
+	@tools/qemus.sh
+	@TESTS=tests/kernel/test_qemus.py tools/check.sh soak
 coverage: check-base
 	@printf '%s\n' "$$TESTS" | xargs env $(PYTHON) -m cover
 
@@ -120,5 +123,5 @@ help:
 
 .DEFAULT_GOAL := all
 .PHONY: all iso page grade-base new-policy check-base files qemu qemu-gdb gdb qemu-iso sim lab grade hand-in quiz release check
-.PHONY: soak coverage doctor clean help
+.PHONY: soak qemus coverage doctor clean help
 .SUFFIXES:

@@ -166,7 +166,6 @@ build/host/%_test: %_test.c $(HOST_OBJ) tests/host/sections.ld build/flags
 	$Q$(HOST_CC) $(HOST_FLAGS) -MMD -MP -MF $@.d -o $@ $(WITH) $(HOST_OBJ) $< -Wl,-T,tests/host/sections.ld $(HOST_LD)
 
 # --- policies on the host, the labs' drivers, and what is built for several of them -----------------------------------------
-
 include tools/vmsim/vmsim.mk $(wildcard tests/host/ext2/ext2.mk) tools/page/page.mk
 -include $(wildcard labs/*/lab.mk)
 

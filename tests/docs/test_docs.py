@@ -19,7 +19,7 @@ README_LINES = 200
 FOLDERS = "boot|docs|kernel|labs|tests|tools|user"
 PLACEHOLDER = re.compile(r"\b(NAME|AREA|PATH|FILE)\b")
 # What a reader makes while following a recipe.
-MADE = re.compile(r"\b(mine|myaging|elder|resident|zigzag|mynru)\b|/quiz(-answers)?\.toml\b")
+MADE = re.compile(r"\b(mine|myaging|elder|resident|zigzag|mynru)\b|/quiz(-answers)?\.toml\b|/answers\.md\b")
 
 
 def name_of(page: Path) -> str:

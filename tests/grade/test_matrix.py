@@ -19,7 +19,8 @@ from tidemark.grade.judge import budget
 
 pytestmark = pytest.mark.graded
 
-LABS = lab.names(qemu.ROOT)
+IN_GDB = ("follow", "hunt")  # a student's tree has no keys of these
+LABS = [name for name in lab.names(qemu.ROOT) if name not in IN_GDB]
 real = lab.load
 
 

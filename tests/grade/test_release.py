@@ -10,7 +10,7 @@ from unittest import mock
 import pytest
 from tidemark import qemu
 from tidemark.errors import LabError
-from tidemark.grade.build import tree
+from tidemark.grade.build import machines, tree
 from tidemark.grade.hand_out import figures, release, starter
 from tidemark.grade.intake import lab
 from tidemark.grade.judge import expected
@@ -22,7 +22,8 @@ LABS = [lab.load(qemu.ROOT, name) for name in lab.names(qemu.ROOT)]
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("release") / "student.tar.gz"
-    with mock.patch.object(figures, "measured", return_value={}):  # test_matrix.py measures
+    # test_matrix.py measures, and test_gdb_labs.py makes machines
+    with mock.patch.object(figures, "measured", return_value={}), mock.patch.object(machines, "files", return_value=()):
         release.write(qemu.ROOT, path, say=lambda text: None)
     return path
 
@@ -66,7 +67,7 @@ def test_archive_has_what_visible_tests_expect_of_the_solutions(unpacked: Path) 
 
 @pytest.mark.soak
 def test_archive_of_one_tree_is_the_same_bytes(archive: Path, tmp_path: Path) -> None:
-    with mock.patch.object(figures, "measured", return_value={}):
+    with mock.patch.object(figures, "measured", return_value={}), mock.patch.object(machines, "files", return_value=()):
         release.write(qemu.ROOT, tmp_path / "again.tar.gz", say=lambda text: None)
     assert (tmp_path / "again.tar.gz").read_bytes() == archive.read_bytes()
 

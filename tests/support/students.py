@@ -10,7 +10,7 @@ from unittest import mock
 
 from tidemark import qemu
 from tidemark.grade import grading
-from tidemark.grade.build import tree, workspace
+from tidemark.grade.build import machines, tree, workspace
 from tidemark.grade.hand_out import figures, release
 from tidemark.grade.intake import lab
 from tidemark.grade.judge import expected
@@ -22,7 +22,7 @@ STATES = ("starters", "solutions", "mixed")
 def unpacked(folder: Path) -> Path:
     """A release, built, in an empty folder; what budgets are relative to is not there: see `measure`."""
     archive = folder / "student.tar.gz"
-    with mock.patch.object(figures, "measured", return_value={}):
+    with mock.patch.object(figures, "measured", return_value={}), mock.patch.object(machines, "files", return_value=()):
         release.write(qemu.ROOT, archive, say=lambda text: None)
     with tarfile.open(archive) as members:
         members.extractall(folder)

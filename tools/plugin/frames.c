@@ -80,8 +80,7 @@ static void on_sample(unsigned int cpu, void *data)
 	(void)data;
 	if (!all)
 		fail("out of memory");
-	if (cpu_memory_rw_debug(qemu_get_cpu(0), array, all, (size_t)nr * STRUCT_PAGE, false))
-		fail("the guest's memory at %#x cannot be read", array);
+	read_memory(array, all, (size_t)nr * STRUCT_PAGE);
 	write_owners(all, nr);
 	free(all);
 }

@@ -2,11 +2,9 @@
  * What the plugin's files share, and the part of QEMU that they use, declared here because
  * distributions do not package its header.
  *
- * QEMU has had two ways to count instructions without a call: until 8.2 (plugin API 1) an addition
- * to a variable, since 9.0 (API 2) to an element of a "scoreboard". The functions of both are weak,
- * and those that are there decide. QEMU's functions from the one that reads a register on are not
- * part of the API: they are there when QEMU exports all of its symbols, as it does when it is built
- * with modules.
+ * One plugin suits them all, QEMU 7.2 (plugin API 1) to 11.1 (API 7); api.c has what differs. What
+ * not all of them have is weak. QEMU's functions from qmp_query_version on are not part of the API:
+ * they are there when QEMU exports all of its symbols, as it does when it is built with modules.
  */
 #ifndef PLUGIN_H
 #define PLUGIN_H
@@ -33,15 +31,27 @@ struct byte_array { /* GLib's GByteArray */
 	uint8_t *data;
 	unsigned int len;
 };
+struct register_array { /* a GArray; newer ones have more fields */
+	struct register_entry {
+		void *handle;
+		const char *name;
+	} *data;
+	unsigned int len;
+};
+struct version { /* QEMU's VersionInfo */
+	const struct {
+		int64_t major, minor;
+	} *qemu;
+};
 enum { CB_NO_REGS, CB_R_REGS };
 enum { MEM_RW = 3 };
 enum { INLINE_ADD_U64 };
 typedef void exec_callback(unsigned int cpu, void *data);
 typedef void mem_callback(unsigned int cpu, uint32_t info, uint64_t address, void *data);
 
-void qemu_plugin_register_vcpu_tb_trans_cb(uint64_t id,
-					   void (*)(uint64_t, struct qemu_plugin_tb *));
-void qemu_plugin_register_atexit_cb(uint64_t id, void (*)(uint64_t, void *), void *data);
+/* What is called gets (id, tb), and (id, data) at the end; since API 7 (tb, data), and (data). */
+void qemu_plugin_register_vcpu_tb_trans_cb(uint64_t id, void (*)(void), void *data);
+void qemu_plugin_register_atexit_cb(uint64_t id, void (*)(void), void *data);
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *, exec_callback *, int, void *);
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *, exec_callback *, int,
 					    void *);
@@ -67,6 +77,11 @@ MAY_LACK void qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(struct qemu_pl
 MAY_LACK struct qemu_plugin_scoreboard *qemu_plugin_scoreboard_new(size_t size);
 MAY_LACK void *qemu_plugin_scoreboard_find(struct qemu_plugin_scoreboard *, unsigned int cpu);
 
+MAY_LACK struct register_array *qemu_plugin_get_registers(void);
+MAY_LACK int qemu_plugin_read_register(void *handle, struct byte_array *); /* API 6: bool */
+MAY_LACK bool qemu_plugin_read_memory_vaddr(uint64_t address, struct byte_array *, size_t);
+
+MAY_LACK struct version *qmp_query_version(void **error);
 MAY_LACK int x86_cpu_gdb_read_register(void *cpu, struct byte_array *, int number);
 MAY_LACK void *qemu_get_cpu(int index);
 MAY_LACK int cpu_memory_rw_debug(void *cpu, uint64_t address, void *buffer, size_t, bool write);
@@ -83,6 +98,7 @@ MAY_LACK int vm_stop(int state);
 MAY_LACK void *qemu_add_vm_change_state_handler(void (*)(void *, bool running, int state), void *);
 MAY_LACK bool runstate_is_running(void);
 MAY_LACK bool cpu_is_stopped(void *cpu);
+unsigned int g_array_get_element_size(void *array);
 struct byte_array *g_byte_array_new(void);
 struct byte_array *g_byte_array_set_size(struct byte_array *, unsigned int size);
 
@@ -110,6 +126,10 @@ __attribute__((noreturn, format(printf, 1, 2))) void fail(const char *fmt, ...);
 FILE *open_whole(const char *name);
 void close_whole(FILE *file, const char *name);
 
+/* What must come first, or an error when this QEMU cannot do what every mode needs. */
+void api_init(void);
+/* Calls @translate for every block, and @finish at the end. */
+void api_register(uint64_t id, void (*translate)(struct qemu_plugin_tb *), void (*finish)(void));
 /* A register of the CPU by its number in instructions; only in a callback with CB_R_REGS. */
 enum { EAX, ECX, EDX, ESP = 4 };
 uint32_t read_register(int number);

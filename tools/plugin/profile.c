@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define BIOS 0xFFF00000u /* to the end of memory; no code of the kernel is there */
 enum { MAX_FUNCTIONS = 1 << 14, MAX_SPACES = 1 << 12, USER = MAX_FUNCTIONS };
 
 struct function {
@@ -90,7 +91,7 @@ static void translate(struct qemu_plugin_tb *tb)
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		uint64_t pc = qemu_plugin_insn_vaddr(insn);
 
-		count_insn(insn, pc < KERNEL_BASE ? (size_t)USER : function_of(pc));
+		count_insn(insn, pc < KERNEL_BASE || pc >= BIOS ? (size_t)USER : function_of(pc));
 	}
 }
 

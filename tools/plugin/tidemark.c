@@ -12,7 +12,7 @@
  * The guest cannot notice. In an exact run its clock counts instructions, and the plugin adds none:
  * telemetry and console have the same bytes with and without it.
  *
- * This file is what the modes share: options, counters, and which address space is in use. That
+ * This file is what the modes share: options, and which address space is in use. That
  * changes when the kernel executes mov to cr3, whose operand is read from the register it names.
  * Before the first one in the kernel's own half of the address space there are no programs, only
  * the BIOS and the boot code, whose addresses look like a program's.
@@ -26,13 +26,8 @@
 #include <string.h>
 #include <unistd.h>
 
-EXPORT int qemu_plugin_version = 1;
-
-uint64_t *counters;
 uint32_t current_cr3;
 
-static struct qemu_plugin_scoreboard *scoreboard;
-static struct byte_array *register_bytes;
 static const struct mode *mode;
 
 void fail(const char *fmt, ...)
@@ -75,62 +70,6 @@ void close_whole(FILE *file, const char *name)
 		fail("%s cannot be written: %s", name, strerror(errno));
 }
 
-uint32_t read_register(int number)
-{
-	uint32_t value;
-
-	g_byte_array_set_size(register_bytes, 0);
-	if (x86_cpu_gdb_read_register(qemu_get_cpu(0), register_bytes, number) < 4)
-		fail("QEMU does not give the value of a register");
-	memcpy(&value, register_bytes->data, sizeof(value));
-	return value;
-}
-
-void read_memory(uint32_t address, void *to, size_t size)
-{
-	if (!cpu_memory_rw_debug)
-		fail("this QEMU does not export cpu_memory_rw_debug; one built with "
-		     "--enable-modules does");
-	if (cpu_memory_rw_debug(qemu_get_cpu(0), address, to, size, false))
-		fail("the guest's memory at %#x cannot be read", address);
-}
-
-uint32_t read_word(uint32_t address)
-{
-	uint32_t word;
-
-	read_memory(address, &word, sizeof(word));
-	return word;
-}
-
-/* QEMU reads this variable before it calls the plugin. */
-__attribute__((constructor)) static void choose_api(void)
-{
-	if (!qemu_plugin_register_vcpu_insn_exec_inline)
-		qemu_plugin_version = 2;
-}
-
-/* Under API 2 these stand in for the scoreboard's until there is a CPU, which may never come. */
-void counters_init(size_t nr)
-{
-	counters = calloc(nr, sizeof(*counters));
-	if (!counters)
-		fail("out of memory");
-	if (qemu_plugin_version == 2)
-		scoreboard = qemu_plugin_scoreboard_new(nr * sizeof(*counters));
-}
-
-void count_insn(struct qemu_plugin_insn *insn, size_t index)
-{
-	struct scoreboard_entry entry = { scoreboard, index * sizeof(*counters) };
-
-	if (qemu_plugin_version == 1)
-		qemu_plugin_register_vcpu_insn_exec_inline(insn, INLINE_ADD_U64, &counters[index],
-							   1);
-	else
-		qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(insn, INLINE_ADD_U64, entry, 1);
-}
-
 static void on_mov_to_cr3(unsigned int cpu, void *number)
 {
 	uint32_t cr3 = read_register((intptr_t)number) & ~(PAGE_SIZE - 1);
@@ -154,13 +93,10 @@ static void watch_cr3(struct qemu_plugin_insn *insn)
 						       (void *)(intptr_t)(bytes[2] & 7));
 }
 
-static void on_translate(uint64_t id, struct qemu_plugin_tb *tb)
+static void on_translate(struct qemu_plugin_tb *tb)
 {
 	size_t nr = qemu_plugin_tb_n_insns(tb);
 
-	(void)id;
-	if (scoreboard)
-		counters = qemu_plugin_scoreboard_find(scoreboard, 0);
 	for (size_t i = 0; i < nr; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 
@@ -168,13 +104,6 @@ static void on_translate(uint64_t id, struct qemu_plugin_tb *tb)
 			watch_cr3(insn);
 	}
 	mode->translate(tb);
-}
-
-static void on_exit_of_qemu(uint64_t id, void *data)
-{
-	(void)id;
-	(void)data;
-	mode->finish();
 }
 
 static bool set_option(const char *name, const char *value)
@@ -214,13 +143,8 @@ EXPORT int qemu_plugin_install(uint64_t id, const void *info, int argc, char **a
 		return 1;
 	if (!mode)
 		fail("mode= is missing: trace, profile, evidence, count, cover, place, past or frames");
-	if (!x86_cpu_gdb_read_register || !qemu_get_cpu)
-		fail("this QEMU does not export x86_cpu_gdb_read_register, without which address "
-		     "spaces cannot be told apart; one built with --enable-modules does, as those "
-		     "of Debian and Ubuntu are");
-	register_bytes = g_byte_array_new();
+	api_init();
 	mode->start();
-	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
-	qemu_plugin_register_atexit_cb(id, on_exit_of_qemu, NULL);
+	api_register(id, on_translate, mode->finish);
 	return 0;
 }

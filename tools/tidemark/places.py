@@ -31,7 +31,7 @@ STATUS = struct.Struct("<Qq")  # has it arrived, and when did it last stop
 FUNCTIONS = {
     "fault": ("do_page_fault",),
     "panic": ("panic", "die"),
-    "hang": ("report_hang",),
+    "hang": ("report_hang", "hang"),
     "violation": ("world_violation", "world_stop"),
     "evict": ("policy_call_evicted",),
     "end": ("machine_exit",),

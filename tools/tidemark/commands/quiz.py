@@ -158,8 +158,7 @@ def take(
     path = qemu.ROOT / sheet.answers_file(lab)
     before = {} if answers else answers_before(path, sheet_)
     found = given(answers, sheet_) if answers else {}
-    print(f"The quiz of {sheet_.name}, lab {lab}. References count from 1; memory is empty at first.")
-    print(f"\n    {sheet_.string}\n\n{sheet_.how}")
+    print(f"The quiz of {sheet_.name}, lab {lab}. {sheet_.introduction}\n\n{sheet_.how}")
     if not answers:
         found = interview(sheet_, before)
     if answers or found != before:

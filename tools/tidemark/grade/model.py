@@ -46,19 +46,21 @@ class Quiz:
     """What lab.toml says of the quiz on a string of the student's own: `points` for all of it, in equal parts for its
     `questions`; the string's length and pages. About a run: the policy, with so many `frames`, and the `rival` that it
     is compared with, from which it must differ at least `differ` times; about working sets: `tau`, in references.
-    `faults`: how many there may be, from and to, so that all strings are equally hard.
+    `faults`: how many there may be, from and to, so that all strings are equally hard. Or, without a string, about a
+    run of the `machine` that is handed out.
     """
 
     points: float
     questions: tuple[str, ...]
-    pages: int
-    refs: int
-    faults: tuple[int, int]
+    pages: int = 0
+    refs: int = 0
+    faults: tuple[int, int] = (0, 0)
     policy: str = ""
     rival: str = "fifo"
     frames: int = 0
     differ: int = 0
     tau: int = 0
+    machine: str = ""
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from tidemark.errors import FAILED, USAGE, LabError
 from tidemark.files import sha256, write_atomically
+from tidemark.grade.build import machines
 from tidemark.grade.build.tree import MANIFEST, files_of, manifest
 from tidemark.grade.hand_out import figures, starter
 from tidemark.grade.intake import lab
@@ -88,6 +89,9 @@ def fill(tree: Path, folder: Path, labs: list[Lab], say: Callable[[str], None]) 
         (folder / name).unlink()
     for each in labs:
         starter.replace(folder, each)
+        for path, place in machines.files(tree, each.name, say):
+            (folder / place).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, folder / place)
         say(f"labs/{each.name}: what its visible tests expect")
         with tempfile.TemporaryDirectory(prefix="tidemark-figures-") as scratch:
             expected.write(folder / "labs" / each.name, each, figures.measured(tree, each, Path(scratch)))

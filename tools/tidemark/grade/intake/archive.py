@@ -88,6 +88,8 @@ def take(submissions: Path | Sequence[Path], lab: Lab, released: Mapping[str, st
 
 def chosen(found: list[Found], lab: Lab) -> Taken:
     """The lab's files among what was found. LabError when there is none of them, or a choice."""
+    if not lab.files:
+        raise LabError(f"lab {lab.name} is a quiz and nothing else: who has the course's secret grades it (--secret)")
     older = older_paths(found, lab)
     picked = candidates(found, {file: file for file in lab.files} | older)
     ones = {file: the_one(file, picked[file]) for file in lab.files if picked[file]}

@@ -142,10 +142,14 @@ def quiz_of(path: Path, table: dict[str, Any]) -> Quiz:
         made = Quiz(**given)
     except TypeError as error:
         raise LabError(f"{path}: [quiz]: {error}", BAD_INPUT) from None
-    unknown = [name for name in made.questions if name not in personal.KINDS]
-    if unknown or not made.questions or made.points <= 0 or not (made.tau or (made.policy and made.frames)):
+    unknown = [name for name in made.questions if name not in personal.KINDS and not made.machine]
+    on_string = made.refs and made.pages and (made.tau or (made.policy and made.frames))
+    if unknown or not made.questions or made.points <= 0 or not (made.machine or on_string):
         there = ", ".join(personal.KINDS)
-        raise LabError(f"{path}: [quiz] needs points, questions of {there}, and tau, or a policy and frames", BAD_INPUT)
+        raise LabError(
+            f"{path}: [quiz] needs points, questions of {there}, and pages, refs and tau, or a policy and frames",
+            BAD_INPUT,
+        )
     return made
 
 

@@ -36,9 +36,9 @@ KINDS: dict[str, Callable[[Run], Question | None]] = {**questions.KINDS, **windo
 
 @dataclass(frozen=True)
 class Drawn:
-    """A student's own: the string, and by name the questions about it."""
+    """A student's own: the string, or the words that make the run, and by name the questions about it."""
 
-    string: tuple[int, ...]
+    string: tuple[int | str, ...]
     asked: tuple[Question, ...]
 
 
@@ -117,6 +117,13 @@ def drawn_from(tree: Path, quiz: Quiz, draw: Draw) -> Drawn | None:
     return Drawn(run.string, tuple(each for each in asked if each)) if all(asked) else None
 
 
+def of_machine(tree: Path, lab: str, quiz: Quiz, draw: Draw) -> tuple[tuple[str, ...], tuple[Question, ...]]:
+    """The same about a run. Only here is what computes the keys asked for: a student's release has it not."""
+    from tidemark.grade.judge.quiz import followed
+
+    return followed.drawn(tree, lab, quiz.machine, quiz.questions, draw.below)
+
+
 @functools.lru_cache(maxsize=1024)
 def drawn(tree: Path, lab: str, quiz: Quiz, personal: Personal) -> Drawn:
     """A student's quiz in a lab, by the solutions of `tree`. LabError for a student's release, which has none, for a
@@ -127,6 +134,8 @@ def drawn(tree: Path, lab: str, quiz: Quiz, personal: Personal) -> Drawn:
     name = plain_name(personal.student)
     if not name:
         raise LabError(f"{personal.student!r} is no name", USAGE)
+    if quiz.machine:
+        return Drawn(*of_machine(tree, lab, quiz, Draw(personal.secret, SCHEMA, lab, name)))
     for number in range(MOST_CANDIDATES):
         found = drawn_from(tree, quiz, Draw(personal.secret, SCHEMA, lab, name, str(number)))
         if found:

@@ -26,7 +26,7 @@ else:
 
 SHEET, ANSWERS = "quiz.toml", "quiz-answers.toml"
 MOST_BYTES = 64 << 10
-MOST = 1_000_000
+MOST = (1 << 40) - 1
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,13 @@ class Sheet:
     string: str
     how: str
     questions: Mapping[str, str]
+
+    @property
+    def introduction(self) -> str:
+        """What comes before `how`: the string, if that is what it is about."""
+        if self.string.startswith("tidemark "):
+            return "Numbers may be in hexadecimal, 0x1702; all are those of this run:"
+        return f"References count from 1; memory is empty at first.\n\n    {self.string}"
 
 
 def answers_file(lab: str) -> str:
@@ -52,6 +59,9 @@ def quoted(text: str) -> str:
 
 def how(quiz: Quiz, string: str) -> str:
     """What the string is for."""
+    if quiz.machine:
+        command, _, fault = string.rpartition(" --fault ")
+        return f"{command}\ntidemark gdb results/{quiz.machine} --fault {fault}"
     if quiz.tau:
         return f"Each reference takes the same time, and tau is {quiz.tau} references, that of the moment included."
     return f'make sim VM={quiz.policy} FRAMES={quiz.frames} EXPLAIN=1 TRACE="{string}"'
@@ -103,8 +113,12 @@ def read(path: Path, lab: str) -> Sheet:
 
 
 def number(text: str) -> int | None:
-    """The whole number from 0 to MOST that a text is; None: it is none."""
-    return int(text) if re.fullmatch(r"[0-9]{1,7}", text.strip()) and int(text) <= MOST else None
+    """The whole number from 0 to MOST that a text is, also as 0x1702; None: it is none."""
+    plain = text.strip().lower()
+    if not re.fullmatch(r"[0-9]{1,13}|0x[0-9a-f]{1,10}", plain):
+        return None
+    value = int(plain, 16 if plain.startswith("0x") else 10)
+    return value if value <= MOST else None
 
 
 def answered(path: Path) -> tuple[str, dict[str, int]]:

@@ -1,0 +1,178 @@
+"""Kernels that are handed out as they run, without what they were built from: the labs in gdb.
+
+A lab that has them lists them in labs/NAME/machines.toml, which students do not get. Each [[machine]] has a name, and a
+fault, if it has one: in `file` the text `before` becomes `after`, of as many lines, so that all lines keep their
+numbers; `function` is where. `run` and `says`: what shows the fault, and the words that do. `disk`: it comes with a
+folder of files for a disk, which is filled by chance until the fault shows.
+
+A machine is an image's folder, build/machines/NAME: kernel, its symbols, first file system, and programs. `make
+release` makes them, and puts them into the students' archive as machines/NAME.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tidemark import kept, plugin, qemu, results
+from tidemark.errors import FAILED, LabError
+from tidemark.files import sha256
+from tidemark.grade.build import tree as trees
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+LIST, FOLDER, MACHINES, STAMP = "machines.toml", "build/machines", "machines", "made-of"
+DISK = "disk"
+NEAR = 2  # lines around a fault that are meant as well
+NAMES, MOVES = 60, 15  # of the disk
+TRIED = 40  # disks
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A line of the list; see there. Without a file it is the tree's own kernel."""
+
+    name: str
+    run: tuple[str, ...] = ()
+    says: str = ""
+    file: str = ""
+    before: str = ""
+    after: str = ""
+    function: str = ""
+    disk: bool = False
+
+    def changed(self, source: str) -> str:
+        """The file with the fault. LabError when its place is not there once."""
+        same = self.before.count("\n") == self.after.count("\n")
+        if not same or self.before == self.after or source.count(self.before) != 1:
+            raise LabError(f"{self.name}: {self.file} has no such place, or it has more or fewer lines", FAILED)
+        return source.replace(self.before, self.after)
+
+    def lines(self, source: str) -> range:
+        """The lines, from 1 on, that say where the fault is."""
+        pairs = zip(source.splitlines(), self.changed(source).splitlines(), strict=True)
+        differing = [number for number, (one, other) in enumerate(pairs, 1) if one != other]
+        return range(differing[0] - NEAR, differing[-1] + NEAR + 1)
+
+
+def listed(tree: Path, lab: str) -> list[Machine]:
+    """The machines of a lab; none when it has no list, or the tree is a student's."""
+    path = tree / "labs" / lab / LIST
+    tables: list[dict[str, Any]] = tomllib.loads(path.read_text())["machine"] if path.is_file() else []
+    return [Machine(**{**table, "run": tuple(table["run"])}) for table in tables]
+
+
+def fill_disk(folder: Path, seed: int) -> None:
+    """Two directories full of files, and scripts that move them from one to the other, look at them, and add some."""
+    rng = random.Random(seed)
+    for place, letters in (("in", "xz"), ("out", "yz")):
+        (folder / place).mkdir(parents=True)
+        for name in (f"{letter}{n}" for letter in letters for n in range(NAMES)):
+            (folder / place / name).write_text(f"{name[0]}\n")
+    orders = {letter: rng.sample(range(NAMES), NAMES) for letter in "xy"}
+    scripts = {}
+    for n in range(2):
+        for script, letter, to in ((f"in{n}", "x", "out"), (f"out{n}", "y", "in")):
+            scripts[script] = [f"mv /mnt/{script[:-1]}/{letter}{orders[letter].pop()} /mnt/{to}/" for _ in range(MOVES)]
+        scripts[f"w{n}"] = [f"echo {i} >/mnt/out/w{n}.{i}" for i in range(20)]
+    for _ in range(3):
+        names = " ".join(f"/mnt/{rng.choice(['in', 'out'])}/z{rng.randrange(NAMES)}" for _ in range(20))
+        scripts.setdefault("c0", []).append(f"cat {names}")
+    for script, lines in scripts.items():
+        (folder / script).write_text("\n".join(lines) + "\n")
+
+
+def build_with(tree: Path, machine: Machine, copy: Path) -> None:
+    """The tree with the fault, built in an empty folder."""
+    for file in trees.files_of(tree):
+        (copy / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(tree / file, copy / file)
+    trees.take_along_what_is_built(tree, copy)
+    (copy / machine.file).write_text(machine.changed((tree / machine.file).read_text()))
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    command = ["make", "--no-print-directory", "--silent", qemu.KERNEL]
+    made = subprocess.run(command, cwd=copy, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if made.returncode:
+        raise LabError(f"{machine.name} does not build: {made.stderr[-2000:]}", FAILED)
+
+
+def lay(built: Path, image: Path, machine: Machine, folder: Path) -> None:
+    """A machine's folder, of a tree with its kernel, and of one with all else."""
+    for name in (qemu.KERNEL, plugin.SYMBOLS, qemu.INITRD, *kept.programs(image, " ".join(machine.run))):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2((built if name.startswith(qemu.KERNEL) else image) / name, folder / name)
+
+
+def shows(machine: Machine, place: Path) -> bool:
+    """Does a run of the machine show its fault?"""
+    env = os.environ | {"PYTHONPATH": str(qemu.ROOT / "tools")}
+    with tempfile.TemporaryDirectory(prefix="tidemark-machine-") as scratch:
+        folder = Path(scratch, "run")
+        words = [str(place / DISK) if word == "DISK" else word for word in machine.run]
+        command = [sys.executable, "-m", "tidemark.cli", "run", "-q", "--image", str(place), "-o", str(folder), *words]
+        subprocess.run(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return bool(re.search(machine.says, (folder / results.CONSOLE).read_text(errors="replace")))
+
+
+def choose_disk(machine: Machine, place: Path) -> None:
+    """Those who wait for each other do not meet on every disk: fill it until they do. LabError if they never do."""
+    for seed in range(1, TRIED):
+        shutil.rmtree(place / DISK, ignore_errors=True)
+        fill_disk(place / DISK, seed)
+        if shows(machine, place):
+            return
+    raise LabError(f"{machine.name}: its fault does not show on {TRIED} disks", FAILED)
+
+
+def made_of(tree: Path, machine: Machine) -> str:
+    """What a machine is made of: kernel, first file system, and its line in the list."""
+    return f"{sha256(tree / qemu.KERNEL)} {sha256(tree / qemu.INITRD)} {machine!r}"
+
+
+def make(tree: Path, machine: Machine) -> Path:
+    """Make a machine of the built tree, in its place, unless it is there; that folder."""
+    place = tree / FOLDER / machine.name
+    stamp = place / STAMP
+    if stamp.is_file() and stamp.read_text() == made_of(tree, machine):
+        return place
+    built = tree / FOLDER / "tree"  # always there: its path is in what the compiler writes for gdb
+    for folder in (built, place):
+        shutil.rmtree(folder, ignore_errors=True)
+    if machine.file:
+        built.mkdir(parents=True)
+        build_with(tree, machine, built)
+    lay(built if machine.file else tree, tree, machine, place)
+    shutil.rmtree(built, ignore_errors=True)
+    if machine.disk:
+        choose_disk(machine, place)
+    stamp.write_text(made_of(tree, machine))
+    return place
+
+
+def made(tree: Path, lab: str, name: str) -> Path:
+    """A machine's folder, made if it is not there."""
+    machine = next(each for each in listed(tree, lab) if each.name == name)
+    place = tree / FOLDER / name
+    return place if (place / qemu.KERNEL).is_file() else make(tree, machine)
+
+
+def files(tree: Path, lab: str, say: Callable[[str], None]) -> Iterator[tuple[Path, Path]]:
+    """All machines of a lab: each file, and where it lies in the archive."""
+    for machine in listed(tree, lab):
+        say(f"labs/{lab}: {MACHINES}/{machine.name}")
+        place = make(tree, machine)
+        for path in sorted(place.rglob("*")):
+            if path.is_file() and path.name != STAMP:
+                yield path, Path(MACHINES, machine.name) / path.relative_to(place)
