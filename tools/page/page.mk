@@ -38,7 +38,7 @@ $(PAGE)/index.html: build/page-policies $(NPM)/.package-lock.json $(PAGE_SRC) $(
 $(NPM)/v86/build/v86.wasm: $(NPM)/.package-lock.json ;
 
 # For the tests: the page where npm can fetch its packages. Afterwards, since it is made by makes of their own.
-AGAIN = $(MAKE) --no-print-directory -f tools/build.mk CC='$(CC)'
+AGAIN = $(MAKE) -s -f tools/build.mk CC='$(CC)'
 define check-page
 +@if [ -f labs/RELEASE ]; then :; elif $(AGAIN) $(NPM)/.package-lock.json; then $(AGAIN) $(PAGE)/index.html; \
 	else echo '  PAGE  npm could not fetch its packages: the tests of the page are left out'; fi
