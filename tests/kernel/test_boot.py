@@ -37,6 +37,17 @@ def test_what_the_banner_says_to_try_shows_thrashing(mem: str) -> None:
         assert int(re.search(r"(?m)^faults \d+ minor, (\d+) major$", guest.sh(large))[1]) > 50
 
 
+def test_boot_names_the_policy() -> None:
+    boot("true", vm="clock").check_exit().check_lines(["^policy: clock, "])
+
+
+def test_a_program_that_does_nothing_has_few_faults() -> None:
+    """Its own page tables are in use from its first instruction on."""
+    run = boot("time true; time true").check_exit()
+    faults = [int(minor) for minor in re.findall(r"(?m)^faults (\d+) minor, 0 major$", run.console)]
+    assert len(faults) == 2 and max(faults) < 100, faults
+
+
 def test_banner_suggests_nothing_where_swap_is_too_small() -> None:
     with Guest(swap="none") as guest:
         assert "poweroff" in guest.console and "thrash" not in guest.console

@@ -28,9 +28,22 @@ COMMANDS = [
     "wild 5",
     "echo one | cat | cat | wc",
     "sh -c 'thrash 2 4096 1 & thrash 3 4096 1 & wait'",
+    "cp /bin/sh /tmp/copy; wc /tmp/copy; rm /tmp/copy",
+    "shared memfd 2 16384 600 io cut",
 ]
 # What `make check` runs of them.
-SHORT = ("thrash15-2q", "hog10-ws", "forkbomb12-ws", "badelf6-2q", "badstack8-2q", "wild6-2q", "echo25-2q", "sh48-2q")
+SHORT = (
+    "thrash15-2q",
+    "hog10-ws",
+    "forkbomb12-ws",
+    "badelf6-2q",
+    "badstack8-2q",
+    "wild6-2q",
+    "echo25-2q",
+    "sh48-2q",
+    "cp47-2q",
+    "shared31-2q",
+)
 
 
 def counts(result: Result) -> list[dict[str, int]]:

@@ -242,3 +242,22 @@ def test_the_first_area_off_and_on_again(tmp_path: Path) -> None:
     on_vmalloc, on_boot_tables = areas(result)
     assert list(on_vmalloc) == list(on_boot_tables) == ["/dev/sda"]
     assert result.console.count("swap tables") == 1
+
+
+def test_shared_memory_that_came_back_leaves_again(tmp_path: Path) -> None:
+    """It is the policy's again, though nobody has used it; and it is gone with its file."""
+    disk = image(tmp_path, 2048, header(2048))
+    command = (
+        "swapon -p 7 /dev/sda; mkdir /mnt; mount -t tmpfs -o size=9M none /mnt; dd if=/dev/zero of=/mnt/f bs=65536"
+        f" count=40; hog 8192 1; {SWAPS}; swapoff /dev/sda; {SWAPS}; hog 8192 1; {SWAPS}; rm /mnt/f; {SWAPS}; {CHECK}"
+    )
+    first, off, again, gone = areas(sound(boot(command, disk, vm="fifo")))
+    assert first["/dev/sda"][1] > 1500 > off["/dev/sim"][1]
+    assert again["/dev/sim"][1] > 1500 > gone["/dev/sim"][1]
+
+
+def test_a_slot_is_given_back_with_its_page_where_slots_are_few(tmp_path: Path) -> None:
+    """What has come back, and nobody shares, keeps no slot once more than half are used."""
+    disk = image(tmp_path, 1024, header(1024))
+    command = f"swapon -p 7 /dev/sda; swapoff /dev/sim; seqscan 10000 3 w; {CHECK}"
+    sound(boot(command, disk))

@@ -60,8 +60,8 @@ def test_min_free_kbytes_sets_the_watermarks() -> None:
 
 def test_watermarks_are_shares_of_min_free_kbytes() -> None:
     """Of 1,024 frames each zone keeps its part; low is a quarter above min, high a half."""
-    command = f"echo 4096 > {VM}/min_free_kbytes; cat /proc/zoneinfo"
-    result = boot(command, mem="64M", cmdline="lowmem=32M").check_exit()
+    command = f"echo 4096 > {VM}/min_free_kbytes; cat {VM}/min_free_kbytes /proc/zoneinfo"
+    result = boot(command, mem="64M", cmdline="lowmem=32M").check_exit().check_lines(["^4096$"])
     managed = {name: zone(result, name, "managed") for name in ("DMA", "Normal", "HighMem")}
     for name, frames in managed.items():
         least = 1024 * frames // sum(managed.values())

@@ -62,7 +62,9 @@ def test_dirty_expire_centisecs_is_how_old_it_gets(tmp_path: Path) -> None:
     """One second, looked at ten times a second; and then the default, half a minute."""
     knobs, write = put(dirty_expire_centisecs=100, dirty_writeback_centisecs=10), "echo text > g"
     look = f"sleep 0.5; {LOOK}; sleep 1; {LOOK}"
-    result = on_disk(tmp_path, f"sync; {knobs}; {write}; {look}; {put(dirty_expire_centisecs=3000)}; {write}; {look}")
+    result = on_disk(
+        tmp_path, f"sleep 2; {knobs}; {write}; {look}; {put(dirty_expire_centisecs=3000)}; {write}; {look}"
+    )
     assert [n > 0 for n in counts(result, "nr_dirty")] == [True, False, True, True]
 
 
