@@ -120,6 +120,7 @@ def test_switching_while_it_pages_loses_nothing() -> None:
 def test_unknown_policy_is_refused() -> None:
     result = boot(f"echo nosuch >{SWITCH}; echo status $?; cat {SWITCH}", vm="clock").check_exit()
     result.check_lines(["Invalid argument", "^status 1$", r"\[clock\]"])
+    boot("true", vm="nosuch").check_exit(qemu.REFUSED).check_lines([r"valid: \w+(\|\w+)+$"])
 
 
 # --- policies that break the rules: tests/kernel/policies, in a kernel of their own ---
