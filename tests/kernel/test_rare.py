@@ -32,7 +32,7 @@ def test_rare_calls_answer_as_linux_does(tmp_path: Path) -> None:
     run = boot(
         "mkdir /mnt; mount -t ext2 /dev/sda /mnt; /mnt/rare; cat /proc/vm/check", disk=image, disk_kind="sim:ram"
     )
-    run.check_exit().check_lines([r"^R rare checks=\d\d failures=0$", "^ok$"])
+    run.check_exit().check_lines([r"^R rare checks=\d+ failures=0$", "^ok$"])
 
 
 def test_proc_can_be_read() -> None:

@@ -13,6 +13,7 @@
 
 #define HELP "usage: rare\n"
 #define PAGE PAGE_SIZE_BYTES
+#define READ_PAGES 64
 
 static volatile double caught_sum;
 static volatile int nr_caught;
@@ -224,6 +225,41 @@ static void test_old_mmap(void)
 	CHECK(!munmap(text, 3 * PAGE) && !munmap(at, 2 * PAGE) && !close(fd));
 }
 
+static long major_faults_of_reading(int fd, int advice)
+{
+	char *at = mmap(NULL, READ_PAGES * PAGE, PROT_READ, MAP_PRIVATE, fd, 0);
+	struct rusage before, after;
+	int sum = 0;
+
+	CHECK(at != MAP_FAILED && !madvise(at, READ_PAGES * PAGE, advice));
+	getrusage(RUSAGE_SELF, &before);
+	for (int i = 0; i < READ_PAGES; i++)
+		sum += ((volatile char *)at)[i * PAGE];
+	getrusage(RUSAGE_SELF, &after);
+	CHECK(sum == READ_PAGES * 'r' && !munmap(at, READ_PAGES * PAGE));
+	return after.ru_majflt - before.ru_majflt;
+}
+
+/* Nobody may drop caches on Linux but root. */
+static void test_advice(void)
+{
+	int fd = open("/mnt/read", O_RDWR | O_CREAT | O_TRUNC, 0600);
+	int drop = open("/proc/sys/vm/drop_caches", O_WRONLY);
+	char text[PAGE];
+	bool whole = true;
+
+	if (fd < 0 || drop < 0)
+		return;
+	memset(text, 'r', PAGE);
+	for (int i = 0; i < READ_PAGES; i++)
+		whole = whole && write(fd, text, PAGE) == PAGE;
+	CHECK(whole && !fsync(fd) && write(drop, "1", 1) == 1);
+	CHECK(major_faults_of_reading(fd, MADV_RANDOM) == READ_PAGES);
+	CHECK(write(drop, "1", 1) == 1);
+	CHECK(major_faults_of_reading(fd, MADV_SEQUENTIAL) < READ_PAGES / 4);
+	CHECK(!close(fd) && !close(drop) && !unlink("/mnt/read"));
+}
+
 static void test_limits(void)
 {
 	struct rlimit limit;
@@ -271,6 +307,7 @@ int main(int argc, char **argv)
 	test_old_locks();
 	test_devices();
 	test_old_mmap();
+	test_advice();
 	test_limits();
 	test_script();
 	return check_report("rare");
