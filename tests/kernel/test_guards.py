@@ -140,6 +140,7 @@ def test_guards_together_keep_their_own_data() -> None:
         ("token,nosuch", "no such guard"),
         ("token,token", "named twice"),
         ("loadctl,token,token", "named twice"),
+        ("loadctl,token,serialize,tpf,prefetch", "too many guards"),
         ("token,", "no such guard"),
         (",token", "no such guard"),
     ],

@@ -41,7 +41,7 @@ SHORT = (
     "wild6-2q",
     "echo25-2q",
     "sh48-2q",
-    "cp47-2q",
+    "cp48-2q",
     "shared31-2q",
 )
 

@@ -254,10 +254,3 @@ def test_shared_memory_that_came_back_leaves_again(tmp_path: Path) -> None:
     first, off, again, gone = areas(sound(boot(command, disk, vm="fifo")))
     assert first["/dev/sda"][1] > 1500 > off["/dev/sim"][1]
     assert again["/dev/sim"][1] > 1500 > gone["/dev/sim"][1]
-
-
-def test_a_slot_is_given_back_with_its_page_where_slots_are_few(tmp_path: Path) -> None:
-    """What has come back, and nobody shares, keeps no slot once more than half are used."""
-    disk = image(tmp_path, 1024, header(1024))
-    command = f"swapon -p 7 /dev/sda; swapoff /dev/sim; seqscan 10000 3 w; {CHECK}"
-    sound(boot(command, disk))

@@ -148,7 +148,14 @@ def test_panic_on_oom() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["overcommit_memory 3", "page-cluster 6", "lowmem_reserve_ratio x", "panic_on_oom 2", "percpu_pagelist_fraction 7"],
+    [
+        "overcommit_memory 3",
+        "page-cluster 6",
+        "lowmem_reserve_ratio x",
+        f"lowmem_reserve_ratio {0:040}",
+        "panic_on_oom 2",
+        "percpu_pagelist_fraction 7",
+    ],
 )
 def test_what_is_out_of_range_is_refused(text: str) -> None:
     name, value = text.split()

@@ -56,6 +56,18 @@ def test_directory_of_a_wrong_size(tmp_path: Path, size: int) -> None:
     run.check_lines(["has the wrong size for a directory", "ls: /mnt/folder: ", "^sound$"])
 
 
+def test_link_longer_than_any_name(tmp_path: Path) -> None:
+    image = image_of(tmp_path, f"symlink long {'l' * 100}", "sif long size 100000", names="sound")
+    run = in_guest(image, "cat /mnt/long; cat /mnt/sound")
+    run.check_lines([r"ext2: sda: inode \d+ is too long: run e2fsck", "^cat: /mnt/long: I/O error", "^sound$"])
+
+
+def test_no_inode_is_left(tmp_path: Path) -> None:
+    image = image_of(tmp_path, names="sound", options=("-N", "16"))
+    run = in_guest(image, f"touch {' '.join(f'/mnt/{n}' for n in range(9))}; mkdir /mnt/more; cat /mnt/sound")
+    run.check_lines(["^touch: /mnt/[0-9]: No space left on device", "^mkdir: /mnt/more: No space left", "^sound$"])
+
+
 def test_device_numbers(tmp_path: Path) -> None:
     """Linux's two forms, both /dev/null; and one that does not fit into the first."""
     wide = ("mknod wide c 1 3", "sif wide block[0] 0", "sif wide block[1] 0x103")

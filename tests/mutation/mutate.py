@@ -8,8 +8,8 @@ is made in a copy of the tree, build/mutation/tree. What does not compile does n
 changes nothing and counts apart. The others must be noticed: by a test on the host that is built from that file, by a
 policy's model in the simulator, or by a test that boots the kernel and ran that line in the last coverage, first the
 quick ones and those that noticed others. --seconds bounds how long these may take, by what they took before; "survived"
-means: survived these. A row for each change is in build/mutation/SEED.ndjson. --survivors tries those that survived
-again, with today's tests.
+means: survived these. It is explained if docs/reference/mutations.md has a row for it, and open otherwise. A row for
+each change is in build/mutation/SEED.ndjson. --survivors tries those that survived again, with today's tests.
 """
 
 from __future__ import annotations
@@ -53,6 +53,8 @@ RULES = [  # kernels of their own, with policies and guards that break rules, so
     "tests/kernel/test_guards.py::test_guard_that_lets_nobody_run_is_switched_off_it_alone",
 ]
 MODELS, SOME = "tests/kernel/test_models.py", 6
+PAGE = ROOT / "docs/reference/mutations.md"
+ROW = re.compile(r"^\| `(kernel/[\w./]+)` \| `(.+?)` \| (.+?) \| ", re.M)
 LIMIT = 60  # s of host time for one test; one that takes longer has noticed
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(TREE / "tools"), "INSTALL": "no"}
 ENVIRONMENT.pop(covered.FOLDER, None)
@@ -243,15 +245,26 @@ def copy_tree(fresh: bool) -> None:
         shutil.copy2(test, TREE / test.relative_to(ROOT))
 
 
+def explained() -> set[tuple[str, str, str]]:
+    """(file, line as it is, change) of each survivor that the docs explain."""
+    unescaped = PAGE.read_text().replace("\\|", "|")
+    return set(ROW.findall(unescaped))
+
+
 def told(rows: list[Change], last: Change | None = None) -> None:
     """One line: the last change, and how many there were of each result."""
     count = Counter(row.result for row in rows)
     judged = count["noticed"] + count["survived"]
     share = f"{count['noticed'] / judged:.1%}" if judged else "none"
+    survived = [row for row in rows if row.result == "survived"]
+    lines_of = {row.file: (TREE / row.file).read_text().splitlines() for row in survived}
+    known = explained()
+    fine = sum((row.file, lines_of[row.file][row.line - 1].strip(), row.what) in known for row in survived)
     if last:
         print(f"{last.result:9} {last.file}:{last.line} {last.what}  {last.by}")
     print(
-        f"    {judged} judged, {share} noticed; {count['same code']} the same code; {count['no build']} do not build",
+        f"    {judged} judged, {share} noticed, {fine} explained, {len(survived) - fine} open;"
+        f" {count['same code']} the same code; {count['no build']} do not build",
         flush=True,
     )
 
