@@ -20,6 +20,7 @@ def test_rows_are_found() -> None:
 
 
 def test_functions_are_found_by_line() -> None:
+    assert reasons.functions("static __attribute__((noinline)) int g(int a)\n{\n}\n")[1] == "g"
     assert reasons.functions("static int f(int a)\n{\n\treturn a;\n}\nint x = g(1);\n") == {
         1: "f",
         2: "f",

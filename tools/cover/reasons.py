@@ -10,6 +10,7 @@ from cover.lines import Line
 
 PAGE = "docs/reference/coverage.md"
 ROW = re.compile(r"^\| `(kernel/[\w./]+)` \| (`\w+`(?:, `\w+`)*) \| (.+) \|$", re.M)
+ATTRIBUTE = re.compile(r"__attribute__\(\(.*?\)\) ")
 HEAD = re.compile(r"^(?:(?!#|\s|/|enum\b.*;|struct \w+ \{)[^;=]*?\b(\w+)\(|(\w+):)")
 
 
@@ -17,7 +18,7 @@ def functions(text: str) -> dict[int, str]:
     """The name of the function that each line of a C file lies in, or the last label of an assembler file."""
     found, name = {}, ""
     for number, line in enumerate(text.splitlines(), 1):
-        if match := HEAD.match(line):
+        if match := HEAD.match(ATTRIBUTE.sub("", line)):
             name = match[1] or match[2]
         if name:
             found[number] = name
