@@ -148,7 +148,7 @@ KTEST(2q, takes_first_what_is_not_needed)
 {
 	start(8);
 	for (u32 i = 0; i < 6; i++)
-		insert(i, VM_IN_FAULT, 1);
+		insert(i, VM_IN_PREFETCH, 1);
 	core_touch(&mem_map[3], VM_TOUCH_DONTNEED);
 	EXPECT_EQ(core_reclaim(ZONES_ALL), &mem_map[3]);
 	core_drop_isolated(&mem_map[3]);
