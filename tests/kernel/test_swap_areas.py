@@ -259,7 +259,9 @@ def test_shared_memory_that_came_back_leaves_again(tmp_path: Path) -> None:
 def test_off_reads_back_what_a_sleeper_has_there(tmp_path: Path) -> None:
     """The last process of several, which touches nothing meanwhile."""
     disk = image(tmp_path, 2048, header(2048))
-    command = f"swapon -p 7 /dev/sda; hog 9216 30 & sleep 0.5; hog 9216 1; {SWAPS}; swapoff /dev/sda; {SWAPS}; {CHECK}; wait"
+    command = (
+        f"swapon -p 7 /dev/sda; hog 9216 30 & sleep 0.5; hog 9216 1; {SWAPS}; swapoff /dev/sda; {SWAPS}; {CHECK}; wait"
+    )
     result = sound(boot(command, disk, mem="16M", vm="fifo"))
     before, after = areas(result)
     took = re.search(r"(?m)^ +\d+ swapoff +0 +([\d.]+) ", result.console)
