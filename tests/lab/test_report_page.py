@@ -6,10 +6,10 @@ import json
 import shutil
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from pages import Opened
 from playwright.sync_api import sync_playwright
 from soak import soak_but
 from tidemark import results
@@ -27,19 +27,6 @@ def find_chromium() -> str:
         if path := shutil.which(name):
             return path
     pytest.fail("chromium is not installed: apt-get install chromium")
-
-
-@dataclass
-class Opened:
-    """A page in the browser, with what it complained of and asked for."""
-
-    page: object
-    complaints: list[str] = field(default_factory=list)
-    requests: list[str] = field(default_factory=list)
-
-    def value(self, script: str) -> object:
-        """What an expression in the page gives."""
-        return self.page.evaluate(script)
 
 
 def stream(policy: str, comm: str) -> str:

@@ -176,18 +176,10 @@ exec_callback *files_callback(uint64_t pc)
 
 bool files_option(const char *name, const char *value)
 {
-	static const struct {
-		const char *name;
-		uint64_t *address;
-	} options[] = {
+	static const struct number numbers[] = {
 		{ "mem_map", &mem_map },     { "free", &free_pages },       { "note_io", &note_io },
 		{ "file_read", &file_read }, { "file_write", &file_write },
 	};
 
-	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
-		if (!strcmp(name, options[i].name)) {
-			*options[i].address = strtoull(value, NULL, 0);
-			return true;
-		}
-	return false;
+	return NUMBER_OPTION(numbers, name, value);
 }

@@ -97,16 +97,15 @@ static void translate(struct qemu_plugin_tb *tb)
 
 static bool option(const char *name, const char *value)
 {
-	if (!strcmp(name, "out"))
-		out_name = value;
-	else if (!strcmp(name, "at"))
-		at = strtoull(value, NULL, 0);
-	else if (!strcmp(name, "pages"))
-		pages = strtoull(value, NULL, 0);
-	else if (!strcmp(name, "max_pfn"))
-		max_pfn = strtoull(value, NULL, 0);
-	else
-		return false;
+	static const struct number numbers[] = {
+		{ "at", &at },
+		{ "pages", &pages },
+		{ "max_pfn", &max_pfn },
+	};
+
+	if (strcmp(name, "out"))
+		return NUMBER_OPTION(numbers, name, value);
+	out_name = value;
 	return true;
 }
 

@@ -27,7 +27,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { NR_EVENTS = 1 << 16, MAX_PCS = 64, NR_CLOCKS = 64 };
+enum { NR_EVENTS = 1 << 16 };
 
 struct event {
 	char kind;
@@ -37,14 +37,12 @@ struct event {
 
 static const char *out_name;
 static FILE *out;
-static uint64_t main_pc, clock_at, pcs[MAX_PCS], faults[MAX_PCS];
-static size_t nr_pcs, nr_faults;
+static uint64_t main_pc, clock_at;
+static struct pcs pcs, faults, clocks; /* clocks: what follows a rdtsc */
 static uint64_t write_low = 1, write_high, esp, cr3;
 static uint32_t index_at, page_index, owner_at, page_owner;
 static int64_t until = INT64_MAX, offset; /* kernel's clock - instructions */
 static uint64_t clock_start, read_at = UINT64_MAX;
-static uint64_t clocks[NR_CLOCKS]; /* what follows a rdtsc */
-static size_t nr_clocks;
 static bool started;
 static struct event events[NR_EVENTS];
 static uint64_t nr_events;
@@ -65,7 +63,7 @@ static void finish(void)
 		fail("%s cannot be written: %s", out_name, strerror(errno));
 }
 
-/* True: it is later than the end; then this does not return. */
+/* Beyond the end it writes what there is, and does not return. */
 static int64_t place_now(int begun)
 {
 	int64_t place = counters[0] - begun + offset;
@@ -164,25 +162,17 @@ static void on_fault(unsigned int cpu, void *data)
 	offset--;
 }
 
-static bool among(const uint64_t *list, size_t nr, uint64_t address)
-{
-	for (size_t i = 0; i < nr; i++)
-		if (list[i] == address)
-			return true;
-	return false;
-}
-
 static void watch_clock(struct qemu_plugin_insn *insn, uint64_t pc)
 {
 	const uint8_t *bytes = qemu_plugin_insn_haddr(insn);
 
-	if (among(clocks, nr_clocks, pc))
+	if (is_among(&clocks, pc))
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, after_rdtsc, CB_R_REGS, NULL);
 	if (qemu_plugin_insn_size(insn) != 2 || !bytes || bytes[0] != 0x0F || bytes[1] != 0x31)
 		return;
 	qemu_plugin_register_vcpu_insn_exec_cb(insn, on_rdtsc, CB_NO_REGS, NULL);
-	if (!among(clocks, nr_clocks, pc + 2) && nr_clocks < NR_CLOCKS)
-		clocks[nr_clocks++] = pc + 2;
+	if (!is_among(&clocks, pc + 2) && clocks.nr < MAX_PCS)
+		clocks.at[clocks.nr++] = pc + 2;
 }
 
 static void translate(struct qemu_plugin_tb *tb)
@@ -197,27 +187,14 @@ static void translate(struct qemu_plugin_tb *tb)
 		watch_clock(insn, pc);
 		if (pc == main_pc)
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_main, CB_R_REGS, NULL);
-		if (among(faults, nr_faults, pc))
+		if (is_among(&faults, pc))
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_fault, CB_NO_REGS, NULL);
-		if (among(pcs, nr_pcs, pc))
+		if (is_among(&pcs, pc))
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_pc, CB_R_REGS, data);
 		if (write_high)
 			qemu_plugin_register_vcpu_mem_cb(insn, on_access, CB_NO_REGS, MEM_RW, data);
 		count_insn(insn, 0);
 	}
-}
-
-static bool set_pcs(uint64_t *list, size_t *nr, const char *value)
-{
-	for (; *nr < MAX_PCS; value++) {
-		char *end;
-
-		list[(*nr)++] = strtoull(value, &end, 0);
-		value = end;
-		if (*value != ':')
-			return !*value;
-	}
-	return false;
 }
 
 static bool set_write(const char *value)
@@ -247,28 +224,27 @@ static bool set_page(const char *value)
 
 static bool option(const char *name, const char *value)
 {
+	static const struct number numbers[] = {
+		{ "main", &main_pc },
+		{ "clock", &clock_at },
+		{ "esp", &esp },
+		{ "cr3", &cr3 },
+	};
+
 	if (!strcmp(name, "pcs"))
-		return set_pcs(pcs, &nr_pcs, value);
+		return pcs_option(&pcs, value);
 	if (!strcmp(name, "faults"))
-		return set_pcs(faults, &nr_faults, value);
+		return pcs_option(&faults, value);
 	if (!strcmp(name, "page"))
 		return set_page(value);
 	if (!strcmp(name, "write"))
 		return set_write(value);
 	if (!strcmp(name, "out"))
 		out_name = value;
-	else if (!strcmp(name, "main"))
-		main_pc = strtoull(value, NULL, 0);
-	else if (!strcmp(name, "clock"))
-		clock_at = strtoull(value, NULL, 0);
 	else if (!strcmp(name, "until"))
 		until = strtoll(value, NULL, 0);
-	else if (!strcmp(name, "esp"))
-		esp = strtoull(value, NULL, 0);
-	else if (!strcmp(name, "cr3"))
-		cr3 = strtoull(value, NULL, 0);
 	else
-		return false;
+		return NUMBER_OPTION(numbers, name, value);
 	return true;
 }
 

@@ -29,7 +29,7 @@
 #include <unistd.h>
 
 enum { VIRTUAL_CLOCK = 1, RUN_STATE_DEBUG = 0, RUN_STATE_PAUSED = 4, TIMER_BYTES = 256 };
-enum { SOURCE_BYTES = 256, PRIORITY_HIGH = -100, MAX_PCS = 8 };
+enum { SOURCE_BYTES = 256, PRIORITY_HIGH = -100 };
 
 static struct {
 	uint64_t arrived;
@@ -37,10 +37,9 @@ static struct {
 } *status;
 
 static const char *status_name;
-static uint64_t main_pc, clock_at, pcs[MAX_PCS];
-static size_t nr_pcs;
+static uint64_t main_pc, clock_at, nth = 1;
+static struct pcs pcs;
 static int64_t at = -1, clock_start;
-static uint64_t nth = 1;
 static bool started;
 static uint64_t timer[TIMER_BYTES / sizeof(uint64_t)];
 
@@ -129,42 +128,27 @@ static void translate(struct qemu_plugin_tb *tb)
 
 		if (address == main_pc)
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_main, CB_R_REGS, NULL);
-		for (size_t pc = 0; pc < nr_pcs; pc++)
-			if (address == pcs[pc])
-				qemu_plugin_register_vcpu_insn_exec_cb(insn, on_pc, CB_R_REGS,
-								       NULL);
+		if (is_among(&pcs, address))
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_pc, CB_R_REGS, NULL);
 	}
-}
-
-static bool set_pcs(const char *value)
-{
-	for (; nr_pcs < MAX_PCS; value++) {
-		char *end;
-
-		pcs[nr_pcs++] = strtoull(value, &end, 0);
-		value = end;
-		if (*value != ':')
-			return !*value;
-	}
-	return false;
 }
 
 static bool option(const char *name, const char *value)
 {
+	static const struct number numbers[] = {
+		{ "main", &main_pc },
+		{ "clock", &clock_at },
+		{ "nth", &nth },
+	};
+
+	if (!strcmp(name, "pc"))
+		return pcs_option(&pcs, value);
 	if (!strcmp(name, "status"))
 		status_name = value;
-	else if (!strcmp(name, "main"))
-		main_pc = strtoull(value, NULL, 0);
-	else if (!strcmp(name, "clock"))
-		clock_at = strtoull(value, NULL, 0);
 	else if (!strcmp(name, "at"))
 		at = strtoll(value, NULL, 0);
-	else if (!strcmp(name, "pc"))
-		return set_pcs(value);
-	else if (!strcmp(name, "nth"))
-		nth = strtoull(value, NULL, 0);
 	else
-		return false;
+		return NUMBER_OPTION(numbers, name, value);
 	return true;
 }
 

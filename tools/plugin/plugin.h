@@ -122,6 +122,24 @@ enum { PLUGIN_FAILED = 70, PLUGIN_OVER_BUDGET };
 /* Prints "tidemark plugin: ..." and ends QEMU, without what exit() would run. */
 __attribute__((noreturn, format(printf, 1, 2))) void fail(const char *fmt, ...);
 
+/* Options that are numbers. False: @name is none of them. */
+struct number {
+	const char *name;
+	uint64_t *to;
+};
+bool number_option(const struct number *numbers, size_t nr, const char *name, const char *value);
+#define NUMBER_OPTION(numbers, name, value)                                                        \
+	number_option(numbers, sizeof(numbers) / sizeof((numbers)[0]), name, value)
+
+/* Addresses of instructions: ADDRESS:ADDRESS... */
+enum { MAX_PCS = 64 };
+struct pcs {
+	uint64_t at[MAX_PCS];
+	size_t nr;
+};
+bool pcs_option(struct pcs *pcs, const char *value);
+bool is_among(const struct pcs *pcs, uint64_t pc);
+
 /* A file that gets its name only when it is closed, and so whole: whoever reads it sees all or nothing. */
 FILE *open_whole(const char *name);
 void close_whole(FILE *file, const char *name);

@@ -8,6 +8,7 @@
  *   -plugin tidemark.so,mode=cover,out=FILE          what the kernel executed at all: cover.c
  *   -plugin tidemark.so,mode=place,status=FILE,...   stops the machine at a place: place.c
  *   -plugin tidemark.so,mode=past,out=FILE,...       what happened before a place: past.c
+ *   -plugin tidemark.so,mode=frames,out=FILE,...     who owns each frame of memory: frames.c
  *
  * The guest cannot notice. In an exact run its clock counts instructions, and the plugin adds none:
  * telemetry and console have the same bytes with and without it.
@@ -104,6 +105,37 @@ static void on_translate(struct qemu_plugin_tb *tb)
 			watch_cr3(insn);
 	}
 	mode->translate(tb);
+}
+
+bool number_option(const struct number *numbers, size_t nr, const char *name, const char *value)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (!strcmp(name, numbers[i].name)) {
+			*numbers[i].to = strtoull(value, NULL, 0);
+			return true;
+		}
+	return false;
+}
+
+bool pcs_option(struct pcs *pcs, const char *value)
+{
+	for (; pcs->nr < MAX_PCS; value++) {
+		char *end;
+
+		pcs->at[pcs->nr++] = strtoull(value, &end, 0);
+		value = end;
+		if (*value != ':')
+			return !*value;
+	}
+	return false;
+}
+
+bool is_among(const struct pcs *pcs, uint64_t pc)
+{
+	for (size_t i = 0; i < pcs->nr; i++)
+		if (pcs->at[i] == pc)
+			return true;
+	return false;
 }
 
 static bool set_option(const char *name, const char *value)

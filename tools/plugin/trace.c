@@ -408,26 +408,18 @@ static void translate(struct qemu_plugin_tb *tb)
 
 static bool option(const char *name, const char *value)
 {
+	static const struct number numbers[] = {
+		{ "birth", &birth },   { "death", &death },        { "mm_init", &mm_init },
+		{ "insert", &insert }, { "remove", &remove_page }, { "zap", &zap },
+		{ "pin", &pin },
+	};
+
 	if (!strcmp(name, "out"))
 		out_name = value;
-	else if (!strcmp(name, "birth"))
-		birth = strtoull(value, NULL, 0);
-	else if (!strcmp(name, "death"))
-		death = strtoull(value, NULL, 0);
-	else if (!strcmp(name, "mm_init"))
-		mm_init = strtoull(value, NULL, 0);
-	else if (!strcmp(name, "insert"))
-		insert = strtoull(value, NULL, 0);
-	else if (!strcmp(name, "remove"))
-		remove_page = strtoull(value, NULL, 0);
-	else if (!strcmp(name, "zap"))
-		zap = strtoull(value, NULL, 0);
-	else if (!strcmp(name, "pin"))
-		pin = strtoull(value, NULL, 0);
 	else if (!strcmp(name, "kinds") && (!strcmp(value, "all") || !strcmp(value, "data")))
 		data_only = value[0] == 'd';
 	else
-		return files_option(name, value);
+		return NUMBER_OPTION(numbers, name, value) || files_option(name, value);
 	return true;
 }
 

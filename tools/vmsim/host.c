@@ -1,61 +1,18 @@
 /*
- * What a policy takes from the kernel besides the seam: panic, printk, memory. And what the kernel
- * does about one that crashes or does not return: it is reported with its hook.
+ * What becomes of a policy that crashes or does not return: it is reported with its hook.
  *
  * A hook may not take longer than two beats of a clock that counts this program's own processor
  * time, so the host's load does not matter.
  */
 #include "vmsim.h"
 
-#include "lib/assert.h"
-#include "lib/printf.h"
 #include "lib/string.h"
-#include "mm/slab.h"
 #include <signal.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 #define BEAT_S 1
 #define SEE_ABOVE "see what is said above"
-
-void panic(const char *fmt, ...)
-{
-	char what[200];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(what, sizeof(what), fmt, args);
-	va_end(args);
-	rule_fatal(&policy_timer, "panic", policy_timer.running ?: "", "%s", what);
-}
-
-int printk(const char *fmt, ...)
-{
-	va_list args;
-	int n;
-
-	va_start(args, fmt);
-	n = vfprintf(stderr, fmt, args);
-	va_end(args);
-	return n;
-}
-
-void *kmalloc(size_t size, gfp_t gfp)
-{
-	(void)gfp;
-	return malloc(size);
-}
-
-void *kzalloc(size_t size, gfp_t gfp)
-{
-	(void)gfp;
-	return calloc(1, size);
-}
-
-void kfree(const void *p)
-{
-	free((void *)p);
-}
 
 static void beat(int signal)
 {

@@ -1,10 +1,7 @@
 /* What the page calls, in place of tools/vmsim/main.c and host.c. See step.h. */
 #include "step.h"
 
-#include "lib/assert.h"
-#include "lib/printf.h"
 #include "lib/string.h"
-#include "mm/slab.h"
 
 #define EXPORT(name) __attribute__((export_name(name)))
 #define MOST_EDGES                                                                                 \
@@ -15,44 +12,6 @@ extern const struct vm_policy *const *const step_policies[]; /* made by tools/re
 static const struct vm_policy *chosen;
 const struct vm_policy *const *const policy_table[] = { &chosen, NULL };
 static u32 edges;
-
-void panic(const char *fmt, ...)
-{
-	char what[200];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(what, sizeof(what), fmt, args);
-	va_end(args);
-	rule_fatal(&policy_timer, "panic", policy_timer.running ?: "", "%s", what);
-}
-
-int printk(const char *fmt, ...)
-{
-	va_list args;
-	int n;
-
-	va_start(args, fmt);
-	n = vfprintf(stderr, fmt, args);
-	va_end(args);
-	return n;
-}
-
-void *kmalloc(size_t size, gfp_t gfp)
-{
-	(void)gfp;
-	return malloc(size);
-}
-
-void *kzalloc(size_t size, gfp_t gfp)
-{
-	return kmalloc(size, gfp);
-}
-
-void kfree(const void *p)
-{
-	(void)p;
-}
 
 /* Called by the compiler's leave at each edge of a policy's flow of control (-fsanitize-coverage=trace-pc). */
 void __sanitizer_cov_trace_pc(void)
