@@ -299,6 +299,22 @@ KTEST(cache, a_short_read_in_the_middle_reads_one_page)
 	finish();
 }
 
+/* Of dirty pages the writes begin. The number of the advice is that of madvise. */
+KTEST(cache, whole_pages_that_are_not_needed_go)
+{
+	if (!begin())
+		return;
+	for (u32 i = 0; i < 16; i++)
+		EXPECT_EQ(byte_at(i * PAGE_SIZE), 'A' + i * 4 % 26);
+	put(6 * PAGE_SIZE, "new");
+	EXPECT_EQ(cache_advise(f, 4 * PAGE_SIZE + 1, 4 * PAGE_SIZE - 1, MADV_DONTNEED), 0);
+	EXPECT_EQ(f->inode->cache.nr_pages, 16 - 3);
+	EXPECT(cache_find(f->inode, 4) && !cache_find(f->inode, 5));
+	EXPECT(!cache_find(f->inode, 7) && cache_find(f->inode, 8));
+	EXPECT(!memcmp(on_disk(24), "new", 3));
+	finish();
+}
+
 KTEST(cache, a_file_without_a_store_is_not_shrunk)
 {
 	if (!begin())

@@ -126,6 +126,26 @@ KTEST(anon, last_owner_keeps_the_frame)
 	end(parent);
 }
 
+KTEST(anon, frame_is_the_childs_when_the_parent_has_ended)
+{
+	static struct task_struct task;
+	struct mm_struct *parent = begin(), *child;
+	struct page *page;
+
+	if (!parent)
+		return;
+	touch(parent, 1, FAULT_WRITE);
+	page = pfn_page(pte_pfn(entry(parent, 1)));
+	child = mm_fork(&task);
+	EXPECT(child);
+	EXPECT_EQ(page_mm(page), parent);
+	end(parent);
+	if (child) {
+		EXPECT_EQ(page_mm(page), child);
+		mm_destroy(child);
+	}
+}
+
 KTEST(anon, page_that_nothing_locks_any_more_is_the_policys_again)
 {
 	struct mm_struct *mm = begin();
