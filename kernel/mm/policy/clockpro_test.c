@@ -51,3 +51,23 @@ KTEST(clockpro, more_cold_pages_are_never_wanted_than_there_are_frames_but_one)
 	EXPECT_EQ(cold_wanted(), 3);
 	core_stop();
 }
+
+/* It leaves during its test and comes back: that was a small distance. */
+KTEST(clockpro, page_that_has_a_ghost_comes_back_hot)
+{
+	struct page_id slot = { 1, 7 };
+	struct page *page;
+
+	core_start(&clockpro, 8);
+	core_mm_new();
+	for (u32 i = 0; i < 6; i++)
+		core_insert(&mem_map[i], core_mm(0), VM_IN_FAULT, (struct page_id){ 0 });
+	page = core_reclaim(ZONES_ALL);
+	core_evicted(page, slot);
+	EXPECT_EQ(nr_ghost_hits, 0);
+	core_insert(page, core_mm(0), VM_IN_FAULT, slot);
+	EXPECT(clockpro_data(page)->hot);
+	EXPECT_EQ(nr_ghost_hits, 1);
+	EXPECT_EQ(ghosts.nr, 0);
+	core_stop();
+}
