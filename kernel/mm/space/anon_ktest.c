@@ -82,6 +82,24 @@ KTEST(anon, writing_takes_one_frame)
 	end(mm);
 }
 
+KTEST(anon, memory_next_to_other_memory_of_its_kind_is_one_region)
+{
+	struct mm_struct *mm = begin();
+	u32 behind = page_of_range(NR_PAGES);
+
+	if (!mm)
+		return;
+	EXPECT_EQ(do_mmap(mm, behind, PAGE_SIZE, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, NULL, 0),
+		  (long)behind);
+	EXPECT_EQ(vma_find(mm, range)->end, behind + PAGE_SIZE);
+	EXPECT_EQ(do_mmap(mm, behind, PAGE_SIZE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+			  NULL, 0),
+		  (long)behind);
+	EXPECT_EQ(vma_find(mm, range)->end, behind);
+	end(mm);
+}
+
 KTEST(anon, fork_shares_until_a_write)
 {
 	static struct task_struct task;
