@@ -3,14 +3,15 @@
     make coverage                                     # first: which test reaches which line
     build/venv/bin/python tests/mutation/mutate.py    # 500 changes; goes on after Ctrl-C
 
-A change is drawn by a seed from all of kernel/mm/**/*.c: a line that has code, then one of its changes (changes.py). It
-is made in a copy of the tree, build/mutation/tree. What does not compile does not count; what compiles to the same code
-changes nothing and counts apart. The others must be noticed: by a test on the host that is built from that file, by a
-policy's model in the simulator, or by a test that boots the kernel and ran that line in the last coverage. The first
-that fails ends it, so those come first that noticed most changes so far for the time they take. --seconds bounds how
-long these may take, by what they took before; "survived" means: survived these. Few seconds and then --survivors with
-more is quicker than many at once. It is explained if docs/reference/mutations.md has a row for it, and open otherwise. A row for
-each change is in build/mutation/SEED.ndjson. --survivors tries those that survived again, with today's tests.
+A change is drawn by a seed from all of kernel/mm/**/*.c: a line that has code, then one of its changes (changes.py).
+It is made in a copy of the tree, build/mutation/tree. What does not compile does not count; what compiles to the same
+code changes nothing and counts apart. The others must be noticed: by a test on the host that is built from that file,
+by a policy's model in the simulator, or by a test that boots the kernel and ran that line in the last coverage. The
+first that fails ends it, so those come first that noticed most changes so far for the time they take. --seconds bounds
+how long these may take, by what they took before; "survived" means: survived these. Few seconds and then --survivors
+with more is quicker than many at once. It is explained if docs/reference/mutations.md has a row for it, and open
+otherwise. A row for each change is in build/mutation/SEED.ndjson. --survivors tries those that survived again, with
+today's tests.
 """
 
 from __future__ import annotations

@@ -70,3 +70,17 @@ KTEST(loadctl, who_alone_wants_to_run_is_not)
 	EXPECT_EQ(nr_suspended, 0);
 	core_stop();
 }
+
+KTEST(loadctl, who_ends_is_not_out_any_more)
+{
+	u32 out;
+
+	start();
+	short_second();
+	out = data(core_mm(1))->out;
+	loadctl.mm_exit(core_mm(!out));
+	EXPECT_EQ(nr_out, 1);
+	loadctl.mm_exit(core_mm(out));
+	EXPECT_EQ(nr_out, 0);
+	core_stop();
+}
