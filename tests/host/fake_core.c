@@ -129,15 +129,13 @@ u64 mm_vtime(struct mm_struct *mm)
 	return mm->vtime_ns;
 }
 
-/* The processes of the tests never wait for anything but pages. */
 bool mm_sleeps(struct mm_struct *mm)
 {
-	(void)mm;
-	return false;
+	return mm->sleeps;
 }
 
-/* Nothing is read ahead here. */
-void vm_prepage(struct mm_struct *mm)
+/* Nothing is read ahead here; weak, for tests that count it. */
+__attribute__((weak)) void vm_prepage(struct mm_struct *mm)
 {
 	(void)mm;
 }

@@ -3,13 +3,15 @@
     make coverage                                     # first: which test reaches which line
     build/venv/bin/python tests/mutation/mutate.py    # 500 changes; goes on after Ctrl-C
 
-A change is drawn by a seed from all of kernel/mm/**/*.c: a line that has code, then one of its changes (changes.py). It
-is made in a copy of the tree, build/mutation/tree. What does not compile does not count; what compiles to the same code
-changes nothing and counts apart. The others must be noticed: by a test on the host that is built from that file, by a
-policy's model in the simulator, or by a test that boots the kernel and ran that line in the last coverage, first the
-quick ones and those that noticed others. --seconds bounds how long these may take, by what they took before; "survived"
-means: survived these. It is explained if docs/reference/mutations.md has a row for it, and open otherwise. A row for
-each change is in build/mutation/SEED.ndjson. --survivors tries those that survived again, with today's tests.
+A change is drawn by a seed from all of kernel/mm/**/*.c: a line that has code, then one of its changes (changes.py).
+It is made in a copy of the tree, build/mutation/tree. What does not compile does not count; what compiles to the same
+code changes nothing and counts apart. The others must be noticed: by a test on the host that is built from that file,
+by a policy's model in the simulator, or by a test that boots the kernel and ran that line in the last coverage. The
+first that fails ends it, so those come first that noticed most changes so far for the time they take. --seconds bounds
+how long these may take, by what they took before; "survived" means: survived these. Few seconds and then --survivors
+with more is quicker than many at once. It is explained if docs/reference/mutations.md has a row for it, and open
+otherwise. A row for each change is in build/mutation/SEED.ndjson. --survivors tries those that survived again, with
+today's tests.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -55,7 +58,7 @@ RULES = [  # kernels of their own, with policies and guards that break rules, so
 MODELS, SOME = "tests/kernel/test_models.py", 6
 PAGE = ROOT / "docs/reference/mutations.md"
 ROW = re.compile(r"^\| `(kernel/[\w./]+)` \| `(.+?)` \| (.+?) \| ", re.M)
-LIMIT = 60  # s of host time for one test; one that takes longer has noticed
+LIMIT = 180  # s of host time for one test; one that takes longer has noticed. Much more than any takes on a busy host
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(TREE / "tools"), "INSTALL": "no"}
 ENVIRONMENT.pop(covered.FOLDER, None)
 
@@ -72,9 +75,9 @@ class Change:
     by: str = ""
 
 
-def drawn(seed: int, code: lines.Ranges) -> Iterator[Change]:
-    """Changes without end, each once; the same for the same seed and sources."""
-    draw, seen = random.Random(seed), set()
+def drawn(seed: int, code: lines.Ranges, had: list[Change]) -> Iterator[Change]:
+    """Changes without end, each once and none that was had; the same for the same seed and sources."""
+    draw, seen = random.Random(seed), {(row.file, row.line, row.text) for row in had}
     places = sorted(place for place in code if place[0].startswith("kernel/mm/") and place[0].endswith(".c"))
     while True:
         file, number = draw.choice(places)
@@ -104,20 +107,18 @@ def seconds_of_tests() -> dict[str, float]:
 class Reach:
     """Which test ran which line, and which tests notice much."""
 
-    def __init__(self, code: lines.Ranges) -> None:
-        """Read the last coverage."""
+    def __init__(self, code: lines.Ranges, rows: list[Change]) -> None:
+        """Read the last coverage, and from the rows so far what has noticed them."""
         self.seconds = seconds_of_tests()
         mm = {line: places for line, places in code.items() if line[0].startswith("kernel/mm/")}
         self.lines = {(run / covered.NAME).read_text(): lines.run(mm, executed(run)) for run in RUNS.iterdir()}
-        self.noticed: Counter[str] = Counter()
+        self.noticed = Counter(row.by for row in rows if row.result == "noticed")
         collect = [sys.executable, "-m", "pytest", "--collect-only", "-n0", "-m", "", MODELS]
         said = subprocess.run(collect, cwd=TREE, env=ENVIRONMENT, capture_output=True, text=True).stdout
         self.models = [line for line in said.splitlines() if "::" in line]
 
-    def of_kind(self, file: str) -> list[str]:
-        """Of a policy: some tests of each kind that run it in the simulator, beside a model. Of the seam: its rules."""
-        if "/seam/" in file:
-            return RULES
+    def of_policy(self, file: str) -> list[str]:
+        """Some tests of each kind that run a policy in the simulator, beside a model."""
         if "/policy/" not in file:
             return []
         name = re.compile(rf"[\[-]{re.escape(Path(file).stem)}[\]-]")
@@ -132,11 +133,11 @@ class Reach:
         found = [test for test, ran in self.lines.items() if there in ran and test in self.seconds]
         for test in sorted(found, key=lambda test: self.seconds[test] / (1 + self.noticed[test])):
             module = test.partition("::")[0]
-            ranked.append((of_module[module], self.seconds[test], test))
+            ranked.append((of_module[module], self.seconds[test] / (1 + self.noticed[test]), test))
             of_module[module] += 1
         chosen, left = [], seconds
-        for _, took, test in sorted(ranked):
-            left -= took
+        for *_, test in sorted(ranked):
+            left -= self.seconds[test]
             if left < 0 and chosen:
                 break
             chosen.append(test)
@@ -208,7 +209,7 @@ def outcome(change: Change, reach: Reach, seconds: float) -> tuple[str, str]:
         return "noticed", by
     if not make("all"):
         return "no build", ""
-    tests = reach.of_kind(change.file) + reach.tests(change, seconds)
+    tests = reach.of_policy(change.file) + reach.tests(change, seconds) + (RULES if "/seam/" in change.file else [])
     by = noticed_in_guest(tests)
     reach.noticed[by] += bool(by)
     return ("noticed", by) if by else ("survived", f"{len(tests)} tests")
@@ -269,11 +270,13 @@ def told(rows: list[Change], last: Change | None = None) -> None:
     )
 
 
-def judge(log: Path, total: int, drawing: Iterator[Change], reach: Reach, seconds: float) -> None:
+def read(log: Path) -> list[Change]:
+    """What came of the changes so far."""
+    return [Change(**json.loads(line)) for line in log.read_text().splitlines()] if log.exists() else []
+
+
+def judge(log: Path, rows: list[Change], total: int, drawing: Iterator[Change], reach: Reach, seconds: float) -> None:
     """Go on until `total` changes are judged."""
-    rows = [Change(**json.loads(line)) for line in log.read_text().splitlines()] if log.exists() else []
-    for _ in rows:
-        next(drawing)
     with log.open("a") as file:
         while sum(row.result in ("noticed", "survived") for row in rows) < total:
             rows.append(tried(next(drawing), reach, seconds))
@@ -282,9 +285,8 @@ def judge(log: Path, total: int, drawing: Iterator[Change], reach: Reach, second
             told(rows, rows[-1])
 
 
-def again(log: Path, reach: Reach, seconds: float) -> None:
+def again(log: Path, rows: list[Change], reach: Reach, seconds: float) -> None:
     """Those that survived once more; the log says what came of them."""
-    rows = [Change(**json.loads(line)) for line in log.read_text().splitlines()]
     for at, row in enumerate(rows):
         if row.result == "survived":
             rows[at] = tried(row, reach, seconds)
@@ -302,16 +304,19 @@ def main() -> None:
     parser.add_argument("--fresh", action="store_true", help="from today's kernel, forgetting all results")
     args = parser.parse_args()
     copy_tree(args.fresh)
-    code = lines.ranges(TREE, TREE / qemu.KERNEL)
-    reach, log = Reach(code), PLACE / f"{args.seed}.ndjson"
+    make("all")  # Ctrl-C may have left a changed kernel, which has other lines
+    code, log = lines.ranges(TREE, TREE / qemu.KERNEL), PLACE / f"{args.seed}.ndjson"
+    rows = read(log)
+    reach = Reach(code, rows)
     print(f"seed {args.seed}; results are in {log.relative_to(ROOT)}")
     if args.survivors:
-        again(log, reach, args.seconds)
+        again(log, rows, reach, args.seconds)
     else:
-        judge(log, args.changes, drawn(args.seed, code), reach, args.seconds)
+        judge(log, rows, args.changes, drawn(args.seed, code, rows), reach, args.seconds)
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the copy becomes what it was
     try:
         main()
     except KeyboardInterrupt:

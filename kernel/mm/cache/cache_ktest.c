@@ -1,4 +1,5 @@
-/* Files with a store, on a disk of a few pages in memory that can be told to fail. */
+/* Files with a store, on a disk of a few pages in memory that can be told to fail, or to take its time. */
+#include "arch/time.h"
 #include "arch/uaccess.h"
 #include "drivers/disk.h"
 #include "internal.h"
@@ -6,31 +7,36 @@
 #include "lib/ktap.h"
 #include "lib/string.h"
 #include "mm/mm.h"
+#include "mm/policy_core.h"
 #include "mm/rmap.h"
 #include "proc/task.h"
+#include "sched/wait.h"
 
 #define NAME "/ktest-file"
 #define ORDER 6u /* of the disk's memory: 256 KiB */
 #define NR_SECTORS (PAGE_SIZE / SECTOR_SIZE << ORDER)
 #define BLOCK 1024u
-#define SHIFT 64u  /* sectors: where the file's first block lies */
-#define HOLE 5u    /* this block, and each eighth after it, is none until it is made */
+#define SHIFT 64u /* sectors: where the file's first block lies */
+#define HOLE 5u /* this block, and each eighth after it, is none until it is made */
 
 static char *memory;
 static bool fails; /* writes */
+static bool fails_to_read;
+static bool slow; /* a request ends a millisecond after it began */
+static struct timer ending;
 static char *user;
 static struct file *f;
 static bool made[64]; /* holes that have been filled */
 
-static bool serve(struct disk *disk, struct request *rq, int *error)
+static int move(const struct request *rq)
 {
 	char *at = memory + rq->sector * SECTOR_SIZE;
 	struct bio *bio;
 
-	(void)disk;
-	*error = rq->write && fails ? -EIO : 0;
+	if (rq->write ? fails : fails_to_read)
+		return -EIO;
 	list_for_each_entry(bio, &rq->bios, node)
-		for (u32 i = 0; i < bio->nr && !*error; i++) {
+		for (u32 i = 0; i < bio->nr; i++) {
 			const struct bio_piece *p = &bio->piece[i];
 
 			if (rq->write)
@@ -39,7 +45,17 @@ static bool serve(struct disk *disk, struct request *rq, int *error)
 				page_write(p->page, p->offset, at, p->bytes);
 			at += p->bytes;
 		}
-	return true;
+	return 0;
+}
+
+static bool serve(struct disk *disk, struct request *rq, int *error)
+{
+	(void)disk;
+	if (slow)
+		timer_start(&ending, clock_ns() + 1000000);
+	else
+		*error = move(rq);
+	return !slow;
 }
 
 static const struct disk_ops disk_ops = { .start = serve };
@@ -47,6 +63,12 @@ static struct disk disk = {
 	.whole = { .name = "ktest", .nr_sectors = NR_SECTORS, .synchronous = true },
 	.ops = &disk_ops
 };
+
+static void end_request(struct timer *t)
+{
+	(void)t;
+	block_end(&disk, move(disk.active));
+}
 
 /* Neighbours in the file are none on the disk: each pair of blocks lies the other way round. */
 static int map(struct inode *inode, u32 block, u32 max, bool create, struct extent *e)
@@ -79,7 +101,8 @@ static bool begin(void)
 	if (!user || !memory || vfs_open(NAME, O_RDWR | O_CREAT, 0600, &f))
 		return false;
 	memset(made, 0, sizeof(made));
-	fails = false;
+	fails = fails_to_read = slow = false;
+	timer_setup(&ending, end_request, false);
 	for (u32 block = 0; block < 64; block++)
 		memset(on_disk(block), 'A' + block % 26, BLOCK);
 	disk_init(&disk);
@@ -178,6 +201,7 @@ KTEST(cache, no_space_is_said_by_write)
 	if (!begin())
 		return;
 	EXPECT_EQ(vfs_write_at(f, user, 1, &pos), -ENOSPC);
+	EXPECT(!is_dirty(pos / PAGE_SIZE) && !f->inode->cache.reach);
 	EXPECT_EQ(byte_at(pos), 0);
 	finish();
 }
@@ -263,5 +287,177 @@ KTEST(cache, only_sectors_of_dirty_blocks_are_written)
 	EXPECT_STREQ(memory + 33 * BLOCK, "block 33");
 	EXPECT(memory[32 * BLOCK] == '!' && memory[34 * BLOCK] == '?');
 	disk.whole.inode = NULL;
+	finish();
+}
+
+KTEST(cache, a_short_read_in_the_middle_reads_one_page)
+{
+	if (!begin())
+		return;
+	EXPECT_EQ(byte_at(8 * PAGE_SIZE), 'A' + 32 % 26);
+	EXPECT_EQ(f->inode->cache.nr_pages, 1);
+	finish();
+}
+
+/* Of dirty pages the writes begin. */
+KTEST(cache, whole_pages_that_are_not_needed_go)
+{
+	enum { DONTNEED = 4 }; /* POSIX_FADV_DONTNEED */
+
+	if (!begin())
+		return;
+	for (u32 i = 0; i < 16; i++)
+		EXPECT_EQ(byte_at(i * PAGE_SIZE), 'A' + i * 4 % 26);
+	put(6 * PAGE_SIZE, "new");
+	EXPECT_EQ(cache_advise(f, 4 * PAGE_SIZE + 1, 4 * PAGE_SIZE - 1, DONTNEED), 0);
+	EXPECT_EQ(f->inode->cache.nr_pages, 16 - 3);
+	EXPECT(cache_find(f->inode, 4) && !cache_find(f->inode, 5));
+	EXPECT(!cache_find(f->inode, 7) && cache_find(f->inode, 8));
+	EXPECT(!memcmp(on_disk(24), "new", 3));
+	finish();
+}
+
+KTEST(cache, a_file_without_a_store_is_not_shrunk)
+{
+	if (!begin())
+		return;
+	f->inode->cache.ops = NULL;
+	put(0, "kept");
+	EXPECT_EQ(cache_shrink(f->inode), 0);
+	EXPECT_EQ(f->inode->cache.nr_pages, 1);
+	finish();
+}
+
+KTEST(cache, who_maps_a_page_owns_it)
+{
+	struct page *page;
+	char *mapped, c;
+
+	if (!begin())
+		return;
+	EXPECT_EQ(byte_at(0), 'A');
+	page = cache_find(f->inode, 0);
+	EXPECT(!page_mm(page));
+	mapped = map_file(1);
+	EXPECT_EQ(copy_from_user(&c, mapped, 1), 0);
+	EXPECT_EQ(page_mm(page), current->mm);
+	EXPECT(!page_is_executable(page)); /* until somebody may run it */
+	EXPECT_EQ(do_mprotect(current->mm, (u32)mapped, PAGE_SIZE, PROT_READ | PROT_EXEC), 0);
+	EXPECT(page_is_executable(page));
+	EXPECT_EQ(do_munmap(current->mm, (u32)mapped, PAGE_SIZE), 0);
+	EXPECT(!page_mm(page));
+	finish();
+}
+
+static void begin_to_write(const char *text)
+{
+	put(0, text);
+	slow = true;
+	EXPECT_EQ(cache_write_range(f->inode, 0, 0, 1, false), 1);
+	EXPECT_EQ(f->inode->cache.nr_writeback, 1);
+}
+
+KTEST(cache, sync_waits_for_what_is_being_written_and_keeps_no_page)
+{
+	struct page *page;
+	u32 count;
+
+	if (!begin())
+		return;
+	begin_to_write("sync");
+	page = cache_find(f->inode, 0);
+	count = page->count;
+	EXPECT_EQ(cache_sync(f->inode), 0);
+	EXPECT(!memcmp(on_disk(0), "sync", 4));
+	EXPECT_EQ(page->count, count);
+	finish();
+}
+
+KTEST(cache, what_is_being_written_is_cut_off_afterwards)
+{
+	if (!begin())
+		return;
+	begin_to_write("cut");
+	EXPECT_EQ(vfs_truncate(f->inode, 0), 0);
+	EXPECT_EQ(f->inode->cache.nr_writeback, 0);
+	EXPECT(!memcmp(on_disk(0), "cut", 3));
+	finish();
+}
+
+static void writer(void *inode)
+{
+	cache_write_range(inode, 0, ~0u, ~0u, true);
+	do_exit(0);
+}
+
+/* It waits for the page that cache_drop has locked, and finds none afterwards. */
+KTEST(cache, pages_go_for_good_when_no_writer_looks_for_them)
+{
+	if (!begin())
+		return;
+	begin_to_write("one");
+	put(0, "two");
+	kthread_create("writer", 0, writer, f->inode);
+	cache_drop(f->inode);
+	EXPECT_EQ(f->inode->cache.nr_pages, 0);
+	EXPECT_EQ(f->inode->cache.nr_writers, 0);
+	finish();
+}
+
+KTEST(cache, a_page_that_cannot_be_read_is_let_go)
+{
+	u64 pos = 3 * PAGE_SIZE;
+	struct page *page;
+
+	if (!begin())
+		return;
+	slow = fails_to_read = true;
+	cache_prefetch(f->inode, 3, 1);
+	page = cache_find(f->inode, 3);
+	page_get(page);
+	EXPECT(page_test(page, PG_owned)); /* nobody's yet, but the policy may take it */
+	EXPECT_EQ(vfs_read_at(f, user, 1, &pos), -EIO);
+	EXPECT(!page->inode && !page_test(page, PG_locked));
+	EXPECT_EQ(page->count, 1);
+	page_put(page);
+	fails_to_read = false;
+	EXPECT_EQ(byte_at(pos), 'A' + 12);
+	finish();
+}
+
+static int map_nothing(struct inode *inode, u32 block, u32 max, bool create, struct extent *e)
+{
+	(void)inode, (void)block, (void)create;
+	*e = (struct extent){ .blocks = max };
+	return 0;
+}
+
+/* As reclaim does it. */
+static void evict(u32 index)
+{
+	struct page *page;
+
+	EXPECT_EQ(cache_get_page(f->inode, index, &page), 0);
+	page_put(page);
+	policy_call_remove(page, VM_OUT_FREED);
+	cache_evict(page);
+}
+
+/* There may be twice as many as frames. */
+KTEST(cache, shadows_go_with_their_file_and_make_room_for_others)
+{
+	static const struct cache_ops holes = { .map = map_nothing };
+
+	if (!begin())
+		return;
+	f->inode->cache.ops = &holes;
+	for (u32 nr = 0; nr <= 2 * nr_managed_pages(); nr += 16) {
+		for (u32 i = 0; i < 16; i++)
+			evict(i);
+		EXPECT(is_shadow(radix_find(&f->inode->cache.pages, 15)));
+		f->inode->size = 0;
+		cache_truncate(f->inode, 0);
+		f->inode->size = 16 * PAGE_SIZE;
+	}
 	finish();
 }

@@ -6,6 +6,7 @@
 #include "lib/param.h"
 #include "lib/string.h"
 #include "mm/pagelist.h"
+#include "mm/policy_core.h"
 #include "mm/slab.h"
 #include "mm/zone.h"
 
@@ -128,6 +129,31 @@ KTEST(buddy_kernel, every_order_is_aligned)
 	EXPECT(order > 0);
 	after = count_free();
 	EXPECT(!memcmp(&before, &after, sizeof(before)));
+}
+
+/* Of Normal, for who may use HighMem: each frame of that. */
+KTEST(buddy_kernel, reserve_is_counted_to_the_frame)
+{
+	const struct zone *z = &zones[ZONE_NORMAL];
+
+	EXPECT(!param_set("vm.lowmem_reserve_ratio", "0 1 0", NULL, 0));
+	EXPECT_EQ(z->keep[zone_keep(WMARK_MIN, ZONE_NORMAL)], z->watermark[WMARK_MIN]);
+	EXPECT_EQ(z->keep[zone_keep(WMARK_LOW, ZONE_HIGHMEM)],
+		  z->watermark[WMARK_LOW] + zones[ZONE_HIGHMEM].managed);
+	EXPECT(!param_set("vm.lowmem_reserve_ratio", "0 0 0", NULL, 0));
+	EXPECT_EQ(z->keep[zone_keep(WMARK_LOW, ZONE_HIGHMEM)], z->watermark[WMARK_LOW]);
+}
+
+/* A policy has what it owns, and what could be free for it. */
+KTEST(buddy_kernel, frames_of_the_policy_are_counted_to_the_frame)
+{
+	u32 nr = 0;
+
+	for (u32 pfn = 0; pfn < max_pfn; pfn++)
+		nr += page_test(pfn_page(pfn), PG_owned) || page_test(pfn_page(pfn), PG_isolated);
+	for (u32 z = 0; z < MAX_ZONES; z++)
+		nr += zones[z].nr_free - MIN(zones[z].nr_free, zones[z].watermark[WMARK_LOW]);
+	EXPECT_EQ(vm_frames(), nr);
 }
 
 KTEST(slab_kernel, kmalloc_of_every_size)

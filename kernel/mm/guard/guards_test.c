@@ -225,6 +225,25 @@ KTEST(guards, keep_the_rules_at_the_ends_of_their_parameters)
 	}
 }
 
+/* As many as there may be, and places of some that have been switched off. */
+KTEST(guards, hooks_are_called_in_every_place_that_has_one)
+{
+	begin(0);
+	vm_nr_guards = MAX_GUARDS;
+	for (u32 i = 0; i < MAX_GUARDS; i++)
+		vm_guards[i] = guard_at(0);
+	show();
+	EXPECT_EQ(vm_guard_asked, MAX_GUARDS - 1);
+	vm_guards[MAX_GUARDS - 1] = NULL;
+	show();
+	EXPECT_EQ(vm_guard_asked, MAX_GUARDS - 2);
+	vm_nr_guards = 1; /* what a place held before is not asked */
+	vm_guards[0] = NULL;
+	show();
+	EXPECT_EQ(vm_guard_asked, MAX_GUARDS - 2);
+	end();
+}
+
 KTEST(guards, say_what_they_are_each_in_words_of_its_own)
 {
 	for (u32 i = 0; guard_at(i); i++) {

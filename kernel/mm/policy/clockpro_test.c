@@ -1,4 +1,4 @@
-/* CLOCK-Pro: what a program says it does not need is where the cold hand looks next. */
+/* CLOCK-Pro: where the cold hand looks next, and how many cold pages are wanted. */
 #include "clockpro.c"
 
 #include "../../lib/seq_file.c"
@@ -18,5 +18,56 @@ KTEST(clockpro, takes_first_what_is_not_needed)
 	EXPECT_EQ(core_reclaim(ZONES_ALL), &mem_map[5]);
 	core_drop_isolated(&mem_map[4]);
 	core_drop_isolated(&mem_map[5]);
+	core_stop();
+}
+
+/* The others are hot, and stay so. */
+KTEST(clockpro, skips_cold_pages_that_the_scan_may_not_have)
+{
+	struct vm_scan scan;
+	struct page *page;
+
+	core_start(&clockpro, 8);
+	core_mm_new();
+	for (u32 i = 0; i < 6; i++)
+		core_insert(&mem_map[i], core_mm(0), VM_IN_FAULT, (struct page_id){ 0 });
+	page_set(&mem_map[0], PG_locked);
+	page_set(&mem_map[1], PG_locked);
+	scan = policy_scan(ZONES_ALL, DEF_PRIORITY);
+	page = core_select(&scan);
+	EXPECT_EQ(page, &mem_map[2]);
+	if (page)
+		core_drop_isolated(page);
+	core_stop();
+}
+
+KTEST(clockpro, more_cold_pages_are_never_wanted_than_there_are_frames_but_one)
+{
+	core_start(&clockpro, 4);
+	for (int i = 0; i < 10; i++)
+		used_in_test();
+	EXPECT_EQ(cold_wanted(), 3);
+	core_frames = 8; /* nothing was saved up for more memory */
+	EXPECT_EQ(cold_wanted(), 3);
+	core_stop();
+}
+
+/* It leaves during its test and comes back: that was a small distance. */
+KTEST(clockpro, page_that_has_a_ghost_comes_back_hot)
+{
+	struct page_id slot = { 1, 7 };
+	struct page *page;
+
+	core_start(&clockpro, 8);
+	core_mm_new();
+	for (u32 i = 0; i < 6; i++)
+		core_insert(&mem_map[i], core_mm(0), VM_IN_FAULT, (struct page_id){ 0 });
+	page = core_reclaim(ZONES_ALL);
+	core_evicted(page, slot);
+	EXPECT_EQ(nr_ghost_hits, 0);
+	core_insert(page, core_mm(0), VM_IN_FAULT, slot);
+	EXPECT(clockpro_data(page)->hot);
+	EXPECT_EQ(nr_ghost_hits, 1);
+	EXPECT_EQ(ghosts.nr, 0);
 	core_stop();
 }

@@ -61,3 +61,17 @@ KTEST(pff, early_fault_and_claim_make_nobody_shrink)
 	EXPECT_EQ(pff_surplus(mm), 0);
 	core_stop();
 }
+
+KTEST(pff, counts_from_zero_when_it_is_switched_on_again)
+{
+	struct mm_struct *mm = begin(4);
+
+	late_fault(&mem_map[4], mm);
+	for (int i = 0; i < 5; i++)
+		core_drop_isolated(core_reclaim(ZONES_ALL));
+	EXPECT(nr_late && nr_clock);
+	core_stop();
+	begin(0);
+	EXPECT(!nr_late && !nr_left && !nr_clock);
+	core_stop();
+}

@@ -152,6 +152,17 @@ KTEST(rules, nothing_at_priority_0_is_blamed_if_a_page_is_eligible)
 	core_stop();
 }
 
+/* It gives one when it is asked once more: that page is the policy's as before. */
+KTEST(rules, page_that_was_only_asked_for_is_put_back)
+{
+	start();
+	given = &mem_map[1];
+	EXPECT(policy_blame(ZONES_ALL, 0));
+	EXPECT(page_test(given, PG_owned) && !page_test(given, PG_isolated));
+	EXPECT_EQ(vm_nr_isolated, 0);
+	core_stop();
+}
+
 KTEST(rules, hook_may_take_200_ms)
 {
 	start();

@@ -3,6 +3,7 @@
 #include "internal.h"
 #include "lib/ktap.h"
 #include "mm/fault.h"
+#include "mm/policy_core.h"
 #include "proc/task.h"
 
 #define NR_PAGES 8
@@ -81,6 +82,24 @@ KTEST(anon, writing_takes_one_frame)
 	end(mm);
 }
 
+KTEST(anon, memory_next_to_other_memory_of_its_kind_is_one_region)
+{
+	struct mm_struct *mm = begin();
+	u32 behind = page_of_range(NR_PAGES);
+
+	if (!mm)
+		return;
+	EXPECT_EQ(do_mmap(mm, behind, PAGE_SIZE, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, NULL, 0),
+		  (long)behind);
+	EXPECT_EQ(vma_find(mm, range)->end, behind + PAGE_SIZE);
+	EXPECT_EQ(do_mmap(mm, behind, PAGE_SIZE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+			  NULL, 0),
+		  (long)behind);
+	EXPECT_EQ(vma_find(mm, range)->end, behind);
+	end(mm);
+}
+
 KTEST(anon, fork_shares_until_a_write)
 {
 	static struct task_struct task;
@@ -123,4 +142,62 @@ KTEST(anon, last_owner_keeps_the_frame)
 		EXPECT(pte_pfn(entry(parent, 1)) == pfn && pte_write(entry(parent, 1)));
 	}
 	end(parent);
+}
+
+KTEST(anon, frame_is_the_childs_when_the_parent_has_ended)
+{
+	static struct task_struct task;
+	struct mm_struct *parent = begin(), *child;
+	struct page *page;
+
+	if (!parent)
+		return;
+	touch(parent, 1, FAULT_WRITE);
+	page = pfn_page(pte_pfn(entry(parent, 1)));
+	child = mm_fork(&task);
+	EXPECT(child);
+	EXPECT_EQ(page_mm(page), parent);
+	end(parent);
+	if (child) {
+		EXPECT_EQ(page_mm(page), child);
+		mm_destroy(child);
+	}
+}
+
+KTEST(anon, page_that_nothing_locks_any_more_is_the_policys_again)
+{
+	struct mm_struct *mm = begin();
+	struct page *page;
+
+	if (!mm)
+		return;
+	touch(mm, 3, FAULT_WRITE);
+	page = pfn_page(pte_pfn(entry(mm, 3)));
+	EXPECT_EQ(do_mlock(mm, page_of_range(3), PAGE_SIZE, true), 0);
+	EXPECT(page_test(page, PG_mlocked) && !page_test(page, PG_owned));
+	EXPECT_EQ(do_mlock(mm, page_of_range(3), PAGE_SIZE, false), 0);
+	EXPECT(!page_test(page, PG_mlocked) && page_test(page, PG_owned));
+	end(mm);
+}
+
+/* With a copy in a slot, as PG_swapcache says, a page is dirty if an entry says so. */
+KTEST(anon, page_with_a_copy_is_dirty_when_it_has_been_written)
+{
+	struct mm_struct *mm = begin();
+	struct page *page;
+	pte_t *pte;
+
+	if (!mm)
+		return;
+	touch(mm, 0, FAULT_WRITE);
+	pte = pte_lookup(mm->pgd, page_of_range(0));
+	page = pfn_page(pte_pfn(*pte));
+	EXPECT(page_dirty(page));
+	page_set(page, PG_swapcache);
+	*pte = pte_mkclean(*pte);
+	EXPECT(!page_dirty(page));
+	*pte = pte_mkdirty(*pte);
+	EXPECT(page_dirty(page));
+	page_clear(page, PG_swapcache);
+	end(mm);
 }

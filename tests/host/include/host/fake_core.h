@@ -18,6 +18,7 @@ struct mm_struct {
 	u64 guard[GUARD_MM_SIZE / 8]; /* of the guard that is tested */
 	struct list_head all;
 	u64 vtime_ns;
+	bool sleeps; /* of its own will */
 };
 
 extern u64 core_now_ns;     /* vm_now() */

@@ -1,0 +1,27 @@
+/* NRU: a tick looks at all pages, a piece at a time. */
+#include "nru.c"
+
+#include "../../lib/rbtree.c"
+#include "../../lib/seq_file.c"
+#include "host/fake_core.h"
+
+#define NR (PIECE + 10)
+
+KTEST(nru, tick_is_called_again_until_all_uses_are_forgotten)
+{
+	u32 calls = 1;
+
+	core_start(&nru, NR);
+	core_mm_new();
+	for (u32 i = 0; i < NR; i++) {
+		page_set(&mem_map[i], PG_young);
+		core_insert(&mem_map[i], core_mm(0), VM_IN_FAULT, (struct page_id){ 0 });
+	}
+	EXPECT_EQ(length[USED], NR);
+	while (nru_tick() && calls < 100)
+		calls++;
+	EXPECT_EQ(length[0], NR);
+	EXPECT_EQ(calls, NR_CLASSES + 1); /* one class has more than a piece */
+	EXPECT_EQ(nr_ticks, 1);
+	core_stop();
+}
