@@ -38,7 +38,16 @@ def build(root: Path, tree: Path) -> list[str]:
         copy(root / name, tree / name)
     tests = sorted(str(path.relative_to(root).with_suffix("")) for path in root.glob("kernel/**/*_test.c"))
     programs = [f"build/host/{test}" for test in tests]
-    command = ["make", "-s", "-f", "tools/build.mk", f"HOST_CC={compiler()} --coverage", "HOST_O=-O0", *programs, "build/host/ext2"]
+    command = [
+        "make",
+        "-s",
+        "-f",
+        "tools/build.mk",
+        f"HOST_CC={compiler()} --coverage",
+        "HOST_O=-O0",
+        *programs,
+        "build/host/ext2",
+    ]
     subprocess.run(command, cwd=tree, check=True)
     return programs
 
