@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import ext2
+import pytest
 from guest import Guest, boot
 from tidemark import qemu
 
@@ -23,14 +24,19 @@ TEXTS = (
 )
 
 
-def test_rare_calls_answer_as_linux_does(tmp_path: Path) -> None:
+@pytest.mark.parametrize("choices", [{}, {"mem": "96M", "cmdline": "lowmem=64M"}], ids=["low", "high"])
+def test_rare_calls_answer_as_linux_does(tmp_path: Path, choices: dict[str, str]) -> None:
+    """Files in memory, too, that the kernel has no addresses for."""
     content = tmp_path / "content"
     content.mkdir()
     (content / "rare").write_bytes(RARE.read_bytes())
     (content / "rare").chmod(0o755)
     image = ext2.make(tmp_path / "image", "1M", content=content)
     run = boot(
-        "mkdir /mnt; mount -t ext2 /dev/sda /mnt; /mnt/rare; cat /proc/vm/check", disk=image, disk_kind="sim:ram"
+        "mkdir /mnt; mount -t ext2 /dev/sda /mnt; /mnt/rare; cat /proc/vm/check",
+        disk=image,
+        disk_kind="sim:ram",
+        **choices,
     )
     run.check_exit().check_lines([r"^R rare checks=\d+ failures=0$", "^ok$"])
 
@@ -42,6 +48,10 @@ def test_proc_can_be_read() -> None:
         ["meminfo", "oom_score|statm", "profile_hz=0", r"^\d+\.\d\d \d+\.\d\d$", r"^(\d\.\d\d ){3}\d+/\d+ \d+$"]
     )
     run.check_lines([r"^init$", r"^\d+ \d+ \d+ \d+ 0 \d+ 0$", r" r-xp .*/init$", r"^\d+ \(cat\) R 5 ", r"^100$"])
+
+
+def test_file_in_memory_is_appended_to() -> None:
+    boot("echo one >/f; echo two >>/f; cat /f").check_exit().check_lines(["^one$", "^two$"])
 
 
 def test_files_in_high_memory() -> None:
