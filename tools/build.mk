@@ -130,7 +130,8 @@ build/plugin/tidemark.so: $(wildcard tools/plugin/*.[ch])
 
 HOST_TESTS := $(patsubst %.c,build/host/%,$(sort $(shell find kernel -name '*_test.c')))
 HOST_CC := $(if $(shell command -v i686-linux-gnu-gcc),i686-linux-gnu-gcc,gcc -m32)
-HOST_FLAGS := -std=gnu11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -Wall -Wextra \
+HOST_O := -O1
+HOST_FLAGS := -std=gnu11 -g $(HOST_O) -fsanitize=address,undefined -fno-sanitize-recover=all -Wall -Wextra \
 	$(STRICT) -DHOST_TEST -Itests/host/portable -Itests/host/include -Ikernel/include
 # Debian's cross compiler has its own C library, which the program must be told to use.
 HOST_LIBC := /usr/i686-linux-gnu/lib

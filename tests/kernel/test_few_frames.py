@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import ext2
 import pytest
 from guest import boot
 from soak import soak_but
@@ -42,3 +45,17 @@ def test_others_do_not_wait_for_a_process_that_ends_in_its_turn(policy: str) -> 
 def test_lone_process_is_not_helped() -> None:
     """It is never starved, so the faults of a string are the textbook's."""
     assert lines(boot(BELADY, vm="fifo", frames=3).check_exit(), "^faults: 9$")
+
+
+def test_none_is_left_beside_the_pages_of_a_disk(tmp_path: Path) -> None:
+    """Without swap nothing of a program can leave: it is killed, and the files' frames are not counted as its own."""
+    disk = ext2.make(tmp_path / "image", "1M")
+    line = "mkdir /mnt; mount -t ext2 /dev/sda /mnt; hog 1024 1; echo status $?; cat /proc/vm/check"
+    result = boot(line, mem="16M", frames=60, swap="none", disk=disk, disk_kind="sim:ram").check_exit()
+    result.check_lines(["^Out of memory: .*(hog)", "^status 137$", "^ok$"])
+
+
+@pytest.mark.parametrize("guard", ["prefetch", "serialize"])
+def test_guards_know_how_many_are_free(guard: str) -> None:
+    result = boot("thrash 2 400 2", cmdline=f"guard={guard} prefetch.delay_ms=0", mem="16M", frames=100).check_exit()
+    result.check_lines([r"^R thrash .*lost=0 corrupt=0"])

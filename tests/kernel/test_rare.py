@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import ext2
+import pytest
 from guest import Guest, Result, boot
 from tidemark import qemu
 
@@ -33,8 +34,10 @@ def run_program(tmp_path: Path, name: str, **choices: str) -> Result:
     return boot(command, disk=image, disk_kind="sim:ram", **choices)
 
 
-def test_rare_calls_answer_as_linux_does(tmp_path: Path) -> None:
-    run = run_program(tmp_path, "rare").check_exit()
+@pytest.mark.parametrize("choices", [{}, {"mem": "96M", "cmdline": "lowmem=64M"}], ids=["low", "high"])
+def test_rare_calls_answer_as_linux_does(tmp_path: Path, choices: dict[str, str]) -> None:
+    """Files in memory, too, that the kernel has no addresses for."""
+    run = run_program(tmp_path, "rare", **choices).check_exit()
     run.check_lines([r"^R rare checks=\d+ failures=0$", "^ok$"])
 
 
@@ -51,6 +54,10 @@ def test_proc_can_be_read() -> None:
         ["meminfo", "oom_score|statm", "profile_hz=0", r"^\d+\.\d\d \d+\.\d\d$", r"^(\d\.\d\d ){3}\d+/\d+ \d+$"]
     )
     run.check_lines([r"^init$", r"^\d+ \d+ \d+ \d+ 0 \d+ 0$", r" r-xp .*/init$", r"^\d+ \(cat\) R 5 ", r"^100$"])
+
+
+def test_file_in_memory_is_appended_to() -> None:
+    boot("echo one >/f; echo two >>/f; cat /f").check_exit().check_lines(["^one$", "^two$"])
 
 
 def test_files_in_high_memory() -> None:

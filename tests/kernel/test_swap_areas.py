@@ -221,6 +221,16 @@ def test_off_with_a_disk_that_fails(tmp_path: Path) -> None:
     assert 0 < areas(result)[0]["/dev/sda"][1] < 8188 - 1024, "what could be read has come back"
 
 
+def test_one_area_after_the_other(tmp_path: Path) -> None:
+    """While one is given back, another is not; it can be afterwards."""
+    disk = partitioned(tmp_path, nr=2, pages=2048)
+    off = "swapoff /dev/sda5 & sleep 0.01; swapoff /dev/sda6 || wait %2; swapoff /dev/sda6 &&"
+    command = f"swapon -p 7 /dev/sda5 /dev/sda6; hog 16384 1 & sleep 0.8; {off} {SWAPS}; {CHECK}"
+    result = boot(command, disk, kind="sim:hdd").check_exit()
+    result.check_lines(["^swapoff: /dev/sda6: Resource busy", "^ok$"])
+    assert list(areas(result)[-1]) == ["/dev/sim"]
+
+
 def test_off_ends_by_a_signal(tmp_path: Path) -> None:
     disk = image(tmp_path, 2048, header(2048))
     command = (

@@ -108,3 +108,11 @@ def test_name_stays_while_it_is_used(tmp_path: Path) -> None:
     result = boot(command, disk).check_exit()
     result.check_lines(["^rm: .*not permitted", "^mv: .*not permitted", "^mv: .*not permitted", "^other$", "^swap$"])
     intact(disk)
+
+
+def test_name_that_is_too_long_to_show(tmp_path: Path) -> None:
+    """/proc/swaps has room for 127 bytes."""
+    disk = ext2(tmp_path, {"swap": noise(64)}, 8)
+    name = "d" * 130
+    command = f"{MOUNT}; mkswap /mnt/swap; cd /mnt; mkdir {name}; cd {name}; mv /mnt/swap swap; swapon swap; {SWAPS}"
+    boot(command, disk).check_exit().check_lines([r"^\(too long\) +file +252 "])

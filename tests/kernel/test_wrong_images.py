@@ -9,6 +9,7 @@ from pathlib import Path
 import ext2
 import pytest
 from guest import Result, boot
+from tidemark import qemu
 
 MOUNT = "mkdir /mnt; mount -t ext2 /dev/sda /mnt"
 CHECK = "echo went on; cat /proc/vm/check"
@@ -77,6 +78,42 @@ def test_device_numbers(tmp_path: Path) -> None:
     assert "text" not in run.console.partition("cat: ")[0].rpartition("partitions: none")[2]
 
 
+def test_copies_of_the_superblock_in_two_groups_alone(tmp_path: Path) -> None:
+    """The others have blocks for files where there would be one."""
+    options = ("-b", "1024", "-g", "256", "-O", "sparse_super2,^sparse_super,^resize_inode")
+    image = image_of(tmp_path, names="sound", options=options)
+    in_guest(image, "cat /mnt/sound; dd if=/dev/zero of=/mnt/all bs=4096; umount /mnt").check_lines(["^sound$"])
+    ext2.check(image)
+
+
+def test_file_behind_what_revision_0_reaches(tmp_path: Path) -> None:
+    image = image_of(tmp_path, options=("-b", "1024", "-r", "0", "-O", "none"))
+    run = in_guest(image, "dd if=/dev/zero of=/mnt/far bs=1024 count=1 seek=2097152; ls -l /mnt/far; umount /mnt")
+    run.check_lines(["^dd: .*: File too large", " 0 .* /mnt/far"])
+    ext2.check(image)
+
+
+def test_name_that_leads_elsewhere_while_it_is_used(tmp_path: Path) -> None:
+    """On the device the number in one entry is written over with that of another."""
+    image = image_of(tmp_path, names="hurt sound")
+    to, other = (image.read_bytes().index(bytes([len(name), 1]) + name) - 6 for name in (b"hurt", b"sound"))
+    change = f"dd if=/dev/sda of=/dev/sda bs=4 count=1 skip={other // 4} seek={to // 4}"
+    run = in_guest(image, f"cat /mnt/hurt; {change}; rm /mnt/hurt; cat /mnt/hurt /mnt/sound")
+    said = r"ext2: sda: directory 2 names inode \d+ twice: run e2fsck"
+    run.check_lines([said, "^rm: /mnt/hurt: I/O error", "^hurt$", "^sound$"])
+
+
+def test_directory_that_is_damaged_while_it_is_used(tmp_path: Path) -> None:
+    """Its name, and that it holds no `new`, are in memory; an entry of it is written over on the device."""
+    image = image_of(tmp_path, names="sound")
+    block = int(ext2.tool("debugfs", "-R", "blocks /folder", image).split()[0])
+    damage = f"dd if=/mnt/sound of=/dev/sda bs=4 count=1 seek={(block * 1024 + 12 + 4) // 4}"
+    use = "echo new >/mnt/folder/new; rmdir /mnt/folder; cat /mnt/sound"
+    run = in_guest(image, f"cat /mnt/folder/new; {damage}; {use}")
+    wrong = rf"ext2: sda: directory \d+: a wrong entry at 12 of block {block}: run e2fsck"
+    run.check_lines([wrong, "^sh: /mnt/folder/new: I/O error", wrong, "^rmdir: /mnt/folder: I/O error", "^sound$"])
+
+
 def test_inode_in_use_that_is_marked_free(tmp_path: Path) -> None:
     """Its number is given to a new file, which is refused."""
     image = image_of(tmp_path, "freei /hurt", names="hurt")
@@ -121,6 +158,15 @@ def test_error_makes_it_read_only_where_the_image_asks_for_it(tmp_path: Path) ->
     ext2.tool("tune2fs", "-e", "remount-ro", image)
     run = in_guest(image, "echo a >/mnt/before; cat /mnt/hurt; echo b >/mnt/after; cat /mnt/sound")
     run.check_lines(["was deleted", "sh: /mnt/after: Read-only file system", "^sound$"])
+
+
+def test_hole_of_a_mapping_gets_no_block_when_it_is_read_only(tmp_path: Path) -> None:
+    """Whoever writes to it, after an error was found, gets SIGBUS."""
+    image = image_of(tmp_path, "sif /hurt links_count 0", names="hurt")
+    ext2.tool("tune2fs", "-e", "remount-ro", image)
+    ext2.tool("debugfs", "-w", "-R", f"write {qemu.ROOT / 'build/user/gone'} gone", image)
+    run = in_guest(image, "cp /mnt/gone /gone; cd /mnt; /gone hole && echo said nothing")
+    run.check_lines(["was deleted", "^said nothing$"])
 
 
 def test_read_only_disk_is_mounted_to_read_only(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Lines of the kernel that the tests on the host run: gcov, in a copy of the tree.
 
-The programs are built again with --coverage in build/coverage/tree, so that build/host stays as it is. The program of
+The programs are built again in build/coverage/tree, so that build/host stays as it is: with --coverage, and
+without optimization, which merges lines. The program of
 ext2 is driven by its pytest, the others run by themselves.
 """
 
@@ -14,6 +15,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from posixpath import normpath
 
 from cover.lines import Line, is_counted
 
@@ -36,7 +38,16 @@ def build(root: Path, tree: Path) -> list[str]:
         copy(root / name, tree / name)
     tests = sorted(str(path.relative_to(root).with_suffix("")) for path in root.glob("kernel/**/*_test.c"))
     programs = [f"build/host/{test}" for test in tests]
-    command = ["make", "-s", "-f", "tools/build.mk", f"HOST_CC={compiler()} --coverage", *programs, "build/host/ext2"]
+    command = [
+        "make",
+        "-s",
+        "-f",
+        "tools/build.mk",
+        f"HOST_CC={compiler()} --coverage",
+        "HOST_O=-O0",
+        *programs,
+        "build/host/ext2",
+    ]
     subprocess.run(command, cwd=tree, check=True)
     return programs
 
@@ -61,7 +72,7 @@ def run(root: Path) -> set[Line]:
     subprocess.run(pytest, cwd=tree, check=True)
     lines: set[Line] = set()
     for file in _gcov(tree):
-        name = str(file["file"]).removeprefix(f"{tree}/")
+        name = normpath(str(file["file"]).removeprefix(f"{tree}/"))
         if is_counted(name):
             found = file["lines"]
             assert isinstance(found, list)

@@ -164,7 +164,7 @@ void swaps_show(struct seq_file *m)
 		if (!a->file)
 			snprintf(name, sizeof(name), "/dev/%s", a->bdev->name);
 		else if (vfs_path_of(swap_file_inode(a->file), name, sizeof(name)))
-			strlcpy(name, "(deleted)", sizeof(name));
+			strlcpy(name, "(too long)", sizeof(name));
 		seq_printf(m, "%-39s %-10s%10u%12u%12d\n", name, a->file ? "file" : "partition",
 			   a->nr_usable * 4, swap_area_used(a) * 4, a->prio);
 	}

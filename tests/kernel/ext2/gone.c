@@ -165,13 +165,30 @@ static void freeing(void)
 	CHECK(!close(fd));
 }
 
+/* Something wrong is found, and from then on nothing may be changed: a hole of a mapping gets no block. */
+static void hole(void)
+{
+	int fd = open("hole", O_CREAT | O_RDWR, 0644);
+	volatile char *at;
+
+	CHECK(fd >= 0 && !ftruncate(fd, 2 * PAGE));
+	at = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	at[0] = 'x';
+	FAILS(open("hurt", O_RDONLY), EIO);
+	CHECK(peek(at) == 'x' && peek(at + PAGE) == 0);
+	if (!sigsetjmp(bus_error, 1)) {
+		at[PAGE] = 'y';
+		CHECK(!"written");
+	}
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
 } cases[] = {
 	{ "reading", reading }, { "mapped", mapped },   { "running", running },
 	{ "far", far_away },    { "syncing", syncing }, { "told", told },
-	{ "writing", writing }, { "freeing", freeing },
+	{ "writing", writing }, { "freeing", freeing }, { "hole", hole },
 };
 
 int main(int argc, char **argv)

@@ -168,6 +168,49 @@ static void test_files(void)
 	CHECK(!chdir("/") && !close(fd) && !close(dir));
 }
 
+/* To and from where nothing is mapped; with much memory the file's page is one without an address of the kernel. */
+static void test_nowhere(void)
+{
+	int fd = open("/tmp/nowhere", O_RDWR | O_CREAT | O_TRUNC, 0700);
+	char *nowhere = map(1), *const no_words[] = { NULL };
+
+	CHECK(!munmap(nowhere, PAGE) && pwrite(fd, "text", 4, PAGE) == 4);
+	FAILS(pread(fd, nowhere, 4, PAGE), EFAULT);
+	FAILS(pwrite(fd, nowhere, 4, PAGE), EFAULT);
+	CHECK(!ftruncate(fd, 0) && !ftruncate(fd, 2 * PAGE) && !close(fd));
+	FAILS(execve("/tmp/nowhere", no_words, no_words), ENOEXEC); /* a hole */
+	CHECK(!unlink("/tmp/nowhere"));
+}
+
+static char *reserve(size_t size)
+{
+	return mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+/* All addresses are taken, large regions first; a hole above them that was too small is found at last. */
+static void test_addresses(void)
+{
+	enum { PARTS = 128 };
+	char *hole = map(1), *below = map(1), *at, *parts[PARTS];
+	size_t sizes[PARTS], size = 0x40000000;
+	bool found = false;
+	int nr = 0;
+
+	CHECK(!munmap(hole, PAGE) && (at = map(2)) != MAP_FAILED);
+	while (size >= PAGE && nr < PARTS) {
+		parts[nr] = reserve(size);
+		found |= parts[nr] == hole;
+		if (parts[nr] == MAP_FAILED)
+			size /= 2;
+		else
+			sizes[nr++] = size;
+	}
+	CHECK(nr < PARTS && found);
+	while (nr--)
+		munmap(parts[nr], sizes[nr]);
+	CHECK(!munmap(at, 2 * PAGE) && !munmap(below, PAGE));
+}
+
 /* The locks of programs from before files of 2 GiB; their numbers, too, which the C library has changed. */
 static void test_old_locks(void)
 {
@@ -318,6 +361,8 @@ int main(int argc, char **argv)
 	test_signals();
 	test_poll();
 	test_files();
+	test_nowhere();
+	test_addresses();
 	test_old_locks();
 	test_devices();
 	test_old_mmap();

@@ -277,6 +277,7 @@ void do_shmswap(void)
 	}
 	at = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	TRY((long)at);
+	TRY(-!!(errno = posix_fadvise(fd, 0, 16 * PAGE, POSIX_FADV_WILLNEED)));
 	for (int i = 0; i < PAGES; i += 2)
 		HOLDS(filled(at + i * PAGE, 64, i));
 	for (int i = 1; i < PAGES; i += 2) {
