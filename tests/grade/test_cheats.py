@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +17,11 @@ from lab import tidemark
 from soak import soak_but
 from tidemark import plugin, qemu
 from tidemark.grade.build import object_form, object_rules
-from tidemark.grade.build.elf import Elf
+from tidemark.grade.build.elf import Elf, place
 from tidemark.grade.build.workspace import compiler
 from tidemark.grade.hand_back import result
 from tidemark.grade.intake import lab
+from tidemark.grade.judge.kinds import answers, found
 from tidemark.grade.model import Grade, Outcome
 from tidemark.grade.witness.boot import Boot
 from tidemark.grade.witness.evidence import EVENT, Evidence
@@ -270,8 +272,53 @@ def test_object_has_the_form_that_a_compiler_gives_it(name: str, tmp_path: Path)
     (tmp_path / "fifo.c").write_text(solution(FIFO) + "\n" + lines + "\n")
     words = [*compiler(), *FLAGS.split(), "-c", "-o", str(tmp_path / "fifo.o"), str(tmp_path / "fifo.c")]
     subprocess.run(words, cwd=qemu.ROOT, check=True)
-    found = object_form.offences(lab.load(qemu.ROOT, "clock"), FIFO, Elf(tmp_path / "fifo.o"))
-    assert bool(found) == bool(said) and re.search(said, "\n".join(found)), found
+    offences = object_form.offences(lab.load(qemu.ROOT, "clock"), FIFO, Elf(tmp_path / "fifo.o"))
+    assert bool(offences) == bool(said) and re.search(said, "\n".join(offences)), offences
+
+
+TOO_LARGE = {
+    "ordinary sections": (r'.section .data.x\@, "aw"; .long 1', 40, "more than 32 ordinary sections"),
+    "sections": (r'.section .data.x\@, "aw"', 300, "more than 200 sections"),
+    "code": (".fill 1048577, 1, 0x90", 1, "more than 1,048,576 bytes of code"),
+    "symbols": (r"x\@: nop", 70_000, "more than 1,048,576 bytes of symbols"),
+}
+
+
+@pytest.mark.parametrize("name", TOO_LARGE)
+def test_object_is_small_enough_to_be_looked_at(name: str, tmp_path: Path) -> None:
+    """The plugin has room for so many ranges, and what lists code and symbols takes memory: it was called our fault."""
+    line, count, said = TOO_LARGE[name]
+    (tmp_path / "fifo.S").write_text(f".macro one\n{line}\n.endm\n.rept {count}\none\n.endr\n")
+    subprocess.run([*compiler(), "-m32", "-c", "-o", str(tmp_path / "fifo.o"), str(tmp_path / "fifo.S")], check=True)
+    assert object_form.too_large(tmp_path / "fifo.o") == said
+    assert not object_form.too_large(qemu.ROOT / "build/kernel/mm/policy/mglru.o")
+
+
+def test_hooks_are_functions_of_the_files_own() -> None:
+    """A hook that is an address in the kernel would be called by it, and nobody would see that."""
+    kernel = Elf(qemu.ROOT / qemu.KERNEL)
+    entry = kernel.globals["vm_policy_in_fifo_fifo"]
+    own = place(kernel, Elf(qemu.ROOT / "build/kernel/mm/policy/fifo.o"))
+    assert list(object_form.foreign_hooks(kernel, "policy", entry, [own], qemu.ROOT)) == []
+    others = list(object_form.foreign_hooks(kernel, "policy", entry, [replace(own, functions=())], qemu.ROOT))
+    assert len(others) == solution(FIFO).split("struct vm_policy fifo")[1].count("= fifo_")
+
+
+@pytest.mark.soak
+def test_hook_of_the_core_is_refused(tmp_path: Path) -> None:
+    hook = ".check = fifo_check,\n\t.tick = (bool (*)(void))((char *)vm_now + 3),"
+    cheat = {FIFO: solution(FIFO).replace(".check = fifo_check,", hook)}
+    made = graded(tmp_path, "clock", cheat, titles=[BELADY])
+    assert made.score == 0 and "its hook number 14 is no function of its own" in messages(made)
+
+
+def test_answers_that_take_hours_to_read_are_refused(tmp_path: Path) -> None:
+    """tomllib takes the square of a key's parts."""
+    path = tmp_path / "answers.toml"
+    for text, said in ((".".join("a" * 400) + " = 1", "a line of more than"), ("a = 1\n" * 6000, "more than 32 KiB")):
+        path.write_text(text)
+        assert said in found.answered(path, "hunt1")[1]
+        assert said in answers.answer(path, "knee")[1]
 
 
 HIDDEN_WAYS = {"port": "outb %al, $0x80", "system call": "call *%gs:0x10", "control register": "mov %eax, %cr0"}
