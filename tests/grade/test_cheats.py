@@ -16,15 +16,16 @@ from grading import graded, messages, solution, starter, submission
 from lab import tidemark
 from soak import soak_but
 from tidemark import plugin, qemu
-from tidemark.grade.build import object_form, object_rules
+from tidemark.grade.build import object_form, object_rules, tree
 from tidemark.grade.build.elf import Elf, place
 from tidemark.grade.build.workspace import compiler
 from tidemark.grade.hand_back import result
 from tidemark.grade.intake import lab
 from tidemark.grade.judge.kinds import answers, found
 from tidemark.grade.model import Grade, Outcome
+from tidemark.grade.witness import memory
 from tidemark.grade.witness.boot import Boot
-from tidemark.grade.witness.evidence import EVENT, Evidence
+from tidemark.grade.witness.evidence import EVENT, FILE_READ, REF, STORE, WRITE, ZERO, Evidence
 from tidemark.grade.witness.machine import idle
 
 pytestmark = pytest.mark.graded
@@ -321,6 +322,31 @@ def test_answers_that_take_hours_to_read_are_refused(tmp_path: Path) -> None:
         assert said in answers.answer(path, "knee")[1]
 
 
+def test_other_labs_solutions_are_not_there_to_be_shown(tmp_path: Path) -> None:
+    """What is included shows in the compiler's messages, what .incbin takes on the console."""
+    clock, others = lab.load(qemu.ROOT, "clock"), lab.others(qemu.ROOT, "clock")
+    tree.lay(qemu.ROOT, clock, qemu.ROOT, tmp_path / "tree")
+    tree.hide(tmp_path / "tree", clock, others)
+    assert (tmp_path / "tree" / FIFO).read_text() == solution(FIFO)
+    for file in {file for each in others for file in (*each.files, *each.withholds)} - set(clock.withholds):
+        left = (tmp_path / "tree" / file).read_text() if (tmp_path / "tree" / file).exists() else ""
+        assert len(left.splitlines()) == file.startswith(("kernel/mm/policy", "kernel/mm/guard")) - ("_test" in file)
+        assert (tmp_path / "tree/build" / file).with_suffix(".o").exists() == (
+            file.endswith(".c") and "_test" not in file
+        )
+    objects = ("build/kernel/mm/guard/token.o", "build/kernel/mm/frame/buddy.o")
+    words = ["make", "--silent", "-f", "tools/build.mk", f"CC={' '.join(compiler())}", *objects]
+    subprocess.run(words, cwd=tmp_path / "tree", check=True)
+    assert all((tmp_path / "tree" / name).read_bytes() == (qemu.ROOT / name).read_bytes() for name in objects)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("file", ["labs/hunt/machines.toml", "labs/thrashing/answers.toml", "labs/hunt/answers.toml"])
+def test_keys_cannot_be_included(file: str, tmp_path: Path) -> None:
+    made = graded(tmp_path, "clock", {FIFO: f'#include "../../../{file}"\n'}, titles=[BELADY])
+    assert "No such file or directory" in messages(made)
+
+
 HIDDEN_WAYS = {"port": "outb %al, $0x80", "system call": "call *%gs:0x10", "control register": "mov %eax, %cr0"}
 
 
@@ -370,8 +396,8 @@ OVER_THE_CAP = """
 """
 
 
-def test_more_frames_than_the_cap_are_seen(tmp_path: Path) -> None:
-    """FIFO as use-once: it writes into the task that runs, whose memory is nobody's variable."""
+def test_stores_into_a_task_are_seen(tmp_path: Path) -> None:
+    """FIFO as use-once: it would give programs more frames than there are, through a task, which is no variable."""
     symbols = (line.split() for line in (qemu.ROOT / plugin.SYMBOLS).read_text().splitlines())
     addresses = {row[2]: int(row[0], 16) for row in symbols}
     lines = OVER_THE_CAP.format(
@@ -379,7 +405,19 @@ def test_more_frames_than_the_cap_are_seen(tmp_path: Path) -> None:
     )
     source = solution(FIFO).replace("vm_scan *scan)\n{\n", f"vm_scan *scan)\n{{\n{lines}").replace("fifo", "useonce")
     assert lines in source
-    tree = "a tree: its upper pages are used by every lookup"
-    made = graded(tmp_path, "twoq", {"kernel/mm/policy/useonce.c": source}, titles=[tree])
+    title = "a tree: its upper pages are used by every lookup"
+    made = graded(tmp_path, "twoq", {"kernel/mm/policy/useonce.c": source}, titles=[title])
     assert made.score == 0
-    assert re.search(r"\d{3} pages were in memory at once, with 80 frames", messages(made)), messages(made)
+    assert "useonce_select() in kernel/mm/policy/useonce.c accesses memory that is not its own" in messages(made)
+
+
+def test_more_frames_than_the_cap_are_seen() -> None:
+    """Ten frames were evicted before a hundred others came; ten more are a file's."""
+    few, many, files = (list(range(*ends)) for ends in ((10,), (10, 110), (110, 120)))
+    deeds = [(ZERO, few), (STORE, few), (WRITE, few), (ZERO, many), (FILE_READ, files), (REF, many + files)]
+    events = np.zeros(sum(len(frames) for _, frames in deeds), EVENT)
+    events["kind"] = [kind for kind, frames in deeds for _ in frames]
+    events["b"] = [frame for _, frames in deeds for frame in frames]
+    seen = Evidence(np.concatenate([events, events[-110:]]), [], 0, 0, False, True)
+    assert memory.most_frames(seen) == 100 and memory.too_many(seen, 90) == ""
+    assert memory.too_many(seen, 80) == "100 pages were in memory at once, with 80 frames"
