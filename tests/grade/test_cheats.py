@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,14 +16,16 @@ from grading import graded, messages, solution, starter, submission
 from lab import tidemark
 from soak import soak_but
 from tidemark import plugin, qemu
-from tidemark.grade.build import object_form, object_rules
-from tidemark.grade.build.elf import Elf
+from tidemark.grade.build import object_form, object_rules, tree
+from tidemark.grade.build.elf import Elf, place
 from tidemark.grade.build.workspace import compiler
 from tidemark.grade.hand_back import result
 from tidemark.grade.intake import lab
+from tidemark.grade.judge.kinds import answers, found
 from tidemark.grade.model import Grade, Outcome
+from tidemark.grade.witness import memory
 from tidemark.grade.witness.boot import Boot
-from tidemark.grade.witness.evidence import EVENT, Evidence
+from tidemark.grade.witness.evidence import EVENT, FILE_READ, REF, STORE, WRITE, ZERO, Evidence
 from tidemark.grade.witness.machine import idle
 
 pytestmark = pytest.mark.graded
@@ -270,8 +273,78 @@ def test_object_has_the_form_that_a_compiler_gives_it(name: str, tmp_path: Path)
     (tmp_path / "fifo.c").write_text(solution(FIFO) + "\n" + lines + "\n")
     words = [*compiler(), *FLAGS.split(), "-c", "-o", str(tmp_path / "fifo.o"), str(tmp_path / "fifo.c")]
     subprocess.run(words, cwd=qemu.ROOT, check=True)
-    found = object_form.offences(lab.load(qemu.ROOT, "clock"), FIFO, Elf(tmp_path / "fifo.o"))
-    assert bool(found) == bool(said) and re.search(said, "\n".join(found)), found
+    offences = object_form.offences(lab.load(qemu.ROOT, "clock"), FIFO, Elf(tmp_path / "fifo.o"))
+    assert bool(offences) == bool(said) and re.search(said, "\n".join(offences)), offences
+
+
+TOO_LARGE = {
+    "ordinary sections": (r'.section .data.x\@, "aw"; .long 1', 40, "more than 32 ordinary sections"),
+    "sections": (r'.section .data.x\@, "aw"', 300, "more than 200 sections"),
+    "code": (".fill 1048577, 1, 0x90", 1, "more than 1,048,576 bytes of code"),
+    "symbols": (r"x\@: nop", 70_000, "more than 1,048,576 bytes of symbols"),
+}
+
+
+@pytest.mark.parametrize("name", TOO_LARGE)
+def test_object_is_small_enough_to_be_looked_at(name: str, tmp_path: Path) -> None:
+    """The plugin has room for so many ranges, and what lists code and symbols takes memory: it was called our fault."""
+    line, count, said = TOO_LARGE[name]
+    (tmp_path / "fifo.S").write_text(f".macro one\n{line}\n.endm\n.rept {count}\none\n.endr\n")
+    subprocess.run([*compiler(), "-m32", "-c", "-o", str(tmp_path / "fifo.o"), str(tmp_path / "fifo.S")], check=True)
+    assert object_form.too_large(tmp_path / "fifo.o") == said
+    assert not object_form.too_large(qemu.ROOT / "build/kernel/mm/policy/mglru.o")
+
+
+def test_hooks_are_functions_of_the_files_own() -> None:
+    """A hook that is an address in the kernel would be called by it, and nobody would see that."""
+    kernel = Elf(qemu.ROOT / qemu.KERNEL)
+    entry = kernel.globals["vm_policy_in_fifo_fifo"]
+    own = place(kernel, Elf(qemu.ROOT / "build/kernel/mm/policy/fifo.o"))
+    assert list(object_form.foreign_hooks(kernel, "policy", entry, [own], qemu.ROOT)) == []
+    others = list(object_form.foreign_hooks(kernel, "policy", entry, [replace(own, functions=())], qemu.ROOT))
+    assert len(others) == solution(FIFO).split("struct vm_policy fifo")[1].count("= fifo_")
+
+
+@pytest.mark.soak
+def test_hook_of_the_core_is_refused(tmp_path: Path) -> None:
+    hook = ".check = fifo_check,\n\t.tick = (bool (*)(void))((char *)vm_now + 3),"
+    cheat = {FIFO: solution(FIFO).replace(".check = fifo_check,", hook)}
+    made = graded(tmp_path, "clock", cheat, titles=[BELADY])
+    assert made.score == 0 and "its hook number 14 is no function of its own" in messages(made)
+
+
+def test_answers_that_take_hours_to_read_are_refused(tmp_path: Path) -> None:
+    """tomllib takes the square of a key's parts."""
+    path = tmp_path / "answers.toml"
+    for text, said in ((".".join("a" * 400) + " = 1", "a line of more than"), ("a = 1\n" * 6000, "more than 32 KiB")):
+        path.write_text(text)
+        assert said in found.answered(path, "hunt1")[1]
+        assert said in answers.answer(path, "knee")[1]
+
+
+def test_other_labs_solutions_are_not_there_to_be_shown(tmp_path: Path) -> None:
+    """What is included shows in the compiler's messages, what .incbin takes on the console."""
+    clock, others = lab.load(qemu.ROOT, "clock"), lab.others(qemu.ROOT, "clock")
+    tree.lay(qemu.ROOT, clock, qemu.ROOT, tmp_path / "tree")
+    tree.hide(tmp_path / "tree", clock, others)
+    assert (tmp_path / "tree" / FIFO).read_text() == solution(FIFO)
+    for file in {file for each in others for file in (*each.files, *each.withholds)} - set(clock.withholds):
+        left = (tmp_path / "tree" / file).read_text() if (tmp_path / "tree" / file).exists() else ""
+        assert len(left.splitlines()) == file.startswith(("kernel/mm/policy", "kernel/mm/guard")) - ("_test" in file)
+        assert (tmp_path / "tree/build" / file).with_suffix(".o").exists() == (
+            file.endswith(".c") and "_test" not in file
+        )
+    objects = ("build/kernel/mm/guard/token.o", "build/kernel/mm/frame/buddy.o")
+    words = ["make", "--silent", "-f", "tools/build.mk", f"CC={' '.join(compiler())}", *objects]
+    subprocess.run(words, cwd=tmp_path / "tree", check=True)
+    assert all((tmp_path / "tree" / name).read_bytes() == (qemu.ROOT / name).read_bytes() for name in objects)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("file", ["labs/hunt/machines.toml", "labs/thrashing/answers.toml", "labs/hunt/answers.toml"])
+def test_keys_cannot_be_included(file: str, tmp_path: Path) -> None:
+    made = graded(tmp_path, "clock", {FIFO: f'#include "../../../{file}"\n'}, titles=[BELADY])
+    assert "No such file or directory" in messages(made)
 
 
 HIDDEN_WAYS = {"port": "outb %al, $0x80", "system call": "call *%gs:0x10", "control register": "mov %eax, %cr0"}
@@ -323,8 +396,8 @@ OVER_THE_CAP = """
 """
 
 
-def test_more_frames_than_the_cap_are_seen(tmp_path: Path) -> None:
-    """FIFO as use-once: it writes into the task that runs, whose memory is nobody's variable."""
+def test_stores_into_a_task_are_seen(tmp_path: Path) -> None:
+    """FIFO as use-once: it would give programs more frames than there are, through a task, which is no variable."""
     symbols = (line.split() for line in (qemu.ROOT / plugin.SYMBOLS).read_text().splitlines())
     addresses = {row[2]: int(row[0], 16) for row in symbols}
     lines = OVER_THE_CAP.format(
@@ -332,7 +405,19 @@ def test_more_frames_than_the_cap_are_seen(tmp_path: Path) -> None:
     )
     source = solution(FIFO).replace("vm_scan *scan)\n{\n", f"vm_scan *scan)\n{{\n{lines}").replace("fifo", "useonce")
     assert lines in source
-    tree = "a tree: its upper pages are used by every lookup"
-    made = graded(tmp_path, "twoq", {"kernel/mm/policy/useonce.c": source}, titles=[tree])
+    title = "a tree: its upper pages are used by every lookup"
+    made = graded(tmp_path, "twoq", {"kernel/mm/policy/useonce.c": source}, titles=[title])
     assert made.score == 0
-    assert re.search(r"\d{3} pages were in memory at once, with 80 frames", messages(made)), messages(made)
+    assert "useonce_select() in kernel/mm/policy/useonce.c accesses memory that is not its own" in messages(made)
+
+
+def test_more_frames_than_the_cap_are_seen() -> None:
+    """Ten frames were evicted before a hundred others came; ten more are a file's."""
+    few, many, files = (list(range(*ends)) for ends in ((10,), (10, 110), (110, 120)))
+    deeds = [(ZERO, few), (STORE, few), (WRITE, few), (ZERO, many), (FILE_READ, files), (REF, many + files)]
+    events = np.zeros(sum(len(frames) for _, frames in deeds), EVENT)
+    events["kind"] = [kind for kind, frames in deeds for _ in frames]
+    events["b"] = [frame for _, frames in deeds for frame in frames]
+    seen = Evidence(np.concatenate([events, events[-110:]]), [], 0, 0, False, True)
+    assert memory.most_frames(seen) == 100 and memory.too_many(seen, 90) == ""
+    assert memory.too_many(seen, 80) == "100 pages were in memory at once, with 80 frames"

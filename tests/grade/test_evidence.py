@@ -329,8 +329,12 @@ DEEDS = {
     9: ("control", "in kernel/mm/policy/cheat.c jumps or returns to 0x"),
     10: ("instruction", "in kernel/mm/policy/cheat.c executes, at 0x"),
     11: ("control", "in kernel/mm/policy/cheat.c jumps or returns to 0x"),
+    12: ("memory", "in kernel/mm/policy/cheat.c accesses memory that is not its own, at 0x"),
+    13: ("memory", "in kernel/mm/policy/cheat.c accesses memory that is not its own, at 0x"),
+    14: ("argument", r"in kernel/mm/policy/cheat.c hands mm_rss\(\) what the kernel has not given it"),
+    15: ("stack", "in kernel/mm/policy/cheat.c has its stack elsewhere, at 0x"),
 }
-LONGER = {9, 10, 11}
+LONGER = {9, 10, 11, 13, 14, 15}
 
 
 @pytest.mark.parametrize("deed", soak_but(DEEDS, *set(DEEDS) - LONGER))
@@ -389,7 +393,7 @@ def test_object_that_is_not_in_the_kernel_is_refused(cheating: Machine) -> None:
 
 
 def test_layout_of_struct_page_is_the_compilers(tmp_path: Path) -> None:
-    size, low, high = kernel_map.page_layout(of_policy("fifo", tmp_path))
+    size, low, high, *_ = kernel_map.layout(of_policy("fifo", tmp_path))
     assert 0 < low < high <= size and size % 4 == 0 and high - low >= 8
 
 

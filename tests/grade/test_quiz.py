@@ -249,7 +249,7 @@ SAID = {
     "none": (None, r"labs/clock/quiz-answers.toml: not handed in; `make quiz LAB=clock` writes it"),
     "damaged": ('name = "Ada', r"quiz-answers.toml cannot be read: Unterminated string.*"),
     "no text": ("\x00", r"quiz-answers.toml cannot be read: .*"),
-    "large": ("#" * 70000, r"quiz-answers.toml cannot be read: it is larger than 64 KiB"),
+    "large": ("#" * 70000, r"quiz-answers.toml cannot be read: it has more than 32 KiB"),
     "no name": ("[answers]\ndiffer = 3\n", r"quiz-answers.toml is damaged: it has no name, or no answers"),
     "unanswered": ('name = "Ada Lovelace"\n', "not answered"),
     "a word": ('name = "Ada Lovelace"\nanswers = {differ = "3", spared = true}\n', "not answered"),

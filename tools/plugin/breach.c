@@ -101,17 +101,36 @@ void breach_filled(uint32_t frame)
 	frames[frame] = (struct frame){ 0 };
 }
 
-/* Is this a field of a struct page that is not the policy's? */
-static bool is_cores_field(uint32_t address)
+/* Where in a struct page an address lies; page_size: in none. */
+static uint32_t in_page(uint32_t address)
 {
 	static uint32_t mem_map;
 
 	if (!page_size)
-		return false;
+		return 0;
 	if (!mem_map)
 		mem_map = read_word(mem_map_pointer);
-	return address >= mem_map && (address - mem_map) / page_size < evidence_border() &&
-	       !within(&policy, (address - mem_map) % page_size);
+	if (address < mem_map || (address - mem_map) / page_size >= evidence_border())
+		return page_size;
+	return (address - mem_map) % page_size;
+}
+
+bool breach_is_page(uint32_t address)
+{
+	return !in_page(address);
+}
+
+/* Is this a field of a struct page that is not the policy's? */
+static bool is_cores_field(uint32_t address)
+{
+	uint32_t at = in_page(address);
+
+	return at < page_size && !within(&policy, at);
+}
+
+static bool is_programs(uint32_t address)
+{
+	return address < DIRECT_MAP_END && frames[(address - KERNEL_BASE) / PAGE_SIZE].space;
 }
 
 static void suspect_frame(uint32_t pc, uint32_t address)
@@ -140,10 +159,16 @@ void breach_access(uint32_t pc, uint32_t info, uint32_t address)
 
 	if (address < KERNEL_BASE)
 		breach_put(USER_MEMORY, pc, address);
+	else if (owned_on_stack(address))
+		return;
 	else if (stores && within(&image, address) && !within(&own, address))
 		breach_put(KERNEL_DATA, pc, address);
 	else if (stores && is_cores_field(address))
 		breach_put(STRUCT_PAGE, pc, address);
+	else if (within(&image, address) || in_page(address) < page_size)
+		return;
+	else if (!owned_may(address, stores))
+		breach_put(is_programs(address) ? PROGRAMS_PAGE : MEMORY, pc, address);
 	else if (address < DIRECT_MAP_END)
 		suspect_frame(pc, address);
 }
@@ -151,7 +176,8 @@ void breach_access(uint32_t pc, uint32_t info, uint32_t address)
 static void on_access(unsigned int cpu, uint32_t info, uint64_t address, void *data)
 {
 	(void)cpu;
-	breach_access((uintptr_t)data, info, address);
+	if (flow_inside())
+		breach_access((uintptr_t)data, info, address);
 }
 
 /* world_violation(v): the third word of *v is the rule's name (observe/events.h). */
@@ -166,6 +192,7 @@ void breach_translate(struct qemu_plugin_insn *insn, uint32_t pc)
 {
 	if (pc == violation)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_violation, CB_R_REGS, NULL);
+	owned_translate(insn, pc);
 	if (within(&text, pc))
 		qemu_plugin_register_vcpu_mem_cb(insn, on_access, CB_NO_REGS, MEM_RW,
 						 (void *)(uintptr_t)pc);

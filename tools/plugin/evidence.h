@@ -33,7 +33,10 @@ enum rule {
 	RULE_OF_SEAM,
 	CODE,
 	CONTROL,
-	INSTRUCTION
+	INSTRUCTION,
+	MEMORY,
+	ARGUMENT,
+	STACK
 };
 
 #pragma GCC visibility push(hidden)
@@ -53,8 +56,29 @@ void breach_put(enum rule rule, uint32_t pc, uint32_t address);
 void breach_access(uint32_t pc, uint32_t info, uint32_t address);
 bool breach_is_students(uint32_t pc);
 bool breach_is_deputys(uint32_t pc);
+bool breach_is_page(uint32_t address);
+/*
+ * Of owned.c. A visit of the student's code: where on the stack its first function's return address lies,
+ * and what that was called with; while it calls the kernel, what this gives it, and of how many bytes.
+ */
+struct visit {
+	uint32_t top, argument, gives, size, constructor;
+};
+bool owned_option(const char *name, const char *value);
+void owned_translate(struct qemu_plugin_insn *insn, uint32_t pc);
+/* The kernel calls the student's code, at @pc. */
+void owned_enter(uint32_t pc, uint32_t esp);
+/* It is left at @pc, interrupted or by a call; and the end of that. */
+struct visit owned_leave(uint32_t pc, uint32_t esp);
+struct visit owned_call(uint32_t pc, uint32_t entry, uint32_t esp);
+void owned_return(struct visit visit);
+/* Is what lies there its own, or for it to read? Of the kernel's image and struct pages others know. */
+bool owned_may(uint32_t address, bool stores);
+bool owned_on_stack(uint32_t address);
 /* Of flow.c; false: not an option of it. */
 bool flow_option(const char *name, const char *value);
+/* Is it the student's code that runs? What an interrupt pushes is taken by QEMU for the last instruction's doing. */
+bool flow_inside(void);
 void flow_translate_block(struct qemu_plugin_tb *tb);
 void flow_translate(struct qemu_plugin_insn *insn, uint32_t pc);
 /* Tidings of a frame: a program referred to it, it goes to the store, it gets other contents. */

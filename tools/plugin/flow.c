@@ -43,6 +43,7 @@ struct places {
 	size_t nr;
 	struct place {
 		uint32_t pc, esp;
+		struct visit visit; /* that goes on there */
 	} at[MAX_PLACES];
 };
 
@@ -58,6 +59,11 @@ static struct place served; /* where that returns to */
 static bool suspended; /* and is interrupted */
 static struct place resumed;
 
+bool flow_inside(void)
+{
+	return inside;
+}
+
 static bool among(const struct addresses *addresses, uint32_t pc)
 {
 	for (size_t i = 0; i < addresses->nr; i++)
@@ -67,22 +73,23 @@ static bool among(const struct addresses *addresses, uint32_t pc)
 }
 
 /* The newest comes last. When there is no room the oldest goes: its task never came back. */
-static void expect(struct places *places, uint32_t pc, uint32_t esp)
+static void expect(struct places *places, uint32_t pc, uint32_t esp, struct visit visit)
 {
 	for (size_t i = places->nr; i-- > 0;)
 		if (places->at[i].esp == esp) {
-			places->at[i].pc = pc;
+			places->at[i] = (struct place){ pc, esp, visit };
 			return;
 		}
 	if (places->nr == MAX_PLACES)
 		memmove(places->at, places->at + 1, --places->nr * sizeof(*places->at));
-	places->at[places->nr++] = (struct place){ pc, esp };
+	places->at[places->nr++] = (struct place){ pc, esp, visit };
 }
 
-static bool was_expected(struct places *places, uint32_t pc, uint32_t esp)
+static bool was_expected(struct places *places, uint32_t pc, uint32_t esp, struct visit *visit)
 {
 	for (size_t i = places->nr; i-- > 0;)
 		if (places->at[i].esp == esp && places->at[i].pc == pc) {
+			*visit = places->at[i].visit;
 			places->nr--;
 			memmove(places->at + i, places->at + i + 1,
 				(places->nr - i) * sizeof(*places->at));
@@ -100,37 +107,39 @@ static struct place interrupted(uint32_t esp, uint32_t pc)
 		number++;
 	if (number < 32 && WITH_ERROR_CODE >> number & 1)
 		esp += 4;
-	return (struct place){ read_word(esp), esp + 12 };
+	return (struct place){ .pc = read_word(esp), .esp = esp + 12 };
 }
 
 static void called(uint32_t pc, uint32_t esp)
 {
 	uint32_t back = read_word(esp);
+	struct visit visit = owned_call(last_block, pc, esp);
 
 	if (breach_is_students(back) || breach_is_students(back - 1)) {
-		expect(&to_student, back, esp + 4);
-	} else if (!was_expected(&to_kernel, back, esp + 4)) {
+		expect(&to_student, back, esp + 4, visit);
+	} else if (!was_expected(&to_kernel, back, esp + 4, &visit)) {
 		breach_put(CONTROL, last_block, pc);
 		return;
 	}
 	if (!suspended && among(&servants, pc)) {
 		serving = true;
-		served = (struct place){ back, esp + 4 };
+		served = (struct place){ .pc = back, .esp = esp + 4 };
 	}
 }
 
 static void left(uint32_t pc)
 {
 	uint32_t esp = read_register(ESP);
+	struct visit visit;
 
 	inside = false;
 	if (among(&vectors, pc)) {
 		struct place place = interrupted(esp, pc);
 
-		expect(&to_student, place.pc, place.esp);
+		expect(&to_student, place.pc, place.esp, owned_leave(last_block, esp));
 	} else if (among(&entries, pc)) {
 		called(pc, esp);
-	} else if (!was_expected(&to_kernel, pc, esp)) {
+	} else if (!was_expected(&to_kernel, pc, esp, &visit)) {
 		breach_put(CONTROL, last_block, pc);
 	}
 }
@@ -163,6 +172,7 @@ static void on_kernels_block(unsigned int cpu, void *data)
 static void on_students_block(unsigned int cpu, void *data)
 {
 	uint32_t pc = (uintptr_t)data, esp;
+	struct visit visit;
 
 	(void)cpu;
 	last_block = pc;
@@ -172,8 +182,12 @@ static void on_students_block(unsigned int cpu, void *data)
 	esp = read_register(ESP);
 	if (serving)
 		end_service(pc);
-	if (!was_expected(&to_student, pc, esp))
-		expect(&to_kernel, read_word(esp), esp + 4);
+	if (was_expected(&to_student, pc, esp, &visit)) {
+		owned_return(visit);
+		return;
+	}
+	owned_enter(pc, esp);
+	expect(&to_kernel, read_word(esp), esp + 4, (struct visit){ 0 });
 }
 
 void flow_translate_block(struct qemu_plugin_tb *tb)
@@ -283,7 +297,7 @@ bool flow_option(const char *name, const char *value)
 	if (!strcmp(name, "servants"))
 		return set_addresses(&servants, value);
 	if (strcmp(name, "code"))
-		return false;
+		return owned_option(name, value);
 	code_low = strtoul(value, &end, 0);
 	code_high = *end == '-' ? strtoul(end + 1, NULL, 0) : 0;
 	return code_high > code_low;

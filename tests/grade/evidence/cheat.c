@@ -20,6 +20,10 @@ enum deed {
 	FALSE_RETURN,
 	HIDDEN_INSTRUCTION,
 	FALSE_ENTRY,
+	TASK,
+	OTHERS_MEMORY,
+	FORGED_PROCESS,
+	STACK_IN_DATA,
 	NR_DEEDS
 };
 
@@ -83,6 +87,32 @@ static void do_hidden_instruction(void)
 	__asm__ volatile("jmp 1f + 1; 1: mov $0x9090060F, %%eax" : : : "eax"); /* clts */
 }
 
+/* What the kernel pushes then goes where it should not. */
+static void move_stack(void)
+{
+	static u32 stack[64];
+
+	__asm__ volatile("mov %%esp, %%ebx; mov %0, %%esp; call *%1; mov %%ebx, %%esp"
+			 :
+			 : "r"(stack + 63), "S"(vm_now)
+			 : "eax", "ebx", "ecx", "edx", "memory", "cc");
+}
+
+static void do_deed_with_memory(void)
+{
+	extern u32 *current_task;
+	static u32 process[1024];
+
+	if (deed == TASK)
+		store(current_task, *current_task);
+	else if (deed == OTHERS_MEMORY)
+		nr_selects += load(phys_to_virt((max_pfn - 1) << PAGE_SHIFT)) & 1;
+	else if (deed == FORGED_PROCESS)
+		nr_selects += mm_rss((struct mm_struct *)process);
+	else if (deed == STACK_IN_DATA)
+		move_stack();
+}
+
 static void do_crooked_deed(void)
 {
 	static u8 code[] = { 0xC3 };
@@ -100,6 +130,8 @@ static void do_crooked_deed(void)
 		do_hidden_instruction();
 	else if (deed == FALSE_ENTRY)
 		enter_falsely();
+	else
+		do_deed_with_memory();
 }
 
 static void do_deed(struct page *page)

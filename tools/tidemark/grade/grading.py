@@ -186,6 +186,8 @@ def grade(
     tree.lay(release, assignment, submission, scratch / "tree")
     if (release / tree.MANIFEST).exists():
         tree.lay_starters(scratch / "tree", lab.others(release, lab_name))
+    else:
+        tree.hide(scratch / "tree", assignment, lab.others(release, lab_name))
     machine = Machine(
         lab=assignment,
         tree=scratch / "tree",

@@ -8,13 +8,17 @@ choose at run time (ifunc, constructors). A compiler makes none of this of plain
     symbols      strong, with plain names, functions in .text; for others to use only what lab.toml's `defines` names,
                  and the entry of each file that `registers` names
     relocations  of code: calls go to the beginning of a function, in .text
+    size         no more of anything than a file of a megabyte can need: what is looked at takes time and memory
+
+In the kernel, what a policy or a guard registers is looked at: its name, its parameters, its hooks.
 """
 
 from __future__ import annotations
 
 import re
+import struct
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from elftools.elf.constants import SH_FLAGS
@@ -46,6 +50,10 @@ FOLDERS = {"kernel/mm/policy": "policy", "kernel/mm/guard": "guard"}
 CALL, ADDRESS = (RELOCATIONS["R_386_PC32"], RELOCATIONS["R_386_PLT32"]), RELOCATIONS["R_386_32"]
 # Of struct vm_param, and where struct vm_policy and struct vm_guard point to an array of it.
 WORD, PARAMS, PARAM_SIZE = 4, 12, 24
+HOOK = re.compile(r"\(\*\w+\)\(")  # in the declaration of struct vm_policy and struct vm_guard
+HOOKS = 16  # bytes before the first: name, summary, tick_ms, params
+HEADER = struct.Struct("<48xH2x")  # of an ELF file: how many sections it has
+MOST_SECTIONS, MOST_LOADED, MOST_CODE, MOST_SYMBOLS, MOST_RELOCATED = 200, 32, 1 << 20, 1 << 20, 4 << 20
 BACK = -4  # a call counts from the end of its four bytes
 
 
@@ -53,6 +61,22 @@ def entry_of(file: str) -> re.Pattern[str]:
     """The name that VM_POLICY or VM_GUARD gives to what a file registers."""
     path = Path(file)
     return re.compile(rf"vm_{FOLDERS.get(str(path.parent), '')}_in_{re.sub('[-.]', '_', path.stem)}_\w+")
+
+
+def too_large(path: Path) -> str:
+    """What an object file, or a program, has too much of for anything else to look at it; empty: nothing."""
+    header = path.read_bytes()[: HEADER.size]
+    if len(header) == HEADER.size and not 0 < HEADER.unpack(header)[0] <= MOST_SECTIONS:
+        return f"more than {MOST_SECTIONS} sections"
+    sections = Elf(path).sections
+    loaded = [section for section in sections if section.is_loaded and section.size]
+    counts = {
+        "ordinary sections": (len(loaded), MOST_LOADED),
+        "bytes of code": (sum(section.size for section in loaded if section.is_code), MOST_CODE),
+        "bytes of symbols": (sum(section.size for section in sections if section.name == ".symtab"), MOST_SYMBOLS),
+        "bytes to be relocated": (sum(s.size for s in sections if s.name.startswith(".rel.")), MOST_RELOCATED),
+    }
+    return next((f"more than {most:,} {what}" for what, (count, most) in counts.items() if count > most), "")
 
 
 def may_define(lab: Lab, file: str, name: str) -> bool:
@@ -148,9 +172,19 @@ def foreign_parameters(kernel: Elf, entry: int, own: Placed) -> Iterator[str]:
         at += PARAM_SIZE
 
 
-def registration_offences(lab: Lab, kernel: Elf, own: Mapping[str, Placed]) -> list[str]:
+def foreign_hooks(kernel: Elf, kind: str, entry: int, own: Iterable[Placed], tree: Path) -> Iterator[str]:
+    """The hooks of what is registered that are no functions of the lab's files: the kernel would call them unseen."""
+    text = (tree / f"kernel/include/mm/{kind}.h").read_text().split(f"struct vm_{kind} {{")[1].split("\n};")[0]
+    functions = {address for part in own for address, _ in part.functions}
+    for number in range(len(HOOK.findall(text))):
+        hook = kernel.word_at(kernel.word_at(entry) + HOOKS + WORD * number)
+        if hook and hook not in functions:
+            yield f"its hook number {number + 1} is no function of its own"
+
+
+def registration_offences(tree: Path, lab: Lab, kernel: Elf, own: Mapping[str, Placed]) -> list[str]:
     """What the lab's files register in the linked kernel, held against the names that the lab gives; each policy and
-    each guard must be there once. `own`: where the files' code and data lie."""
+    each guard must be there once. `own`: where the files' code and data lie; `tree`: where the kernel was built."""
     found: list[str] = []
     names: dict[str, list[str]] = {"policy": [], "guard": []}
     for name, address in kernel.globals.items():
@@ -165,6 +199,8 @@ def registration_offences(lab: Lab, kernel: Elf, own: Mapping[str, Placed]) -> l
         section = kernel.section_at(kernel.word_at(entry))
         if section is None or section.is_writable:
             found.append(f"{file}: what it registers can be changed while it runs: make the struct const")
+        hooks = foreign_hooks(kernel, FOLDERS[str(Path(file).parent)], entry, own.values(), tree)
+        found += [f"{file}: {text}" for text in hooks]
         for name in foreign_parameters(kernel, entry, own[file]):
             found.append(f"{file}: its parameter {name} is no variable of its own")
     twice = [f"{kind} {name!r} is registered twice" for kind in names for name in repeated(names[kind])]

@@ -22,6 +22,7 @@ from tidemark import qemu
 from tidemark.errors import BAD_INPUT, LabError
 from tidemark.grade.build import object_form
 from tidemark.grade.build.elf import Elf, place
+from tidemark.grade.build.object_form import too_large
 from tidemark.grade.build.workspace import compiler
 from tidemark.grade.model import Lab
 
@@ -88,6 +89,8 @@ def symbols_allowed(lab: Lab) -> set[str]:
 
 def offences(tree: Path, lab: Lab) -> list[str]:
     """What the student's objects contain that they may not, in sentences; none: all is well."""
+    if large := [f"{source_of(lab, name)} has {said}" for name in objects(lab) if (said := too_large(tree / name))]:
+        return large
     found = symbol_offences(tree, lab, objects(lab))
     for name in objects(lab):
         found += object_form.offences(lab, source_of(lab, name), Elf(tree / name)) + instruction_offences(tree, name)
@@ -101,13 +104,15 @@ def kernel_offences(tree: Path, lab: Lab) -> list[str]:
         own = {source_of(lab, name): place(kernel, Elf(tree / name)) for name in objects(lab)}
     except LabError as error:
         return [str(error)]
-    return object_form.registration_offences(lab, kernel, own)
+    return object_form.registration_offences(tree, lab, kernel, own)
 
 
 def host_offences(tree: Path, lab: Lab, name: str) -> list[str]:
     """The same for an object that was made for a program on the host, under the sanitizers, which add code and symbols
     of their own. It must have no way to speak for the program that it is part of, and define no name but the lab's.
     """
+    if large := too_large(tree / name):
+        return [f"{source_of(lab, name)} has {large}"]
     found = symbol_offences(tree, lab, [name])
     for symbol in sorted(symbols(tree, name)[0]):
         if not object_form.may_define(lab, source_of(lab, name), symbol.removeprefix(TWIN)) and symbol not in THUNKS:

@@ -29,7 +29,7 @@ PARTS = (
     "tests/host",
     "tests/kernel/vmsim",
 )
-BUILT = ("boot", "kernel", "registry", "user", "obj", "host", "vmsim", "plugin", "labs")
+BUILT = ("boot", "kernel", "registry", "user", "obj", "vmsim", "plugin")
 BUILT_FILES = (
     "flags",
     "programs",
@@ -44,6 +44,7 @@ BUILT_FILES = (
 )
 LINKED = ("musl", "venv")
 MANIFEST = "labs/RELEASE"
+REGISTERS = ("VM_POLICY(", "VM_GUARD(")
 TEXTS = (".md", ".svg")
 NOT_GRADED_WITH = ("questions.toml",)  # rubrics: no student's code may lie beside them, and no test depends on them
 
@@ -98,6 +99,21 @@ def leave_behind(tree: Path, file: str) -> None:
     built += [tree / "build/vmsim" / name for name in (stem.name, stem.name + ".fast")]
     for path in built:
         path.unlink(missing_ok=True)
+
+
+def hide(tree: Path, lab: Lab, others: Iterable[Lab]) -> None:
+    """Take the solutions of other labs out of a tree, and what those withhold: what is handed in could include it, and
+    show it. What is compiled of them stays, and of the source the line that registers it."""
+    for file in {name for each in others for name in (*each.files, *each.withholds)} - set(lab.files):
+        path, built = tree / file, (tree / "build" / file).with_suffix(".o")
+        if not path.is_file():
+            continue
+        if path.suffix != ".c" or path.stem.endswith("_test"):
+            path.unlink()
+        elif built.is_file() and (date := path.stat().st_mtime_ns) <= built.stat().st_mtime_ns:
+            lines = path.read_text().splitlines(keepends=True)
+            path.write_text("".join(line for line in lines if line.startswith(REGISTERS)))
+            os.utime(path, ns=(date, date))
 
 
 def lay_starters(tree: Path, labs: Iterable[Lab]) -> None:

@@ -36,7 +36,8 @@ MMAP_PAGES = range(0x40000, 0xB7000)  # where the kernel puts mappings, in pages
 @dataclass(frozen=True)
 class Breach:
     """What the student's code did where it has no business. `what`: "user memory", "page of a program", "kernel data",
-    "rule of the seam", "code", "control" or "instruction"; `text` says it in a sentence.
+    "rule of the seam", "code", "control", "instruction", "memory", "argument" or "stack"; `text` says it in a
+    sentence.
     """
 
     what: str
@@ -181,6 +182,9 @@ def sentence(kernel: KernelMap, rule: int, pc: int, address: int) -> Breach:
         ("code", f"the kernel executes, at {pc:#x}, what is not its code as it was linked"),
         ("control", f"{code} jumps or returns to {address:#x}, where nothing that it may use begins"),
         ("instruction", f"{code} executes, at {pc:#x}, what only the kernel's own lower parts may do"),
+        ("memory", f"{code} accesses memory that is not its own, at {address:#x}"),
+        ("argument", f"{code} hands {kernel.variable(address)}() what the kernel has not given it"),
+        ("stack", f"{code} has its stack elsewhere, at {address:#x}"),
     )
     what, text = rules[rule]
     return Breach(what, function, address, text)

@@ -18,15 +18,16 @@ from tidemark.errors import BAD_INPUT, FAILED, LabError
 from tidemark.files import sha256
 from tidemark.grade.build.elf import FUNCTION, GLOBAL, Elf, Placed, Symbol, place
 from tidemark.grade.build.workspace import Workspace
+from tidemark.grade.witness import contracts
 
 # Functions that do to any address what they are told: who calls them answers for it (tools/plugin/flow.c).
 SERVANTS = ("build/kernel/lib/string.o", "build/kernel/lib/rbtree.o", "build/kernel/lib/printf.o")
 VECTORS = 48
 POLICIES, GUARDS = "build/kernel/mm/policy/", "build/kernel/mm/guard/"
 MOST_KEPT = 4
-PAGE_LAYOUT = """#include "mm/page.h"
-const u32 layout[] = { sizeof(struct page), __builtin_offsetof(struct page, policy),
-__builtin_offsetof(struct page, policy) + sizeof(((struct page *)0)->policy) };
+LAYOUT = f"""{contracts.INCLUDES}
+const u32 layout[] = {{ sizeof(struct page), __builtin_offsetof(struct page, policy),
+__builtin_offsetof(struct page, policy) + sizeof(((struct page *)0)->policy), {", ".join(contracts.SIZES)} }};
 """
 
 
@@ -83,14 +84,15 @@ def boot_stack(kernel: Elf) -> tuple[int, int]:
     return start, min(symbol.value for symbol in kernel.symbols if symbol.placed and symbol.value > start)
 
 
-def page_layout(workspace: Workspace) -> list[int]:
-    """Bytes of struct page, and where in it the policy's part begins and ends, as the kernel's compiler has it."""
+def layout(workspace: Workspace) -> list[int]:
+    """Bytes of struct page, where in it the policy's part begins and ends, and contracts.SIZES, as the kernel's
+    compiler has them."""
     compiler = re.split(r" \d+\.\d+", (workspace.tree / "build/flags").read_text())[0].split()
     words = [*compiler, "-std=gnu11", "-Ikernel/include", "-x", "c", "-S", "-o", "-", "-"]
-    made = workspace.run_on_host(*words, stdin=PAGE_LAYOUT.encode())
+    made = workspace.run_on_host(*words, stdin=LAYOUT.encode())
     numbers = [int(number) for number in re.findall(r"\.long\s+(\d+)", made.out)]
-    if made.status or len(numbers) != 3:
-        raise LabError(f"{' '.join(compiler)} does not compile kernel/include/mm/page.h:\n{made.err}", FAILED)
+    if made.status or len(numbers) != 3 + len(contracts.SIZES):
+        raise LabError(f"{' '.join(compiler)} does not compile kernel/include/mm:\n{made.err}", FAILED)
     return numbers
 
 
@@ -127,13 +129,14 @@ def doors(kernel: Elf, workspace: Workspace) -> dict[str, str]:
 
 
 def page_options(kernel: Elf, workspace: Workspace) -> dict[str, str]:
-    """What the plugin must know of struct page to watch a policy or a guard: nothing for other code."""
+    """What the plugin must know to watch what a policy or a guard touches: nothing for other code."""
     if not any(name.startswith((POLICIES, GUARDS)) for name in workspace.objects):
         return {}
-    size, low, high = page_layout(workspace)
+    size, low, high, *sizes = layout(workspace)
     if not any(name.startswith(POLICIES) for name in workspace.objects):
         low, high = 0, 0
-    return {"pages": f"{kernel.globals['mem_map']:#x}", "page_size": str(size), "policy": joined([(low, high)])}
+    pages = {"pages": f"{kernel.globals['mem_map']:#x}", "page_size": str(size), "policy": joined([(low, high)])}
+    return {**pages, **contracts.options(kernel, sizes)}
 
 
 def made(workspace: Workspace) -> KernelMap:
@@ -141,14 +144,18 @@ def made(workspace: Workspace) -> KernelMap:
     kernel = Elf(workspace.tree / qemu.KERNEL)
     objects = {name: place(kernel, Elf(workspace.tree / name)) for name in workspace.objects}
     own = [piece for part in objects.values() for piece in part.data]
-    own += [boot_stack(kernel), *(variable_range(kernel, name) for name in workspace.lab.may_store)]
+    watched = page_options(kernel, workspace)
+    own += [
+        *([] if watched else [boot_stack(kernel)]),
+        *(variable_range(kernel, name) for name in workspace.lab.may_store),
+    ]
     options = {name: f"{address:#x}" for name, address in addresses(kernel).items()}
     image = (kernel.globals["__kernel_start"], kernel.globals["__kernel_end"])
     options |= {"image": joined([image]), "own": joined(own)}
     text = [piece for part in objects.values() for piece in part.code]
     if text:
         options |= {"text": joined(text), **doors(kernel, workspace)}
-    return KernelMap(kernel, objects, options | page_options(kernel, workspace))
+    return KernelMap(kernel, objects, options | watched)
 
 
 def find(workspace: Workspace) -> KernelMap:

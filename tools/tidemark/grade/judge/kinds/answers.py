@@ -17,19 +17,14 @@ Options:
 from __future__ import annotations
 
 import math
-import sys
 from dataclasses import replace
 from pathlib import Path
 
+from tidemark.grade.judge import answer_file
 from tidemark.grade.judge.kinds import guard
 from tidemark.grade.model import Test, Verdict, right, wrong
 from tidemark.grade.witness.evidence import READ
 from tidemark.grade.witness.machine import Machine
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 MOST = 1_000_000_000
 
@@ -37,8 +32,8 @@ MOST = 1_000_000_000
 def answer(path: Path, name: str) -> tuple[float, str]:
     """(the number, empty), or (nan, what is wrong with it)."""
     try:
-        value = tomllib.loads(path.read_text()).get(name)
-    except (OSError, ValueError, RecursionError) as error:
+        value = answer_file.read(path).get(name)
+    except (OSError, ValueError) as error:
         return math.nan, f"{path.name} cannot be read: {error}"
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < MOST:
         return math.nan, f"{path.name}: {name} is no number, or one that is far too large"

@@ -11,18 +11,13 @@ Options:
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
 from tidemark.grade.build import machines
+from tidemark.grade.judge import answer_file
 from tidemark.grade.model import Test, Verdict, right, wrong
 from tidemark.grade.witness.machine import Machine
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 NEEDED = {"file": str, "function": str, "line": int}
 
@@ -30,8 +25,8 @@ NEEDED = {"file": str, "function": str, "line": int}
 def answered(path: Path, name: str) -> tuple[dict[str, Any], str]:
     """(the answer about a machine, empty), or (nothing, what is wrong with it)."""
     try:
-        given = tomllib.loads(path.read_text()).get(name)
-    except (OSError, ValueError, RecursionError) as error:
+        given = answer_file.read(path).get(name)
+    except (OSError, ValueError) as error:
         return {}, f"{path.name} cannot be read: {' '.join(str(error).split())}"
     if not isinstance(given, dict) or any(type(given.get(key)) is not kind for key, kind in NEEDED.items()):
         return {}, f"{path.name}: [{name}] must have file, function (texts) and line (a number)"

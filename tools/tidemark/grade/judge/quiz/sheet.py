@@ -16,6 +16,7 @@ from typing import Any
 
 from tidemark.errors import BAD_INPUT, LabError
 from tidemark.files import write_atomically
+from tidemark.grade.judge import answer_file
 from tidemark.grade.judge.quiz.personal import SCHEMA, Drawn
 from tidemark.grade.model import Quiz
 
@@ -84,9 +85,11 @@ def text_of(lab: str, name: str, quiz: Quiz, drawn: Drawn) -> str:
     return "\n".join(lines) + "\n"
 
 
-def load(path: Path) -> dict[str, Any]:
+def load(path: Path, handed_in: bool = False) -> dict[str, Any]:
     """A TOML file. LabError in one line when it is none."""
     try:
+        if handed_in:
+            return answer_file.read(path)
         if path.stat().st_size > MOST_BYTES:
             raise LabError(f"{path.name} cannot be read: it is larger than {MOST_BYTES >> 10} KiB", BAD_INPUT)
         return tomllib.loads(path.read_text("utf-8"))
@@ -125,7 +128,7 @@ def answered(path: Path) -> tuple[str, dict[str, int]]:
     """(name, answers by question) in a file of answers; those that are no whole numbers count as not given. LabError
     when it cannot be read.
     """
-    found = load(path)
+    found = load(path, handed_in=True)
     name, answers = found.get("name"), found.get("answers", {})
     if not isinstance(name, str) or not isinstance(answers, dict):
         raise LabError(f"{path.name} is damaged: it has no name, or no answers", BAD_INPUT)

@@ -1,0 +1,301 @@
+/*
+ * mode=evidence, the memory of a policy or a guard: what it may touch, and name to the kernel.
+ *
+ * It may store into its own variables, the policy's part of struct pages, its frames on the stack,
+ * and what the kernel gave it: by kmalloc and its like, and its data in a process. It may read
+ * that, the kernel's image, and all struct pages. The rest is others': tasks, page tables, programs'
+ * pages, the kernel's frames on the stack, and files in memory, where the string of references lies.
+ *
+ * The kernel's functions believe the addresses that they are called with. So contracts= says what an
+ * argument must be: a process, a struct page, a cache, or what was given. And it says which functions
+ * give; that is remembered word by word. Processes are known by births= and deaths=.
+ *
+ * Its frames on the stack lie below the address to which the function that the kernel called
+ * returns. Above it lies the struct vm_scan that select is called with.
+ *
+ * Options, without which all this is not looked at: contracts=ENTRY-CODE, or several with colons
+ * between, CODE as below; births=, deaths=: functions that the kernel calls for a process that begins or
+ * ends; process=, scan=: bytes of struct mm_struct and struct vm_scan.
+ */
+#include "evidence.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_CONTRACTS = 64, MAX_CACHES = 32, WORD = 4 };
+/* Bytes of the stack: all; what the student's frames may take; arguments above the return address. */
+enum { STACK_SIZE = 8192, DEEPEST = 6144, ARGUMENTS = 16 };
+
+/*
+ * CODE: what the first argument must be; from bit 4 on, the second; from bit 8 on, what is given; and
+ * from bit 12 on, of how many bytes. tidemark.grade.witness.contracts writes it.
+ */
+enum argument { ANY, PROCESS, PROCESS_OR_NONE, PAGE, PAGE_OR_NONE, GIVEN_BACK, A_CACHE, THE_HOOKS };
+enum gives { NOTHING, AS_ASKED, SO_MANY, OBJECT, CACHE };
+
+/* What a word of memory is: the first or another of what was given, or the first of a process. */
+enum { OTHERS, FIRST, MORE, PROCESSES };
+
+static struct contract {
+	uint32_t entry, code;
+} contracts[MAX_CONTRACTS];
+static struct cache {
+	uint32_t address, size, constructor;
+} caches[MAX_CACHES];
+static size_t nr_contracts, nr_caches;
+static uint32_t births, deaths, process_size, scan_size;
+
+static uint8_t *words[NR_FRAMES];
+static uint32_t dying; /* a process whose end the policy is being told, or has been told last */
+static struct visit now;
+
+static bool is_direct(uint32_t address)
+{
+	return address >= KERNEL_BASE && address < DIRECT_MAP_END;
+}
+
+static uint8_t kind_of(uint32_t address)
+{
+	const uint8_t *frame = is_direct(address) ? words[address / PAGE_SIZE] : NULL;
+
+	return frame ? frame[address % PAGE_SIZE / WORD] : OTHERS;
+}
+
+static void set_kind(uint32_t address, uint8_t kind)
+{
+	uint8_t **frame = &words[address / PAGE_SIZE];
+
+	if (!is_direct(address))
+		return;
+	if (!*frame)
+		*frame = calloc(PAGE_SIZE / WORD, 1);
+	if (!*frame)
+		fail("out of memory");
+	(*frame)[address % PAGE_SIZE / WORD] = kind;
+}
+
+static void give(uint32_t address, uint32_t size)
+{
+	for (uint32_t offset = 0; offset < size; offset += WORD)
+		set_kind(address + offset, offset ? MORE : FIRST);
+}
+
+static void take_back(uint32_t address)
+{
+	do {
+		set_kind(address, OTHERS);
+		address += WORD;
+	} while (kind_of(address) == MORE);
+}
+
+/* --- processes --- */
+
+static void forget_process(uint32_t mm)
+{
+	for (uint32_t offset = 0; offset < process_size; offset += WORD)
+		set_kind(mm + offset, OTHERS);
+}
+
+static void on_birth(unsigned int cpu, void *data)
+{
+	uint32_t mm = read_register(EAX);
+
+	(void)cpu;
+	(void)data;
+	forget_process(mm);
+	set_kind(mm, PROCESSES);
+	if (mm == dying)
+		dying = 0;
+}
+
+/* The policy is told next, so the process is forgotten only when another one ends. */
+static void on_death(unsigned int cpu, void *data)
+{
+	(void)cpu;
+	(void)data;
+	if (dying)
+		forget_process(dying);
+	dying = read_register(EAX);
+}
+
+void owned_translate(struct qemu_plugin_insn *insn, uint32_t pc)
+{
+	if (pc == births)
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_birth, CB_R_REGS, NULL);
+	if (pc == deaths)
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_death, CB_R_REGS, NULL);
+}
+
+/* --- calls --- */
+
+static struct cache *cache_at(uint32_t address)
+{
+	for (size_t i = 0; i < nr_caches; i++)
+		if (caches[i].address == address)
+			return &caches[i];
+	return NULL;
+}
+
+static bool is_proper(enum argument wanted, uint32_t given)
+{
+	switch (wanted) {
+	case PROCESS_OR_NONE:
+		return !given || kind_of(given) == PROCESSES;
+	case PROCESS:
+		return kind_of(given) == PROCESSES;
+	case PAGE_OR_NONE:
+		return !given || breach_is_page(given);
+	case PAGE:
+		return breach_is_page(given);
+	case GIVEN_BACK:
+		return !given || kind_of(given) == FIRST;
+	case A_CACHE:
+		return cache_at(given);
+	case THE_HOOKS:
+		return given == now.argument;
+	default:
+		return true;
+	}
+}
+
+static void check_arguments(uint32_t pc, const struct contract *contract)
+{
+	static const int registers[] = { EAX, EDX };
+
+	for (int i = 0; i < 2; i++) {
+		enum argument wanted = contract->code >> 4 * i & 15;
+		uint32_t given = read_register(registers[i]);
+
+		if (!is_proper(wanted, given))
+			breach_put(ARGUMENT, pc, contract->entry);
+		else if (wanted == GIVEN_BACK && given)
+			take_back(given);
+	}
+}
+
+static const struct contract *contract_of(uint32_t entry)
+{
+	for (size_t i = 0; i < nr_contracts; i++)
+		if (contracts[i].entry == entry)
+			return &contracts[i];
+	return NULL;
+}
+
+static uint32_t size_given(const struct contract *contract)
+{
+	const struct cache *cache = cache_at(read_register(EAX));
+
+	switch (contract->code >> 8 & 15) {
+	case AS_ASKED:
+		return read_register(EAX);
+	case OBJECT:
+		return cache ? cache->size : 0;
+	case CACHE: /* kmem_cache_create(name, size, align, constructor) */
+		return read_register(EDX);
+	default:
+		return contract->code >> 12;
+	}
+}
+
+struct visit owned_leave(uint32_t pc, uint32_t esp)
+{
+	if (nr_contracts && now.top + WORD - esp > DEEPEST)
+		breach_put(STACK, pc, esp);
+	return now;
+}
+
+struct visit owned_call(uint32_t pc, uint32_t entry, uint32_t esp)
+{
+	const struct contract *contract = contract_of(entry);
+	struct visit visit = owned_leave(pc, esp);
+
+	if (!contract)
+		return visit;
+	check_arguments(pc, contract);
+	visit.gives = contract->code >> 8 & 15;
+	visit.size = size_given(contract);
+	if (visit.gives == CACHE) {
+		visit.constructor = read_word(esp + WORD);
+		if (visit.constructor && !breach_is_students(visit.constructor))
+			breach_put(ARGUMENT, pc, entry);
+	}
+	return visit;
+}
+
+void owned_return(struct visit visit)
+{
+	uint32_t result = read_register(EAX);
+
+	now = (struct visit){ .top = visit.top, .argument = visit.argument };
+	if (!visit.gives || !result)
+		return;
+	if (visit.gives != CACHE)
+		give(result, visit.size);
+	else if (nr_caches < MAX_CACHES)
+		caches[nr_caches++] = (struct cache){ result, visit.size, visit.constructor };
+}
+
+/* The kernel may have called the constructor of a cache, with an object that nobody has yet. */
+void owned_enter(uint32_t pc, uint32_t esp)
+{
+	now = (struct visit){ .top = esp, .argument = read_register(EAX) };
+	for (size_t i = 0; i < nr_caches; i++)
+		if (caches[i].constructor == pc)
+			give(now.argument, caches[i].size);
+}
+
+bool owned_may(uint32_t address, bool stores)
+{
+	uint8_t kind = kind_of(address);
+
+	if (!nr_contracts || kind == FIRST || kind == MORE)
+		return true;
+	if (address - (now.top - DEEPEST) < DEEPEST || address - now.top - WORD < ARGUMENTS)
+		return true;
+	if (now.argument - now.top < STACK_SIZE && address - now.argument < scan_size)
+		return true;
+	return !stores && address - now.top < STACK_SIZE;
+}
+
+bool owned_on_stack(uint32_t address)
+{
+	return nr_contracts && address - (now.top - DEEPEST) < DEEPEST;
+}
+
+/* --- options --- */
+
+static bool set_contracts(const char *value)
+{
+	for (;; value++) {
+		char *end;
+
+		if (nr_contracts == MAX_CONTRACTS)
+			return false;
+		contracts[nr_contracts].entry = strtoul(value, &end, 0);
+		if (*end != '-')
+			return false;
+		contracts[nr_contracts++].code = strtoul(end + 1, &end, 0);
+		value = end;
+		if (*value != ':')
+			return !*value;
+	}
+}
+
+bool owned_option(const char *name, const char *value)
+{
+	uint32_t number = strtoul(value, NULL, 0);
+
+	if (!strcmp(name, "contracts"))
+		return set_contracts(value);
+	if (!strcmp(name, "births"))
+		births = number;
+	else if (!strcmp(name, "deaths"))
+		deaths = number;
+	else if (!strcmp(name, "process"))
+		process_size = number;
+	else if (!strcmp(name, "scan"))
+		scan_size = number;
+	else
+		return false;
+	return true;
+}

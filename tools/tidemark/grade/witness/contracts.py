@@ -1,0 +1,99 @@
+"""What the kernel's functions give to a policy or a guard, and what they must be handed: for tools/plugin/owned.c.
+
+A function that is not listed gives nothing that may be touched, and believes what it is handed. Whoever lets a lab's
+files use another one that gives memory lists it here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import IntEnum
+
+from tidemark.grade.build.elf import Elf
+
+
+class Argument(IntEnum):
+    """What an argument must be, as the plugin numbers it."""
+
+    ANY = 0
+    PROCESS = 1
+    PROCESS_OR_NONE = 2
+    PAGE = 3
+    PAGE_OR_NONE = 4
+    GIVEN_BACK = 5
+    A_CACHE = 6
+    THE_HOOKS = 7  # what the hook was called with
+
+
+class Gives(IntEnum):
+    """What a function gives, as the plugin numbers it."""
+
+    NOTHING = 0
+    AS_ASKED = 1
+    SO_MANY = 2
+    OBJECT = 3
+    CACHE = 4
+
+
+def code(first: int = 0, second: int = 0, gives: int = 0, size: int = 0) -> int:
+    """A contract in a number."""
+    return first | second << 4 | gives << 8 | size << 12
+
+
+# Sizes that C knows: what the compiler is asked for, in this order, beside the layout of struct page.
+SIZES = (
+    "sizeof(struct mm_struct)",
+    "sizeof(struct vm_scan)",
+    "POLICY_MM_SIZE",
+    "GUARD_MM_SIZE",
+    "sizeof(struct ghost)",
+)
+INCLUDES = '#include "mm/mm.h"\n#include "mm/policy.h"\n#include "mm/ghost.h"\n'
+
+OF_PAGE = """
+    page_referenced page_young page_dirty page_is_file page_is_mapped page_is_executable page_id_of page_vpn page_trap
+    page_mm
+"""
+OF_PROCESS = "mm_vtime mm_sleeps mm_rss mm_demand mm_pid vm_prepage"
+OF_FILE = "seq_printf seq_puts seq_putc show_u64"
+
+
+def contracts(policy_mm: int, guard_mm: int, ghost: int) -> dict[str, int]:
+    """By function; bytes of what three of them give."""
+    made = dict.fromkeys(OF_PAGE.split(), code(Argument.PAGE))
+    made |= dict.fromkeys(OF_PROCESS.split(), code(Argument.PROCESS))
+    made |= dict.fromkeys(OF_FILE.split(), code(Argument.THE_HOOKS))
+    made |= dict.fromkeys(("ghost_find", "ghost_add"), code(gives=Gives.SO_MANY, size=ghost))
+    made |= dict.fromkeys(("kmalloc", "kzalloc"), code(gives=Gives.AS_ASKED))
+    return made | {
+        "vm_eligible": code(second=Argument.PAGE),
+        "vm_next_mm": code(Argument.PROCESS_OR_NONE),
+        "vm_next_page": code(Argument.PROCESS, Argument.PAGE_OR_NONE),
+        "vm_hint": code(Argument.PAGE),
+        "policy_mm": code(Argument.PROCESS, gives=Gives.SO_MANY, size=policy_mm),
+        "guard_mm": code(Argument.PROCESS, gives=Gives.SO_MANY, size=guard_mm),
+        "kfree": code(Argument.GIVEN_BACK),
+        "kmem_cache_create": code(gives=Gives.CACHE),
+        "kmem_cache_destroy": code(Argument.A_CACHE),
+        "kmem_cache_alloc": code(Argument.A_CACHE, gives=Gives.OBJECT),
+        "kmem_cache_free": code(Argument.A_CACHE, Argument.GIVEN_BACK),
+    }
+
+
+def options(kernel: Elf, sizes: list[int]) -> Mapping[str, str]:
+    """The plugin's options; `sizes`: as SIZES asks."""
+    process, scan, *given = sizes
+    there = kernel.globals
+
+    def words() -> Iterator[str]:
+        for name, number in contracts(*given).items():
+            if name in there:
+                yield f"{there[name]:#x}-{number:#x}"
+
+    return {
+        "contracts": ":".join(words()),
+        "births": f"{there['policy_call_mm_init']:#x}",
+        "deaths": f"{there['policy_call_mm_exit']:#x}",
+        "process": str(process),
+        "scan": str(scan),
+    }
