@@ -108,6 +108,18 @@ def test_speedscope_gets_each_function_with_its_time() -> None:
     assert found == [busy, {("idle",): 5_000_000, **busy}]
 
 
+def test_speedscope_gets_who_called_whom(tmp_path: Path) -> None:
+    """Copies that the compiler made stand on their function but once."""
+    (tmp_path / profile.STACKS).write_text("trap;do_fault 3\ntrap;do_fault;do_fault.cold 4\ntrap 5\n")
+    stacks = profile.read_stacks(tmp_path / profile.STACKS)
+    assert stacks == {("trap", "do_fault"): 7, ("trap",): 5} and profile.read_stacks(tmp_path / "none") == {}
+    made = profile.speedscope(Profile("x", "instructions", 10**9, {"idle": 9, "trap": 5, "do_fault": 7}, stacks))
+    names = [frame["name"] for frame in made["shared"]["frames"]]
+    busy = made["profiles"][0]
+    shown = [tuple(names[at] for at in stack) for stack in busy["samples"]]
+    assert dict(zip(shown, busy["weights"], strict=True)) == stacks
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [

@@ -8,9 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from lab import tidemark
-from tidemark import owners, qemu, results
+from tidemark import owners, qemu, results, telemetry
 from tidemark.errors import LabError
+from tidemark.owners import OTHERS
 from tidemark.report import frames, page, sources
+from tidemark.watch.memory import Memory
 
 COMMAND = (
     "run",
@@ -37,6 +39,18 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_guest_does_nothing_for_it(run: Path) -> None:
     streams = [run.parent / name / results.TELEMETRY for name in ("noted", "plain")]
     assert streams[0].read_bytes() == streams[1].read_bytes() and not (run.parent / "plain" / owners.FILE).exists()
+
+
+def test_watch_counts_the_same_frames(run: Path) -> None:
+    data = results.load(run).telemetry()
+    found, memory = owners.read(run, data), Memory(run)
+    memory.add(telemetry.parse((run / results.TELEMETRY).read_text()))
+    assert len(memory.columns) == len(data.samples) > 5
+    for at, column in enumerate(memory.columns):
+        assert sum(column.counts.values()) == len(found.map)
+        for owner, number in column.counts.items():
+            name = OTHERS[-owner - 1] if owner <= 0 else next(n for n in found.names if n.endswith(f" {owner}"))
+            assert number == (found.map[:, at] == found.names.index(name)).sum()
 
 
 def test_every_frame_has_the_owner_that_the_kernel_counts(run: Path) -> None:

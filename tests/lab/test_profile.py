@@ -6,6 +6,7 @@ import csv
 import json
 import shutil
 import xml.etree.ElementTree as ET
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -71,6 +72,28 @@ def test_ticks_agree_with_instructions(folder: Path) -> None:
     assert abs(by_ticks["seconds"] - exactly) < 5 * by_ticks["count"] ** 0.5 / HZ
     kernel = [sum(row["seconds"] for (name, _), row in rows.items() if name == one) for one in ("ticks", "exact")]
     assert kernel[0] == pytest.approx(kernel[1], abs=0.02)
+
+
+def test_stacks_have_every_instruction_of_every_function(folder: Path) -> None:
+    """And each begins where the kernel is entered, or where a thread or the machine begins."""
+    stacks, counted = profile.load(folder / "exact").stacks, profile.load(folder / "exact").counts
+    sums = Counter()
+    for stack, number in stacks.items():
+        sums[stack[-1]] += number
+    assert sums == {name: number for name, number in counted.items() if name not in (IDLE, USER)}
+    entries = {stack[0] for stack in stacks}
+    few = {"arch_start", "start_high", "kernel_thread_start", "ret_from_fork", "enter_user", "trap_return"}
+    assert {"entry_syscall", "kernel_thread_start", "trap_14"} <= entries
+    assert all(name in few or name.startswith(("trap_", "entry_")) for name in entries), entries
+
+
+def test_stacks_say_who_called(folder: Path) -> None:
+    """As the source does: a page comes back by a fault alone, and kswapd reclaims in a thread of its own."""
+    stacks = profile.load(folder / "exact").stacks
+    above = [stack[: stack.index("fault_swap")] for stack in stacks if "fault_swap" in stack]
+    assert above and all(stack[-2:] == ("do_page_fault", "handle_mm_fault") for stack in above)
+    below = [stack for stack in stacks if "kswapd" in stack]
+    assert below and all(stack[:2] == ("kernel_thread_start", "kswapd") for stack in below)
 
 
 def test_page_copies_are_seen(folder: Path) -> None:

@@ -5,8 +5,8 @@
  * the function that samples. So a run with this is the run without it.
  *
  * Options: out=FILE; at=, pages=, max_pfn=: addresses of the kernel's sample_now, and of its
- * variables mem_map and max_pfn. FILE appears when QEMU ends. It has a line for each sample, in
- * their order: a JSON list of [owner, frames], runs of neighbouring frames from frame 0 on. owner is
+ * variables mem_map and max_pfn. FILE appears when QEMU ends; until then it is FILE.partial, and
+ * grows line by line. It has a line for each sample, in their order: a JSON list of [owner, frames], runs of neighbouring frames from frame 0 on. owner is
  * the page directory (CR3) of who faulted the page in, or one of the small numbers below.
  */
 #include "plugin.h"
@@ -69,6 +69,7 @@ static void write_owners(const uint8_t *all, uint32_t nr)
 		before = ",";
 	}
 	fputs("]\n", out);
+	fflush(out); /* `tidemark watch` reads it while it grows */
 }
 
 static void on_sample(unsigned int cpu, void *data)

@@ -7,7 +7,8 @@
  * repeated. Programs count together by address space; page directories are used again, so that a
  * row may stand for several processes, one after the other.
  *
- * Options: out=FILE; symbols=FILE, what `nm -n` says of the kernel (build/tidemark.elf.nm).
+ * Options: out=FILE; symbols=FILE, what `nm -n` says of the kernel (build/tidemark.elf.nm);
+ * stacks=FILE: the kernel's instructions also by who called the function (stacks.c).
  *
  * FILE appears when QEMU ends, at once and whole: CSV, a title line, then a row for each that has
  * executed anything:
@@ -17,7 +18,7 @@
  *   (user 03d7a000),58392    programs, by the physical address of their page directory
  *   (boot),5484193           BIOS and boot code, before the first address space
  */
-#include "plugin.h"
+#include "stacks.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -37,7 +38,7 @@ struct space {
 	uint64_t instructions;
 };
 
-static const char *out_name, *symbols_name;
+static const char *out_name, *symbols_name, *stacks_name;
 static struct function functions[MAX_FUNCTIONS];
 static size_t nr_functions;
 static struct space spaces[MAX_SPACES]; /* of cr3 0: boot */
@@ -85,13 +86,17 @@ static size_t function_of(uint32_t pc)
 
 static void translate(struct qemu_plugin_tb *tb)
 {
-	size_t nr = qemu_plugin_tb_n_insns(tb);
+	size_t nr = qemu_plugin_tb_n_insns(tb), before = USER;
 
 	for (size_t i = 0; i < nr; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		uint64_t pc = qemu_plugin_insn_vaddr(insn);
+		size_t function = pc < KERNEL_BASE || pc >= BIOS ? (size_t)USER : function_of(pc);
 
-		count_insn(insn, pc < KERNEL_BASE || pc >= BIOS ? (size_t)USER : function_of(pc));
+		if (stacks_name && function != USER && function != before)
+			stacks_at(insn, function, pc == functions[function].address);
+		count_insn(insn, function);
+		before = function;
 	}
 }
 
@@ -118,6 +123,8 @@ static bool option(const char *name, const char *value)
 		out_name = value;
 	else if (!strcmp(name, "symbols"))
 		symbols_name = value;
+	else if (!strcmp(name, "stacks"))
+		stacks_name = value;
 	else
 		return false;
 	return true;
@@ -137,6 +144,7 @@ static void start(void)
 	if (!nr_functions)
 		fail("%s has no function of the kernel; `nm -n` makes such files", symbols_name);
 	counters_init(MAX_FUNCTIONS + 1);
+	stacks_init(USER);
 }
 
 static void write_rows(FILE *file)
@@ -153,6 +161,11 @@ static void write_rows(FILE *file)
 	fprintf(file, "(boot),%llu\n", (unsigned long long)spaces[0].instructions);
 }
 
+static const char *name_of(size_t function)
+{
+	return functions[function].name;
+}
+
 static void finish(void)
 {
 	FILE *file;
@@ -161,6 +174,11 @@ static void finish(void)
 	file = open_whole(out_name);
 	write_rows(file);
 	close_whole(file, out_name);
+	if (!stacks_name)
+		return;
+	file = open_whole(stacks_name);
+	stacks_write(file, name_of);
+	close_whole(file, stacks_name);
 }
 
 const struct mode profile_mode = {

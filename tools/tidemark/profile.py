@@ -5,8 +5,10 @@ programs together, or to `idle`.
 
     ticks         the guest's own profiler (`profile_hz=`, kernel/observe/profile.c): instants on a fixed grid, in the
                   telemetry's `profile` records. A function hit n times has a standard error of about √n ticks.
-    instructions  counted one by one by the QEMU plugin (tools/plugin/profile.c), in the result's profile.csv. In an
-                  exact run an instruction takes a nanosecond, and the time in which none was executed is idle.
+    instructions  counted one by one by the QEMU plugin (tools/plugin/profile.c), in the result's profile.csv; by who
+                  called the function, too, in profile.folded, which has a line for each stack: FUNCTION;FUNCTION;...
+                  INSTRUCTIONS. In an exact run an instruction takes a nanosecond, and the time in which none was
+                  executed is idle.
 
 What interrupt handlers do while nobody can run is idle time to the guest, and so to its ticks; as instructions it
 counts for the functions. A tick that comes while interrupts are off counts for the function that switches them on.
@@ -19,9 +21,10 @@ Linux kernel", 2011, and of the kernel's own time: neither idle nor a program's.
 from __future__ import annotations
 
 import csv
+import itertools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,19 +33,20 @@ from tidemark.errors import USAGE, LabError
 
 USER, IDLE, OTHERS, BOOT = "user", "idle", "(others)", "(boot)"
 KERNEL = "(kernel)"
-COUNTS = "profile.csv"
+COUNTS, STACKS = "profile.csv", "profile.folded"
 NS_PER_S = 10**9
 
 
 @dataclass(frozen=True)
 class Profile:
     """`counts` are ticks or instructions (`unit`) by name, idle included; `per_s` of them are a second of machine
-    time."""
+    time. `stacks`: those of the kernel's functions by their callers, outermost first; empty when nobody noted them."""
 
     name: str
     unit: str
     per_s: float
     counts: Mapping[str, int]
+    stacks: Mapping[tuple[str, ...], int] = field(default_factory=dict)
 
     @property
     def total(self) -> int:
@@ -77,9 +81,14 @@ def summed(counts: Iterable[tuple[str, int]]) -> dict[str, int]:
     return {name: count for name, count in sums.items() if count}
 
 
+def base_name(function: str) -> str:
+    """A function's name without what the compiler adds to that of a copy."""
+    return function.partition(".")[0]
+
+
 def merged(counts: Mapping[str, int]) -> dict[str, int]:
     """The same counts, with the compiler's copies of a function added to it."""
-    return summed((name.partition(".")[0], count) for name, count in counts.items())
+    return summed((base_name(name), count) for name, count in counts.items())
 
 
 def from_ticks(name: str, data: telemetry.Telemetry) -> Profile:
@@ -109,6 +118,21 @@ def read_counts(path: Path) -> dict[str, int]:
     return summed((USER if name.startswith("(user") else name, count) for name, count in counts if name != BOOT)
 
 
+def read_stacks(path: Path) -> dict[tuple[str, ...], int]:
+    """Instructions by stack, from the plugin's file; the compiler's copies of a function are the function, and stand on
+    it but once. Empty when there is no file: a result of an earlier version."""
+    if not path.exists():
+        return {}
+    sums: Counter[tuple[str, ...]] = Counter()
+    try:
+        for line in path.read_text("ascii").splitlines():
+            stack, _, count = line.rpartition(" ")
+            sums[tuple(name for name, _ in itertools.groupby(stack.split(";"), base_name))] += int(count)
+    except (OSError, ValueError) as error:
+        raise LabError(f"{path} has no stacks of the plugin (FUNCTION;FUNCTION;... NUMBER): {error!r}") from None
+    return dict(sums)
+
+
 def from_instructions(name: str, counts: Mapping[str, int], end_us: int, whole: bool = True) -> Profile:
     """The profile of an exact run that took `end_us` of machine time: what is not instructions was idle.
 
@@ -132,7 +156,8 @@ def load(target: Path) -> Profile:
         return from_ticks(result.name, result.telemetry(partial=True))
     data = result.telemetry(partial=True)
     end_us = max(record["t_us"] for record in (data.end or data.start, *data.samples, *data.exits, *data.events))
-    return from_instructions(result.name, read_counts(target / COUNTS), end_us, data.whole)
+    flat = from_instructions(result.name, read_counts(target / COUNTS), end_us, data.whole)
+    return replace(flat, stacks=read_stacks(target / STACKS))
 
 
 def distinct(profiles: Sequence[Profile], targets: Sequence[Path]) -> list[Profile]:
@@ -151,7 +176,12 @@ def record(settings: qemu.Settings, folder: Path, progress: experiment.Progress)
     """
     if not settings.exact:
         raise LabError("only an exact run can be profiled exactly", USAGE)
-    flags = plugin.flags("profile", out=folder.resolve() / COUNTS, symbols=plugin.symbols(settings.image))
+    flags = plugin.flags(
+        "profile",
+        out=folder.resolve() / COUNTS,
+        stacks=folder.resolve() / STACKS,
+        symbols=plugin.symbols(settings.image),
+    )
     return experiment.run(replace(settings, qemu_flags=settings.qemu_flags + flags), folder, progress)
 
 
@@ -192,31 +222,42 @@ def rows(profiles: Sequence[Profile]) -> list[dict[str, Any]]:
     ]
 
 
+def stacked(profile: Profile) -> dict[tuple[str, ...], int]:
+    """Its counts by stack. Without callers a function of the kernel stands on KERNEL alone."""
+    found: dict[tuple[str, ...], int] = {}
+    for name, count in profile.counts.items():
+        if name in (IDLE, USER):
+            found[name,] = count
+        elif not profile.stacks:
+            found[KERNEL, name] = count
+    return {**found, **profile.stacks}
+
+
 def speedscope(profile: Profile) -> dict[str, Any]:
     """The profile in the file format of speedscope (https://www.speedscope.app/file-format-schema.json): first without
-    the idle time, then with it. The counts know no callers: a function of the kernel stands on KERNEL alone.
+    the idle time, then with it.
     """
-    names = functions([profile])
-    place = {name: at for at, name in enumerate([KERNEL, *names])}
+    stacks = stacked(profile)
+    place = {name: at for at, name in enumerate(dict.fromkeys(name for stack in stacks for name in stack))}
 
-    def sampled(title: str, shown: Sequence[str]) -> dict[str, Any]:
-        weights = [round(profile.counts[name] * NS_PER_S / profile.per_s) for name in shown]
-        stacks = [([] if name in (IDLE, USER) else [place[KERNEL]]) + [place[name]] for name in shown]
+    def sampled(title: str, shown: Sequence[tuple[str, ...]]) -> dict[str, Any]:
+        weights = [round(stacks[stack] * NS_PER_S / profile.per_s) for stack in shown]
         return {
             "type": "sampled",
             "name": f"{profile.name}: {title}, by {profile.unit}",
             "unit": "nanoseconds",
             "startValue": 0,
             "endValue": sum(weights),
-            "samples": stacks,
+            "samples": [[place[name] for name in stack] for stack in shown],
             "weights": weights,
         }
 
+    busy = [stack for stack in stacks if stack != (IDLE,)]
     return {
         "$schema": "https://www.speedscope.app/file-format-schema.json",
         "exporter": "tidemark",
         "name": profile.name,
         "activeProfileIndex": 0,
         "shared": {"frames": [{"name": name} for name in place]},
-        "profiles": [sampled("busy", [name for name in names if name != IDLE]), sampled("idle included", names)],
+        "profiles": [sampled("busy", busy), sampled("idle included", list(stacks))],
     }

@@ -39,9 +39,11 @@ def document(target: Path, to: Viewer) -> str:
         if not data.whole:
             print(f"tidemark: {target}: the run was cut off; this is as far as it came", file=sys.stderr)
         return json.dumps(tracks.trace(data, name), separators=(",", ":"))
-    made = profile.speedscope(profile.load(target))
-    print("tidemark: the profile has no stacks: functions stand side by side, not above each other", file=sys.stderr)
-    return json.dumps(made)
+    found = profile.load(target)
+    if not found.stacks:
+        said = "the profile has no stacks, `tidemark profile --exact` makes them: functions stand side by side"
+        print(f"tidemark: {said}", file=sys.stderr)
+    return json.dumps(profile.speedscope(found))
 
 
 def export(
@@ -59,7 +61,8 @@ def export(
 
     Open the file at https://ui.perfetto.dev or https://www.speedscope.app; both work in the browser, nothing is sent
     away. Perfetto shows processes (what they did most of each interval), faults, disk, reclaim and the policy.
-    Speedscope takes what `tidemark profile` shows: of a run with profile_hz=, or of `tidemark profile --exact`.
+    Speedscope takes what `tidemark profile` shows: of `tidemark profile --exact`, with who called whom, or of a run
+    with profile_hz=.
     """
     place = out or target.with_name(f"{target.resolve().name}.{to.value}.json")
     if place.is_dir() or not place.parent.is_dir():

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidemark import experiment, qemu, results
+from tidemark import experiment, owners, qemu, results
 from tidemark.commands import options
 from tidemark.errors import INTERRUPTED, OK, USAGE, LabError
 
@@ -23,6 +23,7 @@ Target = Annotated[
     Path | None,
     typer.Argument(help="A result's folder, or a telemetry file, running or finished (default: the newest result)."),
 ]
+MAP_LINES = 24
 At = Annotated[float | None, typer.Option("--at", min=0, metavar="SECONDS", help="Begin at this virtual time.")]
 
 
@@ -31,10 +32,12 @@ def show_once(target: Path | None, at: float | None, as_json: bool) -> None:
     from rich.console import Console
 
     from tidemark.watch import model, sources, table
+    from tidemark.watch.memory import Memory
 
     recording = model.Recording()
     with contextlib.closing(sources.File(*sources.find(target))) as source:
-        recording.add(source.poll())
+        records = source.poll()
+    recording.add(records)
     if not recording.samples:
         raise LabError(f"{source.path} has no sample yet")
     index = recording.index_at(at * 1e6) if at is not None else len(recording.samples) - 1
@@ -42,25 +45,37 @@ def show_once(target: Path | None, at: float | None, as_json: bool) -> None:
         print(json.dumps(recording.samples[index]))
         return
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 100)
-    console.print(table.page(recording.moment(index), console.width), soft_wrap=True)
+    moment = recording.moment(index)
+    console.print(table.page(moment, console.width), soft_wrap=True)
+    with contextlib.closing(Memory(source.folder)) as memory:
+        memory.add(records)
+        if memory.columns:
+            console.print()
+            console.print(memory.draw(moment, console.width, MAP_LINES), soft_wrap=True)
 
 
 def view(source: Source, at: float | None, speed: float) -> int:
     """The view, until it is left; its exit status."""
     from tidemark.watch import model
     from tidemark.watch.app import Watch
+    from tidemark.watch.memory import Memory
     from tidemark.watch.player import Player
 
+    memory = None
     try:
         records = source.poll()
         player = Player(speed=speed, live=not source.ended and at is None, t_us=(at or 0) * 1e6)
-        app = Watch(source, player, None if source.ended else model.KEPT)
-        app.recording.add(records)
+        keep = None if source.ended else model.KEPT
+        memory = Memory(source.folder, keep)
+        app = Watch(source, player, keep, memory)
+        app.take(records)
         for number in (signal.SIGHUP, signal.SIGTERM):
             signal.signal(number, app.hang_up)
         code = app.run()
     finally:
         source.close()
+        if memory:
+            memory.close()
     if app.error:
         raise app.error
     return (app.return_code or OK) if code is None else code
@@ -100,6 +115,9 @@ def watch(
     timeout: options.Timeout = options.DEFAULT.timeout,
     image: options.Image = options.DEFAULT.image,
     real: Annotated[bool, typer.Option("--real", help="With --run: wall-clock time and a real emulated disk.")] = False,
+    owners_: Annotated[
+        bool, typer.Option("--owners", help="With --run: note who has each frame; key m shows the map.")
+    ] = False,
     out: options.Out = None,
 ) -> None:
     """Watch a machine on the full screen: processes, faults, utilisation, a thrashing lamp, zones, the policy's lists.
@@ -126,7 +144,10 @@ def watch(
         settings = options.settings([run], vm, mem, swap, frames, seed, cmdline, timeout, image, exact=not real)
         if real and swap == options.DEFAULT.swap:
             settings = replace(settings, swap="hda")
-        watch_run(settings, out or results.new_folder(settings, Path("results")), speed)
+        folder = out or results.new_folder(settings, Path("results"))
+        if owners_:
+            settings = replace(settings, qemu_flags=settings.qemu_flags + owners.flags(settings.image, folder))
+        watch_run(settings, folder, speed)
         return
     from tidemark.watch import sources
 

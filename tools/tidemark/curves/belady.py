@@ -19,16 +19,16 @@ carried at the end is dropped. Entries nobody has used are infinitely old and st
 The list is stored by value, not by place: `places` has for each time slot the place of the entry with that value. The
 entries that change are then the right-to-left minima of `places` from p on, the last of them being entry i. A tree of
 minima over 64 slots, 64 times 64 and so on passes over what does not change, and 64 of them are gone through at once
-(lanes.py). Slots are renumbered in order when they run out. Then only the values keep one: of a page's last use counts
-which values are not later, so it takes the slot of the latest of these.
+(lanes.py; `lane_of` says where a slot's place stands). Slots are renumbered in order when they run out. Then only the
+values keep one: of a page's last use counts which values are not later, so it takes the slot of the latest of these.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from tidemark.curves.bits import highest_bit
-from tidemark.curves.lanes import LANES, carry, least, lower
+from tidemark.curves.bits import fetch_early, highest_bit
+from tidemark.curves.lanes import LANES, carry, lane_of, least, lower
 from tidemark.curves.runs import Array, Batch, grown
 from tidemark.jit import Int, compiled
 
@@ -37,6 +37,7 @@ DEAD, FIRST = np.int32(2**31 - 1), np.int32(1)
 ONE = np.uint64(1)
 SHIFT, MASK = np.uint64(6), np.uint64(63)
 SPARE_SLOTS = 1 << 12
+AHEAD = 4
 
 
 @compiled
@@ -56,8 +57,10 @@ def _carry_down(tree: Array, levels: Array, waiting: Array, slot: Int) -> Int:
             lane = highest_bit(waiting[level])
             waiting[level] ^= ONE << lane
             node = (node & ~MASK) | lane
-            if level == 1:
-                place, tree[begin + lane] = carry(tree, node << SHIFT, np.int32(MASK), place)
+            if level == 1:  # what leaves a block is known before the block has been gone through
+                leaving = tree[begin + lane]
+                _, tree[begin + lane] = carry(tree, node << SHIFT, np.int32(MASK), place)
+                place = leaving
                 continue
             level -= 1
             begin = levels[level] + (node << SHIFT)
@@ -73,7 +76,9 @@ def _carry_down(tree: Array, levels: Array, waiting: Array, slot: Int) -> Int:
 @compiled
 def _put(tree: Array, levels: Array, slot: Int, place: Int) -> None:
     """Give a place to a slot that has none."""
-    for level in range(len(levels) - 1):
+    tree[lane_of(slot)] = place
+    slot >>= SHIFT
+    for level in range(1, len(levels) - 1):
         at = levels[level] + slot
         if tree[at] <= place:
             return
@@ -98,13 +103,14 @@ def _feed(
             capacities[1] += n
             continue
         previous = page
+        fetch_early(last, np.int64(pages[min(i + AHEAD, len(pages) - 1)]))
         if last[page] == NEVER:
             capacities[0] += 1
         else:
             used, now = np.uint64(last[page]), slot - ONE
-            place = tree[used]
+            place = tree[lane_of(used)]
             if place == FIRST and used >> SHIFT == now >> SHIFT:  # the minima stay as they are
-                tree[used], tree[now] = DEAD, place
+                tree[lane_of(used)], tree[lane_of(now)] = DEAD, place
             else:
                 place = _carry_down(tree, levels, waiting, used)
                 if place == DEAD:
@@ -127,11 +133,12 @@ def _renumber(places: Array, last: Array) -> Int:
     new_slots = np.empty(len(places), np.int32)
     used = 0
     for slot in range(len(places)):
-        if places[slot] != DEAD:
+        place = places[lane_of(np.uint64(slot))]
+        if place != DEAD:
             used += 1
-            places[used] = places[slot]
+            places[lane_of(np.uint64(slot))] = DEAD
+            places[lane_of(np.uint64(used))] = place
         new_slots[slot] = used
-    places[0] = places[used + 1] = DEAD
     new_slots[-1] = used + 1
     for page in range(len(last)):
         if last[page] != NEVER:
@@ -171,13 +178,13 @@ class MinDistances:
     def _compact(self) -> None:
         places = self._tree[: int(self._levels[1])]
         used = _renumber(places, self._last)
-        self._plant(places[:used], used)
+        self._plant(places[: -(-used // LANES) * LANES], used)
 
     def _plant(self, places: np.ndarray, used: int) -> None:
         """A tree whose first slots have the given places, `used` of them needed. Few spare slots keep what is in use
-        close together, which a long walk down the list gains more from than renumbering seldom.
+        close together, for a long walk down the list; many make renumbering rare.
         """
-        sizes = [used + used // 16 + SPARE_SLOTS]
+        sizes = [used + used // 4 + SPARE_SLOTS]
         while sizes[-1] > LANES:
             sizes.append(-(-sizes[-1] // LANES))
         padded = [-(-size // LANES) * LANES for size in sizes]

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 from llvmlite import ir  # type: ignore[import-untyped]  # it has no types
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 
@@ -34,5 +35,20 @@ def _highest_bit(typing_context: Any, number: Any) -> Any:
     return number(number), generate
 
 
-# To callers they are functions of the number alone.
-popcount, highest_bit = cast(Any, _popcount), cast(Any, _highest_bit)
+@intrinsic
+def _fetch_early(typing_context: Any, array: Any, at: Any) -> Any:
+    """Tell the processor that element `at` of an array, which has it, is wanted soon."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        byte = builder.bitcast(builder.gep(data, [args[1]]), ir.IntType(8).as_pointer())
+        kind = ir.FunctionType(ir.VoidType(), [byte.type] + 3 * [ir.IntType(32)])
+        prefetch = cast(Any, cgutils).get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(prefetch, [byte, *(ir.Constant(ir.IntType(32), how) for how in (0, 3, 1))])
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), generate
+
+
+# To callers they are functions of their arguments alone.
+popcount, highest_bit, fetch_early = cast(Any, _popcount), cast(Any, _highest_bit), cast(Any, _fetch_early)

@@ -1,42 +1,58 @@
 """64 numbers at once, in the machine's vector instructions: numba has no name for these either.
 
-Each function takes an i32 array and the place of the first of 64 neighbours in it, which must all be inside.
+Each function takes an i32 array and the place of the first of 64 neighbours in it, which must all be inside. They are
+in order; but for `carry` number k stands at `lane_of(k)`: in four rows of 16, a column of which has four neighbours.
+What goes from number to number then goes down four rows at once, and only the columns are left to go along.
 """
 
 from __future__ import annotations
 
 from typing import Any, cast
 
+import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]  # it has no types
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-LANES = 64
+from tidemark.jit import Int, compiled
+
+LANES, ROWS, COLUMNS = 64, 4, 16
 LAST = 2**31 - 1
 I32 = ir.IntType(32)
 PACK = cast(Any, cgutils.pack_array)
 TWO = cast(Any, types.UniTuple)(types.int32, 2)
-VECTOR = ir.VectorType(I32, LANES)
-MOST = ir.Constant(VECTOR, [LAST] * LANES)
-PLACES = ir.Constant(VECTOR, list(range(LANES)))
 
 
-def _vector_at(context: Any, builder: Any, kind: Any, array: Any, at: Any) -> Any:
-    """A pointer to the numbers."""
+@compiled
+def lane_of(number: Int) -> Int:
+    """Where a number stands for `carry`; both uint64, and of all blocks of 64 in a row."""
+    column = (number >> np.uint64(2)) & np.uint64(15)
+    return (number & ~np.uint64(63)) | ((number & np.uint64(3)) << np.uint64(4)) | column
+
+
+def _vector(numbers: list[int]) -> Any:
+    return ir.Constant(ir.VectorType(I32, len(numbers)), numbers)
+
+
+def _vector_at(context: Any, builder: Any, kind: Any, array: Any, at: Any, lanes: int) -> Any:
+    """A pointer to so many numbers."""
     data = context.make_array(kind)(context, builder, array).data
-    return builder.bitcast(builder.gep(data, [at]), VECTOR.as_pointer())
+    return builder.bitcast(builder.gep(data, [at]), ir.VectorType(I32, lanes).as_pointer())
 
 
-def _splat(builder: Any, number: Any) -> Any:
+def _splat(builder: Any, number: Any, lanes: int) -> Any:
     """The same number in each lane."""
-    one = builder.insert_element(ir.Constant(VECTOR, ir.Undefined), number, ir.Constant(I32, 0))
-    return _from(builder, one, one, [0] * LANES)
+    one = builder.insert_element(ir.Constant(ir.VectorType(I32, lanes), ir.Undefined), number, ir.Constant(I32, 0))
+    return builder.shuffle_vector(one, one, _vector([0] * lanes))
 
 
-def _from(builder: Any, first: Any, second: Any, lanes: list[int]) -> Any:
-    """A vector of these lanes; LANES is the second's first."""
-    return builder.shuffle_vector(first, second, ir.Constant(ir.VectorType(I32, LANES), lanes))
+def _moved(builder: Any, vector: Any, far: int) -> Any:
+    """Each lane's number so many lanes lower; LAST comes in at the end."""
+    lanes = vector.type.count
+    return builder.shuffle_vector(
+        vector, _vector([LAST] * lanes), _vector([min(at + far, lanes) for at in range(lanes)])
+    )
 
 
 def _less(builder: Any, one: Any, other: Any) -> Any:
@@ -44,35 +60,41 @@ def _less(builder: Any, one: Any, other: Any) -> Any:
     return builder.select(builder.icmp_signed("<", one, other), one, other)
 
 
+def _greater(builder: Any, one: Any, other: Any) -> Any:
+    return builder.select(builder.icmp_signed(">", one, other), one, other)
+
+
 def _least_after(builder: Any, vector: Any) -> Any:
     """In each lane the least from there to the end."""
-    for far in (1, 2, 4, 8, 16, 32):
-        vector = _less(builder, vector, _from(builder, vector, MOST, [min(lane + far, LANES) for lane in range(LANES)]))
+    far = 1
+    while far < vector.type.count:
+        vector = _less(builder, vector, _moved(builder, vector, far))
+        far *= 2
     return vector
 
 
 def _arriving(builder: Any, least: Any, carried: Any) -> Any:
     """What is carried when it comes to each lane, by the least from each lane to the end."""
-    later = _from(builder, least, MOST, [lane + 1 for lane in range(LANES)])
-    return _less(builder, later, _splat(builder, carried))
+    return _less(builder, _moved(builder, least, 1), _splat(builder, carried, least.type.count))
 
 
 def _least_of(builder: Any, vector: Any) -> Any:
     """The least of all, by halves."""
-    half = LANES
+    half = vector.type.count
     while half > 1:
         half //= 2
-        mask = [ir.Constant(ir.VectorType(I32, half), list(range(at, at + half))) for at in (0, half)]
-        vector = _less(builder, *(builder.shuffle_vector(vector, vector, one) for one in mask))
+        masks = (_vector(list(range(at, at + half))) for at in (0, half))
+        vector = _less(builder, *(builder.shuffle_vector(vector, vector, one) for one in masks))
     return _first(builder, vector)
+
+
+def _least_row(builder: Any, rows: list[Any]) -> Any:
+    """The least of each column."""
+    return _less(builder, _less(builder, rows[0], rows[1]), _less(builder, rows[2], rows[3]))
 
 
 def _first(builder: Any, vector: Any) -> Any:
     return builder.extract_element(vector, ir.Constant(I32, 0))
-
-
-def _load(builder: Any, pointer: Any) -> Any:
-    return builder.load(pointer, align=4)
 
 
 @intrinsic
@@ -82,9 +104,9 @@ def _lower(typing_context: Any, array: Any, at: Any, top: Any, carried: Any) -> 
     """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        vector = _load(builder, _vector_at(context, builder, signature.args[0], args[0], args[1]))
-        outside = builder.icmp_signed(">", PLACES, _splat(builder, args[2]))
-        vector = builder.select(outside, MOST, vector)
+        vector = builder.load(_vector_at(context, builder, signature.args[0], args[0], args[1], LANES), align=4)
+        outside = builder.icmp_signed(">", _vector(list(range(LANES))), _splat(builder, args[2], LANES))
+        vector = builder.select(outside, _vector([LAST] * LANES), vector)
         arriving = _arriving(builder, _least_after(builder, vector), args[3])
         return builder.bitcast(builder.icmp_signed("<", vector, arriving), ir.IntType(LANES))
 
@@ -96,35 +118,43 @@ def _least(typing_context: Any, array: Any, at: Any) -> Any:
     """The least of the numbers, int32."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        vector = _load(builder, _vector_at(context, builder, signature.args[0], args[0], args[1]))
-        return _least_of(builder, vector)
+        pointer = _vector_at(context, builder, signature.args[0], args[0], args[1], LANES)
+        return _least_of(builder, builder.load(pointer, align=4))
 
     return types.int32(array, types.uint64), generate
+
+
+def _down(builder: Any, old: list[Any], top: Any, carried: Any) -> tuple[list[Any], Any]:
+    """Rows after `carried` has gone down from number `top`, and what is carried then."""
+    last, tops = _vector([LAST] * COLUMNS), _splat(builder, top, COLUMNS)
+    numbers = [_vector([ROWS * column + row for column in range(COLUMNS)]) for row in range(ROWS)]
+    outside = [builder.icmp_signed(">", row, tops) for row in numbers]
+    inside = [builder.select(out, last, row) for out, row in zip(outside, old)]
+    least = _least_after(builder, _least_row(builder, inside))
+    arriving = _arriving(builder, least, carried)
+    new = list(old)
+    for row in reversed(range(ROWS)):
+        new[row] = builder.select(outside[row], old[row], _greater(builder, inside[row], arriving))
+        arriving = _less(builder, arriving, inside[row])
+    return new, _first(builder, arriving)
 
 
 @intrinsic
 def _carry(typing_context: Any, array: Any, at: Any, top: Any, carried: Any) -> Any:
     """Exchange `carried` with each lower number from number `top` down to number 0; what is carried then, and the least
-    number afterwards, both int32.
+    number afterwards, both int32. The numbers stand at `lane_of`.
     """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        pointer = _vector_at(context, builder, signature.args[0], args[0], args[1])
-        old = _load(builder, pointer)
-        outside = builder.icmp_signed(">", PLACES, _splat(builder, args[2]))
-        least = _least_after(builder, builder.select(outside, MOST, old))
-        arriving = _arriving(builder, least, args[3])
-        greater = builder.select(builder.icmp_signed(">", old, arriving), old, arriving)
-        new = builder.select(outside, old, greater)
-        builder.store(new, pointer, align=4)
-        leaving = _less_scalar(builder, args[3], _first(builder, least))
-        return PACK(builder, [leaving, _least_of(builder, new)])
+        pointer = _vector_at(context, builder, signature.args[0], args[0], args[1], COLUMNS)
+        rows = [builder.gep(pointer, [ir.Constant(I32, row)]) for row in range(ROWS)]
+        new, leaving = _down(builder, [builder.load(row, align=4) for row in rows], args[2], args[3])
+        for row, vector in zip(rows, new):
+            builder.store(vector, row, align=4)
+        return PACK(builder, [leaving, _least_of(builder, _least_row(builder, new))])
 
     return TWO(array, types.uint64, types.int32, types.int32), generate
 
 
-def _less_scalar(builder: Any, one: Any, other: Any) -> Any:
-    return builder.select(builder.icmp_signed("<", one, other), one, other)
-
-
+# To callers they are functions of numbers alone.
 lower, least, carry = cast(Any, _lower), cast(Any, _least), cast(Any, _carry)

@@ -22,6 +22,7 @@ from textual.widgets import Footer, Static
 
 from tidemark.errors import INTERRUPTED, OK, LabError
 from tidemark.watch import draw, model, table
+from tidemark.watch.memory import Memory
 from tidemark.watch.player import Player
 from tidemark.watch.sources import WELL, Source
 
@@ -29,7 +30,7 @@ TICK_S = 1 / 15
 SILENT_S = 10
 GRACE_S = 2
 WIDE = 150
-LEAST_TABLE = 6
+LEAST_TABLE, MAPPED_TOP = 6, 8
 WINDOWS = (0, 60, 10)
 HELP = """\
 [b]Keys[/b]
@@ -39,6 +40,7 @@ HELP = """\
   home end     to the first sample, to the latest
   + -          twice or half as fast (replay)
   z            graphs of all, of the last 60 s, of the last 10 s
+  m            the map of memory in place of the processes (needs --owners)
   ↑ ↓          choose a process; the line above the table has more on it
 
 [b]The lamp[/b] is the share of the last second (or interval, where that is
@@ -46,6 +48,8 @@ longer) in which processes were stalled for memory and none productive:
 PSI full. From 10 % it is PRESSED. THRASHING, and a red first line: for half
 of it all waited for pages, and about as many were evicted as read.
 [b]Zones[/b]: free pages, on a scale to twice the high watermark.
+[b]Map[/b]: a line is a frame, a letter the process that has it then. Letters
+that change along a line: processes take each other's frames.
 [b]Bars[/b] of processes: working set █, other resident pages ▄, in swap ·
 Sizes are pages of 4 KiB; times are the machine's.
 """
@@ -120,6 +124,7 @@ class Watch(App[int]):
         Binding("plus,equals_sign", "faster(2)", "speed", key_display="+-"),
         Binding("minus,underscore", "faster(0.5)", show=False),
         Binding("z", "zoom", "zoom"),
+        Binding("m", "map", "map"),
         Binding("up", "choose(-1)", "process", key_display="↑↓"),
         Binding("down", "choose(1)", show=False),
         Binding("home", "go(False)", show=False),
@@ -127,9 +132,10 @@ class Watch(App[int]):
         Binding("question_mark", "help", "help", key_display="?"),
     ]
 
-    def __init__(self, source: Source, player: Player, keep: int | None = None) -> None:
+    def __init__(self, source: Source, player: Player, keep: int | None = None, memory: Memory | None = None) -> None:
         super().__init__()
         self.source, self.player = source, player
+        self.memory, self.mapped = memory or Memory(None), False
         self.recording = model.Recording(keep)
         self.moment: model.Moment | None = None
         self.rows: list[dict[str, Any]] = []
@@ -194,11 +200,16 @@ class Watch(App[int]):
             return
         try:
             records = self.source.poll()
-            self.recording.add(records)
+            self.take(records)
             if records:
                 self._heard_s = time.monotonic()
         except LabError as error:
             self.error = error
+
+    def take(self, records: list[dict[str, Any]]) -> None:
+        """Take note of records. LabError when they, or the map, cannot be used."""
+        self.recording.add(records)
+        self.memory.add(records)
 
     def redraw(self) -> None:
         """All parts anew."""
@@ -215,7 +226,8 @@ class Watch(App[int]):
         heights = [part.plain.count("\n") + 1 for part in parts]
         need = max(heights) if wide else sum(heights) + 1
         room = self.lines - LEAST_TABLE - 3
-        self.top.styles.height = max(min(max(need, self.lines * 2 // 5), room), 4)
+        wanted = MAPPED_TOP if self.mapped else max(need, self.lines * 2 // 5)
+        self.top.styles.height = max(min(wanted, room), 4)
 
     def on_resize(self, event: Resize) -> None:
         """Another arrangement when there is room for it."""
@@ -268,7 +280,9 @@ class Watch(App[int]):
         return draw.graphs(self.moment, width, height, self.window_s) if self.moment else Text()
 
     def draw_table(self, width: int, height: int) -> Text:
-        """The processes."""
+        """The processes, or the map of memory."""
+        if self.moment and self.mapped:
+            return self.memory.draw(self.moment, width, height, self.window_s)
         return table.table(self.rows, width, height, self.chosen) if self.moment else Text()
 
     def chosen_row(self) -> dict[str, Any] | None:
@@ -277,7 +291,7 @@ class Watch(App[int]):
 
     def on_click(self, event: Click) -> None:
         """Choose the process under the pointer."""
-        if event.widget is not None and event.widget.id == "table":
+        if event.widget is not None and event.widget.id == "table" and not self.mapped:
             at = next((nr for nr, row in enumerate(self.rows) if row["pid"] == self.chosen), 0)
             nr = table.window(len(self.rows), event.widget.size.height - 1, at) + event.y - 1
             if event.y and nr < len(self.rows):
@@ -314,6 +328,11 @@ class Watch(App[int]):
     def action_zoom(self) -> None:
         """The graphs' next window."""
         self.window_s = WINDOWS[(WINDOWS.index(self.window_s) + 1) % len(WINDOWS)]
+        self.redraw()
+
+    def action_map(self) -> None:
+        """The map of memory, or the processes again."""
+        self.mapped = not self.mapped
         self.redraw()
 
     def action_help(self) -> None:

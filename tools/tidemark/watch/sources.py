@@ -18,10 +18,12 @@ WELL = image.reason(qemu.OK)
 
 
 class Source(Protocol):
-    """`ended` says how the machine ended, and is empty while more records may come."""
+    """`ended` says how the machine ended, and is empty while more records may come; `folder` is that of its result, if
+    it has one."""
 
     name: str
     ended: str
+    folder: Path | None
 
     def poll(self) -> list[dict[str, Any]]:
         """The records that have come since the last call. LabError when they cannot be used."""
@@ -72,6 +74,7 @@ class File:
     def __init__(self, path: Path, result: results.Result | None = None) -> None:
         self.path, self.result = path, result
         self.name = result.name if result else str(path)
+        self.folder = result.folder if result else None
         self.ended = ""
         self._follower = telemetry.Follower(path)
         self._end: dict[str, Any] | None = None
@@ -118,13 +121,14 @@ class Run:
 
     def __init__(self, settings: qemu.Settings, folder: Path) -> None:
         image.describe(settings.image)
-        self.name, self.folder, self.ended = folder.name, folder, ""
+        self.name, self.ended = folder.name, ""
+        self.folder: Path | None = folder
         self.result: results.Result | None = None
         self.error: LabError | None = None
         self._settings = settings
         self._records: queue.SimpleQueue[list[dict[str, Any]]] = queue.SimpleQueue()
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._work, daemon=True)
+        self._thread = threading.Thread(target=self._work, args=(folder,), daemon=True)
         self._thread.start()
 
     def _take(self, records: list[dict[str, Any]]) -> None:
@@ -132,9 +136,9 @@ class Run:
         if self._stop.is_set():
             raise KeyboardInterrupt
 
-    def _work(self) -> None:
+    def _work(self, folder: Path) -> None:
         try:
-            self.result = experiment.run(self._settings, self.folder, self._take)
+            self.result = experiment.run(self._settings, folder, self._take)
         except LabError as error:
             self.error = error
         except KeyboardInterrupt:

@@ -1,0 +1,172 @@
+"""The map of memory in the view: some frames, a line each, and who has them over time, as a letter and a colour.
+
+What `--owners` notes has a line for each sample (tidemark/owners.py); it is read while it grows. A line of the map is
+one frame, not a mean of many: a letter that changes along a line is a frame that was taken from one process and given
+to another. FRAMES of them are remembered, evenly spread, so their letters stand for shares of the memory; the numbers
+under the map count all frames.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import string
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+from rich.text import Text
+
+from tidemark import owners
+from tidemark.errors import LabError
+from tidemark.watch import draw, model
+from tidemark.watch.model import Moment
+
+FRAMES = 256
+PAIRS = 3
+LETTERS = string.ascii_letters + string.digits
+COLOURS = ("#e69f00", "#56b4e9", "#009e73", "#f0e442", "#4a90d9", "#d55e00", "#cc79a7", "#999933", "#88ccee", "#aa4499")
+FREE = -owners.FREE - 1
+SYSTEM = {
+    FREE: (" ", ""),
+    -owners.KERNEL - 1: ("#", "grey62 on grey23"),
+    -owners.FILES - 1: ("~", "black on grey62"),
+    -owners.NOBODY - 1: ("?", "grey85 on grey37"),
+}
+SAID = {number: owners.OTHERS[-number - 1] for number in SYSTEM}
+NONE = "no map of memory: it needs --owners, as in `tidemark watch --owners --run ...` or `tidemark run --owners ...`"
+
+
+@dataclass(frozen=True)
+class Column:
+    """Memory at one sample. Owners are pids, or those of SYSTEM: of FRAMES frames `some`, of all of them how many each
+    has, and (pid, from pid, frames) of what went from one process to another since the sample before."""
+
+    t_us: int
+    some: np.ndarray
+    counts: Mapping[int, int]
+    moves: Sequence[tuple[int, int, int]]
+
+
+def moved(before: np.ndarray, now: np.ndarray) -> list[tuple[int, int, int]]:
+    """The largest of the moves between processes."""
+    at = (before != now) & (before > 0) & (now > 0)
+    pairs = Counter(zip(now[at].tolist(), before[at].tolist()))
+    return [(taker, loser, number) for (taker, loser), number in pairs.most_common(PAIRS)]
+
+
+class Memory:
+    """The map of one machine, as it comes. `folder`: where its file is, None when there cannot be one."""
+
+    def __init__(self, folder: Path | None, keep: int | None = None) -> None:
+        self.columns: list[Column] = []
+        self._names = [folder / owners.FILE, folder / f"{owners.FILE}.partial"] if folder else []
+        self._keep = keep
+        self._file: TextIO | None = None
+        self._rest = ""
+        self._known: dict[int, int] = {}  # pids by page directory; never changed, but replaced
+        self._letters: dict[int, int] = {}
+        self._waiting: list[tuple[int, dict[int, int]]] = []
+        self._lines: list[str] = []
+        self._last: np.ndarray | None = None
+
+    def add(self, records: Iterable[Mapping[str, Any]]) -> None:
+        """Take note of the telemetry's records, and of what has been noted of their samples. LabError when the file
+        cannot be used."""
+        for record in records:
+            if record["ev"] == "mm":
+                self._known = {**self._known, record["cr3"]: record["pid"]}
+                self._letters.setdefault(record["pid"], len(self._letters))
+            elif record["ev"] == "sample":
+                self._waiting.append((record["t_us"], self._known))
+        self._read()
+        ready = min(len(self._waiting), len(self._lines))
+        try:
+            for (t_us, known), line in zip(self._waiting[:ready], self._lines[:ready]):
+                self._add_column(t_us, known, json.loads(line))
+        except (ValueError, TypeError) as error:
+            raise LabError(f"{self._names[0]} cannot be read: {error}") from None
+        del self._waiting[:ready], self._lines[:ready]
+        if self._keep and len(self.columns) > self._keep:
+            del self.columns[: len(self.columns) - self._keep * 9 // 10]
+
+    def _read(self) -> None:
+        """New whole lines. The file has its last name when QEMU has ended."""
+        if self._file is None:
+            for name in self._names:
+                with contextlib.suppress(FileNotFoundError):
+                    self._file = name.open(encoding="ascii")
+                    break
+        if self._file is not None:
+            *lines, self._rest = (self._rest + self._file.read()).split("\n")
+            self._lines += lines
+
+    def _add_column(self, t_us: int, known: Mapping[int, int], line: Sequence[Sequence[int]]) -> None:
+        of = [-owner - 1 if owner in owners.OTHERS else known.get(owner, -owners.NOBODY - 1) for owner, _ in line]
+        lengths = [number for _, number in line]
+        counts: Counter[int] = Counter()
+        for owner, number in zip(of, lengths):
+            counts[owner] += number
+        now = np.repeat(np.array(of, np.int32), lengths)
+        moves = moved(self._last, now) if self._last is not None and len(self._last) == len(now) else []
+        places = np.arange(FRAMES) * len(now) // FRAMES
+        self.columns.append(Column(t_us, now[places], counts, moves))
+        self._last = now
+
+    def sign(self, owner: int) -> tuple[str, str]:
+        """An owner's letter and style."""
+        if owner <= 0:
+            return SYSTEM[owner]
+        at = self._letters[owner]
+        return LETTERS[at % len(LETTERS)], f"black on {COLOURS[at % len(COLOURS)]}"
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._file is not None:
+            self._file.close()
+
+    def draw(self, moment: Moment, width: int, height: int, window_s: float = 0) -> Text:
+        """The map of the last `window_s` seconds (0: of all that is known) until the moment, in `height` lines."""
+        until = [column for column in self.columns if column.t_us <= moment.now["t_us"]]
+        if not until:
+            return Text(NONE, draw.DIM)
+        now = until[-1]
+        said = [draw.items("frames", self._shares(now, moment), width), draw.items("taken", self._moves(now), width)]
+        legend = [line for lines in said for line in lines]
+        edges = model.edges(moment.series["t"], window_s, width)
+        rows = max(height - len(legend) - 1, 3)
+        axis = draw.sides(Text(f"{edges[0] / 1e6:,.1f} s", draw.DIM), f"{edges[-1] / 1e6:,.1f} s", width)
+        return draw.join([*self._map(until, edges, rows), axis, *legend])
+
+    def _map(self, columns: Sequence[Column], edges: np.ndarray, height: int) -> list[Text]:
+        """Lines, the last frames first; before the first sample nothing is known."""
+        at = np.searchsorted([column.t_us for column in columns], edges[1:], "right") - 1
+        frames = (2 * np.arange(height)[::-1] + 1) * FRAMES // (2 * height)
+        return [self._line([columns[nr].some[frame] if nr >= 0 else FREE for nr in at]) for frame in frames]
+
+    def _line(self, every: Sequence[int]) -> Text:
+        """One frame over time."""
+        line, begin = Text(), 0
+        for end in range(1, len(every) + 1):
+            if end == len(every) or every[end] != every[begin]:
+                letter, style = self.sign(int(every[begin]))
+                line.append(letter * (end - begin), style)
+                begin = end
+        return line
+
+    def _shares(self, now: Column, moment: Moment) -> list[tuple[str, str]]:
+        """Who has how many frames, the most first; each with its letter."""
+        names = {process["pid"]: f"{process['comm']} {process['pid']}" for process in moment.now["procs"]}
+        some = sorted(now.counts.items(), key=lambda one: -one[1])
+        return [
+            (f"{self.sign(who)[0]} {names.get(who) or SAID.get(who) or f'pid {who}'}".strip(), draw.count(number))
+            for who, number in some
+        ]
+
+    def _moves(self, now: Column) -> list[tuple[str, str]]:
+        """Who took most from whom since the sample before."""
+        moves = [(f"{self.sign(to)[0]} from {self.sign(of)[0]}", draw.count(number)) for to, of, number in now.moves]
+        return moves or [("", "nothing from one process by another since the sample before")]
