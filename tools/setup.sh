@@ -90,7 +90,7 @@ purposes() {
 		qemu) echo build run "${DISK:+disk}" ;;
 		qemu-gdb | gdb) echo build run debug "${DISK:+disk}" ;;
 		iso) echo build iso ;;
-		page) echo build page ;;
+		page) echo build lab page ;;
 		qemu-iso) echo build run iso "${DISK:+disk}" ;;
 		lab) echo build run disk lab ;;
 		sim) echo build lab host ;;

@@ -33,7 +33,7 @@ DOCS = ROOT / "docs"
 PARTS = re.compile(r"^<!-- (step|race|prompt)(?:: (.*?))? -->$", re.MULTILINE)
 STEP = re.compile(r"([\w ]+), ([^,]+), (\d+) frames(?:, (\d+) ms each)?")
 LINK = re.compile(r"\[([^\]]*)\]\(((?:\.\./)+[^)\s#]+|[\w./-]+\.md)(#[^)\s]*)?\)")
-RELEASE = ROOT / "labs/RELEASE"  # a student's tree, which has no pages for instructors
+RELEASE = ROOT / "labs/RELEASE"  # a student's tree, which has no solutions, and no pages for instructors
 NAMED = re.compile(r"(?:boot|kernel|labs|tests|tools|user)/[\w./-]+\.\w+")
 PAGE_OF_SOURCE = "source/"
 
@@ -47,19 +47,29 @@ CHAPTERS = {
 
 
 def step_link(text: str) -> str:
-    """`clock lru, 1 2 3, 3 frames` as the stepper takes it. ExtensionError when it says something else."""
+    """`clock lru, 1 2 3, 3 frames` as the stepper takes it; "" where a student's tree lacks a policy.
+
+    ExtensionError when it says something else.
+    """
     found = STEP.fullmatch(text)
     if not found:
         raise ExtensionError(f"<!-- step: {text} -->: it is POLICY, STRING, N frames[, N ms each]")
     policies, string, frames, ms = found.groups()
+    lacking = [name for name in policies.split() if not (ROOT / f"kernel/mm/policy/{name}.c").is_file()]
+    if lacking and RELEASE.exists():
+        return ""
+    if lacking:
+        raise ExtensionError(f"<!-- step: {text} -->: there is no policy {', '.join(lacking)}")
     words = {"vm": ",".join(policies.split()), "frames": frames, "string": string}
     return urlencode(words | ({"us": 1000 * int(ms)} if ms else {}))
 
 
 def part(found: re.Match[str]) -> str:
-    """The element that a comment stands for."""
+    """The element that a comment stands for, if there is one."""
     kind, text = found[1], found[2] or ""
     link = step_link(text) if kind == "step" else text
+    if kind == "step" and not link:
+        return ""
     return f'<div class="part"><div data-tidemark="{kind}" data-link="{escape(link)}"></div></div>'
 
 
@@ -76,8 +86,10 @@ def prepare(app: Sphinx, docname: str, content: list[str]) -> None:
     def leave(found: re.Match[str]) -> str:
         target = (DOCS / docname).parent / found[2]
         path = Path(os.path.normpath(target))
+        if RELEASE.exists() and not path.exists():
+            return found[1]
         if path.is_relative_to(DOCS):
-            return found[1] if RELEASE.exists() and not path.exists() else found[0]
+            return found[0]
         if not path.is_file():
             raise ExtensionError(f"{docname}: {found[2]} leads nowhere")
         name = path.relative_to(ROOT)

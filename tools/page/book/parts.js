@@ -4,12 +4,13 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 
 const [style, out, modules] = process.argv.slice(2);
 const { transform } = createRequire(join(resolve(modules), "x.js"))("esbuild");
 const text = readFileSync(style, "utf8");
-const own = readFileSync(join(import.meta.dirname, "book.css"), "utf8");
+const own = readFileSync(join(dirname(fileURLToPath(import.meta.url)), "book.css"), "utf8");
 
 // The palette stands in rules of :root, one of them within a question about the dark.
 const PALETTE = /:root \{[^}]*\}/g;

@@ -23,7 +23,7 @@ export function unfit() {
   if (typeof WebAssembly !== "object")
     return "This browser has no WebAssembly, or it is switched off: nothing here can run.";
   if (typeof Worker !== "function") return "This browser has no workers: nothing here can run.";
-  if (typeof DecompressionStream !== "function")
-    return "This browser is too old for this page. Firefox from 113, Chromium from 80 and Safari from 16.4 on can show it.";
+  if (typeof DecompressionStream !== "function" || !Array.prototype.findLast)
+    return "This browser is too old for this page. Firefox from 113, Chromium from 100 and Safari from 16.4 on can show it.";
   return "";
 }

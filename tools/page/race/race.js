@@ -106,12 +106,13 @@ class Race {
 
   finish() {
     this.controls.running(false);
+    this.draw(); // a page that nobody sees gets no frames
     this.say(this.lanes.map((lane) => `${lane.vm}: ${lane.verdict.textContent}`).join(". "));
   }
 
   draw() {
     this.frame = 0;
-    for (const lane of this.lanes) lane.show(lane === this.winner);
+    for (const lane of this.lanes) lane.show(this.lanes.length > 1 && lane === this.winner);
     const end = Math.max(0.1, ...this.lanes.map((lane) => lane.time));
     for (const chart of this.charts) {
       chart.draw(

@@ -7,6 +7,7 @@ import { future } from "./future.js";
 import { named } from "./names.js";
 
 export const STEP_NS = 100_000; // as tools/tidemark/strings.py
+const PROCESS = "mm"; // tables.js calls its variable so
 const WITH_FUTURE = ["min", "vmin"];
 
 class Run {
@@ -50,6 +51,12 @@ class Run {
     const words = future(pages, ns);
     const at = this.calls.future(words.byteLength);
     new Uint32Array(this.calls.memory.buffer, at, words.length).set(words);
+  }
+
+  /** Trees of pages in these variables: {address of the root: {kind, nodes: [[page, depth], ...]}}. */
+  trees(variables) {
+    const found = variables.map(([address, bytes]) => this.ask("trees", address, bytes)[0]);
+    return Object.assign({}, ...found);
   }
 
   /** Where the policy's pointers point that point into a list: {name: frame}, or {name: address} of the list's head. */
@@ -111,6 +118,14 @@ export class Engine {
     return { pointers, heads: own.map(([address]) => address) };
   }
 
+  /** The variables in which there may be roots of trees: its own of these types, and its data of the process. */
+  roots(policy) {
+    const text = this.tables.texts[`${policy}.c`] ?? "";
+    return this.variables(policy).filter(
+      ([, , name]) => name === PROCESS || new RegExp(`^static struct (rb_root|bag) ${name}\\b`, "m").test(text),
+    );
+  }
+
   /**
    * refs: [{page, kind}], page f3 of a file is page 3 of a kind with OF_FILE (strings.js). params: {name: number}.
    * {rows, result}, or instead of a result a violation, of which the rows before it are there.
@@ -128,10 +143,11 @@ export class Engine {
     const rows = [];
     let [answer] = run.ask("start", number, frames);
     const pointers = this.pointers(policy);
+    const roots = this.roots(policy);
     for (let i = 0; i < refs.length && !answer?.violation; i++) {
       const [row, beside] = run.ask("refer", refs[i].page, ns, refs[i].kind);
       answer = row;
-      if (!row.violation) rows.push({ ...row, ...beside, hands: run.hands(pointers) });
+      if (!row.violation) rows.push({ ...row, ...beside, hands: run.hands(pointers), trees: run.trees(roots) });
     }
     if (!answer?.violation) [answer] = run.ask("end");
     const finished = withMin(named(rows, this.variables(policy)));

@@ -6,6 +6,7 @@ import { READY, frameNumber, parse } from "./strings.js";
 const WITHOUT_FILES = ["min", "vmin"];
 const MOST_NS = 1_000_000_000;
 const PREFIX = "#step=";
+const WORDS = ["vm", "frames", "string", "us", "at"];
 
 /** Does this part of an address say what the stepper shall show? */
 export const isLink = (hash) => hash.startsWith(PREFIX);
@@ -17,6 +18,12 @@ function usual() {
 
 function labelled(text, field) {
   return element("label", {}, text, field);
+}
+
+/** Says which words of a link nobody here knows. */
+function unknownWords(link) {
+  const unknown = [...link.keys()].filter((name) => !WORDS.includes(name) && !name.includes("."));
+  return unknown.length ? `The link has words that this page does not know: ${unknown.join(", ")}. ` : "";
 }
 
 export class Form {
@@ -149,14 +156,15 @@ export class Form {
     };
   }
 
-  async changed(at = 0) {
+  /** Runs what the fields hold. `told`: what was wrong with the link that they come from. */
+  async changed(at = 0, told = "") {
     try {
       this.offerParams();
       const asked = this.asked();
-      complain(this.message, "");
+      complain(this.message, told);
       await this.run({ ...asked, at });
     } catch (error) {
-      complain(this.message, error.message);
+      complain(this.message, told + error.message);
     }
   }
 
@@ -194,13 +202,13 @@ export class Form {
     this.linked = !place.dataset.link;
     const hash = this.linked && isLink(location.hash) ? location.hash.slice(PREFIX.length) : "";
     const link = new URLSearchParams(hash ? `vm=${hash}` : place.dataset.link);
-    const [first, second] = (link.get("vm") || usual()).split(",");
+    const [first, second, ...more] = (link.get("vm") || usual()).split(",");
     this.string.value = link.get("string") ?? READY[0].string;
     this.frames.value = link.get("frames") ?? READY[0].frames;
     this.ns.value = link.get("us") ?? STEP_NS / 1000;
     const wrong = this.choose(this.first, first) + this.choose(this.second, second) + this.setParams(link);
-    this.changed(Math.max(0, Math.trunc(Number(link.get("at"))) || 0));
-    if (wrong) complain(this.message, wrong);
+    const third = more.length ? "Two policies at most stand side by side. " : "";
+    this.changed(Math.max(0, Math.trunc(Number(link.get("at"))) || 0), wrong + third + unknownWords(link));
   }
 
   /** Puts what is seen into the address, once somebody has stepped. */

@@ -55,32 +55,44 @@ function pointing(hands, names, variables) {
   return Object.fromEntries(Object.entries(hands).map(([hand, to]) => [hand, name(to)]));
 }
 
-/** The rows with their lists, and those of ghosts, under names. */
+/** The rows with their lists, those of ghosts, and trees, under names. */
 export function named(rows, variables) {
   const names = listNames(rows, variables);
   return rows.map((row) => ({
     ...row,
     lists: renamed(row.lists, names, variables),
     ghosts: renamed(row.ghosts, names, variables),
+    trees: renamed(row.trees, names, variables),
     hands: pointing(row.hands, names, variables),
   }));
 }
 
 const HEAD_BYTES = 8;
+const ROOT_BYTES = { tree: 4, bag: 16 };
+const IN_PROCESS = /^struct \w+_mm \{[^}]*?\bstruct rb_root (\w+);/m;
+const NODE = /\bstruct rb_node \w+;[ \t]*\/\* (.*?) \*\//;
 
 /**
  * What a policy's source says of a list: {title, note, hand}. The comment beside its declaration is the note; where that
  * has "the hand is before the first", a hand stands there. Of an array, `t+8` is t[1].
  */
-export function described(name, text) {
+export function described(name, text, bytes = HEAD_BYTES) {
   const [variable, offset] = name.split("+");
   const found = new RegExp(`^static .*\\b${variable}(\\[.*?\\])?\\)?;[ \\t]*(?:/\\* (.*?) \\*/)?`, "m").exec(text);
   const [, array, note = ""] = found ?? [];
   const hand = /(\w+) is before the first/.exec(note)?.[1];
-  const at = Number(offset ?? 0) / HEAD_BYTES;
+  const at = Number(offset ?? 0) / bytes;
   return {
     title: array && Number.isInteger(at) ? `${variable}[${at}]` : name,
     note: note.replace(/; data: .*/, ""),
     hand,
   };
+}
+
+/** The same of a tree. In a process's data it has the name it has there; the order may be told beside the nodes. */
+export function describedTree(name, kind, text) {
+  const { title, note } = described(name, text, ROOT_BYTES[kind]);
+  if (kind === "bag") return { title, note: "drawn from by number, which goes row by row" };
+  const inProcess = /^mm\b/.test(name) && IN_PROCESS.exec(text)?.[1];
+  return { title: inProcess || title, note: note || (NODE.exec(text)?.[1] ?? "").replace(": ", ", ") };
 }

@@ -1,8 +1,9 @@
 /* One policy at one reference: its frames, its lists and hands, what it decided, its numbers, its source. */
 import { element } from "../lib/dom.js";
-import { described } from "./names.js";
+import { described, describedTree } from "./names.js";
 import { Source } from "./source.js";
 import { pageName } from "./strings.js";
+import { drawTree } from "./tree.js";
 import { minWords, told, victims, why } from "./words.js";
 
 function handMark(name) {
@@ -150,13 +151,29 @@ export class View {
     ];
   }
 
+  tree(row, name) {
+    const { kind, nodes } = row.trees[name];
+    const { title, note } = describedTree(name, kind, this.texts[this.file] ?? "");
+    const drawn = drawTree(nodes, (page) =>
+      box(page, { used: row.used.includes(page), dirty: row.dirty.includes(page) }),
+    );
+    const what = kind === "bag" ? "Bag" : "Tree";
+    drawn.ariaLabel = `${what} ${title}, from left to right`;
+    return [element("h4", {}, `${what} `, element("code", {}, title), note && `: ${note}`), drawn];
+  }
+
   showLists(row) {
-    const names = row ? [...new Set([...Object.keys(row.lists), ...Object.keys(row.ghosts)])].sort() : [];
+    const lists = row ? [...new Set([...Object.keys(row.lists), ...Object.keys(row.ghosts)])].sort() : [];
+    const trees = row ? Object.keys(row.trees).sort() : [];
     const none =
-      row && !names.length
-        ? [element("p", { class: "faint" }, "It keeps its pages in no list: in a tree, or by process.")]
+      row && !lists.length && !trees.length
+        ? [element("p", { class: "faint" }, "It keeps its pages in no list and no tree that is known here.")]
         : [];
-    this.lists.replaceChildren(...names.flatMap((name) => this.list(row, name)), ...none);
+    this.lists.replaceChildren(
+      ...lists.flatMap((name) => this.list(row, name)),
+      ...trees.flatMap((name) => this.tree(row, name)),
+      ...none,
+    );
   }
 
   showCounts(at) {

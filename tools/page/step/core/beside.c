@@ -73,6 +73,11 @@ static long long number_of(bool is_file, u32 index)
 	return is_file ? -1 - (long long)index : index;
 }
 
+long long beside_number(const struct page *page)
+{
+	return number_of(page_is_file(page), page->index);
+}
+
 static struct ghost *ghost_at(const struct ghosts *g, u32 i)
 {
 	return &g->chunks[i / PER_CHUNK][i % PER_CHUNK];
@@ -92,7 +97,7 @@ static const struct ghost *ghost_of(const struct list_head *node)
 	return NULL;
 }
 
-static const struct page *page_of(const void *address)
+const struct page *beside_page(const void *address)
 {
 	uintptr_t at = (uintptr_t)address - (uintptr_t)mem_map;
 
@@ -133,11 +138,11 @@ static void print_ring(const struct list_head *head)
 
 	printf("\"%#x\":[", (u32)(uintptr_t)head);
 	for (const struct list_head *at = head->next; at != head; at = at->next) {
-		const struct page *page = page_of(at);
+		const struct page *page = beside_page(at);
 		const struct ghost *ghost = page ? NULL : ghost_of(at);
 
 		if (page)
-			printf("%s[%lld,0]", separator, number_of(page_is_file(page), page->index));
+			printf("%s[%lld,0]", separator, beside_number(page));
 		else if (ghost)
 			printf("%s[%lld,1]", separator, number_of_ghost(ghost));
 		separator = page || ghost ? "," : separator;
@@ -176,7 +181,7 @@ static void print_dirty(void)
 
 		if (!page_test(page, PG_owned) || !page_test(page, PG_dirty))
 			continue;
-		printf("%s%lld", separator, number_of(page_is_file(page), page->index));
+		printf("%s%lld", separator, beside_number(page));
 		separator = ",";
 	}
 }
@@ -205,7 +210,7 @@ void beside_reference(void)
 /* The frame's page that this address lies in, -1: in none. For pointers of a policy: a hand. */
 __attribute__((export_name("frame"))) int step_frame(const void *address)
 {
-	const struct page *page = page_of(address);
+	const struct page *page = beside_page(address);
 
 	return page ? page - mem_map : -1;
 }

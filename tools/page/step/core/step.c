@@ -21,7 +21,7 @@ void __sanitizer_cov_trace_pc(void)
 			   "it does not come to an end");
 }
 
-static const char *begin(void)
+const char *step_begin(void)
 {
 	step_out.length = step_err.length = edges = 0;
 	return step_out.text;
@@ -41,7 +41,7 @@ EXPORT("length") size_t step_length(void)
 /* A trap came, and what was printed last names no broken rule. */
 EXPORT("crashed") const char *step_crashed(void)
 {
-	const char *text = begin();
+	const char *text = step_begin();
 
 	report_violation(&(struct violation){ .name = chosen->name,
 					      .rule = "crash",
@@ -72,7 +72,7 @@ static void print_params(const struct vm_policy *policy)
 /* A line for each policy, with its parameters. */
 EXPORT("policies") const char *step_list(void)
 {
-	const char *text = begin();
+	const char *text = step_begin();
 
 	for (u32 i = 0; step_policies[i]; i++) {
 		const struct vm_policy *policy = *step_policies[i];
@@ -101,7 +101,7 @@ EXPORT("future") void *step_future(size_t bytes)
 
 EXPORT("start") const char *step_start(u32 policy, u32 nr_frames)
 {
-	const char *text = begin();
+	const char *text = step_begin();
 
 	chosen = *step_policies[policy];
 	report_explains = true;
@@ -112,7 +112,7 @@ EXPORT("start") const char *step_start(u32 policy, u32 nr_frames)
 /* A reference of a kind (REF_*), which takes ns. Two lines: the simulator's, and what stands beside it. */
 EXPORT("refer") const char *step_refer(u32 vpage, u32 ns, u32 kind)
 {
-	const char *text = begin();
+	const char *text = step_begin();
 
 	beside_seen(vpage);
 	memory_run(vpage, 1, ns, kind);
@@ -123,7 +123,7 @@ EXPORT("refer") const char *step_refer(u32 vpage, u32 ns, u32 kind)
 /* The counts. */
 EXPORT("end") const char *step_end(void)
 {
-	const char *text = begin();
+	const char *text = step_begin();
 
 	memory_end();
 	report_result();
