@@ -114,7 +114,7 @@ def tidemark_console(flags: str) -> str:
     """What Tidemark prints in one run."""
     command = f"{FILES}"
     return measure(
-        command, mem=f"{MIB}M", swap="none", cmdline="disk=virtio", qemu_flags=flags, timeout=TIMEOUT_S
+        command, mem=f"{MIB}M", swap="none", cmdline="disk=virtio mount=vda", qemu_flags=flags, timeout=TIMEOUT_S
     ).console
 
 
