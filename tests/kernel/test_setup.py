@@ -92,6 +92,12 @@ def test_packages_that_cannot_be_fetched_are_named_and_tried_again(bare: Machine
     assert bare.setup("qemu").stdout == "i686-elf-gcc\n"
 
 
+def test_goals_that_use_pip_need_what_makes_a_venv(bare: Machine) -> None:
+    (bare.path / "python3").write_text("#!/bin/sh\ncase $* in *ensurepip*) exit 1 ;; esac\necho 99.9\n")
+    for goal in ("lab", "sim", "grade", "page"):
+        assert "python3-venv" in bare.setup(goal, INSTALL="no").stderr, goal
+
+
 def test_pip_shows_each_package_and_leaves_a_stamp(lab: Machine) -> None:
     result = lab.setup("sim", INSTALL="yes")
     assert result.returncode == 0, result.stderr

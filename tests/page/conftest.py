@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import http.server
 import shutil
@@ -53,21 +54,55 @@ def site(folder: Path) -> Iterator[str]:
     server.shutdown()
 
 
+@contextlib.contextmanager
+def tab(browser: object, address: str, **options: object) -> Iterator[Opened]:
+    """A page in a tab of its own, with what it complains of and asks for."""
+    context = browser.new_context(**options)
+    found = Opened(context.new_page())
+    found.page.on("console", lambda message: found.complaints.append(message.text))
+    found.page.on("pageerror", lambda error: found.complaints.append(str(error)))
+    found.page.on("request", lambda request: found.requests.append(request.url))
+    found.page.goto(address, wait_until="load")
+    yield found
+    context.close()
+
+
 @pytest.fixture
 def opened(browser: object, folder: Path) -> Iterator[Callable[..., Opened]]:
     """opened(WHAT, **context): an address, or what comes after that of the page as a file, in a tab of its own."""
-    contexts = []
+    with contextlib.ExitStack() as tabs:
 
-    def go(what: str = "", **options: object) -> Opened:
-        contexts.append(browser.new_context(**options))
-        found = Opened(contexts[-1].new_page())
-        found.page.on("console", lambda message: found.complaints.append(message.text))
-        found.page.on("pageerror", lambda error: found.complaints.append(str(error)))
-        found.page.on("request", lambda request: found.requests.append(request.url))
-        address = what if what.startswith(("http:", "file:")) else (folder / "index.html").as_uri() + what
-        found.page.goto(address, wait_until="load")
-        return found
+        def go(what: str = "", **options: object) -> Opened:
+            address = what if what.startswith(("http:", "file:")) else (folder / "index.html").as_uri() + what
+            return tabs.enter_context(tab(browser, address, **options))
+
+        yield go
+
+
+@pytest.fixture(scope="session")
+def one_page(browser: object, folder: Path) -> Iterator[Opened]:
+    """A page as a file, in which no race runs and the stepper is there."""
+    with tab(browser, (folder / "index.html").as_uri() + "#step=clock") as found:
+        found.until("document.querySelector('#step [data-at]')", 60)
+        yield found
+
+
+FORGET = """for (const lane of document.querySelectorAll('.lane')) lane.remove();
+document.querySelector('#step .step').removeAttribute('data-at');
+history.replaceState(null, '', '#');"""
+STOP = "[...document.querySelectorAll('button.chief')].find((one) => one.textContent == 'Stop')?.click()"
+
+
+@pytest.fixture
+def linked(one_page: Opened) -> Iterator[Callable[..., Opened]]:
+    """linked(LINK): an open page is given a link. Tests share the page, since to load one takes a second."""
+
+    def go(link: str, width: int = 1280, scheme: str = "light") -> Opened:
+        one_page.complaints.clear()
+        one_page.page.set_viewport_size({"width": width, "height": 800})
+        one_page.page.emulate_media(color_scheme=scheme)
+        one_page.page.evaluate(f"link => {{ {FORGET} location.hash = link; }}", link)
+        return one_page
 
     yield go
-    for context in contexts:
-        context.close()
+    one_page.value(STOP)

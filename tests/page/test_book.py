@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import types
 from collections.abc import Callable
 from functools import cache
 from html.parser import HTMLParser
@@ -47,6 +48,23 @@ def test_each_policy_of_the_field_guide_steps() -> None:
     pages = {path.stem: figures(path) for path in (DOCS / "guide/policies").glob("*.md")}
     steps = {name: [text.split(",")[0].split()[0] for kind, text in found] for name, found in pages.items()}
     assert {name for name in vmsim.policies() if steps.get(name) != [name]} == set(vmsim.WITH_FUTURE)
+
+
+def test_student_tree_has_the_book_without_what_it_lacks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    spec = importlib.util.spec_from_file_location("book", qemu.ROOT / "tools/page/book/book.py")
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    missing = "<!-- step: nobody, 1 2, 3 frames -->"
+    text = f"<!-- step: clock, 1 2, 3 frames -->\n{missing}\n[one](../../kernel/nothing.c) [two](nothing.md)"
+    app = types.SimpleNamespace(env=types.SimpleNamespace(metadata={}))
+    for wrong in (missing, text.splitlines()[-1]):
+        with pytest.raises(made.ExtensionError):
+            made.prepare(app, "guide/page", [wrong])
+    (tmp_path / "RELEASE").touch()
+    monkeypatch.setattr(made, "RELEASE", tmp_path / "RELEASE")
+    content = [text]
+    made.prepare(app, "guide/page", content)
+    assert content[0].count("data-tidemark") == 1 and content[0].endswith("\n\none two")
 
 
 # --- as it was built ---

@@ -18,8 +18,8 @@ def shows(page: Opened, text: str) -> None:
     page.until(f"({SCREEN}).includes({text!r})")
 
 
-def test_prompt_takes_what_is_typed_and_the_menu_switches(opened: Open) -> None:
-    page = opened("#vm=fifo&mem=8M&run=true")
+def test_prompt_takes_what_is_typed_and_the_menu_switches(linked: Open) -> None:
+    page = linked("#step=clock")
     page.page.locator("#prompt").scroll_into_view_if_needed()
     shows(page, "tidemark$")
     page.page.locator(".xterm-helper-textarea").focus()
@@ -28,12 +28,14 @@ def test_prompt_takes_what_is_typed_and_the_menu_switches(opened: Open) -> None:
     shows(page, "echo ws > /proc/sys/vm/policy")
     page.page.keyboard.type("cat /proc/vm/policy\n")
     shows(page, "working_sets")
+    page.page.keyboard.type("poweroff\n")
+    page.until("document.querySelector('#prompt .controls .faint').textContent == 'The machine is off.'")
     assert page.complaints == []
 
 
 @pytest.mark.parametrize("scheme", soak_but(["light", "dark"], "dark"))
-def test_page_fits_a_telephone(opened: Open, scheme: str) -> None:
-    page = opened("#vm=2q,ws&mem=8M&run=thrash+3+2048+1", viewport={"width": 390, "height": 800}, color_scheme=scheme)
+def test_page_fits_a_telephone(linked: Open, scheme: str) -> None:
+    page = linked("#vm=2q,ws&mem=8M&run=thrash+3+2048+1", 390, scheme)
     page.until("document.querySelectorAll('.pages li').length >= 6")
     assert page.value("document.documentElement.scrollWidth") <= 390
     page.page.set_viewport_size({"width": 1200, "height": 800})
@@ -67,20 +69,21 @@ def test_page_without_script_says_what_it_needs(opened: Open) -> None:
     assert "needs JavaScript and a current browser" in note.inner_text()
 
 
-BREAKS = """const post = Worker.prototype.postMessage;
+BREAKS = """const post = globalThis.post = Worker.prototype.postMessage;
 Worker.prototype.postMessage = function (message) {
     post.call(this, message.kind == 'start' ? { ...message, files: { ...message.files, wasm: null } } : message);
 };"""
+MENDS = "Worker.prototype.postMessage = globalThis.post"
 
 
-def test_machine_that_cannot_start_is_told_in_a_sentence(browser: object, folder: Path) -> None:
-    context = browser.new_context()
-    context.add_init_script(BREAKS)
-    page = Opened(context.new_page())
-    page.page.goto((folder / "index.html").as_uri())
-    page.until("[...document.querySelectorAll('.verdict')].every(one => one.textContent.includes('broke down'))")
+def test_machine_that_cannot_start_is_told_in_a_sentence(linked: Open) -> None:
+    page = linked("#step=clock")
+    page.value(f"() => {{ {BREAKS} }}")
+    page = linked("#vm=2q,ws")
+    page.until("[...document.querySelectorAll('.verdict')].some(one => one.textContent.includes('broke down'))")
     page.until("document.querySelector('button.chief').textContent == 'Start'")
-    context.close()
+    page.value(f"() => {{ {MENDS} }}")
+    assert all("broke down" in one for one in page.texts(".verdict"))
 
 
 def test_folder_says_what_is_in_it(folder: Path) -> None:

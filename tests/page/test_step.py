@@ -185,6 +185,33 @@ def test_ghosts_and_hands_are_read() -> None:
     assert any(isinstance(row["hands"].get("hand_cold"), int) for row in rows["clockpro"])
 
 
+def test_each_page_is_in_a_list_or_a_tree() -> None:
+    """What is drawn of a policy is all that it has; a list with ghosts between pages is drawn with them."""
+    for policy, one in all_on_belady().items():
+        for row in one["rows"]:
+            kept = {page for tree in row["trees"].values() for page, _ in tree["nodes"]}
+            for name in {*row["lists"], *row["ghosts"]}:
+                ring = row["ghosts"].get(name) or [(page, 0) for page in row["lists"][name]]
+                kept |= {page for page, is_ghost in ring if not is_ghost}
+            assert kept == {*row["frames"]} - {None}, (policy, row["ref"])
+
+
+def test_trees_have_the_order_of_the_policy() -> None:
+    jobs = [Job(policy, "3 1 7 2 9 4 3 1 8 2 5", 6) for policy in ("linux20", "nru", "lru")]
+    sorted_, classes, bag = (one["rows"] for one in stepped(jobs))
+    for row in sorted_:
+        [tree] = row["trees"].values()
+        pages = [page for page, _ in tree["nodes"]]
+        assert tree["kind"] == "tree" and pages == sorted(pages)
+    for row in classes:
+        shown = re.findall(r"^class_\d: (\d+)$", row["show"], re.MULTILINE)
+        assert sorted(len(tree["nodes"]) for tree in row["trees"].values()) == sorted(filter(None, map(int, shown)))
+    for row in bag:
+        [tree] = row["trees"].values()
+        depths = sorted(depth for _, depth in tree["nodes"])
+        assert tree["kind"] == "bag" and depths == [(number + 1).bit_length() - 1 for number in range(len(depths))]
+
+
 # --- what is wrong is told ---
 
 

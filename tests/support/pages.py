@@ -24,7 +24,7 @@ class Opened:
 
     def until(self, script: str, seconds: float = 250) -> None:
         """Wait until an expression in the page is true: a machine in it runs as fast as the host lets it."""
-        self.page.wait_for_function(script, timeout=1000 * seconds)
+        self.page.wait_for_function(script, timeout=1000 * seconds, polling=50)
 
 
 def link(policies: str, run: str, memory: str = "8M", more: str = "") -> str:

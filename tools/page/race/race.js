@@ -79,10 +79,10 @@ class Race {
     return this.lanes.filter((lane) => lane.state === "runs");
   }
 
-  /** Lets both run on to the next common time. A wait may have taken one further: the other comes after. */
+  /** Lets both run on to the next common time; a wait may have taken one further. Who is alone waits for nobody. */
   onward() {
     const last = Math.min(...this.running.map((lane) => lane.time * 1000));
-    this.goal = Math.max(this.goal, last) + this.step;
+    this.goal = this.running.length > 1 ? Math.max(this.goal, last) + this.step : Infinity;
     this.since = performance.now();
     for (const lane of this.running) lane.machine.until(this.goal);
   }

@@ -179,8 +179,12 @@ export class Form {
 
   /** Another link, put into the address of this page, is followed. */
   follow(place) {
-    addEventListener("hashchange", () => isLink(location.hash) && this.start(place));
-    if (isLink(location.hash)) place.scrollIntoView();
+    const show = () => isLink(location.hash) && place.scrollIntoView();
+    addEventListener("hashchange", () => {
+      if (isLink(location.hash)) this.start(place);
+      show();
+    });
+    show();
   }
 
   paramFields() {
@@ -206,6 +210,8 @@ export class Form {
     this.string.value = link.get("string") ?? READY[0].string;
     this.frames.value = link.get("frames") ?? READY[0].frames;
     this.ns.value = link.get("us") ?? STEP_NS / 1000;
+    this.second.value = "";
+    this.offered = undefined; // parameters that it does not name are the usual ones
     const wrong = this.choose(this.first, first) + this.choose(this.second, second) + this.setParams(link);
     const third = more.length ? "Two policies at most stand side by side. " : "";
     this.changed(Math.max(0, Math.trunc(Number(link.get("at"))) || 0), wrong + third + unknownWords(link));

@@ -164,7 +164,7 @@ export class View {
 
   showLists(row) {
     const lists = row ? [...new Set([...Object.keys(row.lists), ...Object.keys(row.ghosts)])].sort() : [];
-    const trees = row ? Object.keys(row.trees).sort() : [];
+    const trees = row ? Object.keys(row.trees) : [];
     const none =
       row && !lists.length && !trees.length
         ? [element("p", { class: "faint" }, "It keeps its pages in no list and no tree that is known here.")]
