@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,9 +23,11 @@ from tidemark.grade.build.elf import Elf, place
 from tidemark.grade.build.workspace import compiler
 from tidemark.grade.hand_back import result
 from tidemark.grade.intake import lab
+from tidemark.grade.judge import shorter
+from tidemark.grade.judge.expected import Decision
 from tidemark.grade.judge.kinds import answers, found
 from tidemark.grade.model import Grade, Outcome
-from tidemark.grade.witness import memory
+from tidemark.grade.witness import memory, playback
 from tidemark.grade.witness.boot import Boot
 from tidemark.grade.witness.evidence import EVENT, FILE_READ, REF, STORE, WRITE, ZERO, Evidence
 from tidemark.grade.witness.machine import idle
@@ -365,6 +369,21 @@ def test_instruction_of_the_lower_parts_is_refused(name: str, tmp_path: Path) ->
     subprocess.run([*compiler(), "-m32", "-c", "-o", str(tmp_path / "fifo.o"), str(tmp_path / "fifo.S")], check=True)
     found = object_rules.instruction_offences(tmp_path, "fifo.o")
     assert len(found) == 1 and "which only the kernel's own lower parts may do" in found[0]
+
+
+def test_policy_that_is_slow_in_the_simulator_is_asked_no_further() -> None:
+    """It is asked up to 240 times for a shorter string: that was hours, if each took a minute."""
+    clock = lab.load(qemu.ROOT, "clock")
+    test = next(one for one in clock.tests if one.title == BELADY)
+    pages, asked = playback.pages_of(test), []
+
+    def own(given: Sequence[int], frames: int) -> list[Decision]:
+        asked.append(frames)
+        return []
+
+    machine = SimpleNamespace(has_solutions=False)
+    assert shorter.find(machine, test, SimpleNamespace(string=pages, prefix=()), len(pages) - 1, own) is None
+    assert len(asked) == 1
 
 
 SANITIZERS = {"__asan_report_load4": 0, "__ubsan_handle_add_overflow_abort": 0, "__sanitizer_report_error_summary": 1}

@@ -56,6 +56,7 @@ WORD, PARAMS, PARAM_SIZE = 4, 12, 24
 HOOK = re.compile(r"\(\*\w+\)\(")  # in the declaration of struct vm_policy and struct vm_guard
 HOOKS = 16  # bytes before the first: name, summary, tick_ms, params
 HEADER = struct.Struct("<48xH2x")  # of an ELF file: how many sections it has
+MOST_BYTES = 64 << 20
 MOST_SECTIONS, MOST_LOADED, MOST_CODE, MOST_SYMBOLS, MOST_RELOCATED = 200, 32, 1 << 20, 1 << 20, 4 << 20
 BACK = -4  # a call counts from the end of its four bytes
 
@@ -81,6 +82,8 @@ def not_to_be_read(path: Path) -> str:
 
 def too_large(path: Path) -> str:
     """What an object file has too much of; empty: nothing."""
+    if path.stat().st_size > MOST_BYTES:
+        return f"more than {MOST_BYTES >> 20} MiB: a static array in it is too large"
     header = path.read_bytes()[: HEADER.size]
     if len(header) == HEADER.size and not 0 < HEADER.unpack(header)[0] <= MOST_SECTIONS:
         return f"more than {MOST_SECTIONS} sections"
