@@ -333,8 +333,9 @@ DEEDS = {
     13: ("memory", "in kernel/mm/policy/cheat.c accesses memory that is not its own, at 0x"),
     14: ("argument", r"in kernel/mm/policy/cheat.c hands mm_rss\(\) what the kernel has not given it"),
     15: ("stack", "in kernel/mm/policy/cheat.c has its stack elsewhere, at 0x"),
+    16: ("memory", "in kernel/mm/policy/cheat.c accesses memory that is not its own, at 0x"),
 }
-LONGER = {9, 10, 11, 13, 14, 15}
+LONGER = {9, 10, 11, 13, 14, 15, 16}
 
 
 @pytest.mark.parametrize("deed", soak_but(DEEDS, *set(DEEDS) - LONGER))

@@ -2,8 +2,10 @@
  * A FIFO that does what it has no business with, when cheat.deed= says so: tests/grade/test_evidence.py
  * expects each deed to be seen from outside. It is built into a kernel of its own.
  */
+#include "errno.h"
 #include "lib/string.h"
 #include "mm/policy.h"
+#include "mm/slab.h"
 
 #define PROGRAM_TEXT 0x08048000u
 
@@ -24,11 +26,13 @@ enum deed {
 	OTHERS_MEMORY,
 	FORGED_PROCESS,
 	STACK_IN_DATA,
+	FREED_MEMORY,
 	NR_DEEDS
 };
 
 static u32 deed, nr_selects;
 static LIST_HEAD(queue);
+static u32 *freed;
 
 static const struct vm_param params[] = {
 	{ "deed", &deed, 0, NR_DEEDS - 1, "", "what it does" },
@@ -111,6 +115,8 @@ static void do_deed_with_memory(void)
 		nr_selects += mm_rss((struct mm_struct *)process);
 	else if (deed == STACK_IN_DATA)
 		move_stack();
+	else if (deed == FREED_MEMORY)
+		nr_selects += load(freed) & 1;
 }
 
 static void do_crooked_deed(void)
@@ -185,6 +191,34 @@ static struct page *cheat_select(struct vm_scan *scan)
 	return NULL;
 }
 
+static void make_object(void *object)
+{
+	*(u32 *)object = 1;
+}
+
+/* All this is allowed. */
+static int cheat_init(void)
+{
+	struct kmem_cache *cache = kmem_cache_create("cheat", 40, 0, make_object);
+	u32 *object = cache ? kmem_cache_alloc(cache, GFP_KERNEL) : NULL;
+
+	freed = kmalloc(512, GFP_KERNEL);
+	if (!object || !freed)
+		return -ENOMEM;
+	object[9] = freed[127] = 1;
+	kfree(freed);
+	object[0] = 1;
+	kmem_cache_free(cache, object);
+	return kmem_cache_destroy(cache);
+}
+
+static void cheat_mm_init(struct mm_struct *mm)
+{
+	u32 *mine = policy_mm(mm);
+
+	mine[0] = mine[POLICY_MM_SIZE / 4 - 1] = mm_rss(mm);
+}
+
 static int cheat_check(void)
 {
 	return vm_list_length(&queue);
@@ -194,6 +228,8 @@ static const struct vm_policy cheat = {
 	.name = "cheat",
 	.summary = "does what it may not",
 	.params = params,
+	.init = cheat_init,
+	.mm_init = cheat_mm_init,
 	.insert = cheat_insert,
 	.remove = cheat_remove,
 	.select = cheat_select,

@@ -35,10 +35,11 @@ SECTIONS = {number: name for name, number in ENUM_ST_SHNDX.items()}
 
 @dataclass(frozen=True)
 class Section:
-    """A section: its name and flags, and where it lies in memory and in the file; `in_file`: the file holds its
-    bytes."""
+    """A section: its name, its type and flags, and where it lies in memory and in the file; `in_file`: the file holds
+    its bytes."""
 
     name: str
+    kind: str
     flags: int
     address: int
     offset: int
@@ -122,6 +123,7 @@ class Elf:
         return [
             Section(
                 each.name,
+                str(each["sh_type"]),
                 each["sh_flags"],
                 each["sh_addr"],
                 each["sh_offset"],

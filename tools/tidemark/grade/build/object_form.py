@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from elftools.common.exceptions import ELFError
 from elftools.elf.constants import SH_FLAGS
 from elftools.elf.enums import ENUM_RELOC_TYPE_i386 as RELOCATIONS
 
@@ -44,6 +45,8 @@ PLAIN_LOCAL = re.compile(r"[A-Za-z_.][A-Za-z_0-9.]*")
 READ, WRITE, RUN = SH_FLAGS.SHF_ALLOC, SH_FLAGS.SHF_WRITE, SH_FLAGS.SHF_EXECINSTR
 MERGED = SH_FLAGS.SHF_MERGE | SH_FLAGS.SHF_STRINGS
 LOADED = {".text": READ | RUN, ".data": READ | WRITE, ".bss": READ | WRITE, ".rodata": READ}
+TYPES = ("SHT_NULL", "SHT_PROGBITS", "SHT_NOBITS", "SHT_SYMTAB", "SHT_STRTAB", "SHT_REL")
+TYPES_LOADED = ("SHT_PROGBITS", "SHT_NOBITS")
 KINDS = ("STT_NOTYPE", "STT_OBJECT", FUNCTION, SECTION, FILE)
 OTHERS = re.compile(r"\.(comment|note\.GNU-stack|debug_\w+|rel\.[\w.]+|symtab|strtab|shstrtab|eh_frame)|")
 FOLDERS = {"kernel/mm/policy": "policy", "kernel/mm/guard": "guard"}
@@ -53,6 +56,7 @@ WORD, PARAMS, PARAM_SIZE = 4, 12, 24
 HOOK = re.compile(r"\(\*\w+\)\(")  # in the declaration of struct vm_policy and struct vm_guard
 HOOKS = 16  # bytes before the first: name, summary, tick_ms, params
 HEADER = struct.Struct("<48xH2x")  # of an ELF file: how many sections it has
+MOST_BYTES = 64 << 20
 MOST_SECTIONS, MOST_LOADED, MOST_CODE, MOST_SYMBOLS, MOST_RELOCATED = 200, 32, 1 << 20, 1 << 20, 4 << 20
 BACK = -4  # a call counts from the end of its four bytes
 
@@ -63,12 +67,30 @@ def entry_of(file: str) -> re.Pattern[str]:
     return re.compile(rf"vm_{FOLDERS.get(str(path.parent), '')}_in_{re.sub('[-.]', '_', path.stem)}_\w+")
 
 
+def not_to_be_read(path: Path) -> str:
+    """What is wrong with an object file, so that nothing else may look at it: what it has too much of, or that it makes
+    no sense; empty: nothing."""
+    if large := too_large(path):
+        return large
+    part = Elf(path)
+    try:
+        _ = part.symbols, part.relocations
+        return ""
+    except (ELFError, LookupError, ValueError, struct.error):
+        return "tables that no compiler makes"
+
+
 def too_large(path: Path) -> str:
-    """What an object file, or a program, has too much of for anything else to look at it; empty: nothing."""
+    """What an object file has too much of; empty: nothing."""
+    if path.stat().st_size > MOST_BYTES:
+        return f"more than {MOST_BYTES >> 20} MiB: a static array in it is too large"
     header = path.read_bytes()[: HEADER.size]
     if len(header) == HEADER.size and not 0 < HEADER.unpack(header)[0] <= MOST_SECTIONS:
         return f"more than {MOST_SECTIONS} sections"
-    sections = Elf(path).sections
+    try:
+        sections = Elf(path).sections
+    except (ELFError, LookupError, ValueError, struct.error):
+        return "sections that no compiler makes"
     loaded = [section for section in sections if section.is_loaded and section.size]
     counts = {
         "ordinary sections": (len(loaded), MOST_LOADED),
@@ -95,10 +117,16 @@ def of_sections(part: Elf) -> Iterator[str]:
     named = {symbol.section for symbol in part.symbols if symbol.placed}
     for number, section in enumerate(part.sections):
         kind = "." + section.name.split(".")[1] if section.name.startswith(".") else ""
-        if not section.is_loaded:
+        if section.kind not in TYPES:
+            yield f"it has a section {section.name!r} of a type that no compiler makes ({section.kind})"
+        elif not section.is_loaded:
             if not OTHERS.fullmatch(section.name):
                 yield f"it has a section {section.name!r}; use no attributes that name sections"
-        elif kind not in LOADED or section.flags & ~(MERGED if kind == ".rodata" else 0) != LOADED[kind]:
+        elif (
+            kind not in LOADED
+            or section.kind not in TYPES_LOADED
+            or section.flags & ~(MERGED if kind == ".rodata" else 0) != LOADED[kind]
+        ):
             yield f"it has a section {section.name!r} that is no ordinary one; use no attributes that name sections"
         elif section.is_code and section.size and number not in named:
             yield f"its section {section.name!r} has code without a name"

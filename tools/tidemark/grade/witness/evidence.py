@@ -183,7 +183,7 @@ def sentence(kernel: KernelMap, rule: int, pc: int, address: int) -> Breach:
         ("control", f"{code} jumps or returns to {address:#x}, where nothing that it may use begins"),
         ("instruction", f"{code} executes, at {pc:#x}, what only the kernel's own lower parts may do"),
         ("memory", f"{code} accesses memory that is not its own, at {address:#x}"),
-        ("argument", f"{code} hands {kernel.variable(address)}() what the kernel has not given it"),
+        ("argument", f"{code} hands {kernel.variable(address)}() what the kernel has not given it, or has taken back"),
         ("stack", f"{code} has its stack elsewhere, at {address:#x}"),
     )
     what, text = rules[rule]

@@ -31,6 +31,7 @@ from tidemark.strings import Given
 
 SHOWN = 20  # references before the one in question
 LONGEST_TRACE = 120
+LIMIT_S = 1  # of processor time, for a string in the simulator: it takes a hundredth, and is asked a few hundred times
 FILLED = 3  # times as many references as frames: what was there before has left
 
 
@@ -86,11 +87,11 @@ def own_decisions(
         return []
     words = [word for parameter in expected.options_of(test)[2] for word in ("--set", parameter)]
     runs = b"".join(run.tobytes() for run in Given("", np.array(pages, np.uint32), 0).runs())
-    ran = machine.run_on_host(target, "--frames", str(frames), *words, "--explain", stdin=runs)
+    ran = machine.run_on_host(target, "--frames", str(frames), *words, "--explain", stdin=runs, limit_s=LIMIT_S)
     try:
         rows = [row for row in map(json.loads, ran.out.splitlines()) if "ref" in row]
         return expected.decisions_of(rows, machine.tree / target if names else None)
-    except (ValueError, KeyError, TypeError, IndexError):
+    except (ValueError, KeyError, TypeError, IndexError, RecursionError):
         return []
 
 
