@@ -192,10 +192,15 @@ def test_read_only_disk_is_no_swap(tmp_path: Path) -> None:
 
 
 def test_virtio_disk_without_an_answer_is_given_up() -> None:
-    """The guest's limit is of virtual time, of which an exact run skips what is idle."""
+    """The guest's limit is of virtual time, of which an exact run skips what is idle. What had left by then depends
+    on the host: if it was a page of init's, the machine stops, as is said in docs/reference/reliability.md."""
     drive = "-drive if=virtio,driver=null-co,read-zeroes=on,size=32M,snapshot=on,throttling.bps-total=64"
-    result = boot(f"thrash 4 4096 1; {CHECK}", mem="12M", swap="vda", qemu_flags=drive).check_exit()
-    result.check_lines([r"^vda: no answer for 30 s: given up", r"^R thrash .*corrupt=0", "^ok$"])
+    result = boot(f"thrash 4 4096 1; {CHECK}", mem="12M", swap="vda", qemu_flags=drive)
+    given_up = r"^vda: no answer for 30 s: given up"
+    if result.exit == qemu.PANICKED:
+        result.check_lines([given_up, r"^init\[1\]: SIGBUS", "^panic: init died: signal 7$"])
+    else:
+        result.check_exit().check_lines([given_up, r"^R thrash .*corrupt=0", "^ok$"])
 
 
 def test_failed_requests_of_both_modelled_disks_are_counted(tmp_path: Path) -> None:
@@ -261,8 +266,9 @@ def test_folder_becomes_an_image_with_room(folder: Path, tmp_path: Path) -> None
     assert checked.returncode == 0, checked.stdout
     shown = subprocess.run(["/usr/sbin/debugfs", "-R", "cat /note.txt", made], capture_output=True, text=True)
     assert shown.stdout == "hello\n"
-    first = Path(made).read_bytes()
-    assert Path(disk.image_of(str(folder), tmp_path / "again")).read_bytes() == first
+    # Times of access are the files' own; the reading above has set them, and another soon after does not.
+    again, more = (disk.image_of(str(folder), tmp_path / name) for name in ("again", "more"))
+    assert Path(again).read_bytes() == Path(more).read_bytes()
 
 
 def test_folder_is_a_setting_whose_image_is_named(

@@ -15,16 +15,21 @@ MOUNT = "mkdir /mnt; mount -t ext2 /dev/sda /mnt"
 CHECK = "echo went on; cat /proc/vm/check"
 
 
-def image_of(folder: Path, *commands: str, names: str = "", options: tuple[str, ...] = ()) -> Path:
+def image_of(folder: Path, *commands: str, names: str = "", options: tuple[str, ...] = (), size: str = "1M") -> Path:
     """An image with files and what debugfs makes of them."""
     content = folder / "content"
     content.mkdir()
     for name in names.split():
         (content / name).write_text(f"{name}\n")
     (content / "folder").mkdir()
-    image = ext2.make(folder / "image", "1M", *options, content=content)
+    image = ext2.make(folder / "image", size, *options, content=content)
     ext2.tool("debugfs", "-w", "-f", "-", image, text="\n".join(commands) + "\n")
     return image
+
+
+def entry(inode: int, size: int, name: bytes) -> bytes:
+    """Of a directory."""
+    return struct.pack("<IHBB", inode, size, len(name), 2) + name + bytes(size - 8 - len(name))
 
 
 def in_guest(image: Path, command: str) -> Result:
@@ -178,3 +183,27 @@ def test_read_only_disk_is_mounted_to_read_only(tmp_path: Path) -> None:
         cmdline="disk=virtio mount=none",
     )
     run.check_exit().check_lines(["^mount: /mnt: Permission denied", "^sound$"])
+
+
+@pytest.mark.soak
+def test_directory_that_may_not_grow(tmp_path: Path) -> None:
+    """Of 2 GiB, but for a block, and full: all its blocks but the first are one and the same."""
+    image = image_of(tmp_path, names="sound", options=("-b", "4096"), size="2100M")
+    first, full, some, many = 300_000, 300_001, 300_002, 300_003
+    fields = {"size": 0x7FFFF000, "blocks": 8, "block[0]": first, "block[IND]": some, "block[DIND]": many}
+    fields |= {f"block[{n}]": full for n in range(1, 12)}
+    text = "\n".join(f"sif /folder {field} {value}" for field, value in fields.items())
+    ext2.tool("debugfs", "-w", "-f", "-", image, text=f"{text}\n")
+    halves = entry(11, 256, b"x" * 248) * 2
+    dots = entry(12, 12, b".") + entry(2, 12, b"..") + entry(11, 264, b"x" * 255) + entry(11, 224, b"x" * 216)
+    with image.open("r+b") as file:
+        file.seek(first * 4096)
+        file.write(dots + halves * 7 + halves * 8 + struct.pack("<I", full) * 1024 + struct.pack("<I", some) * 1024)
+    run = boot(
+        f"mkdir /mnt; mount -t ext2 /dev/vda /mnt; echo >/mnt/folder/new; cat /mnt/sound; {CHECK}",
+        disk=image,
+        disk_kind="virtio",
+        exact=False,
+        timeout=250,
+    )
+    run.check_exit().check_lines(["^sh: /mnt/folder/new: No space left on device", "^sound$", "went on", "^ok$"])

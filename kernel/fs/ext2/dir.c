@@ -25,6 +25,7 @@
 
 #include "drivers/block.h"
 #include "lib/string.h"
+#include "sched/sched.h"
 
 #define MAX_DIR_SIZE 0x7fffffffu
 
@@ -55,8 +56,10 @@ static u32 nr_blocks(const struct inode *dir)
 static int block_read(struct inode *dir, u32 n, struct buf *buf)
 {
 	struct extent extent;
-	int err = ext2_map(dir, n, 1, false, &extent);
+	int err;
 
+	cond_resched(); /* it may have a million of them, all in memory */
+	err = ext2_map(dir, n, 1, false, &extent);
 	if (err)
 		return err;
 	if (!extent.sector)
