@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
+import ext2
 import pytest
 from bad_kernels import kernel_with
 from guest import Result, boot
@@ -223,3 +225,27 @@ def test_hints_and_prefetches_lose_nothing(policy: str) -> None:
     shown = samples(result)[-1]["guard"]
     assert all(shown[name] > 0 for name in ("hints", "evicted", "forgotten", "queued", "low")), shown
     assert shown["queued"] < 1 << 31 and samples(result)[-1]["vm"]["swap_ra"] > 0
+
+
+@pytest.mark.soak
+def test_who_has_slept_for_longest_leaves_first() -> None:
+    run = "sleep 100 & sleep 101 & sleep 3; thrash 8 4096 3; kill %1 %2"
+    result = boot(f"{run}; {CHECK}", mem="12M", cmdline="guard=loadctl loadctl.long_idle_ms=1000")
+    result.check_exit().check_lines([r"^R thrash .*lost=0 corrupt=0", "^ok$"])
+
+
+@pytest.mark.soak
+def test_pages_of_several_processes_that_are_not_needed() -> None:
+    result = boot(f"cow 5 6000 3000; {CHECK}", mem="8M", vm="pff", cmdline="guard=serialize")
+    result.check_exit().check_lines(["^R cow .*corrupt=0", "^ok$"])
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("vm", ["linux24", "vms", "wsclock"])
+def test_what_is_laundered_is_in_the_file(tmp_path: Path, vm: str) -> None:
+    disk = ext2.make(tmp_path / "image", "8M")
+    work = "filescan /mnt/h 2 --kb 4000 fill mmap write random & thrash 3 2000 2 & wait"
+    line = f"mkdir /mnt; mount -t ext2 /dev/sda /mnt; {work}; umount /mnt; {CHECK}"
+    result = boot(line, mem="8M", vm=vm, disk=disk, disk_kind="sim:ssd").check_exit()
+    result.check_lines([r"^R filescan .*corrupt=0", r"^R thrash .*lost=0 corrupt=0", "^ok$"])
+    ext2.check(disk)

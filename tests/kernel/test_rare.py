@@ -21,6 +21,10 @@ TEXTS = (
     "1/maps",
     "self/stat",
     "sys/vm/vfs_cache_pressure",
+    "buddyinfo",
+    "1/vm",
+    "sched",
+    "syscalls",
 )
 
 
@@ -54,6 +58,9 @@ def test_proc_can_be_read() -> None:
         ["meminfo", "oom_score|statm", "profile_hz=0", r"^\d+\.\d\d \d+\.\d\d$", r"^(\d\.\d\d ){3}\d+/\d+ \d+$"]
     )
     run.check_lines([r"^init$", r"^\d+ \d+ \d+ \d+ 0 \d+ 0$", r" r-xp .*/init$", r"^\d+ \(cat\) R 5 ", r"^100$"])
+    run.check_lines(
+        ["^Node 0, zone +DMA +[1-9]", r"^mad \d+$", r"^fault_page_s \d+\.", "^nr_running 1 ", r"^ +5 +\d+ open$"]
+    )
 
 
 def test_file_in_memory_is_appended_to() -> None:
