@@ -96,6 +96,12 @@ def test_under_a_guard(guard: str) -> None:
 
 
 @pytest.mark.soak
+def test_disks_that_answer_at_once() -> None:
+    """Who reads or writes does not sleep, so others run only when the kernel says so."""
+    check(Storm(10 * HUNDREDTH, SEED, swap="sim:ram,size=24M", disk="sim:ram"))
+
+
+@pytest.mark.soak
 def test_freed_objects_are_not_touched() -> None:
     check(Storm(10 * HUNDREDTH, SEED, cmdline="slab_poison=1"))
 
