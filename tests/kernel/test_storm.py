@@ -148,7 +148,7 @@ def forget_a_case(copy: Path) -> None:
 
 
 @pytest.mark.soak
-@pytest.mark.timeout(3600)
+@pytest.mark.timeout(1200)
 def test_a_failure_is_made_short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(qemu, "KERNEL", kernel_of("mistake", forget_a_case))
     run = Storm(2 * HUNDREDTH, SEED)
