@@ -41,6 +41,7 @@ class Storm:
     vm: str = "2q"
     mem: str = "6M"
     swap: str = "sim:ssd,size=24M"
+    disk: str = "sim:ssd"
     cmdline: str = ""
     after: str = ""
     timeout: float = 900
@@ -52,7 +53,7 @@ class Storm:
         more = f" --cmdline '{self.cmdline}'" if self.cmdline else ""
         return (
             f"PYTHONPATH=tools python tests/support/storm.py {self.calls} --seed {self.seed} --vm {self.vm}"
-            f" --workers {self.workers} --mem {self.mem} --swap {self.swap}{more}{keep}"
+            f" --workers {self.workers} --mem {self.mem} --swap {self.swap} --disk {self.disk}{more}{keep}"
         )
 
 
@@ -67,6 +68,16 @@ class Outcome:
 
 def ranges_text(keep: tuple[Range, ...]) -> str:
     return ",".join(f"{a}-{b}" if a != b else str(a) for a, b in keep)
+
+
+def joined(keep: tuple[Range, ...]) -> tuple[Range, ...]:
+    """The same calls in as few ranges as possible."""
+    whole: list[Range] = []
+    for first, last in keep:
+        if whole and whole[-1][1] + 1 == first:
+            first = whole.pop()[0]
+        whole.append((first, last))
+    return tuple(whole)
 
 
 def ranges(text: str) -> tuple[Range, ...]:
@@ -136,7 +147,7 @@ def run(storm: Storm) -> Outcome:
             f"/mnt/storm {storm.calls} --seed {storm.seed} --workers {storm.workers}{keep} /mnt /tmp; {storm.after}"
             "umount /mnt; cat /proc/vm/check",
             disk=disk,
-            disk_kind="sim:ssd",
+            disk_kind=storm.disk,
             mem=storm.mem,
             swap=storm.swap,
             vm=storm.vm,
@@ -173,26 +184,29 @@ class Shrinking:
     """Tries shorter runs, and keeps the best that fails in the same way; at its bounds no more run fails.
 
     When calls are left out the others come at other times, so a shorter run may well not fail: nothing is promised
-    but that `best` has failed.
+    but that `best` has failed. Halves of what was left out before are the same calls: they are not tried again.
     """
 
     def __init__(self, storm: Storm, wrong: str, tries: int, seconds: float, say: Callable[[str], None]) -> None:
         self.best, self.wrong, self.say = storm, wrong, say
         self.left, self.end = tries, time.monotonic() + seconds
+        self.passed: set[Storm] = set()
 
     def fails(self, **change: object) -> bool:
-        if self.left <= 0 or time.monotonic() > self.end:
+        tried = replace(self.best, **change)  # type: ignore[arg-type]
+        if self.left <= 0 or time.monotonic() > self.end or tried in self.passed:
             return False
         self.left -= 1
-        tried = replace(self.best, **change)  # type: ignore[arg-type]
         failed = run(tried).wrong == self.wrong
         self.say(f"{self.left} tries left: {'fails' if failed else 'not so'}: {tried.command()}")
         if failed:
             self.best = tried
+        else:
+            self.passed.add(tried)
         return failed
 
     def fails_with(self, keep: list[Range]) -> bool:
-        return bool(keep) and self.fails(keep=tuple(keep))
+        return bool(keep) and self.fails(keep=joined(tuple(keep)))
 
     def rounds(self) -> list[Range]:
         calls = self.best.calls
@@ -242,6 +256,7 @@ def main() -> int:
     parser.add_argument("--vm", default="2q")
     parser.add_argument("--mem", default="6M")
     parser.add_argument("--swap", default="sim:ssd,size=24M")
+    parser.add_argument("--disk", default="sim:ssd", help="kind of the disk of the files")
     parser.add_argument("--cmdline", default="")
     parser.add_argument("--keep", type=ranges, default=())
     parser.add_argument("--timeout", type=float, default=900, help="s of this machine's time")
