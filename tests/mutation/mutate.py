@@ -55,6 +55,9 @@ RULES = [  # kernels of their own, with policies and guards that break rules, so
     "tests/kernel/test_guards.py::test_what_cannot_go_on_ends_in_a_panic_that_names_the_guard",
     "tests/kernel/test_guards.py::test_guard_that_lets_nobody_run_is_switched_off_it_alone",
 ]
+FIRST = (
+    "tests/kernel/test_runs.py::test_run[kernel_tests_pass]"  # 2 s, and they reach much, also before coverage begins
+)
 MODELS, SOME = "tests/kernel/test_models.py", 6
 PAGE = ROOT / "docs/reference/mutations.md"
 ROW = re.compile(r"^\| `(kernel/[\w./]+)` \| `(.+?)` \| (.+?) \| ", re.M)
@@ -209,7 +212,9 @@ def outcome(change: Change, reach: Reach, seconds: float) -> tuple[str, str]:
         return "noticed", by
     if not make("all"):
         return "no build", ""
-    tests = reach.of_policy(change.file) + reach.tests(change, seconds) + (RULES if "/seam/" in change.file else [])
+    tests = [FIRST, *reach.of_policy(change.file), *reach.tests(change, seconds)]
+    tests += RULES if "/seam/" in change.file else []
+    tests = list(dict.fromkeys(tests))
     by = noticed_in_guest(tests)
     reach.noticed[by] += bool(by)
     return ("noticed", by) if by else ("survived", f"{len(tests)} tests")
@@ -242,7 +247,7 @@ def copy_tree(fresh: bool) -> None:
         skipped = shutil.ignore_patterns("coverage", "mutation", "graded", ".git", "__pycache__", "venv")
         shutil.copytree(ROOT, TREE, symlinks=True, ignore=skipped)
     shutil.copytree(ROOT / "tests", TREE / "tests", dirs_exist_ok=True)
-    for test in ROOT.glob("kernel/**/*_test.c"):
+    for test in ROOT.glob("kernel/**/*test.c"):
         shutil.copy2(test, TREE / test.relative_to(ROOT))
 
 
