@@ -138,7 +138,8 @@ class Reach:
             module = test.partition("::")[0]
             ranked.append((of_module[module], self.seconds[test] / (1 + self.noticed[test]), test))
             of_module[module] += 1
-        chosen, left = [], seconds
+        chosen: list[str] = []
+        left = seconds
         for *_, test in sorted(ranked):
             left -= self.seconds[test]
             if left < 0 and chosen:
