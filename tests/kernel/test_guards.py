@@ -223,3 +223,12 @@ def test_hints_and_prefetches_lose_nothing(policy: str) -> None:
     shown = samples(result)[-1]["guard"]
     assert all(shown[name] > 0 for name in ("hints", "evicted", "forgotten", "queued", "low")), shown
     assert shown["queued"] < 1 << 31 and samples(result)[-1]["vm"]["swap_ra"] > 0
+
+
+@pytest.mark.usefixtures("odd")
+def test_who_was_read_back_once_is_not_read_back_again() -> None:
+    """The second hog takes the place of the first, which sleeps, and leaves it free."""
+    run = "hog 9216 9 & sleep 0.5; hog 9216 1; cat /proc/vmstat; sleep 2; hog 9216 1; cat /proc/vmstat; sleep 1"
+    result = boot(f"{run}; cat /proc/vmstat", **FAST | {"mem": "12M"}, cmdline="guard=once").check_exit()
+    before, after, later = (int(n) for n in re.findall(r"(?m)^pswpin (\d+)$", result.console))
+    assert before < after - 1000 and later < after + 100, (before, after, later)
