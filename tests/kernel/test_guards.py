@@ -125,6 +125,16 @@ def test_serialize_reads_back_at_once_what_fits_again() -> None:
     assert turnaround_s(result) < 2
 
 
+def test_serialize_reads_back_what_had_to_go_before_and_gives_no_turns() -> None:
+    """Two have room together, but a third had taken it: hardly any fault waits for the disk."""
+    run = "hog 4096 4 & hog 4096 4 & sleep 0.3; hog 11264 1; wait; cat /proc/vmstat /proc/vm/guard"
+    result = boot(run, mem="16M", swap="sim:hdd", cmdline="guard=serialize", vm="2q").check_exit()
+    read, faults, begun = (
+        int(re.search(rf"(?m)^{name}:? (\d+)$", result.console)[1]) for name in ("pswpin", "pgmajfault", "begun")
+    )
+    assert read > 1500 and faults < read / 30 and begun == 0
+
+
 def test_guards_together_keep_their_own_data() -> None:
     result = boot(f"{THRASH}; {CHECK} /proc/vm/guard", **FAST, cmdline="guard=loadctl,token,serialize")
     expect_sound(result)
