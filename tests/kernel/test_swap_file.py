@@ -100,14 +100,6 @@ def test_what_is_refused(tmp_path: Path) -> None:
     intact(disk)
 
 
-def test_name_that_is_too_long_is_not_shown(tmp_path: Path) -> None:
-    disk = ext2(tmp_path, {"swap": noise(64)}, 8)
-    far, farther = "f" * 60, "g" * 60
-    command = f"{MOUNT}; cd /mnt; mkdir {far}; cd {far}; mkdir {farther}; cd {farther}; mv /mnt/swap swap; mkswap swap"
-    result = boot(f"{command}; swapon swap; cat /proc/swaps; swapoff swap", disk).check_exit()
-    result.check_lines([r"^/dev/sim +partition", r"^\(too long\) +file +252 +0 "])
-
-
 def test_name_stays_while_it_is_used(tmp_path: Path) -> None:
     """As on Linux: without its name swapoff could not be told which area is meant."""
     disk = ext2(tmp_path, {"swap": noise(64), "other": b"x"}, 8)
