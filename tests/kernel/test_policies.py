@@ -209,7 +209,7 @@ def test_each_policy_that_breaks_a_rule_is_switched_off() -> None:
 def test_pages_that_stay_in_use_are_waited_for_and_then_somebody_is_killed() -> None:
     """For a second. Nobody is to blame, and the machine goes on."""
     command = f"{THRASH}; echo holder >{SWITCH}; hog 16384 1; cat /proc/uptime; echo fifo >{SWITCH}; {THRASH}; {CHECK}"
-    result = boot(command, vm="fifo", timeout=90, **SMALL)
+    result = boot(command, vm="fifo", **SMALL)
     expect_sound(result)
     assert len(lines(result, "^Out of memory: .*hog")) == 1 and not lines(result, "violation"), result.tail()
 
