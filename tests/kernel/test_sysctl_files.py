@@ -77,12 +77,6 @@ def test_dirty_writeback_centisecs_is_how_often_somebody_looks(tmp_path: Path) -
     assert [n > 0 for n in counts(result, "nr_dirty")] == [True, True, False]
 
 
-def test_what_is_old_is_written_while_nothing_runs(tmp_path: Path) -> None:
-    """Not when somebody wakes: the disk would still be at it."""
-    result = on_disk(tmp_path, f"echo text > g; sleep 45; {LOOK}", "sim:hdd")
-    assert counts(result, "nr_dirty") == counts(result, "nr_writeback") == [0]
-
-
 def inodes(result: Result) -> list[int]:
     """In memory, in each /proc/slabinfo that was shown."""
     return [int(n) for n in re.findall(r"^inode +(\d+) ", result.console, re.MULTILINE)]
