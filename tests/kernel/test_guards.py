@@ -127,6 +127,16 @@ def test_serialize_reads_back_at_once_what_fits_again() -> None:
     assert turnaround_s(result) < 2
 
 
+def test_serialize_reads_back_what_had_to_go_before_and_gives_no_turns() -> None:
+    """Two have room together, but a third had taken it: hardly any fault waits for the disk."""
+    run = "hog 4096 4 & hog 4096 4 & sleep 0.3; hog 11264 1; wait; cat /proc/vmstat /proc/vm/guard"
+    result = boot(run, mem="16M", swap="sim:hdd", cmdline="guard=serialize", vm="2q").check_exit()
+    read, faults, begun = (
+        int(re.search(rf"(?m)^{name}:? (\d+)$", result.console)[1]) for name in ("pswpin", "pgmajfault", "begun")
+    )
+    assert read > 1500 and faults < read / 30 and begun == 0
+
+
 def test_guards_together_keep_their_own_data() -> None:
     result = boot(f"{THRASH}; {CHECK} /proc/vm/guard", **FAST, cmdline="guard=loadctl,token,serialize")
     expect_sound(result)
@@ -249,3 +259,12 @@ def test_what_is_laundered_is_in_the_file(tmp_path: Path, vm: str) -> None:
     result = boot(line, mem="8M", vm=vm, disk=disk, disk_kind="sim:ssd").check_exit()
     result.check_lines([r"^R filescan .*corrupt=0", r"^R thrash .*lost=0 corrupt=0", "^ok$"])
     ext2.check(disk)
+
+
+@pytest.mark.usefixtures("odd")
+def test_who_was_read_back_once_is_not_read_back_again() -> None:
+    """The second hog takes the place of the first, which sleeps, and leaves it free."""
+    run = "hog 9216 9 & sleep 0.5; hog 9216 1; cat /proc/vmstat; sleep 2; hog 9216 1; cat /proc/vmstat; sleep 1"
+    result = boot(f"{run}; cat /proc/vmstat", **FAST | {"mem": "12M"}, cmdline="guard=once").check_exit()
+    before, after, later = (int(n) for n in re.findall(r"(?m)^pswpin (\d+)$", result.console))
+    assert before < after - 1000 and later < after + 100, (before, after, later)

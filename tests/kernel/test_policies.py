@@ -192,6 +192,29 @@ def test_ghost_lives_until_insert_has_named_it() -> None:
 
 
 @pytest.mark.usefixtures("bad")
+def test_policy_hears_what_is_not_needed() -> None:
+    """Also of shared memory, which stays when a program says so."""
+    boot("shm; cat /proc/vm/policy", vm="probe").check_exit().check_lines(["^not_needed: [1-9]"])
+
+
+@pytest.mark.usefixtures("bad")
+def test_each_policy_that_breaks_a_rule_is_switched_off() -> None:
+    result = boot(f"{THRASH}; echo broken >{SWITCH}; {THRASH}; cat {SWITCH}; {CHECK}", vm="twice", **SMALL)
+    expect_sound(result)
+    result.check_lines([f"policy {name} is switched off; fifo goes on" for name in ("twice", "broken")])
+    result.check_lines([r"\[fifo\]"])
+
+
+@pytest.mark.usefixtures("bad")
+def test_pages_that_stay_in_use_are_waited_for_and_then_somebody_is_killed() -> None:
+    """For a second. Nobody is to blame, and the machine goes on."""
+    command = f"{THRASH}; echo holder >{SWITCH}; hog 16384 1; cat /proc/uptime; echo fifo >{SWITCH}; {THRASH}; {CHECK}"
+    result = boot(command, vm="fifo", **SMALL)
+    expect_sound(result)
+    assert len(lines(result, "^Out of memory: .*hog")) == 1 and not lines(result, "violation"), result.tail()
+
+
+@pytest.mark.usefixtures("bad")
 def test_rule_broken_in_the_middle_of_a_switch() -> None:
     result = boot(f"{THRASH}; echo slow >{SWITCH}; cat {SWITCH}; {CHECK}; {THRASH}; {CHECK}", vm="ws", **SMALL)
     expect_sound(result, checks=2)

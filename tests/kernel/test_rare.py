@@ -51,6 +51,12 @@ def test_a_copy_that_cannot_end_can_be_killed(tmp_path: Path) -> None:
     run.check_lines([r"^R straddle locked=[1-9]\d\d status=9$", "^ok$"])
 
 
+def test_what_is_in_the_swap_area(tmp_path: Path) -> None:
+    """Shared memory that will be needed comes back; where slots are few, a page that came back has none."""
+    run = run_program(tmp_path, "swapped", mem="12M", swap="sim:ssd,size=8M").check_exit()
+    run.check_lines([r"^R swapped checks=\d+ failures=0$", "^ok$"])
+
+
 def test_proc_can_be_read() -> None:
     reads = "; ".join(f"cat /proc/{name}; echo" for name in TEXTS)
     run = boot(f"ls /proc; ls /proc/1; {reads}", cmdline="profile_hz=0").check_exit()

@@ -109,6 +109,12 @@ def test_a_full_swap_area() -> None:
     assert used_slots(result)[0] < 1024
 
 
+def test_with_three_frames_nobody_is_killed() -> None:
+    """Later than a second after the start: pages come back before they have left, and no other is free."""
+    command = f"sleep 1; shared anon 3 256 300; {CHECK}"
+    sound(run(command, mem="4M", frames=3, vm="2q", swap="sim:hdd")).check_lines(["^R shared kind=anon "])
+
+
 def test_tmpfs_has_a_size() -> None:
     command = (
         "mkdir /mnt; mount -t tmpfs -o size=100k none /mnt; df /mnt; cp /bin/shm /mnt/a; cp /bin/shm /mnt/b;"

@@ -1,8 +1,9 @@
-/* Keeps every rule, and counts the pages that come back, and how many do after their forget. */
+/* Keeps every rule, and counts the pages that come back, how many do after their forget, and those that
+ * somebody says he does not need. */
 #include "base.h"
 
 static u32 last_forgotten;
-static u64 nr_refaults, nr_forgotten_first;
+static u64 nr_refaults, nr_forgotten_first, nr_not_needed;
 
 static void probe_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
 			 struct page_id from)
@@ -14,6 +15,12 @@ static void probe_insert(struct page *page, struct mm_struct *mm, enum vm_in how
 	base_insert(page, mm, how, from);
 }
 
+static void probe_touch(struct page *page, struct mm_struct *mm, enum vm_touch how)
+{
+	(void)page, (void)mm;
+	nr_not_needed += how == VM_TOUCH_DONTNEED;
+}
+
 static void probe_forget(struct page_id id)
 {
 	last_forgotten = id.index;
@@ -23,12 +30,14 @@ static void probe_show(struct seq_file *m)
 {
 	show_u64(m, "refaults", nr_refaults);
 	show_u64(m, "forgotten_first", nr_forgotten_first);
+	show_u64(m, "not_needed", nr_not_needed);
 }
 
 static const struct vm_policy probe = {
 	.name = "probe",
 	.summary = "counts ghosts that died too soon",
 	.insert = probe_insert,
+	.touch = probe_touch,
 	.remove = base_remove,
 	.select = base_select,
 	.putback = base_putback,
