@@ -238,6 +238,8 @@ class Parts:
         for plot, make in ((MEMORY, timelines.memory), (ZONES, timelines.zones), (LISTS, timelines.lists)):
             if of_one.get(plot.name):
                 pictures = self.drawn(make(run, stem))
+                if plot is MEMORY:
+                    pictures += self.drawn(timelines.fault_rates(run, stem))
                 blocks.append(Block(plot.question, plot.caption, of_one[plot.name], pictures))
         return blocks
 

@@ -251,6 +251,16 @@ MEMORY = Plot(
     question="What did each process want, have and use?",
 )
 
+FAULT_RATES = Plot(
+    "process-faults",
+    RUN,
+    "Major faults of the processes",
+    "Major faults of each process in each second, or hundredth of a shorter run, on one scale (Jiang and Zhang's TPF "
+    "paper, 2002). All equally high: all wait for the disk, none gets on. A low one: that process has its pages.",
+    """A panel per process. A guard, or a policy that holds processes back, shows as panels that are high in turn.""",
+    (Line("major_faults_per_s", unit="per s", formula="Δ`procs.majflt` / Δ`t_us`", axis="major faults / s"),),
+)
+
 RESIDENT_SETS = Plot(
     "resident-sets",
     RUNS,
@@ -481,6 +491,6 @@ DIFFERENCE = Plot(
 
 # In the order of the page and of the document.
 PLOTS = [
-    OVERVIEW, DIFFERENCE, FRAMES, UTILISATION, FAULTS, PRESSURE, TASKS, MEMORY, RESIDENT_SETS, ZONES, LISTS,
-    SPACE_TIME, THRASHING, TURNAROUND, HEAT, BOXES, EFFICIENCY, ARENA,
+    OVERVIEW, DIFFERENCE, FRAMES, UTILISATION, FAULTS, PRESSURE, TASKS, MEMORY, FAULT_RATES, RESIDENT_SETS, ZONES,
+    LISTS, SPACE_TIME, THRASHING, TURNAROUND, HEAT, BOXES, EFFICIENCY, ARENA,
 ]  # fmt: skip
