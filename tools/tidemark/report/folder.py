@@ -246,6 +246,8 @@ class Parts:
 
 def about_charts(runs: Sequence[Run]) -> str:
     """How to use the timelines, and which of them were thinned."""
+    if not any(run.sampled for run in runs):
+        return ""
     text = "Drag to zoom, double-click to see all, click a name to hide its line. Time is the machine's, since boot."
     for label, nr in charts.thinned_runs(runs).items():
         text += (
