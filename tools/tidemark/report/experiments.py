@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
+from matplotlib.ticker import FuncFormatter
 
 from tidemark.plan import IDEAL
 from tidemark.report import cells
@@ -36,6 +37,7 @@ from tidemark.report.figure import (
 from tidemark.report.plots import BOXES, EFFICIENCY, HEAT
 from tidemark.report.text import short
 
+WIDE = 1e4  # an axis that spans more has a tick for each power of ten only
 MOST_BOXES, LEAST_RUNS, MOST_SQUARES = 48, 3, 12
 FOLLOWS = {"run", "timeout", "exact", "cmdline", IDEAL}
 
@@ -118,7 +120,8 @@ def draw_boxes(found: dict[tuple[str, ...], list[float]], settings: Sequence[str
     axes.grid(axis="y", visible=False)
     for text, at in headings.items():
         place = axes.get_yaxis_transform()
-        axes.text(0.005, at, short(text, 90), transform=place, fontsize=7, fontweight="bold", va="center")
+        title = text if settings[0] == "workload" else f"{settings[0]} {text}"
+        axes.text(0.005, at, short(title, 90), transform=place, fontsize=7, fontweight="bold", va="center")
     axes.set_ylim(max(rows.values()) + 0.6, -0.6)
     least, most = min(map(min, found.values())), max(map(max, found.values()))
     if most > 20 * least > 0:
@@ -226,9 +229,13 @@ def draw_efficiency(rows: Sequence[dict[str, Any]]) -> Canvas:
     """The runs as points, and Denning's curve for the least, the median and the greatest wait among them."""
     picture, axes = canvas(1, 1, 3.0)
     panel = axes[0, 0]
-    missing, waits = [row["missing_per_million"] for row in rows], sorted(row["wait_ms"] for row in rows)
-    x = np.geomspace(min(*missing, 0.05 / waits[-1]) / 2, max(missing) * 2, 400)
-    for wait in apart([waits[0], waits[len(waits) // 2], waits[-1]]):
+    missing, waits = (
+        [row["missing_per_million"] for row in rows],
+        sorted(filter(None, (row["wait_ms"] for row in rows))),
+    )
+    chosen_waits = apart([waits[0], waits[len(waits) // 2], waits[-1]]) if waits else []
+    x = np.geomspace(min(missing + [0.05 / wait for wait in chosen_waits]) / 2, max(missing) * 2, 400)
+    for wait in chosen_waits:
         panel.plot(x, 100 / (1 + x * wait), color=GREY, linewidth=0.8, linestyle="--")
         panel.annotate(f"T = {wait:.3g} ms", (1 / wait, 50), fontsize=7, color="#555555", xytext=(3, 3),
                        textcoords="offset points")  # fmt: skip
@@ -236,10 +243,13 @@ def draw_efficiency(rows: Sequence[dict[str, Any]]) -> Canvas:
     for policy, colour in chosen.items():
         some = [row for row in rows if row["policy"] == policy]
         at = [row["missing_per_million"] for row in some], [row["efficiency_percent"] for row in some]
-        panel.plot(*at, "o", color=colour, alpha=0.7, markeredgewidth=0)
+        panel.plot(*at, "o", color=colour, alpha=0.7, markeredgewidth=0, clip_on=False)
     panel.set(xscale="log", ylim=(0, 100), ylabel="useful time, %")
     panel.set_xlabel("major faults in a million instructions of the programs")
-    whole_numbers(panel.xaxis)
+    if x[-1] < WIDE * x[0]:
+        whole_numbers(panel.xaxis)
+    else:
+        panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     legend(picture, {policy: Look(colour) for policy, colour in chosen.items()} | {"1 / (1 + m·T)": Look(GREY, "--")})
     return picture
 
