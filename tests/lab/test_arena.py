@@ -110,7 +110,7 @@ def test_ideal_cells_run_first(tmp_path: Path) -> None:
 
 def test_cells_without_numbers_are_one_note_for_each_reason() -> None:
     found = sources.Sources([], [Cell(name, {}, {}, why) for name, why in zip("abcde", ("x", "x", "y", "x", ""))])
-    assert found.notes == ["a, b and 1 more: x", "c: y"]
+    assert found.notes == ["a; b and 1 more: x", "c: y"]
 
 
 # --- the maps
@@ -156,6 +156,8 @@ def test_command_of_one_contestant_is_no_column() -> None:
     policies, guards = arena.groups([ideal("a"), ideal("b"), *cells])
     assert policies.columns == ["a"] and guards.columns == ["b"]
     assert [one.columns for one in arena.groups([ideal(), cell("mine", 4)])] == [["a"]]
+    guarded = [cell("2q", 4), cell("2q", 3, guard="token")]
+    assert [one.of for one in arena.groups([ideal(), *guarded])] == ["guard"], "nothing to compare the policy with"
 
 
 def test_same_run_twice_counts_once() -> None:

@@ -56,6 +56,17 @@ def test_localities_within_localities_have_a_knee_each() -> None:
     assert [curve.sizes[index] for index in (curve.knee(), *curve.other_knees())] == [3.0, 100.0]
 
 
+def test_a_power_is_found_where_there_is_one_and_drawn_only_there() -> None:
+    """g = 3 x^2 to within whole faults; a curve in one step is no power."""
+    sizes, end = np.arange(1.0, 101), 10**9
+    faults = np.rint(end / (3 * sizes**2)).astype(np.int64)
+    law = lifetime.power_law(lifetime.Curve("lru", sizes, sizes, faults, end, 7))
+    assert (law.factor, law.exponent) == pytest.approx((3, 2), rel=1e-3) and law.r2 > 0.9999 and law.last == 100
+    step = lifetime.power_law(curve_of([1000] * 20 + [10] * 80))
+    assert step is None or step.r2 < lifetime.FITS
+    assert lifetime.power_law(curve_of([5, 5, 5])) is None
+
+
 def test_spacetime_is_denning_s_formula() -> None:
     curve = lifetime.Curve("lru", np.array([2]), np.array([2.0]), np.array([3]), 1000, 50)
     assert curve.spacetimes.tolist() == [2 * (1000 + 50 * 3)]

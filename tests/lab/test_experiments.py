@@ -51,7 +51,9 @@ def test_two_axes_make_a_map_with_holes() -> None:
     assert heat.table["runs"] == [3] * 5 and heat.table["turnaround_s"] == [2, 2, 3, 3, 4]
     texts = [text.get_text() for text in figure.picture(heat).axes[0].texts]
     assert sorted(texts) == ["2.00", "2.00", "3.00", "3.00", "4.00", "×"]
-    assert len(figure.picture(by_name["boxes"]).axes[0].get_yticks()) == 5 and "efficiency" not in by_name
+    boxes = figure.picture(by_name["boxes"]).axes[0]
+    assert len(boxes.get_yticks()) == 5 and "efficiency" not in by_name
+    assert [text.get_text() for text in boxes.texts] == ["processes 1", "processes 2", "processes 3"]
 
 
 def test_boxes_need_repetitions_and_efficiency_faults() -> None:
@@ -59,3 +61,12 @@ def test_boxes_need_repetitions_and_efficiency_faults() -> None:
     [drawn] = experiments.of_cells(every, curves=True)
     assert drawn.name == "efficiency" and drawn.table["efficiency_percent"] == [25, 25]
     assert drawn.table["missing_per_million"] == [2, 2] and drawn.table["wait_ms"] == [1.5, 1.5]
+    assert [text.get_text() for text in figure.picture(drawn).axes[0].texts] == ["T = 1.5 ms"], "equal waits, one curve"
+
+
+def test_efficiency_is_drawn_where_nobody_waits() -> None:
+    every = [at(n, 16, major_faults=10**n, user_s=0.5, pagewait_s=wait) for n in (1, 7) for wait in (0, 2)]
+    [drawn] = experiments.of_cells([cell for cell in every if not cell.numbers["pagewait_s"]], curves=True)
+    assert drawn.table["efficiency_percent"] == [100, 100] and not figure.picture(drawn).axes[0].texts
+    [drawn] = experiments.of_cells(every, curves=True)
+    assert len(figure.picture(drawn).axes[0].texts) == 2

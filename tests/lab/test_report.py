@@ -69,6 +69,18 @@ def exited(pid: int, turnaround_us: int, status: int = 0) -> dict:
 # --- quantities ------------------------------------------------------------------------------------------------------
 
 
+def test_fault_rates_are_per_process_and_second() -> None:
+    """One has none; the other comes after 201 s, and has three in a second. Nothing is said of a time without it."""
+    rows = [[(7, 0)], [(7, 0)], [(7, 0), (8, 300)], [(7, 0), (8, 600)]]
+    samples = [
+        sample(1_000_000 * (1 + 100 * at), 0, procs=[{"pid": p, "comm": "x", "majflt": faults} for p, faults in row])
+        for at, row in enumerate(rows, 1)
+    ]
+    found = {pid: columns for (pid, _), columns in quantities.fault_rates(stream(*samples)).items()}
+    assert found[7]["time_s"].tolist() == list(range(2, 402)) and found[8]["time_s"].tolist() == list(range(202, 402))
+    assert not found[7]["major_faults_per_s"].any() and found[8]["major_faults_per_s"] == pytest.approx(3)
+
+
 def test_utilisation_is_what_was_not_idle_in_each_interval() -> None:
     data = stream(sample(2_000_000, 250_000), sample(4_000_000, 2_250_000), sample(5_000_000, 2_250_000))
     assert quantities.utilisation(data).tolist() == [75, 0, 100]

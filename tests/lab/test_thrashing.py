@@ -101,6 +101,10 @@ def test_sentence_says_what_happened() -> None:
     assert told(steady(0.9, 9, 0), held=3).startswith("No thrashing, with three held back at once")
     assert story.sentence(Telemetry(START, steady(0, 0, 0))).startswith("Memory sufficed: the processor worked 50 %")
     assert story.sentence(Telemetry(START)) == ""
+    short = sample(30, 0, 0, 0)
+    assert story.sentence(Telemetry(START, [short])).endswith("50 % of the 30 ms")
+    killed = short | {"vm": short["vm"] | {"oom_kill": 2}}
+    assert story.sentence(Telemetry(START, [killed])).startswith("Out of memory: two killed for memory;")
 
 
 def test_demand_is_that_of_the_processes_that_count() -> None:

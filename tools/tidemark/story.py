@@ -42,7 +42,9 @@ def mib(pages: float) -> str:
 
 
 def seconds(value: float) -> str:
-    """A time, to three digits at least."""
+    """A time, to three digits at least; below a tenth of a second in ms."""
+    if 0 < value < 0.0995:
+        return f"{1e3 * value:.3g} ms"
     return f"{value:,.0f} s" if value >= 100 else f"{value:.1f} s" if value >= 10 else f"{value:.2f} s"
 
 
@@ -95,6 +97,8 @@ def calm(data: Telemetry, wanted: Demand | None) -> str:
     last = data.samples[-1]
     read = thrashing.grown(data.start, last, "vm", "pswpin")
     held = max((sample.get("held", 0) for sample in data.samples), default=0)
+    if thrashing.grown({}, last, "vm", "oom_kill"):
+        return "Out of memory"
     if not read and (not wanted or wanted.pages <= (wanted.frames or wanted.pages)):
         return "Memory sufficed"
     if held:

@@ -14,7 +14,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullLocator
 
 from tidemark.curves.analyse import Analysis
-from tidemark.curves.lifetime import Curve
+from tidemark.curves.lifetime import FITS, Curve, power_law
 from tidemark.curves.refmap import ReferenceMap
 from tidemark.curves.timeline import WorkingSetSizes
 from tidemark.report.figure import (
@@ -265,6 +265,35 @@ def _draw_lifetimes(axes: Axes, curves: Mapping[str, Curve]) -> None:
         axes.plot(curve.sizes[others], curve.lifetimes[others], "o", color=colour, fillstyle="none", label="_others")
 
 
+def _draw_theory(axes: Axes, curve: Curve) -> None:
+    """g = D, if some size comes near, and a·x^k, if it fits. The axes stay as the curves left them."""
+    law, limits = power_law(curve), axes.get_ylim()
+    if curve.delay <= limits[1]:
+        axes.axhline(curve.delay, color=BLACK, linewidth=0.7, linestyle="--", label="_delay")
+        axes.annotate(
+            "g = D", (1, curve.delay), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=7
+        )
+    if law and law.r2 >= FITS:
+        sizes = np.array([law.first, law.last])
+        axes.plot(sizes, law.at(sizes), color=BLACK, linewidth=1.2, linestyle=":", label="_law")
+        axes.annotate(f"x^{law.exponent:.2g}", (law.last, law.at(sizes)[1]), fontsize=7, ha="right", va="bottom")
+    axes.set_ylim(limits)
+
+
+def _theory(curve: Curve, unit: str) -> str:
+    """The same in words."""
+    law, delay = power_law(curve), f"{curve.delay:,} {unit}"
+    if curve.delay > curve.lifetimes.max():
+        said = f"No size reaches g = D, {delay}: at each the program waits longer for the disk than it computes."
+    else:
+        said = f"Dashed: g = D, {delay}; below it the program waits longer for the disk than it computes."
+    if law is None:
+        return said
+    if law.r2 < FITS:
+        return f"{said} No a·x^k fits LRU up to its last knee (R² {law.r2:.2f})."
+    return f"{said} Dotted: a·x^k, fitted to LRU up to its last knee: k = {law.exponent:.2f} (R² {law.r2:.2f})."
+
+
 def lifetimes(curves: Mapping[str, Curve], unit: str) -> Figure:
     """g(x) of each policy, with the primary knees and the rays that touch there."""
 
@@ -280,6 +309,7 @@ def lifetimes(curves: Mapping[str, Curve], unit: str) -> Figure:
         logarithmic.set(xscale="log", yscale="log", xlim=(1, None))
         _plain_ticks(logarithmic.xaxis)
         _plain_ticks(logarithmic.yaxis)
+        _draw_theory(logarithmic, curves["lru"])
         handles, labels = linear.get_legend_handles_labels()
         picture.legend(handles, labels, loc="outside upper left", ncols=len(labels))
         return picture
@@ -287,6 +317,7 @@ def lifetimes(curves: Mapping[str, Curve], unit: str) -> Figure:
     without = [LABELS[policy] for policy, curve in curves.items() if curve.knee() is None]
     caption = "Dots: primary knees, where the steepest ray touches; circles: other knees. Right: logarithmic."
     caption += f" Without a knee: {', '.join(without)}." if without else ""
+    caption += f" {_theory(curves['lru'], unit)}"
     return Figure("lifetime", "Lifetime functions", caption, knee_table(curves, unit), draw)
 
 

@@ -7,6 +7,7 @@ leaves what was there before.
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 from tidemark import files
 from tidemark.curves.analyse import Analysis
 from tidemark.curves.figures import WINDOW_COLOURS, all_figures, curve_table, knee_row
+from tidemark.curves.lifetime import power_law
 from tidemark.errors import NO_SPACE, LabError
 from tidemark.report.figure import save
 from tidemark.report.text import csv_text
@@ -35,7 +37,7 @@ def of_files(found: Analysis) -> dict[str, int]:
 def summary(reader: Reader, found: Analysis) -> dict[str, Any]:
     """What curves.json holds: totals, what was selected, knees, and means."""
     plan, totals = found.plan, found.totals
-    choice = plan.choice
+    choice, law = plan.choice, power_law(found.curves["lru"])
     kinds = ALL_KINDS if reader.files else KINDS
     return {
         "schema": SCHEMA,
@@ -57,6 +59,7 @@ def summary(reader: Reader, found: Analysis) -> dict[str, Any]:
             name: knee_row(curve, plan.unit) | {"other_knees_pages": curve.sizes[curve.other_knees()].tolist()}
             for name, curve in found.curves.items()
         },
+        "lru_power_law": law and asdict(law),
         "working_set": [
             {
                 "theta": theta,

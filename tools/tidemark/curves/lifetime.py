@@ -14,6 +14,11 @@ place to run a program, so only x >= 1 is looked at. What rises and falls by les
 Localities within localities (a loop's few pages, a phase's many) give a curve several knees, and the primary one need
 not be the one of interest.
 
+Belady and Kuehner drew g = a x^k where memory is short; k is often between 1.5 and 3. It is fitted here to the
+logarithms, at sizes of equal ratios from one page to the last knee: beyond that the curve is another one. A fit with an
+R² below FITS says nothing. Where g = D, the mean delay of a fault, a program computes as long as it waits; below that
+the disk is what limits it.
+
 Space-time, what a run costs in memory held over time (same paper, and equation 4.3 of McMenamin's report): x * T while
 the program runs and about x * D for each fault, so C = x * (T + D * K), with the mean delay D of a fault.
 """
@@ -26,6 +31,7 @@ from dataclasses import dataclass
 import numpy as np
 
 SMALLEST_SIZE = 1.0
+FITTED, FITS = 64, 0.8  # sizes; least R²
 DIP = 0.1  # a peak is higher than the lowest value on each side by this share of itself
 
 
@@ -87,6 +93,39 @@ class Curve:
         """The index of the least space-time, of sizes from one page on; None if there is no such size."""
         eligible = np.flatnonzero(self.sizes >= SMALLEST_SIZE)
         return int(eligible[np.argmin(self.spacetimes[eligible])]) if len(eligible) else None
+
+
+@dataclass(frozen=True)
+class PowerLaw:
+    """g = factor * x ** exponent from the size `first` to `last`; `r2` is that of the logarithms."""
+
+    factor: float
+    exponent: float
+    first: float
+    last: float
+    r2: float
+
+    def at(self, sizes: np.ndarray) -> np.ndarray:
+        """g of these sizes."""
+        lifetimes: np.ndarray = self.factor * sizes**self.exponent
+        return lifetimes
+
+
+def power_law(curve: Curve) -> PowerLaw | None:
+    """The fit, None when there are no three sizes to fit it to."""
+    order = np.argsort(curve.sizes, kind="stable")
+    order = order[curve.sizes[order] >= SMALLEST_SIZE]
+    last = max((float(curve.sizes[knee]) for knee in curve.knees()), default=float(curve.sizes.max()))
+    if np.count_nonzero(curve.sizes[order] <= last) < 3:
+        return None
+    known_x, known_y = np.log(curve.sizes[order]), np.log(curve.lifetimes[order])
+    x = np.linspace(known_x[0], np.log(last), FITTED)
+    y = np.interp(x, known_x, known_y)
+    if np.ptp(y) == 0:
+        return None
+    exponent, level = np.polyfit(x, y, 1)
+    r2 = 1 - float(((y - level - exponent * x) ** 2).sum() / ((y - y.mean()) ** 2).sum())
+    return PowerLaw(float(np.exp(level)), float(exponent), float(np.exp(x[0])), last, r2)
 
 
 def from_depths(policy: str, histogram: np.ndarray, end: int, delay: int) -> Curve:

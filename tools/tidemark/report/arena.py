@@ -198,12 +198,13 @@ def group(name: str, title: str, of: str, first: str, cells: Sequence[Cell]) -> 
 
 
 def groups(cells: Sequence[Cell]) -> list[Group]:
-    """The arenas that the cells allow: of policies, and of guards over each policy that has some. Only of commands that
-    have an ideal cell."""
+    """The arenas that the cells allow: of policies, but not of one that is there for its guards alone, and of guards
+    over each policy that has some. Only of commands that have an ideal cell."""
     ideal = {run_of(cell) for cell in cells if IDEAL in cell.factors}
     inside = [with_guard(cell) for cell in cells if IDEAL not in cell.factors and run_of(cell) in ideal]
     plain = [cell for cell in inside if cell.factors[GUARD] == NONE]
-    found = [group("arena", "policies", "policy", POLICY, shared(plain))] if plain else []
+    alone = len(set(map(contestant, plain))) < (2 if len(plain) < len(inside) else 1)
+    found = [] if alone else [group("arena", "policies", "policy", POLICY, shared(plain))]
     for policy in dict.fromkeys(cell.factors.get(POLICY, "?") for cell in inside if cell.factors[GUARD] != NONE):
         some = shared([cell for cell in inside if cell.factors.get(POLICY, "?") == policy])
         found.append(group(f"arena-guards-{policy}", f"guards over {policy}", "guard", GUARD, some))

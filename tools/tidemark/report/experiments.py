@@ -7,13 +7,15 @@ efficiency  useful time against the probability that a page is missing, with Den
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from statistics import median
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
+from matplotlib.ticker import FuncFormatter
 
 from tidemark.plan import IDEAL
 from tidemark.report import cells
@@ -35,6 +37,7 @@ from tidemark.report.figure import (
 from tidemark.report.plots import BOXES, EFFICIENCY, HEAT
 from tidemark.report.text import short
 
+WIDE = 1e4  # an axis that spans more has a tick for each power of ten only
 MOST_BOXES, LEAST_RUNS, MOST_SQUARES = 48, 3, 12
 FOLLOWS = {"run", "timeout", "exact", "cmdline", IDEAL}
 
@@ -84,28 +87,58 @@ def boxes(every: Sequence[Cell]) -> Figure | None:
     return Figure(BOXES.name, BOXES.title, caption, of_rows(rows), lambda: draw_boxes(found, settings, label))
 
 
+def rows_of_boxes(found: Iterable[tuple[str, ...]]) -> tuple[dict[tuple[str, ...], float], dict[str, float]]:
+    """Where each box stands, from 0 down, and the headings: of several settings the first has a heading for each of its
+    values."""
+    groups: dict[str, list[tuple[str, ...]]] = {}
+    for key in found:
+        groups.setdefault(key[0] if len(key) > 1 else "", []).append(key)
+    places, headings, at = {}, {}, 0.0
+    for group, keys in groups.items():
+        if len(groups) > 1:
+            headings[group] = at + 0.2
+            at += 1
+        for key in keys:
+            places[key] = at
+            at += 1
+    return places, headings
+
+
 def draw_boxes(found: dict[tuple[str, ...], list[float]], settings: Sequence[str], label: str) -> Canvas:
     """The boxes, from top to bottom; those of one policy have its colour."""
-    picture = Canvas(figsize=(WIDTH_IN, 0.8 + 0.21 * len(found)), layout="constrained")
+    rows, headings = rows_of_boxes(found)
+    picture = Canvas(figsize=(WIDTH_IN, 0.8 + 0.21 * (len(rows) + len(headings))), layout="constrained")
     axes = picture.subplots()
     at_policy = settings.index(POLICY) if POLICY in settings else None
     chosen = colours(sorted({key[at_policy] for key in found})) if at_policy is not None else {}
-    for at, (key, values) in enumerate(found.items()):
-        colour = chosen[key[at_policy]] if at_policy is not None else GREY
-        axes.boxplot(
-            [values], positions=[at], widths=0.6, orientation="horizontal", showfliers=False, whis=(0, 100),
-            boxprops={"color": colour}, medianprops={"color": colour, "linewidth": 2},
-            whiskerprops={"color": colour}, capprops={"color": colour},
-        )  # fmt: skip
-        axes.plot(values, [at] * len(values), "o", color=colour, markersize=2.5, alpha=0.6, markeredgewidth=0)
-    axes.set_yticks(range(len(found)), [", ".join(short(one, 24) for one in key if one) or "all" for key in found])
-    axes.set_ylim(len(found) - 0.4, -0.6)
+    for key, values in found.items():
+        draw_box(axes, rows[key], values, chosen[key[at_policy]] if at_policy is not None else GREY)
+    said = {key: key[1:] if headings else key for key in rows}
+    axes.set_yticks(
+        list(rows.values()), [", ".join(short(one, 24) for one in said[key] if one) or "all" for key in rows]
+    )
+    axes.grid(axis="y", visible=False)
+    for text, at in headings.items():
+        place = axes.get_yaxis_transform()
+        title = text if settings[0] == "workload" else f"{settings[0]} {text}"
+        axes.text(0.005, at, short(title, 90), transform=place, fontsize=7, fontweight="bold", va="center")
+    axes.set_ylim(max(rows.values()) + 0.6, -0.6)
     least, most = min(map(min, found.values())), max(map(max, found.values()))
     if most > 20 * least > 0:
         axes.set_xscale("log")
         whole_numbers(axes.xaxis)
     axes.set_xlabel(label)
     return picture
+
+
+def draw_box(axes: Axes, at: float, values: Sequence[float], colour: str) -> None:
+    """One box, its runs as points."""
+    axes.boxplot(
+        [values], positions=[at], widths=0.6, orientation="horizontal", showfliers=False, whis=(0, 100),
+        boxprops={"color": colour}, medianprops={"color": colour, "linewidth": 2},
+        whiskerprops={"color": colour}, capprops={"color": colour},
+    )  # fmt: skip
+    axes.plot(values, [at] * len(values), "o", color=colour, markersize=2.5, alpha=0.6, markeredgewidth=0)
 
 
 def heat(every: Sequence[Cell]) -> list[Figure]:
@@ -185,26 +218,38 @@ def efficiency(every: Sequence[Cell]) -> Figure | None:
     return Figure(EFFICIENCY.name, EFFICIENCY.title, EFFICIENCY.caption, of_rows(rows), lambda: draw_efficiency(rows))
 
 
+def apart(ascending: Sequence[float]) -> list[float]:
+    """Of some values those that are twice the one before at least, and the first."""
+    kept = [ascending[0]]
+    kept += [value for before, value in pairwise(ascending) if value >= 2 * before]
+    return kept
+
+
 def draw_efficiency(rows: Sequence[dict[str, Any]]) -> Canvas:
     """The runs as points, and Denning's curve for the least, the median and the greatest wait among them."""
     picture, axes = canvas(1, 1, 3.0)
     panel = axes[0, 0]
-    missing = [row["missing_per_million"] for row in rows]
-    x = np.geomspace(min(missing) / 2, max(missing) * 2, 200)
-    waits = sorted(row["wait_ms"] for row in rows)
-    for wait in dict.fromkeys([waits[0], waits[len(waits) // 2], waits[-1]]):
+    missing, waits = (
+        [row["missing_per_million"] for row in rows],
+        sorted(filter(None, (row["wait_ms"] for row in rows))),
+    )
+    chosen_waits = apart([waits[0], waits[len(waits) // 2], waits[-1]]) if waits else []
+    x = np.geomspace(min(missing + [0.05 / wait for wait in chosen_waits]) / 2, max(missing) * 2, 400)
+    for wait in chosen_waits:
         panel.plot(x, 100 / (1 + x * wait), color=GREY, linewidth=0.8, linestyle="--")
-        shown = min(x, key=lambda at: abs(1 / (1 + at * wait) - 0.5))
-        panel.annotate(f"{wait:.3g} ms", (shown, 50), fontsize=7, color="#555555", xytext=(3, 3),
+        panel.annotate(f"T = {wait:.3g} ms", (1 / wait, 50), fontsize=7, color="#555555", xytext=(3, 3),
                        textcoords="offset points")  # fmt: skip
     chosen = colours(sorted({row["policy"] for row in rows}))
     for policy, colour in chosen.items():
         some = [row for row in rows if row["policy"] == policy]
         at = [row["missing_per_million"] for row in some], [row["efficiency_percent"] for row in some]
-        panel.plot(*at, "o", color=colour, alpha=0.7, markeredgewidth=0)
+        panel.plot(*at, "o", color=colour, alpha=0.7, markeredgewidth=0, clip_on=False)
     panel.set(xscale="log", ylim=(0, 100), ylabel="useful time, %")
     panel.set_xlabel("major faults in a million instructions of the programs")
-    whole_numbers(panel.xaxis)
+    if x[-1] < WIDE * x[0]:
+        whole_numbers(panel.xaxis)
+    else:
+        panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     legend(picture, {policy: Look(colour) for policy, colour in chosen.items()} | {"1 / (1 + m·T)": Look(GREY, "--")})
     return picture
 

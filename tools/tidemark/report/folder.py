@@ -238,12 +238,16 @@ class Parts:
         for plot, make in ((MEMORY, timelines.memory), (ZONES, timelines.zones), (LISTS, timelines.lists)):
             if of_one.get(plot.name):
                 pictures = self.drawn(make(run, stem))
+                if plot is MEMORY:
+                    pictures += self.drawn(timelines.fault_rates(run, stem))
                 blocks.append(Block(plot.question, plot.caption, of_one[plot.name], pictures))
         return blocks
 
 
 def about_charts(runs: Sequence[Run]) -> str:
     """How to use the timelines, and which of them were thinned."""
+    if not any(run.sampled for run in runs):
+        return ""
     text = "Drag to zoom, double-click to see all, click a name to hide its line. Time is the machine's, since boot."
     for label, nr in charts.thinned_runs(runs).items():
         text += (

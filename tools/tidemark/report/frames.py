@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 import zlib
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -97,7 +98,11 @@ def draw(run: Run, found: Owners) -> Canvas:
 
 def matrix(axes: Axes, found: Owners, rows: Sequence[dict[str, Any]]) -> None:
     """Frames by who lost and who got them."""
-    names = [name for name in found.names if any(name in (row["from"], row["to"]) for row in rows)][:SHOWN]
+    few = sum(row["frames"] for row in rows) / 200  # who hardly takes part
+    shown = Counter[str]()
+    for row in rows:
+        shown.update({row["from"]: row["frames"], row["to"]: row["frames"]})
+    names = [name for name in found.names if shown[name] > few][:SHOWN]
     counts = np.zeros((len(names), len(names)))
     for row in rows:
         if row["from"] in names and row["to"] in names:

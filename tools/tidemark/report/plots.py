@@ -202,7 +202,8 @@ TASKS = Plot(
     "tasks",
     RUNS,
     "Tasks and the disk",
-    "Tasks that can run, processes held back by the policy, requests waiting for the disk and their mean response.",
+    "Tasks that can run, processes held back by the policy, requests waiting for the disk and their mean response. The "
+    "first three are of the instant of a sample: a machine that waits is sampled as it wakes, when some can run.",
     """Tasks that can run, processes that the policy holds back, the disk's queue and mean response. A long queue and a
     response of many service times: the processes wait for each other's pages. Processes held back are the price
     of a policy that admits only what fits.""",
@@ -249,6 +250,16 @@ MEMORY = Plot(
     chart="Memory of one process",
     pictures=("memory-2q", "memory-ws"),
     question="What did each process want, have and use?",
+)
+
+FAULT_RATES = Plot(
+    "process-faults",
+    RUN,
+    "Major faults of the processes",
+    "Major faults of each process in each second, or hundredth of a shorter run, on one scale (Jiang and Zhang's TPF "
+    "paper, 2002). All equally high: all wait for the disk, none gets on. A low one: that process has its pages.",
+    """A panel per process. A guard, or a policy that holds processes back, shows as panels that are high in turn.""",
+    (Line("major_faults_per_s", unit="per s", formula="Δ`procs.majflt` / Δ`t_us`", axis="major faults / s"),),
 )
 
 RESIDENT_SETS = Plot(
@@ -396,7 +407,7 @@ EFFICIENCY = Plot(
     "Efficiency against the probability of a missing page",
     "Useful time (user mode) over useful time and waits for pages, of all processes of a run, against how often a page "
     "was missing. Dashed: 1 / (1 + m·T), after P. Denning (1968), for the least, the median and the greatest mean wait "
-    "T at a major fault among the runs.",
+    "T at a major fault among the runs, where they differ twofold. At 100 %: swap in memory, for which nobody waits.",
     """Denning's figure: a small change in the probability of a missing page, m, is the difference between working and
     thrashing, because a fault takes so much longer than an instruction. Points on one dashed curve had the same wait;
     with many processes at one disk the wait is the queue, and points fall to curves further left.""",
@@ -481,6 +492,6 @@ DIFFERENCE = Plot(
 
 # In the order of the page and of the document.
 PLOTS = [
-    OVERVIEW, DIFFERENCE, FRAMES, UTILISATION, FAULTS, PRESSURE, TASKS, MEMORY, RESIDENT_SETS, ZONES, LISTS,
-    SPACE_TIME, THRASHING, TURNAROUND, HEAT, BOXES, EFFICIENCY, ARENA,
+    OVERVIEW, DIFFERENCE, FRAMES, UTILISATION, FAULTS, PRESSURE, TASKS, MEMORY, FAULT_RATES, RESIDENT_SETS, ZONES,
+    LISTS, SPACE_TIME, THRASHING, TURNAROUND, HEAT, BOXES, EFFICIENCY, ARENA,
 ]  # fmt: skip

@@ -19,6 +19,7 @@ from tidemark.summary import ACCOUNTS, process
 from tidemark.telemetry import Telemetry, column
 
 Columns = dict[str, np.ndarray]
+WINDOW_S = 1.0
 
 
 def times(data: Telemetry) -> np.ndarray:
@@ -152,6 +153,22 @@ def processes(data: Telemetry, members: Sequence[str]) -> dict[tuple[int, str], 
         for pid in sorted(rows)
         if pid != 1
     }
+
+
+def fault_rates(data: Telemetry) -> dict[tuple[int, str], Columns]:
+    """`major_faults_per_s` of each process but init, by the end of each WINDOW_S, or hundredth of a shorter run, that
+    lies between the sample before it came and the last that it is in. Between samples the faults grow evenly."""
+    at = np.concatenate([[data.start["t_us"] / 1e6], times(data)])
+    length = min(WINDOW_S, (at[-1] - at[0]) / 100)
+    edges = at[0] + length * np.arange(int((at[-1] - at[0]) / length + 1e-9) + 1)
+    found: dict[tuple[int, str], Columns] = {}
+    for key, columns in processes(data, ["majflt"]).items():
+        before = at[np.searchsorted(at, columns["time_s"][0]) - 1]
+        known = np.concatenate([[before], columns["time_s"]])
+        inside = edges[(edges >= before) & (edges <= known[-1])]
+        counts = np.interp(inside, known, np.concatenate([[0.0], columns["majflt"]]))
+        found[key] = {"time_s": inside[1:], "major_faults_per_s": np.maximum(np.diff(counts), 0) / length}
+    return found
 
 
 def space_time(data: Telemetry) -> list[dict[str, Any]]:

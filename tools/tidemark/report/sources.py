@@ -28,6 +28,7 @@ ENDED_ITSELF = (qemu.OK, qemu.FAILED)
 TOLD_APART_BY = ("vm", "mem", "swap", "frames", "run", "seed", "cmdline", "exact")
 
 Progress = Callable[[str], None]
+UNSAMPLED = "no timelines: it was over before a sample; --cmdline 'sample_ms=10 sample_percent=100' takes more"
 
 
 @dataclass(frozen=True)
@@ -71,14 +72,13 @@ class Sources:
 
     @property
     def notes(self) -> list[str]:
-        """One sentence for each run that is missing, or did not end well; one for all cells with the same reason."""
-        of_runs = [f"{run.label}: {run.note}" for run in self.runs if run.note]
+        """What is missing, and a sentence for each reason why runs or cells cannot be drawn well."""
         names: dict[str, list[str]] = {}
-        for cell in self.cells:
-            if cell.why:
-                names.setdefault(cell.why, []).append(cell.name)
+        for name, why in [(run.label, run.note) for run in self.runs] + [(cell.name, cell.why) for cell in self.cells]:
+            if why:
+                names.setdefault(why, []).append(name)
         missing = [f"missing: {reason}" for reason in self.refused]
-        return missing + of_runs + [f"{', '.join(some[:2])}{more(some[2:])}: {why}" for why, some in names.items()]
+        return missing + [f"{'; '.join(some[:2])}{more(some[2:])}: {why}" for why, some in names.items()]
 
 
 def more(names: Sequence[str]) -> str:
@@ -106,10 +106,8 @@ def read_run(folder: Path) -> tuple[results.Result, Telemetry, str]:
     ended = result.meta.get("state") == "done" and result.meta.get("exit") in ENDED_ITSELF
     data = result.telemetry(partial=not ended)
     note = how_it_ended(result.meta)
-    if len(data.samples) < 2 and not note:
-        note = (
-            "it has no timelines: it was over before a sample; --cmdline 'sample_ms=10 sample_percent=100' takes more"
-        )
+    if len(data.samples) < 2:
+        note += f"; {UNSAMPLED}" if note else UNSAMPLED
     return result, data, note
 
 

@@ -17,6 +17,7 @@ from tidemark.report.figure import (
     OF_POLICY,
     OTHERS,
     POINTS,
+    VERMILION,
     Figure,
     Look,
     canvas,
@@ -29,7 +30,7 @@ from tidemark.report.figure import (
     stacked,
     whole_numbers,
 )
-from tidemark.report.plots import LISTS, MEMORY, RESIDENT_SETS, ZONES, Plot
+from tidemark.report.plots import FAULT_RATES, LISTS, MEMORY, RESIDENT_SETS, ZONES, Plot
 from tidemark.report.quantities import Columns
 from tidemark.report.sources import Run
 
@@ -105,15 +106,15 @@ def processes(run: Run) -> dict[tuple[int, str], Columns]:
     return quantities.processes(run.data, [line.column for line in MEMORY.lines])
 
 
-def grid(nr: int, sharey: bool = True) -> tuple[Canvas, list[Axes]]:
+def grid(nr: int, label: str = "pages") -> tuple[Canvas, list[Axes]]:
     """A picture with `nr` axes of equal scale in two columns, three from seven on; the unused places are empty."""
     columns = min(nr, 2 if nr <= 6 else 3)
     rows = -(-nr // columns)
-    picture, axes = canvas(rows, columns, 1.35, sharex=True, sharey=sharey)
+    picture, axes = canvas(rows, columns, 1.35, sharex=True, sharey=True)
     for unused in axes.flat[nr:]:
         unused.set_visible(False)
     for row in axes:
-        row[0].set_ylabel("pages")
+        row[0].set_ylabel(label)
     for last in list(axes.flat)[max(nr - columns, 0) : nr]:
         last.set_xlabel("time since boot, s")
         last.tick_params(labelbottom=True)
@@ -156,6 +157,31 @@ def memory(run: Run, stem: str) -> Figure | None:
     table = stacked(({"run": run.label, "pid": pid, "command": comm}, c) for (pid, comm), c in found.items())
     caption = captioned(MEMORY.caption, [run]) + left_out(found)
     return Figure(f"{MEMORY.name}-{stem}", f"{MEMORY.title}: {run.label}", caption, table, draw)
+
+
+def fault_rates(run: Run, stem: str) -> Figure | None:
+    """Major faults per second of each process, a panel each, the same processes as those of `memory`; None when nobody
+    had any."""
+    rates, line = quantities.fault_rates(run.data), FAULT_RATES.lines[0]
+    if not any(np.nansum(columns[line.column]) for columns in rates.values()):
+        return None
+    found = processes(run)
+
+    def draw() -> Canvas:
+        shown = large(found)
+        picture, axes = grid(len(shown), line.axis)
+        for panel, key in zip(axes, shown):
+            if len(rates[key]["time_s"]):
+                banded(panel, rates[key]["time_s"], rates[key][line.column], Look(VERMILION), stepped=True)
+            heading(panel, f"{key[1]} {key[0]}", wide=False)
+        axes[0].set_xlim(left=0)
+        tops = [quantities.robust_top(rates[key]["time_s"], rates[key][line.column]) for key in shown]
+        robust_from_zero(axes[0], (max(end for end, _ in tops), max(most for _, most in tops)))
+        return picture
+
+    table = stacked(({"run": run.label, "pid": pid, "command": comm}, c) for (pid, comm), c in rates.items())
+    caption = captioned(FAULT_RATES.caption, [run], averaged=True) + left_out(found)
+    return Figure(f"{FAULT_RATES.name}-{stem}", f"{FAULT_RATES.title}: {run.label}", caption, table, draw)
 
 
 def overlaid(runs: Sequence[Run]) -> Figure:
