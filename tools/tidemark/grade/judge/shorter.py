@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from tidemark.grade.judge import expected, textbook
 from tidemark.grade.judge.expected import Decision
-from tidemark.grade.judge.shortest import shortest
+from tidemark.grade.judge.shortest import Ahead, shortest, without_preparing
 from tidemark.grade.model import Outcome, Test
 from tidemark.grade.witness.machine import Machine
 from tidemark.grade.witness.playback import Playback, play
@@ -60,9 +60,11 @@ def sentence(page: int, at: int, due: Decision, mine: Decision) -> str:
     return f"there, at reference {at + 1}, to page {page}: expected {wanted}, {yours}"
 
 
-def find(machine: Machine, test: Test, playback: Playback, at: int, own: Decides) -> Shorter | None:
+def find(
+    machine: Machine, test: Test, playback: Playback, at: int, own: Decides, ahead: Ahead = without_preparing
+) -> Shorter | None:
     """A shorter string on which the policy `own` goes wrong as it did in the playback, at the reference `at`; None:
-    there is none, or the kernel does not confirm it.
+    there is none, or the kernel does not confirm it. `ahead` hears what `own` will be asked about next.
     """
     right, frames = model_of(machine, test), int(test.options["frames"])
     if not right:
@@ -72,7 +74,8 @@ def find(machine: Machine, test: Test, playback: Playback, at: int, own: Decides
         return difference(own(pages, few), right(pages, few)) is not None
 
     string = playback.string[: at + 1]
-    found = shortest(string, frames, goes_wrong) or shortest((*playback.prefix, *string), frames, goes_wrong)
+    strings = (string, (*playback.prefix, *string))
+    found = next(filter(None, (shortest(each, frames, goes_wrong, ahead) for each in strings)), None)
     if not found:
         return None
     pages, few = found
