@@ -92,7 +92,7 @@ def decisions_of(rows: Sequence[dict[str, Any]], program: Path | None) -> list[D
 
 
 def simulated(
-    program: Path, pages: Sequence[int], frames: int, parameters: Iterable[str], names: bool = False
+    program: Path, pages: Sequence[int], frames: int, parameters: Iterable[str], names: bool = True
 ) -> list[Decision]:
     """The decisions of a policy's simulator, a program that can be trusted, with the names of lists or without."""
     rows: list[dict[str, Any]] = []
@@ -120,7 +120,7 @@ def decided(
 
 
 def decided_by(
-    tree: Path, policy: str, test: Test, parameters: Iterable[str] = (), names: bool = False
+    tree: Path, policy: str, test: Test, parameters: Iterable[str] = (), names: bool = True
 ) -> list[Decision]:
     """The same of a test's string."""
     return decided(tree, policy, playback.pages_of(test), int(test.options["frames"]), tuple(parameters), names)
@@ -157,7 +157,7 @@ def read(machine: Machine, test: Test) -> list[Any]:
     return rows
 
 
-def decisions(machine: Machine, test: Test, names: bool = False) -> list[Decision]:
+def decisions(machine: Machine, test: Test, names: bool = True) -> list[Decision]:
     """What is right for a test of the kind `victims`: one decision for each reference of its string. LabError when a
     student's release does not have it. `names`: lists must have theirs.
     """

@@ -34,7 +34,7 @@ def model_of(machine: Machine, test: Test) -> Decides | None:
     if not machine.has_solutions:
         return None
     program = expected.simulator(machine.release, name)
-    return lambda pages, frames: expected.simulated(program, pages, frames, parameters)
+    return lambda pages, frames: expected.simulated(program, pages, frames, parameters, names=False)
 
 
 def difference(own: Sequence[Decision], right: Sequence[Decision]) -> int | None:

@@ -42,7 +42,7 @@ def needs(test: Test) -> tuple[str, ...]:
 
 def foresee(test: Test, machine: Machine) -> None:
     """What is right can be known before there is a kernel."""
-    expected.decisions(machine, test)
+    expected.decisions(machine, test, names=False)
 
 
 def victims_of(decision: Decision) -> list[int]:
@@ -164,7 +164,7 @@ def how_to_see_it(machine: Machine, test: Test, playback: Playback, at: int) -> 
 def judge(test: Test, machine: Machine) -> Verdict:
     """All points when every victim is right."""
     policy, frames, parameters = expected.options_of(test)
-    wanted = expected.decisions(machine, test)
+    wanted = expected.decisions(machine, test, names=False)
     playback = play(machine, policy, pages_of(test), frames, parameters)
     if stopped := obstacle(playback.boot) or incomplete(playback, frames):
         return stopped
@@ -173,7 +173,7 @@ def judge(test: Test, machine: Machine) -> Verdict:
     at = first_difference(playback, wanted, int(test.options.get("first", 1)) - 1)
     figures = {"references": len(playback.string), "victims": sum(map(len, playback.victims.values()))}
     if at is not None:
-        wanted = expected.decisions(machine, test, names=True)
+        wanted = expected.decisions(machine, test)
         lines = explained(machine, test, playback, wanted, at) + how_to_see_it(machine, test, playback, at)
         return wrong("\n".join(lines), figures=figures)
     faults = sum(not decision.hit for decision in wanted)
