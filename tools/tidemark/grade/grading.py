@@ -20,6 +20,7 @@ from tidemark.grade.build.sandbox import Sandbox
 from tidemark.grade.build.workspace import HostRun, tail
 from tidemark.grade.intake import choice, lab
 from tidemark.grade.model import Grade, Graded, Lab, Outcome, Test, Verdict, wrong
+from tidemark.grade.witness import to_debug
 from tidemark.grade.witness.machine import Machine, suspicions, trespasses
 
 MOST_SOURCE = 1 << 20
@@ -45,10 +46,27 @@ def judge(test: Test, machine: Machine) -> tuple[Verdict, list[str]]:
     touched = trespasses(machine.boots)
     if touched:
         verdict = wrong("\n".join([*touched, *filter(None, [verdict.message])]), Outcome.BROKE_RULE)
-    causes = [run.to_debug for run in machine.boots if run.to_debug]
-    if causes and verdict.outcome is not Outcome.RIGHT:
-        verdict = replace(verdict, message=f"{verdict.message}\n{causes[0]}")
-    return verdict, suspicions(machine.boots)
+        verdict = replace(verdict, place="")
+    said = how_to_debug(test, machine, verdict)
+    return replace(verdict, message=f"{verdict.message}\n{said}") if said else verdict, suspicions(machine.boots)
+
+
+def how_to_debug(test: Test, machine: Machine, verdict: Verdict) -> str:
+    """The command that puts gdb where it went wrong, if that is known; or how to come by it, where no runs are kept."""
+    went_wrong = [run for run in machine.boots if verdict.place or run.went_wrong or run.evidence.breaches]
+    said = ""
+    if verdict.outcome is not Outcome.RIGHT and went_wrong:
+        run = went_wrong[0]
+        place = verdict.place or (run.evidence.breaches[0].place if run.evidence.breaches else "")
+        if run.left:
+            said = to_debug.keep(machine, run.left, place)
+        elif not machine.keep and not test.hidden:
+            again = f'make grade LAB={machine.lab.name} TEST="{test.title}"'
+            said = f"`{again}` in your tree keeps this run, and prints the command that puts gdb there."
+    for each in machine.boots:
+        if each.left:
+            each.left.remove()
+    return said
 
 
 def foresee(test: Test, machine: Machine) -> None:

@@ -175,6 +175,7 @@ def judge(test: Test, machine: Machine) -> Verdict:
     if at is not None:
         wanted = expected.decisions(machine, test)
         lines = explained(machine, test, playback, wanted, at) + how_to_see_it(machine, test, playback, at)
-        return wrong("\n".join(lines), figures=figures)
+        place = f"--event evict:{playback.eviction(at)}" if playback.victims.get(at) else ""
+        return wrong("\n".join(lines), figures=figures, place=place)
     faults = sum(not decision.hit for decision in wanted)
     return right(f"{len(playback.string):,} references, {faults:,} faults, every victim is right", figures=figures)
