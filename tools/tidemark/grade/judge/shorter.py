@@ -12,7 +12,7 @@ from tidemark.grade.judge.expected import Decision
 from tidemark.grade.judge.shortest import Ahead, shortest, without_preparing
 from tidemark.grade.model import Outcome, Test
 from tidemark.grade.witness.machine import Machine
-from tidemark.grade.witness.playback import Playback, play
+from tidemark.grade.witness.playback import Playback, play, prefix_of
 
 Decides = Callable[[Sequence[int], int], list[Decision]]
 
@@ -81,6 +81,9 @@ def find(
     pages, few = found
     mine, due = own(pages, few), right(pages, few)
     last = difference(mine, due)
-    if last is None or last != len(pages) - 1 or not in_kernel(machine, test, pages, few, mine[last]):
+    if last is None or last != len(pages) - 1:
+        return None
+    played = own((*prefix_of(pages, few), *pages), few)  # as the kernel will be asked, which takes longer
+    if not played or played[-1].victim != mine[last].victim or not in_kernel(machine, test, pages, few, mine[last]):
         return None
     return Shorter(pages, few, sentence(pages[last], last, due[last], mine[last]))
