@@ -94,9 +94,9 @@ purposes() {
 		qemu-iso) echo build run iso "${DISK:+disk}" ;;
 		lab) echo build run disk lab ;;
 		sim) echo build lab host ;;
-		hand-in) echo build lab ;;
+		hand-in | quiz) echo build lab ;;
 		grade | grade-base | release) echo build run lab host grade ;;
-		check | soak | coverage) echo build run disk debug iso lab host grade check page ;;
+		check | soak | coverage | qemus) echo build run disk debug iso lab host grade check page ;;
 		*) echo build ;;
 		esac
 	done
@@ -228,8 +228,8 @@ esac
 # The extra of pyproject.toml that the goals need, if any.
 extra=
 case " $* " in
-*' check '* | *' soak '* | *' coverage '*) extra=test ;;
-*' lab '* | *' sim '* | *' grade '* | *' grade-base '* | *' hand-in '* | *' release '*) extra=all ;;
+*' check '* | *' soak '* | *' coverage '* | *' qemus '*) extra=test ;;
+*' lab '* | *' sim '* | *' grade '* | *' grade-base '* | *' hand-in '* | *' quiz '* | *' release '*) extra=all ;;
 esac
 case " $* " in *' page '*) [ "$extra" ] && extra=test || extra=book ;; esac
 packages=$(missing_packages "$@" | tr ' ' '\n' | sort -u | tr '\n' ' ')

@@ -10,6 +10,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
+from debugger import marked, replayed
 from gdbstub import Stub
 from lab import tidemark
 from soak import soak_but
@@ -63,6 +64,20 @@ def test_a_fault_shows_and_its_tree_is_right_without_it(name: str, tmp_path: Pat
         assert "puts gdb there" in ran.stderr or not shows
     again = tidemark("rerun", str(tmp_path / "True"), "--image", str(faulty), cwd=tmp_path)
     assert not again.returncode, again.stderr
+
+
+@pytest.mark.soak
+def test_hunt4_can_be_walked_with_what_the_handout_says(tmp_path: Path) -> None:
+    """From the word that should not be read to the entry, and to the flush that comes only when all is over."""
+    machine = HUNTED["hunt4"]
+    words = ("run", "-q", "--image", str(machines.make(qemu.ROOT, machine)), "-o", str(tmp_path / "run"), *machine.run)
+    tidemark(*words, cwd=tmp_path)
+    steps = ["tm-when &nr_corrupt", "print op->verb", "tm-why 0x60005000", "tm-when pte 0x60005000"]
+    flush = ["break tlb_flush_all", "continue", *marked("flush", "bt")]
+    session = replayed(tmp_path / "run", ["--event", "exit:1"], *steps, *flush)
+    for said in ("written by do_op", "114 'r'", "reading  minor fault", "written by zap_table in zap_range"):
+        assert said in session.output, session.output
+    assert "mm_destroy" in session.answer("flush") and "zap_range" not in session.answer("flush")
 
 
 def test_lists_of_machines_hold_nothing_that_moves_lines() -> None:

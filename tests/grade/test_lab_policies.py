@@ -195,7 +195,9 @@ def test_other_good_design_gets_full_marks(title: str, tried: Machine) -> None:
 def test_lists_in_a_message_are_those_before_the_reference(tried: Machine) -> None:
     """By hand: 1 was used, so 2 should go; a queue has no second chances."""
     verdict = judge(tried, CLOCKS, BY_HAND, "fifo_in_clock")
-    assert verdict.message.splitlines()[1:] == [
+    *lines, last = verdict.message.splitlines()
+    assert "keeps this run, and prints the command that puts gdb there" in last
+    assert lines[1:] == [
         "the string before it: 1 2 3 4 1 3",
         "as it should be then  circle: 1* 2 3* 4",
         "as yours is           queue: 1* 2 3* 4",

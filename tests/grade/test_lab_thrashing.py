@@ -25,11 +25,10 @@ FIVE, SCANS, THREE = (
     "nor are two of them, by much",
     "three processes, which nearly fit, are not slowed down",
 )
-KNEE, MEMORY, PAGES, SPEEDUP = (
+KNEE, MEMORY, PAGES = (
     "answer knee: with how many processes it does not yet thrash",
     "answer memory_mib: with how much memory seven do not",
     "answer pages_read: how many pages five of them read in 14 MiB",
-    "answer speedup: how many times as fast your guard makes them",
 )
 
 

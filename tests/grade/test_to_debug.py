@@ -30,10 +30,30 @@ MISTAKES = {
         "fifo_select",
     ),
     "violation": (TAKEN, "\t\t\treturn page;", Outcome.BROKE_RULE, "bt 6", "rule_broken"),
+    "store": (
+        SELECT,
+        f"{SELECT}\tstatic u32 n;\n\tvolatile u32 *at = n++ == 20 ? (u32 *)((u32)&queue ^ 0x4000) : &n;\n\t*at += 1;\n",
+        Outcome.BROKE_RULE,
+        "print n",
+        "= 21\n",
+    ),
+    "victim": (
+        "list_for_each_entry(p, &queue, node) {",
+        "list_for_each_entry_reverse(p, &queue, node) {",
+        Outcome.WRONG,
+        "bt 6\ntm-page page",
+        "policy_call_evicted",
+    ),
+}
+PLACES = {
+    "panic": "--event panic",
+    "violation": "--event violation",
+    "store": "--pc 0x[0-9a-f]+ --writes 0x[0-9a-f]+",
+    "victim": r"--event evict:\d+",
 }
 
 
-@pytest.mark.parametrize("event", soak_but(MISTAKES, "panic"))
+@pytest.mark.parametrize("event", soak_but(MISTAKES, "store"))
 def test_gdb_stands_where_it_went_wrong(event: str, tmp_path: Path) -> None:
     old, new, outcome, step, function = MISTAKES[event]
     handed_in = submission(tmp_path / "in", "clock", {FIFO: changed(solution(FIFO), old, new)})
@@ -44,9 +64,18 @@ def test_gdb_stands_where_it_went_wrong(event: str, tmp_path: Path) -> None:
     found = re.search(r"^`tidemark gdb (.*)` puts gdb there", made.verdict.message, re.MULTILINE)
     assert found, made.verdict.message
     folder, *place = shlex.split(found[1])
-    assert place == ["--event", event] and Path(folder) == tmp_path / "failed/clock-1"
+    assert re.fullmatch(PLACES[event], " ".join(place)) and Path(folder) == tmp_path / "failed/clock-1"
     output = replayed(Path(folder), place, step).output
     assert function in output and not NO_TRACEBACK.search(output), output
+
+
+@pytest.mark.soak
+def test_where_no_run_is_kept_it_says_how_to_come_by_it(tmp_path: Path) -> None:
+    old, new, *_ = MISTAKES["victim"]
+    handed_in = submission(tmp_path / "in", "clock", {FIFO: changed(solution(FIFO), old, new)})
+    made = grading.grade(qemu.ROOT, handed_in, "clock", None, tmp_path / "work", best(), only="3 frames")
+    said = '`make grade LAB=clock TEST="fifo: Belady\'s string with 3 frames"` in your tree keeps this run'
+    assert said in made.tests[0].verdict.message
 
 
 @pytest.mark.soak

@@ -128,7 +128,12 @@ def cause(result: results.Result) -> str:
         event = "violation"  # what came after it may be its doing
     if not event and result.meta["exit"] == qemu.FAILED and failed:
         event = f"exit:{failed}"
-    return f"`tidemark gdb {result.folder} --event {event}` puts gdb there, and goes back." if event else ""
+    return at_place(result, f"--event {event}") if event else ""
+
+
+def at_place(result: results.Result, place: str) -> str:
+    """The command that puts gdb at a place of an exact run."""
+    return f"`tidemark gdb {result.folder} {place}` puts gdb there, and goes back."
 
 
 def demand_success(result: results.Result) -> None:

@@ -25,6 +25,7 @@ UNITS = {"": 10**9, "s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 # Faults that come in the middle of an instruction: division, segments, protection, pages, alignment.
 FAULTS = tuple(f"trap_{vector}" for vector in (0, 10, 11, 12, 13, 14, 17))
 SLOWER = 4  # times the run's own limit of time, with the plugin
+KERNEL_BASE = 0xC0000000  # its memory is mapped from there on
 STATUS = struct.Struct("<Qq")  # has it arrived, and when did it last stop
 
 # What --event knows besides the records of telemetry: the functions that are called then.
@@ -73,6 +74,13 @@ def time_of(text: str) -> int:
         raise LabError(f"{text} is no time; write it as 1.5 (seconds), 350ms, 45us or 7378059ns", USAGE)
     whole, fraction, unit = match[1], match[2] or "", UNITS[match[3]]
     return int(whole) * unit + int(int(fraction or "0") * unit // 10 ** len(fraction))
+
+
+def address_of(text: str) -> int:
+    """An address as gdb prints it. LabError when it is none."""
+    if not re.fullmatch("0x[0-9a-f]{1,8}", text):
+        raise LabError(f"{text} is no address; write it as 0xc0138fb0", USAGE)
+    return int(text, 16)
 
 
 def event(result: results.Result, image: Path, text: str) -> Place:
@@ -214,6 +222,18 @@ class Places:
                 f"this is another run than {self.result.folder}: the console differs; `tidemark rerun` says where",
                 FAILED,
             )
+
+    def instruction(self, pc: int, writes: int | None) -> Place:
+        """The place of the first execution of an instruction, or of the first that writes to an address of the
+        kernel's."""
+        words = f"the instruction at {pc:#x}"
+        if writes is None:
+            return Place(words, pc=str(pc))
+        word = (writes & ~3) - KERNEL_BASE
+        found = [event for event in self.past(write=f"{word}-{word + 4}") if event[2] == pc]
+        if not found:
+            raise LabError(f"{words} does not write to {writes:#x} in {self.result.folder}", USAGE)
+        return Place(f"{words}, which writes to {writes:#x}", at=found[0][1])
 
     def past(self, **options: str) -> list[list[int]]:
         """What happened before a place (options: tools/plugin/past.c): kind, place, pc, words; kind is ord(letter)."""

@@ -14,13 +14,19 @@ from tidemark.commands import options
 from tidemark.errors import USAGE, LabError
 
 
-def place(result: results.Result, image: Path, at: str, fault: int | None, event: str, end: bool) -> places.Place:
+def place(
+    run: places.Places, image: Path, at: str, fault: int | None, event: str, pc: str, writes: str, end: bool
+) -> places.Place:
     """The place that the options name. LabError unless exactly one does."""
-    if sum((bool(at), bool(fault), bool(event), end)) != 1:
-        raise LabError("say where: one of --at T, --fault N, --event KIND:N, --end", USAGE)
+    if sum((bool(at), bool(fault), bool(event), bool(pc), end)) != 1 or (writes and not pc):
+        raise LabError(
+            "say where: one of --at T, --fault N, --event KIND:N, --pc ADDRESS [--writes ADDRESS], --end", USAGE
+        )
     if at:
         return places.Place(f"{at}", at=places.time_of(at))
-    return places.event(result, image, event or (f"fault:{fault}" if fault else "end"))
+    if pc:
+        return run.instruction(places.address_of(pc), places.address_of(writes) if writes else None)
+    return places.event(run.result, image, event or (f"fault:{fault}" if fault else "end"))
 
 
 def gdb(
@@ -33,6 +39,15 @@ def gdb(
             "--event",
             metavar="KIND:N",
             help="The Nth panic, violation, evict, or record of its telemetry: exit:2. Without N the first.",
+        ),
+    ] = "",
+    pc: Annotated[
+        str, typer.Option("--pc", metavar="ADDRESS", help="The first execution of the instruction there: 0xc0138fb0.")
+    ] = "",
+    writes: Annotated[
+        str,
+        typer.Option(
+            "--writes", metavar="ADDRESS", help="With --pc: the first that writes to the kernel's memory there."
         ),
     ] = "",
     end: Annotated[bool, typer.Option("--end", help="Its end.")] = False,
@@ -52,7 +67,7 @@ def gdb(
     with tempfile.TemporaryDirectory(prefix="tidemark-") as scratch:
         run = places.Places(result, made_of, Path(scratch))
         try:
-            arrived = run.go(place(result, made_of, at, fault, event, end))
+            arrived = run.go(place(run, made_of, at, fault, event, pc, writes, end))
             programs = kept.programs(made_of, result.meta["settings"]["run"])
             status = backwards.debug(run, made_of, arrived, programs)
         finally:

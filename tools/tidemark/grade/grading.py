@@ -6,6 +6,7 @@ import importlib
 import shutil
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -19,6 +20,7 @@ from tidemark.grade.build.sandbox import Sandbox
 from tidemark.grade.build.workspace import HostRun, tail
 from tidemark.grade.intake import choice, lab
 from tidemark.grade.model import Grade, Graded, Lab, Outcome, Test, Verdict, wrong
+from tidemark.grade.witness import to_debug
 from tidemark.grade.witness.machine import Machine, suspicions, trespasses
 
 MOST_SOURCE = 1 << 20
@@ -44,20 +46,51 @@ def judge(test: Test, machine: Machine) -> tuple[Verdict, list[str]]:
     touched = trespasses(machine.boots)
     if touched:
         verdict = wrong("\n".join([*touched, *filter(None, [verdict.message])]), Outcome.BROKE_RULE)
-    causes = [run.to_debug for run in machine.boots if run.to_debug]
-    if causes and verdict.outcome is not Outcome.RIGHT:
-        verdict = replace(verdict, message=f"{verdict.message}\n{causes[0]}")
-    return verdict, suspicions(machine.boots)
+        verdict = replace(verdict, place="")
+    said = how_to_debug(test, machine, verdict)
+    return replace(verdict, message=f"{verdict.message}\n{said}") if said else verdict, suspicions(machine.boots)
 
 
-def prepare(machine: Machine, tests: Iterable[Test]) -> None:
-    """Make what these tests need, before the first of them begins; whether that worked is theirs to look at. All at
-    once, and one by one when that fails: each has words of its own then."""
+def how_to_debug(test: Test, machine: Machine, verdict: Verdict) -> str:
+    """The command that puts gdb where it went wrong, if that is known; or how to come by it, where no runs are kept."""
+    went_wrong = [run for run in machine.boots if verdict.place or run.went_wrong or run.evidence.breaches]
+    said = ""
+    if verdict.outcome is not Outcome.RIGHT and went_wrong:
+        run = went_wrong[0]
+        place = verdict.place or (run.evidence.breaches[0].place if run.evidence.breaches else "")
+        if run.left:
+            said = to_debug.keep(machine, run.left, place)
+        elif not machine.keep and not test.hidden:
+            again = f'make grade LAB={machine.lab.name} TEST="{test.title}"'
+            said = f"`{again}` in your tree keeps this run, and prints the command that puts gdb there."
+    for each in machine.boots:
+        if each.left:
+            each.left.remove()
+    return said
+
+
+def foresee(test: Test, machine: Machine) -> None:
+    """Find out what a test expects, beside the building; what goes wrong is found again when the test is run."""
+    with suppress(LabError):
+        getattr(kind_of(test), "foresee", lambda test, machine: None)(test, machine)
+
+
+def needs(machine: Machine, tests: Iterable[Test]) -> list[str]:
+    """What is to be made for these tests and is not there yet."""
     wanted = [target for test in tests for target in getattr(kind_of(test), "needs", lambda test: ())(test)]
-    targets = [target for target in dict.fromkeys(wanted) if target not in machine.build_results]
-    together = machine.make(*targets) if targets else HostRun(0, "", "")
-    for target in targets:
-        machine.build_results[target] = machine.make(target) if together.status else together
+    return [target for target in dict.fromkeys(wanted) if target not in machine.build_results]
+
+
+def prepare(machine: Machine, tests: Iterable[Test], more: Sequence[str] = ()) -> HostRun:
+    """Make what these tests need, before the first of them begins; whether that worked is theirs to look at. All at
+    once, with `more`, and one by one when that fails: each has words of its own then. What came of `more`."""
+    targets = needs(machine, tests)
+    together = machine.make(*more, *targets) if more or targets else HostRun(0, "", "")
+    made = machine.make(*more) if more and together.status else together
+    if not made.status:
+        for target in targets:
+            machine.build_results[target] = machine.make(target) if together.status else together
+    return made
 
 
 def stand_in(machine: Machine, file: str) -> None:
@@ -94,41 +127,51 @@ def not_usable(machine: Machine) -> dict[str, Verdict]:
     return found
 
 
-def refusal(machine: Machine, compiled: bool) -> Verdict | None:
-    """Build the objects, if they are not there, then the kernel, and look at each: what keeps every test from being
-    run, if anything does."""
-    steps = ((() if compiled else machine.objects, object_rules.offences), (KERNEL, object_rules.kernel_offences))
-    for targets, offences in steps:
-        made = machine.make(*targets) if targets else HostRun(0, "", "")
-        if made.status:
-            return does_not_compile(made)
-        if found := offences(machine.tree, machine.lab):
-            return wrong("\n".join(found), Outcome.BROKE_RULE)
-    return None
+def refusal(machine: Machine, tests: Iterable[Test], compiled: bool) -> Verdict | None:
+    """Build the objects, if they are not there, then the kernel and what `tests` need, and look at each: what keeps
+    every test from being run, if anything does."""
+    made = machine.make(*machine.objects) if machine.objects and not compiled else HostRun(0, "", "")
+    if made.status:
+        return does_not_compile(made)
+    if found := object_rules.offences(machine.tree, machine.lab):
+        return wrong("\n".join(found), Outcome.BROKE_RULE)
+    made = prepare(machine, tests, KERNEL)
+    if made.status:
+        return does_not_compile(made)
+    found = object_rules.kernel_offences(machine.tree, machine.lab)
+    return wrong("\n".join(found), Outcome.BROKE_RULE) if found else None
 
 
 def obstacles(machine: Machine) -> list[Verdict | None]:
-    """For each test, what keeps it from being run; None: nothing."""
-    unusable = not_usable(machine)
-    refused = refusal(machine, compiled=not unusable)
+    """For each test, what keeps it from being run; None: nothing, and what it needs is made."""
+    unusable, lab = not_usable(machine), machine.lab
+    usable = [test for test in lab.tests if not unusable.keys() & lab.files_of(test)]
+    refused = refusal(machine, usable, compiled=not unusable)
 
-    def hinders(files: tuple[str, ...]) -> Verdict | None:
-        if files == (machine.lab.quiz_answers,):
+    def hinders(test: Test) -> Verdict | None:
+        if lab.files_of(test) == (lab.quiz_answers,):
             return None
-        return refused or next((unusable[file] for file in files if file in unusable), None)
+        return refused or next((unusable[file] for file in lab.files_of(test) if file in unusable), None)
 
-    return [hinders(machine.lab.files_of(test)) for test in machine.lab.tests]
+    return [hinders(test) for test in lab.tests]
+
+
+def longest_first(tests: Sequence[Test]) -> list[int]:
+    """The indices of tests, those with runs of programs before those with strings: no long one is to begin last."""
+    return sorted(range(len(tests)), key=lambda at: "run" not in tests[at].options)
 
 
 def judged(machine: Machine, jobs: int, progress: Progress) -> tuple[tuple[Graded, ...], list[str]]:
     """All tests, `jobs` at a time, and what was noticed; progress comes in their order."""
-    in_the_way = obstacles(machine)
-    made, noticed = [], []
-    prepare(machine, [test for test, reason in zip(machine.lab.tests, in_the_way) if not reason])
+    made, noticed, tests = [], [], machine.lab.tests
     with ThreadPoolExecutor(jobs) as pool:
-        coming = [reason or pool.submit(judge, test, machine) for test, reason in zip(machine.lab.tests, in_the_way)]
         try:
-            for test, found in zip(machine.lab.tests, coming):
+            for test in tests:
+                pool.submit(foresee, test, machine)
+            hinder = obstacles(machine)
+            coming = {at: hinder[at] or pool.submit(judge, tests[at], machine) for at in longest_first(tests)}
+            for at, test in enumerate(tests):
+                found = coming[at]
                 verdict, suspicious = (found, []) if isinstance(found, Verdict) else found.result()
                 made.append(Graded(test, verdict))
                 noticed += suspicious

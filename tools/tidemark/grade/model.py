@@ -136,7 +136,8 @@ class Lab:
 class Verdict:
     """What became of a test. `fraction` of its points, 0 to 1; `message` says in words what differs first, in lines;
     `figures` are numbers behind it; `plot` is a series for the report's picture, if there is one:
-    {"title", "x", "y", "lines": {name: [[x, y], ...]}}.
+    {"title", "x", "y", "lines": {name: [[x, y], ...]}}; `place` is where in its first run it goes wrong, as `tidemark
+    gdb` takes it, if the run itself does not say.
     """
 
     outcome: Outcome
@@ -144,6 +145,7 @@ class Verdict:
     message: str = ""
     figures: Mapping[str, float] = field(default_factory=dict)
     plot: Mapping[str, object] | None = None
+    place: str = ""
 
 
 def right(message: str = "", **more: Any) -> Verdict:

@@ -12,6 +12,7 @@ import json
 import os
 import re
 import subprocess
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ import numpy as np
 
 from tidemark import explain, vmsim
 from tidemark.errors import BAD_INPUT, FAILED, LabError
+from tidemark.grade.build.workspace import compiler
 from tidemark.grade.model import Lab, Test
 from tidemark.grade.witness import playback
 from tidemark.grade.witness.machine import Machine
@@ -28,6 +30,8 @@ from tidemark.strings import Given
 
 FOLDER = "expected"
 VICTIMS, FAULTS = "victims", "faults"  # the kinds of tests that need it
+
+building = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -44,12 +48,13 @@ class Decision:
 
 
 @functools.cache
-def simulator(tree: Path, policy: str) -> Path:
+def built(tree: Path, policy: str) -> Path:
     """The simulator of a policy of a tree that can be trusted, built if need be, by one at a time. LabError when it
     does not compile.
     """
     target = f"build/vmsim/{policy}.fast"
-    command = ["make", "--no-print-directory", "--silent", target]
+    words = ("make", "--no-print-directory", "--silent", "-f", "tools/build.mk")  # without the set-up, which is done
+    command = ["tools/locked.sh", *words, f"CC={' '.join(compiler())}", target]
     env = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
     folder = os.open(tree / "build", os.O_RDONLY)
     try:
@@ -60,6 +65,12 @@ def simulator(tree: Path, policy: str) -> Path:
     if made.returncode:
         raise LabError(f"{tree}: make {target} fails:\n{made.stderr.strip()}", FAILED)
     return tree / target
+
+
+def simulator(tree: Path, policy: str) -> Path:
+    """The same, once for all threads that want it at the same time."""
+    with building:
+        return built(tree, policy)
 
 
 def decisions_of(rows: Sequence[dict[str, Any]], program: Path | None) -> list[Decision]:
@@ -80,11 +91,13 @@ def decisions_of(rows: Sequence[dict[str, Any]], program: Path | None) -> list[D
     ]
 
 
-def simulated(program: Path, pages: Sequence[int], frames: int, parameters: Iterable[str]) -> list[Decision]:
-    """The decisions of a policy's simulator, a program that can be trusted."""
+def simulated(
+    program: Path, pages: Sequence[int], frames: int, parameters: Iterable[str], names: bool = True
+) -> list[Decision]:
+    """The decisions of a policy's simulator, a program that can be trusted, with the names of lists or without."""
     rows: list[dict[str, Any]] = []
     vmsim.run(program, Given("the string", np.array(pages, np.uint32), 0), frames, parameters, rows.append)
-    return decisions_of(rows, program)
+    return decisions_of(rows, program if names else None)
 
 
 def options_of(test: Test) -> tuple[str, int, list[str]]:
@@ -97,16 +110,25 @@ def model_of(test: Test) -> str:
     return str(test.options.get("like", test.options["policy"]))
 
 
-def decided_by(tree: Path, policy: str, test: Test, parameters: Iterable[str] = ()) -> list[Decision]:
-    """What a policy of the tree decides on the string of a test; the prefix is played, too, and left out."""
-    pages, frames = playback.pages_of(test), int(test.options["frames"])
+@functools.lru_cache
+def decided(
+    tree: Path, policy: str, pages: tuple[int, ...], frames: int, parameters: tuple[str, ...], names: bool
+) -> list[Decision]:
+    """What a policy of the tree decides on a string; the prefix is played, too, and left out."""
     prefix = playback.prefix_of(pages, frames)
-    return simulated(simulator(tree, policy), (*prefix, *pages), frames, parameters)[len(prefix) :]
+    return simulated(simulator(tree, policy), (*prefix, *pages), frames, parameters, names)[len(prefix) :]
 
 
-def of_reference(tree: Path, test: Test) -> list[Decision]:
-    """What is right for a test of the kind `victims`."""
-    return decided_by(tree, model_of(test), test, options_of(test)[2])
+def decided_by(
+    tree: Path, policy: str, test: Test, parameters: Iterable[str] = (), names: bool = True
+) -> list[Decision]:
+    """The same of a test's string."""
+    return decided(tree, policy, playback.pages_of(test), int(test.options["frames"]), tuple(parameters), names)
+
+
+def of_reference(tree: Path, test: Test, names: bool = True) -> list[Decision]:
+    """What is right for a test of the kind `victims`, with the names of lists or without."""
+    return decided_by(tree, model_of(test), test, options_of(test)[2], names)
 
 
 def read_again(decisions: Sequence[Decision]) -> list[int]:
@@ -135,12 +157,12 @@ def read(machine: Machine, test: Test) -> list[Any]:
     return rows
 
 
-def decisions(machine: Machine, test: Test) -> list[Decision]:
+def decisions(machine: Machine, test: Test, names: bool = True) -> list[Decision]:
     """What is right for a test of the kind `victims`: one decision for each reference of its string. LabError when a
-    student's release does not have it.
+    student's release does not have it. `names`: lists must have theirs.
     """
     if machine.has_solutions:
-        return of_reference(machine.release, test)
+        return of_reference(machine.release, test, names)
     return [from_json(row) for row in read(machine, test)]
 
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from tidemark.grade.judge import expected, textbook
 from tidemark.grade.judge.expected import Decision
-from tidemark.grade.judge.shortest import shortest
+from tidemark.grade.judge.shortest import Ahead, Case, shortest, without_preparing
 from tidemark.grade.model import Outcome, Test
 from tidemark.grade.witness.machine import Machine
-from tidemark.grade.witness.playback import Playback, play
+from tidemark.grade.witness.playback import Playback, play, prefix_of
 
 Decides = Callable[[Sequence[int], int], list[Decision]]
 
@@ -34,7 +34,7 @@ def model_of(machine: Machine, test: Test) -> Decides | None:
     if not machine.has_solutions:
         return None
     program = expected.simulator(machine.release, name)
-    return lambda pages, frames: expected.simulated(program, pages, frames, parameters)
+    return lambda pages, frames: expected.simulated(program, pages, frames, parameters, names=False)
 
 
 def difference(own: Sequence[Decision], right: Sequence[Decision]) -> int | None:
@@ -60,9 +60,11 @@ def sentence(page: int, at: int, due: Decision, mine: Decision) -> str:
     return f"there, at reference {at + 1}, to page {page}: expected {wanted}, {yours}"
 
 
-def find(machine: Machine, test: Test, playback: Playback, at: int, own: Decides) -> Shorter | None:
+def find(
+    machine: Machine, test: Test, playback: Playback, at: int, own: Decides, ahead: Ahead = without_preparing
+) -> Shorter | None:
     """A shorter string on which the policy `own` goes wrong as it did in the playback, at the reference `at`; None:
-    there is none, or the kernel does not confirm it.
+    there is none, or the kernel does not confirm it. `ahead` hears what `own` will be asked about next.
     """
     right, frames = model_of(machine, test), int(test.options["frames"])
     if not right:
@@ -76,13 +78,21 @@ def find(machine: Machine, test: Test, playback: Playback, at: int, own: Decides
         silent = not decisions
         return difference(decisions, right(pages, few)) is not None
 
+    def prepare(cases: Sequence[Case]) -> None:
+        if not silent:
+            ahead(cases)
+
     string = playback.string[: at + 1]
-    found = shortest(string, frames, goes_wrong) or shortest((*playback.prefix, *string), frames, goes_wrong)
+    strings = (string, (*playback.prefix, *string))
+    found = next(filter(None, (shortest(each, frames, goes_wrong, prepare) for each in strings)), None)
     if not found:
         return None
     pages, few = found
     mine, due = own(pages, few), right(pages, few)
     last = difference(mine, due)
-    if last is None or last != len(pages) - 1 or not in_kernel(machine, test, pages, few, mine[last]):
+    if last is None or last != len(pages) - 1:
+        return None
+    played = own((*prefix_of(pages, few), *pages), few)  # as the kernel will be asked, which takes longer
+    if not played or played[-1].victim != mine[last].victim or not in_kernel(machine, test, pages, few, mine[last]):
         return None
     return Shorter(pages, few, sentence(pages[last], last, due[last], mine[last]))

@@ -13,20 +13,37 @@ from collections.abc import Callable, Sequence
 MOST_TRIES = 120
 FEW_FRAMES = (3, 4, 6, 8, 12)  # tried instead of what the test has; the kernel has no fewer
 
+AT_ONCE = 8  # of which the first that goes wrong will do
+
+Case = tuple[Sequence[int], int]  # a string, and frames
 GoesWrong = Callable[[Sequence[int], int], bool]
+Ahead = Callable[[Sequence[Case]], None]
+
+
+def without_preparing(cases: Sequence[Case]) -> None:
+    """Each is asked about when its turn comes."""
 
 
 class Tries:
     """Asks, and counts: when there have been too many, nothing goes wrong any more."""
 
-    def __init__(self, goes_wrong: GoesWrong, most: int = MOST_TRIES) -> None:
-        self.goes_wrong, self.left = goes_wrong, most
+    def __init__(self, goes_wrong: GoesWrong, ahead: Ahead = without_preparing, most: int = MOST_TRIES) -> None:
+        self.goes_wrong, self.ahead, self.left = goes_wrong, ahead, most
 
     def __call__(self, pages: Sequence[int], frames: int) -> bool:
         if not pages or self.left <= 0:
             return False
         self.left -= 1
         return self.goes_wrong(pages, frames)
+
+    def first(self, cases: Sequence[Case]) -> int | None:
+        """The index of the first case that goes wrong."""
+        for at, case in enumerate(cases):
+            if at % AT_ONCE == 0:
+                self.ahead([each for each in cases[at : at + AT_ONCE] if each[0]][: self.left])
+            if self(*case):
+                return at
+        return None
 
 
 def renumbered(pages: Sequence[int]) -> list[int]:
@@ -41,11 +58,12 @@ def without_pieces(pages: list[int], frames: int, tries: Tries) -> list[int]:
     while True:
         at, left = 0, len(pages)
         while at < len(pages):
-            shorter = pages[:at] + pages[at + size :]
-            if tries(shorter, frames):
-                pages = shorter
-            else:
-                at += size
+            shorter = [pages[:begin] + pages[begin + size :] for begin in range(at, len(pages), size)]
+            found = tries.first([(each, frames) for each in shorter])
+            if found is None:
+                break
+            pages = shorter[found]
+            at += found * size
         if size > 1:
             size //= 2
         elif len(pages) == left:
@@ -54,21 +72,29 @@ def without_pieces(pages: list[int], frames: int, tries: Tries) -> list[int]:
 
 def without_whole_pages(pages: list[int], frames: int, tries: Tries) -> list[int]:
     """Leave out all references to a page."""
-    for page in sorted(set(pages), key=pages.count):
-        shorter = [each for each in pages if each != page]
-        if tries(shorter, frames):
-            pages = shorter
+    left = sorted(set(pages), key=pages.count)
+    while left:
+        shorter = [[each for each in pages if each != page] for page in left]
+        found = tries.first([(each, frames) for each in shorter])
+        if found is None:
+            break
+        pages, left = shorter[found], left[found + 1 :]
     return pages
 
 
 def with_fewer_frames(pages: Sequence[int], frames: int, tries: Tries) -> int:
     """The fewest frames of a few numbers with which it goes wrong, or else those that there are."""
-    return next((few for few in FEW_FRAMES if few < frames and tries(pages, few)), frames)
+    fewer = [few for few in FEW_FRAMES if few < frames]
+    found = tries.first([(pages, few) for few in fewer])
+    return frames if found is None else fewer[found]
 
 
-def shortest(pages: Sequence[int], frames: int, goes_wrong: GoesWrong) -> tuple[list[int], int] | None:
-    """A string of which no reference can be left out, and frames; None: the simulator finds nothing wrong with it."""
-    tries = Tries(goes_wrong)
+def shortest(
+    pages: Sequence[int], frames: int, goes_wrong: GoesWrong, ahead: Ahead = without_preparing
+) -> tuple[list[int], int] | None:
+    """A string of which no reference can be left out, and frames; None: the simulator finds nothing wrong with it.
+    `ahead` hears which cases `goes_wrong` is about to be asked about, up to the first that does."""
+    tries = Tries(goes_wrong, ahead)
     if not tries(pages, frames):
         return None
     frames = with_fewer_frames(pages, frames, tries)

@@ -5,6 +5,7 @@ It runs in the sandbox, on copies of the kernel and its first file system: all t
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import signal
 import tempfile
@@ -23,6 +24,7 @@ from tidemark.grade.witness.evidence import Evidence
 
 MAX_RECORDS = 1 << 24  # of tools/plugin/evidence.c
 DISK = "disk.img"
+WENT_WRONG = (qemu.FAILED, qemu.PANICKED, qemu.HUNG)
 LIMIT_S, WALL_LIMIT_S = 300, 3000  # of processor time, and by the clock: last resorts, the budget comes long before
 
 
@@ -52,13 +54,15 @@ class Run:
 @dataclass(frozen=True)
 class Boot:
     """How a run ended: `reason` in a line, `console` to be shown, never trusted, and what was seen from outside.
-    `to_debug`: the command that puts gdb where it went wrong, if the run was kept."""
+    `went_wrong`: by the guest's own account. `left`: what is there of the run until its test is judged, if it may be
+    wanted."""
 
     outcome: Outcome
     reason: str
     console: str
     evidence: Evidence
-    to_debug: str = ""
+    went_wrong: bool = False
+    left: to_debug.Left | None = None
 
 
 def ending(code: int, status: int, said: str, seen: Evidence) -> tuple[Outcome, str]:
@@ -135,8 +139,9 @@ def boot(workspace: Workspace, run: Run) -> Boot:
     if large:
         return Boot(Outcome.NO_BOOT, large, "", evidence.NOTHING)
     kernel = kernel_map.find(workspace)
-    with tempfile.TemporaryDirectory(prefix="boot-", dir=workspace.scratch) as name:
-        folder = Path(name)
+    with contextlib.ExitStack() as held:
+        folder = Path(tempfile.mkdtemp(prefix="boot-", dir=workspace.scratch))
+        held.callback(shutil.rmtree, folder, ignore_errors=True)
         lay_image(workspace, folder, run.files)
         if run.disk:
             shutil.copyfile(run.disk, folder / DISK)
@@ -150,5 +155,9 @@ def boot(workspace: Workspace, run: Run) -> Boot:
         seen = evidence.read(records, kernel)
         said = log.read_text("utf-8", "replace").strip().splitlines()[-1:]
         outcome, reason = ending(code, status, "".join(said), seen)
-        command = to_debug.keep(workspace, settings, console, code, reason) if workspace.keep else ""
-        return Boot(outcome, reason, console.read_text("ascii", "replace").replace("\r", ""), seen, command)
+        text = console.read_text("ascii", "replace").replace("\r", "")
+        made = Boot(outcome, reason, text, seen, code in WENT_WRONG)
+        if not workspace.keep:
+            return made
+        held.pop_all()
+        return replace(made, left=to_debug.Left(settings, console, code, reason))

@@ -12,7 +12,7 @@ from tidemark.grade.witness.machine import Machine
 
 Key = tuple[object, ...]
 
-MOST = 12  # that are kept
+MOST = 40  # that are kept
 keeping = threading.Lock()
 turns: dict[Key, threading.Lock] = {}
 known: dict[Key, Boot] = {}

@@ -10,7 +10,7 @@ with most.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -37,13 +37,14 @@ MMAP_PAGES = range(0x40000, 0xB7000)  # where the kernel puts mappings, in pages
 class Breach:
     """What the student's code did where it has no business. `what`: "user memory", "page of a program", "kernel data",
     "rule of the seam", "code", "control", "instruction", "memory", "argument" or "stack"; `text` says it in a
-    sentence.
+    sentence, `place` where that was, as `tidemark gdb` takes it, if the run does not say it itself.
     """
 
     what: str
     function: str
     address: int
     text: str
+    place: str = ""
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class References:
     """A string of references to the array of the workload refstring, each with the frame it went to, whether the page
     had to be read from the store for it, and the index of its (first) event. `victims`: for each eviction, how many
     references there had been, and the page. Pages count from 0 in order of first use. A page that is evicted without
-    having been changed is not written, and so not among the victims.
+    having been changed is not written, and so not among the victims. `written`: the indices of the victims' events.
     """
 
     pages: np.ndarray
@@ -59,6 +60,7 @@ class References:
     swapped_in: np.ndarray
     at: np.ndarray
     victims: list[tuple[int, int]]
+    written: list[int] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -166,7 +168,8 @@ def follow(at: np.ndarray, events: np.ndarray, number: np.ndarray, begins: np.nd
             read.discard(frame)
             holds[frame] = page
     made = np.array(rows, np.int64).reshape(-1, 4).T
-    return References(made[0], made[1], made[2].astype(bool), made[3], [(at, page) for at, page in victims.values()])
+    left = [(at, page) for at, page in victims.values()]
+    return References(made[0], made[1], made[2].astype(bool), made[3], left, list(victims))
 
 
 def sentence(kernel: KernelMap, rule: int, pc: int, address: int) -> Breach:
@@ -187,7 +190,8 @@ def sentence(kernel: KernelMap, rule: int, pc: int, address: int) -> Breach:
         ("stack", f"{code} has its stack elsewhere, at {address:#x}"),
     )
     what, text = rules[rule]
-    return Breach(what, function, address, text)
+    written = f" --writes {address:#x}" if what == "kernel data" else ""
+    return Breach(what, function, address, text, "" if what == "rule of the seam" else f"--pc {pc:#x}{written}")
 
 
 def read(path: Path, kernel: KernelMap) -> Evidence:

@@ -21,6 +21,7 @@ from tidemark.errors import BAD_INPUT, LabError
 from tidemark.grade.build.workspace import tail
 from tidemark.grade.model import Outcome, Test, Verdict, wrong
 from tidemark.grade.witness.boot import Boot
+from tidemark.grade.witness.evidence import WRITE, References
 from tidemark.grade.witness.machine import Machine, trouble
 
 PREFIX_PER_FRAME = 3
@@ -37,10 +38,15 @@ class Playback:
     string: tuple[int, ...]
 
     @cached_property
+    def _references(self) -> References:
+        """The workload's."""
+        return self.boot.evidence.string(self.boot.evidence.main_space())
+
+    @cached_property
     def _seen(self) -> tuple[list[int], np.ndarray, list[tuple[int, int]]]:
         """All pages referred to, which were swapped in, and the victims, by number."""
         number = list(dict.fromkeys((*self.prefix, *self.string)))
-        seen = self.boot.evidence.string(self.boot.evidence.main_space())
+        seen = self._references
         pages = [number[page] if page < len(number) else -1 for page in seen.pages.tolist()]
         return pages, seen.swapped_in, [(at, number[page]) for at, page in seen.victims if page < len(number)]
 
@@ -62,6 +68,13 @@ class Playback:
             if at >= len(self.prefix):
                 found.setdefault(at - len(self.prefix), []).append(page)
         return found
+
+    def eviction(self, at: int) -> int:
+        """Of all evictions of the run, from 1 on, the first just before a reference of the string, before which a page
+        left. The disk is memory, so that a page that is written leaves at once."""
+        found = zip(self._references.victims, self._references.written)
+        event = next(event for (before, _), event in found if before == at + len(self.prefix))
+        return int((self.boot.evidence.events["kind"][: event + 1] == WRITE).sum())
 
     def named(self, page: int) -> str:
         """A page in a message: those before the string are x1, x2, ..."""

@@ -9,9 +9,7 @@ Options:
         limit       it is the last number with which `run` ends within `within_s` seconds, or `tolerance` (0) steps from
                     that: one `step` further it does not. {n} in `run` or `mem` stands for it; `range`: what it can be
         pages       pages read from the disk during `run`, to `tolerance` percent
-        speedup     how many times as long `run` takes without a guard as with the student's, to `tolerance` percent;
-                    only for a guard that makes it `least` times as fast
-    run, vm, mem, swap, guard: as for the kind `guard`
+    run, vm, mem, swap: as for the kind `guard`
 """
 
 from __future__ import annotations
@@ -85,19 +83,7 @@ def pages(test: Test, machine: Machine, number: float) -> Verdict:
     return guard.failure(run, "without a guard") or near(test, number, run.evidence.count(READ), "pages read")
 
 
-def speedup(test: Test, machine: Machine, number: float) -> Verdict:
-    """Time without the student's guard by time with it."""
-    none, mine = guard.both(test, machine)
-    failed = guard.failure(none, "without a guard") or guard.failure(mine, "with the guard")
-    if failed:
-        return failed
-    true, least = none.evidence.virtual_ns / mine.evidence.virtual_ns, float(test.options["least"])
-    if true < least:
-        return wrong(f"your guard does not make it {least:g} times as fast; there is nothing to be measured yet")
-    return near(test, number, true, "what your guard gains")
-
-
-MEASURES = {"limit": limit, "pages": pages, "speedup": speedup}
+MEASURES = {"limit": limit, "pages": pages}
 
 
 def judge(test: Test, machine: Machine) -> Verdict:

@@ -21,14 +21,17 @@ the seam. What is right stands in the script. Options:
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
 from tidemark.errors import BAD_INPUT, LabError
 from tidemark.grade.build import object_rules
-from tidemark.grade.build.workspace import HostRun, tail
+from tidemark.grade.build.workspace import tail
+from tidemark.grade.judge import several
 from tidemark.grade.model import Outcome, Test, Verdict, right, wrong
 from tidemark.grade.witness.machine import Machine
 
@@ -155,11 +158,11 @@ def needs(test: Test) -> tuple[str, ...]:
     return (program(test),)
 
 
-def perform(test: Test, machine: Machine, steps: list[Step]) -> HostRun:
-    """Run a script."""
-    orders = "".join(f"{line}\n" for step in steps for line in step.lines)
-    words = ("--frames", str(FRAMES), "--script")
-    return machine.run_on_host(program(test), *words, stdin=orders.encode(), limit_s=LIMIT_S)
+def perform(test: Test, machine: Machine, scripts: Sequence[list[Step]]) -> tuple[list[str], str]:
+    """Run the scripts: what each came to, as of several.run."""
+    orders = ("".join(f"{line}\n" for step in steps for line in step.lines) for steps in scripts)
+    words = (program(test), "--frames", str(FRAMES), "--script")
+    return several.run(machine, [(words, text.encode()) for text in orders], LIMIT_S)
 
 
 def judge(test: Test, machine: Machine) -> Verdict:
@@ -171,11 +174,11 @@ def judge(test: Test, machine: Machine) -> Verdict:
     offences = object_rules.host_offences(machine.tree, machine.lab, found)
     if offences:
         return wrong("\n".join(offences), Outcome.BROKE_RULE)
-    for steps in scripts:
-        ran = perform(test, machine, steps)
+    printed, errors = perform(test, machine, scripts)
+    for steps, said_of_it in zip(scripts, itertools.chain(printed, itertools.repeat(""))):
         try:
-            follow(steps, ran.out.splitlines())
+            follow(steps, said_of_it.splitlines())
         except (Wrong, ValueError, LookupError) as error:
-            said = str(error) if isinstance(error, Wrong) else f"the simulator ended early\n{tail(ran.err)}"
+            said = str(error) if isinstance(error, Wrong) else f"the simulator ended early\n{tail(errors)}"
             return wrong("\n".join([said, *filter(None, [str(test.options.get("hint", ""))])]))
     return right(f"{sum(map(len, scripts))} steps")

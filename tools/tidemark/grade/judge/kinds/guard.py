@@ -6,14 +6,19 @@ Time is QEMU's virtual clock at the end, so that it counts no matter what the ke
 work shows in the instructions that each of them executed, which hardly depend on who waits for whom; and the workloads
 end with a status that is not 0 when a byte of theirs is lost.
 
+Where a machine thrashes, a run may take several times as long when anything in the kernel is a little different, or the
+disk stands elsewhere when it begins (jitter=). One such run says little about a guard: the times of several are added.
+
 Options:
     run                     what runs; vm, mem, swap: as for `make qemu`
     guard                   name of the guard (token)
+    jitters                 with jitter=1 to so many, and the sum of their times (once, without any)
     full, none              of the time without a guard: full points up to this share, none from this one on
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -39,15 +44,36 @@ def settings_of(test: Test) -> dict[str, Any]:
     }
 
 
-def without(test: Test, machine: Machine, run: str) -> Boot:
+def words(guard: str, jitter: int) -> str:
+    """The kernel's command line; jitter 0 is none."""
+    return f"guard={guard} jitter={jitter}" if jitter else f"guard={guard}"
+
+
+def without(test: Test, machine: Machine, run: str, jitter: int = 0) -> Boot:
     """A run without a guard, of a kernel that is ours alone."""
-    return boot_cache.boot(baseline.machine(machine), run, cmdline="guard=none", **settings_of(test))
+    return boot_cache.boot(baseline.machine(machine), run, cmdline=words("none", jitter), **settings_of(test))
 
 
-def both(test: Test, machine: Machine) -> tuple[Boot, Boot]:
-    """The run without a guard and with the student's."""
-    run, guard = str(test.options["run"]), str(test.options.get("guard", "token"))
-    return without(test, machine, run), boot_cache.boot(machine, run, cmdline=f"guard={guard}", **settings_of(test))
+def both(test: Test, machine: Machine) -> list[tuple[Boot, Boot]]:
+    """The runs without a guard and with the student's, for each jitter."""
+    run, guard, most = str(test.options["run"]), str(test.options.get("guard", "token")), test.options.get("jitters")
+    jitters, settings = range(1, int(most) + 1) if most else range(1), settings_of(test)
+    return [
+        (without(test, machine, run, each), boot_cache.boot(machine, run, cmdline=words(guard, each), **settings))
+        for each in jitters
+    ]
+
+
+def failures(runs: Sequence[tuple[Boot, Boot]]) -> Verdict | None:
+    """The verdict on runs of which one did not end well; None: they did."""
+    said = (failure(none, "without a guard") or failure(mine, "with the guard") for none, mine in runs)
+    return next(filter(None, said), None)
+
+
+def sums(runs: Sequence[tuple[Boot, Boot]]) -> tuple[float, float]:
+    """Seconds that they took without a guard, and with the student's."""
+    none, mine = (sum(run.evidence.virtual_ns for run in side) / 1e9 for side in zip(*runs))
+    return none, mine
 
 
 def failure(run: Boot, how: str) -> Verdict | None:
@@ -82,18 +108,18 @@ def reads(evidence: Evidence) -> list[list[float]]:
 
 
 def judge(test: Test, machine: Machine) -> Verdict:
-    """Run it twice, and compare."""
-    none, mine = both(test, machine)
-    failed = failure(none, "without a guard") or failure(mine, "with the guard")
+    """Run it without and with, and compare."""
+    runs = both(test, machine)
+    failed = failures(runs)
     if failed:
         return failed
-    missing = shirked(none.evidence, mine.evidence)
+    missing = next(filter(None, (shirked(none.evidence, mine.evidence) for none, mine in runs)), "")
     if missing:
         return wrong(missing)
-    seconds = [run.evidence.virtual_ns / 1e9 for run in (none, mine)]
-    said = (
-        f"`{test.options['run']}`: {seconds[0]:.1f} s without a guard, {seconds[1]:.1f} s with it. Share of that time"
-    )
+    (none, mine), seconds = runs[0], sums(runs)
+    several = f", in {len(runs)} runs with other jitters" if len(runs) > 1 else ""
+    said = f"`{test.options['run']}`: {seconds[0]:.1f} s without a guard, {seconds[1]:.1f} s with it{several}"
+    said += ". Share of that time"
     pages = [run.evidence.count(READ) for run in (none, mine)]
     plot = {
         "title": str(test.options["run"]),

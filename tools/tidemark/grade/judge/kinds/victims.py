@@ -22,8 +22,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from tidemark.errors import LabError
-from tidemark.grade.judge import expected, shorter
+from tidemark.grade.judge import expected, several, shorter
 from tidemark.grade.judge.expected import Decision
+from tidemark.grade.judge.shortest import Case
 from tidemark.grade.model import Test, Verdict, right, wrong
 from tidemark.grade.witness.machine import Machine
 from tidemark.grade.witness.playback import Playback, incomplete, obstacle, pages_of, play
@@ -38,6 +39,11 @@ FILLED = 3  # times as many references as frames: what was there before has left
 def needs(test: Test) -> tuple[str, ...]:
     """The simulator of the student's policy."""
     return (f"build/vmsim/{test.options['policy']}.fast",)
+
+
+def foresee(test: Test, machine: Machine) -> None:
+    """What is right can be known before there is a kernel."""
+    expected.decisions(machine, test, names=False)
 
 
 def victims_of(decision: Decision) -> list[int]:
@@ -76,29 +82,45 @@ def what_differs(playback: Playback, wanted: Decision, at: int) -> str:
     return f"{where}: expected victim page {pages_text(playback, due)}, yours {pages_text(playback, got)}"
 
 
-def own_decisions(
-    machine: Machine, test: Test, pages: Sequence[int], frames: int, names: bool = False
-) -> list[Decision]:
-    """What the student's policy decides in the simulator on a string, with the names of its lists or without: nothing
-    when it cannot be said.
-    """
-    (target,) = needs(test)
-    if machine.build_results[target].status:
-        return []
-    words = [word for parameter in expected.options_of(test)[2] for word in ("--set", parameter)]
-    runs = b"".join(run.tobytes() for run in Given("", np.array(pages, np.uint32), 0).runs())
-    ran = machine.run_on_host(target, "--frames", str(frames), *words, "--explain", stdin=runs, limit_s=LIMIT_S)
-    try:
-        rows = [row for row in map(json.loads, ran.out.splitlines()) if "ref" in row]
-        return expected.decisions_of(rows, machine.tree / target if names else None)
-    except (ValueError, KeyError, TypeError, IndexError, RecursionError):
-        return []
+class Own:
+    """The student's policy in the simulator."""
+
+    def __init__(self, machine: Machine, test: Test) -> None:
+        self.machine, (self.target,) = machine, needs(test)
+        self.set = [word for parameter in expected.options_of(test)[2] for word in ("--set", parameter)]
+        self.printed: dict[tuple[tuple[int, ...], int], str] = {}
+
+    def ahead(self, cases: Sequence[Case]) -> None:
+        """Run these strings now; of one that fails, nothing is known, nor of those after it."""
+        todo = [
+            key for key in dict.fromkeys((tuple(pages), frames) for pages, frames in cases) if key not in self.printed
+        ]
+        if not todo or self.machine.build_results[self.target].status:
+            return
+        runs = [
+            (
+                (self.target, "--frames", str(frames), *self.set, "--explain"),
+                b"".join(run.tobytes() for run in Given("", np.array(pages, np.uint32), 0).runs()),
+            )
+            for pages, frames in todo
+        ]
+        self.printed |= zip(todo, several.run(self.machine, runs, LIMIT_S)[0])
+
+    def decisions(self, pages: Sequence[int], frames: int, names: bool = False) -> list[Decision]:
+        """What it decides on a string, with the names of its lists or without: nothing when it cannot be said."""
+        self.ahead([(pages, frames)])
+        try:
+            lines = self.printed.get((tuple(pages), frames), "").splitlines()
+            rows = [row for row in map(json.loads, lines) if "ref" in row]
+            return expected.decisions_of(rows, self.machine.tree / self.target if names else None)
+        except (ValueError, KeyError, TypeError, IndexError, RecursionError):
+            return []
 
 
 def own_before(machine: Machine, test: Test, playback: Playback, at: int) -> Decision | None:
     """The student's lists before a reference, if the simulator saw the same victims as were seen in the kernel."""
     pages, frames = (*playback.prefix, *playback.string[: at + 1]), expected.options_of(test)[1]
-    own = own_decisions(machine, test, pages, frames, names=True)[len(playback.prefix) :]
+    own = Own(machine, test).decisions(pages, frames, names=True)[len(playback.prefix) :]
     same = len(own) == at + 1 and first_difference(playback, own, 0) is None
     return own[at] if same else None
 
@@ -129,7 +151,8 @@ def explained(machine: Machine, test: Test, playback: Playback, wanted: Sequence
 def how_to_see_it(machine: Machine, test: Test, playback: Playback, at: int) -> list[str]:
     """The shortest string that shows it, and the command; or else the whole one, with what came before if need be."""
     policy, frames, _ = expected.options_of(test)
-    short = shorter.find(machine, test, playback, at, lambda pages, few: own_decisions(machine, test, pages, few))
+    own = Own(machine, test)
+    short = shorter.find(machine, test, playback, at, own.decisions, own.ahead)
     if short:
         said = f"the shortest string that shows it, with {short.frames} frames: {' '.join(map(str, short.pages))}"
         return [said, short.says, command(policy, short.frames, " ".join(map(str, short.pages)))]
@@ -142,7 +165,7 @@ def how_to_see_it(machine: Machine, test: Test, playback: Playback, at: int) -> 
 def judge(test: Test, machine: Machine) -> Verdict:
     """All points when every victim is right."""
     policy, frames, parameters = expected.options_of(test)
-    wanted = expected.decisions(machine, test)
+    wanted = expected.decisions(machine, test, names=False)
     playback = play(machine, policy, pages_of(test), frames, parameters)
     if stopped := obstacle(playback.boot) or incomplete(playback, frames):
         return stopped
@@ -151,7 +174,9 @@ def judge(test: Test, machine: Machine) -> Verdict:
     at = first_difference(playback, wanted, int(test.options.get("first", 1)) - 1)
     figures = {"references": len(playback.string), "victims": sum(map(len, playback.victims.values()))}
     if at is not None:
+        wanted = expected.decisions(machine, test)
         lines = explained(machine, test, playback, wanted, at) + how_to_see_it(machine, test, playback, at)
-        return wrong("\n".join(lines), figures=figures)
+        place = f"--event evict:{playback.eviction(at)}" if playback.victims.get(at) else ""
+        return wrong("\n".join(lines), figures=figures, place=place)
     faults = sum(not decision.hit for decision in wanted)
     return right(f"{len(playback.string):,} references, {faults:,} faults, every victim is right", figures=figures)
