@@ -22,7 +22,7 @@ from tidemark.errors import LabError
 from tidemark.grade.build import elf
 from tidemark.grade.model import Outcome
 from tidemark.grade.witness import evidence, kernel_map, kernel_size
-from tidemark.grade.witness.boot import Boot, Run, boot, ending
+from tidemark.grade.witness.boot import NO_REFS, Boot, Run, boot, ending
 from tidemark.strings import Given
 
 pytestmark = pytest.mark.graded
@@ -190,7 +190,7 @@ def test_every_page_of_the_kernels_own_count_is_seen_to_move(tmp_path: Path) -> 
 
 
 def test_switches_share_the_instructions_out(tmp_path: Path) -> None:
-    made = of_policy("clock", tmp_path).boot("thrash 3 64 200", refs=False)
+    made = of_policy("clock", tmp_path).boot("thrash 3 64 200", refs=NO_REFS)
     seen = made.evidence
     assert seen.count(evidence.REF) == seen.count(evidence.STORE) == 0
     assert seen.user_instructions.sum() == seen.events["user"][-1]
@@ -232,7 +232,7 @@ def test_same_boot_gives_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_budget_ends_an_endless_loop(tmp_path: Path) -> None:
-    made = of_policy("fifo", tmp_path).boot("thrash 1 64 100000000", refs=False, budget=100_000_000)
+    made = of_policy("fifo", tmp_path).boot("thrash 1 64 100000000", refs=NO_REFS, budget=100_000_000)
     assert made.outcome is Outcome.HUNG and "instructions" in made.reason
     assert made.evidence.over_budget and made.evidence.whole
     assert 100_000_000 < made.evidence.instructions < 104_500_000  # asked at the next tick, of 4 ms

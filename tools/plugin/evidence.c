@@ -34,7 +34,8 @@
  * Options: out=FILE; store=BYTES, where the store begins; files=BYTES, where the disk for files
  * begins, if there is one; directory=, copy=, sectors=, clear=, death=:
  * addresses of the kernel's kernel_pgdir, copy_page, copy_sectors, clear_page and pgd_destroy; refs=0: no REF and
- * STORE, and so no page of a program is known; budget=N; and those of breach.c.
+ * STORE, and so no page of a program is known; refs=2: one record for a run of both to one page, of the first one's
+ * kind, which is enough to know when a page was used; budget=N; and those of breach.c.
  */
 #include "evidence.h"
 
@@ -48,6 +49,7 @@
 #define LARGE (1u << 7)
 enum { LONGEST_ACCESS = 64 }; /* bytes; longer ones are several for QEMU */
 enum { MAX_SPACES = 1 << 16, MAX_RECORDS = 1 << 24 };
+enum { NO_REFERENCES, EACH_KIND, EITHER_KIND };
 enum { CLOCK_VIRTUAL = 1 };
 enum { USER, KERNEL, NR_COUNTERS };
 
@@ -125,7 +127,7 @@ static void on_reference(unsigned int cpu, uint32_t info, uint64_t address, void
 	(void)data;
 	if (address >= KERNEL_BASE)
 		return;
-	if (page != last_page || kind != last_kind)
+	if (page != last_page || (kind != last_kind && references == EACH_KIND))
 		put_reference(kind, page, frame_of(info, address));
 	if (__builtin_expect(offset > PAGE_SIZE - LONGEST_ACCESS, 0) &&
 	    offset + (1u << qemu_plugin_mem_size_shift(info)) > PAGE_SIZE &&

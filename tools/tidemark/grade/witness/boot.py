@@ -27,15 +27,18 @@ DISK = "disk.img"
 WENT_WRONG = (qemu.FAILED, qemu.PANICKED, qemu.HUNG)
 LIMIT_S, WALL_LIMIT_S = 300, 3000  # of processor time, and by the clock: last resorts, the budget comes long before
 
+# Of references: none; loads and stores; one record for a run of both to a page (refs= of tools/plugin/evidence.c).
+NO_REFS, EACH_KIND, EITHER_KIND = range(3)
+
 
 @dataclass(frozen=True)
 class Run:
     """What is to run: a command line of the guest, and how; vm, mem, swap, frames, cmdline and seed as of `make qemu`.
 
-    `files` are added to the guest's first file system, in directories that it has. `refs`: record references; without,
-    nothing is known of them, nor of pages of programs that the student's code touches. `disk`: an image for a modelled
-    disk, sda; the run gets a copy. `budget`: instructions, kernel's
-    and programs', after which the run is ended.
+    `files` are added to the guest's first file system, in directories that it has. `refs`: which references are
+    recorded; with NO_REFS nothing is known of them, nor of pages of programs that the student's code touches. `disk`:
+    an image for a modelled disk, sda; the run gets a copy. `budget`: instructions, kernel's and programs', after which
+    the run is ended.
     """
 
     command: str
@@ -45,7 +48,7 @@ class Run:
     swap: str = "sim:ssd"
     frames: str | int = ""
     cmdline: str = ""
-    refs: bool = True
+    refs: int = EACH_KIND
     disk: Path | None = None
     budget: int = 2_000_000_000
     seed: str | int = ""
@@ -147,7 +150,7 @@ def boot(workspace: Workspace, run: Run) -> Boot:
             shutil.copyfile(run.disk, folder / DISK)
         console, log, records = folder / "console", folder / "qemu.log", folder / "evidence"
         console.touch()  # it becomes the sandbox's, as the rest of the folder does
-        options = {"out": str(records), "refs": str(int(run.refs)), "budget": str(run.budget), **kernel.options}
+        options = {"out": str(records), "refs": str(run.refs), "budget": str(run.budget), **kernel.options}
         prefix = workspace.sandbox.prefix(folder, [folder], LIMIT_S)
         with log.open("wb") as messages:
             settings = settings_of(run, folder, options, prefix, bool(workspace.keep))

@@ -18,6 +18,7 @@ from dataclasses import replace
 import numpy as np
 
 from tidemark.grade.model import Test, Verdict, scaled
+from tidemark.grade.witness.boot import NO_REFS
 from tidemark.grade.witness.evidence import READ, SWITCH, Evidence
 from tidemark.grade.witness.machine import Machine, idle
 from tidemark.grade.witness.playback import obstacle
@@ -60,7 +61,7 @@ def judge(test: Test, machine: Machine) -> Verdict:
     """Run it, and measure."""
     options = {name: test.options[name] for name in ("swap", "frames") if name in test.options}
     command = " ".join(["sample_ms=0", *test.options.get("set", ())])
-    boot = machine.boot(str(test.options["run"]), vm=str(test.options["vm"]), cmdline=command, refs=False, **options)
+    boot = machine.boot(str(test.options["run"]), vm=str(test.options["vm"]), cmdline=command, refs=NO_REFS, **options)
     if stopped := obstacle(boot) or idle(boot, int(test.options.get("least_user", 1))):
         return stopped
     found = round(at_once(boot.evidence, workers(boot.evidence, int(test.options["processes"]))), 2)

@@ -26,7 +26,7 @@ import numpy as np
 from tidemark.grade.judge import budget, expected
 from tidemark.grade.model import Outcome, Test, Verdict, scaled, wrong
 from tidemark.grade.witness import memory
-from tidemark.grade.witness.boot import Boot
+from tidemark.grade.witness.boot import EITHER_KIND, Boot
 from tidemark.grade.witness.evidence import READ
 from tidemark.grade.witness.machine import Machine, idle
 from tidemark.grade.witness.playback import Playback, incomplete, obstacle, pages_of, play
@@ -115,7 +115,7 @@ def ran(test: Test, machine: Machine) -> Boot:
     """The run of the test's command."""
     options = {name: test.options[name] for name in ("mem", "swap", "frames") if name in test.options}
     command = " ".join(["sample_ms=0", *test.options.get("set", [])])
-    return machine.boot(test.options["run"], vm=test.options["policy"], cmdline=command, **options)
+    return machine.boot(test.options["run"], vm=test.options["policy"], cmdline=command, refs=EITHER_KIND, **options)
 
 
 def figure(test: Test, machine: Machine) -> float:

@@ -25,7 +25,7 @@ import numpy as np
 
 from tidemark.grade.model import Outcome, Test, Verdict, scaled, wrong
 from tidemark.grade.witness import baseline, boot_cache
-from tidemark.grade.witness.boot import Boot
+from tidemark.grade.witness.boot import NO_REFS, Boot
 from tidemark.grade.witness.evidence import READ, Evidence
 from tidemark.grade.witness.machine import Machine, trouble
 
@@ -39,7 +39,7 @@ POINTS = 60
 def settings_of(test: Test) -> dict[str, Any]:
     """Options of a run that measures time: references would be millions."""
     return {name: str(test.options[name]) for name in SETTINGS if name in test.options} | {
-        "refs": False,
+        "refs": NO_REFS,
         "budget": BUDGET,
     }
 
