@@ -17,7 +17,7 @@ import pytest
 from fixed import FixedSizes
 from soak import soak_but
 from tidemark.curves.belady import MinDistances
-from tidemark.curves.lanes import LANES, carry, least, lower
+from tidemark.curves.lanes import LANES, carry, lane_of, least, lower
 from tidemark.curves.lru import StackDistances
 from tidemark.curves.pff import PageFaultFrequency
 from tidemark.curves.refmap import MapBuilder
@@ -150,13 +150,16 @@ def test_fixed_sizes_equal_naive_simulation(policy: str) -> None:
 
 
 @compiled
-def _in_lanes(numbers: np.ndarray, at: int, top: int, carried: int) -> tuple:
+def _in_lanes(numbers: np.ndarray, in_rows: np.ndarray, at: int, top: int, carried: int) -> tuple:
     where, last, one = np.uint64(at), np.int32(top), np.int32(carried)
-    return lower(numbers, where, last, one), carry(numbers, where, last, one), least(numbers, where)
+    taking, lowest_before = lower(numbers, where, last, one), least(numbers, where)
+    return taking, lowest_before, carry(in_rows, where, last, one)
 
 
 def test_sixty_four_numbers_at_once_are_one_after_the_other() -> None:
     rng = np.random.default_rng(fresh_seed())
+    standing = np.array([lane_of(np.uint64(number)) for number in range(LANES)], np.int64)
+    assert sorted(standing) == list(range(LANES))
     for _ in range(300):
         numbers = rng.integers(0, 100, 3 * LANES).astype(np.int32)
         at, top, carried = (int(rng.integers(*bounds)) for bounds in ((0, 2 * LANES), (-1, LANES), (0, 100)))
@@ -164,9 +167,12 @@ def test_sixty_four_numbers_at_once_are_one_after_the_other() -> None:
         for lane in range(top, -1, -1):
             taking |= int(expected[at + lane] < place) << lane
             expected[at + lane], place = max(expected[at + lane], place), min(expected[at + lane], place)
+        in_rows, before = numbers.copy(), numbers[at : at + LANES].min()
+        in_rows[at + standing] = numbers[at : at + LANES]
         lowest = expected[at : at + LANES].min()
-        assert _in_lanes(numbers, at, top, carried) == (taking, (place, lowest), lowest)
-        assert np.array_equal(numbers, expected)
+        assert _in_lanes(numbers, in_rows, at, top, carried) == (taking, before, (place, lowest))
+        in_rows[at : at + LANES] = in_rows[at + standing]
+        assert np.array_equal(in_rows, expected)
 
 
 def test_lru_and_min_survive_many_renumberings() -> None:
