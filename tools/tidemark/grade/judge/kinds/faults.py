@@ -8,6 +8,7 @@ that should have stayed. Counted are pages read from the disk, as seen from outs
     again     with a string: it is followed by itself, so many pages further on, such as [150]
     frames    frames=; with `run` also `mem` and `swap`
     least_user    with `run`: instructions that programs execute at least, or their work is not done
+    refs      with `run`, false: references are not recorded, where they would be too many
     set       parameters of the policy
     pages     with a string: count these pages only, such as "0-9"
     first     with a string: count from this reference on (1), when everything has found its place
@@ -115,7 +116,8 @@ def ran(test: Test, machine: Machine) -> Boot:
     """The run of the test's command."""
     options = {name: test.options[name] for name in ("mem", "swap", "frames") if name in test.options}
     command = " ".join(["sample_ms=0", *test.options.get("set", [])])
-    return machine.boot(test.options["run"], vm=test.options["policy"], cmdline=command, **options)
+    refs = bool(test.options.get("refs", True))  # without them no cap of frames is looked after
+    return machine.boot(test.options["run"], vm=test.options["policy"], cmdline=command, refs=refs, **options)
 
 
 def figure(test: Test, machine: Machine) -> float:
