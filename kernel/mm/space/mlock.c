@@ -49,20 +49,32 @@ void page_unpin(struct page *page)
 		policy_call_insert(page, page->owner, VM_IN_ADOPT, page_id_of(page));
 }
 
+/* The flags of the first region from *addr on that may be read; *addr lies in it then. None: 0. */
+static u32 next_readable(struct mm_struct *mm, u32 *addr)
+{
+	struct vm_area_struct *vma;
+	u32 flags = 0;
+
+	mutex_lock(&mm->lock);
+	vma = vma_find(mm, *addr);
+	while (vma && !(vma->flags & VM_READ))
+		vma = vma_next(vma);
+	if (vma) {
+		*addr = MAX(*addr, vma->start);
+		flags = vma->flags;
+	}
+	mutex_unlock(&mm->lock);
+	return flags;
+}
+
 int mm_populate(struct mm_struct *mm, u32 start, u32 end)
 {
-	for (u32 addr = start; addr < end; addr += PAGE_SIZE) {
-		struct vm_area_struct *vma;
-		u32 flags;
-		int err;
+	u32 flags;
 
-		mutex_lock(&mm->lock);
-		vma = vma_find(mm, addr);
-		flags = vma && vma->start <= addr ? vma->flags : 0;
-		mutex_unlock(&mm->lock);
-		if (!(flags & VM_READ))
-			continue;
-		err = handle_mm_fault(mm, addr, flags & VM_WRITE ? FAULT_WRITE : 0);
+	for (u32 addr = start; (flags = next_readable(mm, &addr)) && addr < end;
+	     addr += PAGE_SIZE) {
+		int err = handle_mm_fault(mm, addr, flags & VM_WRITE ? FAULT_WRITE : 0);
+
 		if (err || fatal_signal_pending(current))
 			return err ?: -EINTR;
 	}

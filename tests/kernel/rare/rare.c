@@ -72,6 +72,17 @@ static void test_brk(void)
 	CHECK((char *)syscall(SYS_brk, end) == end);
 }
 
+/* To lock all takes as long as there are pages, not addresses: 3 GiB of them would be tens of ms. */
+static void test_lock_all(void)
+{
+	char *none = mmap(NULL, 1 << 30, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t begin = lab_now_ns();
+
+	CHECK(none != MAP_FAILED && !mlockall(MCL_CURRENT));
+	CHECK(lab_now_ns() - begin < 10000000);
+	CHECK(!munlockall() && !munmap(none, 1 << 30));
+}
+
 static void catch (int sig)
 {
 	(void)sig;
@@ -302,6 +313,7 @@ int main(int argc, char **argv)
 	lab_operands(argc, argv, 0, 0, HELP);
 	test_mremap();
 	test_brk();
+	test_lock_all();
 	test_floats();
 	test_signals();
 	test_poll();
