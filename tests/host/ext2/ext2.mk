@@ -12,3 +12,4 @@ build/host/ext2: $(EXT2_OBJ)
 TEST_PROGRAMS := ext2/fsops.c ext2/rough.c ext2/gone.c ext2/direct.c fail/nth.c fail/calls hostile rare/rare.c storm
 $(foreach p,$(TEST_PROGRAMS),$(eval $(call user_program,tests/kernel/$p)))
 EXT2_TESTS := build/host/ext2 $(patsubst %,build/user/%,$(basename $(notdir $(TEST_PROGRAMS))))
+-include $(patsubst %.o,%.d,$(foreach p,$(TEST_PROGRAMS),$(call user_objects,tests/kernel/$p)))
