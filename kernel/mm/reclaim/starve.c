@@ -22,7 +22,8 @@
  * reason (it is held back by the policy) at once; and whatever else happens, after TURN_NS.
  *
  * Left out: faults of the kernel on a program's behalf. It needs one page of the program at a
- * time, and uses it before anybody else runs.
+ * time, and uses it before anybody else runs. A word on two pages needs both: with all but one
+ * frame locked it tries in vain, until SIGKILL.
  */
 #include "mm/starve.h"
 

@@ -300,6 +300,13 @@ static void signal_fault(int err, u32 addr)
 		force_signal(err == -EIO ? SIGBUS : SIGSEGV, addr);
 }
 
+/* A word on two pages, with one frame left, is never copied: others run, and SIGKILL ends it. */
+static int copy_goes_on(void)
+{
+	cond_resched();
+	return fatal_signal_pending(current) ? -EINTR : 0;
+}
+
 void do_page_fault(struct pt_regs *regs, u32 addr, u32 fault)
 {
 	int err = -EFAULT;
@@ -308,6 +315,8 @@ void do_page_fault(struct pt_regs *regs, u32 addr, u32 fault)
 		starve_fault(addr);
 	if (addr < TASK_SIZE && current->mm && (fault & FAULT_USER || has_fixup(regs)))
 		err = handle_mm_fault(current->mm, addr, fault);
+	if (!err && !(fault & FAULT_USER))
+		err = copy_goes_on();
 	if (likely(!err)) {
 		if (admission_asks() && !admission_grants(current->mm))
 			task_set_work(current, WORK_ADMIT);
