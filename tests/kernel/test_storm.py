@@ -145,7 +145,7 @@ def forget_a_case(copy: Path) -> None:
 @pytest.mark.timeout(3600)
 def test_a_failure_is_made_short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(qemu, "KERNEL", kernel_of("mistake", forget_a_case))
-    run = Storm(10 * HUNDREDTH, SEED)
+    run = Storm(2 * HUNDREDTH, SEED)
     wrong = storm.run(run).wrong
     assert wrong == "panic: forgotten"
     short = storm.shortest(run, wrong, tries=120)
