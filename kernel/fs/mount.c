@@ -238,6 +238,26 @@ static int remount(struct inode *root, bool read_only)
 	return err;
 }
 
+/*
+ * The directory, or the root of what another task has mounted on it, and on that, meanwhile; with a
+ * reference. Locked, since who removes a directory holds its lock, too, and may sleep.
+ */
+static struct inode *lock_top(struct inode *dir)
+{
+	inode_get(dir);
+	mutex_lock(&dir->lock);
+	while (dir->mounted) {
+		struct inode *below = dir;
+
+		dir = dir->mounted;
+		inode_get(dir);
+		mutex_unlock(&below->lock);
+		inode_put(below);
+		mutex_lock(&dir->lock);
+	}
+	return dir;
+}
+
 static int mount_new(const char *source, struct inode *dir, const char *type_name, u32 flags,
 		     const char *options)
 {
@@ -252,11 +272,17 @@ static int mount_new(const char *source, struct inode *dir, const char *type_nam
 	err = make_super(type, source, flags & MS_RDONLY, options, &sb);
 	if (err)
 		return err;
-	while (dir->mounted) /* by another task meanwhile */
-		dir = dir->mounted;
-	inode_get(dir);
-	mount_attach(sb, dir);
-	return 0;
+	dir = lock_top(dir);
+	err = !dir->nlink ? -ENOENT : sb->mounted_on ? -EBUSY : 0;
+	if (!err)
+		mount_attach(sb, dir);
+	mutex_unlock(&dir->lock);
+	if (!err)
+		return 0;
+	inode_put(dir);
+	if (sb != type->single)
+		super_free(sb);
+	return err;
 }
 
 int vfs_mount(const char *source, const char *path, const char *type, u32 flags,

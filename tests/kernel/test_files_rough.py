@@ -214,3 +214,13 @@ def test_two_remounts_at_once(tmp_path: Path) -> None:
         f"{commands}; {mount}; umount /mnt", disk=image(tmp_path, "2M"), disk_kind="sim:hdd", mem="16M"
     ).check_exit()
     assert "run e2fsck" not in result.console
+
+
+def test_a_directory_goes_while_something_is_mounted_on_it(tmp_path: Path) -> None:
+    """While the super block is read: the mount fails, and the disk is free. Otherwise no path would lead there."""
+    mount = "mount -t ext2 /dev/sda"
+    commands = (
+        f"mkdir /tmp/d /tmp/e; {mount} /tmp/d & sleep 0.0001; rmdir /tmp/d; wait; {mount} /tmp/e && umount /tmp/e"
+    )
+    result = boot(commands, disk=image(tmp_path, "2M"), disk_kind="sim:ssd", mem="16M").check_exit()
+    assert "mount: /tmp/d: No such file or directory" in result.console
