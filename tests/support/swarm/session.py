@@ -70,9 +70,11 @@ def last(items: list[Item], kind: str, default: str) -> str:
 
 
 def bound_s(jobs: list[str]) -> int:
-    """Seconds of virtual time after which all must be done: as if every page went to the disk and back for each use."""
+    """Seconds of virtual time after which all must be done: as if every page went to the disk and back for each use,
+    and each time behind a page of every interactive process, which works as long as something beside it does."""
     pages = sum(int(number) for text in jobs for number in re.findall(r"\d+", text))
-    return LEAST_S + pages * MS_PER_REFERENCE // 1000
+    waits = 1 + sum("interactive" in text for text in jobs)
+    return LEAST_S + pages * waits * MS_PER_REFERENCE // 1000
 
 
 def lines_of_areas(areas: list[str]) -> tuple[list[str], list[str]]:
