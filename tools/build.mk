@@ -174,7 +174,6 @@ include tools/vmsim/vmsim.mk $(wildcard tests/host/ext2/ext2.mk) tools/page/page
 grade-base: all build/plugin/tidemark.so $(call vmsim_objects,checked) $(call vmsim_objects,fast)
 check-base: grade-base $(HOST_TESTS) $(EXT2_TESTS) $(patsubst %.c,build/%.o,$(wildcard kernel/mm/*/TEMPLATE.c))
 	$(check-page)
-
 FORCE:
 .PHONY: all iso grade-base check-base FORCE
 -include $(KERNEL_OBJ:.o=.d) $(patsubst %.c,build/obj/%.d,$(USER_FILES)) $(HOST_TESTS:=.d) $(HOST_OBJ:.o=.d) $(EXT2_OBJ:.o=.d) $(HOST_POLICIES:.o=.d) $(HOST_GUARDS:.o=.d)
