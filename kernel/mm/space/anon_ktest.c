@@ -164,6 +164,22 @@ KTEST(anon, frame_is_the_childs_when_the_parent_has_ended)
 	}
 }
 
+/* As swapoff holds it, which has just read it. */
+KTEST(anon, frame_that_somebody_holds_has_no_owner_that_has_ended)
+{
+	struct mm_struct *mm = begin();
+	struct page *page;
+
+	if (!mm)
+		return;
+	touch(mm, 1, FAULT_WRITE);
+	page = pfn_page(pte_pfn(entry(mm, 1)));
+	page_get(page);
+	end(mm);
+	EXPECT(!page_mm(page));
+	page_put(page);
+}
+
 KTEST(anon, page_that_nothing_locks_any_more_is_the_policys_again)
 {
 	struct mm_struct *mm = begin();

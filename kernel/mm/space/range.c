@@ -19,11 +19,12 @@ void tally_settle(struct mm_struct *mm, const struct tally *t)
 	mm->count.swapents += t->swap;
 }
 
-/* mm has no more to do with a frame that is mapped by nobody, but cached for a slot. */
-static void leave_swap_cache(struct mm_struct *mm, struct page *page)
+/* mm has no more to do with a frame that is mapped by nobody, but held: by the swap cache, by reclaim, or
+ * by swapoff, which may all outlive it. The caller's own hold is one. */
+static void leave_to_others(struct mm_struct *mm, struct page *page)
 {
 	swap_cache_release(page);
-	if (page_test(page, PG_swapcache) && page->owner == mm)
+	if (page->count > 1 && page->owner == mm)
 		page_disown(page);
 }
 
@@ -34,7 +35,7 @@ static void zap_swap(struct mm_struct *mm, u32 slot)
 	swap_free(slot);
 	if (!page)
 		return;
-	leave_swap_cache(mm, page);
+	leave_to_others(mm, page);
 	page_put(page);
 }
 
@@ -65,8 +66,8 @@ static void zap_page(struct vm_area_struct *vma, struct page *page, pte_t e, str
 	if (page->mapcount) {
 		if (page->owner == vma->mm)
 			page_disown(page);
-	} else if (page_test(page, PG_swapcache)) {
-		leave_swap_cache(vma->mm, page);
+	} else if (page->count > 1) {
+		leave_to_others(vma->mm, page);
 	}
 	page_put(page);
 }

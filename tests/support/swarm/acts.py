@@ -84,7 +84,8 @@ def fail(rng: Random, items: list[Item]) -> str:
 
 def job(rng: Random, items: list[Item]) -> str:
     """A process that comes and goes beside the others."""
-    return rng.choice(("ps >/dev/null", "cat /bin/sh | wc", "hog 512 1", "free >/dev/null", "forkbomb 5", DIRECT))
+    others = ["ps >/dev/null", "cat /bin/sh | wc", "hog 512 1", "free >/dev/null", "forkbomb 5"]
+    return rng.choice(others + [DIRECT] * any(item.kind == "disk" for item in items))
 
 
 KINDS: list[Kind] = [policy, policy, sysctl, sysctl, parameter, frames, look, check, swapoff, sync, kill, job, fail]
