@@ -338,7 +338,9 @@ def unattended(
     console.write_bytes(b"")
     with disk_in_memory(s) as s:
         command = [*s.prefix, *qemu_command(s, str(console), iso=iso, initrd=initrd)]
-        qemu = start(command, s.image, stdin=subprocess.DEVNULL, stderr=messages, pass_fds=keep)
+        # A session of its own: Ctrl-C is for us, who then end it; else it might seem to have ended by itself.
+        options: dict[str, Any] = {"pass_fds": keep, "start_new_session": True}
+        qemu = start(command, s.image, stdin=subprocess.DEVNULL, stderr=messages, **options)
         deadline = time.monotonic() + s.timeout
         try:
             while qemu.poll() is None:
