@@ -2,6 +2,7 @@
 #include "host/fake_core.h"
 #include "lib/assert.h"
 #include "lib/future.h"
+#include "mm/guard.h"
 #include "mm/slab.h"
 #include "mm/starve.h"
 #include "mm/swap.h"
@@ -281,6 +282,11 @@ struct mm_struct *core_mm_new(void)
 	list_add_tail(&mm->all, &mms);
 	policy_call_mm_init(mm);
 	return mm;
+}
+
+void *guard_mm(struct mm_struct *mm)
+{
+	return mm->guard;
 }
 
 static void leave_page(struct page *page, struct mm_struct *heir)

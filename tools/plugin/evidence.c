@@ -62,8 +62,8 @@ struct record {
 
 static const char *out_name;
 static FILE *out;
-static uint64_t store, files = ~0ull, directory, copy, sectors, clear, death, references = 1,
-		       budget = ~0ull;
+static uint64_t store, files = ~0ull, directory, copy, sectors, clear, death,
+		       references = EACH_KIND, budget = ~0ull;
 
 static uint64_t nr_records;
 static uint16_t space_of[NR_FRAMES]; /* by frame of the page directory */

@@ -29,11 +29,6 @@ static struct mm_struct *some_mm(void)
 
 /* What the fake core does not know. */
 
-void *guard_mm(struct mm_struct *mm)
-{
-	return mm->guard;
-}
-
 u32 mm_demand(struct mm_struct *mm)
 {
 	return mm_rss(mm) + NR_FRAMES / 2;

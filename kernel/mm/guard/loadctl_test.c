@@ -10,11 +10,6 @@
 
 static u64 idle_now;
 
-void *guard_mm(struct mm_struct *mm)
-{
-	return mm->guard;
-}
-
 u32 mm_demand(struct mm_struct *mm)
 {
 	return mm->sleeps ? 0 : 2 * FRAMES;

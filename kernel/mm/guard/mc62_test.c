@@ -9,29 +9,17 @@
 
 #define NR 3
 
-static u64 data[NR][GUARD_MM_SIZE / 8];
-static struct mm_struct *process[NR];
-
-void *guard_mm(struct mm_struct *mm)
-{
-	u32 i = 0;
-
-	while (process[i] != mm)
-		i++;
-	return data[i];
-}
-
 /* Processes with 20, 50 and 30 pages, one after the other in memory, all active; every second is dirty. */
 static void start(u32 nr)
 {
 	static const u32 rss[NR] = { 20, 50, 30 };
 
 	core_start(&twoq, 100);
-	memset(data, 0, sizeof(data));
 	for (u32 i = 0, pfn = 0; i < nr; i++) {
-		process[i] = core_mm_new();
+		struct mm_struct *mm = core_mm_new();
+
 		for (u32 end = pfn + rss[i]; pfn < end; pfn++) {
-			core_insert(&mem_map[pfn], process[i], VM_IN_FAULT, (struct page_id){ 0 });
+			core_insert(&mem_map[pfn], mm, VM_IN_FAULT, (struct page_id){ 0 });
 			if (pfn % 2)
 				page_set(&mem_map[pfn], PG_dirty);
 			page_set(&mem_map[pfn], PG_young);

@@ -10,29 +10,17 @@
 #define NR 3
 #define FRAMES 100
 
-static u64 data[NR][GUARD_MM_SIZE / 8];
-static struct mm_struct *process[NR];
-
-void *guard_mm(struct mm_struct *mm)
-{
-	u32 i = 0;
-
-	while (process[i] != mm)
-		i++;
-	return data[i];
-}
-
 /* Three processes with 20, 50 and 30 pages, one after the other in memory, all used. */
 static void start(void)
 {
 	static const u32 rss[NR] = { 20, 50, 30 };
 
 	core_start(&clock, FRAMES);
-	memset(data, 0, sizeof(data));
 	for (u32 i = 0, pfn = 0; i < NR; i++) {
-		process[i] = core_mm_new();
+		struct mm_struct *mm = core_mm_new();
+
 		for (u32 end = pfn + rss[i]; pfn < end; pfn++) {
-			core_insert(&mem_map[pfn], process[i], VM_IN_FAULT, (struct page_id){ 0 });
+			core_insert(&mem_map[pfn], mm, VM_IN_FAULT, (struct page_id){ 0 });
 			page_set(&mem_map[pfn], PG_young);
 		}
 	}

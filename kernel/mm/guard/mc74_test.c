@@ -12,14 +12,8 @@
 #define EACH 40
 #define IN_SWAP ((struct page_id){ 1, 1 }) /* what comes from there is inactive */
 
-static u64 data[NR][GUARD_MM_SIZE / 8];
 static struct mm_struct *process[NR];
 static bool queue_empty;
-
-void *guard_mm(struct mm_struct *mm)
-{
-	return data[mm == process[1]];
-}
 
 struct mm_struct *vm_queued(bool last)
 {
@@ -33,7 +27,6 @@ static void start(int priority)
 	struct vm_scan scan = { .zones = ZONES_ALL, .priority = priority };
 
 	core_start(&twoq, NR * EACH);
-	memset(data, 0, sizeof(data));
 	for (u32 pfn = 0; pfn < NR * EACH; pfn++) {
 		if (pfn % EACH == 0)
 			process[pfn / EACH] = core_mm_new();

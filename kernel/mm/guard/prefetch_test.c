@@ -18,12 +18,6 @@ static u32 room;             /* what vm_free says */
 static u32 asked[MAX_ASKED]; /* slots, in this order */
 static u32 n_asked;
 
-void *guard_mm(struct mm_struct *mm)
-{
-	(void)mm;
-	return NULL;
-}
-
 u64 vm_idle(void)
 {
 	return idle_now;

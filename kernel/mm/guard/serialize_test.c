@@ -12,11 +12,6 @@
 static u64 idle_now;
 static u32 nr_free, asked_for, nr_reads_ahead;
 
-void *guard_mm(struct mm_struct *mm)
-{
-	return mm->guard;
-}
-
 u32 mm_demand(struct mm_struct *mm)
 {
 	(void)mm;

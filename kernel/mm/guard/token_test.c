@@ -29,11 +29,6 @@ static u32 index_of(struct mm_struct *mm)
 	return i;
 }
 
-void *guard_mm(struct mm_struct *mm)
-{
-	return process[index_of(mm)].data;
-}
-
 u32 mm_demand(struct mm_struct *mm)
 {
 	return process[index_of(mm)].demand;

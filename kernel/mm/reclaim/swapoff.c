@@ -3,11 +3,12 @@
  * other areas.
  *
  * From the start no slot of the area is handed out any more, and a page that has one there, but all of
- * whose entries map it, gets another before it is evicted: so what is back stays away. Then, in the order of their slots, pages are read in batches, a request for each
- * run. When a batch is there, one walk over the page tables of all processes (mm/space/unuse.c) maps what
- * it finds of it, wherever it is shared, and the slots become free. One walk for each batch, not one
- * for each page, because walks cost more than the pages do. Nobody owns the pages while they are read: the
- * policy gets each as it is mapped, and drops its ghost as the slot becomes free.
+ * whose entries map it, gets another before it is evicted: so what is back stays away. Then, in the order of
+ * their slots, pages are read in batches, a request for each run. When a batch is there, one walk over the
+ * page tables of all processes (mm/space/unuse.c) maps what it finds of it, wherever it is shared, and the
+ * slots become free. One walk for each batch, not one for each page, because walks cost more than the pages
+ * do. Nobody owns the pages while they are read: the policy gets each as it is mapped, and drops its ghost
+ * as the slot becomes free.
  *
  * Everything else goes on meanwhile: who faults on such a page reads it himself or finds it cached. It
  * ends early by a signal, by an I/O error, and when there is no room for a batch; then the area is used
