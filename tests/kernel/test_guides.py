@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import pytest
 from guest import boot
 from test_runs import EXITS, OF_THE_TEST, tomllib
 from tidemark import qemu
-from tidemark.grade.build.tree import files_of, take_along_what_is_built
+from tidemark.grade.build.tree import copy_built
 
 GUIDES = qemu.ROOT / "docs/guide"
 
@@ -53,10 +52,7 @@ def run_of(guide: str, tree: Path) -> None:
 def test_examples_work(tmp_path: Path) -> None:
     """All in one tree, which takes long to build."""
     tree = tmp_path / "tree"
-    for file in files_of(qemu.ROOT):
-        (tree / file).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(qemu.ROOT / file, tree / file)
-    take_along_what_is_built(qemu.ROOT, tree)
+    copy_built(qemu.ROOT, tree)
     add_what_the_guides_say(tree)
     env = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
     make = ["make", "--no-print-directory", "WERROR=1"]

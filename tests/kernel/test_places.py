@@ -19,10 +19,7 @@ SOURCES = ("kernel/mm/policy/fifo.c", "user/echo.c", "kernel/lib/rbtree_test.c")
 
 def built_copy(folder: Path) -> Path:
     """This tree and what is built of it, elsewhere; the dates stay, so that nothing need be built again."""
-    for file in tree.files_of(qemu.ROOT):
-        (folder / file).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(qemu.ROOT / file, folder / file)
-    tree.take_along_what_is_built(qemu.ROOT, folder)
+    tree.copy_built(qemu.ROOT, folder)
     return folder
 
 

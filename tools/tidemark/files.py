@@ -15,6 +15,20 @@ from pathlib import Path
 
 from tidemark.errors import USAGE, LabError
 
+MEMORY, MUCH = Path("/dev/shm"), 4 << 30  # bytes
+
+
+def scratch(prefix: str) -> tempfile.TemporaryDirectory[str]:
+    """A folder for thousands of small files that are soon removed: in memory, unless TMPDIR says where, or the system
+    has no place there with much room. On ext4 they took a third of the time of a grading, since it looks long for an
+    inode when many were removed in the last minute."""
+    place = None
+    if "TMPDIR" not in os.environ and os.access(MEMORY, os.W_OK):
+        found = os.statvfs(MEMORY)
+        if found.f_bavail * found.f_frsize >= MUCH and not found.f_flag & os.ST_NOEXEC:
+            place = MEMORY
+    return tempfile.TemporaryDirectory(prefix=prefix, dir=place)
+
 
 def write_atomically(path: Path, data: bytes | str) -> None:
     """Replace `path` by `data` at once: a reader, or a crash, sees the old file or the new one."""

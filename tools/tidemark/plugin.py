@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import subprocess
+from functools import cache
 from pathlib import Path
 
 from tidemark import qemu, results
@@ -35,13 +37,18 @@ def addresses(image: Path, *names: str) -> list[int]:
     return [found[name] for name in names]
 
 
+@cache
+def options(program: str) -> str:
+    """What a QEMU says of its options."""
+    return subprocess.run([program, "-help"], capture_output=True, text=True, timeout=60).stdout
+
+
 def check_qemu() -> None:
     """LabError when QEMU is missing or has no plugins."""
-    try:
-        offered = subprocess.run([qemu.PROGRAM, "-help"], capture_output=True, text=True, timeout=60).stdout
-    except FileNotFoundError:
-        raise LabError(f"{qemu.PROGRAM} is not here; `make doctor` says how to get it", NO_TOOL) from None
-    if "-plugin " not in offered:
+    program = shutil.which(qemu.PROGRAM)
+    if not program:
+        raise LabError(f"{qemu.PROGRAM} is not here; `make doctor` says how to get it", NO_TOOL)
+    if "-plugin " not in options(program):
         raise LabError(
             f"this {qemu.PROGRAM} was built without plugins: take that of Debian or Ubuntu (package qemu-system-x86), "
             "or build one with --enable-plugins --enable-modules",

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidemark import qemu
+from tidemark import files, qemu
 from tidemark.commands import options
 
 if TYPE_CHECKING:
@@ -101,7 +100,7 @@ def grade(
     if submission:
         solutions.check(box, tree, sandbox)
     taken = archive.take(handed_in, assignment, trees.released(tree, labs.students_files(tree)), reading.reader(box))
-    with tempfile.TemporaryDirectory(prefix="tidemark-grade-") as scratch:
+    with files.scratch("tidemark-grade-") as scratch:
         made = grading.grade(
             tree,
             taken.write(Path(scratch, "submission")),

@@ -27,6 +27,7 @@ from pathlib import Path
 
 from tidemark import cluster, qemu
 from tidemark.errors import LabError
+from tidemark.files import scratch
 from tidemark.grade.build import sandbox as sandboxes
 from tidemark.grade.build import solutions
 from tidemark.grade.hand_back.class_table import GRADE, REPORT
@@ -127,7 +128,7 @@ def carry_out(job: Job, source: Source | PackedSource, host: str, token: str) ->
     """Grade in another process. cluster.Lost when `token` in cluster.stopped ended it, LabError when nothing can be
     graded here. `host` is the machine that wants it."""
     started = time.monotonic()
-    with cluster.told_where(host), tempfile.TemporaryDirectory(prefix="tidemark-class-") as name:
+    with cluster.told_where(host), scratch("tidemark-class-") as name:
         folder, here = Path(name), source if isinstance(source, Source) else unpacked(source)
         lay(job, folder)
         words = [str(here.release), job.lab, str(here.secret or ""), job.sandbox, str(folder)]

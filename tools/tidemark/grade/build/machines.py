@@ -96,10 +96,7 @@ def fill_disk(folder: Path, seed: int) -> None:
 
 def build_with(tree: Path, machine: Machine, copy: Path) -> None:
     """The tree with the fault, built in an empty folder."""
-    for file in trees.files_of(tree):
-        (copy / file).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(tree / file, copy / file)
-    trees.take_along_what_is_built(tree, copy)
+    trees.copy_built(tree, copy)
     (copy / machine.file).write_text(machine.changed((tree / machine.file).read_text()))
     env = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
     command = ["make", "--no-print-directory", "--silent", qemu.KERNEL]

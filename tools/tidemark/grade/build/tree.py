@@ -42,6 +42,7 @@ BUILT_FILES = (
     "pass1.elf",
     "initramfs.cpio",
 )
+SIMULATORS = "build/vmsim"
 LINKED = ("musl", "venv")
 MANIFEST = "labs/RELEASE"
 REGISTERS = ("VM_POLICY(", "VM_GUARD(")
@@ -60,33 +61,49 @@ def files_of(tree: Path) -> Iterator[Path]:
             yield from (Path(folder, name).relative_to(tree) for name in kept)
 
 
-def lay(release: Path, lab: Lab, submission: Path, tree: Path) -> None:
-    """Make `tree` (which must not exist) of a release, as built, and a submission's files. Those that the submission
-    lacks are missing in the tree, too, and so is what the lab withholds: it could be included."""
-    tree.mkdir(parents=True)
-    for file in files_of(release):
-        (tree / file).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(release / file, tree / file)
-    take_along_what_is_built(release, tree)
-    for name in (*lab.files, *lab.withholds):
-        leave_behind(tree, name)
-        if name in lab.files and (submission / name).is_file():
-            (tree / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(submission / name, tree / name)
+def built_files_of(tree: Path) -> Iterator[Path]:
+    """What `make` left in a tree, relative to it. Simulators are left out: they are large, and quickly linked again."""
+    for name in BUILT_FILES:
+        if (tree / "build" / name).is_file():
+            yield Path("build", name)
+    for part in BUILT:
+        for folder, _, names in os.walk(tree / "build" / part):
+            if folder != str(tree / SIMULATORS):
+                yield from (Path(folder, name).relative_to(tree) for name in names)
+
+
+def copy_files(source: Path, target: Path, files: Collection[Path]) -> None:
+    """Copy files of one folder into another, with their dates."""
+    for folder in {file.parent for file in files}:
+        (target / folder).mkdir(parents=True, exist_ok=True)
+    for file in files:
+        shutil.copy2(source / file, target / file, follow_symlinks=False)
+
+
+def copy_built(tree: Path, copy: Path) -> None:
+    """Copy the sources of a tree and what `make` left in it; link what was only fetched."""
+    copy_files(tree, copy, list(files_of(tree)))
+    take_along_what_is_built(tree, copy)
 
 
 def take_along_what_is_built(release: Path, tree: Path) -> None:
     """Copy what `make` left in the release, with its dates; link what was only fetched."""
     (tree / "build").mkdir()
-    for name in BUILT:
-        if (release / "build" / name).is_dir():
-            shutil.copytree(release / "build" / name, tree / "build" / name, symlinks=True)
-    for name in BUILT_FILES:
-        if (release / "build" / name).is_file():
-            shutil.copy2(release / "build" / name, tree / "build" / name)
+    copy_files(release, tree, list(built_files_of(release)))
     for name in LINKED:
         if (release / "build" / name).exists():
             (tree / "build" / name).symlink_to((release / "build" / name).resolve())
+
+
+def lay(release: Path, lab: Lab, submission: Path, tree: Path) -> None:
+    """Make `tree` (which must not exist) of a release, as built, and a submission's files. Those that the submission
+    lacks are missing in the tree, too, and so is what the lab withholds: it could be included."""
+    copy_built(release, tree)
+    for name in (*lab.files, *lab.withholds):
+        leave_behind(tree, name)
+        if name in lab.files and (submission / name).is_file():
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(submission / name, tree / name)
 
 
 def leave_behind(tree: Path, file: str) -> None:

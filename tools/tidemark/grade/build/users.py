@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tidemark.errors import NO_TOOL, LabError
+from tidemark.files import MEMORY
 
 NUMBERS = range(60706, 61184)
 TRIES = 50
@@ -69,8 +70,8 @@ def own(folder: Path, number: int, group: int) -> None:
 
 
 def is_ours(folder: Path) -> bool:
-    """Is it below the folder for temporary files, so that we may change who may enter it?"""
-    return Path(tempfile.gettempdir()).resolve() in folder.parents
+    """Is it below a folder for temporary files, so that we may change who may enter it?"""
+    return not {Path(tempfile.gettempdir()).resolve(), MEMORY}.isdisjoint(folder.parents)
 
 
 def admit(folder: Path, group: int) -> None:
