@@ -206,7 +206,7 @@ def test_slow_guard_is_switched_off() -> None:
 
 
 FATAL = {
-    "stuck": "guard=stuck rule=time: hook spare has not returned for 1 s",
+    "stuck": "guard=stuck rule=time: hook spare has not returned for 400 ms",
     "nested": "guard=nested rule=nested: hook spare called inside hook spare",
 }
 

@@ -15,7 +15,7 @@
 #include "types.h"
 
 #define HOOK_LIMIT_NS 200000000u
-#define HOOK_HUNG_NS 1000000000u
+#define HOOK_HUNG_NS (2 * HOOK_LIMIT_NS)
 /* So many cycles may be more than the limit: no processor counts fewer than 50 in a us. */
 #define HOOK_LIMIT_CYCLES 10000000u
 

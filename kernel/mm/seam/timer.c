@@ -24,8 +24,8 @@ void hook_may_be_slow(struct hook_timer *t, u64 cycles)
 
 void hook_hangs(const struct hook_timer *t)
 {
-	rule_fatal(t, "time", t->running, "hook %s has not returned for %u s", t->running,
-		   HOOK_HUNG_NS / 1000000000);
+	rule_fatal(t, "time", t->running, "hook %s has not returned for %u ms", t->running,
+		   HOOK_HUNG_NS / 1000000);
 }
 
 static void watch(const struct hook_timer *t)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from statistics import median
@@ -155,14 +156,18 @@ def extra(panels: Sequence[Panel]) -> dict[str, Look]:
 
 def full(panel: Panel) -> float | None:
     """Where on the axis the processes want as much as there is: where a line through demand less frames crosses 0; None
-    when it does so at none of the positions, or is not known at two of them."""
-    runs = [(at, cell.numbers) for line in panel.lines.values() for at, cell in line if "demand_mib" in cell.numbers]
-    if len({at for at, _ in runs}) < 2:
+    when it does so at none of the positions, or is not known at two of them. Samples can miss the most that was wanted,
+    and say no more than it: of the runs at a position the largest counts."""
+    over: dict[float, float] = {}
+    cells = [(at, cell.numbers) for line in panel.lines.values() for at, cell in line]
+    for at, numbers in cells:
+        if "demand_mib" in numbers:
+            over[at] = max(numbers["demand_mib"] - numbers["frames_mib"], over.get(at, -math.inf))
+    if len(over) < 2:
         return None
-    x, over = [at for at, _ in runs], [numbers["demand_mib"] - numbers["frames_mib"] for _, numbers in runs]
-    slope, height = np.polyfit(x, over, 1)
-    every = [at for line in panel.lines.values() for at, _ in line]
-    found = -height / slope if abs(slope) > 1e-9 else float("nan")
+    slope, height = np.polyfit(list(over), list(over.values()), 1)
+    every = [at for at, _ in cells]
+    found = -height / slope if abs(slope) > 1e-9 else math.nan
     return float(found) if min(every) < found < max(every) else None
 
 
