@@ -104,30 +104,44 @@ static int unmount_some(int *left)
 	return done;
 }
 
-/* One that lies below an older one, by way of a working directory, is reached when that has gone. */
-static void unmount_all(void)
-{
-	int left;
-
-	do
-		must(unmount_some(&left) || !left, "umount");
-	while (left);
-}
-
-static void swap_off(void)
+/* How many areas in files were switched off; *left: could not be. */
+static int switch_off_some(int *left)
 {
 	static char text[4096];
 	char *at = text;
+	int done = 0;
 
+	*left = 0;
 	if (read_file("/proc/swaps", text, sizeof(text)) < 0)
 		die_errno("/proc/swaps");
 	while ((at = strchr(at, '\n')) && *++at) {
 		char path[256] = "";
 
 		snprintf(path, sizeof(path), "%.*s", (int)strcspn(at, " \t"), at);
-		if (strcmp(path, "/dev/sim") && swapoff(path))
-			die_errno(path);
+		if (!strcmp(path, "/dev/sim"))
+			continue;
+		if (swapoff(path))
+			++*left;
+		else
+			done++;
 	}
+	return done;
+}
+
+/*
+ * One mount may lie below an older one, by way of a working directory, and is reached when that has gone; so may an
+ * area, which keeps its own mount busy.
+ */
+static void let_go(void)
+{
+	int areas, mounts, done;
+
+	do {
+		done = switch_off_some(&areas);
+		done += unmount_some(&mounts);
+	} while (done && (areas || mounts));
+	must(!areas, "swapoff");
+	must(!mounts, "umount");
 }
 
 static void remove_segments(void)
@@ -146,8 +160,7 @@ static void remove_segments(void)
 void place_clear(void)
 {
 	must(!chdir("/"), "/");
-	swap_off();
-	unmount_all();
+	let_go();
 	remove_segments();
 	for (int dir = 0; dir < nr_dirs; dir++)
 		remove_tree(work[dir]);
