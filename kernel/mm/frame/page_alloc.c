@@ -86,6 +86,17 @@ static int reserve_mark(gfp_t gfp)
 	return WMARK_MIN;
 }
 
+/* It sleeps until its victim is gone: that, too, is waiting for a frame. */
+static bool kill_for_memory(void)
+{
+	bool killed;
+
+	reclaim_begin();
+	killed = out_of_memory();
+	reclaim_end();
+	return killed;
+}
+
 static struct page *alloc_slow(gfp_t gfp, u32 order)
 {
 	u32 zone_mask = (2u << highest_zone(gfp)) - 1;
@@ -107,7 +118,7 @@ static struct page *alloc_slow(gfp_t gfp, u32 order)
 			continue;
 		if (gfp & GFP_NORETRY || order > 3 || current->flags & TF_OOM_VICTIM)
 			return NULL;
-		if (!out_of_memory())
+		if (!kill_for_memory())
 			return NULL;
 	}
 }
