@@ -129,7 +129,7 @@ def test_a_purpose_excuses_only_what_it_explains() -> None:
     ]
     leak, kill = GOOD.replace("pages 20", "pages 21", 1), Item("act", "kill -TERM %1")
     assert judged(leak, items=[JOB, kill]) == ["leak: frames"]
-    assert judged(leak, items=[Item("job", "spin 51 0"), kill]) == []
+    assert judged(leak, items=[Item("job", "/mnt/spin 51 0"), kill]) == []
 
 
 # --- a failure is made short ---

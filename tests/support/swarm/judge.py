@@ -43,6 +43,7 @@ SOUND_DISK = (
 KILLED_FOR_MEMORY = r"^Out of memory: \d+ frames free"
 EXCUSES = (KILLED_FOR_MEMORY, r"No space left", r": Out of memory", r"Cannot allocate memory", r"Resource temporarily")
 INIT_DIED = "panic: init died: signal 7\n"  # its pages were on a disk that failed on purpose
+PARENTS = {"sh", "cow", "forkbomb", "interactive", "shared", "spin", "thrash", "torture"}
 MAY_FAIL = ("sh", "kill", "swapon", "swapoff", "mkswap", "forkbomb", "echo", "fstools", "rm", "cat", "sleep", "find")
 
 
@@ -114,8 +115,9 @@ def checks(outcome: Outcome, items: list[Item], rounds: int) -> Iterator[str]:
 
 
 def orphans(items: list[Item]) -> bool:
-    """May processes still compute at the end of a round? The children of a spin do, when it alone is killed."""
-    return on_purpose(items, "kill") and any("spin " in item.text for item in items if item.kind == "job")
+    """May there be processes at the end of a round? The children go on when one that has some is killed alone."""
+    jobs = [re.split(r"[ /]", item.text.removeprefix("/mnt/"))[0] for item in items if item.kind == "job"]
+    return on_purpose(items, "kill") and not PARENTS.isdisjoint(jobs)
 
 
 def on_purpose(items: list[Item], *words: str) -> bool:
