@@ -26,6 +26,26 @@ def test_sentence_has_what_differs_and_then_what_does_not() -> None:
     assert difference.sentence("a", "b", changes[1:]) == "b and a are told apart by nothing here."
 
 
+def test_counts_are_whole_and_nothing_is_0() -> None:
+    changes = [Change("faults", (3206.0,), (30.0,)), Change("thrashing", (80.6,), (0.0,), "s")]
+    said = "b against a: faults 30 against 3,206 (1/107); thrashing 0 s against 80.6 s."
+    assert difference.sentence("a", "b", changes) == said
+
+
+def test_what_falls_to_0_or_rises_from_it_is_an_arrow() -> None:
+    """Beside the dots, and where there are none; what is 0 in both is left out."""
+    arrows = [
+        Change("thrashing", (80.6,), (0.0,), "s"),
+        Change("waits", (0.0,), (5.0,)),
+        Change("both", (0.0,), (0.0,)),
+    ]
+    for changes in (arrows, [Change("time", (4.0,), (2.0,), "s"), *arrows]):
+        axes = figure.picture(difference.figure("a", "b", changes, "quantity")).axes[0]
+        ends = {line.get_marker(): line.get_xdata()[0] for line in axes.lines if line.get_marker() in "<>"}
+        assert (ends["<"], ends[">"]) == axes.get_xlim() and len(axes.get_yticks()) == len(changes) - 1
+        assert {"80.6 s → 0 s", "0 → 5"} <= {text.get_text() for text in axes.texts}
+
+
 def cell(sweep: str, vm: str, mem: str, seconds: float, jitter: str = "0") -> Cell:
     factors = {"vm": vm, "mem": mem, "jitter": jitter, "workload": "w"}
     return Cell("x", factors, {"turnaround_s": seconds}, sweep=sweep)

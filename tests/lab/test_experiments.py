@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
-from tidemark.report import cells, curves, experiments, figure
+from tidemark.plan import IDEAL
+from tidemark.report import cells, curves, experiments, figure, folder, sources
 from tidemark.report.cells import Cell
 
 
@@ -50,13 +54,30 @@ def test_fit_that_says_nothing_is_hidden_and_its_reason_is_in_the_table() -> Non
 def test_two_axes_make_a_map_with_holes() -> None:
     every = [at(n, mem, j) for n in (1, 2, 3) for mem in (16, 24) for j in (0, 1, 2) if (n, mem) != (3, 24)]
     by_name = {one.name: one for one in experiments.of_cells(every, curves=True)}
-    heat = by_name["heat-processes-mem"]
+    [heat] = experiments.heat(every)
+    assert heat.name == "heat-processes-mem" and "turnaround, s" in heat.caption
     assert heat.table["runs"] == [3] * 5 and heat.table["turnaround_s"] == [2, 2, 3, 3, 4]
     texts = [text.get_text() for text in figure.picture(heat).axes[0].texts]
     assert sorted(texts) == ["2.00", "2.00", "3.00", "3.00", "4.00", "×"]
     boxes = figure.picture(by_name["boxes"]).axes[0]
     assert len(boxes.get_yticks()) == 5 and "efficiency" not in by_name
     assert [text.get_text() for text in boxes.texts] == ["processes 1", "processes 2", "processes 3"]
+
+
+def test_map_of_short_times_is_in_milliseconds() -> None:
+    short = [replace(one, numbers={"turnaround_s": 0.0071}) for one in (at(1, 16), at(2, 16), at(1, 24), at(2, 24))]
+    [heat] = experiments.heat(short)
+    assert "turnaround, ms" in heat.caption and heat.table["turnaround_s"] == [0.0071] * 4
+    assert {text.get_text() for text in figure.picture(heat).axes[0].texts} == {"7.10"}
+
+
+def test_ideal_cells_of_one_workload_make_a_map_and_no_arena(tmp_path: Path) -> None:
+    every = [at(n, mem, time_over_ideal=n * 16 / mem) for n in (1, 2) for mem in (16, 32)]
+    every = [replace(one, factors=one.factors | {"run": f"w {one.factors['processes']}"}) for one in every]
+    every += [Cell("i", {"run": f"w {n}", "vm": "2q", "mem": "64M", IDEAL: "yes"}, {"turnaround_s": 1}) for n in "12"]
+    folder.write(sources.Sources([], every), tmp_path / "out")
+    text = (tmp_path / "out/report.html").read_text()
+    assert "Arena:" not in text and text.index("heat-processes-mem") < text.index("thrashing-processes")
 
 
 def test_boxes_need_repetitions_and_efficiency_faults() -> None:

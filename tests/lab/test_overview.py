@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure as Canvas
 from tidemark import results
 from tidemark.report import figure, overview, quantities, sources
 from tidemark.telemetry import Telemetry
@@ -53,6 +55,20 @@ def test_who_came_and_went_is_marked() -> None:
         (4.5, "exit", "x 7"),
         (5.0, "admitted", "1 held back"),
     ]
+
+
+def test_those_who_end_together_are_counted_at_the_first() -> None:
+    ends = [{"pid": pid, "comm": "x", "t_us": t_us} for pid, t_us in ((3, 2_000_000), (4, 9_000_000), (5, 9_010_000))]
+    data = stream(*(sample(at * 1_000_000, 0) for at in (1, 10)), exits=ends)
+    axes = Canvas().subplots()
+    overview.signs(axes, SimpleNamespace(data=data))
+    assert [text.get_text() for text in axes.texts] == ["x 3", "x 4 +1"] and len(axes.lines) == 3
+
+
+def test_time_of_runs_far_apart_is_logarithmic() -> None:
+    short, long, longer = (stream(sample(300_000, 0), sample(end, 0)) for end in (1_000_000, 9_000_000, 11_000_000))
+    assert quantities.log_from([short, long]) is None and quantities.log_from([longer]) is None
+    assert quantities.log_from([short, longer]) == pytest.approx(0.1)
 
 
 def test_what_a_policy_counts_is_apart_from_what_it_has() -> None:

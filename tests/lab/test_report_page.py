@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from pages import Opened
+from PIL import Image
 from playwright.sync_api import sync_playwright
 from soak import soak_but
 from tidemark import results
@@ -156,6 +157,33 @@ def test_page_can_be_read_and_used_without_eyes_or_mouse(shown: Opened) -> None:
         place.press(key)
     assert "–" not in shown.value("document.querySelector('[data-chart] .u-legend').textContent")
     assert shown.complaints == []
+
+
+def test_map_of_memory_is_read_by_keys(browser: object, tmp_path: Path) -> None:
+    """From the middle: two steps to the right and one down, at half a frame a step."""
+    Image.new("RGB", (4, 50), "#0072b2").save(tmp_path / "map.png")
+    about = {"owners": [{"name": "x 5", "colour": "#0072b2"}], "frames": 50, "from": 0.0, "to": 10.0}
+    block = page.Block("Whose?", "A frame is a row.", image=((tmp_path / "map.png").read_bytes(), about))
+    (tmp_path / "map.html").write_text(page.page("t", [], [page.Section("s", blocks=[block])]))
+    found = opened(browser, tmp_path / "map.html")
+    found.page.locator("[data-owners]").focus()
+    for key in ("ArrowRight", "ArrowRight", "ArrowDown"):
+        found.page.keyboard.press(key)
+    assert found.page.locator("output").inner_text() == "frame 24 at 5.200 s: x 5"
+    assert found.page.locator("[data-owners] > i").is_visible() and found.complaints == []
+
+
+def test_paper_has_whole_charts(browser: object, report: Path) -> None:
+    """A box that has become narrower, before anybody tells the chart."""
+    found = opened(browser, report)
+    found.page.emulate_media(media="print")
+    found.page.wait_for_function("document.querySelector('[data-chart] canvas')")
+    narrow = """() => {
+        const canvas = document.querySelector('[data-chart] canvas');
+        canvas.closest('[data-chart]').style.width = '300px';
+        return canvas.getBoundingClientRect().width;
+    }"""
+    assert found.value(narrow) < 300
 
 
 def test_names_from_files_are_only_text(shown: Opened) -> None:

@@ -1,10 +1,10 @@
 """The page's interactive timelines: the columns of the figures as JSON for assets/page.js, which gives them to uPlot.
 
 A chart is {"group", "title", "unit", "series": [{"label", "colour", "dash", "shown"}], "blocks": [columns of one run:
-time, then one for each of its series]}; "marks" are the events, "spells" when it thrashed, "end" where time ends,
-"top" where the y axis does if that is not with the greatest value, "said" the chart in words for those who do not see
-it. Charts of one group share cursor and zoom. A chart with "choices" has one set of blocks for each, and a menu. Of one
-with "stack" the first so many series are areas on each other.
+time, then one for each of its series]}; "marks" are the events, "spells" when it thrashed, "from" where time begins if
+it is logarithmic, "end" where it ends, "top" where the y axis does if that is not with the greatest value, "said" the
+chart in words for those who do not see it. Charts of one group share cursor and zoom. A chart with "choices" has one
+set of blocks for each, and a menu. Of one with "stack" the first so many series are areas on each other.
 """
 
 from __future__ import annotations
@@ -103,8 +103,14 @@ def shared(plot: Plot, title: str, runs: Sequence[Run]) -> Chart | None:
             lines.append(series(label, Look(look.colour, dash), stepped=line.of_interval))
     if not blocks:
         return None
-    top = ending(shown[0].shown_unit, tops)
+    top = ending(shown[0].shown_unit, tops) | from_when(runs)
     return chart("all", title, shown[0].shown_unit, lines, runs, blocks=blocks, **top)
+
+
+def from_when(runs: Sequence[Run]) -> Chart:
+    """Where time begins that is logarithmic."""
+    begin = quantities.log_from([run.data for run in runs])
+    return {"from": begin} if begin else {}
 
 
 def ending(unit: str, tops: Sequence[tuple[float, float]]) -> Chart:

@@ -24,6 +24,7 @@ from tidemark.report.figure import (
     Table,
     canvas,
     colours,
+    from_zero,
     heading,
     legend,
     of_rows,
@@ -57,9 +58,10 @@ def points(axes: Axes, line: Sequence[tuple[float, Cell]], name: str, look: Look
         axes.fill_between(list(runs), least, greatest, color=look.colour, alpha=BAND, linewidth=0)
 
 
-def whiskers(axes: Axes, line: Sequence[tuple[float, Cell]], name: str, look: Look) -> None:
+def whiskers(axes: Axes, line: Sequence[tuple[float, Cell]], name: str, look: Look, size: float) -> None:
     """The runs of one line as points, the range of repetitions as bars."""
-    axes.plot(*zip(*[(at, cell.numbers[name]) for at, cell in line]), "o", color=look.colour, alpha=0.7, clip_on=False)
+    found = [(at, cell.numbers[name]) for at, cell in line]
+    axes.plot(*zip(*found), "o", color=look.colour, alpha=0.7, clip_on=False, markersize=size, markeredgewidth=0)
     runs = cells.repetitions(line, name)
     least, greatest = [min(values) for values in runs.values()], [max(values) for values in runs.values()]
     axes.vlines(list(runs), least, greatest, color=look.colour, linewidth=0.8)
@@ -264,6 +266,8 @@ def scale(axes: Axes, panel: Panel) -> None:
         axes.set_yscale("log", nonpositive="mask")
         axes.set_ylim(min(values) / 1.5, max(values) * 1.5)
         whole_numbers(axes.yaxis)
+    else:
+        from_zero(axes)
 
 
 def sizes(panel: Panel) -> int:
@@ -277,8 +281,9 @@ def turnaround(panel: Panel, suffix: str) -> Figure:
     def draw() -> Canvas:
         picture, axes = canvas(1, 1, 3.0)
         entries: dict[str, Look] = {}
-        for policy, look in policy_looks([panel]).items():
-            whiskers(axes[0, 0], panel.lines[policy], "turnaround_s", look)
+        for at, (policy, look) in enumerate(policy_looks([panel]).items()):
+            # Points of equal runs lie on each other: each smaller than those under it.
+            whiskers(axes[0, 0], panel.lines[policy], "turnaround_s", look, max(6.5 - 2 * at, 2.5))
             entries |= draw_fits(axes[0, 0], panel.lines[policy], policy, look)
         heading(axes[0, 0], panel.title)
         scale(axes[0, 0], panel)

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
@@ -68,10 +69,26 @@ class Change:
         return low <= SAME and high >= 1 / SAME
 
     @property
+    def from_or_to_nothing(self) -> bool:
+        """Is one of them 0, and the other not? Then there is no ratio, but a difference."""
+        return (median(self.a) > 0) != (median(self.b) > 0)
+
+    @property
+    def amounts(self) -> tuple[str, str]:
+        """A and B with their unit: `358 s`, `1.64 s`."""
+        before, after = (f"{amount(median(values), self.unit)} {self.unit}".strip() for values in (self.a, self.b))
+        return before, after
+
+    @property
     def told(self) -> str:
         """`time 1.64 s against 358 s (1/218)`."""
-        middles = " against ".join(f"{number(median(values))} {self.unit}".strip() for values in (self.b, self.a))
-        return f"{self.name} {middles}" + (f" ({times(self.ratio)})" if self.ratio else "")
+        before, after = self.amounts
+        return f"{self.name} {after} against {before}" + (f" ({times(self.ratio)})" if self.ratio else "")
+
+
+def amount(value: float, unit: str) -> str:
+    """A measured number in few characters; a count, which has no unit, as it is."""
+    return number(value) if unit and value else f"{value:,.0f}"
 
 
 def times(ratio: float) -> str:
@@ -112,13 +129,13 @@ def places(cells: Sequence[Cell], names: Sequence[str], quantity: str) -> Mappin
     return found
 
 
-def of_sweeps(a: Sequence[Cell], b: Sequence[Cell], quantity: str = "turnaround_s") -> list[Change]:
-    """The places that both sweeps have, those that differ most first."""
+def of_sweeps(a: Sequence[Cell], b: Sequence[Cell]) -> list[Change]:
+    """Turnaround at the places that both sweeps have, in the order of the ratios."""
     names = common(a, b)
-    before, after = places(a, names, quantity), places(b, names, quantity)
+    before, after = places(a, names, "turnaround_s"), places(b, names, "turnaround_s")
     shown = [at for at, name in enumerate(names) if len({key[at] for key in before}) > 1] or [0]
     both = [key for key in before if key in after]
-    changes = [Change(", ".join(key[at] for at in shown), tuple(before[key]), tuple(after[key])) for key in both]
+    changes = [Change(", ".join(key[at] for at in shown), tuple(before[key]), tuple(after[key]), "s") for key in both]
     return sorted(changes, key=lambda change: change.ratio or 1)
 
 
@@ -143,8 +160,8 @@ def far(change: Change) -> float:
 
 
 def figure(a: str, b: str, changes: Sequence[Change], what: str) -> Figure | None:
-    """Ratios as dots with their bands; None when there are none."""
-    drawn = [change for change in changes if change.ratio]
+    """Ratios as dots with their bands, and both values; None when there are none."""
+    drawn = [change for change in changes if change.ratio or change.from_or_to_nothing]
     if not drawn:
         return None
     rows = [
@@ -164,20 +181,43 @@ def draw(a: str, b: str, changes: Sequence[Change]) -> Canvas:
     axes = picture.subplots()
     axes.axvline(1, color=GREY, linewidth=1)
     for at, change in enumerate(changes):
-        ratio = change.ratio or 1
-        colour = GREY if change.same else BLUE if ratio < 1 else VERMILION
-        low, high = change.band or (ratio, ratio)
-        axes.plot([1, ratio], [at, at], color=colour, linewidth=1, alpha=0.4)
-        axes.plot([low, high], [at, at], color=colour, linewidth=3, alpha=0.6)
-        axes.plot([ratio], [at], "o", color=colour, markersize=5)
-        axes.annotate(times(ratio), (high if ratio >= 1 else low, at), xytext=(7 if ratio >= 1 else -7, 0), va="center",
-                      textcoords="offset points", ha="left" if ratio >= 1 else "right", fontsize=7)  # fmt: skip
+        if change.ratio:
+            dot(axes, at, change, change.ratio)
+        axes.annotate(" → ".join(change.amounts), (1, at), xycoords=("axes fraction", "data"), xytext=(6, 0),
+                      textcoords="offset points", va="center", fontsize=7)  # fmt: skip
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(LogLocator(subs=(1,) if max(far(c) for c in changes) > FAR else (1, 2, 5)))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: times(value)))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.margins(x=0.15)
+    if not any(change.ratio for change in changes):
+        axes.set_xlim(0.5, 2)
+    for at, change in enumerate(changes):
+        if change.from_or_to_nothing:
+            arrow(axes, at, change)
     axes.set_yticks(range(len(changes)), [short(change.name, NAME) for change in changes])
     axes.set_ylim(len(changes) - 0.4, -0.6)
     axes.set_xlabel(short(f"{b} over {a}: left of 1 is less, right of it more", 90))
+    axes.set_title(short(f"{a} → {b}", NAME), loc="right", fontsize=7)
     return picture
+
+
+def dot(axes: Axes, at: int, change: Change, ratio: float) -> None:
+    """A ratio in line `at`, with its band."""
+    colour = GREY if change.same else BLUE if ratio < 1 else VERMILION
+    low, high = change.band or (ratio, ratio)
+    axes.plot([1, ratio], [at, at], color=colour, linewidth=1, alpha=0.4)
+    axes.plot([low, high], [at, at], color=colour, linewidth=3, alpha=0.6)
+    axes.plot([ratio], [at], "o", color=colour, markersize=5)
+    axes.annotate(times(ratio), (high if ratio >= 1 else low, at), xytext=(7 if ratio >= 1 else -7, 0), va="center",
+                  textcoords="offset points", ha="left" if ratio >= 1 else "right", fontsize=7)  # fmt: skip
+
+
+def arrow(axes: Axes, at: int, change: Change) -> None:
+    """What fell to 0, or rose from it: as far as the picture goes."""
+    low, high = axes.get_xlim()
+    less = not median(change.b) > 0
+    end, colour = (low, BLUE) if less else (high, VERMILION)
+    axes.plot([1, end], [at, at], color=colour, linewidth=1, alpha=0.4)
+    axes.plot([end], [at], "<" if less else ">", color=colour, markersize=6, clip_on=False)
+    axes.set_xlim(low, high)

@@ -39,6 +39,7 @@ from tidemark.report.text import short
 
 WIDE = 1e4  # an axis that spans more has a tick for each power of ten only
 MOST_BOXES, LEAST_RUNS, MOST_SQUARES = 48, 3, 12
+HEIGHTS = (85, 60, 30)  # where the curves of efficiency have their names: not beside each other
 FOLLOWS = {"run", "timeout", "exact", "cmdline", IDEAL}
 
 
@@ -151,7 +152,8 @@ def heat(every: Sequence[Cell]) -> list[Figure]:
         table = square(some, x, y)
         if table and all(len(dict.fromkeys(row[name] for row in table)) <= MOST_SQUARES for name in (x, y)):
             title = HEAT.title.format(x=x, y=y)
-            caption = HEAT.caption.format(what=quantity(some)[1])
+            of, label = quantity(some)
+            caption = HEAT.caption.format(what="turnaround, ms" if in_ms(table, of) else label)
             name = f"{HEAT.name}-{x}-{y}".replace(".", "-")
             figures.append(Figure(name, title, caption, of_rows(table), lambda t=table, p=(x, y): draw_heat(t, *p)))  # type: ignore[misc]
     return figures
@@ -177,6 +179,7 @@ def draw_heat(rows: Sequence[dict[str, Any]], x: str, y: str) -> Canvas:
     policies = list(dict.fromkeys(row["policy"] for row in rows))
     xs, ys = (sorted({row[name] for row in rows}) for name in (x, y))
     of = list(rows[0])[3]
+    times = 1000 if in_ms(rows, of) else 1
     picture = Canvas(figsize=(WIDTH_IN, 0.9 + 0.35 * len(ys)), layout="constrained")
     panels = picture.subplots(1, len(policies), squeeze=False, sharey=True)[0]
     logs = np.log([max(row[of], 1e-9) for row in rows])
@@ -186,7 +189,7 @@ def draw_heat(rows: Sequence[dict[str, Any]], x: str, y: str) -> Canvas:
             if row["policy"] == policy:
                 values[ys.index(row[y]), xs.index(row[x])] = row[of]
         axes.imshow(np.log(values), cmap="cividis_r", vmin=logs.min(), vmax=logs.max(), aspect="auto", origin="lower")
-        numbers_on(axes, values, (logs.min() + logs.max()) / 2)
+        numbers_on(axes, values, (logs.min() + logs.max()) / 2, times)
         axes.set_xticks(range(len(xs)), [f"{value:g}" for value in xs])
         axes.set_yticks(range(len(ys)), [f"{value:g}" for value in ys])
         axes.grid(visible=False)
@@ -196,12 +199,19 @@ def draw_heat(rows: Sequence[dict[str, Any]], x: str, y: str) -> Canvas:
     return picture
 
 
-def numbers_on(axes: Axes, values: np.ndarray, middle: float) -> None:
-    """The number of each square; a cross where there is none."""
+def in_ms(rows: Sequence[dict[str, Any]], of: str) -> bool:
+    """Are some turnarounds so short that seconds, which show two decimals, say nothing of them?"""
+    return of == "turnaround_s" and min(row[of] for row in rows) < 0.1
+
+
+def numbers_on(axes: Axes, values: np.ndarray, middle: float, times: float) -> None:
+    """`times` the number of each square; a cross where there is none."""
     for (row, column), value in np.ndenumerate(values):
         known = not np.isnan(value)
         ink = "white" if known and np.log(value) > middle else BLACK
-        axes.text(column, row, number(value) if known else "×", ha="center", va="center", fontsize=6.5, color=ink)
+        axes.text(
+            column, row, number(times * value) if known else "×", ha="center", va="center", fontsize=6.5, color=ink
+        )
 
 
 def efficiency(every: Sequence[Cell]) -> Figure | None:
@@ -235,10 +245,10 @@ def draw_efficiency(rows: Sequence[dict[str, Any]]) -> Canvas:
     )
     chosen_waits = apart([waits[0], waits[len(waits) // 2], waits[-1]]) if waits else []
     x = np.geomspace(min(missing + [0.05 / wait for wait in chosen_waits]) / 2, max(missing) * 2, 400)
-    for wait in chosen_waits:
+    for wait, height in zip(chosen_waits, HEIGHTS):
         panel.plot(x, 100 / (1 + x * wait), color=GREY, linewidth=0.8, linestyle="--")
-        panel.annotate(f"T = {wait:.3g} ms", (1 / wait, 50), fontsize=7, color="#555555", xytext=(3, 3),
-                       textcoords="offset points")  # fmt: skip
+        panel.annotate(f"T = {wait:.3g} ms", ((100 / height - 1) / wait, height), fontsize=7, color="#555555",
+                       xytext=(3, 3), textcoords="offset points")  # fmt: skip
     chosen = colours(sorted({row["policy"] for row in rows}))
     for policy, colour in chosen.items():
         some = [row for row in rows if row["policy"] == policy]
@@ -255,6 +265,6 @@ def draw_efficiency(rows: Sequence[dict[str, Any]]) -> Canvas:
 
 
 def of_cells(every: Sequence[Cell], curves: bool) -> list[Figure]:
-    """All of these that the cells allow; without `curves`, as of an arena, only the boxes."""
-    shown = [*heat(every), boxes(every), efficiency(every)] if curves else [boxes(every)]
+    """The others that the cells allow; without `curves`, as of an arena, only the boxes."""
+    shown = [boxes(every), efficiency(every)] if curves else [boxes(every)]
     return [one for one in shown if one]

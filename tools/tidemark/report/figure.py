@@ -31,6 +31,7 @@ DPI = 200
 POINTS = 2000
 INTERVALS = 350
 LINE_CHARACTERS, NAME_CHARACTERS = 96, 40
+LEGEND_CHARACTERS, ENTRY_CHARACTERS = 112, 48
 
 BLUE, VERMILION, GREEN, PURPLE = "#0072b2", "#d55e00", "#009e73", "#cc79a7"
 ORANGE, SKY, YELLOW, BLACK, GREY = "#e69f00", "#56b4e9", "#b9a800", "#222222", "#8a8a8a"
@@ -111,12 +112,12 @@ def canvas(rows: int = 1, columns: int = 1, row_in: float = ROW_IN, **axes: Any)
 
 def legend(picture: Canvas, entries: Mapping[str, Look], columns: int = 4) -> None:
     """One legend above all axes."""
-    labels = [short(name, NAME_CHARACTERS) for name in entries]
+    labels = [short(name, ENTRY_CHARACTERS) for name in entries]
     handles = [
         Line2D([], [], color=look.colour, linestyle=look.dash, label=label)
         for label, look in zip(labels, entries.values())
     ]
-    columns = min(columns, LINE_CHARACTERS // max(len(label) + 8 for label in labels))
+    columns = min(columns, LEGEND_CHARACTERS // max(len(label) + 8 for label in labels))
     picture.legend(handles=handles, loc="outside upper left", ncols=min(columns, len(handles)), handlelength=2.4)
 
 
@@ -142,8 +143,9 @@ def robust_from_zero(axes: Axes, top: tuple[float, float]) -> None:
 
 
 def whole_numbers(axis: Axis) -> None:
-    """Ticks of a logarithmic axis as plain numbers, at 1, 2 and 5 of each decade."""
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    """Ticks of a logarithmic axis as plain numbers, at 1, 2 and 5 of each decade; more where it has less than one."""
+    low, high = sorted(axis.get_view_interval())
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high > 8 * low else (1, 1.5, 2, 3, 4, 5, 6, 8)))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_locator(NullLocator())
 

@@ -143,13 +143,14 @@ class Parts:
     def add_sweep(self, sources: Sources) -> None:
         """What differs, the arena, the curves and the table of the cells."""
         self.add_difference(sources.cells)
-        groups = arena.groups(sources.cells)
+        maps = experiments.heat(sources.cells)
+        groups = [] if maps else arena.groups(sources.cells)
         for group in groups:
             self.sections.append(
                 Section(f"Arena: {group.title}", figures=self.save(heatmap.figures(group)), arena=group)
             )
         figures, fits, spreads = curves.of_cells(sources.cells)
-        figures += experiments.of_cells(sources.cells, not groups or bool(axes_of(sources.cells)))
+        figures = maps + figures + experiments.of_cells(sources.cells, not groups or bool(axes_of(sources.cells)))
         section = Section("Curves", blocks=[Block("", figures=self.save(figures))])
         section.tables = self.table("fits", "Turnaround: T = k / M^p + c, M in MiB, T in s", fits)
         for x, spread in spreads.items():
@@ -249,6 +250,8 @@ def about_charts(runs: Sequence[Run]) -> str:
     if not any(run.sampled for run in runs):
         return ""
     text = "Drag to zoom, double-click to see all, click a name to hide its line. Time is the machine's, since boot."
+    if len(runs) > 1:
+        text += timelines.about_time([run for run in runs if run.sampled])
     for label, nr in charts.thinned_runs(runs).items():
         text += (
             f" {label} has {nr:,} samples: drawn are the least and the largest value of each group; the CSV has all."

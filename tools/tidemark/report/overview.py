@@ -24,7 +24,7 @@ from tidemark.report.sources import Run
 
 OTHERS, UNMAPPED = "others", "no process's"
 POINTS = 700
-HEADROOM, ROOM = 1.25, 0.02
+HEADROOM, ROOM = 1.4, 0.02
 SIGNS = {"exit": ("v", BLACK), "suspended": ("<", "#d55e00"), "admitted": (">", "#009e73")}
 
 
@@ -153,13 +153,19 @@ def frames_mib(run: Run) -> float:
 
 
 def signs(axes: Axes, run: Run) -> None:
-    """A sign at the top edge for each exit, suspension and admission, and its text where there is room for one."""
-    end, last = run.data.samples[-1]["t_us"] / 1e6, -1.0
+    """A sign at the top edge for each exit, suspension and admission, and its text where there is room for one; with
+    how many more ended there."""
+    end = run.data.samples[-1]["t_us"] / 1e6
+    texts: list[list[Any]] = []
     for at, kind, text in quantities.turns(run.data):
         sign, colour = SIGNS[kind]
         axes.plot([at], [0.97], sign, color=colour, markersize=4, transform=axes.get_xaxis_transform(),
                   clip_on=False, markeredgewidth=0)  # fmt: skip
-        if at - last > ROOM * end:
-            last = at
-            written(axes, (at, 0.94), text, "data", xytext=(0, 0), rotation=90, ha="center", va="top", fontsize=6,
-                    color=colour)  # fmt: skip
+        if not texts or at - texts[-1][0] > ROOM * end:
+            texts.append([at, kind, text, 0])
+        elif kind == texts[-1][1] == "exit":
+            texts[-1][3] += 1
+    for at, kind, text, more in texts:
+        text += f" +{more}" if more else ""
+        written(axes, (at, 0.94), text, "data", xytext=(0, 0), rotation=90, ha="center", va="top", fontsize=6,
+                color=SIGNS[kind][1])  # fmt: skip

@@ -111,7 +111,7 @@ OVERVIEW = Plot(
     "Above, the share of the time in which the processor worked. In the middle, the resident sets of the processes on "
     "each other, under what they want together (dashed) and the frames that there are: areas that swap places are "
     "processes that take pages from each other; light grey has no process mapped (read ahead, files, on its way out, "
-    "the kernel's). Below, the faults that this costs. ▼ a process ended, ◀ one was held "
+    "the kernel's). Below, the faults that this costs. ▼ a process ended (+5: five more did there), ◀ one was held "
     "back, ▶ one admitted. Coloured ground: thrashing.",
     """The first picture of every run: did the processor work, who had the memory, and what did that cost?
     *wanted* far over *frames there are*, a processor near 0 % and faults that do not end are thrashing; it ends
@@ -483,8 +483,8 @@ DIFFERENCE = Plot(
     RUNS,
     "{b} over {a}",
     "What the second is over the first, on a logarithmic scale: dots left of 1 (blue) are less, right of it "
-    "(vermilion) more, grey ones not told apart. Bars go as far as the runs that differ in nothing but jitter or seed "
-    "let the ratio be; single runs have none, and hold for these two only.",
+    "(vermilion) more, grey ones not told apart; arrows where one is 0. Bars go as far as the runs that differ in "
+    "nothing but jitter or seed let the ratio be; single runs have none, and hold for these two only.",
     """Of a report of two runs, or of two sweeps: what differs, as ratios. Of runs there is a row for each quantity; of
     sweeps, a row for each place that both have, with the ratio of the times, those that differ most at the ends. A
     claim needs a bar that does not reach 1.""",

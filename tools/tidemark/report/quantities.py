@@ -8,6 +8,7 @@ all counters were 0. A level (free pages, RSS) is that of its time.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -20,6 +21,7 @@ from tidemark.telemetry import Telemetry, column
 
 Columns = dict[str, np.ndarray]
 WINDOW_S = 1.0
+FAR_APART = 10
 
 
 def times(data: Telemetry) -> np.ndarray:
@@ -212,6 +214,14 @@ def turns(data: Telemetry) -> list[tuple[float, str, str]]:
             found.append((sample["t_us"] / 1e6, "suspended" if held > before else "admitted", f"{held} held back"))
         before = held
     return sorted(found)
+
+
+def log_from(every: Sequence[Telemetry]) -> float | None:
+    """Where the time that runs share begins, in seconds, if it is to be logarithmic: because one takes so many times as
+    long as another that on an even scale the short one could not be seen. A power of ten; None for an even scale."""
+    ends = [data.samples[-1]["t_us"] for data in every]
+    first = min(data.samples[0]["t_us"] for data in every)
+    return 10.0 ** math.floor(math.log10(first / 1e6)) if max(ends) > FAR_APART * min(ends) and first > 0 else None
 
 
 def robust_top(time: np.ndarray, values: np.ndarray) -> tuple[float, float]:

@@ -35,6 +35,7 @@ from tidemark.report.quantities import Columns
 from tidemark.report.sources import Run
 
 MAX_PANELS, SMALL = 12, 20
+LOGARITHMIC = f" Time is logarithmic, because one run took more than {quantities.FAR_APART} times as long as another."
 
 
 def thin(columns: Columns) -> Columns:
@@ -71,6 +72,20 @@ def banded(axes: Axes, time: np.ndarray, values: np.ndarray, look: Look, stepped
         )
 
 
+def shared_time(axes: Axes, runs: Sequence[Run]) -> None:
+    """The time of all axes, from 0, or logarithmic."""
+    begin = quantities.log_from([run.data for run in runs])
+    if begin:
+        axes.set_xscale("log")
+        whole_numbers(axes.xaxis)
+    axes.set_xlim(left=begin or 0)
+
+
+def about_time(runs: Sequence[Run]) -> str:
+    """What a caption says of logarithmic time."""
+    return LOGARITHMIC if quantities.log_from([run.data for run in runs]) else ""
+
+
 def over_time(plot: Plot, runs: Sequence[Run]) -> Figure | None:
     """A row of axes for each line of the plot that has a label, all runs in each; None when no run has any of it."""
     found = [(run, columns) for run in runs if (columns := plot.columns(run.data))]
@@ -90,14 +105,15 @@ def over_time(plot: Plot, runs: Sequence[Run]) -> Figure | None:
                 tops = [quantities.robust_top(columns["time_s"], columns[line.column]) for _, columns in found]
                 robust_from_zero(row, (max(end for end, _ in tops), max(most for _, most in tops)))
         axes[-1, 0].set_xlabel("time since boot, s")
-        axes[-1, 0].set_xlim(left=0)
+        shared_time(axes[-1, 0], [run for run, _ in found])
         legend(picture, {run.label: look for (run, _), look in zip(found, styles)}, 2)
         return picture
 
     if not found or not shown:
         return None
     table = stacked(({"run": run.label}, columns) for run, columns in found)
-    caption = captioned(plot.caption, [run for run, _ in found], averaged=True)
+    drawn = [run for run, _ in found]
+    caption = captioned(plot.caption, drawn, averaged=True) + about_time(drawn)
     return Figure(plot.name, plot.title, caption, table, draw)
 
 
@@ -198,7 +214,7 @@ def overlaid(runs: Sequence[Run]) -> Figure:
                 panel.plot(columns["time_s"], columns["mad"], color=GREY, linewidth=0.6)
                 panel.plot(columns["time_s"], columns["rss"], color=look.colour, linestyle=look.dash, linewidth=0.9)
             heading(panel, f"{key[1]} {key[0]}", wide=False)
-        axes[0].set_xlim(left=0)
+        shared_time(axes[0], runs)
         from_zero(*axes)
         legend(picture, {run.label: look for run, look in zip(runs, styles)} | {"MAD": Look(GREY)})
         return picture
@@ -208,7 +224,7 @@ def overlaid(runs: Sequence[Run]) -> Figure:
         for run, one in zip(runs, of_runs)
         for (pid, comm), c in one.items()
     )
-    caption = captioned(RESIDENT_SETS.caption, runs) + left_out(every)
+    caption = captioned(RESIDENT_SETS.caption, runs) + left_out(every) + about_time(runs)
     return Figure(RESIDENT_SETS.name, RESIDENT_SETS.title, caption, table, draw)
 
 

@@ -5,8 +5,13 @@
   const charts = JSON.parse(document.getElementById("charts").textContent);
   const plots = new Map(); // by box
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  /* Black ink is the ground at night. */
-  const ink = (hex) => (hex === "#222222" ? colour("--text") : hex);
+  const night = matchMedia("(prefers-color-scheme: dark)");
+  const paler = (part) => Math.round(parseInt(part, 16) * 0.7 + 255 * 0.3);
+  /* Black ink is the ground at night, and the others are too dark for it. */
+  const ink = (hex) => {
+    if (hex === "#222222") return colour("--text");
+    return night.matches ? `rgb(${hex.match(/[0-9a-f]{2}/gi).map(paler)})` : hex;
+  };
 
   const written = (value, unit) => {
     if (value == null) return "–";
@@ -55,26 +60,30 @@
     ctx.restore();
   };
 
-  /* Who ended (▼), was held back (◀), was admitted (▶): signs at the top edge, with their text where there is room. */
+  /* Who ended (▼), was held back (◀), was admitted (▶): signs at the top edge, with their text where there is room; for
+     the others of a kind it says how many more there are. */
   const SIGNS = { exit: ["▼", "--text"], suspended: ["◀", "--vermilion"], admitted: ["▶", "--green"] };
   const drawTurns = (turns) => (u) => {
     const { ctx, bbox } = u, dot = devicePixelRatio;
     ctx.save();
     ctx.font = 10 * dot + "px sans-serif";
-    let free = -Infinity;
+    const written = [];
     for (const [at, kind, text] of turns) {
-      const x = u.valToPos(at, "x", true);
+      const x = u.valToPos(at, "x", true), last = written.at(-1);
       if (!inside(u, x)) continue;
       ctx.fillStyle = colour(SIGNS[kind][1]);
       ctx.textAlign = "center";
       ctx.fillText(SIGNS[kind][0], x, bbox.top + 9 * dot);
-      if (x < free) continue;
-      free = x + 12 * dot;
+      if (!last || x >= last.x + 12 * dot) written.push({ x, kind, text, more: 0 });
+      else last.more += kind === last.kind;
+    }
+    ctx.textAlign = "left";
+    for (const { x, kind, text, more } of written) {
       ctx.save();
+      ctx.fillStyle = colour(SIGNS[kind][1]);
       ctx.translate(x + 4 * dot, bbox.top + 13 * dot);
       ctx.rotate(Math.PI / 2);
-      ctx.textAlign = "left";
-      ctx.fillText(text, 0, 4 * dot);
+      ctx.fillText(kind === "exit" && more ? `${text} +${more}` : text, 0, 4 * dot);
       ctx.restore();
     }
     ctx.restore();
@@ -98,19 +107,36 @@
 
   const yScale = (chart) => {
     if (chart.log) return { distr: 3, range: (u, min, max) => uPlot.rangeLog(Math.max(min || 1, 1), max || 10, 10, true) };
-    return { range: (u, min, max) => [0, chart.top ?? (max > 0 ? max * (chart.turns ? 1.25 : 1.05) : 1)] };
+    return { range: (u, min, max) => [0, chart.top ?? (max > 0 ? max * (chart.turns ? 1.4 : 1.05) : 1)] };
   };
 
-  /* All charts of a group begin at 0 and end together; a stretch that was dragged over is shown as it is. */
-  const xRange = (chart) => (u, min, max) => (min === u.data[0][0] && max === u.data[0].at(-1) ? [0, chart.end] : [min, max]);
+  /* All charts of a group begin at 0, or, of logarithmic time, at `from`, and end together; a stretch that was dragged
+     over is shown as it is. */
+  const first = (chart) => chart.from ?? 0;
+  const xRange = (chart) => (u, min, max) => (min === u.data[0][0] && max === u.data[0].at(-1) ? [first(chart), chart.end] : [min, max]);
+
+  /* Ticks of logarithmic time: 1, 2 and 5 of each decade; of a short stretch even ones. */
+  const xTicks = (u, nr, min, max) => {
+    const found = [];
+    for (let ten = 10 ** Math.floor(Math.log10(min)); ten <= max; ten *= 10)
+      found.push(...[1, 2, 5].map((times) => +(times * ten).toPrecision(6)).filter((t) => t >= min && t <= max));
+    if (found.length > 2) return found.length * 48 < u.width ? found : found.filter((t) => Number.isInteger(Math.log10(t)));
+    const step = 10 ** Math.floor(Math.log10(max - min)) / 2, begin = Math.ceil(min / step);
+    return Array.from({ length: Math.floor(max / step) - begin + 1 }, (_, at) => +((begin + at) * step).toPrecision(6));
+  };
+
+  const timeAxis = (chart) => ({
+    values: (u, ticks) => ticks.map((t) => t + " s"),
+    ...(chart.from ? { splits: xTicks, filter: (u, ticks) => ticks } : {}),
+  });
 
   const options = (chart, shown, width) => ({
     width,
     height: chart.tall ? TALL : HEIGHT,
     cursor: { sync: { key: chart.group }, drag: { x: true, y: false } },
     legend: { markers: { dash: (u, at) => (u.series[at].dash?.length ? "dashed" : "solid"), fill: (u, at) => u.series[at].fill?.(u, at) } },
-    scales: { x: { time: false, range: xRange(chart) }, y: yScale(chart) },
-    axes: [axis({ values: (u, ticks) => ticks.map((t) => t + " s") }), axis({ size: 64 })],
+    scales: { x: { time: false, distr: chart.from ? 3 : 1, range: xRange(chart) }, y: yScale(chart) },
+    axes: [axis(timeAxis(chart)), axis({ size: 64 })],
     series: [{ label: "time", value: (u, t) => (t == null ? "–" : t.toFixed(3) + " s") }, ...order(chart, chart.series).map(lineOf(chart, shown))],
     hooks: { drawAxes: [drawSpells(chart.spells)], draw: [drawMarks(chart), drawTurns(chart.turns || [])] },
   });
@@ -141,7 +167,7 @@
   };
 
   /* Keys: the cursor moves with the arrows, + and - zoom, Escape shows all. */
-  const keys = (plot, place) => {
+  const keys = (chart, plot, place) => {
     place.tabIndex = 0;
     place.setAttribute("aria-label", "chart: arrows move the cursor, + and - zoom, Escape shows all");
     place.addEventListener("keydown", (event) => {
@@ -153,7 +179,7 @@
         plot.setCursor({ left: plot.valToPos(time[next], "x"), top: plot.bbox.height / 2 / devicePixelRatio });
       } else if (zoom) {
         const half = ((max - min) * zoom) / 2, middle = time[at] ?? (min + max) / 2;
-        plot.setScale("x", { min: Math.max(middle - half, 0), max: Math.min(middle + half, time.at(-1)) });
+        plot.setScale("x", { min: Math.max(middle - half, first(chart)), max: Math.min(middle + half, time.at(-1)) });
       } else if (event.key === "Escape") plot.setScale("x", { min: time[0], max: time.at(-1) });
       else return;
       event.preventDefault();
@@ -186,13 +212,14 @@
     const plot = new uPlot(options(chart, shown, place.clientWidth || 600), data, place);
     plots.set(box, plot);
     if (chart.choices) menu(chart, heading, (chosen) => plot.setData(joined(chart, chosen, shown)));
-    keys(plot, place);
+    keys(chart, plot, place);
     new ResizeObserver(() => {
       if (place.clientWidth && place.clientWidth !== plot.width) plot.setSize({ width: place.clientWidth, height: plot.height });
     }).observe(place);
   };
 
-  /* The map of memory: buttons change the size of its points, and the mouse tells whose a point is. */
+  /* The map of memory: buttons change the size of its points, and the mouse tells whose a point is; or, where the map
+     has the focus, the arrows do. */
   const zoomable = (box) => {
     const about = JSON.parse(box.dataset.owners), image = box.querySelector("img");
     const [wider, narrower, higher, lower] = box.previousElementSibling.querySelectorAll("button");
@@ -210,18 +237,29 @@
     for (const mark of box.nextElementSibling.querySelectorAll("i")) mark.style.background = mark.dataset.colour;
     const canvas = document.createElement("canvas");
     let points = null;
-    image.addEventListener("mousemove", (event) => {
+    const tell = (x, y) => {
       if (!points) {
         [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
         points = canvas.getContext("2d", { willReadFrequently: true });
         points.drawImage(image, 0, 0);
       }
-      const x = event.offsetX / image.clientWidth, y = event.offsetY / image.clientHeight;
       const [r, g, b] = points.getImageData(Math.floor(x * canvas.width), Math.floor(y * canvas.height), 1, 1).data;
       const hex = "#" + [r, g, b].map((part) => part.toString(16).padStart(2, "0")).join("");
       const owner = about.owners.find((one) => one.colour === hex);
       const frame = Math.floor((1 - y) * about.frames), time = about.from + x * (about.to - about.from);
       says.textContent = `frame ${frame} at ${time.toFixed(3)} s: ${owner ? owner.name : "?"}`;
+    };
+    image.addEventListener("mousemove", (event) => tell(event.offsetX / image.clientWidth, event.offsetY / image.clientHeight));
+    const cross = box.appendChild(document.createElement("i")), at = { x: 0.5, y: 0.5 };
+    box.addEventListener("keydown", (event) => {
+      const [what, way] = { ArrowLeft: ["x", -1], ArrowRight: ["x", 1], ArrowUp: ["y", -1], ArrowDown: ["y", 1] }[event.key] ?? [];
+      if (!what) return;
+      at[what] = Math.min(Math.max(at[what] + (way * (event.shiftKey ? 0.1 : 0.01)) / size[what === "x" ? "width" : "height"], 0), 0.9999);
+      cross.style.left = at.x * image.clientWidth + "px";
+      cross.style.top = at.y * image.clientHeight + "px";
+      cross.scrollIntoView({ block: "nearest", inline: "nearest" });
+      tell(at.x, at.y);
+      event.preventDefault();
     });
   };
   document.querySelectorAll("[data-owners]").forEach(zoomable);
@@ -233,5 +271,5 @@
   }, { rootMargin: "400px" });
   boxes.forEach((box) => seen.observe(box));
   addEventListener("beforeprint", () => boxes.forEach(make));
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => plots.forEach((plot) => plot.redraw()));
+  night.addEventListener("change", () => plots.forEach((plot) => plot.redraw()));
 })();
