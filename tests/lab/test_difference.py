@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+from tidemark.plan import IDEAL
 from tidemark.report import difference, figure, folder, sources
 from tidemark.report.cells import Cell
 from tidemark.report.difference import Change
@@ -62,6 +64,18 @@ def test_sweeps_are_compared_at_the_places_that_both_have() -> None:
         "new against old, at 2 places that both have: quicker at 1 (at most 1/4 of the time: 16M), "
         "slower at 1 (at most ×1.5: 24M), not told apart at 0."
     )
+
+
+def test_ideal_cells_are_no_place_and_a_place_says_what_it_is() -> None:
+    """They are of the same policy in sweeps of different ones."""
+    a, b = ([replace(cell(name, vm, "16M", s), factors={"vm": vm, "mem": "16M", "processes": n}) for n in "24"]
+            for name, vm, s in (("a", "2q", 1.0), ("b", "ws", 0.05)))  # fmt: skip
+    ideal = [Cell("i", {"vm": "2q", "mem": "64M", "processes": n, IDEAL: "yes"}, {"turnaround_s": 1}) for n in "24"]
+    changes = difference.of_sweeps([*a, *ideal], [*b, *ideal])
+    assert [(change.name, change.amounts) for change in changes] == [
+        ("processes 2", ("1.00 s", "50.0 ms")),
+        ("processes 4", ("1.00 s", "50.0 ms")),
+    ]
 
 
 def test_picture_has_a_dot_for_each_ratio(tmp_path: Path) -> None:

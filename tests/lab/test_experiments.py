@@ -55,7 +55,7 @@ def test_two_axes_make_a_map_with_holes() -> None:
     every = [at(n, mem, j) for n in (1, 2, 3) for mem in (16, 24) for j in (0, 1, 2) if (n, mem) != (3, 24)]
     by_name = {one.name: one for one in experiments.of_cells(every, curves=True)}
     [heat] = experiments.heat(every)
-    assert heat.name == "heat-processes-mem" and "turnaround, s" in heat.caption
+    assert heat.name == "heat-processes-mem" and heat.title == "Turnaround, s, against processes and mem"
     assert heat.table["runs"] == [3] * 5 and heat.table["turnaround_s"] == [2, 2, 3, 3, 4]
     texts = [text.get_text() for text in figure.picture(heat).axes[0].texts]
     assert sorted(texts) == ["2.00", "2.00", "3.00", "3.00", "4.00", "×"]
@@ -67,7 +67,7 @@ def test_two_axes_make_a_map_with_holes() -> None:
 def test_map_of_short_times_is_in_milliseconds() -> None:
     short = [replace(one, numbers={"turnaround_s": 0.0071}) for one in (at(1, 16), at(2, 16), at(1, 24), at(2, 24))]
     [heat] = experiments.heat(short)
-    assert "turnaround, ms" in heat.caption and heat.table["turnaround_s"] == [0.0071] * 4
+    assert heat.title.startswith("Turnaround, ms") and heat.table["turnaround_s"] == [0.0071] * 4
     assert {text.get_text() for text in figure.picture(heat).axes[0].texts} == {"7.10"}
 
 

@@ -6,6 +6,8 @@ Everything is done with the command `tidemark`, as a reader would; each command 
 
 from __future__ import annotations
 
+import asyncio
+import re
 import shlex
 import shutil
 import subprocess
@@ -15,10 +17,15 @@ from pathlib import Path
 
 from common import ROOT
 from tidemark.report.plots import PLOTS, SWEEP
+from tidemark.watch import sources
+from tidemark.watch.app import Watch
+from tidemark.watch.memory import Memory
+from tidemark.watch.player import Player
 
 PLACE = ROOT / "docs/figures"
 PHASES = "phase 16384 5120 8 60000 & phase 12288 4096 8 60000; wait"
 OF_RUNS = [picture for plot in PLOTS if plot.scope != SWEEP for picture in plot.pictures]
+MOMENT_US = 1_200_000
 OF_TRACES = ("reference-map", "working-set", "distribution", "lifetime", "miss-ratio", "spacetime")
 
 
@@ -57,11 +64,32 @@ def runs(folder: Path) -> None:
     take(folder / "report/figures", *OF_RUNS)
 
 
+def screen(folder: Path) -> None:
+    """The live map of memory: what `tidemark watch` shows of a run that `runs` noted, stopped in the middle of it."""
+    print(f"tidemark watch {folder}/2q, key m", flush=True)
+    path, result = sources.find(folder / "2q")
+    app = Watch(
+        sources.File(path, result), Player(live=False, paused=True, t_us=MOMENT_US), memory=Memory(folder / "2q")
+    )
+
+    async def play() -> str:
+        async with app.run_test(size=(108, 38)) as pilot:
+            while app.moment is None:
+                await pilot.pause(0.01)
+            await pilot.press("m")
+            await pilot.pause()
+            return app.export_screenshot(title="tidemark watch --owners")
+
+    shown = re.sub(r"@font-face \{.*?\}", "", asyncio.run(play()), flags=re.DOTALL)  # nothing from a network
+    (PLACE / "watch-map.svg").write_text("\n".join(line.rstrip() for line in shown.splitlines()) + "\n")
+
+
 def sweeps(folder: Path) -> None:
-    """The thrashing experiment of the README, and turnaround against memory."""
+    """The thrashing experiment of the README, turnaround against memory, and processes against memory."""
     for name, figures in (
         ("thrashing", ["thrashing-processes"]),
         ("memory", ["thrashing-memory", "turnaround-memory"]),
+        ("grid", ["heat-processes-mem"]),
     ):
         tidemark("sweep", f"tools/tidemark/plans/{name}.toml", "-o", f"{folder}/{name}")
         tidemark("report", f"{folder}/{name}", "-o", f"{folder}/{name}-report")
@@ -86,7 +114,7 @@ def profiles(folder: Path) -> None:
 def main() -> None:
     PLACE.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="tidemark-figures-") as scratch:
-        for draw in (runs, traces, profiles, sweeps):
+        for draw in (runs, screen, traces, profiles, sweeps):
             draw(Path(scratch))
 
 

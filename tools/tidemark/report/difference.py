@@ -15,6 +15,7 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from tidemark import summary
+from tidemark.plan import IDEAL
 from tidemark.report.arena import number
 from tidemark.report.cells import REPETITION, Cell
 from tidemark.report.figure import BLUE, GREY, VERMILION, WIDTH_IN, Figure, of_rows
@@ -23,6 +24,7 @@ from tidemark.report.sources import Run
 from tidemark.report.text import short
 
 FAR = 30  # from so many times on, ticks at decades suffice
+SHORT_S = 0.1  # what is shorter is told in milliseconds
 SAME = 1.02  # ratios nearer to 1 than that are the same
 MOST_ROWS, ROW_IN, NAME = 40, 0.2, 60
 QUANTITIES = {
@@ -35,6 +37,7 @@ QUANTITIES = {
     "pages_out": ("pages written to swap", ""),
     "admission_waits": ("waits for admission", ""),
 }
+BY_ITSELF = ("workload", "vm", "mem")  # values that say what they are of
 NOT_A_PLACE = {"run", "timeout", "exact", "cmdline", *REPETITION}
 
 
@@ -76,8 +79,7 @@ class Change:
     @property
     def amounts(self) -> tuple[str, str]:
         """A and B with their unit: `358 s`, `1.64 s`."""
-        before, after = (f"{amount(median(values), self.unit)} {self.unit}".strip() for values in (self.a, self.b))
-        return before, after
+        return amount(median(self.a), self.unit), amount(median(self.b), self.unit)
 
     @property
     def told(self) -> str:
@@ -87,8 +89,10 @@ class Change:
 
 
 def amount(value: float, unit: str) -> str:
-    """A measured number in few characters; a count, which has no unit, as it is."""
-    return number(value) if unit and value else f"{value:,.0f}"
+    """A measured number in few characters, with its unit; a count, which has none, as it is."""
+    if unit == "s" and 0 < value < SHORT_S:
+        value, unit = 1000 * value, "ms"
+    return f"{number(value) if unit and value else f'{value:,.0f}'} {unit}".strip()
 
 
 def times(ratio: float) -> str:
@@ -130,12 +134,18 @@ def places(cells: Sequence[Cell], names: Sequence[str], quantity: str) -> Mappin
 
 
 def of_sweeps(a: Sequence[Cell], b: Sequence[Cell]) -> list[Change]:
-    """Turnaround at the places that both sweeps have, in the order of the ratios."""
+    """Turnaround at the places that both sweeps have, in the order of the ratios. Ideal cells are not compared, but
+    what others are measured by."""
+    a, b = ([cell for cell in some if IDEAL not in cell.factors] for some in (a, b))
     names = common(a, b)
     before, after = places(a, names, "turnaround_s"), places(b, names, "turnaround_s")
     shown = [at for at, name in enumerate(names) if len({key[at] for key in before}) > 1] or [0]
     both = [key for key in before if key in after]
-    changes = [Change(", ".join(key[at] for at in shown), tuple(before[key]), tuple(after[key]), "s") for key in both]
+
+    def place(key: tuple[str, ...]) -> str:
+        return ", ".join(key[at] if names[at] in BY_ITSELF else f"{names[at]} {key[at]}" for at in shown)
+
+    changes = [Change(place(key), tuple(before[key]), tuple(after[key]), "s") for key in both]
     return sorted(changes, key=lambda change: change.ratio or 1)
 
 

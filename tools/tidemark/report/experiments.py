@@ -8,6 +8,7 @@ efficiency  useful time against the probability that a page is missing, with Den
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import pairwise
 from statistics import median
 from typing import Any
@@ -84,7 +85,7 @@ def boxes(every: Sequence[Cell]) -> Figure | None:
         for key, values in found.items()
         for at, value in enumerate(values)
     ]
-    caption = BOXES.caption.format(what=label)
+    caption = BOXES.caption.format(what=label[0].upper() + label[1:])
     return Figure(BOXES.name, BOXES.title, caption, of_rows(rows), lambda: draw_boxes(found, settings, label))
 
 
@@ -151,11 +152,11 @@ def heat(every: Sequence[Cell]) -> list[Figure]:
     for x, y in pairs:
         table = square(some, x, y)
         if table and all(len(dict.fromkeys(row[name] for row in table)) <= MOST_SQUARES for name in (x, y)):
-            title = HEAT.title.format(x=x, y=y)
             of, label = quantity(some)
-            caption = HEAT.caption.format(what="turnaround, ms" if in_ms(table, of) else label)
+            what = "turnaround, ms" if in_ms(table, of) else label
+            title = HEAT.title.format(what=what[0].upper() + what[1:], x=x, y=y)
             name = f"{HEAT.name}-{x}-{y}".replace(".", "-")
-            figures.append(Figure(name, title, caption, of_rows(table), lambda t=table, p=(x, y): draw_heat(t, *p)))  # type: ignore[misc]
+            figures.append(Figure(name, title, HEAT.caption, of_rows(table), partial(draw_heat, table, x, y)))
     return figures
 
 

@@ -143,11 +143,12 @@ def image_html(figure: Shown) -> str:
     return f'<img alt="{alt}" src="data:image/svg+xml;base64,{data}">'
 
 
-def figure_html(figure: Shown) -> str:
-    """A figure with its caption and the names of its files."""
+def figure_html(figure: Shown, before: Shown | None = None) -> str:
+    """A figure with its caption, if that is not the one of the figure before, and the names of its files."""
+    caption = figure.caption if before is None or before.caption != figure.caption else "As above."
     return (
         f'<figure id="{escape(figure.name)}"><h3>{escape(figure.title)}</h3>{image_html(figure)}'
-        f"<figcaption>{escape(figure.caption)} {files_html([figure.name])}</figcaption></figure>"
+        f"<figcaption>{escape(caption)} {files_html([figure.name])}</figcaption></figure>"
     )
 
 
@@ -165,7 +166,7 @@ def block_html(block: Block, first_chart: int) -> str:
     if block.image:
         return map_html(block, *block.image)
     if not block.charts:
-        return "\n".join(map(figure_html, block.figures))
+        return "\n".join(map(figure_html, block.figures, [None, *block.figures]))
     boxes = "".join(chart_html(chart, first_chart + at) for at, chart in enumerate(block.charts))
     pictures = "" if block.only_linked else "".join(map(image_html, block.figures))
     heading = f"<h3>{escape(block.title)}</h3>" if block.title else ""
@@ -179,13 +180,15 @@ def block_html(block: Block, first_chart: int) -> str:
 def map_html(block: Block, png: bytes, about: dict[str, Any]) -> str:
     """An image that can be zoomed: as wide as the page, and a row for each of its points."""
     data = base64.b64encode(png).decode()
+    extent = f"from {about['from']:.3g} s to {about['to']:.3g} s; frame 0 is the lowest of {about['frames']:,}"
     names = "".join(
         f'<span><i data-colour="{escape(one["colour"])}"></i>{escape(one["name"])}</span> ' for one in about["owners"]
     )
     return (
         f"<div class=block><h3>{escape(block.title)}</h3><p class=zoom><button type=button>wider</button> "
         f"<button type=button>narrower</button> <button type=button>higher</button> <button type=button>lower</button> "
-        f'<output></output></p><div class=owners tabindex=0 role=group aria-label="{escape(block.title)}" '
+        f"<output>{escape(extent)}</output></p>"
+        f'<div class=owners tabindex=0 role=group aria-label="{escape(block.title)} Arrows say whose a point is." '
         f"data-owners='{escape(json.dumps(about))}'><img alt=\"{escape(block.reading)}\" "
         f'src="data:image/png;base64,{data}"></div><p class=legend>{names}</p>'
         f"<p class=reading>{escape(block.reading)} {files_html([one.name for one in block.figures])}</p></div>"

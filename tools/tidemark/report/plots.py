@@ -393,12 +393,12 @@ BOXES = Plot(
 HEAT = Plot(
     "heat",
     SWEEP,
-    "Against {x} and {y}",
-    "{what}: the median at each pair, as a number and as a colour (darker is more, on a logarithmic scale that all "
+    "{what}, against {x} and {y}",
+    "The median at each pair, as a number and as a colour (darker is more, on a logarithmic scale that all "
     "policies share). × was not run, or failed.",
     """Of a sweep with two axes, such as `tools/tidemark/plans/grid.toml`. The edge between light and dark is where the
     processes stop to fit; it runs along demand = memory for a policy that lets everybody run.""",
-    pictures=(),
+    pictures=("heat-processes-mem",),
 )
 
 EFFICIENCY = Plot(
