@@ -147,7 +147,8 @@ def figure_html(figure: Shown, before: Shown | None = None) -> str:
     """A figure with its caption, if that is not the one of the figure before, and the names of its files."""
     caption = figure.caption if before is None or before.caption != figure.caption else "As above."
     return (
-        f'<figure id="{escape(figure.name)}"><h3>{escape(figure.title)}</h3>{image_html(figure)}'
+        f'<figure id="{escape(figure.name)}"><h3>{escape(figure.title)}</h3>'
+        f"<div class=picture>{image_html(figure)}</div>"
         f"<figcaption>{escape(caption)} {files_html([figure.name])}</figcaption></figure>"
     )
 
