@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from matplotlib.figure import Figure as Canvas
+from matplotlib.ticker import MaxNLocator
 
 from tidemark.report.figure import (
     BLACK,
@@ -53,6 +54,7 @@ def miss_ratios(cells: Sequence[Mapping[str, Any]]) -> Figure:
                 style = {"color": look.colour, "linestyle": look.dash, "marker": ".", "markersize": MARKER}
                 one.plot([cell["frames"] for cell in mine], ratios, **style)
             heading(one, string, wide=False)
+            one.xaxis.set_major_locator(MaxNLocator(integer=True))
             from_zero(one)
         for one in axes.flat[len(strings) :]:
             one.remove()
