@@ -354,6 +354,17 @@ def test_keys_cannot_be_included(file: str, tmp_path: Path) -> None:
     assert "No such file or directory" in messages(made)
 
 
+@pytest.mark.soak
+@pytest.mark.parametrize(
+    ("device", "said"),
+    [("zero", "out of memory"), ("ptmx", "it did nothing for 20 s: it waits for what does not come")],
+)
+def test_file_without_an_end_is_not_included(device: str, said: str, tmp_path: Path) -> None:
+    made = graded(tmp_path, "clock", {FIFO: f'#include "/dev/{device}"\n'}, titles=[BELADY, BY_HAND])
+    assert [one.verdict.outcome for one in made.tests] == [Outcome.NO_BUILD, Outcome.RIGHT], messages(made)
+    assert said in messages(made) and "find:" not in messages(made)
+
+
 HIDDEN_WAYS = {
     "port": "outb %al, $0x80",
     "system call": "call *%gs:0x10",

@@ -50,8 +50,8 @@ def is_the_trees_own(folder: Path, target: str) -> bool:
 
 
 def failing_host_tests(folder: Path) -> set[str]:
-    """The host tests of a copy of this tree that fail, by name. Those that nothing of theirs was changed for are this
-    tree's, and have been run by `make check`."""
+    """The host tests of a copy of this tree that fail, by name; what they said is printed. Those that nothing of theirs
+    was changed for are this tree's, and have been run by `make check`."""
     env = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
     names = [str(path.with_suffix("")) for path in sorted((folder / "kernel").rglob("*_test.c"))]
     targets = [f"build/host/{Path(name).relative_to(folder)}" for name in names]
@@ -63,10 +63,14 @@ def failing_host_tests(folder: Path) -> set[str]:
         text=True,
     )
     assert made.returncode == 0, made.stderr[-3000:]
-    changed = [target for target in targets if not is_the_trees_own(folder, target)]
-    return {
-        Path(target).name for target in changed if subprocess.run([target], cwd=folder, capture_output=True).returncode
-    }
+    failing = set()
+    for target in targets:
+        if not is_the_trees_own(folder, target):
+            run = subprocess.run([target], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            if run.returncode:
+                failing.add(Path(target).name)
+                print(f"{target}: {run.stdout}")
+    return failing
 
 
 def qemu_files() -> tuple[str, str]:

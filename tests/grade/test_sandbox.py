@@ -214,8 +214,13 @@ def test_endless_output_is_cut(any_box: Sandbox, tree: Path) -> None:
     assert (status, len(out)) == (0, 100_000)
 
 
-def test_endless_loop_ends_by_its_limit_of_processor_time(any_box: Sandbox, tree: Path) -> None:
-    assert sh(any_box, tree, "while :; do :; done", limit_s=1)[0] == -signal.SIGXCPU
+def test_endless_loop_ends_by_its_limit_of_processor_time(
+    any_box: Sandbox, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And not earlier because others of its processes sleep."""
+    monkeypatch.setattr(supervise, "LOOK_EVERY_S", 0.05)
+    drowsy = replace(any_box, limits=replace(any_box.limits, asleep_s=0.25))
+    assert sh(drowsy, tree, "sleep 1000 & while :; do :; done", limit_s=1)[0] == -signal.SIGXCPU
 
 
 @pytest.mark.soak
@@ -231,6 +236,22 @@ def test_endless_wait_ends_by_the_clock(any_box: Sandbox, tree: Path) -> None:
     assert sh(hasty, tree, silent) == (supervise.STOPPED, "", "it took more than 0.5 s\n")
 
 
+def test_what_sleeps_for_long_is_ended(any_box: Sandbox, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervise, "LOOK_EVERY_S", 0.05)
+    drowsy = replace(any_box, limits=replace(any_box.limits, asleep_s=0.25))
+    said = "it did nothing for 0.25 s: it waits for what does not come\n"
+    assert sh(drowsy, tree, "sleep 1000 | cat") == (supervise.STOPPED, "", said)
+
+
+@pytest.mark.parametrize("device", ["ptmx", "stderr", "stdin"])
+def test_including_a_device_ends(device: str, any_box: Sandbox, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervise, "LOOK_EVERY_S", 0.05)
+    drowsy = replace(any_box, limits=replace(any_box.limits, asleep_s=0.25))
+    (tree / "x.c").write_text(f'#include "/dev/{device}"\n')
+    status, _, err = drowsy.run(["cc", "-fsyntax-only", "x.c"], tree, b"int", (), 10)
+    assert status == 1 or "it waits for what does not come" in err.decode()
+
+
 def test_memory_hog_gets_its_limit_and_no_more(any_box: Sandbox, tree: Path) -> None:
     small = replace(any_box, limits=replace(any_box.limits, memory=100 << 20))
     status, out, _ = small.run([compiled(tree, MEMORY_HOG)], tree, b"", (), 10)
@@ -240,7 +261,7 @@ def test_memory_hog_gets_its_limit_and_no_more(any_box: Sandbox, tree: Path) -> 
 def test_large_file_and_full_folder_end_a_command(
     any_box: Sandbox, tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(supervise, "DISK_EVERY_S", 0.05)
+    monkeypatch.setattr(supervise, "LOOK_EVERY_S", 0.05)
     limits = replace(any_box.limits, file=1 << 20, disk=4 << 20, disk_files=500)
     small = replace(any_box, limits=limits)
     write = "dd if=/dev/zero of={} bs=64k status=none"

@@ -2,7 +2,7 @@
 
 BOOK := $(PAGE)/book
 BOOK_SRC := $(wildcard tools/page/book/*.* tools/page/book/static/*)
-BOOK_DOCS := $(shell find docs -type f)
+BOOK_DOCS := $(shell find docs -type f 2>/dev/null)
 BOOK_PYTHON = $(or $(wildcard build/venv/bin/python),python3)
 
 # All of it: Sphinx would not see that what makes the figures has changed.

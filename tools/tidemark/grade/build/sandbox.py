@@ -19,7 +19,8 @@ and has for itself alone. Address space would be the wrong measure: a 32-bit pro
 512 MiB of shadow memory, and QEMU 1 GiB for translated code, of which they use little; RLIMIT_AS stands above as a
 bound for what is shared. Limits hold for each process; if many together fill the machine's memory, the system's choice
 falls on them first (oom_score_adj). Limits of processor time make endless loops end after the same work on every host;
-the wall clock ends only what waits. The system has no limit for a folder, so its size is looked at now and then.
+what sleeps is seen to do nothing; the clock on the wall is the last resort. The system has no limit for a folder, so
+its size is looked at now and then.
 
 The command starts with an environment of its own: what a build machine keeps there is not the student's to read.
 """
@@ -60,7 +61,8 @@ WARNINGS = {
 class Limits:
     """What one command may use. Sizes in bytes: `memory` of each process, `shared` its address space, `file` each file,
     `disk` what is in the folders that it may write, `scratch` its /tmp, `output` of each stream. By the clock on the
-    wall, which runs on while others have the processor, it may take `wall` times its processor time, and `spare_s`."""
+    wall, which runs on while others have the processor, it may take `wall` times its processor time, and `spare_s`; all
+    of it may sleep for `asleep_s`."""
 
     memory: int = 2 << 30
     shared: int = 6 << 30
@@ -73,6 +75,7 @@ class Limits:
     open_files: int = 1024
     wall: float = 10.0
     spare_s: float = 30.0
+    asleep_s: float = 20.0
 
     def words(self, limit_s: float) -> list[str]:
         """The command `prlimit` that sets them."""
@@ -201,8 +204,9 @@ class Sandbox:
         """Run a command in `cwd` to its end; (status, output, errors), as supervise.run has them. Afterwards nothing of
         it runs, and what it wrote is ours. The kind `none` cannot end what left its session."""
         limits = self.limits
+        wall_s = limits.wall * limit_s + limits.spare_s
         bounds = supervise.Bounds(
-            limits.output, limits.disk, limits.disk_files, limits.wall * limit_s + limits.spare_s, tuple(writable)
+            limits.output, limits.disk, limits.disk_files, wall_s, limits.asleep_s, tuple(writable)
         )
         with users.claimed() if self.user else contextlib.nullcontext() as user:
             words = self.words(user, cwd, writable, limit_s)

@@ -1,8 +1,13 @@
 """Running a command that may do anything: it writes without end, waits for ever, fills the disk.
 
 What it prints is cut while it comes, not afterwards. It is ended when it prints more than a limit, when the folders
-that it may write to grow beyond one, and, as a last resort, when it takes too long by the clock on the wall: that one
-depends on what else the host does, so limits of processor time (tidemark.grade.build.sandbox) should come first.
+that it may write to grow beyond one, when all of it has slept for a while, and, as a last resort, when it takes too
+long by the clock on the wall: that one depends on what else the host does, so limits of processor time
+(tidemark.grade.build.sandbox) should come first.
+
+Who reads a terminal that nobody writes to, as `#include "/dev/ptmx"` does, uses no processor time. It is told from who
+has to wait for the processor or the disk by the states of its threads: at look after look they are all asleep, and none
+has run in between.
 """
 
 from __future__ import annotations
@@ -14,23 +19,26 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-POLL_S, DISK_EVERY_S = 0.1, 2.0
+POLL_S, LOOK_EVERY_S = 0.1, 1.0
 PIECE = 1 << 16
 STOPPED = -signal.SIGKILL
+ASLEEP = ("S", "T", "Z")  # in /proc/PID/stat: none of these will run unless something comes
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """Where a command is ended: bytes of each of its two streams; bytes and number of files in `folders`; seconds."""
+    """Where a command is ended: bytes of each of its two streams; bytes and number of files in `folders`; seconds by
+    the clock on the wall, and those in which all of it sleeps."""
 
     output: int
     disk: int
     files: int
     wall_s: float
+    asleep_s: float
     folders: tuple[Path, ...] = ()
 
 
@@ -59,9 +67,53 @@ def check_disk(bounds: Bounds) -> None:
         raise TooMuch(f"it filled its folder with more than {bounds.files} files")
 
 
+def threads(pid: str) -> Iterator[tuple[str, str, int]]:
+    """Each thread of a process, and of all that it started: number, state, ticks of processor time. OSError when one
+    ends meanwhile."""
+    for task in Path("/proc", pid, "task").iterdir():
+        state, *fields = (task / "stat").read_text().rpartition(")")[2].split()
+        yield task.name, state, int(fields[10]) + int(fields[11])
+        for child in (task / "children").read_text().split():
+            yield from threads(child)
+
+
+@dataclass
+class Watch:
+    """Looks at a process and what it started now and then. `asleep`: looks in a row that found nothing done."""
+
+    process: subprocess.Popen[bytes]
+    bounds: Bounds
+    started: float = field(default_factory=time.monotonic)
+    looked: float = field(default_factory=time.monotonic)
+    before: list[tuple[str, str, int]] = field(default_factory=list)
+    asleep: int = 0
+
+    def look(self) -> None:
+        """TooMuch when a bound is passed."""
+        now = time.monotonic()
+        if now - self.started > self.bounds.wall_s:
+            raise TooMuch(f"it took more than {self.bounds.wall_s:g} s")
+        if now - self.looked < LOOK_EVERY_S:
+            return
+        self.looked = now
+        check_disk(self.bounds)
+        self.check_sleep()
+
+    def check_sleep(self) -> None:
+        """TooMuch when nothing has been done for too many looks."""
+        seen = []
+        with contextlib.suppress(OSError):
+            seen = sorted(threads(str(self.process.pid)))
+        sleeps = seen == self.before and all(state in ASLEEP for _, state, _ in seen)
+        self.asleep = self.asleep + 1 if seen and sleeps else 0
+        self.before = seen
+        if self.asleep * LOOK_EVERY_S >= self.bounds.asleep_s:
+            raise TooMuch(f"it did nothing for {self.bounds.asleep_s:g} s: it waits for what does not come")
+
+
 def collect(process: subprocess.Popen[bytes], out: bytearray, err: bytearray, bounds: Bounds) -> None:
     """Read both streams until the process has ended. TooMuch when it passes a bound."""
-    started = disk_at = time.monotonic()
+    watch = Watch(process, bounds)
     assert process.stdout and process.stderr
     with selectors.DefaultSelector() as streams:
         for stream, data in ((process.stdout, out), (process.stderr, err)):
@@ -79,24 +131,11 @@ def collect(process: subprocess.Popen[bytes], out: bytearray, err: bytearray, bo
                     raise TooMuch(f"it printed more than {bounds.output >> 10} KiB")
             if has_ended and not ready:
                 return  # a process that it left behind has the pipes
-            now = time.monotonic()
-            if now - started > bounds.wall_s:
-                raise TooMuch(f"it took more than {bounds.wall_s:g} s")
-            if now - disk_at > DISK_EVERY_S:
-                check_disk(bounds)
-                disk_at = time.monotonic()
-        wait_quietly(process, bounds, started)
-
-
-def wait_quietly(process: subprocess.Popen[bytes], bounds: Bounds, started: float) -> None:
-    """Wait for a process that has closed its streams. TooMuch when it passes a bound."""
-    while True:
+            watch.look()
+    while process.poll() is None:  # it has closed its streams
         with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(min(DISK_EVERY_S, max(0.0, started + bounds.wall_s - time.monotonic())))
-            return
-        check_disk(bounds)
-        if time.monotonic() - started > bounds.wall_s:
-            raise TooMuch(f"it took more than {bounds.wall_s:g} s")
+            process.wait(POLL_S)
+        watch.look()
 
 
 def run(

@@ -19,6 +19,7 @@ from tidemark.grade.build.sandbox import Sandbox
 from tidemark.grade.model import Lab
 
 HOST_LIMIT_S = 120
+COMPILER_BYTES = 512 << 20  # it needs a tenth; `#include "/dev/zero"` takes whatever there is
 LINES_SHOWN = 12
 LARGE_MIB = 64  # of an object file; the kernel's own have less than one
 
@@ -69,7 +70,9 @@ class Workspace:
         It leaves out the Makefile's own part, the set-up: the machine that grades is set up.
         """
         words = ["make", "--no-print-directory", "--silent", f"-j{os.cpu_count()}", "-f", "tools/build.mk"]
-        made = self.run_on_host(*words, f"CC={' '.join(compiler())}", *targets, writable=(self.tree,))
+        box = replace(self.sandbox, limits=replace(self.sandbox.limits, memory=COMPILER_BYTES))
+        compiling = replace(self, sandbox=box)
+        made = compiling.run_on_host(*words, f"CC={' '.join(compiler())}", *targets, writable=(self.tree,))
         large = self.large_objects() if made.status else []
         return replace(made, err="\n".join([made.err.rstrip(), *large])) if large else made
 
