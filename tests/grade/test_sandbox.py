@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 from processes import wait_until
-from tidemark import qemu
+from tidemark import files, qemu
 from tidemark.errors import NO_TOOL, USAGE, LabError
 from tidemark.grade.build import sandbox, solutions, supervise, users
 from tidemark.grade.build.sandbox import Sandbox
@@ -76,9 +76,9 @@ def any_box(request: pytest.FixtureRequest) -> Sandbox:
 
 
 @pytest.fixture
-def base() -> Iterator[Path]:
+def base(request: pytest.FixtureRequest) -> Iterator[Path]:
     """A folder for temporary files. pytest's own lie in one that it may close to others at any time."""
-    with tempfile.TemporaryDirectory(prefix="tidemark-test-") as name:
+    with tempfile.TemporaryDirectory(prefix="tidemark-test-", dir=getattr(request, "param", None)) as name:
         yield Path(name)
 
 
@@ -87,6 +87,9 @@ def tree(base: Path) -> Path:
     """The folder that a command runs in."""
     (base / "tree").mkdir()
     return base / "tree"
+
+
+WHEREVER = pytest.mark.parametrize("base", [None, files.MEMORY], indirect=True, ids=["disk", "memory"])
 
 
 def sh(box: Sandbox, tree: Path, script: str, writable: tuple[Path, ...] = (), limit_s: float = 10) -> tuple:
@@ -134,6 +137,7 @@ def test_environment_of_the_grader_is_not_seen(any_box: Sandbox, tree: Path, mon
     assert "hunter2" not in out and "HOME=/tmp" in out
 
 
+@WHEREVER
 def test_secret_cannot_be_read(box: Sandbox, tree: Path, base: Path) -> None:
     secret = base / "secret"
     secret.mkdir(mode=0o700)
@@ -142,6 +146,7 @@ def test_secret_cannot_be_read(box: Sandbox, tree: Path, base: Path) -> None:
     assert status != 0 and out == ""
 
 
+@WHEREVER
 def test_namespace_holds_nothing_beside_the_tree(tree: Path, base: Path) -> None:
     (base / "ada.zip").write_text("another submission, which everybody may read")
     base.chmod(0o755)
@@ -150,6 +155,7 @@ def test_namespace_holds_nothing_beside_the_tree(tree: Path, base: Path) -> None
     assert "ada.zip" not in out and "kernel" not in out
 
 
+@WHEREVER
 def test_only_writable_folders_can_be_written(box: Sandbox, tree: Path, base: Path) -> None:
     (tree / "Makefile").write_text("all:")
     (tree / "out").mkdir()
@@ -164,6 +170,7 @@ def test_only_writable_folders_can_be_written(box: Sandbox, tree: Path, base: Pa
     assert (base / "grade.json").read_text() == "20/20"
 
 
+@WHEREVER
 def test_make_writes_its_tree_and_the_next_run_cannot(box: Sandbox, tree: Path) -> None:
     (tree / "Makefile").write_text("out: in\n\tcp in out\n")
     (tree / "in").write_text("in")
@@ -460,3 +467,29 @@ def test_hand_made_link_shows_nothing(tree: Path, base: Path) -> None:
     (tree / "build").mkdir()
     (tree / "build/venv").symlink_to(base / "secret")
     assert base / "secret" not in sandbox.toolchain(tree)
+
+
+def test_scratch_of_who_was_killed_is_removed(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MEMORY", base)
+    monkeypatch.setattr(files, "has_room", lambda place: True)
+    monkeypatch.delenv("TMPDIR", raising=False)
+    for name in ("x-left", "x-young", "other"):
+        (base / name / "tree").mkdir(parents=True)
+    with files.scratch("x-") as used:
+        assert Path(used).parent == base
+        for name in (used, base / "x-left", base / "other"):
+            os.utime(name, (0, 0))
+        with files.scratch("x-") as new:
+            assert set(base.iterdir()) == {Path(used), Path(new), base / "x-young", base / "other"}
+    assert set(base.iterdir()) == {base / "x-young", base / "other"}
+
+
+def test_memory_without_room_is_not_used(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "LEAST", 0)
+    monkeypatch.setattr(files, "EACH", 1 << 20)
+    assert files.has_room(files.MEMORY)
+    monkeypatch.setattr(files, "EACH", 1 << 50)
+    monkeypatch.delenv("TMPDIR", raising=False)
+    with files.scratch("tidemark-test-") as name:
+        assert not Path(name).is_relative_to(files.MEMORY)
+    assert not files.has_room(base / "nothing")

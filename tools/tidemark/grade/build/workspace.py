@@ -20,6 +20,7 @@ from tidemark.grade.model import Lab
 
 HOST_LIMIT_S = 120
 COMPILER_BYTES = 512 << 20  # it needs a tenth; `#include "/dev/zero"` takes whatever there is
+TREE_BYTES = 256 << 20  # it has a tenth of that, perhaps in memory
 LINES_SHOWN = 12
 LARGE_MIB = 64  # of an object file; the kernel's own have less than one
 
@@ -70,8 +71,8 @@ class Workspace:
         It leaves out the Makefile's own part, the set-up: the machine that grades is set up.
         """
         words = ["make", "--no-print-directory", "--silent", f"-j{os.cpu_count()}", "-f", "tools/build.mk"]
-        box = replace(self.sandbox, limits=replace(self.sandbox.limits, memory=COMPILER_BYTES))
-        compiling = replace(self, sandbox=box)
+        limits = replace(self.sandbox.limits, memory=COMPILER_BYTES, disk=TREE_BYTES, file=TREE_BYTES)
+        compiling = replace(self, sandbox=replace(self.sandbox, limits=limits))
         made = compiling.run_on_host(*words, f"CC={' '.join(compiler())}", *targets, writable=(self.tree,))
         large = self.large_objects() if made.status else []
         return replace(made, err="\n".join([made.err.rstrip(), *large])) if large else made

@@ -48,8 +48,8 @@ class Taken:
     notes: tuple[str, ...]
 
     def write(self, into: Path) -> Path:
-        """Write the files into the folder `into`, at their paths, and return it."""
-        into.mkdir(parents=True, exist_ok=True)
+        """Write the files into the folder `into`, at their paths, for nobody else to read, and return it."""
+        into.mkdir(mode=0o700, parents=True, exist_ok=True)
         for name, data in self.files.items():
             (into / name).parent.mkdir(parents=True, exist_ok=True)
             (into / name).write_bytes(data)
