@@ -125,6 +125,14 @@ def test_solution_of_an_older_release_is_taken(name: str, old: str, title: str, 
     assert made.notes == (f"{old} was taken as {assignment.was[old]}, where it lies in this release",)
 
 
+def test_what_a_make_beside_removes_is_not_copied(tmp_path: Path) -> None:
+    source, target = tmp_path / "source", tmp_path / "target"
+    source.mkdir()
+    (source / "stays.o").touch()
+    tree.copy_files(source, target, [Path("gone.o"), Path("stays.o")])
+    assert [path.name for path in target.iterdir()] == ["stays.o"]
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("name", LABS)
 def test_starter_boots_and_fails_its_own_tests_only(name: str, tmp_path: Path) -> None:

@@ -77,7 +77,11 @@ def copy_files(source: Path, target: Path, files: Collection[Path]) -> None:
     for folder in {file.parent for file in files}:
         (target / folder).mkdir(parents=True, exist_ok=True)
     for file in files:
-        shutil.copy2(source / file, target / file, follow_symlinks=False)
+        try:
+            shutil.copy2(source / file, target / file, follow_symlinks=False)
+        except FileNotFoundError:
+            if (source / file).exists():  # otherwise a `make` beside us needed it no more, and removed it
+                raise
 
 
 def copy_built(tree: Path, copy: Path) -> None:
