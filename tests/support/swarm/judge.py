@@ -20,7 +20,7 @@ from swarm.session import ROUND, STARVED, Session, mke2fs, rounds_of
 
 HOST_S = 900  # a machine may have much else to do
 ENDS = (qemu.OK, qemu.FAILED, qemu.CUT)  # the power is cut only when a run says so
-FREE = ("frames", "nr_swap_free")
+FREE = ("frames", "nr_swap_free", "kept")
 COUNTS = ("nr_free_pages", "nr_isolated", "nr_anon_pages", "nr_writeback", "nr_slab_objects", "nr_swap_free")
 
 # Lines that must not be there, and what is kept of them as the failure's name.
@@ -156,11 +156,13 @@ def killed_with_room(outcome: Outcome, items: list[Item]) -> Iterator[str]:
 
 
 def counts(outcome: Outcome) -> list[dict[str, int]]:
-    """What is in use after each round. Of init's and the shell's pages more or fewer may be in memory."""
+    """What is in use after each round. Of init's and the shell's pages more or fewer may be in memory: "kept" are the
+    slots less those that they took when they left it."""
     found = []
     for part in outcome.console.split(f"\n{ROUND} ")[1:]:
         one = {name: int(n) for name, n in re.findall(r"^(\w+) (\d+)$", part, re.MULTILINE) if name in COUNTS}
         if len(one) == len(COUNTS):
+            one["kept"] = one["nr_swap_free"] - one["nr_anon_pages"]
             one["frames"] = one.pop("nr_free_pages") + one.pop("nr_anon_pages")
             found.append(one)
     return found
@@ -171,9 +173,13 @@ def leaks(outcome: Outcome, items: list[Item]) -> Iterator[str]:
     if orphans(items) or any(line.startswith("mount: ") for line in lines(outcome)):
         return  # its disk has failed: what the jobs make stays below /mnt
     found = counts(outcome)
-    for name in found[0] if found else ():
+
+    def grows(name: str) -> bool:
         sign = 1 if name in FREE else -1
-        if len(found) > 1 and all(sign * later[name] < sign * one[name] for one, later in pairwise(found)):
+        return len(found) > 1 and all(sign * later[name] < sign * one[name] for one, later in pairwise(found))
+
+    for name in found[0] if found else ():
+        if name != "kept" and grows(name) and (name != "nr_swap_free" or grows("kept")):
             yield f"leak: {name}"
 
 
