@@ -44,7 +44,7 @@ static struct termios termios = {
 };
 static u8 ring[RING_SIZE];        /* irq */
 static u32 head, ready, tail;     /* irq */
-static int foreground;
+static int foreground; /* the process group that gets ^C and ^\; 0: none */
 WAIT_QUEUE(tty_readers);
 
 static void echo(const char *s, size_t n)
@@ -152,11 +152,6 @@ void tty_init(void)
 {
 	serial_receive(tty_input);
 	keyboard_init(tty_input);
-}
-
-void tty_set_foreground(int pgid)
-{
-	foreground = pgid;
 }
 
 static bool at_eof_mark(void)
@@ -278,7 +273,7 @@ static long tty_ioctl(struct file *f, u32 cmd, u32 arg)
 			return -EFAULT;
 		if ((int)value <= 0)
 			return -EINVAL;
-		tty_set_foreground(value);
+		foreground = value;
 		return 0;
 	case TIOCGWINSZ:
 		return copy_to_user(user, winsize, sizeof(winsize));

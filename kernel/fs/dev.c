@@ -72,7 +72,8 @@ static const struct {
 	{ "console", DEV(5, 1), 0600, &tty_fops },    { "ttyS0", DEV(4, 64), 0600, &tty_fops },
 };
 
-const struct file_operations *chrdev_fops(u32 rdev)
+/* The operations of a character device (major << 8 | minor), NULL: no such device. */
+static const struct file_operations *chrdev_fops(u32 rdev)
 {
 	for (u32 i = 0; i < ARRAY_SIZE(devices); i++)
 		if (devices[i].rdev == rdev)

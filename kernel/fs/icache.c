@@ -57,7 +57,8 @@ static void unhash(struct inode *inode)
 	}
 }
 
-void inode_grab(struct inode *inode)
+/* One more reference, to one that may have none. */
+static void inode_grab(struct inode *inode)
 {
 	if (!inode->count++ && inode->state & INODE_STORED) {
 		list_del(&inode->lru);

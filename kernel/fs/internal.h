@@ -117,8 +117,6 @@ extern const struct fs_type tmpfs_type;
 void shm_fs_init(void);
 /* ext2/super.c */
 extern const struct fs_type ext2_type;
-/* The operations of a character device (major << 8 | minor), NULL: no such device. */
-const struct file_operations *chrdev_fops(u32 rdev);
 extern const struct file_operations dir_fops, fifo_fops;
 /* Makes /dev and its nodes; panics without memory. */
 void dev_init(void);

@@ -51,14 +51,6 @@ int param_register(const char *prefix, const struct vm_param *table)
 	return 0;
 }
 
-void param_unregister(const char *prefix)
-{
-	int i = table_find(prefix);
-
-	if (i >= 0)
-		tables[i] = tables[--nr_tables];
-}
-
 static struct param param_of_entry(const struct vm_param *e)
 {
 	return (struct param){ .name = e->name,

@@ -61,19 +61,3 @@ void wait_reap(struct task_struct *child)
 	t->child_max_rss = MAX(t->child_max_rss, MAX(child->max_rss, child->child_max_rss));
 	task_free(child);
 }
-
-int do_wait4(int pid, u32 *status, int options, void *rusage)
-{
-	struct task_struct *child;
-	int err = wait_find(pid, options, &child);
-
-	if (err || !child)
-		return err;
-	if (status)
-		*status = child->exit_code;
-	if (rusage)
-		rusage_both(child, rusage);
-	pid = child->pid;
-	wait_reap(child);
-	return pid;
-}

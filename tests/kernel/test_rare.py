@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import ext2
@@ -43,6 +44,14 @@ def test_rare_calls_answer_as_linux_does(tmp_path: Path, choices: dict[str, str]
     """Files in memory, too, that the kernel has no addresses for."""
     run = run_program(tmp_path, "rare", **choices).check_exit()
     run.check_lines([r"^R rare checks=\d+ failures=0$", "^ok$"])
+
+
+def test_corners_are_where_linux_has_them(tmp_path: Path) -> None:
+    """And on this machine's Linux there is none, either: the same program, at the same edges."""
+    run = run_program(tmp_path, "corners", mem="32M").check_exit()
+    run.check_lines([r"^R corners checks=\d+ failures=0$", "^ok$"])
+    linux = subprocess.run([qemu.ROOT / "build/user/corners"], capture_output=True, text=True)
+    assert re.fullmatch(r"R corners checks=\d+ failures=0\n", linux.stdout), linux.stdout + linux.stderr
 
 
 def test_a_copy_that_cannot_end_can_be_killed(tmp_path: Path) -> None:

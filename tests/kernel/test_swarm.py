@@ -132,6 +132,10 @@ def test_a_purpose_excuses_only_what_it_explains() -> None:
     leak, kill = GOOD.replace("pages 20", "pages 21", 1), Item("act", "kill -TERM %1")
     assert judged(leak, items=[JOB, kill]) == ["leak: frames"]
     assert judged(leak, items=[Item("job", "/mnt/spin 51 0"), kill]) == []
+    killed_for_memory = "Out of memory: 3 frames free, 0 swap slots free: killed process 7 ({})\numount: /mnt: busy\n"
+    assert judged(leak + killed_for_memory.format("sh")) == []
+    assert judged(leak + killed_for_memory.format("server")) == ["umount: /mnt: busy", "leak: frames"]
+    assert judged(killed + "files: a: 10 bytes instead of 100\n") == []
 
 
 # --- a failure is made short ---

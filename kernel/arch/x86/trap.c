@@ -196,11 +196,6 @@ u32 regs_digest(const struct pt_regs *regs)
 	return digest;
 }
 
-bool regs_user(const struct pt_regs *regs)
-{
-	return regs->cs & 3;
-}
-
 bool regs_page_fault(const struct pt_regs *regs)
 {
 	return regs->trapno == TRAP_PAGE_FAULT;

@@ -52,7 +52,6 @@ u32 regs_ip(const struct pt_regs *regs);
 u32 regs_sp(const struct pt_regs *regs);
 /* A number that is another one, all but surely, as soon as the program has got on. */
 u32 regs_digest(const struct pt_regs *regs);
-bool regs_user(const struct pt_regs *regs); /* did the trap come from user mode? */
 
 /* Signal frames (Linux i386 layout): pushes a frame that runs handler(sig) and returns through
  * the restorer or a trampoline; 0 or -EFAULT. */

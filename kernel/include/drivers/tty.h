@@ -18,7 +18,4 @@ extern struct wait_queue tty_readers;
 /* Starts to listen to the serial port and the keyboard. */
 void tty_init(void);
 
-/* Which process group gets ^C and ^\; 0, as at boot: none. */
-void tty_set_foreground(int pgid);
-
 #endif

@@ -449,9 +449,6 @@ int vfs_shmem_open(struct inode *inode, struct file **file);
 void inode_free(struct inode *inode);
 void file_free(struct file *f);
 
-/* One more reference to an inode of a device that may have none. */
-void inode_grab(struct inode *inode);
-
 static inline void inode_get(struct inode *inode)
 {
 	inode->count++;

@@ -116,7 +116,6 @@ struct param {
  * not copied. 0; -EEXIST: the prefix is taken; -ENOSPC: too many tables.
  */
 int param_register(const char *prefix, const struct vm_param *table);
-void param_unregister(const char *prefix);
 
 /*
  * Obeys a command line: words separated by blanks, each name=value; a value, or the whole word,

@@ -120,7 +120,6 @@ struct task_struct *kthread_create(const char *name, int nice, void (*fn)(void *
  * return; after that a failure kills the task. argv and envp are user or kernel vectors. */
 int do_execve(const char *path, char *const *argv, char *const *envp, bool kernel_args);
 void __noreturn do_exit(int code); /* code as wait4 reports it */
-int do_wait4(int pid, u32 *status, int options, void *rusage); /* kernel pointer for status */
 /* Starts /init as process 1. */
 void proc_start_init(void);
 /* How many tasks there may be; set by proc_init from the size of memory. */

@@ -5,8 +5,8 @@
  * watermark it simply gives. When all are below low, kswapd is woken and the allocation may go
  * down to min. Below min a task that may sleep reclaims for itself; reclaim itself, and a task
  * that is being killed to free memory, may take the rest. When reclaim finds nothing the
- * out-of-memory killer is asked. Single frames may come from a list before the buddy (pagelist.c).
- * How large these are: watermarks.c.
+ * out-of-memory killer is asked; when nobody is left whom it could kill, init may take the rest, too.
+ * Single frames may come from a list before the buddy (pagelist.c). How large these are: watermarks.c.
  */
 #include "lib/assert.h"
 #include "lib/param.h"
@@ -119,7 +119,7 @@ static struct page *alloc_slow(gfp_t gfp, u32 order)
 		if (gfp & GFP_NORETRY || order > 3 || current->flags & TF_OOM_VICTIM)
 			return NULL;
 		if (!kill_for_memory())
-			return NULL;
+			return current->pid == 1 ? alloc_from_zones(gfp, order, -1) : NULL;
 	}
 }
 

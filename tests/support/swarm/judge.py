@@ -41,7 +41,8 @@ SOUND_DISK = (
 )
 # What explains that a process did not end as it should.
 KILLED_FOR_MEMORY = r"^Out of memory: \d+ frames free"
-EXCUSES = (KILLED_FOR_MEMORY, r"No space left", r": Out of memory", r"Cannot allocate memory", r"Resource temporarily")
+NO_SPACE = (r"No space left", r": \d+ bytes instead of \d+$")
+EXCUSES = (KILLED_FOR_MEMORY, *NO_SPACE, r": Out of memory", r"Cannot allocate memory", r"Resource temporarily")
 INIT_DIED = "panic: init died: signal 7\n"  # its pages were on a disk that failed on purpose
 PARENTS = {"sh", "cow", "forkbomb", "interactive", "shared", "spin", "thrash", "torture"}
 MAY_FAIL = ("sh", "kill", "swapon", "swapoff", "mkswap", "forkbomb", "echo", "fstools", "rm", "cat", "sleep", "find")
@@ -93,7 +94,7 @@ def lines(outcome: Outcome) -> list[str]:
 
 def nothing_bad(outcome: Outcome, items: list[Item]) -> Iterator[str]:
     """No line that says that something is broken."""
-    never = NEVER if on_purpose(items, "fail") or orphans(items) else (*NEVER, *SOUND_DISK)
+    never = NEVER if on_purpose(items, "fail") or orphans(outcome, items) else (*NEVER, *SOUND_DISK)
     for line in lines(outcome):
         if found := re.search("|".join(never), line):
             yield without_numbers(found[found.lastindex or 0])
@@ -114,10 +115,13 @@ def checks(outcome: Outcome, items: list[Item], rounds: int) -> Iterator[str]:
             yield "check is not ok"
 
 
-def orphans(items: list[Item]) -> bool:
-    """May there be processes at the end of a round? The children go on when one that has some is killed alone."""
-    jobs = [re.split(r"[ /]", item.text.removeprefix("/mnt/"))[0] for item in items if item.kind == "job"]
-    return on_purpose(items, "kill") and not PARENTS.isdisjoint(jobs)
+def orphans(outcome: Outcome, items: list[Item]) -> bool:
+    """May there be processes at the end of a round? The children go on when one that has some is killed alone, on
+    purpose or for memory."""
+    killed = set(re.findall(r"killed process \d+ \((\w+)\)", outcome.console))
+    if on_purpose(items, "kill"):
+        killed |= {re.split(r"[ /]", item.text.removeprefix("/mnt/"))[0] for item in items if item.kind == "job"}
+    return not PARENTS.isdisjoint(killed)
 
 
 def on_purpose(items: list[Item], *words: str) -> bool:
@@ -170,7 +174,7 @@ def counts(outcome: Outcome) -> list[dict[str, int]]:
 
 def leaks(outcome: Outcome, items: list[Item]) -> Iterator[str]:
     """Each round but the first kept something: what is kept on purpose is there after a few."""
-    if orphans(items) or any(line.startswith("mount: ") for line in lines(outcome)):
+    if orphans(outcome, items) or any(line.startswith("mount: ") for line in lines(outcome)):
         return  # its disk has failed: what the jobs make stays below /mnt
     found = counts(outcome)
 
@@ -194,7 +198,7 @@ def disk_is_sound(outcome: Outcome, items: list[Item], folder: Path) -> Iterator
     """e2fsck finds nothing to say of a disk that was unmounted; it can mend one that failed, or had no power."""
     if not outcome.disk or outcome.code not in ENDS:
         return
-    if outcome.code == qemu.CUT or on_purpose(items, "fail") or orphans(items):
+    if outcome.code == qemu.CUT or on_purpose(items, "fail") or orphans(outcome, items):
         e2fsck("-fy", folder)
     done = e2fsck("-fn", folder)
     if done.returncode:
