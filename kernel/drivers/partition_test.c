@@ -201,6 +201,9 @@ KTEST(partition, the_second_header_stands_in_for_the_first)
 	bad_sector = 1;
 	expect_copy("read");
 	put_both(299);
+	bad_sector = 3;
+	expect_copy("its entries cannot be read");
+	put_both(299);
 	memcpy(image[1], image[NR_SECTORS - 1], SECTOR);
 	expect_copy("another sector");
 }

@@ -140,6 +140,10 @@ KTEST(newc, names_foreign_formats)
 	archive[5] = '7';
 	EXPECT_EQ(read_all(archive, used, &nr, &why, &where), -EINVAL);
 	EXPECT_STREQ(why, "another form of cpio; make it with -H newc");
+	build();
+	archive[110 + strlen("bin")] = 'x';
+	EXPECT_EQ(read_all(archive, used, &nr, &why, &where), -EINVAL);
+	EXPECT_STREQ(why, "a name does not end where it should");
 }
 
 KTEST(newc, refuses_sizes_that_wrap_around)

@@ -36,6 +36,10 @@ def test_unknown_parameter_is_refused_with_the_list() -> None:
         ({"swap": "sim:hdd,spin=1"}, "swap=sim:hdd,spin=1.*seek.*rotation"),
         ({"swap": "sim:hdd,size=4K"}, "swap=sim:hdd,size=4K.*64K"),
         ({"swap": "tape"}, "swap=tape.*none.*sim:hdd"),
+        ({"cmdline": f"swap={'x' * 200}"}, "swap=x*: too long"),
+        ({"cmdline": f"fail={'read:1,' * 20}"}, "fail=.*: too long"),
+        ({"cmdline": "disk=floppy"}, "disk=floppy: unknown kind of disk"),
+        ({"cmdline": "block.elevator=paternoster"}, "block.elevator=paternoster.*deadline"),
         ({"frames": 2}, "frames=2.*3"),
         ({"cmdline": "ws.tau_ms=0"}, r"ws\.tau_ms=0.*1\.\.60000"),
         ({"cmdline": "vm.page_cluster=many"}, r"vm\.page_cluster=many.*0\.\.5"),
@@ -56,6 +60,12 @@ def test_value_written_to_proc_is_checked() -> None:
     ).check_exit()
     assert len(lines(result, "Invalid argument")) == 2 and len(lines(result, "^status 1$")) == 2
     result.check_lines(["^3$"])
+    refused = "echo 9 >/proc/sys/vm/drop_caches; echo nonsense >/proc/params; echo 2 >/proc/sys/vm/frames"
+    result = boot(
+        f"{refused}; echo 900 >/proc/sys/vm/frames; cat /proc/sys/vm/frames; echo read:99999 >/proc/fail; cat /proc/params"
+    ).check_exit()
+    assert len(lines(result, "Invalid argument")) == 3
+    result.check_lines(["^900$", "^fail=read:99999\t"])
 
 
 # --- memory ---

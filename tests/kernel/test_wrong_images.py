@@ -185,6 +185,24 @@ def test_read_only_disk_is_mounted_to_read_only(tmp_path: Path) -> None:
     run.check_exit().check_lines(["^mount: /mnt: Permission denied", "^sound$"])
 
 
+def test_disk_by_another_name(tmp_path: Path) -> None:
+    """A node of it on another disk; below that, read only, nothing changes."""
+    image, other = image_of(tmp_path, names="sound"), tmp_path / "other"
+    ext2.make(other, "256K")
+    ext2.tool("debugfs", "-w", "-R", "mknod node b 3 0", other)
+    drive = shlex.join(["-drive", f"if=virtio,format=raw,file={other}"])
+    run = boot(
+        "mkdir /a /b; mount -t ext2 /dev/vda /a; mount -t ext2 -o ro /a/node /b; dd if=/a/node of=/dev/null count=1;"
+        "rm /b/sound; touch /b/sound; mount -t ext2 /a /b; cat /b/sound",
+        disk=image,
+        disk_kind="ide",
+        qemu_flags=drive,
+        exact=False,
+        cmdline="disk=virtio mount=none",
+    )
+    run.check_exit().check_lines(["^rm: /b/sound: Read-only", "^touch: /b/sound: Read-only", "^mount: ", "^sound$"])
+
+
 @pytest.mark.soak
 def test_directory_that_may_not_grow(tmp_path: Path) -> None:
     """Of 2 GiB, but for a block, and full: all its blocks but the first are one and the same."""
