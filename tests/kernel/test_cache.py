@@ -94,3 +94,20 @@ def test_reading_ahead_hides_the_disk(image: Path) -> None:
     ahead, hit = counter(result, "file_ra"), counter(result, "file_ra_hit")
     assert hit == ahead > PAGES * 9 / 10
     assert counter(result, "pgpgin") == PAGES * 4
+
+
+TWICE = "cat /dev/sda >/dev/null; cat /dev/sda >/dev/null; cat /proc/vmstat"
+
+
+@pytest.mark.parametrize(("mem", "refaults"), [("12M", PAGES), ("8M", 0)])
+def test_refault_of_a_file_is_of_a_page_that_twice_the_memory_had_kept(image: Path, mem: str, refaults: int) -> None:
+    """In a loop a page comes back after as many evictions as pages do not fit: fewer than the frames, or more."""
+    result = boot(TWICE, vm="fifo", mem=mem, disk=image, disk_kind="sim:ssd").check_exit()
+    assert counter(result, "workingset_refault_file") == refaults
+
+
+def test_kswapd_takes_32_pages_and_looks_again(image: Path) -> None:
+    """That is enough each time: low and high watermark lie less than 32 frames apart."""
+    result = boot(TWICE, vm="fifo", mem="8M", disk=image, disk_kind="sim:ssd", cmdline="vm.min_free_kbytes=256")
+    freed, woken = counter(result.check_exit(), "pgsteal_kswapd"), counter(result, "kswapd_wake")
+    assert 30 * woken < freed < 40 * woken

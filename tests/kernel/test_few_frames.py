@@ -22,7 +22,7 @@ def all_get_on(policy: str, frames: int, commands: tuple[str, ...]) -> None:
     assert not lines(result, "violation|Out of memory"), result.tail()
 
 
-@pytest.mark.parametrize("policy", soak_but(POLICIES, "ws"))
+@pytest.mark.parametrize("policy", soak_but(POLICIES, "fifo"))
 def test_processes_in_step_all_get_on(policy: str) -> None:
     all_get_on(policy, 3, FEW)
 

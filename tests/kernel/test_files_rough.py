@@ -18,7 +18,7 @@ from test_extremes import GUARDS
 from tidemark import qemu
 
 PROGRAM = qemu.ROOT / "build/user/rough"
-CASES = ["truncated", "unlinked", "writers", "growing", "position", "running", "deep", "many", "bomb"]
+CASES = ["truncated", "unlinked", "writers", "growing", "cut", "position", "running", "deep", "many", "bomb"]
 POLICIES = ["clock", "2q", "ws", "mglru", "arc"]
 SWITCHED = [*POLICIES, "lirs", "js2q", "wsclock", "linux24", "car", "pff", "vms", "clockpro", "s3fifo"]
 FAST = "sim:ssd,size=16M"

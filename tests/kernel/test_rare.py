@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import ext2
@@ -73,6 +74,8 @@ def test_proc_can_be_read() -> None:
         ["meminfo", "oom_score|statm", "profile_hz=0", r"^\d+\.\d\d \d+\.\d\d$", r"^(\d\.\d\d ){3}\d+/\d+ \d+$"]
     )
     run.check_lines([r"^init$", r"^\d+ \d+ \d+ \d+ 0 \d+ 0$", r" r-xp .*/init$", r"^\d+ \(cat\) R 5 ", r"^100$"])
+    regions = re.findall(r"(?m)^([0-9a-f]{8})-([0-9a-f]{8}) ", run.console)  # together they are what statm says first
+    run.check_lines([f"^{sum(int(end, 16) - int(start, 16) for start, end in regions) // 4096} "])
     run.check_lines(
         ["^Node 0, zone +DMA +[1-9]", r"^mad \d+$", r"^fault_page_s \d+\.", "^nr_running 1 ", r"^ +5 +\d+ open$"]
     )
@@ -101,6 +104,18 @@ def test_laptop_mode_writes_while_the_disk_runs(tmp_path: Path) -> None:
         run = boot(f"{line}; cat /mnt/text; sleep 4; cat /proc/meminfo", disk=image).check_exit()
         dirty.append(int(re.search(r"(?m)^Dirty: +(\d+) kB$", run.console)[1]))  # type: ignore[index]
     assert dirty[0] > 0 and dirty[1] == 0
+
+
+def test_idle_machine_writes_what_is_dirty(tmp_path: Path) -> None:
+    """Nothing but the timer of writing back can wake it then, and no other wakes it for that one's sake."""
+    image = ext2.make(tmp_path / "image", "1M")
+    soon = "mount=none vm.dirty_expire_centisecs=30 vm.dirty_writeback_centisecs=30"
+    with Guest(disk=image, disk_kind="virtio", cmdline=soon) as guest:
+        guest.sh("mkdir /mnt; mount -t ext2 /dev/vda /mnt; echo dirty words >/mnt/file")
+        end = time.monotonic() + 30
+        while b"dirty words\n" not in image.read_bytes():
+            assert time.monotonic() < end
+            time.sleep(0.05)
 
 
 def test_lines_are_edited_as_they_are_typed() -> None:

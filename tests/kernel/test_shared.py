@@ -57,6 +57,12 @@ def test_what_was_cut_off_comes_back_as_zeros(policy: str) -> None:
     assert used_slots(result)[0] < 1024, "slots of pages that are gone"
 
 
+def test_refault_had_to_wait_for_the_swap_area() -> None:
+    """A page that was read together with another was in memory when somebody wanted it."""
+    counted = re.search(r"(\d+) of them major, (\d+) refaults", sound(run("shared anon 3 8192 2000")).console)
+    assert counted and 0 < int(counted[2]) <= int(counted[1])
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("guard", ["token", "tpf", "serialize", "loadctl", "prefetch", "mc75"])
 def test_under_a_guard(guard: str) -> None:

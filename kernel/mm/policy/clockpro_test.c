@@ -21,6 +21,25 @@ KTEST(clockpro, takes_first_what_is_not_needed)
 	core_stop();
 }
 
+/* The hand has passed the first page, and does not come back to it. */
+KTEST(clockpro, goes_on_where_it_was_after_a_page_that_is_not_needed)
+{
+	core_start(&clockpro, 8);
+	core_mm_new();
+	for (u32 i = 0; i < 6; i++)
+		core_insert(&mem_map[i], core_mm(0), VM_IN_FAULT, (struct page_id){ 0 });
+	page_set(&mem_map[0], PG_locked);
+	EXPECT_EQ(core_reclaim(ZONES_ALL), &mem_map[1]);
+	page_clear(&mem_map[0], PG_locked);
+	core_touch(&mem_map[5], VM_TOUCH_DONTNEED);
+	EXPECT_EQ(core_reclaim(ZONES_ALL), &mem_map[5]);
+	EXPECT_EQ(core_reclaim(ZONES_ALL), &mem_map[2]);
+	for (u32 i = 0; i < 6; i++)
+		if (page_test(&mem_map[i], PG_isolated))
+			core_drop_isolated(&mem_map[i]);
+	core_stop();
+}
+
 /* The others are hot, and stay so. */
 KTEST(clockpro, skips_cold_pages_that_the_scan_may_not_have)
 {

@@ -232,7 +232,7 @@ KTEST(rules, hooks_do_not_nest_and_must_be_there)
 	EXPECT_PANIC(policy_call_select(&scan));
 	policy_timer.running = NULL;
 	nested->putback = NULL;
-	EXPECT_PANIC(policy_require_hooks(nested));
+	EXPECT_PANIC(policy_start(nested));
 	vm_policy = &odd;
 	core_stop();
 }

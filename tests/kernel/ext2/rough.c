@@ -126,6 +126,26 @@ static void growing(void)
 	CHECK(!close(fd));
 }
 
+/* One writes a page back, another cuts it off meanwhile, and a third waits to write to it. */
+static void cut(void)
+{
+	int fd = make("cut", "", PAGE);
+	char *all = map(fd, PAGE, MAP_SHARED);
+	pid_t pid[2];
+
+	for (int who = 0; who < 2; who++) {
+		pid[who] = fork();
+		for (int i = 0; !pid[who] && i < number; i++)
+			CHECK(who ? !fsync(fd) : !ftruncate(fd, 0) && !ftruncate(fd, PAGE));
+		if (!pid[who])
+			_exit(nr_failures != 0);
+	}
+	for (int i = 0; i < 50 * number; i++, sched_yield())
+		poke(all, 'x');
+	CHECK(wait_child(pid[0]) == 0 && wait_child(pid[1]) == 0 && poke(all, 'y') == 'y');
+	CHECK(!munmap(all, PAGE) && !close(fd));
+}
+
 static void copy(const char *from, const char *to)
 {
 	static char buf[1 << 16];
@@ -356,7 +376,7 @@ static const struct {
 	{ "growing", growing, 100 },   { "running", running, 0 },   { "deep", deep, 50 },
 	{ "many", many, 300 },         { "failing", failing, 0 },   { "bomb", bomb, 8 },
 	{ "closing", closing, 0 },     { "position", position, 0 }, { "nothing", nothing, 0 },
-	{ "waiting", waiting, 0 },
+	{ "waiting", waiting, 0 },     { "cut", cut, 20 },
 };
 
 int main(int argc, char **argv)
