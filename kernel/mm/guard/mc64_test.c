@@ -1,0 +1,67 @@
+/*
+ * Pages of who demands most that were not used go to 2q's inactive list, the others lose their bits.
+ */
+#include "mc64.c"
+
+#include "../../lib/seq_file.c"
+#include "../policy/2q.c"
+#include "host/fake_core.h"
+
+#define EACH 20
+
+static struct mm_struct *modest;
+
+/* In memory both have as many pages. */
+u32 mm_demand(struct mm_struct *mm)
+{
+	return mm == modest ? EACH : 3 * EACH;
+}
+
+/* Two processes with all pages active, of which every second was used. */
+static void start(void)
+{
+	core_start(&twoq, 2 * EACH);
+	for (u32 pfn = 0; pfn < 2 * EACH; pfn++) {
+		static struct mm_struct *mm;
+
+		if (pfn % EACH == 0)
+			mm = core_mm_new();
+		if (!pfn)
+			modest = mm;
+		core_insert(&mem_map[pfn], mm, VM_IN_FAULT, (struct page_id){ 0 });
+		if (pfn % 2)
+			page_set(&mem_map[pfn], PG_young);
+	}
+	nr_marked_down = nr_pushed = 0;
+}
+
+static void expect_pushed(u32 from, u32 to)
+{
+	for (u32 pfn = 0; pfn < 2 * EACH; pfn++) {
+		bool looked_at = pfn >= from && pfn < to;
+
+		EXPECT_EQ(twoq_data(&mem_map[pfn])->list == INACTIVE, looked_at && pfn % 2 == 0);
+		EXPECT_EQ(page_test(&mem_map[pfn], PG_young), !looked_at && pfn % 2);
+	}
+	EXPECT(nr_pushed == (to - from) / 2 && nr_marked_down == (to - from) / 2);
+}
+
+KTEST(mc64, what_was_not_used_goes_first)
+{
+	start();
+	mc64.pressure(false);
+	expect_pushed(EACH, 2 * EACH);
+	core_stop();
+}
+
+KTEST(mc64, the_next_call_goes_on_where_one_stopped)
+{
+	start();
+	pagegrab = 6;
+	mc64.pressure(false);
+	expect_pushed(EACH, EACH + 6);
+	mc64.pressure(true);
+	expect_pushed(EACH, EACH + 12);
+	pagegrab = 256;
+	core_stop();
+}
