@@ -13,10 +13,11 @@ from test_policies import BELADY, POLICIES, lines
 # The processes of each fault in step with one another.
 FEW = ("thrash 2 64 2", "thrash 3 16 1")
 IN_STEP = ("thrash 2 64 2", "thrash 3 64 2", "thrash 7 32 1", "thrash 12 16 1")
+POISON = "slab_poison=1"  # nobody may look at a process that has ended in its turn
 
 
 def all_get_on(policy: str, frames: int, commands: tuple[str, ...]) -> None:
-    result = boot("; ".join(commands), vm=policy, mem="16M", frames=frames, timeout=60).check_exit()
+    result = boot("; ".join(commands), vm=policy, mem="16M", frames=frames, cmdline=POISON, timeout=60).check_exit()
     done = lines(result, r"^R thrash .*lost=0 corrupt=0")
     assert len(done) == len(commands), result.tail()
     assert not lines(result, "violation|Out of memory"), result.tail()
@@ -37,8 +38,8 @@ def test_many_processes_in_step_all_get_on(policy: str, frames: int) -> None:
 @pytest.mark.parametrize("policy", soak_but(POLICIES, "ws"))
 def test_others_do_not_wait_for_a_process_that_ends_in_its_turn(policy: str) -> None:
     """Killed while they starve; whoever is left gets on."""
-    kill = "thrash 5 64 8 & sleep 2; kill -9 %1; thrash 3 64 2"
-    result = boot(kill, vm=policy, mem="16M", frames=3, timeout=60).check_exit()
+    kill = "thrash 5 64 8 & sleep 2; kill -9 %1 7 8 9 10 11; thrash 3 64 2"
+    result = boot(kill, vm=policy, mem="16M", frames=3, cmdline=POISON, timeout=60).check_exit()
     assert lines(result, r"^R thrash nproc=3 .*lost=0 corrupt=0"), result.tail()
 
 
