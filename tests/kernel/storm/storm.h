@@ -40,7 +40,7 @@ struct board {
 		int pid;
 	} workers[MAX_WORKERS];
 	uint8_t judged[MAX_JUDGED]; /* one more than the error; 0: not made */
-	uint32_t nr_calls, nr_restarts, nr_nudges, nr_kills, nr_clears;
+	uint32_t nr_calls, nr_left_out, nr_restarts, nr_nudges, nr_kills, nr_clears;
 };
 
 extern struct board *board;
