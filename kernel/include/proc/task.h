@@ -33,6 +33,7 @@ enum task_flags {
 	TF_RECLAIM = 2,   /* works for reclaim: may use the reserve, must not reclaim itself */
 	TF_OOM_VICTIM = 4, /* is being killed to free memory: may use the reserve */
 	TF_EXITING = 8,
+	TF_WRITING = 16, /* has begun to write pages and not yet sent them: as TF_RECLAIM */
 };
 
 struct task_struct {

@@ -92,7 +92,7 @@ u32 cache_nr_cached(void)
 
 static void note_refault(u32 shadow)
 {
-	if (evictions - (shadow >> 1) <= vm_frames())
+	if (((evictions - (shadow >> 1)) & INT32_MAX) <= vm_frames()) /* it has 31 bits */
 		stat_count(workingset_refault_file);
 }
 

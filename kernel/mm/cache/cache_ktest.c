@@ -5,10 +5,13 @@
 #include "internal.h"
 #include "../../fs/ktest_user.h"
 #include "lib/ktap.h"
+#include "lib/param.h"
 #include "lib/string.h"
 #include "mm/mm.h"
 #include "mm/policy_core.h"
 #include "mm/rmap.h"
+#include "mm/vmstat.h"
+#include "mm/zone.h"
 #include "proc/task.h"
 #include "sched/wait.h"
 
@@ -27,6 +30,7 @@ static struct timer ending;
 static char *user;
 static struct file *f;
 static bool made[64]; /* holes that have been filled */
+static bool hungry; /* where a block lies is found with a frame */
 
 static int move(const struct request *rq)
 {
@@ -73,7 +77,13 @@ static void end_request(struct timer *t)
 /* Neighbours in the file are none on the disk: each pair of blocks lies the other way round. */
 static int map(struct inode *inode, u32 block, u32 max, bool create, struct extent *e)
 {
+	struct page *frame = hungry ? alloc_page(GFP_KERNEL) : NULL;
+
 	(void)inode, (void)max;
+	if (hungry && !frame)
+		return -ENOMEM;
+	if (frame)
+		page_put(frame);
 	*e = (struct extent){ .sector = SHIFT + (block ^ 1) * (BLOCK / SECTOR_SIZE), .blocks = 1 };
 	if (block % 8 != HOLE)
 		return 0;
@@ -101,7 +111,7 @@ static bool begin(void)
 	if (!user || !memory || vfs_open(NAME, O_RDWR | O_CREAT, 0600, &f))
 		return false;
 	memset(made, 0, sizeof(made));
-	fails = fails_to_read = slow = false;
+	fails = fails_to_read = slow = hungry = false;
 	timer_setup(&ending, end_request, false);
 	for (u32 block = 0; block < 64; block++)
 		memset(on_disk(block), 'A' + block % 26, BLOCK);
@@ -381,6 +391,33 @@ KTEST(cache, what_is_being_written_is_cut_off_afterwards)
 	EXPECT_EQ(vfs_truncate(f->inode, 0), 0);
 	EXPECT_EQ(f->inode->cache.nr_writeback, 0);
 	EXPECT(!memcmp(on_disk(0), "cut", 3));
+	finish();
+}
+
+/* Whoever has memory may wait for the pages that are not yet sent. */
+KTEST(cache, who_writes_does_not_wait_for_memory)
+{
+	struct page *page, *next;
+	u64 stalls = vm_events[VM_allocstall];
+	LIST_HEAD(held);
+
+	if (!begin())
+		return;
+	put(0, "few");
+	while (nr_free_pages() > 8 && (page = alloc_page(GFP_RESERVE | GFP_HIGH)))
+		list_add(&page->lru, &held);
+	hungry = true;
+	EXPECT_EQ(cache_sync(f->inode), 0);
+	EXPECT(vm_events[VM_allocstall] == stalls && !memcmp(on_disk(0), "few", 3));
+	list_for_each_entry_safe(page, next, &held, lru)
+		free_pages(page, 0);
+	put(0, "none");
+	param_set("fail", "alloc:1", NULL, 0);
+	EXPECT_EQ(cache_write_range(f->inode, 0, 0, 1, false), 0);
+	EXPECT(is_dirty(0) && !f->inode->cache.nr_writeback);
+	param_set("fail", "alloc:1", NULL, 0);
+	EXPECT_EQ(cache_sync(f->inode), 0); /* this one waits for one, with nothing begun */
+	EXPECT(!is_dirty(0) && !memcmp(on_disk(0), "none", 4));
 	finish();
 }
 

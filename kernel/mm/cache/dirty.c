@@ -6,6 +6,7 @@
 #include "arch/time.h"
 #include "internal.h"
 #include "mm/reclaim.h"
+#include "proc/task.h"
 #include "sched/wait.h"
 
 #define AROUND 16u /* pages on each side that reclaim writes together with one */
@@ -84,22 +85,50 @@ static bool wait_for(struct io_plan *plan, struct page *page)
 	return true;
 }
 
+/* Is it on its way, or -ENOMEM? 0: it need not be written. */
+static int write_page(struct io_plan *plan, struct page *page)
+{
+	int err;
+
+	if (!io_begin_write(page))
+		return 0;
+	current->flags |= TF_WRITING;
+	err = io_plan_page(plan, page);
+	current->flags &= ~TF_WRITING;
+	return err == -ENOMEM ? err : 1;
+}
+
+/* Waits until there is memory, after what was begun has been sent. When that is in vain, it counts as an error. */
+static bool memory_comes(struct io_plan *plan)
+{
+	struct page *some;
+
+	io_send(plan);
+	some = alloc_page(GFP_KERNEL);
+	if (some)
+		page_put(some);
+	else
+		plan->inode->cache.errors++;
+	return some;
+}
+
 u32 cache_write_range(struct inode *inode, u32 first, u32 last, u32 max, bool wait)
 {
 	struct io_plan plan = { .inode = inode, .write = true };
 	struct page *page;
+	int begun = 0;
 	u32 nr = 0;
 
 	inode->cache.nr_writers++;
-	while (nr < max && (page = radix_next_tagged(&inode->cache.pages, &first, RADIX_DIRTY)) &&
+	while (nr < max && (begun >= 0 || (wait && memory_comes(&plan))) &&
+	       (page = radix_next_tagged(&inode->cache.pages, &first, RADIX_DIRTY)) &&
 	       first <= last) {
 		page_get(page);
+		begun = 0;
 		if (!(wait && wait_for(&plan, page))) {
-			if (io_begin_write(page)) {
-				io_plan_page(&plan, page);
-				nr++;
-			}
-			first++;
+			begun = write_page(&plan, page);
+			nr += begun > 0;
+			first += begun >= 0;
 		}
 		page_put(page);
 	}

@@ -134,8 +134,9 @@ struct io_plan {
 	struct extent extent;
 };
 
-/* Plans what of a page lies on the device; the page was begun, and ends when all of that is over. */
-void io_plan_page(struct io_plan *plan, struct page *page);
+/* Plans what of a page lies on the device; the page was begun, and ends when all of that is over. 0, or the
+ * error that it ends with; -ENOMEM: none, a page to be written is dirty again. */
+int io_plan_page(struct io_plan *plan, struct page *page);
 /* Sends what is planned. Sleeps until there is a bio. */
 void io_send(struct io_plan *plan);
 

@@ -5,7 +5,8 @@
  * pages makes a list of pieces, and those whose sectors follow one another become one bio, of several
  * pages where the file lies in one piece. The list is sent when the next piece does not fit to
  * it. Who has something in his list must not wait for a page's lock, nor for a write: somebody may
- * wait for him.
+ * wait for him. Nor for memory, when he writes, since whoever has some may wait for that write: where
+ * a page lies is found with frames of the reserve, and if there is none, the page is dirty as before.
  *
  * A page is done when its last piece is, in an interrupt; nr_io counts the pieces, and one more
  * while they are still being planned.
@@ -188,7 +189,7 @@ static int plan_blocks(struct io_plan *plan, struct page *page, u32 end, u32 mas
 }
 
 /* What a mapping has written behind the end of the file does not reach the device. */
-void io_plan_page(struct io_plan *plan, struct page *page)
+int io_plan_page(struct io_plan *plan, struct page *page)
 {
 	struct inode *inode = plan->inode;
 	u64 at = (u64)page->file_index << PAGE_SHIFT,
@@ -205,10 +206,13 @@ void io_plan_page(struct io_plan *plan, struct page *page)
 	if (!plan->write && end << inode->block_bits < PAGE_SIZE)
 		page_zero(page, end << inode->block_bits, PAGE_SIZE - (end << inode->block_bits));
 	flags = irq_save();
-	if (err)
+	if (err == -ENOMEM && plan->write)
+		cache_mark_dirty(page, page->writing);
+	else if (err)
 		page_set(page, PG_error);
 	piece_over(page, plan->write);
 	irq_restore(flags);
+	return err;
 }
 
 /* Beginning. */

@@ -3,8 +3,8 @@
  *
  * An allocation tries its zones from the highest down. While a zone keeps more than its low
  * watermark it simply gives. When all are below low, kswapd is woken and the allocation may go
- * down to min. Below min a task that may sleep reclaims for itself; reclaim itself, and a task
- * that is being killed to free memory, may take the rest. When reclaim finds nothing the
+ * down to min. Below min a task that may sleep reclaims for itself; reclaim itself, who writes pages
+ * of files, and a task that is being killed to free memory may take the rest. When reclaim finds nothing the
  * out-of-memory killer is asked; when nobody is left whom it could kill, init may take the rest, too.
  * Single frames may come from a list before the buddy (pagelist.c). How large these are: watermarks.c.
  */
@@ -81,7 +81,7 @@ static struct page *prepare(struct page *page, gfp_t gfp, u32 order)
 /* Which reserve this caller may go down to: a watermark, or -1: everything. */
 static int reserve_mark(gfp_t gfp)
 {
-	if (gfp & GFP_RESERVE || current->flags & (TF_RECLAIM | TF_OOM_VICTIM))
+	if (gfp & GFP_RESERVE || current->flags & (TF_RECLAIM | TF_WRITING | TF_OOM_VICTIM))
 		return -1;
 	return WMARK_MIN;
 }
@@ -110,7 +110,7 @@ static struct page *alloc_slow(gfp_t gfp, u32 order)
 		page = alloc_from_zones(gfp, order, reserve_mark(gfp));
 		if (page)
 			return page;
-		if (!(gfp & GFP_WAIT) || current->flags & TF_RECLAIM)
+		if (!(gfp & GFP_WAIT) || current->flags & (TF_RECLAIM | TF_WRITING))
 			return NULL;
 		if (order && tries > MAX_TRIES) /* frames come, but not side by side */
 			return NULL;
