@@ -61,9 +61,10 @@ def test_value_written_to_proc_is_checked() -> None:
     assert len(lines(result, "Invalid argument")) == 2 and len(lines(result, "^status 1$")) == 2
     result.check_lines(["^3$"])
     refused = "echo 9 >/proc/sys/vm/drop_caches; echo nonsense >/proc/params; echo 2 >/proc/sys/vm/frames"
+    refused += "; cat /bin/sh >/proc/params"
     taken = "echo 900 >/proc/sys/vm/frames; echo read:99999 >/proc/fail"
     result = boot(f"{refused}; {taken}; cat /proc/sys/vm/frames; cat /proc/params").check_exit()
-    assert len(lines(result, "Invalid argument")) == 3
+    assert len(lines(result, "Invalid argument")) == 4
     result.check_lines(["^900$", "^fail=read:99999\t"])
 
 

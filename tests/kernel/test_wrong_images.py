@@ -178,11 +178,13 @@ def test_read_only_disk_is_mounted_to_read_only(tmp_path: Path) -> None:
     image = image_of(tmp_path, names="sound")
     drive = shlex.join(["-drive", f"if=virtio,readonly=on,format=raw,file={image}"])
     run = boot(
-        "mkdir /mnt; mount -t ext2 /dev/vda /mnt; mount -t ext2 -o ro /dev/vda /mnt; cat /mnt/sound",
+        "mkdir /mnt; mount -t ext2 /dev/vda /mnt; mount -t ext2 -o ro /dev/vda /mnt; cat /mnt/sound;"
+        "mount -o remount,rw /mnt; mount -t ext2 /dev/vdb /mnt; cat /mnt/sound",
         qemu_flags=drive,
         cmdline="disk=virtio mount=none",
     )
-    run.check_exit().check_lines(["^mount: /mnt: Permission denied", "^sound$"])
+    denied, missing = "^mount: /mnt: Permission denied", "^mount: /mnt: No such file"
+    run.check_exit().check_lines([denied, "^sound$", denied, missing, "^sound$"])
 
 
 def test_disk_by_another_name(tmp_path: Path) -> None:

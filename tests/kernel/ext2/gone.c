@@ -180,6 +180,7 @@ static void hole(void)
 		at[PAGE] = 'y';
 		CHECK(!"written");
 	}
+	FAILS(access("hole", W_OK), EROFS);
 }
 
 static const struct {

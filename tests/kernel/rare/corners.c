@@ -78,6 +78,7 @@ static void test_removed_directory(void)
 	FAILS(rename(PLACE "/file", "file"), ENOENT);
 	FAILS(link(PLACE "/file", "file"), ENOENT);
 	FAILS(open("file", O_CREAT | O_WRONLY, 0600), ENOENT);
+	CHECK(!getcwd(here, sizeof(here)) && errno == ENOENT);
 	CHECK(!chdir("/proc/self") && getcwd(here, sizeof(here)));
 	CHECK(!strncmp(here, "/proc/", 6) && atoi(here + 6) == getpid());
 	CHECK(!chdir("/") && !unlink(PLACE "/file"));
@@ -158,6 +159,7 @@ static void test_locks(void)
 static void test_terminal(void)
 {
 	struct pollfd out = { .fd = 1, .events = POLLOUT };
+	struct termios as_it_is;
 	int group = -1;
 
 	CHECK(poll(&out, 1, -1) == 1 && out.revents == POLLOUT);
@@ -167,6 +169,8 @@ static void test_terminal(void)
 	FAILS(ioctl(1, TIOCSPGRP, NOWHERE), EFAULT);
 	FAILS(ioctl(1, TIOCSPGRP, &group), EINVAL);
 	FAILS(ioctl(1, TCSETSF, NOWHERE), EFAULT);
+	CHECK(!ioctl(1, TCGETS, &as_it_is) && !ioctl(1, TCSETSF, &as_it_is));
+	CHECK(write(1, "\r", 1) == 1);
 }
 
 /* --- signals --- */
