@@ -409,6 +409,16 @@ def test_sanitizers_do_not_print_what_a_student_likes(name: str, tmp_path: Path)
     assert len(found) == SANITIZERS[name]
 
 
+def test_quotient_with_remainder_is_allowed(tmp_path: Path) -> None:
+    """The compiler makes one call of both, of a function that the kernel has."""
+    lines = "u64 f(u64 n, u64 d, u64 *r) { *r = n % d; return n / d; } s64 g(s64 n, s64 d) { return n % d + n / d; }"
+    (tmp_path / "fifo.c").write_text(f"{solution(FIFO)}{lines}\n")
+    words = [*compiler(), *FLAGS.split(), "-c", "-o", str(tmp_path / "fifo.o"), str(tmp_path / "fifo.c")]
+    subprocess.run(words, cwd=qemu.ROOT, check=True)
+    assert "__udivmoddi4" in object_rules.symbols(tmp_path, "fifo.o")[1]
+    assert object_rules.symbol_offences(tmp_path, lab.load(qemu.ROOT, "clock"), ["fifo.o"]) == []
+
+
 @pytest.mark.parametrize("name", soak_but(["none", "loadctl"], "none"))
 def test_baseline_is_not_the_students(name: str, tmp_path: Path) -> None:
     """A guard that is called as the one that it is compared with, or as one of ours."""
