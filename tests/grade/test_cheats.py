@@ -329,6 +329,12 @@ def test_answers_that_take_hours_to_read_are_refused(tmp_path: Path) -> None:
         assert said in answers.answer(path, "knee")[1]
 
 
+def test_answers_may_begin_with_a_mark_of_their_encoding(tmp_path: Path) -> None:
+    path = tmp_path / "answers.toml"
+    path.write_bytes('[hunt1]\r\nfile = "a.c"\r\nfunction = "f"\r\nline = 1\r\n'.encode("utf-8-sig"))
+    assert found.answered(path, "hunt1") == ({"file": "a.c", "function": "f", "line": 1}, "")
+
+
 def test_other_labs_solutions_are_not_there_to_be_shown(tmp_path: Path) -> None:
     """What is included shows in the compiler's messages, what .incbin takes on the console."""
     clock, others = lab.load(qemu.ROOT, "clock"), lab.others(qemu.ROOT, "clock")

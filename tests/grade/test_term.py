@@ -104,6 +104,9 @@ def test_answers_are_told_apart_by_their_headings() -> None:
     text = "my name\n# Question 2\n\nfar\x1b[31m\n# 3\nstill 2\n## 1. Why\nbecause\n## Question 1\nagain"
     assert written.split(text, ASKED) == {"2": "far\n# 3\nstill 2", "1": "because\nagain"}
     assert written.split("# 1\n \n# 2", ASKED) == {}
+    asked = (Question("hunt1", "Why?", 1), Question("1", "Where?", 1))
+    text = written.text_of("\ufeff## HUNT1: why\n#1  0xc0101234 in schedule ()\n##1\nthere\n".encode())
+    assert written.split(text, asked) == {"hunt1": "#1  0xc0101234 in schedule ()", "1": "there"}
 
 
 def test_points_for_answers_enter_the_class(room: Room) -> None:
@@ -115,7 +118,8 @@ def test_points_for_answers_enter_the_class(room: Room) -> None:
     book_of(room, WITH_QUESTIONS)
     first = rows(room)["=ada"]
     assert (first["score"], first["raw"], first["final"], first["question 2"]) == ("9", "", "", "0")
-    assert first["note"] == "no points yet for question 1" and rows(room)["bob"]["final"] == "9"
+    assert first["note"] == "answers.md has no answer below a heading 2; no points yet for question 1"
+    assert rows(room)["bob"]["final"] == "9"
     given = written.answers_in(room.out, WITH_QUESTIONS)
     assert given == {"=ada": {"1": "LRU is a stack"}, "bob": {}}
     written.write(room.out, WITH_QUESTIONS, given, {("=ada", "1"): written.Mark(1.5, "-1: why?")})
