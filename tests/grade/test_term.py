@@ -14,7 +14,7 @@ from grades import graded_as
 from grading import starter
 from lab import tidemark
 from test_grade_class import FILE, LAB, STAND_IN, Room
-from tidemark import cluster
+from tidemark import board, cluster
 from tidemark.commands import class_stats, export_jplag
 from tidemark.errors import LabError
 from tidemark.grade import class_run, isolation, model
@@ -307,6 +307,12 @@ def test_jplag_gets_submissions_and_starters(room: Room, tmp_path: Path, capsys:
     assert "left out: bob: bob.zip" in said and "1 of 2 submissions" in said
     assert jplag.command(Path("out")) == "java -jar jplag.jar -l c -bc out/base -r out/result out/submissions"
     assert said.splitlines()[-1] == jplag.command(tmp_path / "out")
+
+
+def test_nobody_on_the_board_is_better_than_min() -> None:
+    assert board.regrets([6, 8, 9], [4, 8, 6]) == 0.5
+    with pytest.raises(LabError, match="fewer misses than MIN"):
+        board.regrets([6, 7, 9], [4, 8, 6])
 
 
 def test_board_orders_by_regret_and_keeps_strings_to_itself(tmp_path: Path) -> None:
