@@ -338,9 +338,10 @@ DEEDS = {
     18: ("memory", "in kernel/mm/policy/cheat.c accesses memory that is not its own, at 0x"),
     19: ("memory", r"cheat_mm_init\(\) in kernel/mm/policy/cheat.c accesses memory that is not its own, at 0x"),
     20: ("kernel data", "in kernel/mm/policy/cheat.c writes to max_pfn, which is not its own"),
+    21: ("control", "in kernel/mm/policy/cheat.c jumps or returns to 0x"),
 }
-LONGER = {9, 10, 11, 13, 14, 15, 16, 18, 19, 20}
-HONEST = 21
+LONGER = {9, 10, 11, 13, 14, 15, 16, 18, 19, 20, 21}
+HONEST = 22
 
 
 @pytest.mark.parametrize("deed", soak_but(DEEDS, *set(DEEDS) - LONGER))

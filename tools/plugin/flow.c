@@ -13,6 +13,8 @@
  *	the return of a function of the student's to the place that called it
  *	an interrupt or an exception, vectors=, and the return from it
  *
+ * A block of the student's that runs on into the next file's code ends where that begins.
+ *
  * An interrupt can come between a block of the student's and one of the kernel's. And who jumps to a
  * vector makes an interrupt of it, whose frame on the stack may say anything: so where an interrupt
  * goes on in the kernel is looked at then, as if there had been none.
@@ -209,14 +211,34 @@ static void on_students_block(unsigned int cpu, void *data)
 	expect(&to_kernel, read_word(esp), esp + 4, (struct visit){ 0 });
 }
 
+/* A block of the student's that has no end goes on in whatever the linker put behind it. */
+static struct qemu_plugin_insn *beyond(struct qemu_plugin_tb *tb)
+{
+	size_t nr = qemu_plugin_tb_n_insns(tb);
+
+	for (size_t i = 1; i < nr; i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+
+		if (!breach_is_students(qemu_plugin_insn_vaddr(insn)))
+			return insn;
+	}
+	return NULL;
+}
+
 void flow_translate_block(struct qemu_plugin_tb *tb)
 {
 	uint32_t pc = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, 0));
+	bool students = breach_is_students(pc);
+	struct qemu_plugin_insn *next = students ? beyond(tb) : NULL;
 
-	if (entries.nr)
-		qemu_plugin_register_vcpu_tb_exec_cb(
-			tb, breach_is_students(pc) ? on_students_block : on_kernels_block,
-			CB_R_REGS, (void *)(uintptr_t)pc);
+	if (!entries.nr)
+		return;
+	qemu_plugin_register_vcpu_tb_exec_cb(tb, students ? on_students_block : on_kernels_block,
+					     CB_R_REGS, (void *)(uintptr_t)pc);
+	if (next)
+		qemu_plugin_register_vcpu_insn_exec_cb(
+			next, on_kernels_block, CB_R_REGS,
+			(void *)(uintptr_t)qemu_plugin_insn_vaddr(next));
 }
 
 /* --- instructions --- */

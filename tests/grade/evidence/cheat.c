@@ -32,6 +32,7 @@ enum deed {
 	CACHE_MADE_ANEW,
 	HOOK_AS_CONSTRUCTOR,
 	DIVISION,
+	NO_RETURN,
 	MANY_CALLS,
 	NR_DEEDS
 };
@@ -146,14 +147,18 @@ static void reach_behind_an_object(void)
 /* What the compiler calls for n / d and n % d. */
 static void divide(void)
 {
-	extern u64 __udivmoddi4(u64 n, u64 d, u64 *remainder);
-	u64 *words = (u64 *)&max_pfn;
+	extern u64 __udivmoddi4(u64 n, u64 d, u64 * remainder);
+	u64 *volatile words = (u64 *)&max_pfn;
 
 	__udivmoddi4(*words, ~0ull, words);
 }
 
+/* It does not return: what is executed next is the function that lies behind this file's. */
+__asm__(".pushsection .text.zz, \"ax\"; fall_through: nop; .popsection");
+
 static void do_deed_with_memory(void)
 {
+	extern void fall_through(void *page);
 	extern u32 *current_task;
 	static u32 process[1024];
 
@@ -173,6 +178,8 @@ static void do_deed_with_memory(void)
 		reach_behind_an_object();
 	else if (deed == DIVISION)
 		divide();
+	else if (deed == NO_RETURN)
+		fall_through(process);
 	else if (deed == MANY_CALLS)
 		call_often();
 }
