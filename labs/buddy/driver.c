@@ -7,7 +7,8 @@
  *	f N			free what operation N allocated, if it did
  *	t N			free it once more, which must end in a panic
  *	m N			free it with the address of its second frame, which must, too
- *	d			damage the lists in four ways, each undone: does buddy_check notice?
+ *	d N			damage the lists in four ways, each undone: does buddy_check notice? And
+ *				content again? Asked once, and before each damage as often as two bits of N say
  *
  * Every operation answers with one line: the letter, what came of it, and after z, a and f the
  * zone's nr_free, the number of free blocks of each order, and what buddy_check says. The frames
@@ -143,9 +144,20 @@ static const char *noticed(void)
 	return buddy_check(&zone) == -EINVAL ? "found" : "missed";
 }
 
+static bool is_content(u32 times)
+{
+	bool content = true;
+
+	while (times--)
+		content &= !buddy_check(&zone);
+	return content;
+}
+
 /* Of the largest free block. */
 static void damage(void)
 {
+	u32 often = number();
+	bool content = is_content(often & 3);
 	struct free_area *area = &zone.free_area[MAX_ORDER - 1];
 	struct page *page;
 
@@ -159,15 +171,19 @@ static void damage(void)
 	zone.nr_free++;
 	printf("d %s", noticed());
 	zone.nr_free--;
+	content &= is_content(often >> 2 & 3);
 	area->nr_free++;
 	printf(" %s", noticed());
 	area->nr_free--;
+	content &= is_content(often >> 4 & 3);
 	page_clear(page, PG_buddy);
 	printf(" %s", noticed());
 	page_set(page, PG_buddy);
+	content &= is_content(often >> 6 & 3);
 	page->order ^= 1;
-	printf(" %s\n", noticed());
+	printf(" %s", noticed());
 	page->order ^= 1;
+	printf(" %s\n", content && is_content(1) ? "content" : "never");
 }
 
 static bool operate(u32 operation)

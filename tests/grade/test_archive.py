@@ -132,6 +132,12 @@ def test_link_or_device_in_a_zip_is_refused(tmp_path: Path, mode: int) -> None:
     assert "is no file: hand in the file itself" in refused(path)
 
 
+def test_folders_in_folders_without_end_are_refused(tmp_path: Path) -> None:
+    """A thousand of them ended the grading of a class."""
+    tmp_path.joinpath(*"a" * 150).mkdir(parents=True)
+    assert "folders 100 levels deep" in refused(tmp_path)
+
+
 def test_link_in_a_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("hidden tests")
     (tmp_path / "ada" / FILE).parent.mkdir(parents=True)

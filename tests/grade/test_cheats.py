@@ -329,6 +329,12 @@ def test_answers_that_take_hours_to_read_are_refused(tmp_path: Path) -> None:
         assert said in answers.answer(path, "knee")[1]
 
 
+def test_answers_may_begin_with_a_mark_of_their_encoding(tmp_path: Path) -> None:
+    path = tmp_path / "answers.toml"
+    path.write_bytes('[hunt1]\r\nfile = "a.c"\r\nfunction = "f"\r\nline = 1\r\n'.encode("utf-8-sig"))
+    assert found.answered(path, "hunt1") == ({"file": "a.c", "function": "f", "line": 1}, "")
+
+
 def test_other_labs_solutions_are_not_there_to_be_shown(tmp_path: Path) -> None:
     """What is included shows in the compiler's messages, what .incbin takes on the console."""
     clock, others = lab.load(qemu.ROOT, "clock"), lab.others(qemu.ROOT, "clock")
@@ -407,6 +413,16 @@ def test_sanitizers_do_not_print_what_a_student_likes(name: str, tmp_path: Path)
     subprocess.run([*compiler(), "-m32", "-c", "-o", str(tmp_path / "fifo.o"), str(tmp_path / "fifo.S")], check=True)
     found = object_rules.symbol_offences(tmp_path, lab.load(qemu.ROOT, "clock"), ["fifo.o"])
     assert len(found) == SANITIZERS[name]
+
+
+def test_quotient_with_remainder_is_allowed(tmp_path: Path) -> None:
+    """The compiler makes one call of both, of a function that the kernel has."""
+    lines = "u64 f(u64 n, u64 d, u64 *r) { *r = n % d; return n / d; } s64 g(s64 n, s64 d) { return n % d + n / d; }"
+    (tmp_path / "fifo.c").write_text(f"{solution(FIFO)}{lines}\n")
+    words = [*compiler(), *FLAGS.split(), "-c", "-o", str(tmp_path / "fifo.o"), str(tmp_path / "fifo.c")]
+    subprocess.run(words, cwd=qemu.ROOT, check=True)
+    assert "__udivmoddi4" in object_rules.symbols(tmp_path, "fifo.o")[1]
+    assert object_rules.symbol_offences(tmp_path, lab.load(qemu.ROOT, "clock"), ["fifo.o"]) == []
 
 
 @pytest.mark.parametrize("name", soak_but(["none", "loadctl"], "none"))

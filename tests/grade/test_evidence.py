@@ -334,8 +334,14 @@ DEEDS = {
     14: ("argument", r"in kernel/mm/policy/cheat.c hands mm_rss\(\) what the kernel has not given it"),
     15: ("stack", "in kernel/mm/policy/cheat.c has its stack elsewhere, at 0x"),
     16: ("memory", "in kernel/mm/policy/cheat.c accesses memory that is not its own, at 0x"),
+    17: ("control", "in kernel/mm/policy/cheat.c jumps or returns to 0x"),
+    18: ("memory", "in kernel/mm/policy/cheat.c accesses memory that is not its own, at 0x"),
+    19: ("memory", r"cheat_mm_init\(\) in kernel/mm/policy/cheat.c accesses memory that is not its own, at 0x"),
+    20: ("kernel data", "in kernel/mm/policy/cheat.c writes to max_pfn, which is not its own"),
+    21: ("control", "in kernel/mm/policy/cheat.c jumps or returns to 0x"),
 }
-LONGER = {9, 10, 11, 13, 14, 15, 16}
+LONGER = {9, 10, 11, 13, 14, 15, 16, 18, 19, 20, 21}
+HONEST = 22
 
 
 @pytest.mark.parametrize("deed", soak_but(DEEDS, *set(DEEDS) - LONGER))
@@ -360,6 +366,12 @@ def test_may_store_allows_what_it_names(cheating: Machine) -> None:
 
 def test_the_same_policy_is_honest_without_its_deed(cheating: Machine) -> None:
     assert cheating.boot("thrash 2 4096 2", vm="cheat", mem="10M").evidence.breaches == []
+
+
+def test_interrupt_between_a_call_and_the_function_is_nobodys_fault(cheating: Machine) -> None:
+    made = cheating.boot("refstring 1-60", vm="cheat", frames=40, cmdline=f"cheat.deed={HONEST}")
+    assert made.outcome is Outcome.RIGHT and made.evidence.instructions > 100_000_000
+    assert made.evidence.breaches == []
 
 
 # --- what of the kernel is the student's ---

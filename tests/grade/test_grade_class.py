@@ -21,7 +21,7 @@ from tidemark import cluster, qemu
 from tidemark.commands import grade_class
 from tidemark.errors import FAILED, USAGE, LabError
 from tidemark.grade import class_run, grading, isolation
-from tidemark.grade.hand_back import class_table
+from tidemark.grade.hand_back import class_table, written
 from tidemark.grade.intake import lab as labs
 from tidemark.grade.model import Lab
 from tidemark.grade.model import Test as LabTest
@@ -191,6 +191,9 @@ def test_number_of_jobs_changes_no_byte(room: Room) -> None:
     assert room.files() == first
 
 
+LONG = "x" * 240  # its folder would be no trouble, but what is written before it is there
+
+
 def test_what_cannot_be_graded_costs_one_row(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("abort", "raise", "refuse", "nonsense"):
         room.hand_in(name, name)
@@ -199,7 +202,8 @@ def test_what_cannot_be_graded_costs_one_row(room: Room, monkeypatch: pytest.Mon
     (room.out / "taken/notes.txt").write_text("the instructor's")
     room.hand_in("twice", "8")
     (room.submissions / "twice.zip").write_bytes(b"")
-    room.hand_in(class_table.TABLE, "8")
+    for name in (class_table.TABLE, written.PAGE, LONG):
+        room.hand_in(name, "8")
     (room.submissions / "zip.zip").write_bytes(b"no zip")
     room.hand_in("well", "9")
     book = room.grade()
@@ -213,11 +217,13 @@ def test_what_cannot_be_graded_costs_one_row(room: Room, monkeypatch: pytest.Mon
         "taken": f"{room.out / 'taken'} holds something else (it has no submission.json); give another --out",
         "twice": "there are twice and twice.zip: keep one",
         class_table.TABLE: "no student can be called class.csv: rename it",
+        written.PAGE: "no student can be called rubric.txt: rename it",
+        LONG: "no student can be called by more than 200 bytes: rename it",
         "zip": "zip.zip: it cannot be read as .zip: File is not a zip file",
     }
     assert "this is not a grade" in why["nonsense"]
     assert "abort is not graded: the grader failed: signal 6 ended it" in room.says
-    assert len(room.rows()) == 9 and "refuse,,,not graded,,no compiler" in room.rows()
+    assert len(room.rows()) == 11 and "refuse,,,not graded,,no compiler" in room.rows()
     assert sorted(path.name for path in room.out.iterdir()) == [class_table.TABLE, "taken", "well"]
     room.hand_in("raise", "7")
     room.grade()

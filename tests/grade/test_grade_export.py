@@ -8,16 +8,24 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from unittest import mock
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from grades import DIRTY, REPORT, graded_as, sample
 from lab import tidemark
+from tidemark import qemu
 from tidemark.errors import BAD_INPUT, USAGE, LabError
-from tidemark.grade import model
+from tidemark.grade import grading, model
+from tidemark.grade.build.sandbox import best
 from tidemark.grade.hand_back import export, plot, result, text
-from tidemark.grade.model import Grade, Graded, Outcome
+from tidemark.grade.intake import lab
+from tidemark.grade.model import Grade, Graded, Outcome, right
+from tidemark.grade.witness.boot import Boot
+from tidemark.grade.witness.evidence import NOTHING
+from tidemark.grade.witness.machine import Machine
 
 PNG = b"\x89PNG\r\n\x1a\n"
 LEAKS = ("SECRET", "5 4 3 2 1")
@@ -360,3 +368,16 @@ def test_classroom50_needs_its_runner(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CLASSROOM")
     with pytest.raises(LabError, match="CLASSROOM not set"):
         export.export(sample(), "classroom50")
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_note_does_not_tell_what_a_hidden_run_was(hidden: bool, tmp_path: Path) -> None:
+    """The command line is in the kernel: a policy prints it in a line that is quoted."""
+    boot = Boot(Outcome.RIGHT, "", "Score: frames=17 seed=77\n", NOTHING)
+    clock = lab.load(qemu.ROOT, "clock")
+    test = replace(clock.tests[0], hidden=hidden)
+    kind = SimpleNamespace(judge=lambda test, machine: machine.boots.append(boot) or right())
+    machine = Machine(replace(clock, tests=(test,)), tmp_path, tmp_path, tmp_path, best(), ())
+    with mock.patch.object(grading, "kind_of", return_value=kind):
+        ((note,),) = (grading.judge(test, machine)[1],)
+    assert "the guest's console says" in note and ("seed=77" in note) != hidden

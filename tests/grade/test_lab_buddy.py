@@ -69,6 +69,13 @@ MISTAKES = {
     "does_not_know_a_merged_page": (" && page->lru.next != INSIDE", "", MISUSE, "once more, and nothing happened"),
     "takes_any_address": ("\tASSERT(!(pfn & ((1u << order) - 1)));\n", "", MISUSE, "address of its second frame"),
     "checks_no_sum": ("return frames == z->nr_free ? 0", "return frames ? 0", DAMAGE, "although nr_free is wrong"),
+    "counts_the_questions": (
+        "int buddy_check(const struct zone *z)\n{\n",
+        "int buddy_check(const struct zone *z)\n{\n\tstatic u32 asked;\n\n"
+        "\tif (++asked <= 11)\n\t\treturn asked < 3 || asked == 7 ? 0 : -EINVAL;\n",
+        DAMAGE,
+        "although the damage was undone",
+    ),
     "never_answers": (
         "\twhile (k > order) {\n",
         "\twhile (order == 4)\n\t\t;\n\twhile (k > order) {\n",

@@ -14,7 +14,7 @@ from grades import graded_as
 from grading import starter
 from lab import tidemark
 from test_grade_class import FILE, LAB, STAND_IN, Room
-from tidemark import cluster
+from tidemark import board, cluster
 from tidemark.commands import class_stats, export_jplag
 from tidemark.errors import LabError
 from tidemark.grade import class_run, isolation, model
@@ -104,6 +104,9 @@ def test_answers_are_told_apart_by_their_headings() -> None:
     text = "my name\n# Question 2\n\nfar\x1b[31m\n# 3\nstill 2\n## 1. Why\nbecause\n## Question 1\nagain"
     assert written.split(text, ASKED) == {"2": "far\n# 3\nstill 2", "1": "because\nagain"}
     assert written.split("# 1\n \n# 2", ASKED) == {}
+    asked = (Question("hunt1", "Why?", 1), Question("1", "Where?", 1))
+    text = written.text_of("\ufeff## HUNT1: why\n#1  0xc0101234 in schedule ()\n##1\nthere\n".encode())
+    assert written.split(text, asked) == {"hunt1": "#1  0xc0101234 in schedule ()", "1": "there"}
 
 
 def test_points_for_answers_enter_the_class(room: Room) -> None:
@@ -115,7 +118,8 @@ def test_points_for_answers_enter_the_class(room: Room) -> None:
     book_of(room, WITH_QUESTIONS)
     first = rows(room)["=ada"]
     assert (first["score"], first["raw"], first["final"], first["question 2"]) == ("9", "", "", "0")
-    assert first["note"] == "no points yet for question 1" and rows(room)["bob"]["final"] == "9"
+    assert first["note"] == "answers.md has no answer below a heading 2; no points yet for question 1"
+    assert rows(room)["bob"]["final"] == "9"
     given = written.answers_in(room.out, WITH_QUESTIONS)
     assert given == {"=ada": {"1": "LRU is a stack"}, "bob": {}}
     written.write(room.out, WITH_QUESTIONS, given, {("=ada", "1"): written.Mark(1.5, "-1: why?")})
@@ -303,6 +307,12 @@ def test_jplag_gets_submissions_and_starters(room: Room, tmp_path: Path, capsys:
     assert "left out: bob: bob.zip" in said and "1 of 2 submissions" in said
     assert jplag.command(Path("out")) == "java -jar jplag.jar -l c -bc out/base -r out/result out/submissions"
     assert said.splitlines()[-1] == jplag.command(tmp_path / "out")
+
+
+def test_nobody_on_the_board_is_better_than_min() -> None:
+    assert board.regrets([6, 8, 9], [4, 8, 6]) == 0.5
+    with pytest.raises(LabError, match="fewer misses than MIN"):
+        board.regrets([6, 7, 9], [4, 8, 6])
 
 
 def test_board_orders_by_regret_and_keeps_strings_to_itself(tmp_path: Path) -> None:

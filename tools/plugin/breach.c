@@ -18,7 +18,7 @@
  * and what it may store into; image=: the kernel's. violation=: address of world_violation, which
  * the kernel calls when a rule is broken. pages=: address of the variable mem_map, page_size=,
  * policy=LOW-HIGH: where in a struct page the policy's part is; without them stores into it are not
- * looked at. The rest are flow.c's, deputies= (ranges) with them.
+ * looked at. The rest are flow.c's and owned.c's, and the ranges deputies= and builders= with them.
  */
 #include "evidence.h"
 
@@ -42,7 +42,7 @@ struct frame {
 	uint32_t suspect; /* address of the student's instruction, or 0 */
 };
 
-static struct ranges text, own, image, policy, deputies;
+static struct ranges text, own, image, policy, deputies, builders;
 static uint64_t violation, mem_map_pointer, page_size;
 
 static struct frame frames[NR_FRAMES];
@@ -153,6 +153,11 @@ bool breach_is_deputys(uint32_t pc)
 	return within(&deputies, pc);
 }
 
+bool breach_is_builders(uint32_t pc)
+{
+	return within(&builders, pc);
+}
+
 void breach_access(uint32_t pc, uint32_t info, uint32_t address)
 {
 	bool stores = qemu_plugin_mem_is_store(info);
@@ -226,6 +231,8 @@ bool breach_option(const char *name, const char *value)
 		return set_ranges(&image, value);
 	if (!strcmp(name, "deputies"))
 		return set_ranges(&deputies, value);
+	if (!strcmp(name, "builders"))
+		return set_ranges(&builders, value);
 	if (!strcmp(name, "policy"))
 		return set_ranges(&policy, value);
 	if (!strcmp(name, "violation"))

@@ -56,6 +56,8 @@ void breach_put(enum rule rule, uint32_t pc, uint32_t address);
 void breach_access(uint32_t pc, uint32_t info, uint32_t address);
 bool breach_is_students(uint32_t pc);
 bool breach_is_deputys(uint32_t pc);
+/* Of the code that calls the constructors of caches. */
+bool breach_is_builders(uint32_t pc);
 bool breach_is_page(uint32_t address);
 /*
  * Of owned.c. A visit of the student's code: where on the stack its first function's return address lies,

@@ -13,6 +13,12 @@
  *	the return of a function of the student's to the place that called it
  *	an interrupt or an exception, vectors=, and the return from it
  *
+ * A block of the student's that runs on into the next file's code ends where that begins.
+ *
+ * An interrupt can come between a block of the student's and one of the kernel's. And who jumps to a
+ * vector makes an interrupt of it, whose frame on the stack may say anything: so where an interrupt
+ * goes on in the kernel is looked at then, as if there had been none.
+ *
  * A place is an address and the stack pointer there, so that tasks, which have their own stacks, are
  * kept apart, and no return can be used twice.
  *
@@ -52,6 +58,7 @@ static uint32_t code_low, code_high;
 static uint8_t *linked; /* the code as it was when the kernel began */
 
 static struct places to_student, to_kernel;
+static struct places delayed; /* in the kernel, by an interrupt that came before it was entered */
 static bool inside; /* the last block of the kernel's half was the student's */
 static uint32_t last_block; /* of the student's */
 static bool serving; /* one of servants= runs for the student */
@@ -110,6 +117,12 @@ static struct place interrupted(uint32_t esp, uint32_t pc)
 	return (struct place){ .pc = read_word(esp), .esp = esp + 12 };
 }
 
+/* Does it return to a program? Then the frame is forged. A double fault, which is a task of its own, has none. */
+static bool is_of_program(struct place interrupted)
+{
+	return interrupted.pc && read_word(interrupted.esp - 8) & 3;
+}
+
 static void called(uint32_t pc, uint32_t esp)
 {
 	uint32_t back = read_word(esp);
@@ -136,7 +149,10 @@ static void left(uint32_t pc)
 	if (among(&vectors, pc)) {
 		struct place place = interrupted(esp, pc);
 
-		expect(&to_student, place.pc, place.esp, owned_leave(last_block, esp));
+		if (is_of_program(place))
+			breach_put(CONTROL, last_block, place.pc);
+		expect(breach_is_students(place.pc) ? &to_student : &delayed, place.pc, place.esp,
+		       owned_leave(last_block, esp));
 	} else if (among(&entries, pc)) {
 		called(pc, esp);
 	} else if (!was_expected(&to_kernel, pc, esp, &visit)) {
@@ -153,16 +169,21 @@ static void end_service(uint32_t pc)
 	} else if (among(&vectors, pc)) {
 		suspended = true;
 		resumed = interrupted(esp, pc);
-	} else if (pc == served.pc && esp == served.esp) {
-		serving = false;
 	}
+	if (!suspended && pc == served.pc && esp == served.esp)
+		serving = false;
 }
 
 static void on_kernels_block(unsigned int cpu, void *data)
 {
 	uint32_t pc = (uintptr_t)data;
+	struct visit visit;
 
 	(void)cpu;
+	if (!inside && delayed.nr && was_expected(&delayed, pc, read_register(ESP), &visit)) {
+		owned_return(visit);
+		inside = true;
+	}
 	if (inside)
 		left(pc);
 	if (serving)
@@ -190,14 +211,34 @@ static void on_students_block(unsigned int cpu, void *data)
 	expect(&to_kernel, read_word(esp), esp + 4, (struct visit){ 0 });
 }
 
+/* A block of the student's that has no end goes on in whatever the linker put behind it. */
+static struct qemu_plugin_insn *beyond(struct qemu_plugin_tb *tb)
+{
+	size_t nr = qemu_plugin_tb_n_insns(tb);
+
+	for (size_t i = 1; i < nr; i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+
+		if (!breach_is_students(qemu_plugin_insn_vaddr(insn)))
+			return insn;
+	}
+	return NULL;
+}
+
 void flow_translate_block(struct qemu_plugin_tb *tb)
 {
 	uint32_t pc = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, 0));
+	bool students = breach_is_students(pc);
+	struct qemu_plugin_insn *next = students ? beyond(tb) : NULL;
 
-	if (entries.nr)
-		qemu_plugin_register_vcpu_tb_exec_cb(
-			tb, breach_is_students(pc) ? on_students_block : on_kernels_block,
-			CB_R_REGS, (void *)(uintptr_t)pc);
+	if (!entries.nr)
+		return;
+	qemu_plugin_register_vcpu_tb_exec_cb(tb, students ? on_students_block : on_kernels_block,
+					     CB_R_REGS, (void *)(uintptr_t)pc);
+	if (next)
+		qemu_plugin_register_vcpu_insn_exec_cb(
+			next, on_kernels_block, CB_R_REGS,
+			(void *)(uintptr_t)qemu_plugin_insn_vaddr(next));
 }
 
 /* --- instructions --- */

@@ -222,6 +222,17 @@ struct visit owned_call(uint32_t pc, uint32_t entry, uint32_t esp)
 	return visit;
 }
 
+/* Where one was destroyed, the next one may lie. */
+static void note_cache(struct cache cache)
+{
+	struct cache *there = cache_at(cache.address);
+
+	if (there)
+		*there = cache;
+	else if (nr_caches < MAX_CACHES)
+		caches[nr_caches++] = cache;
+}
+
 void owned_return(struct visit visit)
 {
 	uint32_t result = read_register(EAX);
@@ -231,16 +242,16 @@ void owned_return(struct visit visit)
 		return;
 	if (visit.gives != CACHE)
 		give(result, visit.size);
-	else if (nr_caches < MAX_CACHES)
-		caches[nr_caches++] = (struct cache){ result, visit.size, visit.constructor };
+	else
+		note_cache((struct cache){ result, visit.size, visit.constructor });
 }
 
-/* The kernel may have called the constructor of a cache, with an object that nobody has yet. */
+/* The kernel may have called the constructor of a cache, with an object that nobody has yet; if it is no hook. */
 void owned_enter(uint32_t pc, uint32_t esp)
 {
 	now = (struct visit){ .top = esp, .argument = read_register(EAX) };
 	for (size_t i = 0; i < nr_caches; i++)
-		if (caches[i].constructor == pc)
+		if (caches[i].constructor == pc && breach_is_builders(read_word(esp)))
 			give(now.argument, caches[i].size);
 }
 

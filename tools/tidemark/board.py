@@ -3,8 +3,8 @@
 Strings that are known can be learned by heart; so the board's are held out: a file names them, and the board shows
 them by number. Regret is as in tidemark.compare: (misses - MIN) / MIN; of a string, the median over quarters of its
 pages as frames. The order is that of the median over strings, so that one string more or less weighs little. A policy
-that breaks a rule or does not compile has no regret, and stands last with the reason. FIFO, CLOCK, 2Q and LRU stand
-among the others, to measure by.
+that breaks a rule, does not compile, or misses less than MIN has no regret, and stands last with the reason. FIFO,
+CLOCK, 2Q and LRU stand among the others, to measure by.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ def sizes_of(string: References) -> list[int]:
 
 
 def regrets(misses: Sequence[int], least: Sequence[int]) -> float:
-    """The regret on one string: the median over numbers of frames."""
+    """The regret on one string: the median over numbers of frames. LabError when it cannot be true."""
+    if any(got < best for got, best in zip(misses, least)):
+        raise LabError("fewer misses than MIN has: it writes into the simulator")
     return median(got / best - 1 for got, best in zip(misses, least))
 
 

@@ -2,6 +2,7 @@
  * A FIFO that does what it has no business with, when cheat.deed= says so: tests/grade/test_evidence.py
  * expects each deed to be seen from outside. It is built into a kernel of its own.
  */
+#include "arch/x86/segment.h"
 #include "errno.h"
 #include "lib/string.h"
 #include "mm/policy.h"
@@ -27,6 +28,12 @@ enum deed {
 	FORGED_PROCESS,
 	STACK_IN_DATA,
 	FREED_MEMORY,
+	FORGED_INTERRUPT,
+	CACHE_MADE_ANEW,
+	HOOK_AS_CONSTRUCTOR,
+	DIVISION,
+	NO_RETURN,
+	MANY_CALLS,
 	NR_DEEDS
 };
 
@@ -102,8 +109,56 @@ static void move_stack(void)
 			 : "eax", "ebx", "ecx", "edx", "memory", "cc");
 }
 
+/* As if a device had interrupted the core, which then goes on in the middle of a function. */
+static void forge_interrupt(void)
+{
+	extern void *const trap_stubs[];
+
+	__asm__ volatile("push $1f; pushf; push %2; push %0; jmp *%1; 1:"
+			 :
+			 : "b"(some_return()), "c"(trap_stubs[TRAP_IRQ0 + 7]), "i"(KERNEL_CS)
+			 : "eax", "edx", "memory", "cc");
+}
+
+/* Honest: the timer's interrupts come everywhere, also between a call and the function's first instruction. */
+static void call_often(void)
+{
+	void *(*volatile set)(void *, int, size_t) = memset;
+	u32 mine[32];
+
+	for (u32 i = 0; i < 200000; i++) {
+		store(&mine[i % 32], vm_now());
+		set(mine, 0, 4);
+	}
+}
+
+/* At the address of a cache of large objects there is now one of small ones. */
+static void reach_behind_an_object(void)
+{
+	static struct kmem_cache *small;
+
+	if (!small) {
+		kmem_cache_destroy(kmem_cache_create("large", PAGE_SIZE, 0, NULL));
+		small = kmem_cache_create("small", 32, 0, NULL);
+	}
+	nr_selects += load(kmem_cache_alloc(small, GFP_ATOMIC) + PAGE_SIZE - 4) & 1;
+}
+
+/* What the compiler calls for n / d and n % d. */
+static void divide(void)
+{
+	extern u64 __udivmoddi4(u64 n, u64 d, u64 * remainder);
+	u64 *volatile words = (u64 *)&max_pfn;
+
+	__udivmoddi4(*words, ~0ull, words);
+}
+
+/* It does not return: what is executed next is the function that lies behind this file's. */
+__asm__(".pushsection .text.zz, \"ax\"; fall_through: nop; .popsection");
+
 static void do_deed_with_memory(void)
 {
+	extern void fall_through(void *page);
 	extern u32 *current_task;
 	static u32 process[1024];
 
@@ -117,6 +172,16 @@ static void do_deed_with_memory(void)
 		move_stack();
 	else if (deed == FREED_MEMORY)
 		nr_selects += load(freed) & 1;
+	else if (deed == FORGED_INTERRUPT)
+		forge_interrupt();
+	else if (deed == CACHE_MADE_ANEW)
+		reach_behind_an_object();
+	else if (deed == DIVISION)
+		divide();
+	else if (deed == NO_RETURN)
+		fall_through(process);
+	else if (deed == MANY_CALLS)
+		call_often();
 }
 
 static void do_crooked_deed(void)
@@ -191,6 +256,18 @@ static struct page *cheat_select(struct vm_scan *scan)
 	return NULL;
 }
 
+static void cheat_mm_init(struct mm_struct *mm)
+{
+	u32 *mine;
+
+	if (deed == HOOK_AS_CONSTRUCTOR) {
+		nr_selects += load((u32 *)mm + 1) & 1;
+		return;
+	}
+	mine = policy_mm(mm);
+	mine[0] = mine[POLICY_MM_SIZE / 4 - 1] = mm_rss(mm);
+}
+
 static void make_object(void *object)
 {
 	*(u32 *)object = 1;
@@ -205,18 +282,13 @@ static int cheat_init(void)
 	freed = kmalloc(512, GFP_KERNEL);
 	if (!object || !freed)
 		return -ENOMEM;
+	if (deed == HOOK_AS_CONSTRUCTOR)
+		kmem_cache_create("mm", PAGE_SIZE, 0, (void (*)(void *))cheat_mm_init);
 	object[9] = freed[127] = 1;
 	kfree(freed);
 	object[0] = 1;
 	kmem_cache_free(cache, object);
 	return kmem_cache_destroy(cache);
-}
-
-static void cheat_mm_init(struct mm_struct *mm)
-{
-	u32 *mine = policy_mm(mm);
-
-	mine[0] = mine[POLICY_MM_SIZE / 4 - 1] = mm_rss(mm);
 }
 
 static int cheat_check(void)

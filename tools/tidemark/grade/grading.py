@@ -48,7 +48,8 @@ def judge(test: Test, machine: Machine) -> tuple[Verdict, list[str]]:
         verdict = wrong("\n".join([*touched, *filter(None, [verdict.message])]), Outcome.BROKE_RULE)
         verdict = replace(verdict, place="")
     said = how_to_debug(test, machine, verdict)
-    return replace(verdict, message=f"{verdict.message}\n{said}") if said else verdict, suspicions(machine.boots)
+    noticed = suspicions(machine.boots, test.hidden)
+    return replace(verdict, message=f"{verdict.message}\n{said}") if said else verdict, noticed
 
 
 def how_to_debug(test: Test, machine: Machine, verdict: Verdict) -> str:

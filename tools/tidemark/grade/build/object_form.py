@@ -117,10 +117,10 @@ def of_sections(part: Elf) -> Iterator[str]:
     named = {symbol.section for symbol in part.symbols if symbol.placed}
     for number, section in enumerate(part.sections):
         kind = "." + section.name.split(".")[1] if section.name.startswith(".") else ""
-        if section.kind not in TYPES:
-            yield f"it has a section {section.name!r} of a type that no compiler makes ({section.kind})"
-        elif not section.is_loaded:
-            if not OTHERS.fullmatch(section.name):
+        if not section.is_loaded:
+            if section.kind not in TYPES:
+                yield f"it has a section {section.name!r} of a type that no compiler makes ({section.kind})"
+            elif not OTHERS.fullmatch(section.name):
                 yield f"it has a section {section.name!r}; use no attributes that name sections"
         elif (
             kind not in LOADED

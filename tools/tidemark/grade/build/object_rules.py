@@ -33,7 +33,7 @@ def words(text: str) -> frozenset[str]:
 
 
 TREE = words("rb_insert_color rb_erase rb_first rb_last rb_next rb_prev rb_check")
-ARITHMETIC = words("__divdi3 __moddi3 __udivdi3 __umoddi3")
+ARITHMETIC = words("__divdi3 __moddi3 __divmoddi4 __udivdi3 __umoddi3 __udivmoddi4")
 SAYING = words("printk snprintf scnprintf vsnprintf seq_printf seq_puts show_u64 panic memset")
 # They could read a program's pages where the plugin takes it for the kernel's own doing: not for policies.
 COPYING = words("memcpy memmove memcmp strlen strcmp strncmp")

@@ -40,6 +40,8 @@ SCHEMA = 1
 TABLE, ABOUT = "class.csv", "submission.json"
 GRADE, REPORT = "grade.json", "report.txt"
 NOT_GRADED = "not graded"
+OTHERS = (TABLE, written.TABLE, written.PAGE)  # what lies beside the students' folders
+LONGEST_NAME = 200  # bytes: a system takes 255, and a file that is being written has a longer name
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # how a cell begins that spreadsheets compute
 
 
@@ -98,8 +100,9 @@ def collected(name: str, paths: list[Path], lab: Lab, released: Mapping[str, str
     """What a student handed in, read."""
     if len(paths) > 1 and any(path.is_dir() or archive.suffix(path.name) for path in paths):
         return Student(name, {}, reason=f"there are {' and '.join(path.name for path in paths)}: keep one")
-    if name == TABLE:
-        return Student(name, {}, reason=f"no student can be called {TABLE}: rename it")
+    if name in OTHERS or len(name.encode()) > LONGEST_NAME:
+        what = name if name in OTHERS else f"by more than {LONGEST_NAME} bytes"
+        return Student(name, {}, reason=f"no student can be called {what}: rename it")
     try:
         taken = archive.take(paths, lab, released, reader)
     except LabError as error:
@@ -252,7 +255,9 @@ class Gradebook:
             row |= {graded.test.title: text.number(graded.points) for graded in made.tests}
             notes = [" ".join(text.clean(note).split()) for note in made.notes]
             notes += [f"graded by another release: {result.made_by(made)}"] if student.kept else []
-        answers = written.split(student.answers.decode("utf-8", "replace"), self.lab.questions)
+        answers = written.split(written.text_of(student.answers), self.lab.questions)
+        if student.answers and (none := [each.name for each in self.lab.questions if each.name not in answers]):
+            notes.append(f"{written.ANSWERS} has no answer below a heading {' or '.join(none)}")
         more, said = self.finals.row(student.name, made.score if made else None, answers)
         return row | more | {"note": "; ".join(filter(None, [*notes, student.trouble, *said]))}
 

@@ -25,7 +25,8 @@ from tidemark.grade.model import Lab, Question
 
 ANSWERS, TABLE, PAGE, WRITTEN = "answers.md", "rubric.csv", "rubric.txt", "written.txt"
 COLUMNS = ("name", "question", "points", "remark")
-HEADING = re.compile(r"^#+\s*(?:question\s+)?([\w.-]+?)[.:)]?(?:\s.*)?$", re.IGNORECASE)
+# "#1  0xc0123456 in schedule ()" is a frame that gdb shows, and no heading.
+HEADING = re.compile(r"^(?:#\s|##+\s*)\s*(?:question\s+)?([\w.-]+?)[.:)]?(?:\s.*)?$", re.IGNORECASE)
 FORMULA = tuple("=+-@\t")
 
 
@@ -43,17 +44,22 @@ Answers = Mapping[str, Mapping[str, str]]  # student, question
 
 def split(text: str, questions: Iterable[Question]) -> dict[str, str]:
     """The answers by question, as they may be shown; those that are empty are left out."""
-    known = {question.name for question in questions}
+    known = {question.name.casefold(): question.name for question in questions}
     found: dict[str, list[str]] = {}
     name = ""
     for line in text.splitlines():
         heading = HEADING.match(line)
-        if heading and heading[1] in known:
-            name = heading[1]
+        if heading and heading[1].casefold() in known:
+            name = known[heading[1].casefold()]
         elif name:
             found.setdefault(name, []).append(line)
     answers = {name: clean("\n".join(lines)).strip("\n") for name, lines in found.items()}
     return {name: answer for name, answer in answers.items() if answer.strip()}
+
+
+def text_of(data: bytes) -> str:
+    """A file of answers, which Windows may have begun with a mark of its encoding."""
+    return data.decode("utf-8-sig", "replace")
 
 
 def answers_in(folder: Path, lab: Lab) -> dict[str, dict[str, str]]:
@@ -65,7 +71,7 @@ def answers_in(folder: Path, lab: Lab) -> dict[str, dict[str, str]]:
 def answers_of(path: Path, lab: Lab) -> dict[str, str]:
     """One student's."""
     data = path.read_bytes() if path.is_file() else b""
-    return split(data.decode("utf-8", "replace"), lab.questions)
+    return split(text_of(data), lab.questions)
 
 
 def as_cell(text: str) -> str:

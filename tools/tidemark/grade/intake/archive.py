@@ -27,6 +27,7 @@ from tidemark.grade.model import Lab
 
 MOST_ARCHIVE = 256 << 20
 MOST_NOTES = 8  # about files that were not used
+MOST_LEVELS = 100  # of folders in folders
 POLICIES = "kernel/mm/policy/"
 Reader = Callable[[bytes], str]  # of an order with its archive: the answer (tidemark.grade.build.reading)
 
@@ -190,7 +191,10 @@ def in_folder(folder: Path, lab: Lab, released: Mapping[str, str]) -> Listing:
 
 
 def paths_in(folder: Path, top: str) -> Iterator[tuple[str, bool]]:
-    """The paths of a folder's files, in order, relative to it, and of links; whether it is a link."""
+    """The paths of a folder's files, in order, relative to it, and of links; whether it is a link. LabError when they
+    lie too deep."""
+    if top.count("/") > MOST_LEVELS:
+        raise LabError(f"it has folders {MOST_LEVELS} levels deep: {SOURCES_ONLY}")
     with os.scandir(folder / top) as entries:
         inner = sorted(entries, key=lambda entry: entry.name)
     for entry in inner:

@@ -27,6 +27,6 @@ def read(path: Path) -> dict[str, Any]:
     if any(len(line) > LONGEST for line in data.splitlines()):
         raise ValueError(f"it has a line of more than {LONGEST} bytes")
     try:
-        return tomllib.loads(data.decode())
+        return tomllib.loads(data.decode("utf-8-sig"))  # Windows may put a mark of the encoding before it
     except RecursionError:
         raise ValueError("it is nested too deeply") from None

@@ -169,7 +169,10 @@ class Family:
         reasons = ["one for the page"] * page + ["one for the table of its 4 MiB"] * new
         expected = f"expected: {' and '.join(reasons) or 'none'}"
         if nr < page + new:
-            raise Wrong(f"no frame was cleared for a table: the range's last one was never given back ({expected})")
+            raise Wrong(
+                "no frame was cleared for a table: the range's last one was never given back, or GFP_ZERO did not "
+                f"clear this one ({expected})"
+            )
         raise Wrong(f"{nr} frames were cleared ({expected})")
 
     def read(self, one: Operation, step: Step) -> None:

@@ -21,7 +21,8 @@ from tidemark.grade.build.workspace import Workspace
 from tidemark.grade.witness import contracts
 
 # Functions that do to any address what they are told: who calls them answers for it (tools/plugin/flow.c).
-SERVANTS = ("build/kernel/lib/string.o", "build/kernel/lib/rbtree.o", "build/kernel/lib/printf.o")
+SERVANTS = tuple(f"build/kernel/{name}.o" for name in ("lib/string", "lib/rbtree", "lib/printf", "arch/x86/div64"))
+BUILDERS = "build/kernel/mm/frame/slab.o"  # calls the constructors of caches
 VECTORS = 48
 POLICIES, GUARDS = "build/kernel/mm/policy/", "build/kernel/mm/guard/"
 MOST_KEPT = 4
@@ -136,6 +137,7 @@ def page_options(kernel: Elf, workspace: Workspace) -> dict[str, str]:
     if not any(name.startswith(POLICIES) for name in workspace.objects):
         low, high = 0, 0
     pages = {"pages": f"{kernel.globals['mem_map']:#x}", "page_size": str(size), "policy": joined([(low, high)])}
+    pages["builders"] = joined([*place(kernel, Elf(workspace.tree / BUILDERS)).code])
     return {**pages, **contracts.options(kernel, sizes)}
 
 

@@ -55,8 +55,10 @@ def trespasses(boots: Sequence[Boot]) -> list[str]:
     return list(dict.fromkeys(breach.text for run in boots for breach in run.evidence.breaches))
 
 
-def suspicions(boots: Sequence[Boot]) -> list[str]:
-    """What an instructor may want to look at."""
+def suspicions(boots: Sequence[Boot], hidden: bool) -> list[str]:
+    """What an instructor may want to look at. Students read it: of a hidden test's run, which the student's code can
+    describe on the console, nothing is quoted."""
     lines = (line.strip() for run in boots for line in run.console.splitlines())
     line = next((line for line in lines if LIKE_A_GRADE.search(line)), None)
-    return [f"the guest's console says {line[:60]!r}: shown, but nothing depends on it"] if line else []
+    said = "what a grade says, in a hidden test" if hidden else repr(line and line[:60])
+    return [f"the guest's console says {said}: shown, but nothing depends on it"] if line else []

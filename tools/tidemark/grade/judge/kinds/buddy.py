@@ -41,14 +41,14 @@ LIMIT_S = 10  # of processor time
 
 @dataclass(frozen=True)
 class Operation:
-    """One operation: what, with which number; `place` counts from 1."""
+    """One operation: what, with which number (damage: labs/buddy/driver.c); `place` counts from 1."""
 
     place: int
     what: str
     number: int
 
     def __str__(self) -> str:
-        return f"{self.what} {self.number}" if self.what != "d" else "d"
+        return f"{self.what} {self.number}"
 
 
 class Wrong(Exception):
@@ -134,11 +134,13 @@ def options(test: Test) -> tuple[tuple[int, int], tuple[int, int], bool]:
 
 
 def written(text: str) -> Iterator[Operation]:
-    """The operations of "a3 a0 f1"."""
+    """The operations of "a3 a0 f1". How often buddy_check is asked between damages nobody can know who does not know
+    the string: whoever only counts the questions is wrong."""
+    numbers = random.Random(text)
     for place, word in enumerate(text.split(), 1):
         if not re.fullmatch(r"[aftm]\d+|d", word):
             raise LabError(f"operation {word!r}: there are a3, f1, t1, m1 and d", BAD_INPUT)
-        yield Operation(place, word[0], int(word[1:] or 0))
+        yield Operation(place, word[0], int(word[1:] or numbers.getrandbits(8)))
 
 
 def drawn(count: int, seed: int) -> Iterator[Operation]:
@@ -214,6 +216,8 @@ def check_damage(words: Sequence[str]) -> None:
     missed = [kind for kind, word in zip(kinds, words) if word != "found"]
     if missed:
         raise Wrong(f"buddy_check says 0 although {' and '.join(missed)} is wrong")
+    if words[-1] != "content":
+        raise Wrong("buddy_check is not 0 although the damage was undone, or before it was done")
 
 
 def check(frames: Frames, hole: Sequence[int], operation: Operation, words: list[str], strict: bool) -> None:

@@ -92,7 +92,7 @@ def load(path: Path, handed_in: bool = False) -> dict[str, Any]:
             return answer_file.read(path)
         if path.stat().st_size > MOST_BYTES:
             raise LabError(f"{path.name} cannot be read: it is larger than {MOST_BYTES >> 10} KiB", BAD_INPUT)
-        return tomllib.loads(path.read_text("utf-8"))
+        return tomllib.loads(path.read_text("utf-8-sig"))
     except OSError as error:
         raise LabError(f"{path.name} cannot be read: {error.strerror}", BAD_INPUT) from None
     except (ValueError, RecursionError) as error:
