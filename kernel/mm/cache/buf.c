@@ -11,6 +11,7 @@
 #include "internal.h"
 #include "lib/assert.h"
 #include "lib/string.h"
+#include "proc/task.h"
 #include "sched/timer.h"
 
 #define MEMORY_TRIES 20u
@@ -61,14 +62,15 @@ static void describe(struct super_block *sb, u32 block, struct buf *b)
 }
 
 /* Half of a change may have been made already, and a block that cannot be freed is lost: so memory is
- * waited for, if it can come at all, and what cannot be read is tried again. */
+ * waited for, if it can come at all, and what cannot be read is tried again. Who writes pages only
+ * looks where they lie, and whoever has memory may wait for that write. */
 static int get_page(struct buf *b, u32 tries)
 {
 	int err = cache_get_page(b->bdev->inode, page_of(b), &b->page);
 
 	if (err == -EIO)
 		err = cache_get_page(b->bdev->inode, page_of(b), &b->page);
-	while (err == -ENOMEM && tries--) {
+	while (err == -ENOMEM && !(current->flags & TF_WRITING) && tries--) {
 		ksleep_ns(MEMORY_PAUSE_NS);
 		err = cache_get_page(b->bdev->inode, page_of(b), &b->page);
 	}
