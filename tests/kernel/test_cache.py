@@ -111,3 +111,11 @@ def test_kswapd_takes_32_pages_and_looks_again(image: Path) -> None:
     result = boot(TWICE, vm="fifo", mem="8M", disk=image, disk_kind="sim:ssd", cmdline="vm.min_free_kbytes=256")
     freed, woken = counter(result.check_exit(), "pgsteal_kswapd"), counter(result, "kswapd_wake")
     assert 30 * woken < freed < 40 * woken
+
+
+@pytest.mark.parametrize("file", ["/dev/sda", "/t/file"])
+def test_policy_knows_what_is_dirty(file: str, image: Path) -> None:
+    """vms keeps what would have to be written in a list of its own. What is in memory only would, too."""
+    run = f"mkdir /t; mount -t tmpfs none /t; dd if=/dev/zero of={file} bs=65536 count=16; cat /proc/vm/policy"
+    result = boot(run, vm="vms", disk=image).check_exit()
+    assert counter(result, "modified_list:") >= 256 > counter(result, "free_list:")

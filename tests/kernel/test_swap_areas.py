@@ -108,8 +108,8 @@ def test_alone_in_the_place_of_the_first(tmp_path: Path) -> None:
 
 
 def test_bad_pages_are_not_used(tmp_path: Path) -> None:
-    """Only 30 of 64 pages are good: no more can be in use, and nothing is lost."""
-    disk = image(tmp_path, 64, header(64, tuple(range(1, 34))))
+    """Only 30 of 64 pages are good, the last one is not: no more can be in use, and nothing is lost."""
+    disk = image(tmp_path, 64, header(64, (*range(1, 33), 63)))
     result = boot(f"swapon -p 7 /dev/sda; hog 14336 1 & sleep 0.8; {SWAPS}; wait; {CHECK}", disk)
     size, used, _ = areas(sound(result))[0]["/dev/sda"]
     assert size == 30 * 4 and 20 * 4 < used <= size

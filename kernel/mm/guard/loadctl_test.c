@@ -79,3 +79,20 @@ KTEST(loadctl, who_ends_is_not_out_any_more)
 	EXPECT_EQ(nr_out, 0);
 	core_stop();
 }
+
+KTEST(loadctl, who_is_out_takes_anothers_place_when_its_time_is_over)
+{
+	u32 out;
+
+	start();
+	short_second();
+	out = data(core_mm(1))->out;
+	core_now_ns += out_ms * 1000000ull;
+	loadctl.tick();
+	EXPECT(data(core_mm(out))->out);
+	core_now_ns++;
+	loadctl.tick();
+	EXPECT(!data(core_mm(out))->out);
+	EXPECT(data(core_mm(!out))->out);
+	core_stop();
+}

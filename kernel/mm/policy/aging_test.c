@@ -1,4 +1,4 @@
-/* Aging: each page is in one of the rows that it shows. */
+/* Aging: each page is in one of the rows that it shows, and is looked at in every tick. */
 #include "aging.c"
 
 #include "../../lib/seq_file.c"
@@ -15,5 +15,18 @@ KTEST(aging, rows_count_each_page_once)
 	EXPECT_EQ(count(0, MAX_COUNTER), 5);
 	EXPECT_EQ(count(0, 0) + count(1, USED - 1) + count(USED, MAX_COUNTER), 5);
 	EXPECT_EQ(count(0, USED), 5);
+	core_stop();
+}
+
+/* The number of the round begins anew after 256. */
+KTEST(aging, no_tick_leaves_a_page_out)
+{
+	core_start(&aging, 8);
+	core_insert(&mem_map[0], core_mm_new(), VM_IN_FAULT, (struct page_id){ 0 });
+	for (u32 i = 0; i < 2 * 256; i++) {
+		page_set(&mem_map[0], PG_young);
+		aging_tick();
+		EXPECT(!page_test(&mem_map[0], PG_young));
+	}
 	core_stop();
 }

@@ -47,6 +47,19 @@ KTEST(pff, late_fault_makes_unused_pages_leave)
 	core_stop();
 }
 
+KTEST(pff, fault_is_late_after_more_than_the_interval)
+{
+	struct mm_struct *mm = begin(1);
+
+	mm->vtime_ns += interval_ms * MS;
+	core_insert(&mem_map[1], mm, VM_IN_FAULT, (struct page_id){ 0 });
+	EXPECT_EQ(nr_late, 0);
+	mm->vtime_ns += interval_ms * MS + 1000;
+	core_insert(&mem_map[2], mm, VM_IN_FAULT, (struct page_id){ 0 });
+	EXPECT_EQ(nr_late, 1);
+	core_stop();
+}
+
 KTEST(pff, early_fault_and_claim_make_nobody_shrink)
 {
 	struct mm_struct *mm = begin(4);
