@@ -129,6 +129,7 @@ def test_a_purpose_excuses_only_what_it_explains() -> None:
     assert judged(GOOD.replace("pages 20", "pages 21", 1), items=[JOB, Item("word", "fail=alloc:7")]) == [
         "leak: frames"
     ]
+    assert judged(killed, items=[Item("job", "spin 1 0 --forks"), Item("job", "forkbomb 18")]) == []
     leak, kill = GOOD.replace("pages 20", "pages 21", 1), Item("act", "kill -TERM %1")
     assert judged(leak, items=[JOB, kill]) == ["leak: frames"]
     assert judged(leak, items=[Item("job", "/mnt/spin 51 0"), kill]) == []

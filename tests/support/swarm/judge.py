@@ -129,6 +129,12 @@ def on_purpose(items: list[Item], *words: str) -> bool:
     return any(word in item.text for item in items for word in words if item.kind in ("word", "act"))
 
 
+def crowded(items: list[Item]) -> bool:
+    """May spin --forks be refused a process? The bomb takes all that there may be."""
+    jobs = " ".join(item.text for item in items if item.kind == "job")
+    return "forkbomb" in jobs and "--forks" in jobs
+
+
 def excused(outcome: Outcome) -> bool:
     """Was there a reason for processes to fail?"""
     return any(re.search(excuse, line) for line in lines(outcome) for excuse in EXCUSES)
@@ -136,7 +142,7 @@ def excused(outcome: Outcome) -> bool:
 
 def processes(outcome: Outcome, items: list[Item]) -> Iterator[str]:
     """Every process ended well, unless it was killed on purpose, or for memory."""
-    if excused(outcome) or on_purpose(items, "fail", "kill", "cut="):
+    if excused(outcome) or crowded(items) or on_purpose(items, "fail", "kill", "cut="):
         return
     if found := re.search(r"\blost=[1-9]", outcome.console):
         yield without_numbers(found[0])
