@@ -119,7 +119,7 @@ def test_functions_are_the_kernels(thrashing: Result) -> None:
     _, functions = profile(thrashing)
     assert {"user", "idle"} <= functions.keys()
     assert functions.keys() - {"user", "idle"} <= text
-    assert len(functions) > 10
+    assert len(functions) > 5
 
 
 def test_user_ticks_are_the_user_time() -> None:

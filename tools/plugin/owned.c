@@ -261,7 +261,9 @@ bool owned_may(uint32_t address, bool stores)
 
 	if (!nr_contracts || kind == FIRST || kind == MORE)
 		return true;
-	if (address - (now.top - DEEPEST) < DEEPEST || address - now.top - WORD < ARGUMENTS)
+	/* With the return address itself: an interrupt right after the last `ret` pushes the flags there, and
+	 * QEMU takes that for the `ret`'s. Who changes it does not return to where flow.c expects. */
+	if (address - (now.top - DEEPEST) < DEEPEST + WORD || address - now.top - WORD < ARGUMENTS)
 		return true;
 	if (now.argument - now.top < STACK_SIZE && address - now.argument < scan_size)
 		return true;
