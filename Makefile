@@ -1,5 +1,6 @@
 # Tidemark's build. `make help` lists the targets and variables, `make doctor` says what the machine lacks.
-# Everything that is built lies under build/; nothing outside the project is touched but packages.
+# Everything that is built lies under build/; nothing outside the project is touched but packages, and the caches of pip,
+# npm and ccache.
 #
 # This file has what people call: the variables, the set-up, and the targets that run something. How the files in build/
 # are made stands in tools/build.mk. That part works under a lock, so that of two makes in one tree the second waits until
@@ -45,6 +46,8 @@ endif
 ifneq ($(findstring command,$(origin CC)),command)
 CC := $(TOOLCHAIN)
 endif
+# What was compiled before, in whatever tree, ccache still has, where it is installed and may write to its folder.
+CCACHE := $(shell d=$$(ccache -k cache_dir 2>/dev/null) && mkdir -p "$$d/tmp" 2>/dev/null && [ -w "$$d/tmp" ] && echo ccache)
 endif
 
 ifeq ($(MAKELEVEL),0)
@@ -53,7 +56,7 @@ endif
 # The targets here follow one another; tools/build.mk does many things at a time.
 .NOTPARALLEL:
 
-BUILD = +@tools/locked.sh $(MAKE) --no-print-directory -f tools/build.mk CC='$(CC)'
+BUILD = +@tools/locked.sh $(MAKE) --no-print-directory -f tools/build.mk CC='$(CC)' CCACHE=$(CCACHE)
 PYTHON = PYTHONPATH=tools $(or $(wildcard build/venv/bin/python),python3)
 
 # --- building --------------------------------------------------------------------------------------------------------

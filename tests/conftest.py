@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 
 import pytest
 from tidemark import qemu
 
 pytest_plugins = ["pytester", "unchanged"]
+
+
+def pytest_configure() -> None:
+    """Started in the background by a script, everything below it would ignore Ctrl-C, which tests press."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_xdist_auto_num_workers() -> int:

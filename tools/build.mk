@@ -1,4 +1,4 @@
-# How the files in build/ are made. The Makefile calls this, under the lock, with the variables and with CC.
+# How the files in build/ are made. The Makefile calls this, under the lock, with the variables, with CC and CCACHE.
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -26,7 +26,7 @@ KFLAGS := $(COMMON) -Wmissing-prototypes -mregparm=3 -ffreestanding -fno-stack-p
 LDFLAGS := -nostdlib -static -no-pie -Wl,-T,linker.ld -Wl,--build-id=none -Wl,-z,noexecstack
 STRICT := $(if $(WERROR),-Werror)
 # Whatever folder the tree is in, the files are the same. The shell knows its name; make would split it at blanks.
-COMPILE = $(CC) "-ffile-prefix-map=$$PWD=." $(STRICT)
+COMPILE = $(CCACHE) $(CC) "-ffile-prefix-map=$$PWD=." $(STRICT)
 
 all: build/tidemark.elf build/initramfs.cpio
 
@@ -158,7 +158,7 @@ HOST_OBJ := $(patsubst %.c,build/host/%.o,$(wildcard tests/host/*.c) $(SEAM_SRC)
 
 $(sort $(HOST_OBJ) $(HOST_POLICIES) $(HOST_GUARDS)): build/host/%.o: %.c build/flags
 	@mkdir -p $(@D)
-	$Q$(HOST_CC) $(HOST_FLAGS) $(VM_FILE) -MMD -MP -c -o $@ $<
+	$Q$(CCACHE) $(HOST_CC) $(HOST_FLAGS) $(VM_FILE) -MMD -MP -c -o $@ $<
 
 # The test itself comes last: of several sources, only the last one's dependencies are written.
 build/host/%_test: %_test.c $(HOST_OBJ) tests/host/sections.ld build/flags

@@ -81,6 +81,7 @@ table() {
 	npm - page npm
 	clang 11 page clang
 	wasm-ld 11 page lld
+	ccache 3.7 cache ccache
 	END
 }
 
@@ -203,17 +204,20 @@ doctor() {
 			printf 'ok    %-18s %s\n' "$tool" "$version"
 			continue
 		fi
-		printf '%-5s %-18s %s; for `make %s`: %s\n' "$([ "$purpose" = iso ] && echo note || echo BAD)" "$tool" "$state" \
+		printf '%-5s %-18s %s; for `make %s`: %s\n' "$(optional "$purpose" && echo note || echo BAD)" "$tool" "$state" \
 			"$(goal_of "$purpose")" "$(apt_line $packages)"
-		[ "$purpose" = iso ] || bad=1
+		optional "$purpose" || bad=1
 	done < <(table)
 	if [ -x build/venv/bin/tidemark ]; then printf 'ok    %-18s present\n' build/venv
 	else printf 'note  %-18s not made yet; `make lab` makes it\n' build/venv; fi
 	return $bad
 }
 
+# Without these everything else works.
+optional() { [ "$1" = iso ] || [ "$1" = cache ]; }
+
 goal_of() {
-	case $1 in build) echo all ;; run) echo qemu ;; disk) echo 'qemu DISK=' ;; debug) echo gdb ;; iso | lab | page) echo "$1" ;; host) echo sim ;; grade) echo grade ;; *) echo check ;; esac
+	case $1 in build | cache) echo all ;; run) echo qemu ;; disk) echo 'qemu DISK=' ;; debug) echo gdb ;; iso | lab | page) echo "$1" ;; host) echo sim ;; grade) echo grade ;; *) echo check ;; esac
 }
 
 if [ "${1:-}" = --doctor ]; then
@@ -233,6 +237,8 @@ case " $* " in
 esac
 case " $* " in *' page '*) [ "$extra" ] && extra=test || extra=book ;; esac
 packages=$(missing_packages "$@" | tr ' ' '\n' | sort -u | tr '\n' ' ')
+# The compiler's cache comes with the others: without it everything works, so nobody is asked for it alone.
+[ -z "${packages// /}" ] || have ccache || packages+='ccache '
 if [ -n "${packages// /}" ] || { [ -n "$extra" ] && ! up_to_date $extra; }; then
 	# Under the lock; and then look again, since somebody else may have done it by then.
 	[ -n "${TIDEMARK_LOCKED:-}" ] || TIDEMARK_LOCKED=1 exec tools/locked.sh tools/setup.sh "$@"

@@ -31,12 +31,13 @@ def test_says_what_it_installs_and_installs_it(bare: Machine, env: dict[str, str
     result = bare.setup("qemu", **env)
     assert result.returncode == 0, result.stderr
     assert re.search(r"needs packages .*qemu-system-x86", result.stderr)
-    assert re.search(r"(?m)^  apt-get install -y .*qemu-system-x86", result.stderr)
+    assert re.search(r"(?m)^  apt-get install -y .*qemu-system-x86.* ccache", result.stderr)
     assert re.search(r"apt-get .*update\napt-get .*install -y .*qemu-system-x86", bare.called())
     assert result.stdout == "i686-elf-gcc\n"
 
 
 def test_is_quiet_when_nothing_is_to_do(tmp_path: Path) -> None:
+    """Nobody is asked for ccache alone."""
     result = machine(tmp_path, *BUILD).setup("qemu")
     assert (result.returncode, result.stdout, result.stderr) == (0, "i686-elf-gcc\n", "")
 
@@ -143,3 +144,4 @@ def test_doctor_names_what_is_missing_and_the_command(bare: Machine) -> None:
     assert result.returncode == 1 and "apt-get" not in bare.called()
     for tool, package in (("compiler", "gcc-i686-linux-gnu"), ("qemu-system-i386", "qemu-system-x86"), ("gdb", "gdb")):
         assert re.search(rf"(?m)^BAD\s+{tool}\s.*missing.*apt-get install .*{package}", result.stdout), result.stdout
+    assert re.search(r"(?m)^note\s+ccache\s.*missing; for `make all`", result.stdout), result.stdout

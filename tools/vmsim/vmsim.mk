@@ -12,14 +12,14 @@ vmsim_objects = $(VMSIM_SRC:%.c=build/vmsim/$1/%.o)
 define vmsim_kind
 build/vmsim/$1/%.o: %.c build/flags
 	@mkdir -p $$(@D)
-	$Q$(HOST_CC) $(VMSIM_FLAGS) $(VMSIM_$1) $$(VM_FILE) -MMD -MP -c -o $$@ $$<
+	$Q$(CCACHE) $(HOST_CC) $(VMSIM_FLAGS) $(VMSIM_$1) $$(VM_FILE) -MMD -MP -c -o $$@ $$<
 
 build/vmsim/$1/registry/%.c: kernel/mm/policy/%.c tools/registry.awk
 	@mkdir -p $$(@D)
 	$Qawk -v kind=policy -f tools/registry.awk $$< >$$@
 
 build/vmsim/$1/registry/%.o: build/vmsim/$1/registry/%.c build/flags
-	$Q$(HOST_CC) $(VMSIM_FLAGS) $(VMSIM_$1) -MMD -MP -c -o $$@ $$<
+	$Q$(CCACHE) $(HOST_CC) $(VMSIM_FLAGS) $(VMSIM_$1) -MMD -MP -c -o $$@ $$<
 
 build/vmsim/%$2: build/vmsim/$1/kernel/mm/policy/%.o build/vmsim/$1/registry/%.o $(call vmsim_objects,$1)
 	$$(call say,SIM,$$@)

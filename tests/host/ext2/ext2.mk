@@ -2,7 +2,7 @@
 EXT2_OBJ := $(patsubst %.c,build/host/%.o,$(wildcard tests/host/ext2/*.c kernel/fs/ext2/*.c))
 $(EXT2_OBJ): build/host/%.o: %.c build/flags
 	@mkdir -p $(@D)
-	$Q$(HOST_CC) $(HOST_FLAGS) -MMD -MP -c -o $@ $<
+	$Q$(CCACHE) $(HOST_CC) $(HOST_FLAGS) -MMD -MP -c -o $@ $<
 
 build/host/ext2: $(EXT2_OBJ)
 	$(call say,HOST,$@)
