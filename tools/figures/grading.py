@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
 
 from common import ROOT, busy_loops, host, in_parallel, publish, table
 from tidemark.grade.build import tree
@@ -23,6 +24,7 @@ from tidemark.grade.build import tree
 LAB = "clock"
 FIFO, CLOCK = "kernel/mm/policy/fifo.c", "kernel/mm/policy/clock.c"
 CLASS, REPEATS, LOOPS = 100, 50, 3
+BUILT = 5
 
 
 def run(command: Sequence[str | Path], folder: Path = ROOT, status: int = 0) -> float:
@@ -113,12 +115,12 @@ def main() -> None:
         scratch = Path(name)
         first_s, again_s = from_clean(scratch / "tree")
         run(["make", "grade-base"])
-        built_s = run(["make", "grade", f"LAB={LAB}"])
+        built_s = median(run(["make", "grade", f"LAB={LAB}"]) for _ in range(BUILT))
         kinds = hand_in(scratch / "class")
         command = ["build/venv/bin/tidemark", "grade-class", scratch / "class", "--lab", LAB, "--out", scratch / "out"]
         class_s = run(command, status=1)  # some of these cannot be graded
         rows = [
-            [f"`make grade LAB={LAB}`, built tree", f"{built_s:.1f} s"],
+            [f"`make grade LAB={LAB}`, built tree, median of {BUILT}", f"{built_s:.1f} s"],
             ["the same, from clean, with what the compiler's cache has of earlier builds", f"{again_s:.1f} s"],
             ["the same, from clean, for the first time on a machine", f"{first_s:.1f} s"],
             [f"`tidemark grade-class`, {CLASS} submissions", f"{class_s / 60:.1f} min"],
