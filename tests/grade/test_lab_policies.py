@@ -92,7 +92,7 @@ def judge(tried: Machine, lab_name: str, title: str, policy: str) -> Verdict:
     options["policy"] = options["vm"] = policy
     own = [word.replace("ws.", f"{policy}.") for word in options.get("set", [])]
     test = replace(test, options=options | {"set": own})
-    if test.kind == "victims":
+    if test.kind in ("victims", "asked"):
         tried.build_results.clear()
         grading.prepare(tried, [test])
     return grading.judge(test, tried)[0]

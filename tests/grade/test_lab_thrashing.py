@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from grading import solution
+from grading import solution, starter
 from soak import soak_but
 from tidemark.grade import model
 from tidemark.grade.judge.kinds import answers, guard
@@ -20,10 +20,9 @@ from trials import Trial, changed, trial
 pytestmark = pytest.mark.graded
 
 TOKEN, ANSWERS = "kernel/mm/guard/token.c", "labs/thrashing/answers.toml"
-FIVE, SCANS, THREE = (
+FIVE, ALONE = (
     "five processes in 14 MiB: less than half the time",
-    "nor are two of them, by much",
-    "three processes, which nearly fit, are not slowed down",
+    "nor is one alone that is larger than memory",
 )
 KNEE, MEMORY, PAGES = (
     "answer knee: with how many processes it does not yet thrash",
@@ -61,10 +60,14 @@ def answered(tried: Trial, title: str, text: str) -> Verdict:
 
 
 @pytest.mark.soak
-def test_token_without_bounds_is_found_by_those_it_starves(tried: Trial) -> None:
-    tried.lay(changed(solution(TOKEN), " || mm_demand(mm) > (u64)vm_frames() * share / 100", ""))
-    verdict = judged(tried, SCANS)
-    assert verdict.outcome is Outcome.OVER_BUDGET and verdict.fraction < 0.7, verdict.message
+def test_token_that_the_first_keeps_for_ever_slows_down(tried: Trial) -> None:
+    """Step 2 of the handout: one that is larger than memory, and alone, spares its pages and reads them all again."""
+    text = changed(
+        starter("thrashing", TOKEN), "\tt->faults++;\n", "\tt->faults++;\n\tif (!holder)\n\t\tholder = mm;\n"
+    )
+    tried.lay(changed(text, "return false;", "return holder && owner == holder;"))
+    verdict = judged(tried, ALONE)
+    assert verdict.outcome is Outcome.OVER_BUDGET and verdict.fraction == 0, verdict.message
 
 
 MISTAKES = {
@@ -109,13 +112,13 @@ def test_work_left_undone_is_found() -> None:
 
 # --- the answers ---
 
-MEASURED = ("knee = 4", "pages_read = 23_000")  # the others are wrong before anything is booted
+MEASURED = ("knee = 5", "pages_read = 23_000")  # the others are wrong before anything is booted
 
 
 @pytest.mark.parametrize(
     ("title", "text", "words"),
     [
-        pytest.param(KNEE, "knee = 4", "with 4 it takes 2.", marks=pytest.mark.soak),
+        pytest.param(KNEE, "knee = 5", "with 5 it takes", marks=pytest.mark.soak),
         (KNEE, "knee = 10", "a whole number from 2 to 9"),
         (KNEE, "knee = 5.5", "a whole number from 2 to 9"),
         (PAGES, "pages_read = 23_000", "another number, by more than 5 %"),
@@ -134,7 +137,7 @@ def test_wrong_answer(tried: Trial, title: str, text: str, words: str) -> None:
         tried.machine.make("build/tidemark.elf", "build/initramfs.cpio")
     verdict = answered(tried, title, text)
     assert verdict.outcome is Outcome.WRONG and verdict.fraction == 0 and words in verdict.message, verdict.message
-    assert "25534" not in verdict.message
+    assert "21385" not in verdict.message
 
 
 @pytest.mark.parametrize(("number", "right"), [(4, False), (5, True), (6, True), (7, True), (8, False)])

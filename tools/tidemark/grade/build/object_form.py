@@ -41,7 +41,7 @@ from tidemark.grade.build.elf import (
 from tidemark.grade.model import Lab
 
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
-PLAIN_LOCAL = re.compile(r"[A-Za-z_.][A-Za-z_0-9.]*")
+PLAIN_LOCAL = re.compile(r"[^\W0-9][\w.]*|\.[\w.]*")  # static names may have letters beyond ASCII
 READ, WRITE, RUN = SH_FLAGS.SHF_ALLOC, SH_FLAGS.SHF_WRITE, SH_FLAGS.SHF_EXECINSTR
 MERGED = SH_FLAGS.SHF_MERGE | SH_FLAGS.SHF_STRINGS
 LOADED = {".text": READ | RUN, ".data": READ | WRITE, ".bss": READ | WRITE, ".rodata": READ}

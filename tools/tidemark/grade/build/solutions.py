@@ -15,7 +15,7 @@ from tidemark.grade.build.sandbox import SYSTEM, Sandbox
 from tidemark.grade.build.tree import MANIFEST
 
 # What of an instructor's tree holds solutions, or what was made of them.
-PLACES = ("kernel", "labs", ".git", "build/kernel", "build/vmsim", "build/host", "build/labs")
+PLACES = ("kernel", "labs", ".git", "build/kernel", "build/vmsim", "build/host", "build/labs", "build/followed")
 FILES = ("build/pass1.elf", "build/tidemark.elf")
 
 

@@ -26,7 +26,7 @@ from tidemark.grade.model import Lab, Question
 ANSWERS, TABLE, PAGE, WRITTEN = "answers.md", "rubric.csv", "rubric.txt", "written.txt"
 COLUMNS = ("name", "question", "points", "remark")
 # "#1  0xc0123456 in schedule ()" is a frame that gdb shows, and no heading.
-HEADING = re.compile(r"^(?:#\s|##+\s*)\s*(?:question\s+)?([\w.-]+?)[.:)]?(?:\s.*)?$", re.IGNORECASE)
+HEADING = re.compile(r"^#(?:\s|#+)\s*(?:question\s+)?([\w.-]+?)[.:)]?(?:\s.*)?$", re.IGNORECASE)
 FORMULA = tuple("=+-@\t")
 
 
@@ -76,12 +76,12 @@ def answers_of(path: Path, lab: Lab) -> dict[str, str]:
 
 def as_cell(text: str) -> str:
     """A text that no spreadsheet takes for a formula."""
-    return f"'{text}" if text.startswith(FORMULA) else text
+    return f"'{text}" if text.startswith((*FORMULA, "'")) else text
 
 
 def from_cell(text: str) -> str:
     """What as_cell was given."""
-    return text[1:] if text[:1] == "'" and text[1:].startswith(FORMULA) else text
+    return text[1:] if text[:1] == "'" and text[1:].startswith((*FORMULA, "'")) else text
 
 
 def mark_of(row: Mapping[str, str | None], most: Mapping[str, float], where: str) -> Mark:

@@ -16,7 +16,7 @@ from pathlib import Path
 from tidemark import qemu
 from tidemark.errors import BAD_INPUT, FAILED, LabError
 from tidemark.files import sha256
-from tidemark.grade.build.elf import FUNCTION, GLOBAL, Elf, Placed, Symbol, place
+from tidemark.grade.build.elf import FUNCTION, GLOBAL, UNDEFINED, Elf, Placed, Symbol, place
 from tidemark.grade.build.workspace import Workspace
 from tidemark.grade.witness import contracts
 
@@ -116,7 +116,8 @@ def addresses(kernel: Elf) -> dict[str, int]:
 def doors(kernel: Elf, workspace: Workspace) -> dict[str, str]:
     """By which functions the student's code may be left, which of them serve it, and what an interrupt enters."""
     functions = {s.name: s.value for s in kernel.symbols if s.binding == GLOBAL and s.kind == FUNCTION}
-    used = {symbol.name for name in workspace.objects for symbol in Elf(workspace.tree / name).symbols}
+    symbols = (symbol for name in workspace.objects for symbol in Elf(workspace.tree / name).symbols)
+    used = {symbol.name for symbol in symbols if symbol.section == UNDEFINED}  # not a static one of the same name
     entries = [functions[name] for name in sorted(used & functions.keys())]
     stubs = kernel.globals["trap_stubs"]
     vectors = [kernel.word_at(stubs + 4 * number) for number in range(VECTORS)]

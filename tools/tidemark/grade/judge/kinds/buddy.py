@@ -288,6 +288,12 @@ def follow(test: Test, operations: list[Operation], run: HostRun) -> Verdict:
             check(frames, hole, operation, line.split(), strict)
     except Wrong as error:
         return wrong(f"{said}: {error}", error.outcome)
+    except (ValueError, LookupError):  # half a line, behind which it panicked, or none of the driver's
+        panic = re.search("panic.*", run.out)
+        if panic:
+            return wrong(f"{said}: {panic[0]}", Outcome.PANICKED)
+        verdict = crash(run)
+        return wrong(f"{said}: {verdict.message}", verdict.outcome)
     if len(lines) <= len(operations):
         verdict = crash(run)
         return wrong(f"{in_words(operations[len(lines) - 1])}: {verdict.message}", verdict.outcome)

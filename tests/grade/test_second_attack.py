@@ -1,0 +1,80 @@
+"""What a second attack on the grader found: a test for each hole that was mended."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from grading import graded, messages, solution, starter
+from tidemark import qemu
+from tidemark.grade.build.elf import Elf
+from tidemark.grade.build.solutions import places
+from tidemark.grade.build.workspace import HostRun, compiler
+from tidemark.grade.hand_back import written
+from tidemark.grade.intake import lab
+from tidemark.grade.judge.kinds import buddy
+from tidemark.grade.model import Outcome
+from tidemark.grade.witness import kernel_map
+
+pytestmark = pytest.mark.graded
+
+FIFO, TOKEN = "kernel/mm/policy/fifo.c", "kernel/mm/guard/token.c"
+
+
+def test_static_name_of_a_core_function_opens_none(tmp_path: Path) -> None:
+    """What an object refers to may be entered, not what it defines under the same name."""
+    (tmp_path / "own.c").write_text("__attribute__((used)) static void simdisk_parse(void) {}\nvoid uses(void);\n")
+    subprocess.run([*compiler(), "-c", "-o", tmp_path / "own.o", tmp_path / "own.c"], check=True)
+    kernel, workspace = Elf(qemu.ROOT / qemu.KERNEL), SimpleNamespace(tree=qemu.ROOT, objects=(tmp_path / "own.o",))
+    entry = next(symbol.value for symbol in kernel.symbols if symbol.name == "simdisk_parse")
+    assert f"{entry:#x}" not in kernel_map.doors(kernel, workspace)["entries"].split(":")
+
+
+def test_letters_beyond_ascii_and_nothing_allocated_are_no_offence(tmp_path: Path) -> None:
+    source = solution(FIFO)
+    begin = source.index("static void fifo_insert(")
+    inside = source.index("{\n", begin) + 2
+    lines = "\tstatic u32 größe;\n\n\tgröße++;\n\tkfree(kmalloc(size_of_nothing, GFP_KERNEL));\n"
+    changed = '#include "mm/slab.h"\n' + source[:begin] + "static u32 size_of_nothing;\n\n" + source[begin:inside]
+    made = graded(
+        tmp_path, "clock", {FIFO: changed + lines + source[inside:]}, titles=["fifo: Belady's string with 3 frames"]
+    )
+    assert made.score == made.most, messages(made)
+
+
+def test_hook_without_an_argument_has_none_to_hand_on(tmp_path: Path) -> None:
+    """Its own address is in the register; as a seq_file it would be bytes of the student's choice."""
+    text = starter("thrashing", TOKEN)
+    tick = 'static void token_tick(void)\n{\n\tshow_u64((struct seq_file *)(u32)token_tick, "n", 1);\n}\n\n'
+    at = text.index("static const struct vm_guard")
+    text = text[:at] + tick + text[at:].replace("\t.spare =", "\t.tick = token_tick,\n\t.spare =")
+    made = graded(tmp_path, "thrashing", {TOKEN: text}, titles=["nothing is lost on the way"])
+    assert made.tests[0].verdict.outcome is Outcome.BROKE_RULE, messages(made)
+    assert "token_tick() in kernel/mm/guard/token.c hands show_u64() what the kernel has not given it" in messages(made)
+
+
+def test_panic_behind_half_a_line_is_a_panic() -> None:
+    test = next(each for each in lab.load(qemu.ROOT, "buddy").tests if each.kind == "buddy")
+    verdict = buddy.follow(test, [], HostRun(134, "z 3 1 1panic buddy.c:190: assertion failed\n", ""))
+    assert verdict.outcome is Outcome.PANICKED and "buddy.c:190" in verdict.message
+    assert buddy.follow(test, [], HostRun(1, "z one\n", "")).outcome is Outcome.PANICKED
+
+
+def test_heading_of_blanks_is_read_at_once() -> None:
+    begun = time.process_time()
+    assert written.HEADING.match("##" + " " * 1_000_000 + "!") is None
+    assert time.process_time() - begun < 5
+
+
+@pytest.mark.parametrize("name", ["'=ada", "=ada", "''x", "'", "ada", "'ada"])
+def test_name_comes_out_of_a_cell_as_it_went_in(name: str) -> None:
+    assert written.from_cell(written.as_cell(name)) == name
+    assert not written.as_cell(name).startswith(written.FORMULA)
+
+
+def test_keys_of_quizzes_count_as_solutions(tmp_path: Path) -> None:
+    (tmp_path / "build/followed").mkdir(parents=True)
+    assert places(tmp_path) == [tmp_path / "build/followed"]
