@@ -56,6 +56,38 @@ def test_hook_without_an_argument_has_none_to_hand_on(tmp_path: Path) -> None:
     assert "token_tick() in kernel/mm/guard/token.c hands show_u64() what the kernel has not given it" in messages(made)
 
 
+LAST = """
+__attribute__((noinline, section(".text.zz"))) static void leap(void)
+{
+	__asm__ volatile("call vm_frames" : : : "eax", "ecx", "edx");
+	__builtin_unreachable();
+}
+"""
+FORGED = """
+__attribute__((naked, noinline)) static void leap(void)
+{{
+	__asm__("pushl $0x202; pushl $0x60; pushl ${handled:#x}; pushl $0; movl ${vector:#x}, %eax; jmp *%eax");
+}}
+"""
+
+
+def forged() -> str:
+    """A general protection fault, vector 13, which the kernel would have had in a function of its own."""
+    kernel = Elf(qemu.ROOT / qemu.KERNEL)
+    vector = kernel.word_at(kernel.globals["trap_stubs"] + 4 * 13)
+    return FORGED.format(vector=vector, handled=kernel.globals["copy_from_user"])
+
+
+@pytest.mark.parametrize("way", ["call_at_the_end", "forged_exception"])
+def test_ways_into_the_kernel_are_seen(way: str, tmp_path: Path) -> None:
+    leap = LAST if way == "call_at_the_end" else forged()
+    text = starter("thrashing", TOKEN).replace("\tt->faults++;\n", "\tif (!t->faults++)\n\t\tleap();\n")
+    at = text.index("/* mm needs a page")
+    made = graded(tmp_path, "thrashing", {TOKEN: text[:at] + leap + text[at:]}, titles=["nothing is lost on the way"])
+    assert made.tests[0].verdict.outcome is Outcome.BROKE_RULE, messages(made)
+    assert "leap() in kernel/mm/guard/token.c jumps or returns to" in messages(made)
+
+
 def test_panic_behind_half_a_line_is_a_panic() -> None:
     test = next(each for each in lab.load(qemu.ROOT, "buddy").tests if each.kind == "buddy")
     verdict = buddy.follow(test, [], HostRun(134, "z 3 1 1panic buddy.c:190: assertion failed\n", ""))

@@ -35,7 +35,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_PLACES = 1024, MAX_ADDRESSES = 256 };
+enum { MAX_PLACES = 1024, MAX_ADDRESSES = 256, NMI = 2, FIRST_INTERRUPT = 32 };
 /* Exceptions that push an error code: bits by their numbers. */
 #define WITH_ERROR_CODE 0x60227D00u
 
@@ -58,7 +58,7 @@ static uint32_t code_low, code_high;
 static uint8_t *linked; /* the code as it was when the kernel began */
 
 static struct places to_student, to_kernel;
-static struct places delayed; /* in the kernel, by an interrupt that came before it was entered */
+static struct places delayed; /* in the kernel: who is there has come from the student's code */
 static bool inside; /* the last block of the kernel's half was the student's */
 static uint32_t last_block; /* of the student's */
 static bool serving; /* one of servants= runs for the student */
@@ -105,22 +105,35 @@ static bool was_expected(struct places *places, uint32_t pc, uint32_t esp, struc
 	return false;
 }
 
-/* What an interrupt pushed, at the first instruction of its handler. */
-static struct place interrupted(uint32_t esp, uint32_t pc)
+static uint32_t vector_of(uint32_t pc)
 {
 	uint32_t number = 0;
 
 	while (number < vectors.nr && vectors.at[number] != pc)
 		number++;
-	if (number < 32 && WITH_ERROR_CODE >> number & 1)
+	return number;
+}
+
+/* What an interrupt pushed, at the first instruction of its handler. */
+static struct place interrupted(uint32_t esp, uint32_t pc)
+{
+	uint32_t number = vector_of(pc);
+
+	if (number < FIRST_INTERRUPT && WITH_ERROR_CODE >> number & 1)
 		esp += 4;
 	return (struct place){ .pc = read_word(esp), .esp = esp + 12 };
 }
 
-/* Does it return to a program? Then the frame is forged. A double fault, which is a task of its own, has none. */
-static bool is_of_program(struct place interrupted)
+/*
+ * Does it return to a program, or is it an exception in the kernel, which may go on elsewhere (a fixup)? The student's
+ * code causes neither. A double fault, which is a task of its own, has no frame; an NMI comes as an interrupt does.
+ */
+static bool is_forged(struct place interrupted, uint32_t vector)
 {
-	return interrupted.pc && read_word(interrupted.esp - 8) & 3;
+	if (!interrupted.pc)
+		return false;
+	return (read_word(interrupted.esp - 8) & 3) ||
+	       (vector < FIRST_INTERRUPT && vector != NMI && !breach_is_students(interrupted.pc));
 }
 
 static void called(uint32_t pc, uint32_t esp)
@@ -128,8 +141,9 @@ static void called(uint32_t pc, uint32_t esp)
 	uint32_t back = read_word(esp);
 	struct visit visit = owned_call(last_block, pc, esp);
 
+	/* The last instruction of all may call what does not return: behind it is another file's code. */
 	if (breach_is_students(back) || breach_is_students(back - 1)) {
-		expect(&to_student, back, esp + 4, visit);
+		expect(breach_is_students(back) ? &to_student : &delayed, back, esp + 4, visit);
 	} else if (!was_expected(&to_kernel, back, esp + 4, &visit)) {
 		breach_put(CONTROL, last_block, pc);
 		return;
@@ -149,7 +163,7 @@ static void left(uint32_t pc)
 	if (among(&vectors, pc)) {
 		struct place place = interrupted(esp, pc);
 
-		if (is_of_program(place))
+		if (is_forged(place, vector_of(pc)))
 			breach_put(CONTROL, last_block, place.pc);
 		expect(breach_is_students(place.pc) ? &to_student : &delayed, place.pc, place.esp,
 		       owned_leave(last_block, esp));
