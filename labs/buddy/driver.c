@@ -2,6 +2,10 @@
  * Drives the page allocator through the operations that standard input asks for, and says what it
  * did. It judges nothing: tidemark.grade.judge.kinds.buddy does.
  *
+ * The allocator, whose code may be anybody's, runs in a process of its own, which is asked for one
+ * call after the other: it knows of no operation before its turn, and all that it can say is what its
+ * functions return, whatever else is in its code. The zone and the struct pages are memory of both.
+ *
  *	z FIRST END HOLE END	a zone [FIRST, END) without [HOLE, END), given frame by frame; comes first
  *	a ORDER			allocate
  *	f N			free what operation N allocated, if it did
@@ -18,17 +22,129 @@
 #include "errno.h"
 #include "host/host.h"
 #include "mm/zone.h"
+#include <sanitizer/asan_interface.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-enum { MAX_OPERATIONS = 100000, MARGIN = 2048 };
+enum { MAX_OPERATIONS = 100000, MARGIN = 2048, REDZONE = 4096 };
 
-static struct zone zone;
+/* A call of the allocator, and what came of it. */
+struct call {
+	enum { INIT, ALLOC, FREE, CHECK } what;
+	struct page *page;
+	u32 order;
+};
+struct answer {
+	struct page *page;
+	int error;
+	char panic[sizeof(host_panic_message)]; /* empty: it returned */
+};
+
+static struct zone *zone;
 static struct {
 	struct page *page;
 	u32 order;
 } held[MAX_OPERATIONS + 1];
+static pid_t allocator;
+static int to_allocator;
+
+static struct answer perform(struct call call)
+{
+	struct answer answer = { 0 };
+	jmp_buf panicked;
+
+	host_panic_exit = &panicked;
+	if (setjmp(panicked))
+		memcpy(answer.panic, host_panic_message, sizeof(answer.panic));
+	else if (call.what == INIT)
+		buddy_init(zone);
+	else if (call.what == ALLOC)
+		answer.page = buddy_alloc(zone, call.order);
+	else if (call.what == FREE)
+		buddy_free(zone, call.page, call.order);
+	else
+		answer.error = buddy_check(zone);
+	return answer;
+}
+
+static void serve(int calls)
+{
+	struct call call;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	close(STDIN_FILENO);
+	close(STDOUT_FILENO);
+	while (read(calls, &call, sizeof(call)) == sizeof(call)) {
+		struct answer answer = perform(call);
+
+		if (write(calls, &answer, sizeof(answer)) < 0)
+			break;
+	}
+	_exit(0);
+}
+
+static void start_allocator(void)
+{
+	int ends[2];
+
+	signal(SIGPIPE, SIG_IGN); /* whether it is still there shows when its answer is read */
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) || (allocator = fork()) < 0) {
+		perror("the allocator's process");
+		exit(2);
+	}
+	if (!allocator) {
+		close(ends[0]);
+		serve(ends[1]);
+	}
+	close(ends[1]);
+	to_allocator = ends[0];
+	prctl(PR_SET_DUMPABLE, 0); /* our memory, and what we have open, are not for it */
+}
+
+/* It has ended: so do we, in the same way. */
+static void end_likewise(void)
+{
+	int status;
+
+	if (waitpid(allocator, &status, 0) < 0)
+		exit(2);
+	if (WIFSIGNALED(status)) {
+		signal(WTERMSIG(status), SIG_DFL);
+		raise(WTERMSIG(status));
+	}
+	exit(WEXITSTATUS(status));
+}
+
+static struct answer ask(struct call call)
+{
+	struct answer answer;
+
+	if (write(to_allocator, &call, sizeof(call)) != sizeof(call) ||
+	    read(to_allocator, &answer, sizeof(answer)) != sizeof(answer))
+		end_likewise();
+	if (answer.panic[0]) {
+		printf("panic %.*s\n", (int)sizeof(answer.panic), answer.panic);
+		exit(0);
+	}
+	return answer;
+}
+
+static int check(void)
+{
+	return ask((struct call){ .what = CHECK }).error;
+}
+
+static void free_block(struct page *page, u32 order)
+{
+	ask((struct call){ .what = FREE, .page = page, .order = order });
+}
 
 static u32 number(void)
 {
@@ -50,33 +166,52 @@ static u32 operation_number(void)
 
 static void print_zone(void)
 {
-	printf(" %u", zone.nr_free);
+	printf(" %u", zone->nr_free);
 	for (u32 order = 0; order < MAX_ORDER; order++)
-		printf(" %u", zone.free_area[order].nr_free);
-	printf(" %d\n", buddy_check(&zone));
+		printf(" %u", zone->free_area[order].nr_free);
+	printf(" %d\n", check());
 }
 
 static void make_neighbours(void)
 {
 	for (u32 pfn = 0; pfn < max_pfn; pfn++) {
-		if (pfn >= zone.start_pfn && pfn < zone.end_pfn)
+		if (pfn >= zone->start_pfn && pfn < zone->end_pfn)
 			continue;
 		page_set(pfn_page(pfn), PG_buddy);
 		INIT_LIST_HEAD(&pfn_page(pfn)->lru);
 	}
 }
 
+/* The zone and struct pages, with memory before, between and behind that nobody may touch. */
+static void share_memory(u32 nr_frames)
+{
+	size_t size = sizeof(*zone) + nr_frames * sizeof(struct page) + 3 * REDZONE;
+	char *shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (shared == MAP_FAILED) {
+		perror("the zone's memory");
+		exit(2);
+	}
+	zone = (struct zone *)(shared + REDZONE);
+	mem_map = (struct page *)((char *)(zone + 1) + REDZONE);
+	max_pfn = nr_frames;
+	ASAN_POISON_MEMORY_REGION(shared, REDZONE);
+	ASAN_POISON_MEMORY_REGION(zone + 1, REDZONE);
+	ASAN_POISON_MEMORY_REGION(mem_map + max_pfn, REDZONE);
+}
+
 static void make_zone(void)
 {
 	u32 first = number(), end = number(), hole = number(), hole_end = number();
 
-	host_ram_create(end + MARGIN);
-	zone = (struct zone){ .name = "driven", .start_pfn = first, .end_pfn = end };
+	share_memory(end + MARGIN);
+	*zone = (struct zone){ .name = "driven", .start_pfn = first, .end_pfn = end };
 	make_neighbours();
-	buddy_init(&zone);
+	start_allocator();
+	ask((struct call){ .what = INIT });
 	for (u32 pfn = first; pfn < end; pfn++)
 		if (pfn < hole || pfn >= hole_end)
-			buddy_free(&zone, pfn_page(pfn), 0);
+			free_block(pfn_page(pfn), 0);
 	printf("z");
 	print_zone();
 }
@@ -101,7 +236,7 @@ static bool is_page(const struct page *page, u32 order)
 static void allocate(u32 operation)
 {
 	u32 order = number();
-	struct page *page = buddy_alloc(&zone, order);
+	struct page *page = ask((struct call){ .what = ALLOC, .order = order }).page;
 
 	if (!page) {
 		printf("a none");
@@ -124,7 +259,7 @@ static void release(void)
 	if (held[of].page) {
 		for (u32 i = 0; i < 1u << held[of].order; i++)
 			held[of].page[i].count = 0;
-		buddy_free(&zone, held[of].page, held[of].order);
+		free_block(held[of].page, held[of].order);
 	}
 	printf("f");
 	print_zone();
@@ -135,13 +270,13 @@ static void misuse(char how)
 {
 	u32 of = operation_number();
 
-	buddy_free(&zone, held[of].page + (how == 'm'), held[of].order);
+	free_block(held[of].page + (how == 'm'), held[of].order);
 	printf("%c silent\n", how);
 }
 
 static const char *noticed(void)
 {
-	return buddy_check(&zone) == -EINVAL ? "found" : "missed";
+	return check() == -EINVAL ? "found" : "missed";
 }
 
 static bool is_content(u32 times)
@@ -149,7 +284,7 @@ static bool is_content(u32 times)
 	bool content = true;
 
 	while (times--)
-		content &= !buddy_check(&zone);
+		content &= !check();
 	return content;
 }
 
@@ -158,19 +293,19 @@ static void damage(void)
 {
 	u32 often = number();
 	bool content = is_content(often & 3);
-	struct free_area *area = &zone.free_area[MAX_ORDER - 1];
+	struct free_area *area = &zone->free_area[MAX_ORDER - 1];
 	struct page *page;
 
-	while (area > zone.free_area && list_empty(&area->list))
+	while (area > zone->free_area && list_empty(&area->list))
 		area--;
-	if (list_empty(&area->list)) {
+	page = list_first_entry(&area->list, struct page, lru);
+	if (!is_page(page, 0)) { /* of an empty list, or one that leads elsewhere */
 		printf("d none\n");
 		return;
 	}
-	page = list_first_entry(&area->list, struct page, lru);
-	zone.nr_free++;
+	zone->nr_free++;
 	printf("d %s", noticed());
-	zone.nr_free--;
+	zone->nr_free--;
 	content &= is_content(often >> 2 & 3);
 	area->nr_free++;
 	printf(" %s", noticed());
@@ -225,13 +360,7 @@ static void operate_all(void)
 
 int main(void)
 {
-	jmp_buf panicked;
-
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	host_panic_exit = &panicked;
-	if (setjmp(panicked))
-		printf("panic %s\n", host_panic_message);
-	else
-		operate_all();
+	operate_all();
 	return 0;
 }

@@ -339,14 +339,21 @@ DEEDS = {
     19: ("memory", r"cheat_mm_init\(\) in kernel/mm/policy/cheat.c accesses memory that is not its own, at 0x"),
     20: ("kernel data", "in kernel/mm/policy/cheat.c writes to max_pfn, which is not its own"),
     21: ("control", "in kernel/mm/policy/cheat.c jumps or returns to 0x"),
+    22: (
+        "page of a program",
+        r"cheat_select\(\) in kernel/mm/policy/cheat.c accesses a page of a program through its frame",
+    ),
+    23: ("argument", r"in kernel/mm/policy/cheat.c hands seq_puts\(\) what the kernel has not given it"),
+    24: ("memory", r"cheat_show\(\) in kernel/mm/policy/cheat.c accesses memory that is not its own, at 0x"),
 }
 LONGER = {9, 10, 11, 13, 14, 15, 16, 18, 19, 20, 21}
-HONEST = 22
+FORGED_FILE, HONEST = 24, 25
 
 
 @pytest.mark.parametrize("deed", soak_but(DEEDS, *set(DEEDS) - LONGER))
 def test_each_deed_is_seen(deed: int, cheating: Machine) -> None:
-    made = cheating.boot("refstring 1-60", vm="cheat", frames=40, cmdline=f"cheat.deed={deed}")
+    command = "cat /proc/vm/policy" if deed == FORGED_FILE else "refstring 1-60"
+    made = cheating.boot(command, vm="cheat", frames=40, cmdline=f"cheat.deed={deed}")
     assert made.outcome is Outcome.RIGHT, made.reason + made.console
     what, said = DEEDS[deed]
     found = made.evidence.breaches

@@ -21,6 +21,7 @@ from tidemark import cluster, qemu
 from tidemark.commands import grade_class
 from tidemark.errors import FAILED, USAGE, LabError
 from tidemark.grade import class_run, grading, isolation
+from tidemark.grade.build import reading, sandbox
 from tidemark.grade.hand_back import class_table, written
 from tidemark.grade.intake import lab as labs
 from tidemark.grade.model import Lab
@@ -334,6 +335,23 @@ def test_name_that_is_a_formula_is_text_in_the_table(room: Room, name: str) -> N
 
 def test_points_below_nothing_stay_numbers() -> None:
     assert class_table.harmless({"score": "-1.5", "note": "-1.5 points"}) == {"score": "-1.5", "note": "'-1.5 points"}
+
+
+def test_what_is_left_out_is_told(room: Room) -> None:
+    for name in ("ada", "...", ".git"):
+        (room.submissions / name).mkdir()
+    for name in (".DS_Store", "._ada.zip", ".eve.zip"):
+        (room.submissions / name).write_bytes(b"")
+    assert list(class_table.handed_in(room.submissions, LAB)) == ["ada"]
+    assert class_table.left_out(room.submissions) == ["...", ".eve.zip", ".git"]
+
+
+def test_note_of_a_file_whose_name_has_two_lines_is_one(tmp_path: Path) -> None:
+    place = tmp_path / "ada" / "a\nScore: 20" / "b" / FILE
+    place.parent.mkdir(parents=True)
+    place.write_text("")
+    student = class_table.collected("ada", [tmp_path / "ada"], LAB, {}, reading.reader(sandbox.find("none")))
+    assert "a Score: 20/b/" in student.remarks[0] and all("\n" not in each for each in student.remarks)
 
 
 def test_name_that_cannot_be_shown_is_made_so(tmp_path: Path) -> None:

@@ -132,6 +132,27 @@ def test_nobody_speaks_for_the_driver(tried: Trial) -> None:
     assert verdict.outcome is Outcome.BROKE_RULE and "buddy.c uses puts" in verdict.message
 
 
+HIDDEN = """
+static void say(const char *text)
+{
+	u32 result = 4; /* write */
+
+	__asm__ volatile("jmp 1f + 1; 1: mov $0x909080CD, %%edi"
+		: "+a"(result) : "b"(1), "c"(text), "d"(2) : "edi", "memory");
+}
+
+"""
+
+
+def test_what_is_hidden_in_an_instruction_says_nothing(tried: Trial) -> None:
+    """A system call on the host, of a process that has nothing open to print to, and may not look into the driver's."""
+    begin = "void buddy_init(struct zone *z)\n{\n"
+    says = changed(solution(BUDDY), begin, HIDDEN + begin + '#ifdef HOST_TEST\n\tsay("x\\n");\n#endif\n')
+    tried.lay(says)
+    verdict = tried.judge_on_host(tried.test(RANDOM))
+    assert verdict.outcome is Outcome.RIGHT, verdict.message
+
+
 def test_kernel_whose_frames_are_given_twice_does_not_pass(tried: Trial) -> None:
     """In the kernel: one allocation in 500 gives the frame of the one before once more."""
     page = "\tpage = list_first_entry(&z->free_area[order].list, struct page, lru);\n\tblock_remove(z, page, order,"

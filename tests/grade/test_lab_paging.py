@@ -242,6 +242,13 @@ REAL_MISTAKES = {
         AGAIN,
         "writes page 5: what was written is in the frame of zeros",
     ),
+    "zeros_lie_outside_memory": (
+        ANON,
+        "pte_make(page_pfn(zero_page), false)",
+        "pte_make(page_pfn(zero_page) + (1u << 19), false)",
+        AGAIN,
+        "did not go to memory",
+    ),
     "frames_are_not_cleared": (ANON, "(f->vma, GFP_ZERO);", "(f->vma, 0);", WRITE, "which was not cleared"),
     "tables_are_kept": (
         WALK,
@@ -259,7 +266,14 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Trial:
 
 
 @pytest.mark.parametrize(
-    "name", soak_but(REAL_MISTAKES, "tlb_keeps_the_old_frame", "frames_are_not_cleared", "tables_are_kept")
+    "name",
+    soak_but(
+        REAL_MISTAKES,
+        "tlb_keeps_the_old_frame",
+        "frames_are_not_cleared",
+        "tables_are_kept",
+        "zeros_lie_outside_memory",
+    ),
 )
 def test_real_mistake_is_told(name: str, tried: Trial) -> None:
     file, old, new, title, said = REAL_MISTAKES[name]

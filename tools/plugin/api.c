@@ -124,7 +124,7 @@ void read_memory(uint32_t address, void *to, size_t size)
 		is_read = !cpu_memory_rw_debug(qemu_get_cpu(0), address, to, size, false);
 	}
 	if (!is_read)
-		fail("the guest's memory at %#x cannot be read", address);
+		fail_of_guest("the guest's memory at %#x cannot be read", address);
 }
 
 uint32_t read_word(uint32_t address)

@@ -18,7 +18,7 @@
  * and what it may store into; image=: the kernel's. violation=: address of world_violation, which
  * the kernel calls when a rule is broken. pages=: address of the variable mem_map, page_size=,
  * policy=LOW-HIGH: where in a struct page the policy's part is; without them stores into it are not
- * looked at. The rest are flow.c's and owned.c's, and the ranges deputies= and builders= with them.
+ * looked at. The rest are flow.c's and owned.c's, and their ranges with them: see enum region.
  */
 #include "evidence.h"
 
@@ -42,7 +42,10 @@ struct frame {
 	uint32_t suspect; /* address of the student's instruction, or 0 */
 };
 
-static struct ranges text, own, image, policy, deputies, builders;
+static struct ranges ranges[NR_REGIONS];
+static const char *const names[NR_REGIONS] = {
+	"text", "own", "image", "policy", "deputies", "readers", "builders", "selectors", "showers",
+};
 static uint64_t violation, mem_map_pointer, page_size;
 
 static struct frame frames[NR_FRAMES];
@@ -52,10 +55,12 @@ static struct {
 } breaches[MAX_BREACHES];
 static size_t nr_breaches;
 
-static bool within(const struct ranges *ranges, uint32_t address)
+bool breach_lies_in(enum region region, uint32_t address)
 {
-	for (size_t i = 0; i < ranges->nr; i++)
-		if (address >= ranges->at[i].low && address < ranges->at[i].high)
+	const struct ranges *r = &ranges[region];
+
+	for (size_t i = 0; i < r->nr; i++)
+		if (address >= r->at[i].low && address < r->at[i].high)
 			return true;
 	return false;
 }
@@ -125,7 +130,7 @@ static bool is_cores_field(uint32_t address)
 {
 	uint32_t at = in_page(address);
 
-	return at < page_size && !within(&policy, at);
+	return at < page_size && !breach_lies_in(POLICY, at);
 }
 
 static bool is_programs(uint32_t address)
@@ -145,17 +150,7 @@ static void suspect_frame(uint32_t pc, uint32_t address)
 
 bool breach_is_students(uint32_t pc)
 {
-	return within(&text, pc);
-}
-
-bool breach_is_deputys(uint32_t pc)
-{
-	return within(&deputies, pc);
-}
-
-bool breach_is_builders(uint32_t pc)
-{
-	return within(&builders, pc);
+	return breach_lies_in(TEXT, pc);
 }
 
 void breach_access(uint32_t pc, uint32_t info, uint32_t address)
@@ -166,11 +161,11 @@ void breach_access(uint32_t pc, uint32_t info, uint32_t address)
 		breach_put(USER_MEMORY, pc, address);
 	else if (owned_on_stack(address))
 		return;
-	else if (stores && within(&image, address) && !within(&own, address))
+	else if (stores && breach_lies_in(IMAGE, address) && !breach_lies_in(OWN, address))
 		breach_put(KERNEL_DATA, pc, address);
 	else if (stores && is_cores_field(address))
 		breach_put(STRUCT_PAGE, pc, address);
-	else if (within(&image, address) || in_page(address) < page_size)
+	else if (breach_lies_in(IMAGE, address) || in_page(address) < page_size)
 		return;
 	else if (!owned_may(address, stores))
 		breach_put(is_programs(address) ? PROGRAMS_PAGE : MEMORY, pc, address);
@@ -198,7 +193,7 @@ void breach_translate(struct qemu_plugin_insn *insn, uint32_t pc)
 	if (pc == violation)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_violation, CB_R_REGS, NULL);
 	owned_translate(insn, pc);
-	if (within(&text, pc))
+	if (breach_lies_in(TEXT, pc))
 		qemu_plugin_register_vcpu_mem_cb(insn, on_access, CB_NO_REGS, MEM_RW,
 						 (void *)(uintptr_t)pc);
 }
@@ -223,18 +218,9 @@ bool breach_option(const char *name, const char *value)
 {
 	uint64_t number = strtoull(value, NULL, 0);
 
-	if (!strcmp(name, "text"))
-		return set_ranges(&text, value);
-	if (!strcmp(name, "own"))
-		return set_ranges(&own, value);
-	if (!strcmp(name, "image"))
-		return set_ranges(&image, value);
-	if (!strcmp(name, "deputies"))
-		return set_ranges(&deputies, value);
-	if (!strcmp(name, "builders"))
-		return set_ranges(&builders, value);
-	if (!strcmp(name, "policy"))
-		return set_ranges(&policy, value);
+	for (size_t i = 0; i < NR_REGIONS; i++)
+		if (!strcmp(name, names[i]))
+			return set_ranges(&ranges[i], value);
 	if (!strcmp(name, "violation"))
 		violation = number;
 	else if (!strcmp(name, "pages"))
@@ -248,8 +234,8 @@ bool breach_option(const char *name, const char *value)
 
 void breach_start(void)
 {
-	if (text.nr && (!own.nr || !image.nr || !violation))
+	if (ranges[TEXT].nr && (!ranges[OWN].nr || !ranges[IMAGE].nr || !violation))
 		fail("mode=evidence needs own=, image= and violation= with text=");
-	if (page_size && (!mem_map_pointer || !policy.nr))
+	if (page_size && (!mem_map_pointer || !ranges[POLICY].nr))
 		fail("mode=evidence needs pages= and policy= with page_size=");
 }

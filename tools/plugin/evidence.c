@@ -103,10 +103,10 @@ static uint32_t frame_of(uint32_t info, uint32_t address)
 	uint64_t frame;
 
 	if (!at || qemu_plugin_hwaddr_is_io(at))
-		fail("a program's access to %#x did not go to memory", address);
+		fail_of_guest("a program's access to %#x did not go to memory", address);
 	frame = qemu_plugin_hwaddr_phys_addr(at) / PAGE_SIZE;
 	if (frame >= NR_FRAMES)
-		fail("a program's page lies above 4 GiB");
+		fail_of_guest("a program's page lies above 4 GiB");
 	return frame;
 }
 
@@ -143,7 +143,7 @@ static uint32_t read_entry(uint32_t table, uint32_t index)
 	uint32_t entry = read_word(table + index % 1024 * 4);
 
 	if (!(entry & PRESENT) || entry & LARGE)
-		fail("the kernel copies a page at an address that is not mapped");
+		fail_of_guest("the kernel copies a page at an address that is not mapped");
 	return entry & ~(PAGE_SIZE - 1);
 }
 
@@ -211,7 +211,7 @@ static void switch_space(uint32_t cr3)
 
 	if (!*space) {
 		if (nr_spaces == MAX_SPACES - 1)
-			fail("more than %d address spaces", MAX_SPACES - 2);
+			fail_of_guest("more than %d address spaces", MAX_SPACES - 2);
 		*space = nr_spaces++;
 		put_of(*space, BIRTH, 0, 0, 0);
 	}

@@ -39,6 +39,24 @@ enum rule {
 	STACK
 };
 
+/*
+ * What is given as ranges: the student's code, what it may store into, the kernel's image, the policy's part of a
+ * struct page; code of the kernel: which counts as the student's own doing (flow.c), and which calls the
+ * constructors of caches, select and show.
+ */
+enum region {
+	TEXT,
+	OWN,
+	IMAGE,
+	POLICY,
+	DEPUTIES,
+	READERS,
+	BUILDERS,
+	SELECTORS,
+	SHOWERS,
+	NR_REGIONS
+};
+
 #pragma GCC visibility push(hidden)
 
 /* Adds a record of the address space in use; @rule is for BREACH. Ends a run of references. */
@@ -55,16 +73,14 @@ void breach_put(enum rule rule, uint32_t pc, uint32_t address);
 /* The student's code accesses an address: is it its business? */
 void breach_access(uint32_t pc, uint32_t info, uint32_t address);
 bool breach_is_students(uint32_t pc);
-bool breach_is_deputys(uint32_t pc);
-/* Of the code that calls the constructors of caches. */
-bool breach_is_builders(uint32_t pc);
+bool breach_lies_in(enum region region, uint32_t address);
 bool breach_is_page(uint32_t address);
 /*
- * Of owned.c. A visit of the student's code: where on the stack its first function's return address lies,
- * and what that was called with; while it calls the kernel, what this gives it, and of how many bytes.
+ * Of owned.c. A visit of the student's code: where on the stack its first function's return address lies, which
+ * it is, and what that was called with; while it calls the kernel, what this gives it, and of how many bytes.
  */
 struct visit {
-	uint32_t top, argument, gives, size, constructor;
+	uint32_t top, from, argument, gives, size, constructor;
 };
 bool owned_option(const char *name, const char *value);
 void owned_translate(struct qemu_plugin_insn *insn, uint32_t pc);

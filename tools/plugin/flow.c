@@ -24,7 +24,8 @@
  *
  * Some functions do what they are told with any address (memset, the red-black tree, snprintf): what
  * deputies=, ranges of code, load and store while the student's code has called one of servants=
- * counts as its own doing. What interrupts them does not.
+ * counts as its own doing. What interrupts them does not. Of one of tellers=, such as printk, which
+ * have memory of their own, what readers=, a part of them, load does: the format and its strings.
  *
  * Instructions for devices, interrupts and control registers are looked for in the object file by
  * the grader, in the order in which they stand there; here, in the bytes that are executed, however
@@ -53,7 +54,7 @@ struct places {
 	} at[MAX_PLACES];
 };
 
-static struct addresses entries, vectors, servants;
+static struct addresses entries, vectors, servants, tellers;
 static uint32_t code_low, code_high;
 static uint8_t *linked; /* the code as it was when the kernel began */
 
@@ -61,7 +62,7 @@ static struct places to_student, to_kernel;
 static struct places delayed; /* in the kernel: who is there has come from the student's code */
 static bool inside; /* the last block of the kernel's half was the student's */
 static uint32_t last_block; /* of the student's */
-static bool serving; /* one of servants= runs for the student */
+static enum { NOBODY, TELLER, SERVANT } serving; /* who runs for the student */
 static struct place served; /* where that returns to */
 static bool suspended; /* and is interrupted */
 static struct place resumed;
@@ -148,8 +149,8 @@ static void called(uint32_t pc, uint32_t esp)
 		breach_put(CONTROL, last_block, pc);
 		return;
 	}
-	if (!suspended && among(&servants, pc)) {
-		serving = true;
+	if (!suspended && (among(&servants, pc) || among(&tellers, pc))) {
+		serving = among(&servants, pc) ? SERVANT : TELLER;
 		served = (struct place){ .pc = back, .esp = esp + 4 };
 	}
 }
@@ -185,7 +186,7 @@ static void end_service(uint32_t pc)
 		resumed = interrupted(esp, pc);
 	}
 	if (!suspended && pc == served.pc && esp == served.esp)
-		serving = false;
+		serving = NOBODY;
 }
 
 static void on_kernels_block(unsigned int cpu, void *data)
@@ -305,11 +306,13 @@ static bool is_as_linked(uint32_t pc, const uint8_t *bytes, size_t size)
 	return !bytes || !memcmp(linked + pc - code_low, bytes, size);
 }
 
+/* @data: is it a reader's, too? */
 static void on_deputys_access(unsigned int cpu, uint32_t info, uint64_t address, void *data)
 {
 	(void)cpu;
-	(void)data;
-	if (serving && !suspended)
+	if (suspended)
+		return;
+	if (serving == SERVANT || (serving == TELLER && data && !qemu_plugin_mem_is_store(info)))
 		breach_access(last_block, info, address);
 }
 
@@ -326,8 +329,9 @@ void flow_translate(struct qemu_plugin_insn *insn, uint32_t pc)
 	if (breach_is_students(pc) && bytes && is_forbidden(bytes, size))
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_forbidden, CB_NO_REGS,
 						       (void *)(uintptr_t)pc);
-	if (servants.nr && breach_is_deputys(pc))
-		qemu_plugin_register_vcpu_mem_cb(insn, on_deputys_access, CB_NO_REGS, MEM_RW, NULL);
+	if ((servants.nr || tellers.nr) && breach_lies_in(DEPUTIES, pc))
+		qemu_plugin_register_vcpu_mem_cb(insn, on_deputys_access, CB_NO_REGS, MEM_RW,
+						 (void *)(uintptr_t)breach_lies_in(READERS, pc));
 }
 
 static bool set_addresses(struct addresses *addresses, const char *value)
@@ -354,6 +358,8 @@ bool flow_option(const char *name, const char *value)
 		return set_addresses(&vectors, value);
 	if (!strcmp(name, "servants"))
 		return set_addresses(&servants, value);
+	if (!strcmp(name, "tellers"))
+		return set_addresses(&tellers, value);
 	if (strcmp(name, "code"))
 		return owned_option(name, value);
 	code_low = strtoul(value, &end, 0);

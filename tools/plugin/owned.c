@@ -11,7 +11,7 @@
  * give; that is remembered word by word. Processes are known by births= and deaths=.
  *
  * Its frames on the stack lie below the address to which the function that the kernel called
- * returns. Above it lies the struct vm_scan that select is called with.
+ * returns. Above it lies the struct vm_scan that select is called with, and for no other hook's use.
  *
  * Options, without which all this is not looked at: contracts=ENTRY-CODE, or several with colons
  * between, CODE as below; births=, deaths=: functions that the kernel calls for a process that begins or
@@ -153,8 +153,7 @@ static bool is_proper(enum argument wanted, uint32_t given)
 	case A_CACHE:
 		return cache_at(given);
 	case THE_HOOKS:
-		/* A hook that has no argument may find its own address in the register. */
-		return given == now.argument && !breach_is_students(given);
+		return given == now.argument && breach_lies_in(SHOWERS, now.from);
 	default:
 		return true;
 	}
@@ -239,7 +238,7 @@ void owned_return(struct visit visit)
 {
 	uint32_t result = read_register(EAX);
 
-	now = (struct visit){ .top = visit.top, .argument = visit.argument };
+	now = (struct visit){ .top = visit.top, .from = visit.from, .argument = visit.argument };
 	if (!visit.gives || !result)
 		return;
 	if (visit.gives != CACHE)
@@ -251,9 +250,9 @@ void owned_return(struct visit visit)
 /* The kernel may have called the constructor of a cache, with an object that nobody has yet; if it is no hook. */
 void owned_enter(uint32_t pc, uint32_t esp)
 {
-	now = (struct visit){ .top = esp, .argument = read_register(EAX) };
+	now = (struct visit){ .top = esp, .from = read_word(esp), .argument = read_register(EAX) };
 	for (size_t i = 0; i < nr_caches; i++)
-		if (caches[i].constructor == pc && breach_is_builders(read_word(esp)))
+		if (caches[i].constructor == pc && breach_lies_in(BUILDERS, now.from))
 			give(now.argument, caches[i].size);
 }
 
@@ -267,7 +266,8 @@ bool owned_may(uint32_t address, bool stores)
 	 * QEMU takes that for the `ret`'s. Who changes it does not return to where flow.c expects. */
 	if (address - (now.top - DEEPEST) < DEEPEST + WORD || address - now.top - WORD < ARGUMENTS)
 		return true;
-	if (now.argument - now.top < STACK_SIZE && address - now.argument < scan_size)
+	if (now.argument - now.top < STACK_SIZE && address - now.argument < scan_size &&
+	    breach_lies_in(SELECTORS, now.from))
 		return true;
 	return !stores && address - now.top < STACK_SIZE;
 }

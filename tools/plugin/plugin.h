@@ -116,11 +116,13 @@ unsigned int g_source_attach(void *source, void *context);
 /* What is ours is not QEMU's, whatever it calls its own. */
 #pragma GCC visibility push(hidden)
 
-/* With what QEMU ends when the plugin ends it. */
-enum { PLUGIN_FAILED = 70, PLUGIN_OVER_BUDGET };
+/* With what QEMU ends when the plugin ends it; the last one: for what the guest did. */
+enum { PLUGIN_FAILED = 70, PLUGIN_OVER_BUDGET, PLUGIN_GUESTS_FAULT };
 
 /* Prints "tidemark plugin: ..." and ends QEMU, without what exit() would run. */
 __attribute__((noreturn, format(printf, 1, 2))) void fail(const char *fmt, ...);
+/* The same, when the guest has done what leaves nothing to be recorded. */
+__attribute__((noreturn, format(printf, 1, 2))) void fail_of_guest(const char *fmt, ...);
 
 /* Options that are numbers. False: @name is none of them. */
 struct number {

@@ -31,17 +31,32 @@ uint32_t current_cr3;
 
 static const struct mode *mode;
 
+static void say(const char *fmt, va_list args)
+{
+	fflush(stdout);
+	fputs("tidemark plugin: ", stderr);
+	vfprintf(stderr, fmt, args);
+	fputc('\n', stderr);
+}
+
 void fail(const char *fmt, ...)
 {
 	va_list args;
 
-	fflush(stdout);
-	fputs("tidemark plugin: ", stderr);
 	va_start(args, fmt);
-	vfprintf(stderr, fmt, args);
+	say(fmt, args);
 	va_end(args);
-	fputc('\n', stderr);
 	_exit(PLUGIN_FAILED);
+}
+
+void fail_of_guest(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	say(fmt, args);
+	va_end(args);
+	_exit(PLUGIN_GUESTS_FAULT);
 }
 
 static void partial_name(char *partial, size_t size, const char *name)

@@ -4,6 +4,8 @@
  */
 #include "arch/x86/segment.h"
 #include "errno.h"
+#include "lib/printf.h"
+#include "lib/seq_file.h"
 #include "lib/string.h"
 #include "mm/policy.h"
 #include "mm/slab.h"
@@ -33,6 +35,9 @@ enum deed {
 	HOOK_AS_CONSTRUCTOR,
 	DIVISION,
 	NO_RETURN,
+	PRINTING,
+	SCAN_AS_FILE,
+	FORGED_FILE,
 	MANY_CALLS,
 	NR_DEEDS
 };
@@ -215,6 +220,8 @@ static void do_deed(struct page *page)
 		store(&max_pfn, max_pfn);
 	else if (deed == STRUCT_PAGE)
 		store(&page->count, page->count);
+	else if (deed == PRINTING)
+		printk("%.4s", (char *)page_address(page));
 	else
 		do_crooked_deed();
 }
@@ -245,6 +252,8 @@ static struct page *cheat_select(struct vm_scan *scan)
 	nr_selects++;
 	if (deed == RULE_OF_SEAM)
 		return NULL;
+	if (deed == SCAN_AS_FILE)
+		seq_puts((struct seq_file *)scan, "");
 	while ((page = oldest()) && vm_scan_more(scan)) {
 		list_del(policy_page(page));
 		if (vm_eligible(scan, page)) {
@@ -296,6 +305,14 @@ static int cheat_check(void)
 	return vm_list_length(&queue);
 }
 
+/* The kernel goes on with it: it would call, or write to, what it says then. */
+static void cheat_show(struct seq_file *m)
+{
+	if (deed == FORGED_FILE && !m->number)
+		store(&m->count, m->count);
+	show_u64(m, "selects", nr_selects);
+}
+
 static const struct vm_policy cheat = {
 	.name = "cheat",
 	.summary = "does what it may not",
@@ -307,5 +324,6 @@ static const struct vm_policy cheat = {
 	.select = cheat_select,
 	.putback = cheat_putback,
 	.check = cheat_check,
+	.show = cheat_show,
 };
 VM_POLICY(cheat);

@@ -150,6 +150,8 @@ def grade_class(
     if missing:
         carry_out(book, source, cluster, jobs, sandbox, quiet)
     show(book)
+    for name in class_table.left_out(submissions):
+        say(f"{name} was left out: its name begins with a dot")
     failed = book.failed()
     told = [*regrade.changes(book, before, names), *regrade.mixed(book)]
     print("".join(f"{line}\n" for line in told), end="")

@@ -96,6 +96,12 @@ def handed_in(submissions: Path, lab: Lab) -> dict[str, list[Path]]:
     return dict(sorted(found.items()))
 
 
+def left_out(submissions: Path) -> list[str]:
+    """Folders and archives that handed_in does not take for anybody's, since their names begin with a dot."""
+    dotted = [path for path in submissions.iterdir() if path.name.startswith(".") and not path.name.startswith("._")]
+    return sorted(text.clean(path.name) for path in dotted if path.is_dir() or archive.suffix(path.name))
+
+
 def collected(name: str, paths: list[Path], lab: Lab, released: Mapping[str, str], reader: archive.Reader) -> Student:
     """What a student handed in, read."""
     if len(paths) > 1 and any(path.is_dir() or archive.suffix(path.name) for path in paths):
@@ -108,7 +114,7 @@ def collected(name: str, paths: list[Path], lab: Lab, released: Mapping[str, str
     except LabError as error:
         return Student(name, {}, reason=text.clean(str(error)))
     answers, trouble = written_in(paths, lab, reader)
-    remarks = tuple(text.clean(note) for note in taken.notes)
+    remarks = tuple(" ".join(text.clean(note).split()) for note in taken.notes)  # one line, whatever a file is called
     return Student(name, taken.files, remarks, answers=answers, trouble=trouble)
 
 

@@ -23,6 +23,7 @@ from tidemark.grade.witness import evidence, kernel_map, kernel_size, to_debug
 from tidemark.grade.witness.evidence import Evidence
 
 MAX_RECORDS = 1 << 24  # of tools/plugin/evidence.c
+GUESTS_FAULT = 72  # with which the plugin ends QEMU when the guest has done what leaves nothing to be recorded
 DISK = "disk.img"
 WENT_WRONG = (qemu.FAILED, qemu.PANICKED, qemu.HUNG)
 LIMIT_S, WALL_LIMIT_S = 300, 3000  # of processor time, and by the clock: last resorts, the budget comes long before
@@ -91,6 +92,8 @@ def ending(code: int, status: int, said: str, seen: Evidence) -> tuple[Outcome, 
         found = Outcome.PANICKED, "the machine was reset by a triple fault"
     elif status % 2 and seen.whole and seen.instructions:  # by the exit device, with no code that a run ends with
         found = Outcome.PANICKED, f"the kernel ended the machine itself, by machine_exit({status // 2}) or its like"
+    elif status == GUESTS_FAULT:
+        found = Outcome.PANICKED, f"the machine came to a stop: {said.removeprefix('tidemark plugin: ')}"
     elif number == signal.SIGXCPU:
         found = Outcome.HUNG, f"it had not ended after {LIMIT_S} s of the host's processor time"
     elif number and number != signal.SIGKILL:

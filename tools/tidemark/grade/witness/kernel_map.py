@@ -22,7 +22,12 @@ from tidemark.grade.witness import contracts
 
 # Functions that do to any address what they are told: who calls them answers for it (tools/plugin/flow.c).
 SERVANTS = tuple(f"build/kernel/{name}.o" for name in ("lib/string", "lib/rbtree", "lib/printf", "arch/x86/div64"))
-BUILDERS = "build/kernel/mm/frame/slab.o"  # calls the constructors of caches
+# These have memory of their own, in which they may do what they like; but what they are told to print is read for who
+# calls them.
+TELLERS = ("printk", "seq_printf", "seq_puts", "show_u64")
+FORMATTING, MEASURING = "build/kernel/lib/printf.o", ("strlen", "strnlen")
+BUILDERS, SELECTORS = "build/kernel/mm/frame/slab.o", "build/kernel/mm/seam/rules.o"
+SHOWERS = ("policy_call_show", "guard_call_show")
 VECTORS = 48
 POLICIES, GUARDS = "build/kernel/mm/policy/", "build/kernel/mm/guard/"
 MOST_KEPT = 4
@@ -79,6 +84,12 @@ def variable_range(kernel: Elf, name: str) -> tuple[int, int]:
     return found[0].value, found[0].value + found[0].size
 
 
+def function_range(kernel: Elf, name: str) -> tuple[int, int]:
+    """Where a global function of the kernel lies."""
+    found = next(s for s in kernel.symbols if s.kind == FUNCTION and s.binding == GLOBAL and s.name == name)
+    return found.value, found.value + found.size
+
+
 def boot_stack(kernel: Elf) -> tuple[int, int]:
     """The stack of whatever runs before, and between, all tasks."""
     start = kernel.globals["boot_stack"]
@@ -114,7 +125,8 @@ def addresses(kernel: Elf) -> dict[str, int]:
 
 
 def doors(kernel: Elf, workspace: Workspace) -> dict[str, str]:
-    """By which functions the student's code may be left, which of them serve it, and what an interrupt enters."""
+    """By which functions the student's code may be left, which of them serve it or print for it, and what an interrupt
+    enters."""
     functions = {s.name: s.value for s in kernel.symbols if s.binding == GLOBAL and s.kind == FUNCTION}
     symbols = (symbol for name in workspace.objects for symbol in Elf(workspace.tree / name).symbols)
     used = {symbol.name for symbol in symbols if symbol.section == UNDEFINED}  # not a static one of the same name
@@ -125,9 +137,13 @@ def doors(kernel: Elf, workspace: Workspace) -> dict[str, str]:
     servants = [entry for entry in entries if any(low <= entry < high for low, high in served)]
     lists = {"entries": entries or [0], "vectors": [*vectors, kernel.globals["double_fault_entry"]]}
     lists |= {"servants": servants} if servants else {}
+    tellers = [functions[name] for name in TELLERS if name in used]
+    lists |= {"tellers": tellers} if tellers else {}
+    read = [*place(kernel, Elf(workspace.tree / FORMATTING)).code]
+    read += [function_range(kernel, name) for name in MEASURING]
     code = joined([(kernel.globals["__text_start"], kernel.globals["__text_end"])])
     found = {name: ":".join(f"{address:#x}" for address in each) for name, each in lists.items()}
-    return found | {"deputies": joined(served), "code": code}
+    return found | {"deputies": joined(served), "readers": joined(read), "code": code}
 
 
 def page_options(kernel: Elf, workspace: Workspace) -> dict[str, str]:
@@ -138,7 +154,9 @@ def page_options(kernel: Elf, workspace: Workspace) -> dict[str, str]:
     if not any(name.startswith(POLICIES) for name in workspace.objects):
         low, high = 0, 0
     pages = {"pages": f"{kernel.globals['mem_map']:#x}", "page_size": str(size), "policy": joined([(low, high)])}
-    pages["builders"] = joined([*place(kernel, Elf(workspace.tree / BUILDERS)).code])
+    for name, part in (("builders", BUILDERS), ("selectors", SELECTORS)):
+        pages[name] = joined([*place(kernel, Elf(workspace.tree / part)).code])
+    pages["showers"] = joined([function_range(kernel, name) for name in SHOWERS])
     return {**pages, **contracts.options(kernel, sizes)}
 
 
