@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tidemark.grade.build.workspace import LINES_SHOWN, Workspace, indented
-from tidemark.grade.model import Outcome, Verdict, wrong
+from tidemark.grade.model import Outcome, Test, Verdict, wrong
 from tidemark.grade.witness.boot import Boot, Run, boot
 
 SAYS_WHY = re.compile(r"panic|policy violation|hung", re.IGNORECASE)
@@ -30,6 +30,13 @@ class Machine(Workspace):
         the guest's first file system, such as {"string": b"1 2 3"}."""
         self.boots.append(boot(self, Run(command, files or {}, **options)))
         return self.boots[-1]
+
+
+def jitters(test: Test) -> list[str]:
+    """What the kernel's command line says in each of a test's runs: jitter=1 to its option `jitters`; without that
+    there is one run, and nothing to say."""
+    most = int(test.options.get("jitters", 0))
+    return [f"jitter={number}" for number in range(1, most + 1)] or [""]
 
 
 def trouble(run: Boot) -> Verdict | None:

@@ -8,6 +8,8 @@ that should have stayed. Counted are pages read from the disk, as seen from outs
     again     with a string: it is followed by itself, so many pages further on, such as [150]
     frames    frames=; with `run` also `mem` and `swap`
     least_user    with `run`: instructions that programs execute at least, or their work is not done
+    jitters       with `run`: it is run with jitter=1 to so many, and all pages count (once, without any). What
+                  several processes read hangs on when each has its turn, and so on chance
     set       parameters of the policy
     pages     with a string: count these pages only, such as "0-9"
     first     with a string: count from this reference on (1), when everything has found its place
@@ -18,7 +20,7 @@ that should have stayed. Counted are pages read from the disk, as seen from outs
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -28,7 +30,7 @@ from tidemark.grade.model import Outcome, Test, Verdict, scaled, wrong
 from tidemark.grade.witness import memory
 from tidemark.grade.witness.boot import EITHER_KIND, Boot
 from tidemark.grade.witness.evidence import READ
-from tidemark.grade.witness.machine import Machine, idle
+from tidemark.grade.witness.machine import Machine, idle, jitters
 from tidemark.grade.witness.playback import Playback, incomplete, obstacle, pages_of, play
 from tidemark.strings import from_text
 
@@ -111,32 +113,36 @@ def of_string(test: Test, machine: Machine) -> Verdict:
     )
 
 
-def ran(test: Test, machine: Machine) -> Boot:
-    """The run of the test's command."""
+def runs(test: Test, machine: Machine) -> Iterator[Boot]:
+    """The runs of the test's command, each when it is wanted."""
     options = {name: test.options[name] for name in ("mem", "swap", "frames") if name in test.options}
-    command = " ".join(["sample_ms=0", *test.options.get("set", [])])
-    return machine.boot(test.options["run"], vm=test.options["policy"], cmdline=command, refs=EITHER_KIND, **options)
+    for jitter in jitters(test):
+        words = " ".join(["sample_ms=0", *test.options.get("set", []), jitter])
+        yield machine.boot(test.options["run"], vm=test.options["policy"], cmdline=words, refs=EITHER_KIND, **options)
 
 
 def figure(test: Test, machine: Machine) -> float:
     """How many pages the reference solution reads."""
     test = budget.of_model(test, "policy")
-    return float(budget.ended_well(test, ran(test, machine)).evidence.count(READ))
+    return float(sum(budget.ended_well(test, boot).evidence.count(READ) for boot in runs(test, machine)))
 
 
 def of_run(test: Test, machine: Machine) -> Verdict:
     """A command's budget: all pages that were read, whoever needed them."""
-    boot = ran(test, machine)
-    if stopped := obstacle(boot) or idle(boot, int(test.options.get("least_user", 1))):
-        return stopped
-    if "frames" in test.options and (said := memory.too_many(boot.evidence, int(test.options["frames"]))):
-        return wrong(said, Outcome.BROKE_RULE)
-    return verdict(test, boot.evidence.count(READ), [], budget.limits(test, machine, figure))
+    count = 0
+    for boot in runs(test, machine):
+        if stopped := obstacle(boot) or idle(boot, int(test.options.get("least_user", 1))):
+            return stopped
+        if "frames" in test.options and (said := memory.too_many(boot.evidence, int(test.options["frames"]))):
+            return wrong(said, Outcome.BROKE_RULE)
+        count += boot.evidence.count(READ)
+    return verdict(test, count, [], budget.limits(test, machine, figure))
 
 
 def verdict(test: Test, count: int, lines: list[str], limits: tuple[float, float]) -> Verdict:
     """The points for so many pages read again."""
     what = f"pages {test.options['pages']} read again" if "pages" in test.options else "pages read again from the disk"
+    what += f" in {len(jitters(test))} runs with other jitters" if "jitters" in test.options else ""
     made = scaled(count, round(limits[0]), round(limits[1]), what, figures={"swap_ins": count})
     if made.fraction == 1.0:
         return made

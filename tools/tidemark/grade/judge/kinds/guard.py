@@ -27,7 +27,7 @@ from tidemark.grade.model import Outcome, Test, Verdict, scaled, wrong
 from tidemark.grade.witness import baseline, boot_cache
 from tidemark.grade.witness.boot import NO_REFS, Boot
 from tidemark.grade.witness.evidence import READ, Evidence
-from tidemark.grade.witness.machine import Machine, trouble
+from tidemark.grade.witness.machine import Machine, jitters, trouble
 
 BUDGET = 4_000_000_000
 SETTINGS = ("vm", "mem", "swap")
@@ -44,23 +44,17 @@ def settings_of(test: Test) -> dict[str, Any]:
     }
 
 
-def words(guard: str, jitter: int) -> str:
-    """The kernel's command line; jitter 0 is none."""
-    return f"guard={guard} jitter={jitter}" if jitter else f"guard={guard}"
-
-
-def without(test: Test, machine: Machine, run: str, jitter: int = 0) -> Boot:
+def without(test: Test, machine: Machine, run: str, jitter: str = "") -> Boot:
     """A run without a guard, of a kernel that is ours alone."""
-    return boot_cache.boot(baseline.machine(machine), run, cmdline=words("none", jitter), **settings_of(test))
+    return boot_cache.boot(baseline.machine(machine), run, cmdline=f"guard=none {jitter}", **settings_of(test))
 
 
 def both(test: Test, machine: Machine) -> list[tuple[Boot, Boot]]:
     """The runs without a guard and with the student's, for each jitter."""
-    run, guard, most = str(test.options["run"]), str(test.options.get("guard", "token")), test.options.get("jitters")
-    jitters, settings = range(1, int(most) + 1) if most else range(1), settings_of(test)
+    run, guard, settings = str(test.options["run"]), str(test.options.get("guard", "token")), settings_of(test)
     return [
-        (without(test, machine, run, each), boot_cache.boot(machine, run, cmdline=words(guard, each), **settings))
-        for each in jitters
+        (without(test, machine, run, each), boot_cache.boot(machine, run, cmdline=f"guard={guard} {each}", **settings))
+        for each in jitters(test)
     ]
 
 
