@@ -2,7 +2,7 @@
  * Drives the page allocator through the operations that standard input asks for, and says what it
  * did. It judges nothing: tidemark.grade.judge.kinds.buddy does.
  *
- * The allocator, whose code may be anybody's, runs in a process of its own, which is asked for one
+ * The allocator, whose code may be anybody's, is another program (allocator.c), which is asked for one
  * call after the other: it knows of no operation before its turn, and all that it can say is what its
  * functions return, whatever else is in its code. The zone and the struct pages are memory of both.
  *
@@ -19,10 +19,9 @@
  * around the zone look like free blocks of other zones. Who owns a block writes into what is the
  * owner's of its struct pages.
  */
+#define _GNU_SOURCE
+#include "allocator.h"
 #include "errno.h"
-#include "host/host.h"
-#include "mm/zone.h"
-#include <sanitizer/asan_interface.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,77 +32,46 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MAX_OPERATIONS = 100000, MARGIN = 2048, REDZONE = 4096 };
-
-/* A call of the allocator, and what came of it. */
-struct call {
-	enum { INIT, ALLOC, FREE, CHECK } what;
-	struct page *page;
-	u32 order;
-};
-struct answer {
-	struct page *page;
-	int error;
-	char panic[sizeof(host_panic_message)]; /* empty: it returned */
-};
+enum { MAX_OPERATIONS = 100000, MARGIN = 2048 };
 
 static struct zone *zone;
 static struct {
 	struct page *page;
 	u32 order;
 } held[MAX_OPERATIONS + 1];
+static const char *allocator_path;
 static pid_t allocator;
 static int to_allocator;
 
-static struct answer perform(struct call call)
+static void give_up(const char *what)
 {
-	struct answer answer = { 0 };
-	jmp_buf panicked;
-
-	host_panic_exit = &panicked;
-	if (setjmp(panicked))
-		memcpy(answer.panic, host_panic_message, sizeof(answer.panic));
-	else if (call.what == INIT)
-		buddy_init(zone);
-	else if (call.what == ALLOC)
-		answer.page = buddy_alloc(zone, call.order);
-	else if (call.what == FREE)
-		buddy_free(zone, call.page, call.order);
-	else
-		answer.error = buddy_check(zone);
-	return answer;
+	perror(what);
+	exit(2);
 }
 
-static void serve(int calls)
+/* What it has open is the descriptors that it expects, and where the sanitizers complain. */
+static void become_allocator(int calls, int memory)
 {
-	struct call call;
-
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	close(STDIN_FILENO);
 	close(STDOUT_FILENO);
-	while (read(calls, &call, sizeof(call)) == sizeof(call)) {
-		struct answer answer = perform(call);
-
-		if (write(calls, &answer, sizeof(answer)) < 0)
-			break;
-	}
-	_exit(0);
+	if (dup2(memory, MEMORY) != MEMORY || dup2(calls, CALLS) != CALLS)
+		give_up("the allocator's descriptors");
+	execl(allocator_path, allocator_path, NULL);
+	give_up(allocator_path);
 }
 
-static void start_allocator(void)
+static void start_allocator(int memory)
 {
 	int ends[2];
 
 	signal(SIGPIPE, SIG_IGN); /* whether it is still there shows when its answer is read */
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) || (allocator = fork()) < 0) {
-		perror("the allocator's process");
-		exit(2);
-	}
-	if (!allocator) {
-		close(ends[0]);
-		serve(ends[1]);
-	}
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) || (allocator = fork()) < 0)
+		give_up("the allocator's process");
+	if (!allocator)
+		become_allocator(ends[1], memory);
 	close(ends[1]);
+	close(memory);
 	to_allocator = ends[0];
 	prctl(PR_SET_DUMPABLE, 0); /* our memory, and what we have open, are not for it */
 }
@@ -182,32 +150,18 @@ static void make_neighbours(void)
 	}
 }
 
-/* The zone and struct pages, with memory before, between and behind that nobody may touch. */
-static void share_memory(u32 nr_frames)
-{
-	size_t size = sizeof(*zone) + nr_frames * sizeof(struct page) + 3 * REDZONE;
-	char *shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	if (shared == MAP_FAILED) {
-		perror("the zone's memory");
-		exit(2);
-	}
-	zone = (struct zone *)(shared + REDZONE);
-	mem_map = (struct page *)((char *)(zone + 1) + REDZONE);
-	max_pfn = nr_frames;
-	ASAN_POISON_MEMORY_REGION(shared, REDZONE);
-	ASAN_POISON_MEMORY_REGION(zone + 1, REDZONE);
-	ASAN_POISON_MEMORY_REGION(mem_map + max_pfn, REDZONE);
-}
-
 static void make_zone(void)
 {
 	u32 first = number(), end = number(), hole = number(), hole_end = number();
+	int memory;
 
-	share_memory(end + MARGIN);
+	memory = memfd_create("zone", 0);
+	if (memory < 0 || ftruncate(memory, shared_size(end + MARGIN)))
+		give_up("the zone's memory");
+	zone = map_shared(memory);
 	*zone = (struct zone){ .name = "driven", .start_pfn = first, .end_pfn = end };
 	make_neighbours();
-	start_allocator();
+	start_allocator(memory);
 	ask((struct call){ .what = INIT });
 	for (u32 pfn = first; pfn < end; pfn++)
 		if (pfn < hole || pfn >= hole_end)
@@ -358,8 +312,15 @@ static void operate_all(void)
 		operation++;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	static char path[4096];
+	const char *slash = strrchr(argv[0], '/');
+
+	(void)argc;
+	snprintf(path, sizeof(path), "%.*sallocator", slash ? (int)(slash + 1 - argv[0]) : 0,
+		 argv[0]);
+	allocator_path = path;
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	operate_all();
 	return 0;

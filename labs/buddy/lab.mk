@@ -1,13 +1,17 @@
-# The driver of the grader's host tests: the student's allocator in a 32-bit program, under the sanitizers.
+# Of the grader's host tests: the driver, and the student's allocator, as 32-bit programs under the sanitizers.
 
-BUDDY_OBJ := $(patsubst %.c,build/labs/buddy/%.o,labs/buddy/driver.c tests/host/fakes.c kernel/mm/frame/buddy.c)
+BUDDY := build/labs/buddy
+BUDDY_BOTH := $(BUDDY)/labs/buddy/shared.o $(BUDDY)/tests/host/fakes.o
+BUDDY_OBJ := $(BUDDY_BOTH) $(patsubst %,$(BUDDY)/%.o,labs/buddy/driver labs/buddy/allocator kernel/mm/frame/buddy)
 
-build/labs/buddy/%.o: %.c build/flags
+$(BUDDY)/%.o: %.c build/flags
 	@mkdir -p $(@D)
 	$Q$(HOST_CC) $(HOST_FLAGS) -MMD -MP -c -o $@ $<
 
-build/labs/buddy/driver: $(BUDDY_OBJ) tests/host/sections.ld
+$(BUDDY)/driver: $(BUDDY)/labs/buddy/driver.o $(BUDDY)/allocator
+$(BUDDY)/allocator: $(BUDDY)/labs/buddy/allocator.o $(BUDDY)/kernel/mm/frame/buddy.o
+$(BUDDY)/driver $(BUDDY)/allocator: $(BUDDY_BOTH) tests/host/sections.ld
 	$(call say,HOST,$@)
-	$Q$(HOST_CC) $(HOST_FLAGS) -o $@ $(BUDDY_OBJ) -Wl,-T,tests/host/sections.ld $(HOST_LD)
+	$Q$(HOST_CC) $(HOST_FLAGS) -o $@ $(filter %.o,$^) -Wl,-T,tests/host/sections.ld $(HOST_LD)
 
 -include $(BUDDY_OBJ:.o=.d)

@@ -124,7 +124,7 @@ def test_mistake_is_named(name: str, tried: Trial, monkeypatch: pytest.MonkeyPat
 
 
 def test_nobody_speaks_for_the_driver(tried: Trial) -> None:
-    """On the host the student's code shares a process with the driver, whose words are judged."""
+    """What the driver says is judged. On the host there are functions that the kernel lacks."""
     says = '\tz->nr_free = 0;\n#ifdef HOST_TEST\n\tputs("1");\n#endif\n'
     source = changed(solution(BUDDY), "\tz->nr_free = 0;\n", says)
     tried.lay(source.replace("#define INSIDE", "int puts(const char *text);\n#define INSIDE"))
@@ -147,8 +147,9 @@ static void say(const char *text)
 def test_what_is_hidden_in_an_instruction_says_nothing(tried: Trial) -> None:
     """A system call on the host, of a process that has nothing open to print to, and may not look into the driver's."""
     begin = "void buddy_init(struct zone *z)\n{\n"
-    says = changed(solution(BUDDY), begin, HIDDEN + begin + '#ifdef HOST_TEST\n\tsay("x\\n");\n#endif\n')
-    tried.lay(says)
+    called = '#ifdef HOST_TEST\n\tsay("x\\n");\n#endif\n'
+    early = f"__attribute__((constructor)) static void early(void)\n{{\n{called}}}\n"
+    tried.lay(changed(solution(BUDDY), begin, HIDDEN + f"#ifdef HOST_TEST\n{early}\n#endif\n" + begin + called))
     verdict = tried.judge_on_host(tried.test(RANDOM))
     assert verdict.outcome is Outcome.RIGHT, verdict.message
 

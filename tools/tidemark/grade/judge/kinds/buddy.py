@@ -1,9 +1,9 @@
 """Kind `buddy`: the page allocator by itself, on the host, against a model of the frames.
 
-A driver (labs/buddy/driver.c) performs a string of operations with the student's buddy.c, and says after each what it
-got and what the zone's counts are. Which of several blocks of one order is handed out is the allocator's business, so
-the model follows it: was that block one it could give? Then what is free afterwards is determined, since a block is
-split in one way only and buddies always merge.
+A driver (labs/buddy/driver.c) has the student's buddy.c, which is a program of its own, perform a string of
+operations, and says after each what it got and what the zone's counts are. Which of several blocks of one order is
+handed out is the allocator's business, so the model follows it: was that block one it could give? Then what is free
+afterwards is determined, since a block is split in one way only and buddies always merge.
 
 Options:
     operations    such as "a3 a0 f1 d": allocate order 3, order 0, free what operation 1 got. t1 and m1: free it once
@@ -308,7 +308,7 @@ def perform(test: Test, machine: Machine, operations: list[Operation]) -> Verdic
 
 
 def needs(test: Test) -> tuple[str, ...]:
-    """The driver, linked with the student's allocator."""
+    """The driver, which comes with the student's allocator."""
     return (DRIVER,)
 
 

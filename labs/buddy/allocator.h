@@ -1,0 +1,31 @@
+/* What the driver of the page allocator and the program that holds the student's allocator share. */
+#ifndef ALLOCATOR_H
+#define ALLOCATOR_H
+
+#include "host/host.h"
+#include "mm/zone.h"
+
+/* Descriptors that the allocator finds open: a socket for calls and answers, and the shared memory. */
+enum { CALLS = 3, MEMORY };
+
+/* A call of the allocator, and what came of it. */
+struct call {
+	enum { INIT, ALLOC, FREE, CHECK } what;
+	struct page *page;
+	u32 order;
+};
+struct answer {
+	struct page *page;
+	int error;
+	char panic[sizeof(host_panic_message)]; /* empty: it returned */
+};
+
+/* Bytes of a file with a zone and so many struct pages. */
+size_t shared_size(u32 nr_frames);
+/*
+ * Maps such a file, at the same address in both programs, and sets mem_map and max_pfn. Before, between and
+ * behind the zone and the struct pages lies memory that nobody may touch. Ends the program when it cannot.
+ */
+struct zone *map_shared(int file);
+
+#endif
