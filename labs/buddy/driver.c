@@ -159,7 +159,7 @@ static void make_zone(void)
 	if (memory < 0 || ftruncate(memory, shared_size(end + MARGIN)))
 		give_up("the zone's memory");
 	zone = map_shared(memory);
-	*zone = (struct zone){ .name = "driven", .start_pfn = first, .end_pfn = end };
+	*zone = (struct zone){ .start_pfn = first, .end_pfn = end };
 	make_neighbours();
 	start_allocator(memory);
 	ask((struct call){ .what = INIT });

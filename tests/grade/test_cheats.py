@@ -377,6 +377,7 @@ HIDDEN_WAYS = {
     "control register": "mov %eax, %cr0",
     "floating point": "fnsave (%eax)",
     "floating point with more": "fxsave (%eax)",
+    "vectors": "movq %mm0, (%eax)",
 }
 
 

@@ -23,6 +23,7 @@ from tidemark.grade.build import elf
 from tidemark.grade.model import Outcome
 from tidemark.grade.witness import evidence, kernel_map, kernel_size
 from tidemark.grade.witness.boot import NO_REFS, Boot, Run, boot, ending
+from tidemark.grade.witness.machine import idle
 from tidemark.strings import Given
 
 pytestmark = pytest.mark.graded
@@ -335,24 +336,25 @@ DEEDS = {
     15: ("stack", "in kernel/mm/policy/cheat.c has its stack elsewhere, at 0x"),
     16: ("memory", "in kernel/mm/policy/cheat.c accesses memory that is not its own, at 0x"),
     17: ("control", "in kernel/mm/policy/cheat.c jumps or returns to 0x"),
-    18: ("memory", "in kernel/mm/policy/cheat.c accesses memory that is not its own, at 0x"),
-    19: ("memory", r"cheat_mm_init\(\) in kernel/mm/policy/cheat.c accesses memory that is not its own, at 0x"),
-    20: ("kernel data", "in kernel/mm/policy/cheat.c writes to max_pfn, which is not its own"),
-    21: ("control", "in kernel/mm/policy/cheat.c jumps or returns to 0x"),
-    22: (
+    18: ("kernel data", "in kernel/mm/policy/cheat.c writes to max_pfn, which is not its own"),
+    19: ("control", "in kernel/mm/policy/cheat.c jumps or returns to 0x"),
+    20: (
         "page of a program",
         r"cheat_select\(\) in kernel/mm/policy/cheat.c accesses a page of a program through its frame",
     ),
-    23: ("argument", r"in kernel/mm/policy/cheat.c hands seq_puts\(\) what the kernel has not given it"),
-    24: ("memory", r"cheat_show\(\) in kernel/mm/policy/cheat.c accesses memory that is not its own, at 0x"),
+    21: ("argument", r"in kernel/mm/policy/cheat.c hands seq_puts\(\) what the kernel has not given it"),
+    22: ("memory", r"cheat_show\(\) in kernel/mm/policy/cheat.c accesses memory that is not its own, at 0x"),
+    23: ("argument", r"in kernel/mm/policy/cheat.c hands vm_eligible\(\) what the kernel has not given it"),
+    24: ("argument", r"in kernel/mm/policy/cheat.c hands seq_printf\(\) what the kernel has not given it"),
+    25: ("memory", "in kernel/mm/policy/cheat.c accesses memory that is not its own, at 0x"),
 }
-LONGER = {9, 10, 11, 13, 14, 15, 16, 18, 19, 20, 21}
-FORGED_FILE, HONEST = 24, 25
+LONGER = {9, 10, 11, 13, 14, 15, 16, 18, 19}
+SHOWING, HONEST = (22, 24), 26
 
 
 @pytest.mark.parametrize("deed", soak_but(DEEDS, *set(DEEDS) - LONGER))
 def test_each_deed_is_seen(deed: int, cheating: Machine) -> None:
-    command = "cat /proc/vm/policy" if deed == FORGED_FILE else "refstring 1-60"
+    command = "cat /proc/vm/policy" if deed in SHOWING else "refstring 1-60"
     made = cheating.boot(command, vm="cheat", frames=40, cmdline=f"cheat.deed={deed}")
     assert made.outcome is Outcome.RIGHT, made.reason + made.console
     what, said = DEEDS[deed]
@@ -361,6 +363,13 @@ def test_each_deed_is_seen(deed: int, cheating: Machine) -> None:
     texts = [breach.text for breach in found]
     assert all(re.search(said, text) for text in texts), texts
     assert len(found) < 5
+
+
+def test_program_that_is_killed_for_memory_is_seen(tmp_path: Path) -> None:
+    """What a shell ran beside others may be gone, and the command has ended well."""
+    made = of_policy("fifo", tmp_path).boot("sh -c 'thrash 1 32768 1; true'", vm="fifo", mem="16M", swap="none")
+    assert made.outcome is Outcome.RIGHT and made.evidence.count(evidence.KILLED) == 1
+    assert (verdict := idle(made, 1)) and "the kernel killed 1 of the programs" in verdict.message
 
 
 def test_may_store_allows_what_it_names(cheating: Machine) -> None:
@@ -372,7 +381,8 @@ def test_may_store_allows_what_it_names(cheating: Machine) -> None:
 
 
 def test_the_same_policy_is_honest_without_its_deed(cheating: Machine) -> None:
-    assert cheating.boot("thrash 2 4096 2", vm="cheat", mem="10M").evidence.breaches == []
+    run = "sh -c 'thrash 2 4096 2; cat /proc/vm/policy'"
+    assert cheating.boot(run, vm="cheat", mem="10M").evidence.breaches == []
 
 
 def test_interrupt_between_a_call_and_the_function_is_nobodys_fault(cheating: Machine) -> None:

@@ -346,6 +346,15 @@ def test_what_is_left_out_is_told(room: Room) -> None:
     assert class_table.left_out(room.submissions) == ["...", ".eve.zip", ".git"]
 
 
+@pytest.mark.parametrize("name", [" ...zip", " ..zip"])
+def test_nobody_is_called_as_a_folder(room: Room, name: str) -> None:
+    (room.submissions / name).write_bytes(b"")
+    students = class_table.handed_in(room.submissions, LAB)
+    reader = reading.reader(sandbox.find("none"))
+    made = [class_table.collected(each, paths, LAB, {}, reader) for each, paths in students.items()]
+    assert [student.name in (".", "..") and "rename it" in student.reason for student in made] == [True]
+
+
 def test_note_of_a_file_whose_name_has_two_lines_is_one(tmp_path: Path) -> None:
     place = tmp_path / "ada" / "a\nScore: 20" / "b" / FILE
     place.parent.mkdir(parents=True)

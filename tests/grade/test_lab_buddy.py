@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import random
+import time
 
 import numpy as np
 import pytest
 from grading import solution, starter
 from soak import soak_but
+from tidemark import qemu
 from tidemark.errors import LabError
 from tidemark.grade import model
+from tidemark.grade.build.workspace import HostRun
+from tidemark.grade.intake import lab
 from tidemark.grade.judge.kinds import buddy, runs
 from tidemark.grade.model import Outcome
 from tidemark.grade.witness.evidence import BIRTH, COPY, EVENT, READ, REF, STORE, ZERO, Evidence
@@ -145,13 +149,37 @@ static void say(const char *text)
 
 
 def test_what_is_hidden_in_an_instruction_says_nothing(tried: Trial) -> None:
-    """A system call on the host, of a process that has nothing open to print to, and may not look into the driver's."""
+    """A system call on the host, of a program that has nothing open to print to, and may not look into the driver."""
     begin = "void buddy_init(struct zone *z)\n{\n"
-    called = '#ifdef HOST_TEST\n\tsay("x\\n");\n#endif\n'
-    early = f"__attribute__((constructor)) static void early(void)\n{{\n{called}}}\n"
-    tried.lay(changed(solution(BUDDY), begin, HIDDEN + f"#ifdef HOST_TEST\n{early}\n#endif\n" + begin + called))
+    tried.lay(changed(solution(BUDDY), begin, HIDDEN + begin + '#ifdef HOST_TEST\n\tsay("x\\n");\n#endif\n'))
     verdict = tried.judge_on_host(tried.test(RANDOM))
     assert verdict.outcome is Outcome.RIGHT, verdict.message
+
+
+def test_whoever_prints_much_loses_nothing(tried: Trial) -> None:
+    first = "\tif (order >= MAX_ORDER || list_empty(&z->free_area[order].list))\n"
+    prints = '\tfor (int i = 0; i < 500; i++)\n\t\tprintk("order %d of %s\\n", order, z->name);\n'
+    tried.lay(
+        changed(solution(BUDDY), first, prints + first).replace(
+            "#define INSIDE", '#include "lib/printf.h"\n\n#define INSIDE'
+        )
+    )
+    verdict = tried.judge_on_host(tried.test(RANDOM))
+    assert verdict.outcome is Outcome.RIGHT, verdict.message
+
+
+def test_nothing_runs_before_it_is_called(tried: Trial) -> None:
+    early = "__attribute__((constructor)) static void early(void)\n{\n\tmax_pfn += !max_pfn;\n}\n"
+    tried.lay(f"{solution(BUDDY)}#ifdef HOST_TEST\n{early}#endif\n")
+    verdict = tried.judge_on_host(tried.test(RANDOM))
+    assert verdict.outcome is Outcome.BROKE_RULE and "code that nobody calls" in verdict.message
+
+
+def test_long_line_of_the_students_is_read_at_once() -> None:
+    test, begun = next(each for each in lab.load(qemu.ROOT, "buddy").tests if each.kind == "buddy"), time.process_time()
+    said = "ERROR:\n" + "#1 " * 1_000_000 + "\n#2 in f kernel/mm/frame/buddy.c:7\n"
+    verdict = buddy.follow(test, [], HostRun(1, "", said))
+    assert "#2 in f" in verdict.message and time.process_time() - begun < 5
 
 
 def test_kernel_whose_frames_are_given_twice_does_not_pass(tried: Trial) -> None:

@@ -44,7 +44,7 @@ struct frame {
 
 static struct ranges ranges[NR_REGIONS];
 static const char *const names[NR_REGIONS] = {
-	"text", "own", "image", "policy", "deputies", "readers", "builders", "selectors", "showers",
+	"text", "own", "image", "policy", "deputies", "readers", "selectors", "showers", "killers",
 };
 static uint64_t violation, mem_map_pointer, page_size;
 

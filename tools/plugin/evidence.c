@@ -28,12 +28,13 @@
  *	BUDGET       there were more instructions than budget=, or MAX_RECORDS; QEMU is about to end
  *	             with PLUGIN_OVER_BUDGET
  *	FILE_READ, FILE_WRITE  a: page of the disk for files, b: frame
+ *	KILLED       killers=, code of the kernel, sends a signal: a program is killed for want of memory
  *	END          a, b: low and high half of QEMU's virtual time in ns, 0 after BUDGET (it cannot be
  *	             read between two instructions)
  *
  * Options: out=FILE; store=BYTES, where the store begins; files=BYTES, where the disk for files
- * begins, if there is one; directory=, copy=, sectors=, clear=, death=:
- * addresses of the kernel's kernel_pgdir, copy_page, copy_sectors, clear_page and pgd_destroy; refs=0: no REF and
+ * begins, if there is one; directory=, copy=, sectors=, clear=, death=, signal=:
+ * addresses of the kernel's kernel_pgdir, copy_page, copy_sectors, clear_page, pgd_destroy and signal_send; refs=0: no REF and
  * STORE, and so no page of a program is known; refs=2: one record for a run of both to one page, of the first one's
  * kind, which is enough to know when a page was used; budget=N; and those of breach.c.
  */
@@ -62,7 +63,7 @@ struct record {
 
 static const char *out_name;
 static FILE *out;
-static uint64_t store, files = ~0ull, directory, copy, sectors, clear, death,
+static uint64_t store, files = ~0ull, directory, copy, sectors, clear, death, signals,
 		       references = EACH_KIND, budget = ~0ull;
 
 static uint64_t nr_records;
@@ -231,6 +232,14 @@ static void on_death(unsigned int cpu, void *data)
 	space_of[frame] = 0;
 }
 
+static void on_signal(unsigned int cpu, void *data)
+{
+	(void)cpu;
+	(void)data;
+	if (breach_lies_in(KILLERS, read_word(read_register(ESP))))
+		evidence_put(KILLED, 0, 0, 0);
+}
+
 /* --- the end --- */
 
 static void finish_at(uint64_t virtual_ns)
@@ -262,6 +271,7 @@ static void translate_kernel(struct qemu_plugin_insn *insn, uint64_t pc)
 	exec_callback *called = pc == copy || pc == sectors ? on_copy
 				: pc == clear               ? on_clear
 				: pc == death               ? on_death
+				: pc == signals             ? on_signal
 							    : NULL;
 
 	if (called)
@@ -317,6 +327,8 @@ static bool option(const char *name, const char *value)
 		clear = number;
 	else if (!strcmp(name, "death"))
 		death = number;
+	else if (!strcmp(name, "signal"))
+		signals = number;
 	else if (!strcmp(name, "refs"))
 		references = number;
 	else if (!strcmp(name, "budget"))

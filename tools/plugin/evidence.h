@@ -21,7 +21,8 @@ enum kind {
 	BUDGET,
 	END,
 	FILE_READ,
-	FILE_WRITE
+	FILE_WRITE,
+	KILLED
 };
 
 /* What can be broken; tidemark.grade.witness.evidence has the sentences. */
@@ -41,8 +42,8 @@ enum rule {
 
 /*
  * What is given as ranges: the student's code, what it may store into, the kernel's image, the policy's part of a
- * struct page; code of the kernel: which counts as the student's own doing (flow.c), and which calls the
- * constructors of caches, select and show.
+ * struct page; code of the kernel: which counts as the student's own doing (flow.c), which calls select and show,
+ * and which kills programs for want of memory.
  */
 enum region {
 	TEXT,
@@ -51,9 +52,9 @@ enum region {
 	POLICY,
 	DEPUTIES,
 	READERS,
-	BUILDERS,
 	SELECTORS,
 	SHOWERS,
+	KILLERS,
 	NR_REGIONS
 };
 
@@ -80,12 +81,12 @@ bool breach_is_page(uint32_t address);
  * it is, and what that was called with; while it calls the kernel, what this gives it, and of how many bytes.
  */
 struct visit {
-	uint32_t top, from, argument, gives, size, constructor;
+	uint32_t top, from, argument, gives, size;
 };
 bool owned_option(const char *name, const char *value);
 void owned_translate(struct qemu_plugin_insn *insn, uint32_t pc);
-/* The kernel calls the student's code, at @pc. */
-void owned_enter(uint32_t pc, uint32_t esp);
+/* The kernel calls the student's code. */
+void owned_enter(uint32_t esp);
 /* It is left at @pc, interrupted or by a call; and the end of that. */
 struct visit owned_leave(uint32_t pc, uint32_t esp);
 struct visit owned_call(uint32_t pc, uint32_t entry, uint32_t esp);

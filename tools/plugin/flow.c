@@ -222,7 +222,7 @@ static void on_students_block(unsigned int cpu, void *data)
 		owned_return(visit);
 		return;
 	}
-	owned_enter(pc, esp);
+	owned_enter(esp);
 	expect(&to_kernel, read_word(esp), esp + 4, (struct visit){ 0 });
 }
 
@@ -270,9 +270,17 @@ static void on_forbidden(unsigned int cpu, void *data)
 	breach_put(INSTRUCTION, (uintptr_t)data, (uintptr_t)data);
 }
 
+/* Behind 0F. Between them lie movnti, bswap, and what moves under a condition or sets a byte. */
+static bool is_of_vectors(uint8_t byte)
+{
+	return (byte >= 0x10 && byte < 0x18) || (byte >= 0x28 && byte < 0x30) ||
+	       (byte >= 0x50 && byte < 0x80) || byte == 0xC2 || (byte >= 0xC4 && byte < 0xC7) ||
+	       (byte >= 0xD0 && byte < 0xFF);
+}
+
 /*
- * Ports, interrupts, far jumps, segments, the floating-point unit, whose stores newer QEMUs do not report;
- * after 0F: descriptor tables, control registers, MSRs, fxsave.
+ * Ports, interrupts, far jumps, segments, the floating-point unit and vectors, whose stores newer QEMUs do not
+ * report; after 0F: descriptor tables, control registers, MSRs, fxsave, MMX and SSE.
  */
 static bool is_forbidden(const uint8_t *bytes, size_t size)
 {
@@ -287,7 +295,8 @@ static bool is_forbidden(const uint8_t *bytes, size_t size)
 	       memchr("\x26\x2E\x36\x3E\x64\x65\x66\x67\xF0\xF2\xF3", bytes[at], 11))
 		at++;
 	if (bytes[at] == 0x0F && at + 1 < size) /* lldt and its like are 0F 00 */
-		return !bytes[at + 1] || memchr(two, bytes[at + 1], sizeof(two) - 1);
+		return !bytes[at + 1] || memchr(two, bytes[at + 1], sizeof(two) - 1) ||
+		       is_of_vectors(bytes[at + 1]);
 	if (bytes[at] == 0xFF && at + 1 < size) /* far call and jump through memory */
 		return (bytes[at + 1] >> 3 & 7) == 3 || (bytes[at + 1] >> 3 & 7) == 5;
 	return memchr(one, bytes[at], sizeof(one) - 1);

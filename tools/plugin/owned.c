@@ -7,8 +7,8 @@
  * pages, the kernel's frames on the stack, and files in memory, where the string of references lies.
  *
  * The kernel's functions believe the addresses that they are called with. So contracts= says what an
- * argument must be: a process, a struct page, a cache, or what was given. And it says which functions
- * give; that is remembered word by word. Processes are known by births= and deaths=.
+ * argument must be: a process, a struct page, or what was given. And it says which functions give; that is
+ * remembered word by word. Processes are known by births= and deaths=.
  *
  * Its frames on the stack lie below the address to which the function that the kernel called
  * returns. Above it lies the struct vm_scan that select is called with, and for no other hook's use.
@@ -22,16 +22,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_CONTRACTS = 64, MAX_CACHES = 32, WORD = 4 };
+enum { MAX_CONTRACTS = 64, WORD = 4 };
 /* Bytes of the stack: all; what the student's frames may take; arguments above the return address. */
 enum { STACK_SIZE = 8192, DEEPEST = 6144, ARGUMENTS = 16 };
 
 /*
- * CODE: what the first argument must be; from bit 4 on, the second; from bit 8 on, what is given; and
- * from bit 12 on, of how many bytes. tidemark.grade.witness.contracts writes it.
+ * CODE: what the first argument must be; from bit 4 on, the second; from bit 8 on, what is given; from bit 12 on,
+ * of how many bytes; and bit 31: it takes any number of arguments, all of them on the stack.
+ * tidemark.grade.witness.contracts writes it.
  */
-enum argument { ANY, PROCESS, PROCESS_OR_NONE, PAGE, PAGE_OR_NONE, GIVEN_BACK, A_CACHE, THE_HOOKS };
-enum gives { NOTHING, AS_ASKED, SO_MANY, OBJECT, CACHE };
+#define VARIADIC (1u << 31)
+enum argument { ANY, PROCESS, PROCESS_OR_NONE, PAGE, PAGE_OR_NONE, GIVEN_BACK, THE_HOOKS, A_SCAN };
+enum gives { NOTHING, AS_ASKED, SO_MANY };
 
 /* What a word of memory is: the first or another of what was given, or the first of a process. */
 enum { OTHERS, FIRST, MORE, PROCESSES };
@@ -39,10 +41,7 @@ enum { OTHERS, FIRST, MORE, PROCESSES };
 static struct contract {
 	uint32_t entry, code;
 } contracts[MAX_CONTRACTS];
-static struct cache {
-	uint32_t address, size, constructor;
-} caches[MAX_CACHES];
-static size_t nr_contracts, nr_caches;
+static size_t nr_contracts;
 static uint32_t births, deaths, process_size, scan_size;
 
 static uint8_t *words[NR_FRAMES];
@@ -129,12 +128,9 @@ void owned_translate(struct qemu_plugin_insn *insn, uint32_t pc)
 
 /* --- calls --- */
 
-static struct cache *cache_at(uint32_t address)
+static bool may_read(uint32_t address)
 {
-	for (size_t i = 0; i < nr_caches; i++)
-		if (caches[i].address == address)
-			return &caches[i];
-	return NULL;
+	return breach_lies_in(OWN, address) || owned_may(address, false);
 }
 
 static bool is_proper(enum argument wanted, uint32_t given)
@@ -150,22 +146,23 @@ static bool is_proper(enum argument wanted, uint32_t given)
 		return breach_is_page(given);
 	case GIVEN_BACK:
 		return !given || kind_of(given) == FIRST;
-	case A_CACHE:
-		return cache_at(given);
 	case THE_HOOKS:
 		return given == now.argument && breach_lies_in(SHOWERS, now.from);
+	case A_SCAN: /* or a copy */
+		return may_read(given) && may_read(given + scan_size - WORD);
 	default:
 		return true;
 	}
 }
 
-static void check_arguments(uint32_t pc, const struct contract *contract)
+static void check_arguments(uint32_t pc, const struct contract *contract, uint32_t esp)
 {
 	static const int registers[] = { EAX, EDX };
 
 	for (int i = 0; i < 2; i++) {
 		enum argument wanted = contract->code >> 4 * i & 15;
-		uint32_t given = read_register(registers[i]);
+		uint32_t given = contract->code & VARIADIC ? read_word(esp + WORD + WORD * i)
+							   : read_register(registers[i]);
 
 		if (!is_proper(wanted, given))
 			breach_put(ARGUMENT, pc, contract->entry);
@@ -184,18 +181,9 @@ static const struct contract *contract_of(uint32_t entry)
 
 static uint32_t size_given(const struct contract *contract)
 {
-	const struct cache *cache = cache_at(read_register(EAX));
-
-	switch (contract->code >> 8 & 15) {
-	case AS_ASKED:
+	if ((contract->code >> 8 & 15) == AS_ASKED)
 		return read_register(EAX);
-	case OBJECT:
-		return cache ? cache->size : 0;
-	case CACHE: /* kmem_cache_create(name, size, align, constructor) */
-		return read_register(EDX);
-	default:
-		return contract->code >> 12;
-	}
+	return (contract->code & ~VARIADIC) >> 12;
 }
 
 struct visit owned_leave(uint32_t pc, uint32_t esp)
@@ -212,26 +200,10 @@ struct visit owned_call(uint32_t pc, uint32_t entry, uint32_t esp)
 
 	if (!contract)
 		return visit;
-	check_arguments(pc, contract);
+	check_arguments(pc, contract, esp);
 	visit.gives = contract->code >> 8 & 15;
 	visit.size = size_given(contract);
-	if (visit.gives == CACHE) {
-		visit.constructor = read_word(esp + WORD);
-		if (visit.constructor && !breach_is_students(visit.constructor))
-			breach_put(ARGUMENT, pc, entry);
-	}
 	return visit;
-}
-
-/* Where one was destroyed, the next one may lie. */
-static void note_cache(struct cache cache)
-{
-	struct cache *there = cache_at(cache.address);
-
-	if (there)
-		*there = cache;
-	else if (nr_caches < MAX_CACHES)
-		caches[nr_caches++] = cache;
 }
 
 void owned_return(struct visit visit)
@@ -239,21 +211,13 @@ void owned_return(struct visit visit)
 	uint32_t result = read_register(EAX);
 
 	now = (struct visit){ .top = visit.top, .from = visit.from, .argument = visit.argument };
-	if (!visit.gives || !result)
-		return;
-	if (visit.gives != CACHE)
+	if (visit.gives && result)
 		give(result, visit.size);
-	else
-		note_cache((struct cache){ result, visit.size, visit.constructor });
 }
 
-/* The kernel may have called the constructor of a cache, with an object that nobody has yet; if it is no hook. */
-void owned_enter(uint32_t pc, uint32_t esp)
+void owned_enter(uint32_t esp)
 {
 	now = (struct visit){ .top = esp, .from = read_word(esp), .argument = read_register(EAX) };
-	for (size_t i = 0; i < nr_caches; i++)
-		if (caches[i].constructor == pc && breach_lies_in(BUILDERS, now.from))
-			give(now.argument, caches[i].size);
 }
 
 bool owned_may(uint32_t address, bool stores)

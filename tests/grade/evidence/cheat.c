@@ -31,18 +31,19 @@ enum deed {
 	STACK_IN_DATA,
 	FREED_MEMORY,
 	FORGED_INTERRUPT,
-	CACHE_MADE_ANEW,
-	HOOK_AS_CONSTRUCTOR,
 	DIVISION,
 	NO_RETURN,
 	PRINTING,
 	SCAN_AS_FILE,
 	FORGED_FILE,
+	FORGED_SCAN,
+	FILE_ON_STACK,
+	UNKNOWN_GIFT,
 	MANY_CALLS,
 	NR_DEEDS
 };
 
-static u32 deed, nr_selects;
+static u32 deed, nr_selects, nr_shows;
 static LIST_HEAD(queue);
 static u32 *freed;
 
@@ -137,16 +138,14 @@ static void call_often(void)
 	}
 }
 
-/* At the address of a cache of large objects there is now one of small ones. */
-static void reach_behind_an_object(void)
+/* The grader does not know of what this gives. */
+static void take_unknown_gift(void)
 {
-	static struct kmem_cache *small;
+	static struct kmem_cache *cache;
 
-	if (!small) {
-		kmem_cache_destroy(kmem_cache_create("large", PAGE_SIZE, 0, NULL));
-		small = kmem_cache_create("small", 32, 0, NULL);
-	}
-	nr_selects += load(kmem_cache_alloc(small, GFP_ATOMIC) + PAGE_SIZE - 4) & 1;
+	if (!cache)
+		cache = kmem_cache_create("cheat", 40, 0, NULL);
+	nr_selects += load(kmem_cache_alloc(cache, GFP_ATOMIC)) & 1;
 }
 
 /* What the compiler calls for n / d and n % d. */
@@ -179,12 +178,12 @@ static void do_deed_with_memory(void)
 		nr_selects += load(freed) & 1;
 	else if (deed == FORGED_INTERRUPT)
 		forge_interrupt();
-	else if (deed == CACHE_MADE_ANEW)
-		reach_behind_an_object();
 	else if (deed == DIVISION)
 		divide();
 	else if (deed == NO_RETURN)
 		fall_through(process);
+	else if (deed == UNKNOWN_GIFT)
+		take_unknown_gift();
 	else if (deed == MANY_CALLS)
 		call_often();
 }
@@ -220,6 +219,8 @@ static void do_deed(struct page *page)
 		store(&max_pfn, max_pfn);
 	else if (deed == STRUCT_PAGE)
 		store(&page->count, page->count);
+	else if (deed == FORGED_SCAN)
+		nr_selects += vm_eligible(phys_to_virt((max_pfn - 1) << PAGE_SHIFT), page);
 	else if (deed == PRINTING)
 		printk("%.4s", (char *)page_address(page));
 	else
@@ -267,37 +268,20 @@ static struct page *cheat_select(struct vm_scan *scan)
 
 static void cheat_mm_init(struct mm_struct *mm)
 {
-	u32 *mine;
+	u32 *mine = policy_mm(mm);
 
-	if (deed == HOOK_AS_CONSTRUCTOR) {
-		nr_selects += load((u32 *)mm + 1) & 1;
-		return;
-	}
-	mine = policy_mm(mm);
 	mine[0] = mine[POLICY_MM_SIZE / 4 - 1] = mm_rss(mm);
-}
-
-static void make_object(void *object)
-{
-	*(u32 *)object = 1;
 }
 
 /* All this is allowed. */
 static int cheat_init(void)
 {
-	struct kmem_cache *cache = kmem_cache_create("cheat", 40, 0, make_object);
-	u32 *object = cache ? kmem_cache_alloc(cache, GFP_KERNEL) : NULL;
-
 	freed = kmalloc(512, GFP_KERNEL);
-	if (!object || !freed)
+	if (!freed)
 		return -ENOMEM;
-	if (deed == HOOK_AS_CONSTRUCTOR)
-		kmem_cache_create("mm", PAGE_SIZE, 0, (void (*)(void *))cheat_mm_init);
-	object[9] = freed[127] = 1;
+	freed[127] = 1;
 	kfree(freed);
-	object[0] = 1;
-	kmem_cache_free(cache, object);
-	return kmem_cache_destroy(cache);
+	return 0;
 }
 
 static int cheat_check(void)
@@ -305,11 +289,27 @@ static int cheat_check(void)
 	return vm_list_length(&queue);
 }
 
+/* It takes its file from the stack, and not from where functions with few arguments take it. */
+static void seq_printf_falsely(struct seq_file *m)
+{
+	static char text[8];
+	struct seq_file mine = { .buf = text, .size = sizeof(text) };
+
+	__asm__ volatile("push %1; push %2; call seq_printf; add $8, %%esp"
+			 : "+a"(m)
+			 : "b"("x"), "S"(&mine)
+			 : "ecx", "edx", "memory", "cc");
+}
+
 /* The kernel goes on with it: it would call, or write to, what it says then. */
 static void cheat_show(struct seq_file *m)
 {
 	if (deed == FORGED_FILE && !m->number)
 		store(&m->count, m->count);
+	if (deed == FILE_ON_STACK)
+		seq_printf_falsely(m);
+	nr_shows += vm_now() & 1;
+	seq_printf(m, "selects: %u shows: %u\n", nr_selects, nr_shows);
 	show_u64(m, "selects", nr_selects);
 }
 

@@ -34,10 +34,10 @@ def words(text: str) -> frozenset[str]:
 
 TREE = words("rb_insert_color rb_erase rb_first rb_last rb_next rb_prev rb_check")
 ARITHMETIC = words("__divdi3 __moddi3 __divmoddi4 __udivdi3 __umoddi3 __udivmoddi4")
-SAYING = words("printk snprintf scnprintf vsnprintf seq_printf seq_puts show_u64 panic memset")
-# They could read a program's pages where the plugin takes it for the kernel's own doing: not for policies.
-COPYING = words("memcpy memmove memcmp strlen strcmp strncmp")
-MEMORY = words("kmalloc kzalloc kfree kmem_cache_create kmem_cache_destroy kmem_cache_alloc kmem_cache_free")
+SAYING = words("printk snprintf scnprintf vsnprintf seq_printf seq_puts show_u64 panic")
+COPYING = words("memcpy memmove memset")  # the compiler calls them, too, for what no file calls
+COMPARING = words("memcmp strlen strcmp strncmp")
+MEMORY = words("kmalloc kzalloc kfree")
 SEAM = words("""
     max_pfn mem_map page_referenced page_young page_dirty page_trap page_mm policy_mm vm_eligible vm_now
     mm_vtime mm_sleeps mm_rss vm_frames vm_next_mm vm_prepage
@@ -50,19 +50,22 @@ SANITIZERS = re.compile(
     r"|option_detect_stack_use_after_return)"
     r"|__ubsan_handle_\w+|_GLOBAL_OFFSET_TABLE_|__(start|stop)_asan\w*"
 )
+# Sections of what runs before main or behind it; those of the sanitizers have one address each.
+STARTING = re.compile(r"\.(preinit_array|(init|fini)_array|ctors|dtors|init|fini)(\..*)?")
+SANITIZERS_OWN = (".init_array.00099", ".fini_array.00099")
 TWIN = "__odr_asan."  # before a global variable's name: a second symbol, by which it is known to be there once
 THUNKS = tuple(f"__x86.get_pc_thunk.{register}" for register in ("ax", "bx", "cx", "dx", "si", "di", "bp"))
 GUARDS = words("mm_demand mm_pid vm_idle guard_mm")
 GROUPS = {
-    "[library]": TREE | ARITHMETIC | SAYING | COPYING,
-    "[policy]": TREE | ARITHMETIC | SAYING | MEMORY | SEAM,
-    "[guard]": TREE | ARITHMETIC | SAYING | SEAM | GUARDS,
+    "[library]": TREE | ARITHMETIC | SAYING | COPYING | COMPARING,
+    "[policy]": TREE | ARITHMETIC | SAYING | COPYING | MEMORY | SEAM,
+    "[guard]": TREE | ARITHMETIC | SAYING | COPYING | SEAM | GUARDS,
 }
 FORBIDDEN = re.compile(
     r"\b(in[bwl]?|out[bwl]?|(rep )?(ins|outs)[bwl]?|cli|sti|hlt|[ls][gi]dt[lw]?|lldt|ltr|lmsw|clts|invlpg|invd|wbinvd"
     r"|wrmsr|rdmsr|int3?|into|icebp|iret[lw]?|sysenter|sysexit|syscall|popf[lw]?|l(jmp|call|ret)[lw]?)\b"
     r"|\bmov[l]?\s.*%(cr|db|dr)\d"
-    r"|^(f[a-z0-9]+|xsave\w*|xrstor\w*)\b"  # newer QEMUs do not report what the floating-point unit stores
+    r"|^(f[a-z0-9]+|xsave\w*|xrstor\w*)\b|%[xy]?mm\d"  # newer QEMUs do not report what these units store
     r"|%[fg]s\b"  # in a program of the host, the way to the system
 )
 
@@ -126,6 +129,9 @@ def host_offences(tree: Path, lab: Lab, name: str) -> list[str]:
     for symbol in sorted(symbols(tree, name)[0]):
         if not object_form.may_define(lab, source_of(lab, name), symbol.removeprefix(TWIN)) and symbol not in THUNKS:
             found.append(f"{source_of(lab, name)} defines {symbol}, which the assignment does not ask for")
+    for section in Elf(tree / name).sections:
+        if STARTING.fullmatch(section.name) and not (section.name in SANITIZERS_OWN and section.size == 4):
+            found.append(f"{source_of(lab, name)} has code that nobody calls: a section {section.name!r}")
     return found + instruction_offences(tree, name)
 
 

@@ -40,7 +40,7 @@ SCHEMA = 1
 TABLE, ABOUT = "class.csv", "submission.json"
 GRADE, REPORT = "grade.json", "report.txt"
 NOT_GRADED = "not graded"
-OTHERS = (TABLE, written.TABLE, written.PAGE)  # what lies beside the students' folders
+OTHERS = (TABLE, written.TABLE, written.PAGE, ".", "..")  # what lies beside the students' folders, or is one
 LONGEST_NAME = 200  # bytes: a system takes 255, and a file that is being written has a longer name
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # how a cell begins that spreadsheets compute
 

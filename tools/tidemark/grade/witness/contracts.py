@@ -21,8 +21,8 @@ class Argument(IntEnum):
     PAGE = 3
     PAGE_OR_NONE = 4
     GIVEN_BACK = 5
-    A_CACHE = 6
-    THE_HOOKS = 7  # what the hook was called with
+    THE_HOOKS = 6  # what the hook was called with
+    A_SCAN = 7
 
 
 class Gives(IntEnum):
@@ -31,8 +31,6 @@ class Gives(IntEnum):
     NOTHING = 0
     AS_ASKED = 1
     SO_MANY = 2
-    OBJECT = 3
-    CACHE = 4
 
 
 def code(first: int = 0, second: int = 0, gives: int = 0, size: int = 0) -> int:
@@ -55,7 +53,8 @@ OF_PAGE = """
     page_mm
 """
 OF_PROCESS = "mm_vtime mm_sleeps mm_rss mm_demand mm_pid vm_prepage"
-OF_FILE = "seq_printf seq_puts seq_putc show_u64"
+OF_FILE = "seq_puts seq_putc show_u64"
+VARIADIC = 1 << 31  # all arguments are on the stack
 
 
 def contracts(policy_mm: int, guard_mm: int, ghost: int) -> dict[str, int]:
@@ -63,20 +62,17 @@ def contracts(policy_mm: int, guard_mm: int, ghost: int) -> dict[str, int]:
     made = dict.fromkeys(OF_PAGE.split(), code(Argument.PAGE))
     made |= dict.fromkeys(OF_PROCESS.split(), code(Argument.PROCESS))
     made |= dict.fromkeys(OF_FILE.split(), code(Argument.THE_HOOKS))
+    made["seq_printf"] = code(Argument.THE_HOOKS) | VARIADIC
     made |= dict.fromkeys(("ghost_find", "ghost_add"), code(gives=Gives.SO_MANY, size=ghost))
     made |= dict.fromkeys(("kmalloc", "kzalloc"), code(gives=Gives.AS_ASKED))
     return made | {
-        "vm_eligible": code(second=Argument.PAGE),
+        "vm_eligible": code(Argument.A_SCAN, Argument.PAGE),
         "vm_next_mm": code(Argument.PROCESS_OR_NONE),
         "vm_next_page": code(Argument.PROCESS, Argument.PAGE_OR_NONE),
         "vm_hint": code(Argument.PAGE),
         "policy_mm": code(Argument.PROCESS, gives=Gives.SO_MANY, size=policy_mm),
         "guard_mm": code(Argument.PROCESS, gives=Gives.SO_MANY, size=guard_mm),
         "kfree": code(Argument.GIVEN_BACK),
-        "kmem_cache_create": code(gives=Gives.CACHE),
-        "kmem_cache_destroy": code(Argument.A_CACHE),
-        "kmem_cache_alloc": code(Argument.A_CACHE, gives=Gives.OBJECT),
-        "kmem_cache_free": code(Argument.A_CACHE, Argument.GIVEN_BACK),
     }
 
 

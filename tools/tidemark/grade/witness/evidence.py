@@ -18,7 +18,7 @@ import numpy as np
 
 from tidemark.grade.witness.kernel_map import KernelMap
 
-REF, STORE, READ, WRITE, ZERO, COPY, SWITCH, BIRTH, EXIT, BREACH, BUDGET, END, FILE_READ, FILE_WRITE = range(14)
+REF, STORE, READ, WRITE, ZERO, COPY, SWITCH, BIRTH, EXIT, BREACH, BUDGET, END, FILE_READ, FILE_WRITE, KILLED = range(15)
 EVENT = np.dtype(
     [
         ("kind", "u1"),

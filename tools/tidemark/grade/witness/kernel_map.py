@@ -26,8 +26,8 @@ SERVANTS = tuple(f"build/kernel/{name}.o" for name in ("lib/string", "lib/rbtree
 # calls them.
 TELLERS = ("printk", "seq_printf", "seq_puts", "show_u64")
 FORMATTING, MEASURING = "build/kernel/lib/printf.o", ("strlen", "strnlen")
-BUILDERS, SELECTORS = "build/kernel/mm/frame/slab.o", "build/kernel/mm/seam/rules.o"
-SHOWERS = ("policy_call_show", "guard_call_show")
+SELECTORS, SHOWERS = "build/kernel/mm/seam/rules.o", ("policy_call_show", "guard_call_show")
+KILLERS = "build/kernel/mm/reclaim/oom.o"
 VECTORS = 48
 POLICIES, GUARDS = "build/kernel/mm/policy/", "build/kernel/mm/guard/"
 MOST_KEPT = 4
@@ -118,6 +118,7 @@ def addresses(kernel: Elf) -> dict[str, int]:
             "sectors": there["copy_sectors"],
             "clear": there["clear_page"],
             "death": there["pgd_destroy"],
+            "signal": there["signal_send"],
             "violation": there["world_violation"],
         }
     except KeyError as missing:
@@ -154,8 +155,7 @@ def page_options(kernel: Elf, workspace: Workspace) -> dict[str, str]:
     if not any(name.startswith(POLICIES) for name in workspace.objects):
         low, high = 0, 0
     pages = {"pages": f"{kernel.globals['mem_map']:#x}", "page_size": str(size), "policy": joined([(low, high)])}
-    for name, part in (("builders", BUILDERS), ("selectors", SELECTORS)):
-        pages[name] = joined([*place(kernel, Elf(workspace.tree / part)).code])
+    pages["selectors"] = joined([*place(kernel, Elf(workspace.tree / SELECTORS)).code])
     pages["showers"] = joined([function_range(kernel, name) for name in SHOWERS])
     return {**pages, **contracts.options(kernel, sizes)}
 
@@ -172,7 +172,8 @@ def made(workspace: Workspace) -> KernelMap:
     ]
     options = {name: f"{address:#x}" for name, address in addresses(kernel).items()}
     image = (kernel.globals["__kernel_start"], kernel.globals["__kernel_end"])
-    options |= {"image": joined([image]), "own": joined(own)}
+    killers = place(kernel, Elf(workspace.tree / KILLERS)).code
+    options |= {"image": joined([image]), "own": joined(own), "killers": joined([*killers])}
     text = [piece for part in objects.values() for piece in part.code]
     if text:
         options |= {"text": joined(text), **doors(kernel, workspace)}

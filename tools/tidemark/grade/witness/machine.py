@@ -14,6 +14,7 @@ from typing import Any
 from tidemark.grade.build.workspace import LINES_SHOWN, Workspace, indented
 from tidemark.grade.model import Outcome, Test, Verdict, wrong
 from tidemark.grade.witness.boot import Boot, Run, boot
+from tidemark.grade.witness.evidence import KILLED
 
 SAYS_WHY = re.compile(r"panic|policy violation|hung", re.IGNORECASE)
 LIKE_A_GRADE = re.compile(r"\bok \(\d|Score:|\bPASS(ED)?\b")
@@ -49,8 +50,11 @@ def trouble(run: Boot) -> Verdict | None:
 
 
 def idle(run: Boot, least_user: int) -> Verdict | None:
-    """The verdict on a run whose programs have executed fewer instructions than their work needs; None: they have
-    done it."""
+    """The verdict on a run in which programs were killed, or have executed fewer instructions than their work needs;
+    None: they have done it."""
+    killed = run.evidence.count(KILLED)
+    if killed:
+        return wrong(f"there was no memory left: the kernel killed {killed} of the programs")
     done = int(run.evidence.user_instructions.sum())
     if done >= least_user:
         return None

@@ -37,6 +37,7 @@ ZONE, HOLE = (37, 2101), (1000, 1010)
 PHASE = 500  # random operations in which memory fills, and then empties
 BUSY, QUIET = 0.8, 0.2  # the part of them that allocate
 LIMIT_S = 10  # of processor time
+STOPPED = ("it printed", "it did nothing", "it filled", "it took")  # sentences of tidemark.grade.build.supervise
 
 
 @dataclass(frozen=True)
@@ -260,11 +261,12 @@ def crash(run: HostRun) -> Verdict:
     """The program ended before its operations did."""
     lines = run.err.splitlines()
     if run.status in (-signal.SIGKILL, -signal.SIGXCPU):
-        return wrong(f"it had not answered after {LIMIT_S} s of processor time", Outcome.HUNG)
+        late = f"it had not answered after {LIMIT_S} s of processor time"
+        return wrong(next((line for line in lines[-1:] if line.startswith(STOPPED)), late), Outcome.HUNG)
     first = next((k for k, line in enumerate(lines) if "ERROR:" in line or "runtime error:" in line), None)
     if first is None:
         return wrong(f"the program ended by itself (status {run.status})\n{tail(run.err)}", Outcome.PANICKED)
-    where = [line for line in lines[first + 1 :] if re.search(r"#\d+ .*kernel/mm/", line)][:3]
+    where = [line for line in lines[first + 1 :] if line.lstrip().startswith("#") and "kernel/mm/" in line][:3]
     return wrong("the sanitizer stopped it:\n" + tail("\n".join([lines[first], *where])), Outcome.PANICKED)
 
 
