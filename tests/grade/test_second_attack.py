@@ -10,6 +10,8 @@ from types import SimpleNamespace
 import pytest
 from grading import graded, messages, solution, starter
 from tidemark import qemu
+from tidemark.errors import LabError
+from tidemark.grade import grading
 from tidemark.grade.build import object_rules
 from tidemark.grade.build.elf import Elf
 from tidemark.grade.build.solutions import places
@@ -118,6 +120,17 @@ def test_heading_of_blanks_is_read_at_once() -> None:
 def test_name_comes_out_of_a_cell_as_it_went_in(name: str) -> None:
     assert written.from_cell(written.as_cell(name)) == name
     assert not written.as_cell(name).startswith(written.FORMULA)
+
+
+def test_release_of_another_compiler_is_not_graded_with(tmp_path: Path) -> None:
+    """What is not built again would not fit to what is: that would be called the student's."""
+    for name in (qemu.KERNEL, "build/plugin/tidemark.so", "build/flags"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(" ".join([*compiler(), "12.2.0"]))
+    grading.check_release(tmp_path)
+    (tmp_path / "build/flags").write_text("tcc 0.9.27")
+    with pytest.raises(LabError, match="another compiler"):
+        grading.check_release(tmp_path)
 
 
 def test_keys_of_quizzes_count_as_solutions(tmp_path: Path) -> None:

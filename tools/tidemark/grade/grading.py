@@ -17,7 +17,7 @@ from tidemark.errors import BAD_INPUT, LabError
 from tidemark.files import sha256
 from tidemark.grade.build import object_rules, tree
 from tidemark.grade.build.sandbox import Sandbox
-from tidemark.grade.build.workspace import HostRun, tail
+from tidemark.grade.build.workspace import HostRun, compiler, tail
 from tidemark.grade.intake import choice, lab
 from tidemark.grade.model import Grade, Graded, Lab, Outcome, Test, Verdict, wrong
 from tidemark.grade.witness import to_debug
@@ -198,6 +198,9 @@ def check_release(release: Path) -> None:
     """LabError when a folder is not a release that has been built."""
     if not (release / qemu.KERNEL).exists() or not (release / "build/plugin/tidemark.so").exists():
         raise LabError(f"{release} has not been built: run `make grade-base` there", BAD_INPUT)
+    flags, by = release / "build/flags", " ".join(compiler())
+    if flags.exists() and not flags.read_text().startswith(f"{by} "):
+        raise LabError(f"{release} was built by another compiler than {by}: run `make grade-base` there", BAD_INPUT)
 
 
 def grade(
