@@ -347,16 +347,18 @@ DEEDS = {
     23: ("argument", r"in kernel/mm/policy/cheat.c hands vm_eligible\(\) what the kernel has not given it"),
     24: ("argument", r"in kernel/mm/policy/cheat.c hands seq_printf\(\) what the kernel has not given it"),
     25: ("memory", "in kernel/mm/policy/cheat.c accesses memory that is not its own, at 0x"),
+    26: ("registers", r"cheat_mm_init\(\) in kernel/mm/policy/cheat.c returns with other registers than those"),
+    27: ("memory", r"in kernel/mm/policy/cheat.c accesses memory that is not its own, at 0x"),
 }
 LONGER = {9, 10, 11, 13, 14, 15, 16, 18, 19}
-SHOWING, HONEST = (22, 24), 26
+SHOWING, LOSING, HONEST = (22, 24), 26, 28
 
 
 @pytest.mark.parametrize("deed", soak_but(DEEDS, *set(DEEDS) - LONGER))
 def test_each_deed_is_seen(deed: int, cheating: Machine) -> None:
     command = "cat /proc/vm/policy" if deed in SHOWING else "refstring 1-60"
     made = cheating.boot(command, vm="cheat", frames=40, cmdline=f"cheat.deed={deed}")
-    assert made.outcome is Outcome.RIGHT, made.reason + made.console
+    assert made.outcome is Outcome.RIGHT or deed == LOSING, made.reason + made.console
     what, said = DEEDS[deed]
     found = made.evidence.breaches
     assert {breach.what for breach in found} in ({what}, set(what.split()))

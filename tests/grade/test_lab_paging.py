@@ -70,6 +70,7 @@ class Pretended:
         at = one.first // PAGES_PER_TABLE
         if at not in self.ranges[one.process]:
             self.ranges[one.process].add(at)
+            self.step.tables += 4 if self.mistake == "hides_four_tables" else 1
             for _ in range(4 if self.mistake == "makes_four_tables" else 1):
                 self.step.cleared.append(self.free.pop())
 
@@ -82,7 +83,9 @@ class Pretended:
         self.do_m(one)
         self.mapped[one.process] -= set(range(one.first, one.second + 1))
         if self.mistake != "keeps_tables":
+            before = len(self.ranges[one.process])
             self.ranges[one.process] &= {page // PAGES_PER_TABLE for page in self.mapped[one.process]}
+            self.step.tables += 0 if self.mistake == "hides_tables" else len(self.ranges[one.process]) - before
 
     def do_r(self, one: Operation) -> None:
         self.table_for(one)
@@ -165,8 +168,11 @@ def test_tables_are_counted() -> None:
     assert said.startswith(
         "operation 2, process 0 writes page 0: 5 frames were cleared (expected: one for the page and"
     )
-    said = said_of("keeps_tables", script, tables=True)
-    assert said.startswith("operation 11, process 0 writes page 5: no frame was cleared for a table"), said
+    said = said_of("hides_four_tables", script, tables=True)
+    assert said.endswith("its page directory names 4 tables more (expected: 1 table more)")
+    for mistake in ("keeps_tables", "hides_tables"):
+        said = said_of(mistake, script, tables=True)
+        assert said.endswith("its page directory names as many tables (expected: 1 table fewer)"), said
 
 
 def test_table_stays_while_something_is_mapped_in_its_range() -> None:
@@ -255,7 +261,7 @@ REAL_MISTAKES = {
         "\tu32 freed = 0;\n",
         "\tu32 freed = 0;\n\n\tif (end - start < TASK_SIZE)\n\t\treturn 0;\n",
         RETURNED,
-        "no frame was cleared for a table: the range's last one was never given back",
+        "its page directory names as many tables (expected: 1 table fewer)",
     ),
 }
 

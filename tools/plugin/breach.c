@@ -44,7 +44,8 @@ struct frame {
 
 static struct ranges ranges[NR_REGIONS];
 static const char *const names[NR_REGIONS] = {
-	"text", "own", "image", "policy", "deputies", "readers", "selectors", "showers", "killers",
+	"text",    "own",       "image",   "policy",  "deputies",
+	"readers", "selectors", "showers", "passers", "killers",
 };
 static uint64_t violation, mem_map_pointer, page_size;
 

@@ -29,6 +29,8 @@
  *	             with PLUGIN_OVER_BUDGET
  *	FILE_READ, FILE_WRITE  a: page of the disk for files, b: frame
  *	KILLED       killers=, code of the kernel, sends a signal: a program is killed for want of memory
+ *	TABLES       a: with tables=1, so many entries of the program's half of the page directory name a table;
+ *	             comes before the reference that finds a number that is new for the space
  *	END          a, b: low and high half of QEMU's virtual time in ns, 0 after BUDGET (it cannot be
  *	             read between two instructions)
  *
@@ -36,7 +38,7 @@
  * begins, if there is one; directory=, copy=, sectors=, clear=, death=, signal=:
  * addresses of the kernel's kernel_pgdir, copy_page, copy_sectors, clear_page, pgd_destroy and signal_send; refs=0: no REF and
  * STORE, and so no page of a program is known; refs=2: one record for a run of both to one page, of the first one's
- * kind, which is enough to know when a page was used; budget=N; and those of breach.c.
+ * kind, which is enough to know when a page was used; tables=1; budget=N; and those of breach.c.
  */
 #include "evidence.h"
 
@@ -64,7 +66,7 @@ struct record {
 static const char *out_name;
 static FILE *out;
 static uint64_t store, files = ~0ull, directory, copy, sectors, clear, death, signals,
-		       references = EACH_KIND, budget = ~0ull;
+		       references = EACH_KIND, budget = ~0ull, tables;
 
 static uint64_t nr_records;
 static uint16_t space_of[NR_FRAMES]; /* by frame of the page directory */
@@ -111,8 +113,25 @@ static uint32_t frame_of(uint32_t info, uint32_t address)
 	return frame;
 }
 
+static void note_tables(void)
+{
+	static uint16_t known[MAX_SPACES];
+	uint32_t entries[KERNEL_BASE >> 22];
+	uint16_t nr = 0;
+
+	read_memory(KERNEL_BASE + current_cr3, entries, sizeof(entries));
+	for (size_t i = 0; i < KERNEL_BASE >> 22; i++)
+		nr += entries[i] & PRESENT;
+	if (nr == known[current_space])
+		return;
+	known[current_space] = nr;
+	evidence_put(TABLES, 0, nr, 0);
+}
+
 static void put_reference(enum kind kind, uint32_t page, uint32_t frame)
 {
+	if (tables)
+		note_tables();
 	breach_referred(current_space, page, frame);
 	evidence_put(kind, 0, page, frame);
 	last_page = page;
@@ -331,6 +350,8 @@ static bool option(const char *name, const char *value)
 		signals = number;
 	else if (!strcmp(name, "refs"))
 		references = number;
+	else if (!strcmp(name, "tables"))
+		tables = number;
 	else if (!strcmp(name, "budget"))
 		budget = number;
 	else

@@ -22,7 +22,8 @@ enum kind {
 	END,
 	FILE_READ,
 	FILE_WRITE,
-	KILLED
+	KILLED,
+	TABLES
 };
 
 /* What can be broken; tidemark.grade.witness.evidence has the sentences. */
@@ -37,13 +38,14 @@ enum rule {
 	INSTRUCTION,
 	MEMORY,
 	ARGUMENT,
-	STACK
+	STACK,
+	REGISTERS
 };
 
 /*
  * What is given as ranges: the student's code, what it may store into, the kernel's image, the policy's part of a
- * struct page; code of the kernel: which counts as the student's own doing (flow.c), which calls select and show,
- * and which kills programs for want of memory.
+ * struct page; code of the kernel: which counts as the student's own doing (flow.c), which calls select, show,
+ * and hooks with arguments on the stack, and which kills programs for want of memory.
  */
 enum region {
 	TEXT,
@@ -54,6 +56,7 @@ enum region {
 	READERS,
 	SELECTORS,
 	SHOWERS,
+	PASSERS,
 	KILLERS,
 	NR_REGIONS
 };
@@ -78,15 +81,17 @@ bool breach_lies_in(enum region region, uint32_t address);
 bool breach_is_page(uint32_t address);
 /*
  * Of owned.c. A visit of the student's code: where on the stack its first function's return address lies, which
- * it is, and what that was called with; while it calls the kernel, what this gives it, and of how many bytes.
+ * it is, and what that was called with; while it calls the kernel, what this gives it, and of how many bytes. When
+ * it is over: the registers that the kernel wants back.
  */
+enum { NR_KEPT = 4 };
 struct visit {
-	uint32_t top, from, argument, gives, size;
+	uint32_t top, from, argument, gives, size, kept[NR_KEPT];
 };
 bool owned_option(const char *name, const char *value);
 void owned_translate(struct qemu_plugin_insn *insn, uint32_t pc);
-/* The kernel calls the student's code. */
-void owned_enter(uint32_t esp);
+/* The kernel calls the student's code, at @pc. */
+void owned_enter(uint32_t pc, uint32_t esp);
 /* It is left at @pc, interrupted or by a call; and the end of that. */
 struct visit owned_leave(uint32_t pc, uint32_t esp);
 struct visit owned_call(uint32_t pc, uint32_t entry, uint32_t esp);

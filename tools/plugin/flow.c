@@ -10,7 +10,8 @@
  *
  *	a call to one of entries=, which returns into the student's code, or, when it was the last
  *	thing that a function did, to where that would have returned to
- *	the return of a function of the student's to the place that called it
+ *	the return of a function of the student's to the place that called it, with the registers that are
+ *	the caller's, or the kernel would go on with a stack and variables of the student's choice
  *	an interrupt or an exception, vectors=, and the return from it
  *
  * A block of the student's that runs on into the next file's code ends where that begins.
@@ -137,15 +138,26 @@ static bool is_forged(struct place interrupted, uint32_t vector)
 	       (vector < FIRST_INTERRUPT && vector != NMI && !breach_is_students(interrupted.pc));
 }
 
+static const int callee_saved[NR_KEPT] = { EBX, EBP, ESI, EDI };
+
+static void check_registers(const struct visit *visit, uint32_t pc)
+{
+	for (int i = 0; i < NR_KEPT; i++)
+		if (read_register(callee_saved[i]) != visit->kept[i])
+			breach_put(REGISTERS, last_block, pc);
+}
+
 static void called(uint32_t pc, uint32_t esp)
 {
 	uint32_t back = read_word(esp);
-	struct visit visit = owned_call(last_block, pc, esp);
+	struct visit visit = owned_call(last_block, pc, esp), begun;
 
 	/* The last instruction of all may call what does not return: behind it is another file's code. */
 	if (breach_is_students(back) || breach_is_students(back - 1)) {
 		expect(breach_is_students(back) ? &to_student : &delayed, back, esp + 4, visit);
-	} else if (!was_expected(&to_kernel, back, esp + 4, &visit)) {
+	} else if (was_expected(&to_kernel, back, esp + 4, &begun)) {
+		check_registers(&begun, pc);
+	} else {
 		breach_put(CONTROL, last_block, pc);
 		return;
 	}
@@ -170,7 +182,9 @@ static void left(uint32_t pc)
 		       owned_leave(last_block, esp));
 	} else if (among(&entries, pc)) {
 		called(pc, esp);
-	} else if (!was_expected(&to_kernel, pc, esp, &visit)) {
+	} else if (was_expected(&to_kernel, pc, esp, &visit)) {
+		check_registers(&visit, pc);
+	} else {
 		breach_put(CONTROL, last_block, pc);
 	}
 }
@@ -222,8 +236,11 @@ static void on_students_block(unsigned int cpu, void *data)
 		owned_return(visit);
 		return;
 	}
-	owned_enter(esp);
-	expect(&to_kernel, read_word(esp), esp + 4, (struct visit){ 0 });
+	owned_enter(pc, esp);
+	visit = (struct visit){ 0 };
+	for (int i = 0; i < NR_KEPT; i++)
+		visit.kept[i] = read_register(callee_saved[i]);
+	expect(&to_kernel, read_word(esp), esp + 4, visit);
 }
 
 /* A block of the student's that has no end goes on in whatever the linker put behind it. */

@@ -23,8 +23,9 @@
 #include <string.h>
 
 enum { MAX_CONTRACTS = 64, WORD = 4 };
-/* Bytes of the stack: all; what the student's frames may take; arguments above the return address. */
-enum { STACK_SIZE = 8192, DEEPEST = 6144, ARGUMENTS = 16 };
+/* Bytes of the stack: all; what the student's frames may take; what passers= put
+ * above the return address: a struct page_id. */
+enum { STACK_SIZE = 8192, DEEPEST = 6144, ARGUMENTS = 8 };
 
 /*
  * CODE: what the first argument must be; from bit 4 on, the second; from bit 8 on, what is given; from bit 12 on,
@@ -215,8 +216,10 @@ void owned_return(struct visit visit)
 		give(result, visit.size);
 }
 
-void owned_enter(uint32_t esp)
+void owned_enter(uint32_t pc, uint32_t esp)
 {
+	if (nr_contracts && (breach_lies_in(OWN, esp) || kind_of(esp) != OTHERS))
+		breach_put(STACK, pc, esp);
 	now = (struct visit){ .top = esp, .from = read_word(esp), .argument = read_register(EAX) };
 }
 
@@ -228,7 +231,9 @@ bool owned_may(uint32_t address, bool stores)
 		return true;
 	/* With the return address itself: an interrupt right after the last `ret` pushes the flags there, and
 	 * QEMU takes that for the `ret`'s. Who changes it does not return to where flow.c expects. */
-	if (address - (now.top - DEEPEST) < DEEPEST + WORD || address - now.top - WORD < ARGUMENTS)
+	if (address - (now.top - DEEPEST) < DEEPEST + WORD)
+		return true;
+	if (address - now.top - WORD < ARGUMENTS && breach_lies_in(PASSERS, now.from))
 		return true;
 	if (now.argument - now.top < STACK_SIZE && address - now.argument < scan_size &&
 	    breach_lies_in(SELECTORS, now.from))

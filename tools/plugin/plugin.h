@@ -151,7 +151,7 @@ void api_init(void);
 /* Calls @translate for every block, and @finish at the end. */
 void api_register(uint64_t id, void (*translate)(struct qemu_plugin_tb *), void (*finish)(void));
 /* A register of the CPU by its number in instructions; only in a callback with CB_R_REGS. */
-enum { EAX, ECX, EDX, ESP = 4 };
+enum { EAX, ECX, EDX, EBX, ESP, EBP, ESI, EDI };
 uint32_t read_register(int number);
 /* A word of the guest's memory, at an address that is mapped now. */
 uint32_t read_word(uint32_t address);

@@ -39,6 +39,8 @@ enum deed {
 	FORGED_SCAN,
 	FILE_ON_STACK,
 	UNKNOWN_GIFT,
+	CALLERS_REGISTERS,
+	CALLERS_VARIABLES,
 	MANY_CALLS,
 	NR_DEEDS
 };
@@ -266,10 +268,20 @@ static struct page *cheat_select(struct vm_scan *scan)
 	return NULL;
 }
 
+/* It is its caller's caller's, and so on. */
+static __attribute__((noinline)) void lose_register(void)
+{
+	__asm__ volatile("incl %edi");
+}
+
 static void cheat_mm_init(struct mm_struct *mm)
 {
-	u32 *mine = policy_mm(mm);
+	u32 *mine = policy_mm(mm), *frame = __builtin_frame_address(0);
 
+	if (deed == CALLERS_REGISTERS)
+		lose_register();
+	if (deed == CALLERS_VARIABLES)
+		store(&frame[2], frame[2]);
 	mine[0] = mine[POLICY_MM_SIZE / 4 - 1] = mm_rss(mm);
 }
 

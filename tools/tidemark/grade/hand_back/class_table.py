@@ -76,11 +76,12 @@ def name_of(path: Path) -> str:
 
 def student_of(path: Path, lab: Lab) -> str:
     """Whose a submission is. A file's name has the student before the lab's name, and a platform (Canvas) may have put
-    a number of the file between them: it is left out, so that several files are of one student."""
+    a number of the file between them: it is left out, so that several files are of one student, and so is what they
+    have put before the lab's name themselves."""
     before = None if path.is_dir() or archive.suffix(path.name) else archive.before_name(path.name, lab)
     if not before:
         return name_of(path)
-    return name_of(Path(re.sub(r"^(.+_\d+)_\d+$", r"\1", before.rstrip("_ -")) or path.name))
+    return name_of(Path(re.sub(r"^(.+?_\d+)_\d+(_.*)?$", r"\1", before.rstrip("_ -")) or path.name))
 
 
 def handed_in(submissions: Path, lab: Lab) -> dict[str, list[Path]]:
@@ -124,7 +125,10 @@ def written_in(paths: list[Path], lab: Lab, reader: archive.Reader) -> tuple[byt
         return b"", ""
     try:
         wanted = replace(lab, files=(lab.answers,), was={}, quiz_answers="")
-        return archive.take(paths, wanted, {}, reader).files[lab.answers], ""
+        single = [path for path in paths if not path.is_dir() and not archive.suffix(path.name)]
+        others = [path for path in single if archive.before_name(path.name, wanted) is None]
+        meant = [path for path in paths if path not in others]
+        return (archive.take(meant, wanted, {}, reader).files[lab.answers] if meant else b""), ""
     except LabError as error:
         said = text.clean(str(error))
         return b"", "" if "there is no" in said else f"written answers were not taken: {said}"

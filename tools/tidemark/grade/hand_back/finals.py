@@ -63,8 +63,8 @@ class Finals:
         override = self.term.override(name, self.lab.name) if self.term else None
         percent, notes = self.late(name)
         row = {}
-        final = raw
-        if raw is not None:
+        final = None if percent is None else raw
+        if raw is not None and percent is not None:
             off = round(raw * percent / 100, 2)
             row["late"], final = number(-off) if off else "0", round(raw - off, 2)
         if override:
@@ -73,13 +73,15 @@ class Finals:
                 row["override"], final = number(override.points), override.points
         return row | ({} if final is None else {"final": number(final)}), notes
 
-    def late(self, name: str) -> tuple[float, list[str]]:
-        """Percent taken off, and why."""
+    def late(self, name: str) -> tuple[float | None, list[str]]:
+        """Percent taken off, and why; None: that cannot be said, since others' times are known and theirs is not."""
         lab, term = self.lab.name, self.term
         if term is None:
             return 0.0, []
         if lab not in term.deadlines:
             return 0.0, [f"the rules have no deadline of {lab}"]
+        if (name, lab) not in self.times and any(other == lab for _, other in self.times):
+            return None, ["no time of handing in: no sum until there is one, or an override"]
         if (name, lab) not in self.times:
             return 0.0, ["no time of handing in: taken as in time"]
         late = term.lateness(name, lab, self.times)

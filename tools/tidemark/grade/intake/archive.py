@@ -64,8 +64,9 @@ def suffix(name: str) -> str:
 
 
 def before_name(name: str, lab: Lab) -> str | None:
-    """What a platform has put before the name of a lab's file, such as "ada_123_456_"; None: it is no such name."""
-    match = re.fullmatch(pattern(lab.paths), name, re.IGNORECASE)
+    """What a platform has put before the name of a lab's file, or of the written answers, such as "ada_123_456_"; None:
+    it is no such name."""
+    match = re.fullmatch(pattern([*lab.paths, *([lab.answers] if lab.questions else [])]), name, re.IGNORECASE)
     return match and (match["before"] or "")
 
 

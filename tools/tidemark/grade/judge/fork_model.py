@@ -11,13 +11,20 @@ The model decides nothing but that: which frame it is, is the kernel's choice.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 
-from tidemark.grade.witness.evidence import BIRTH, COPY, FILE_READ, READ, REF, STORE, WRITE, ZERO, Evidence
+from tidemark.grade.witness.evidence import BIRTH, COPY, FILE_READ, READ, REF, STORE, TABLES, WRITE, ZERO, Evidence
 
 NAMES, ARRAY = 0x50000000 >> 12, 0x60000000 >> 12  # as user/workloads/pages.c has them, in pages
 MAX_PROCESSES, PAGES_PER_TABLE = 8, 1024
 ZEROS = "the frame of zeros"
+
+
+def change(number: int) -> str:
+    """So many tables more or fewer, in words."""
+    count = f"{abs(number)} table{'s' * (abs(number) > 1)}"
+    return f"{count} {'fewer' if number < 0 else 'more'}" if number else "as many tables"
 
 
 @dataclass(frozen=True)
@@ -51,13 +58,14 @@ class Wrong(Exception):
 @dataclass
 class Step:
     """What was seen during one operation: the frame that its page was in, frames that were cleared, copies (from, to),
-    and whether pages went to the disk or came from there.
+    whether pages went to the disk or came from there, and how many tables its process had more, or less, behind it.
     """
 
     frame: int | None = None
     cleared: list[int] = field(default_factory=list)
     copied: list[tuple[int, int]] = field(default_factory=list)
     paged: bool = False
+    tables: int = 0
 
     def where(self) -> int:
         """The frame that its page was in; Wrong when it was never referred to."""
@@ -77,11 +85,14 @@ class Copy:
 
 def steps_of(evidence: Evidence, script: list[Operation]) -> list[Step]:
     """A Step for each operation that began. Before each, its process reads its page at NAMES."""
-    steps = [Step()]
-    columns = (evidence.events[name].tolist() for name in ("kind", "a", "b"))
-    for kind, a, b in zip(*columns):
+    steps, tables = [Step()], Counter[int]()
+    columns = (evidence.events[name].tolist() for name in ("kind", "space", "a", "b"))
+    for kind, space, a, b in zip(*columns):
         step = steps[-1]
-        if kind == REF and NAMES <= a < NAMES + MAX_PROCESSES:
+        if kind == TABLES:
+            step.tables += a - tables[space]
+            tables[space] = a
+        elif kind == REF and NAMES <= a < NAMES + MAX_PROCESSES:
             if len(steps) > len(script):
                 break
             steps.append(Step())
@@ -125,10 +136,13 @@ class Family:
         self.filled |= dict.fromkeys(step.cleared, (one.place, None))
         self.filled |= {frame: (one.place, source) for source, frame in step.copied}
         self.check_copied(one, step)
+        before = len(self.areas[one.process])
         actions = {"r": self.read, "w": self.write, "k": self.write, "f": self.fork, "x": self.end}
         actions.get(one.verb, self.drop)(one, step)
         if one.verb in "rwk" and self.clears:
             self.check_cleared(one, step)
+        if self.tables:
+            self.check_tables(step.tables, len(self.areas[one.process]) - before)
 
     def whose(self, frame: int, one: Operation) -> str:
         """Who else uses a frame, and what for."""
@@ -174,6 +188,11 @@ class Family:
                 f"clear this one ({expected})"
             )
         raise Wrong(f"{nr} frames were cleared ({expected})")
+
+    def check_tables(self, more: int, expected: int) -> None:
+        """The page directory names a table for each range in which a page is touched and mapped."""
+        if more != expected:
+            raise Wrong(f"its page directory names {change(more)} (expected: {change(expected)})")
 
     def read(self, one: Operation, step: Step) -> None:
         """A load: the page is where it was, or nobody wrote to it so far."""
@@ -236,6 +255,8 @@ class Family:
             expected = "a copy" if copy else "a frame of its own"
             raise Wrong(f"it is in {self.whose(frame, one)} (expected: {expected})")
         place, source = self.filled.get(frame, (0, None))
+        if not copy and self.zeros is None and source not in {None, *self.filled, *self.live}:
+            self.zeros = source  # it was filled before all this, and what is read shows that it holds zeros
         if place == one.place and (source == copy.frame if copy else source in (None, self.zeros)):
             return
         if copy:

@@ -38,8 +38,8 @@ class Run:
 
     `files` are added to the guest's first file system, in directories that it has. `refs`: which references are
     recorded; with NO_REFS nothing is known of them, nor of pages of programs that the student's code touches. `disk`:
-    an image for a modelled disk, sda; the run gets a copy. `budget`: instructions, kernel's and programs', after which
-    the run is ended.
+    an image for a modelled disk, sda; the run gets a copy. `tables`: page tables are counted. `budget`: instructions,
+    kernel's and programs', after which the run is ended.
     """
 
     command: str
@@ -50,6 +50,7 @@ class Run:
     frames: str | int = ""
     cmdline: str = ""
     refs: int = EACH_KIND
+    tables: bool = False
     disk: Path | None = None
     budget: int = 2_000_000_000
     seed: str | int = ""
@@ -153,7 +154,13 @@ def boot(workspace: Workspace, run: Run) -> Boot:
             shutil.copyfile(run.disk, folder / DISK)
         console, log, records = folder / "console", folder / "qemu.log", folder / "evidence"
         console.touch()  # it becomes the sandbox's, as the rest of the folder does
-        options = {"out": str(records), "refs": str(run.refs), "budget": str(run.budget), **kernel.options}
+        options = {
+            "out": str(records),
+            "refs": str(run.refs),
+            "tables": str(int(run.tables)),
+            "budget": str(run.budget),
+            **kernel.options,
+        }
         prefix = workspace.sandbox.prefix(folder, [folder], LIMIT_S)
         with log.open("wb") as messages:
             settings = settings_of(run, folder, options, prefix, bool(workspace.keep))

@@ -18,7 +18,8 @@ import numpy as np
 
 from tidemark.grade.witness.kernel_map import KernelMap
 
-REF, STORE, READ, WRITE, ZERO, COPY, SWITCH, BIRTH, EXIT, BREACH, BUDGET, END, FILE_READ, FILE_WRITE, KILLED = range(15)
+REF, STORE, READ, WRITE, ZERO, COPY, SWITCH, BIRTH, EXIT, BREACH, BUDGET, END, FILE_READ, FILE_WRITE = range(14)
+KILLED, TABLES = 14, 15
 EVENT = np.dtype(
     [
         ("kind", "u1"),
@@ -36,7 +37,7 @@ MMAP_PAGES = range(0x40000, 0xB7000)  # where the kernel puts mappings, in pages
 @dataclass(frozen=True)
 class Breach:
     """What the student's code did where it has no business. `what`: "user memory", "page of a program", "kernel data",
-    "rule of the seam", "code", "control", "instruction", "memory", "argument" or "stack"; `text` says it in a
+    "rule of the seam", "code", "control", "instruction", "memory", "argument", "stack" or "registers"; `text` says it in a
     sentence, `place` where that was, as `tidemark gdb` takes it, if the run does not say it itself.
     """
 
@@ -188,6 +189,7 @@ def sentence(kernel: KernelMap, rule: int, pc: int, address: int) -> Breach:
         ("memory", f"{code} accesses memory that is not its own, at {address:#x}"),
         ("argument", f"{code} hands {kernel.variable(address)}() what the kernel has not given it, or has taken back"),
         ("stack", f"{code} has its stack elsewhere, at {address:#x}"),
+        ("registers", f"{code} returns with other registers than those that it was called with"),
     )
     what, text = rules[rule]
     written = f" --writes {address:#x}" if what == "kernel data" else ""

@@ -26,6 +26,7 @@ SERVANTS = tuple(f"build/kernel/{name}.o" for name in ("lib/string", "lib/rbtree
 # calls them.
 TELLERS = ("printk", "seq_printf", "seq_puts", "show_u64")
 FORMATTING, MEASURING = "build/kernel/lib/printf.o", ("strlen", "strnlen")
+PASSERS = ("policy_call_insert", "guard_call_evicted")  # of arguments on the stack
 SELECTORS, SHOWERS = "build/kernel/mm/seam/rules.o", ("policy_call_show", "guard_call_show")
 KILLERS = "build/kernel/mm/reclaim/oom.o"
 VECTORS = 48
@@ -157,6 +158,7 @@ def page_options(kernel: Elf, workspace: Workspace) -> dict[str, str]:
     pages = {"pages": f"{kernel.globals['mem_map']:#x}", "page_size": str(size), "policy": joined([(low, high)])}
     pages["selectors"] = joined([*place(kernel, Elf(workspace.tree / SELECTORS)).code])
     pages["showers"] = joined([function_range(kernel, name) for name in SHOWERS])
+    pages["passers"] = joined([function_range(kernel, name) for name in PASSERS])
     return {**pages, **contracts.options(kernel, sizes)}
 
 

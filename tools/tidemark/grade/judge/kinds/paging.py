@@ -10,7 +10,7 @@ Options:
     pages             so many pages, by
     processes         so many processes (1), which fork and end. Or, for tables:
     areas, rounds     in each round, map a page in each of so many tables' ranges, write them, and unmap them again.
-                      Frames cleared for tables are counted then
+                      Tables, and frames cleared for them, are counted then
     needless          "clears copies" (default): which of these are wrong where they are not needed. "copies": frames
                       may be cleared before they are wanted. "": and the last owner of a frame may copy it
     mem               the machine's memory, "16M"
@@ -137,9 +137,10 @@ def judge(test: Test, machine: Machine) -> Verdict:
         raise LabError(
             f"{test.title}: needless = {needless!r}; it is one of {', '.join(map(repr, NEEDLESS))}", BAD_INPUT
         )
-    run = machine.boot("pages", {"ops": "".join(lines_of(script)).encode()}, mem=str(test.options.get("mem", "16M")))
+    mem, tables = str(test.options.get("mem", "16M")), "areas" in test.options
+    run = machine.boot("pages", {"ops": "".join(lines_of(script)).encode()}, mem=mem, tables=tables)
     steps = steps_of(run.evidence, script)
-    text = difference(script, steps, Family("clears" in needless, "copies" in needless, "areas" in test.options))
+    text = difference(script, steps, Family("clears" in needless, "copies" in needless, tables))
     if not text and len(steps) < len(script):
         text = unfinished(script, steps, run)
     if not text and run.outcome is Outcome.RIGHT:

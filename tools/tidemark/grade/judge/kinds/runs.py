@@ -7,6 +7,7 @@ to it alone, but for children that it gets later, and as long as nothing else fi
 Options:
     run                what runs; vm, mem, swap, frames, cmdline: as for `make qemu`
     least_user         instructions that programs execute at least
+    least_read         pages that are read from the swap area at least: memory was short
     times              of the kernel's instructions, as in tidemark.grade.judge.budget; without, only right or wrong
     budget             instructions after which it is taken to hang
 """
@@ -104,6 +105,9 @@ def judge(test: Test, machine: Machine) -> Verdict:
         return failed or wrong(f"`{test.options['run']}`: {run.reason}")
     if nothing := idle(run, int(test.options.get("least_user", 1))):
         return nothing
+    pages, least = run.evidence.count(READ), int(test.options.get("least_read", 0))
+    if pages < least:
+        return wrong(f"{pages:,} pages were read from the swap area; with so little memory there must be {least:,}")
     user = int(run.evidence.user_instructions.sum())
     figures = {"kernel instructions": run.evidence.instructions - user, "program instructions": user}
     if not budget.is_relative(test):

@@ -3,7 +3,7 @@
 The workload is `spin` (user/workloads/spin.c): processes with nice values that only compute, and their parent, which
 sleeps. Somebody can always run, so in an exact run an instruction is a nanosecond, and the switches of address space
 say who had which part of any time. What counts is the time from the parent's going to sleep to its last wake-up, when
-all processes have begun.
+all processes have begun; nearly all of it must be theirs. A turn in which nothing of a program is executed is none.
 
 Options:
     nice       nice values of the processes
@@ -33,6 +33,7 @@ MEASURES = ("shares", "lag", "wait", "latency")
 NS_PER_MS = 1_000_000
 MOST_STARTING = 300_000_000  # instructions until all have begun, and from the last wake-up to the end
 POINTS = 120  # of a line of the plot
+BUSY = 0.9  # of the time, at least, programs run, and not the kernel
 # Linux's sched_prio_to_weight, nice -20 to 19.
 WEIGHTS = """
     88761 71755 56483 46273 36291 29154 23254 18705 14949 11916 9548 7620 6100 4904 3906 3121 2501 1991 1586 1277
@@ -153,7 +154,7 @@ def turns(evidence: Evidence, options: Options) -> Turns | None:
     stop = np.append(start[1:], evidence.instructions)
     user = np.diff(np.append(switches["user"], evidence.events["user"][-1]).astype(np.int64))
     runner = process[switches["space"]]
-    parents = np.flatnonzero(runner == 0)
+    parents = np.flatnonzero((runner == 0) & (user > 0))
     slept = np.append(start[parents], evidence.instructions) - np.append(start[:1], stop[parents])
     pulses = np.flatnonzero(slept > options.pulse * NS_PER_MS // 2)
     if not len(pulses):
@@ -233,6 +234,9 @@ def judge(test: Test, machine: Machine) -> Verdict:
     failed = trouble(run)
     if failed or run.outcome is not Outcome.RIGHT or not seen:
         return failed or wrong(f"{options.command}: {run.reason}, or its processes did not compute")
+    busy = seen.used(len(options.nice))[-1].sum() / (seen.end - seen.begin)
+    if busy < BUSY:
+        return wrong(f"the processes had the CPU for {busy:.1%} of the time: the rest went to the kernel, or to nobody")
     if options.measure == "shares":
         return judge_shares(test, options, seen)
     value, said = {"lag": lag, "wait": longest_wait, "latency": latency}[options.measure](options, seen)
