@@ -1,10 +1,10 @@
 /*
  * Drives the page allocator through the operations that standard input asks for, and says what it
- * did. It judges nothing: tidemark.grade.judge.kinds.buddy does.
+ * did. The input begins with a word, and so does each line of the output: nobody else knows it. It judges nothing: tidemark.grade.judge.kinds.buddy does.
  *
  * The allocator, whose code may be anybody's, is another program (allocator.c), which is asked for one
  * call after the other: it knows of no operation before its turn, and all that it can say is what its
- * functions return, whatever else is in its code. The zone and the struct pages are memory of both.
+ * functions return, whatever else is in its code: what could be found elsewhere, the input, is wiped. The zone and the struct pages are memory of both.
  *
  *	z FIRST END HOLE END	a zone [FIRST, END) without [HOLE, END), given frame by frame; comes first
  *	a ORDER			allocate
@@ -34,6 +34,8 @@
 
 enum { MAX_OPERATIONS = 100000, MARGIN = 2048 };
 
+static FILE *in;
+static char word[64];
 static struct zone *zone;
 static struct {
 	struct page *page;
@@ -73,7 +75,6 @@ static void start_allocator(int memory)
 	close(ends[1]);
 	close(memory);
 	to_allocator = ends[0];
-	prctl(PR_SET_DUMPABLE, 0); /* our memory, and what we have open, are not for it */
 }
 
 /* It has ended: so do we, in the same way. */
@@ -114,11 +115,25 @@ static void free_block(struct page *page, u32 order)
 	ask((struct call){ .what = FREE, .page = page, .order = order });
 }
 
+static void take_input(void)
+{
+	size_t size = 1u << 24, length;
+	char *text = malloc(size);
+
+	length = text ? fread(text, 1, size, stdin) : 0;
+	if (ftruncate(STDIN_FILENO, 0)) {
+		/* a pipe is empty as it is */
+	}
+	in = length ? fmemopen(text, length, "r") : NULL;
+	if (!in || fscanf(in, "%63s", word) != 1)
+		exit(2);
+}
+
 static u32 number(void)
 {
 	unsigned int n;
 
-	if (scanf("%u", &n) != 1)
+	if (fscanf(in, "%u", &n) != 1)
 		exit(2);
 	return n;
 }
@@ -279,8 +294,9 @@ static bool operate(u32 operation)
 {
 	char what;
 
-	if (scanf(" %c", &what) != 1)
+	if (fscanf(in, " %c", &what) != 1)
 		return false;
+	printf("%s ", word);
 	switch (what) {
 	case 'z':
 		make_zone();
@@ -322,6 +338,8 @@ int main(int argc, char **argv)
 		 argv[0]);
 	allocator_path = path;
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	prctl(PR_SET_DUMPABLE, 0); /* our memory, and what we have open, are for nobody */
+	take_input();
 	operate_all();
 	return 0;
 }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 import time
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -166,6 +168,21 @@ def test_whoever_prints_much_loses_nothing(tried: Trial) -> None:
     )
     verdict = tried.judge_on_host(tried.test(RANDOM))
     assert verdict.outcome is Outcome.RIGHT, verdict.message
+
+
+@pytest.mark.parametrize(("word", "status", "is_right"), [("", 0, True), ("x", 0, False), ("", -9, False)])
+def test_only_the_drivers_own_lines_count(word: str, status: int, is_right: bool, tried: Trial) -> None:
+    """Who finds the grader's pipe does not know the word; and a driver that was killed has not said it all."""
+    tried.lay(solution(BUDDY))
+    test = tried.test(MERGE)
+    assert tried.judge_on_host(test).outcome is Outcome.RIGHT
+
+    def run_on_host(*command: str, stdin: bytes, **limits: float) -> HostRun:
+        run = tried.machine.run_on_host(*command, stdin=stdin, **limits)
+        return replace(run, out="".join(word + line for line in run.out.splitlines(True)), status=status or run.status)
+
+    verdict = buddy.perform(test, SimpleNamespace(run_on_host=run_on_host), buddy.strings_of(test)[0])
+    assert (verdict.outcome is Outcome.RIGHT) == is_right
 
 
 def test_nothing_runs_before_it_is_called(tried: Trial) -> None:

@@ -181,7 +181,9 @@ def test_late_days_are_spent_in_order_and_the_rest_costs(tmp_path: Path) -> None
     assert (ada["raw"], ada["late"], ada["final"]) == ("9", "-0.9", "8.1")
     assert finals.row("bob", 9, {}) == ({"of": "9", "raw": "9", "late": "0", "final": "9"}, [])
     assert finals.row("zoe", 9, {})[0]["final"] == "0"
-    assert finals.row("max", 9, {})[1] == ["no time of handing in: taken as in time"]
+    left, said = finals.row("max", 9, {})
+    assert said == ["no time of handing in: no sum until there is one, or an override"] and "final" not in left
+    assert Finals(LAB, of, {}).row("max", 9, {})[1] == ["no time of handing in: taken as in time"]
 
 
 def test_override_is_never_silent(tmp_path: Path) -> None:

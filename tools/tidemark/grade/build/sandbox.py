@@ -181,7 +181,7 @@ class Sandbox:
             for path in writable:
                 users.own(path, user.number, self.user.number)
             self.open_way(cwd, writable, self.user.number)
-        words = ["choom", "-n", "1000", "--"]
+        words = ["choom", "-n", "1000", "--", *environment()]  # also of the first process of a namespace
         if self.kind == "bwrap":
             words += namespaces(cwd, writable, self.limits)
         words += rights(user.number if user else None, self.user.number if self.user else None)

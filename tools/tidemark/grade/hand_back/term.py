@@ -117,7 +117,10 @@ def moment(path: Path, what: str, value: object, zone: tzinfo) -> datetime:
             raise ValueError
     except ValueError:
         raise wrong(path, f"{what} = {value} is no date and time, such as 2027-01-20T23:59:00") from None
-    return (found if found.tzinfo else found.replace(tzinfo=zone)).astimezone(timezone.utc)
+    try:
+        return (found if found.tzinfo else found.replace(tzinfo=zone)).astimezone(timezone.utc)
+    except OverflowError:
+        raise wrong(path, f"{what} = {value} is in no year that can be reckoned with") from None
 
 
 def number_of(path: Path, table: Mapping[str, Any], key: str, none: float) -> float:
@@ -178,10 +181,12 @@ def load_times(path: Path, zone: tzinfo) -> dict[tuple[str, str], datetime]:
             if not {"name", "lab", "time"} <= set(rows.fieldnames or ()):
                 raise wrong(path, "it must have the columns name, lab, time")
             for row in rows:
-                key = row["name"] or "", row["lab"] or ""
+                key = " ".join((row["name"] or "").split()), (row["lab"] or "").strip()
                 if key in times:
                     raise wrong(path, f"line {rows.line_num}: {key[0]} and {key[1]} are there twice")
                 times[key] = moment(path, f"line {rows.line_num}: time", row["time"], zone)
     except OSError as error:
         raise LabError(f"{path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise wrong(path, "it is no UTF-8: save it as such") from None
     return times

@@ -37,8 +37,8 @@ MMAP_PAGES = range(0x40000, 0xB7000)  # where the kernel puts mappings, in pages
 @dataclass(frozen=True)
 class Breach:
     """What the student's code did where it has no business. `what`: "user memory", "page of a program", "kernel data",
-    "rule of the seam", "code", "control", "instruction", "memory", "argument", "stack" or "registers"; `text` says it in a
-    sentence, `place` where that was, as `tidemark gdb` takes it, if the run does not say it itself.
+    "rule of the seam", "code", "control", "instruction", "memory", "argument", "stack" or "registers"; `text` says it
+    in a sentence, `place` where that was, as `tidemark gdb` takes it, if the run does not say it itself.
     """
 
     what: str

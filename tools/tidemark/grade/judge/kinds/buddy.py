@@ -19,9 +19,10 @@ from __future__ import annotations
 
 import random
 import re
+import secrets
 import signal
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
 from tidemark.errors import BAD_INPUT, LabError
@@ -296,17 +297,22 @@ def follow(test: Test, operations: list[Operation], run: HostRun) -> Verdict:
             return wrong(f"{said}: {panic[0]}", Outcome.PANICKED)
         verdict = crash(run)
         return wrong(f"{said}: {verdict.message}", verdict.outcome)
-    if len(lines) <= len(operations):
+    if len(lines) <= len(operations) or run.status:
         verdict = crash(run)
-        return wrong(f"{in_words(operations[len(lines) - 1])}: {verdict.message}", verdict.outcome)
+        return wrong(
+            f"{in_words(operations[min(len(lines), len(operations)) - 1])}: {verdict.message}", verdict.outcome
+        )
     return right(f"{len(operations)} operations")
 
 
 def perform(test: Test, machine: Machine, operations: list[Operation]) -> Verdict:
     """Run the driver, and follow what it says."""
     zone, hole, _ = options(test)
-    text = f"z {zone[0]} {zone[1]} {hole[0]} {hole[1]}\n" + "".join(f"{operation}\n" for operation in operations)
-    return follow(test, operations, machine.run_on_host(DRIVER, stdin=text.encode(), limit_s=LIMIT_S))
+    word = secrets.token_hex(16)  # with which the driver's own lines begin
+    text = f"{word} z {zone[0]} {zone[1]} {hole[0]} {hole[1]}\n" + "".join(f"{operation}\n" for operation in operations)
+    run = machine.run_on_host(DRIVER, stdin=text.encode(), limit_s=LIMIT_S)
+    lines = [line.removeprefix(f"{word} ") for line in run.out.splitlines(True) if line.startswith(f"{word} ")]
+    return follow(test, operations, replace(run, out="".join(lines)))
 
 
 def needs(test: Test) -> tuple[str, ...]:
