@@ -119,6 +119,12 @@ def test_trespass_is_named_and_brings_nothing(name: str, tmp_path: Path) -> None
     assert re.search(said, messages(made)), messages(made)
 
 
+def test_starter_gets_nothing_for_order_that_is_none(tmp_path: Path) -> None:
+    """It reads hardly more than FIFO does."""
+    made = graded(tmp_path, "clock", {FIFO: starter("clock", FIFO)}, titles=[SEVERAL])
+    assert made.score == 0 and "the second had come first in" in messages(made)
+
+
 def points(made: Grade, policy: str) -> float:
     """Points of the tests of one policy."""
     return sum(one.points for one in made.tests if one.test.title.startswith(policy))
@@ -317,7 +323,7 @@ def test_hook_of_the_core_is_refused(tmp_path: Path) -> None:
     hook = ".check = fifo_check,\n\t.tick = (bool (*)(void))((char *)vm_now + 3),"
     cheat = {FIFO: solution(FIFO).replace(".check = fifo_check,", hook)}
     made = graded(tmp_path, "clock", cheat, titles=[BELADY])
-    assert made.score == 0 and "its hook number 14 is no function of its own" in messages(made)
+    assert made.score == 0 and "its hook tick is no function of its own" in messages(made)
 
 
 def test_answers_that_take_hours_to_read_are_refused(tmp_path: Path) -> None:

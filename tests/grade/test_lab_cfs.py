@@ -61,6 +61,13 @@ MISTAKES = {
         "for a turn, 148 ms after the beginning",
         Outcome.OVER_BUDGET,
     ),
+    "burns_time": (
+        "\tstruct sched_entity *se;\n\n\tif (!rq->leftmost) {",
+        "\tstruct sched_entity *se;\n\n\tfor (volatile u32 i = 0; i < 200000; i++)\n\t\t;\n\tif (!rq->leftmost) {",
+        WEIGHTS,
+        "the processes had the CPU for",
+        Outcome.WRONG,
+    ),
     "new_tasks_go_first": (
         "v += fair_delta(fair_slice(rq, se), se->weight);",
         "v -= sched_latency_ns;",
@@ -104,6 +111,7 @@ def test_two_runs_come_to_the_same(tried: Trial) -> None:
 
 
 MS = shares.NS_PER_MS
+FAKED = [(2, 3), (3, 60), (2, 0), (3, 60), (2, 2)]
 
 
 def options(**given: object) -> shares.Options:
@@ -115,7 +123,8 @@ def options(**given: object) -> shares.Options:
 
 def seen(*turns: tuple[int, int]) -> Evidence:
     """Evidence of an instruction in init (space 1), then a parent that is space 2, with children 3 and 4, and these
-    turns (space, ms) after it has let them begin; all instructions are the programs'.
+    turns (space, ms) after it has let them begin; all instructions are the programs'. A turn of 0 ms: only the kernel
+    executes something in it.
     """
     base = shares.MMAP_PAGES.start
     rows = [(SWITCH, 0, 1, 0, 0, 0, 0), (STORE, 0, 1, base + 7, 0, 0, 0)]
@@ -134,6 +143,11 @@ def test_turns_are_those_while_the_parent_slept() -> None:
     assert turns.process.tolist() == [1, 2] and turns.used(2)[-1].tolist() == [60 * MS, 41 * MS]
     assert turns.late.tolist() == [MS]
     assert turns.waits(2) == (60 * MS, turns.begin) and turns.waits(1)[0] == 41 * MS
+
+
+def test_turn_of_who_sleeps_is_none() -> None:
+    honest, faked = (shares.turns(seen(*turns), options()) for turns in ([(2, 3), (3, 120), (2, 2)], FAKED))
+    assert honest.late.tolist() == faked.late.tolist() == [20 * MS]
 
 
 def test_lag_is_that_of_the_worst_time() -> None:

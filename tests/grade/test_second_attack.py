@@ -12,8 +12,8 @@ from grading import graded, messages, solution, starter
 from tidemark import qemu
 from tidemark.errors import LabError
 from tidemark.grade import grading
-from tidemark.grade.build import object_rules
-from tidemark.grade.build.elf import Elf
+from tidemark.grade.build import object_form, object_rules
+from tidemark.grade.build.elf import Elf, place
 from tidemark.grade.build.solutions import places
 from tidemark.grade.build.workspace import HostRun, compiler
 from tidemark.grade.hand_back import written
@@ -120,6 +120,16 @@ def test_heading_of_blanks_is_read_at_once() -> None:
 def test_name_comes_out_of_a_cell_as_it_went_in(name: str) -> None:
     assert written.from_cell(written.as_cell(name)) == name
     assert not written.as_cell(name).startswith(written.FORMULA)
+
+
+def test_hook_that_is_not_the_subject_is_refused() -> None:
+    """One process at a time reads little, whatever page goes."""
+    kernel = Elf(qemu.ROOT / qemu.KERNEL)
+    own = place(kernel, Elf(qemu.ROOT / "build/kernel/mm/policy/ws.o"))
+    entry = kernel.globals["vm_policy_in_ws_ws"]
+    for without in lab.load(qemu.ROOT, "workingset").without, lab.load(qemu.ROOT, "clock").without:
+        said = [*object_form.foreign_hooks(kernel, "policy", entry, [own], qemu.ROOT, without)]
+        assert said == [f"it has the hook {name}, which this assignment is not about" for name in reversed(without)]
 
 
 def test_release_of_another_compiler_is_not_graded_with(tmp_path: Path) -> None:

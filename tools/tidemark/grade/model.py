@@ -88,8 +88,9 @@ class Lab:
     write to. `own_tests`: names of host tests and of in-kernel suites that fail with the starter. `was`: paths that
     files of the lab had in older releases, and those that they have now. `defines`: global symbols that the files may
     define; `registers`: a file, and the name of the policy or guard that it registers; `withholds`: files of the tree
-    that students do not get. `quiz`: of the lab, if it has one; it is graded when there is `personal`, and then
-    `quiz_answers` is one of the files. `questions`: those that are answered in words.
+    that students do not get; `without`: hooks that no policy or guard of the lab has. `quiz`: of the lab, if it has
+    one; it is graded when there is `personal`, and then `quiz_answers` is one of the files. `questions`: those that are
+    answered in words.
     """
 
     name: str
@@ -105,6 +106,7 @@ class Lab:
     defines: tuple[str, ...] = ()
     registers: Mapping[str, str] = field(default_factory=dict)
     withholds: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
     questions: tuple[Question, ...] = ()
     quiz: Quiz | None = None
     personal: Personal | None = None

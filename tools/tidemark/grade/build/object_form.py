@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 import struct
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from elftools.common.exceptions import ELFError
@@ -53,7 +53,7 @@ FOLDERS = {"kernel/mm/policy": "policy", "kernel/mm/guard": "guard"}
 CALL, ADDRESS = (RELOCATIONS["R_386_PC32"], RELOCATIONS["R_386_PLT32"]), RELOCATIONS["R_386_32"]
 # Of struct vm_param, and where struct vm_policy and struct vm_guard point to an array of it.
 WORD, PARAMS, PARAM_SIZE = 4, 12, 24
-HOOK = re.compile(r"\(\*\w+\)\(")  # in the declaration of struct vm_policy and struct vm_guard
+HOOK = re.compile(r"\(\*(\w+)\)\(")  # in the declaration of struct vm_policy and struct vm_guard
 HOOKS = 16  # bytes before the first: name, summary, tick_ms, params
 HEADER = struct.Struct("<48xH2x")  # of an ELF file: how many sections it has
 MOST_BYTES = 64 << 20
@@ -200,14 +200,19 @@ def foreign_parameters(kernel: Elf, entry: int, own: Placed) -> Iterator[str]:
         at += PARAM_SIZE
 
 
-def foreign_hooks(kernel: Elf, kind: str, entry: int, own: Iterable[Placed], tree: Path) -> Iterator[str]:
-    """The hooks of what is registered that are no functions of the lab's files: the kernel would call them unseen."""
+def foreign_hooks(
+    kernel: Elf, kind: str, entry: int, own: Iterable[Placed], tree: Path, without: Collection[str] = ()
+) -> Iterator[str]:
+    """The hooks of what is registered that are no functions of the lab's files, which the kernel would call unseen; and
+    those, of the names `without`, that the assignment is not about."""
     text = (tree / f"kernel/include/mm/{kind}.h").read_text().split(f"struct vm_{kind} {{")[1].split("\n};")[0]
     functions = {address for part in own for address, _ in part.functions}
-    for number in range(len(HOOK.findall(text))):
+    for number, name in enumerate(HOOK.findall(text)):
         hook = kernel.word_at(kernel.word_at(entry) + HOOKS + WORD * number)
         if hook and hook not in functions:
-            yield f"its hook number {number + 1} is no function of its own"
+            yield f"its hook {name} is no function of its own"
+        if hook and name in without:
+            yield f"it has the hook {name}, which this assignment is not about"
 
 
 def registration_offences(tree: Path, lab: Lab, kernel: Elf, own: Mapping[str, Placed]) -> list[str]:
@@ -227,7 +232,7 @@ def registration_offences(tree: Path, lab: Lab, kernel: Elf, own: Mapping[str, P
         section = kernel.section_at(kernel.word_at(entry))
         if section is None or section.is_writable:
             found.append(f"{file}: what it registers can be changed while it runs: make the struct const")
-        hooks = foreign_hooks(kernel, FOLDERS[str(Path(file).parent)], entry, own.values(), tree)
+        hooks = foreign_hooks(kernel, FOLDERS[str(Path(file).parent)], entry, own.values(), tree, lab.without)
         found += [f"{file}: {text}" for text in hooks]
         for name in foreign_parameters(kernel, entry, own[file]):
             found.append(f"{file}: its parameter {name} is no variable of its own")

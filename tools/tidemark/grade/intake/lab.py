@@ -5,6 +5,7 @@
     may_use          symbols that they may refer to: names, or groups in brackets (tidemark.grade.build.object_rules)
     defines          the functions and variables that they may define for others to use; all else is static
     registers        for each file that registers a policy or a guard: the name under which it does
+    without          hooks that no policy or guard of theirs may have: it would do something else than is asked
     withholds        other files of the tree that come close to a solution: students do not get them
     may_store        variables of the kernel, beside their own, that they may write to
     was              paths of the student's files in older releases, and their paths now: who handed in a file at its
@@ -49,11 +50,12 @@ KEYS = {
     "defines": list,
     "registers": dict,
     "withholds": list,
+    "without": list,
     "own_tests": list,
     "quiz": dict,
     "test": list,
 }
-OPTIONAL = ("was", "may_store", "defines", "registers", "withholds", "own_tests", "quiz")
+OPTIONAL = ("was", "may_store", "defines", "registers", "withholds", "without", "own_tests", "quiz")
 QUIZ_KEY = "quiz.key"
 TEST_KEYS = ("title", "points", "kind")
 QUESTION_KEYS = {"name": (str,), "question": (str,), "points": (int, float), "rubric": (list,)}
@@ -202,6 +204,7 @@ def load(release: Path, name: str, secret: Path | None = None, student: str = ""
         defines=tuple(found.get("defines", ())),
         registers=dict(found.get("registers", {})),
         withholds=tuple(found.get("withholds", ())),
+        without=tuple(found.get("without", ())),
         questions=questions_of(folder / QUESTIONS),
     )
     return with_quiz(made, secret, student)

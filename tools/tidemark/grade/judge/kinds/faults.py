@@ -10,6 +10,8 @@ that should have stayed. Counted are pages read from the disk, as seen from outs
     least_user    with `run`: instructions that programs execute at least, or their work is not done
     jitters       with `run`: it is run with jitter=1 to so many, and all pages count (once, without any). What
                   several processes read hangs on when each has its turn, and so on chance
+    disorder      with `run`: pages shall leave in the order in which they came. Of two that are written one after the
+                  other, the second came first at most this often (0.15: 15 %)
     set       parameters of the policy
     pages     with a string: count these pages only, such as "0-9"
     first     with a string: count from this reference on (1), when everything has found its place
@@ -29,7 +31,7 @@ from tidemark.grade.judge import budget, expected
 from tidemark.grade.model import Outcome, Test, Verdict, scaled, wrong
 from tidemark.grade.witness import memory
 from tidemark.grade.witness.boot import EITHER_KIND, Boot
-from tidemark.grade.witness.evidence import READ
+from tidemark.grade.witness.evidence import COPY, READ, WRITE, ZERO, Evidence
 from tidemark.grade.witness.machine import Machine, idle, jitters
 from tidemark.grade.witness.playback import Playback, incomplete, obstacle, pages_of, play
 from tidemark.strings import from_text
@@ -127,6 +129,19 @@ def figure(test: Test, machine: Machine) -> float:
     return float(sum(budget.ended_well(test, boot).evidence.count(READ) for boot in runs(test, machine)))
 
 
+def disorder(seen: Evidence) -> float:
+    """Of two pages that are written one after the other, how often the second was in memory before the first."""
+    filled: dict[int, int] = {}
+    came = []
+    moved = seen.events[np.isin(seen.events["kind"], (ZERO, COPY, READ, WRITE))]
+    for at, (kind, frame) in enumerate(zip(moved["kind"].tolist(), moved["b"].tolist())):
+        if kind != WRITE:
+            filled[frame] = at
+        elif frame in filled:
+            came.append(filled[frame])
+    return float((np.diff(came) < 0).mean()) if len(came) > 1 else 0.0
+
+
 def of_run(test: Test, machine: Machine) -> Verdict:
     """A command's budget: all pages that were read, whoever needed them."""
     count = 0
@@ -135,6 +150,8 @@ def of_run(test: Test, machine: Machine) -> Verdict:
             return stopped
         if "frames" in test.options and (said := memory.too_many(boot.evidence, int(test.options["frames"]))):
             return wrong(said, Outcome.BROKE_RULE)
+        if (found := disorder(boot.evidence)) > float(test.options.get("disorder", 1)):
+            return wrong(f"of two pages that left one after the other, the second had come first in {found:.0%}")
         count += boot.evidence.count(READ)
     return verdict(test, count, [], budget.limits(test, machine, figure))
 
