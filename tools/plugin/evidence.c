@@ -28,7 +28,7 @@
  *	BUDGET       there were more instructions than budget=, or MAX_RECORDS; QEMU is about to end
  *	             with PLUGIN_OVER_BUDGET
  *	FILE_READ, FILE_WRITE  a: page of the disk for files, b: frame
- *	KILLED       killers=, code of the kernel, sends a signal: a program is killed for want of memory
+ *	KILLED       killers=, code of the kernel, sends SIGKILL: a program is killed for want of memory
  *	TABLES       a: with tables=1, so many entries of the program's half of the page directory name a table;
  *	             comes before the reference that finds a number that is new for the space
  *	END          a, b: low and high half of QEMU's virtual time in ns, 0 after BUDGET (it cannot be
@@ -43,6 +43,7 @@
 #include "evidence.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -251,11 +252,12 @@ static void on_death(unsigned int cpu, void *data)
 	space_of[frame] = 0;
 }
 
+/* signal_send(task, number) */
 static void on_signal(unsigned int cpu, void *data)
 {
 	(void)cpu;
 	(void)data;
-	if (breach_lies_in(KILLERS, read_word(read_register(ESP))))
+	if (read_register(EDX) == SIGKILL && breach_lies_in(KILLERS, read_word(read_register(ESP))))
 		evidence_put(KILLED, 0, 0, 0);
 }
 

@@ -212,8 +212,11 @@ void owned_return(struct visit visit)
 	uint32_t result = read_register(EAX);
 
 	now = (struct visit){ .top = visit.top, .from = visit.from, .argument = visit.argument };
-	if (visit.gives && result)
-		give(result, visit.size);
+	if (!visit.gives || !result)
+		return;
+	give(result, visit.size);
+	if (visit.gives == SO_MANY) /* a part of something: nobody gives that back */
+		set_kind(result, MORE);
 }
 
 void owned_enter(uint32_t pc, uint32_t esp)

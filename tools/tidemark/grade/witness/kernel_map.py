@@ -28,7 +28,7 @@ TELLERS = ("printk", "seq_printf", "seq_puts", "show_u64")
 FORMATTING, MEASURING = "build/kernel/lib/printf.o", ("strlen", "strnlen")
 PASSERS = ("policy_call_insert", "guard_call_evicted")  # of arguments on the stack
 SELECTORS, SHOWERS = "build/kernel/mm/seam/rules.o", ("policy_call_show", "guard_call_show")
-KILLERS = "build/kernel/mm/reclaim/oom.o"
+KILLERS = ("build/kernel/mm/reclaim/oom.o", "build/kernel/mm/space/fault.o")
 VECTORS = 48
 POLICIES, GUARDS = "build/kernel/mm/policy/", "build/kernel/mm/guard/"
 MOST_KEPT = 4
@@ -174,8 +174,8 @@ def made(workspace: Workspace) -> KernelMap:
     ]
     options = {name: f"{address:#x}" for name, address in addresses(kernel).items()}
     image = (kernel.globals["__kernel_start"], kernel.globals["__kernel_end"])
-    killers = place(kernel, Elf(workspace.tree / KILLERS)).code
-    options |= {"image": joined([image]), "own": joined(own), "killers": joined([*killers])}
+    killers = [piece for name in KILLERS for piece in place(kernel, Elf(workspace.tree / name)).code]
+    options |= {"image": joined([image]), "own": joined(own), "killers": joined(killers)}
     text = [piece for part in objects.values() for piece in part.code]
     if text:
         options |= {"text": joined(text), **doors(kernel, workspace)}
