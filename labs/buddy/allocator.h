@@ -20,6 +20,8 @@ struct answer {
 	char panic[sizeof(host_panic_message)]; /* empty: it returned */
 };
 
+/* Ends the program, and says why: errno. */
+__attribute__((noreturn)) void give_up(const char *what);
 /* Bytes of a file with a zone and so many struct pages. */
 size_t shared_size(u32 nr_frames);
 /*

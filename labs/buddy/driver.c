@@ -1,10 +1,12 @@
 /*
  * Drives the page allocator through the operations that standard input asks for, and says what it
- * did. The input begins with a word, and so does each line of the output: nobody else knows it. It judges nothing: tidemark.grade.judge.kinds.buddy does.
+ * did. It judges nothing: tidemark.grade.judge.kinds.buddy does.
  *
  * The allocator, whose code may be anybody's, is another program (allocator.c), which is asked for one
  * call after the other: it knows of no operation before its turn, and all that it can say is what its
- * functions return, whatever else is in its code: what could be found elsewhere, the input, is wiped. The zone and the struct pages are memory of both.
+ * functions return. The zone and the struct pages are memory of both. Should its code find a way to
+ * write to our output, it does not know the word with which each of our lines begins: the word stands
+ * first in the input, which is wiped when it has been read.
  *
  *	z FIRST END HOLE END	a zone [FIRST, END) without [HOLE, END), given frame by frame; comes first
  *	a ORDER			allocate
@@ -22,6 +24,7 @@
 #define _GNU_SOURCE
 #include "allocator.h"
 #include "errno.h"
+#include <libgen.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,15 +44,9 @@ static struct {
 	struct page *page;
 	u32 order;
 } held[MAX_OPERATIONS + 1];
-static const char *allocator_path;
+static char allocator_path[4096];
 static pid_t allocator;
 static int to_allocator;
-
-static void give_up(const char *what)
-{
-	perror(what);
-	exit(2);
-}
 
 /* What it has open is the descriptors that it expects, and where the sanitizers complain. */
 static void become_allocator(int calls, int memory)
@@ -121,9 +118,7 @@ static void take_input(void)
 	char *text = malloc(size);
 
 	length = text ? fread(text, 1, size, stdin) : 0;
-	if (ftruncate(STDIN_FILENO, 0)) {
-		/* a pipe is empty as it is */
-	}
+	(void)!ftruncate(STDIN_FILENO, 0); /* a pipe is empty as it is */
 	in = length ? fmemopen(text, length, "r") : NULL;
 	if (!in || fscanf(in, "%63s", word) != 1)
 		exit(2);
@@ -168,9 +163,8 @@ static void make_neighbours(void)
 static void make_zone(void)
 {
 	u32 first = number(), end = number(), hole = number(), hole_end = number();
-	int memory;
+	int memory = memfd_create("zone", 0);
 
-	memory = memfd_create("zone", 0);
 	if (memory < 0 || ftruncate(memory, shared_size(end + MARGIN)))
 		give_up("the zone's memory");
 	zone = map_shared(memory);
@@ -330,13 +324,8 @@ static void operate_all(void)
 
 int main(int argc, char **argv)
 {
-	static char path[4096];
-	const char *slash = strrchr(argv[0], '/');
-
 	(void)argc;
-	snprintf(path, sizeof(path), "%.*sallocator", slash ? (int)(slash + 1 - argv[0]) : 0,
-		 argv[0]);
-	allocator_path = path;
+	snprintf(allocator_path, sizeof(allocator_path), "%s/allocator", dirname(argv[0]));
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	prctl(PR_SET_DUMPABLE, 0); /* our memory, and what we have open, are for nobody */
 	take_input();

@@ -74,11 +74,16 @@ def name_of(path: Path) -> str:
     return " ".join(text.clean(stem).split()) or "?"
 
 
+def is_whole(path: Path) -> bool:
+    """Is it all that somebody hands in, a folder or an archive, and no single file?"""
+    return path.is_dir() or bool(archive.suffix(path.name))
+
+
 def student_of(path: Path, lab: Lab) -> str:
     """Whose a submission is. A file's name has the student before the lab's name, and a platform (Canvas) may have put
     a number of the file between them: it is left out, so that several files are of one student, and so is what they
     have put before the lab's name themselves."""
-    before = None if path.is_dir() or archive.suffix(path.name) else archive.before_name(path.name, lab)
+    before = None if is_whole(path) else archive.before_name(path.name, lab)
     if not before:
         return name_of(path)
     return name_of(Path(re.sub(r"^(.+?_\d+)_\d+(_.*)?$", r"\1", before.rstrip("_ -")) or path.name))
@@ -100,12 +105,12 @@ def handed_in(submissions: Path, lab: Lab) -> dict[str, list[Path]]:
 def left_out(submissions: Path) -> list[str]:
     """Folders and archives that handed_in does not take for anybody's, since their names begin with a dot."""
     dotted = [path for path in submissions.iterdir() if path.name.startswith(".") and not path.name.startswith("._")]
-    return sorted(text.clean(path.name) for path in dotted if path.is_dir() or archive.suffix(path.name))
+    return sorted(text.clean(path.name) for path in dotted if is_whole(path))
 
 
 def collected(name: str, paths: list[Path], lab: Lab, released: Mapping[str, str], reader: archive.Reader) -> Student:
     """What a student handed in, read."""
-    if len(paths) > 1 and any(path.is_dir() or archive.suffix(path.name) for path in paths):
+    if len(paths) > 1 and any(is_whole(path) for path in paths):
         return Student(name, {}, reason=f"there are {' and '.join(path.name for path in paths)}: keep one")
     if name in OTHERS or len(name.encode()) > LONGEST_NAME:
         what = name if name in OTHERS else f"by more than {LONGEST_NAME} bytes"
@@ -125,9 +130,7 @@ def written_in(paths: list[Path], lab: Lab, reader: archive.Reader) -> tuple[byt
         return b"", ""
     try:
         wanted = replace(lab, files=(lab.answers,), was={}, quiz_answers="")
-        single = [path for path in paths if not path.is_dir() and not archive.suffix(path.name)]
-        others = [path for path in single if archive.before_name(path.name, wanted) is None]
-        meant = [path for path in paths if path not in others]
+        meant = [path for path in paths if is_whole(path) or archive.before_name(path.name, wanted) is not None]
         return (archive.take(meant, wanted, {}, reader).files[lab.answers] if meant else b""), ""
     except LabError as error:
         said = text.clean(str(error))

@@ -80,9 +80,9 @@ class Finals:
             return 0.0, []
         if lab not in term.deadlines:
             return 0.0, [f"the rules have no deadline of {lab}"]
-        if (name, lab) not in self.times and any(other == lab for _, other in self.times):
-            return None, ["no time of handing in: no sum until there is one, or an override"]
         if (name, lab) not in self.times:
+            if any(other == lab for _, other in self.times):
+                return None, ["no time of handing in: no sum until there is one, or an override"]
             return 0.0, ["no time of handing in: taken as in time"]
         late = term.lateness(name, lab, self.times)
         if not late.days:
