@@ -262,8 +262,9 @@ def crash(run: HostRun) -> Verdict:
     """The program ended before its operations did."""
     lines = run.err.splitlines()
     if run.status in (-signal.SIGKILL, -signal.SIGXCPU):
+        last = lines[-1] if lines else ""
         late = f"it had not answered after {LIMIT_S} s of processor time"
-        return wrong(next((line for line in lines[-1:] if line.startswith(STOPPED)), late), Outcome.HUNG)
+        return wrong(last if last.startswith(STOPPED) else late, Outcome.HUNG)
     first = next((k for k, line in enumerate(lines) if "ERROR:" in line or "runtime error:" in line), None)
     if first is None:
         return wrong(f"the program ended by itself (status {run.status})\n{tail(run.err)}", Outcome.PANICKED)
@@ -299,9 +300,7 @@ def follow(test: Test, operations: list[Operation], run: HostRun) -> Verdict:
         return wrong(f"{said}: {verdict.message}", verdict.outcome)
     if len(lines) <= len(operations) or run.status:
         verdict = crash(run)
-        return wrong(
-            f"{in_words(operations[min(len(lines), len(operations)) - 1])}: {verdict.message}", verdict.outcome
-        )
+        return wrong(f"{in_words(operations[: len(lines)][-1])}: {verdict.message}", verdict.outcome)
     return right(f"{len(operations)} operations")
 
 
