@@ -8,26 +8,32 @@
 
 # --- variables -------------------------------------------------------------------------------------------------------
 
-VARIABLES := $(shell awk -F ' *[|] *' '!/^\#/ && NF { print $$1 "=" $$2 }' tools/tidemark/variables.txt)
-KNOWN := $(foreach v,$(VARIABLES),$(firstword $(subst =, ,$v)))
-UNKNOWN := $(filter-out $(KNOWN),$(foreach v,$(.VARIABLES),$(if $(findstring command,$(origin $v)),$v)))
-ifneq ($(UNKNOWN),)
-$(error unknown variable $(UNKNOWN); there are: $(KNOWN))
-endif
-
-# What was typed is taken as it stands: make itself would expand each $ in it, here and again in the make it starts.
-default = $(if $(filter INSTALL WERROR,$1),$1 ?=,$2)
-settle = $(if $(findstring command,$(origin $1)),override $1 := $$(value $1),$(default))
-$(foreach v,$(VARIABLES),$(eval $(call settle,$(firstword $(subst =, ,$v)),$v)))
-MAKEOVERRIDES =
-export $(filter-out CC,$(KNOWN))
-
-# These become part of command lines.
 define NEWLINE
 
 
 endef
-UNSAFE := ' " ` $$ \ ; & | < > ( ) * ? [ \#
+HASH := \#
+typed = $(findstring command,$(origin $1))
+
+# The names are what stands at the beginning of a line.
+LINES := $(subst $(NEWLINE),$(NEWLINE)@,$(NEWLINE)$(file <tools/tidemark/variables.txt))
+KNOWN := $(filter-out $(HASH),$(patsubst @%,%,$(filter @%,$(LINES))))
+UNKNOWN := $(filter-out $(KNOWN),$(foreach v,$(.VARIABLES),$(if $(call typed,$v),$v)))
+ifneq ($(UNKNOWN),)
+$(error unknown variable $(UNKNOWN); there are: $(KNOWN))
+endif
+
+# What was typed is taken as it stands. make itself would expand each $ in it, here, in the make it starts, and from 4.4 on for
+# whatever $(shell) runs: so nothing above this line uses that.
+$(foreach v,$(KNOWN),$(if $(call typed,$v),$(eval override $v := $$(value $v))))
+
+DEFAULTS := $(shell awk -F ' *[|] *' '!/^\#/ && NF { print $$1 "=" $$2 }' tools/tidemark/variables.txt)
+$(foreach d,$(DEFAULTS),$(eval $(if $(filter INSTALL=% WERROR=%,$d),$(subst =,?=,$d),$d)))
+MAKEOVERRIDES =
+export $(filter-out CC,$(KNOWN))
+
+# These become part of command lines.
+UNSAFE := ' " ` $$ \ ; & | < > ( ) * ? [ $(HASH)
 TEXTS := CC EXTRA MUSL_FROM
 $(foreach v,$(TEXTS),$(if $(findstring $(NEWLINE),$($v)),$(error $v may not contain the end of a line)))
 $(foreach v,$(TEXTS),$(foreach c,$(UNSAFE),$(if $(findstring $c,$($v)),$(error $v=$($v): it may not contain $c))))
@@ -109,6 +115,8 @@ check soak: check-base
 qemus: check-base
 	@tools/qemus.sh
 	@TESTS=tests/kernel/test_qemus.py tools/check.sh soak
+hosts:
+	@tools/hosts/hosts.sh
 coverage: check-base
 	@printf '%s\n' "$$TESTS" | xargs env $(PYTHON) -m cover
 
@@ -118,7 +126,7 @@ doctor:
 	@tools/setup.sh --doctor
 clean:
 	@[ ! -d build ] || tools/locked.sh find build -mindepth 1 -maxdepth 1 \
-		! -name musl ! -name venv ! -name npm ! -name .lock -exec rm -rf {} +
+		! -name 'musl*' ! -name venv ! -name npm ! -name .lock -exec rm -rf {} +
 help:
 	@cat tools/help.txt && awk -f tools/tidemark/variables.awk tools/tidemark/variables.txt
 .DEFAULT:
@@ -126,5 +134,5 @@ help:
 
 .DEFAULT_GOAL := all
 .PHONY: all iso page grade-base new-policy check-base files qemu qemu-gdb gdb qemu-iso sim lab grade hand-in quiz release check
-.PHONY: soak qemus coverage doctor clean help
+.PHONY: soak qemus hosts coverage doctor clean help
 .SUFFIXES:

@@ -32,6 +32,7 @@
 #include "proc/crash.h"
 #include "proc/task.h"
 #include "sched/sched.h"
+#include "sched/still.h"
 #include "observe/fail.h"
 #include "observe/profile.h"
 #include "observe/telemetry.h"
@@ -99,6 +100,7 @@ void kernel_main(void)
 	summary_init();
 	seam_init();
 	parse_command_line();
+	clock_begin();
 	mm_init();
 	policy_init();
 	guard_init();
@@ -115,23 +117,27 @@ void kernel_main(void)
 	swap_on(swapdisk_open());
 	kswapd_init();
 	kvmd_init();
-	telemetry_start();
+	still(telemetry_start);
 	sample_init();
+	pressure_init();
 	profile_init();
 	slab_boot_done();
 	watchdog_init();
 	crash_init();
 	fail_start();
-	if (run_tests)
+	if (run_tests) {
+		fail_init_runs(); /* what runs instead of it */
 		kthread_create("ktest", 0, test_thread, NULL);
-	else
+	} else {
 		proc_start_init();
+	}
 	cpu_idle();
 }
 
 void power_off(int status)
 {
 	vfs_sync();
+	pressure_now();
 	sample_now();
 	summary_stop();
 	profile_report();

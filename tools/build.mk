@@ -20,14 +20,15 @@ USER_PROG := $(addprefix build/user/,$(basename $(notdir $(USER_SRC))))
 USER_FILES := $(wildcard user/*.c user/*/*.c)
 POLICIES := $(filter-out TEMPLATE %_test %_ktest,$(basename $(notdir $(wildcard kernel/mm/policy/*.c))))
 
-COMMON := -std=gnu11 -march=i686 -O2 -g -fno-pie -Wall -Wextra -Werror=implicit-function-declaration
+ERRORS := $(addprefix -Werror=,implicit-function-declaration implicit-int int-conversion incompatible-pointer-types return-type)
+COMMON := -std=gnu11 -march=i686 -O2 -g -fno-pie -Wall -Wextra $(ERRORS)
 KFLAGS := $(COMMON) -Wmissing-prototypes -mregparm=3 -ffreestanding -fno-stack-protector -fno-omit-frame-pointer \
 	-fno-asynchronous-unwind-tables -fno-strict-aliasing -mmemset-strategy=rep_4byte:-1:noalign -mmemcpy-strategy=rep_4byte:-1:noalign -mno-mmx -mno-sse -mno-80387 -Ikernel/include
 LDFLAGS := -nostdlib -static -no-pie -Wl,-T,linker.ld -Wl,--build-id=none -Wl,-z,noexecstack
 STRICT := $(if $(WERROR),-Werror)
 # Whatever folder the tree is in, the files are the same. The shell knows its name; make would split it at blanks.
 COMPILE = $(CCACHE) $(CC) "-ffile-prefix-map=$$PWD=." $(STRICT)
-
+SAVED = $(if $(SAVE_TEMPS),-save-temps=obj)
 all: build/tidemark.elf build/initramfs.cpio
 
 # Files that change only when what they hold does: the compiler with its flags, the programs, the kernel's sources.
@@ -44,7 +45,7 @@ VM_FILE = $(if $(filter kernel/mm/policy/% kernel/mm/guard/%,$<),-DVM_FILE=$(sub
 build/%.o: %.c build/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$Q$(COMPILE) $(KFLAGS) $(VM_FILE) -MMD -MP -c -o $@ $<
+	$Q$(COMPILE) $(KFLAGS) $(VM_FILE) $(SAVED) -MMD -MP -c -o $@ $<
 
 build/%.o: %.S build/flags
 	@mkdir -p $(@D)
@@ -91,7 +92,7 @@ USER_LIB := build/user/libtm.a
 user_objects = $(patsubst %.c,build/obj/%.o,$(sort $(or $(wildcard $1/*.c),$1)))
 
 build/musl/usr/lib/i386-linux-musl/libc.a:
-	$Qtools/musl.sh build/musl $(MUSL_FROM) $(CC)
+	$Qtools/musl.sh build/musl $(MUSL_FROM) $(CCACHE) $(CC)
 
 build/obj/%.o: %.c build/flags | $(MUSL_LIB)/libc.a
 	@mkdir -p $(@D)
@@ -132,7 +133,7 @@ HOST_TESTS := $(patsubst %.c,build/host/%,$(sort $(shell find kernel -name '*_te
 HOST_CC := $(if $(shell command -v i686-linux-gnu-gcc),i686-linux-gnu-gcc,gcc -m32)
 HOST_O := -O1
 HOST_FLAGS := -std=gnu11 -g $(HOST_O) -fsanitize=address,undefined -fno-sanitize-recover=all -Wall -Wextra \
-	$(STRICT) -DHOST_TEST -Itests/host/portable -Itests/host/include -Ikernel/include
+	$(ERRORS) $(STRICT) -DHOST_TEST -Itests/host/portable -Itests/host/include -Ikernel/include
 # Debian's cross compiler has its own C library, which the program must be told to use.
 HOST_LIBC := /usr/i686-linux-gnu/lib
 HOST_LD_CROSS := -Wl,-dynamic-linker,$(HOST_LIBC)/ld-linux.so.2 -Wl,-rpath,$(HOST_LIBC) -Wl,--disable-new-dtags

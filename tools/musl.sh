@@ -87,6 +87,8 @@ from_source() {
 	rm -rf "$apt/src" && mkdir "$apt/src"
 	tar -xf "$apt"/musl_*.orig.tar.[gx]z -C "$apt/src" --strip-components=1 || return 1
 	build_source >"$apt/build.log" 2>&1 || { tail -n 5 "$apt/build.log" >&2; return 1; }
+	# Where the package has its terms: the page shows them.
+	install -D -m 644 "$apt/src/COPYRIGHT" "$apt/new/usr/share/doc/musl-dev/copyright" || return 1
 	install_tree "$apt/new"
 }
 

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SCHEMA, COUNTERS = "kernel/observe/schema.h", "kernel/include/observe/counters.h"
 RECORDS = "tools/tidemark/records.py"
 
-PLAIN = {"text": "str", "int": "int", "u32": "int", "u64": "int", "s64": "int"}
+PLAIN = {"text": "str", "int": "int", "u32": "int", "u64": "int", "s64": "int", "padded": "int"}
 PARTS = {"object": "{}", "objects": "list[{}]"}
 OTHERS = {"numbers": "list[int]", "rows": "list[list[int]]", "counts": "dict[str, int]"}
 KINDS = ("FACT", "LEVEL", "COUNTER", "PART", "OPTIONAL")

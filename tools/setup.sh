@@ -5,6 +5,7 @@
 #                             Says nothing when nothing is missing. Otherwise it lists the packages and asks before
 #                             it installs them; without a terminal to ask at it installs them. INSTALL=yes or INSTALL=no
 #                             in the environment decides beforehand.
+#   tools/setup.sh --packages GOAL...    the same, but for Python's: what root can do for others who then use the goals.
 #   tools/setup.sh --doctor   report on every tool: found, too old or missing, and the command that mends it.
 #
 # Only packages change outside the project; Python tools go to build/venv.
@@ -47,6 +48,7 @@ version_of() {
 	browser) have chromium || have chromium-browser || have google-chrome && echo present ;;
 	gdb) { have gdb && gdb --version || gdb-multiarch --version; } 2>/dev/null ;;
 	mke2fs) PATH=$PATH:/usr/sbin:/sbin mke2fs -V 2>&1 ;;
+	debootstrap) PATH=$PATH:/usr/sbin:/sbin debootstrap --version ;;
 	*) "$1" --version 2>/dev/null ;;
 	esac | grep -oE '[0-9]+\.[0-9.]*[0-9]|present' | head -n1
 }
@@ -82,6 +84,7 @@ table() {
 	clang 11 page clang
 	wasm-ld 11 page lld
 	ccache 3.7 cache ccache
+	debootstrap 1.0.100 hosts debootstrap debian-archive-keyring
 	END
 }
 
@@ -96,8 +99,9 @@ purposes() {
 		lab) echo build run disk lab ;;
 		sim) echo build lab host ;;
 		hand-in | quiz) echo build lab ;;
+		hosts) echo build hosts ;;
 		grade | grade-base | release) echo build run lab host grade ;;
-		check | soak | coverage | qemus) echo build run disk debug iso lab host grade check page ;;
+		check | check-base | soak | coverage | qemus) echo build run disk debug iso lab host grade check page ;;
 		*) echo build ;;
 		esac
 	done
@@ -214,10 +218,10 @@ doctor() {
 }
 
 # Without these everything else works.
-optional() { [ "$1" = iso ] || [ "$1" = cache ]; }
+optional() { [ "$1" = iso ] || [ "$1" = cache ] || [ "$1" = hosts ]; }
 
 goal_of() {
-	case $1 in build | cache) echo all ;; run) echo qemu ;; disk) echo 'qemu DISK=' ;; debug) echo gdb ;; iso | lab | page) echo "$1" ;; host) echo sim ;; grade) echo grade ;; *) echo check ;; esac
+	case $1 in build | cache) echo all ;; run) echo qemu ;; disk) echo 'qemu DISK=' ;; debug) echo gdb ;; iso | lab | page | hosts) echo "$1" ;; host) echo sim ;; grade) echo grade ;; *) echo check ;; esac
 }
 
 if [ "${1:-}" = --doctor ]; then
@@ -232,10 +236,11 @@ esac
 # The extra of pyproject.toml that the goals need, if any.
 extra=
 case " $* " in
-*' check '* | *' soak '* | *' coverage '* | *' qemus '*) extra=test ;;
+*' check '* | *' check-base '* | *' soak '* | *' coverage '* | *' qemus '*) extra=test ;;
 *' lab '* | *' sim '* | *' grade '* | *' grade-base '* | *' hand-in '* | *' quiz '* | *' release '*) extra=all ;;
 esac
 case " $* " in *' page '*) [ "$extra" ] && extra=test || extra=book ;; esac
+[ "${1:-}" != --packages ] || extra=
 packages=$(missing_packages "$@" | tr ' ' '\n' | sort -u | tr '\n' ' ')
 # The compiler's cache comes with the others: without it everything works, so nobody is asked for it alone.
 [ -z "${packages// /}" ] || have ccache || packages+='ccache '

@@ -111,7 +111,7 @@ static bool signal_char(u8 c)
 	echo("\n", 1);
 	head = ready = tail;
 	if (foreground)
-		signal_group(foreground, sig);
+		signal_group(foreground, sig, 0);
 	return true;
 }
 

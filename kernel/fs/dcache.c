@@ -136,6 +136,16 @@ void dentry_remove(struct dentry *d)
 	inode_put(inode);
 }
 
+bool dentry_any(const struct inode *dir)
+{
+	const struct dentry *d;
+
+	list_for_each_entry(d, &dir->entries, node)
+		if (d->inode)
+			return true;
+	return false;
+}
+
 void dentry_drop_all(struct inode *dir)
 {
 	while (!list_empty(&dir->entries))
@@ -146,6 +156,13 @@ static bool may_drop(const struct dentry *d)
 {
 	return !d->inode ||
 	       (d->inode->count <= d->inode->nr_names && list_empty(&d->inode->entries));
+}
+
+/* On a damaged disk a file has more names than it counts, and is freed with the last one in memory. Reclaim
+ * may not do that: it sleeps. */
+static bool frees_inode(const struct dentry *d)
+{
+	return d->inode && !d->inode->nlink;
 }
 
 u32 dcache_nr_cached(void)
@@ -160,7 +177,7 @@ u32 dcache_shrink(u32 n)
 	for (n = MIN(n, nr_cached); n && nr_cached; n--) {
 		struct dentry *d = list_first_entry(&cached, struct dentry, lru);
 
-		if (may_drop(d) && !d->used) {
+		if (may_drop(d) && !d->used && !frees_inode(d)) {
 			dentry_remove(d);
 			gone++;
 		} else {
@@ -174,15 +191,18 @@ u32 dcache_shrink(u32 n)
 void dcache_drop(struct super_block *sb)
 {
 	struct dentry *d, *next;
-	bool some;
+	bool some, slept;
 
 	do {
-		some = false;
+		some = slept = false;
 		list_for_each_entry_safe(d, next, &cached, lru) {
 			if (d->dir->sb != sb || !may_drop(d))
 				continue;
-			dentry_remove(d);
 			some = true;
+			slept = frees_inode(d);
+			dentry_remove(d);
+			if (slept) /* next may have gone */
+				break;
 		}
 	} while (some);
 }

@@ -193,6 +193,12 @@ static int find_entry(struct walk *w, int dots, struct inode **inode, struct den
 	return err ? err : find_locked(w->dir, &w->last, inode, entry);
 }
 
+/* Of what lies in memory; what lies on a device, its file system asks that. */
+static int may_go(const struct inode *inode)
+{
+	return inode->mounted ? -EBUSY : dentry_any(inode) ? -ENOTEMPTY : 0;
+}
+
 /* A directory is locked while it goes: nobody puts a name into it, or mounts something on it. */
 static int unlink_locked(struct walk *w, struct inode *inode, struct dentry *entry)
 {
@@ -203,7 +209,7 @@ static int unlink_locked(struct walk *w, struct inode *inode, struct dentry *ent
 		return err;
 	if (inode_is_dir(inode))
 		mutex_lock(&inode->lock);
-	err = inode->mounted ? -EBUSY : dir->ops->unlink(dir, &w->last, inode);
+	err = may_go(inode) ?: dir->ops->unlink(dir, &w->last, inode);
 	if (!err) {
 		name_forget(dir, &w->last, entry);
 		inode_touch(dir);
@@ -311,9 +317,10 @@ static int move_name(const struct side *a, const struct side *b)
 		return -ENOMEM;
 	if (old && inode_is_dir(old))
 		mutex_lock(&old->lock);
-	err = old && old->mounted ? -EBUSY
-				  : from->dir->ops->rename(from->dir, &from->last, to->dir,
-							   &to->last, inode, old);
+	err = old ? may_go(old) : 0;
+	if (!err)
+		err = from->dir->ops->rename(from->dir, &from->last, to->dir, &to->last, inode,
+					     old);
 	if (!err) {
 		name_forget(to->dir, &to->last, b->entry);
 		name_set(to->dir, new, inode);

@@ -43,7 +43,7 @@ struct inode *inode_alloc(struct super_block *sb, u32 mode)
 	inode->mode = mode;
 	inode->count = 1;
 	inode->state = INODE_READ_DUE;
-	inode->modified = inode->accessed = cycles_now();
+	inode->modified = inode->accessed = clock_stamp();
 	inode->sb = sb;
 	inode->ops = &no_ops;
 	mutex_init(&inode->lock);
@@ -73,7 +73,7 @@ void inode_free(struct inode *inode)
 
 void inode_settle_times(struct inode *inode)
 {
-	u64 cycles = cycles_now(), ns = clock_realtime_ns();
+	u64 cycles = clock_stamp(), ns = clock_realtime_ns();
 	u64 accessed = inode->accessed, modified = inode->modified, changed = inode->changed;
 
 	changed = MAX(changed, modified);
@@ -91,7 +91,7 @@ void inode_accessed(struct inode *inode)
 	inode->state &= ~(u32)INODE_READ_DUE;
 	if (super_may_change(inode->sb))
 		return;
-	inode->accessed = cycles_now();
+	inode->accessed = clock_stamp();
 	if (inode->state & INODE_STORED)
 		inode_mark_dirty(inode);
 }

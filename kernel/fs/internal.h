@@ -64,6 +64,8 @@ struct dentry *dentry_new(const struct path_name *name);
 void dentry_link(struct inode *dir, struct dentry *d, struct inode *inode);
 /* Takes it out and frees it. */
 void dentry_remove(struct dentry *d);
+/* Does a name of the directory that is in memory lead somewhere? */
+bool dentry_any(const struct inode *dir);
 void dentry_drop_all(struct inode *dir);
 /* Looks at n names on devices, takes those that are not in use; how many went. Never sleeps. */
 u32 dcache_shrink(u32 n);

@@ -193,7 +193,7 @@ static long pipe_write(struct file *f, const void *user, size_t n, u64 *pos)
 	(void)pos;
 	while (done < n) {
 		if (!p->readers) {
-			signal_send(current, SIGPIPE);
+			signal_send_from(current, SIGPIPE, current->pid);
 			ret = -EPIPE;
 			break;
 		}

@@ -61,10 +61,10 @@ static u64 signal_mask(const struct task_struct *t, bool ignored)
 {
 	u64 mask = 0;
 
-	if (!t->sig.actions)
+	if (!t->sig.hand)
 		return 0;
 	for (u32 i = 0; i < NSIG; i++) {
-		u32 handler = t->sig.actions[i].handler;
+		u32 handler = t->sig.hand->actions[i].handler;
 
 		if (ignored ? handler == SIG_IGN : handler != SIG_IGN && handler != SIG_DFL)
 			mask |= 1ull << i;

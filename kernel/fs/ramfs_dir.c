@@ -52,8 +52,6 @@ static int ramfs_link(struct inode *dir, const struct path_name *name, struct in
 static int ramfs_unlink(struct inode *dir, const struct path_name *name, struct inode *inode)
 {
 	(void)name;
-	if (!list_empty(&inode->entries))
-		return -ENOTEMPTY;
 	drop_name(dir, inode);
 	return 0;
 }
@@ -62,11 +60,8 @@ static int ramfs_rename(struct inode *from, const struct path_name *old, struct 
 			const struct path_name *new, struct inode *inode, struct inode *replaced)
 {
 	(void)old, (void)new;
-	if (replaced) {
-		if (!list_empty(&replaced->entries))
-			return -ENOTEMPTY;
+	if (replaced)
 		drop_name(to, replaced);
-	}
 	add_name(to, inode);
 	drop_name(from, inode);
 	return 0;

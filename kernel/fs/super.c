@@ -133,15 +133,17 @@ void super_release_device(struct super_block *sb)
 {
 	struct block_device *bdev = sb->bdev;
 	u32 tries = 0;
+	int err;
 
-	while (flush_device(sb->bdev) && ++tries < WRITE_TRIES)
+	while ((err = flush_device(bdev)) && ++tries < WRITE_TRIES)
 		;
-	if (bdev->inode->cache.nr_dirty || bdev->nr_lost) {
+	if (err) { /* else what is dirty is that of a program that writes to the device */
 		bdev->nr_lost += bdev->inode->cache.nr_dirty;
 		cache_drop(bdev->inode);
+	}
+	if (bdev->nr_lost)
 		printk("%s: %s: %u pages and inodes could not be written and are lost\n",
 		       sb->type->name, bdev->name, bdev->nr_lost);
-	}
 	cache_forget_evicted(bdev->inode);
 	bdev_release(bdev);
 }

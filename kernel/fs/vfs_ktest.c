@@ -206,6 +206,27 @@ KTEST(dcache, shrinks_to_what_is_in_use)
 	EXPECT_EQ(icache_nr_unused(), 0);
 }
 
+/* Of two names that a damaged disk counts as one, the first was removed. */
+KTEST(dcache, reclaim_does_not_free_files)
+{
+	struct inode *inode = NULL;
+
+	begin();
+	put_on_disk(0, "a");
+	put_on_disk(1, "b");
+	EXPECT_EQ(vfs_lookup(TOP "/a", true, &inode), 0);
+	EXPECT_EQ(look(TOP "/b"), 0);
+	inode->nlink = 0;
+	inode_put(inode);
+	vfs_drop_caches();
+	EXPECT_EQ(dcache_nr_cached(), 1);
+	EXPECT_EQ(nr_freed, 0);
+	EXPECT_EQ(look(TOP "/b"), 0);
+	end();
+	EXPECT_EQ(nr_freed, 1);
+	EXPECT_EQ(dcache_nr_cached(), 0);
+}
+
 static struct super_block *racing;
 static struct inode *raced[2];
 static u32 seen_mode[2];

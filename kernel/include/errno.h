@@ -43,6 +43,8 @@
 #define ENOTEMPTY 39
 #define ELOOP 40
 #define EOVERFLOW 75
+#define ENOTSOCK 88
 #define EOPNOTSUPP 95
+#define EAFNOSUPPORT 97
 
 #endif

@@ -13,8 +13,8 @@
  *	              is given up (drivers/block.c), as one that was pulled out
  *
  * Each kind fails once, or with N+ from then on, with N-M to the Mth, and counts on, so that the report knows how many
- * there were. What the kernel needs to start is not counted, since it cannot do without; writing to
- * /proc/fail counts from then on.
+ * there were. What the kernel needs to start is not counted, since it cannot do without: allocations count from
+ * init's first instruction on. Writing to /proc/fail counts from then on.
  */
 #include "observe/fail.h"
 
@@ -48,7 +48,7 @@ static struct failure {
 	u32 callers[MAX_CALLERS + 1]; /* this file is the first of them */
 } failures[NR_FAIL_KINDS];
 
-static bool started;
+static bool started, init_runs;
 bool fail_on;
 
 /* N, N+ or N-M, from 1 on. */
@@ -160,7 +160,7 @@ bool fail_count_alloc(void)
 {
 	struct failure *f = &failures[FAIL_ALLOC];
 
-	bool first = false, failed = fails(f, &first);
+	bool first = false, failed = init_runs && fails(f, &first);
 
 	if (first)
 		backtrace_callers(f->callers, MAX_CALLERS + 1);
@@ -274,6 +274,11 @@ static void refuse_with_cut(void)
 		return;
 	printk("command line: fail= and cut= at once: give one of them\n");
 	machine_exit(EXIT_REFUSED);
+}
+
+void fail_init_runs(void)
+{
+	init_runs = true;
 }
 
 void fail_start(void)

@@ -5,14 +5,17 @@
  * NAP, the number of accessed pages, comes from the accessed bits: those set since the last sample
  * are counted and cleared, and the policy is left a note (mm/space/young.c). WSS is the number of
  * anonymous pages used in the last wss_tau_ms of the process's virtual time, at this resolution,
- * and of file pages used in the last interval. The machine is not woken to be sampled: an idle one
- * has nothing to say, and sample and policy tick come with the next event.
+ * and of file pages used in the last interval.
  *
- * A sample costs ten to a hundred thousand instructions, which may be more than a thrashing machine
- * executes in sample_ms. So samples are put off while they cost more than sample_percent of the time
- * in which the processor was not idle; but no longer than for 1/64 of the time since boot, so that a
- * timeline has its points even where nothing but waiting happens. A process that has not run since
- * the last sample has used nothing, and its page table is not walked.
+ * A sample does not change the run: it is taken at a quiet moment (sched/still.c), and in an exact
+ * run the clock stands meanwhile. The machine is not woken to be sampled: an idle one has nothing to
+ * say, and the sample comes with the next timer interrupt.
+ *
+ * But a sample costs the host ten to a hundred thousand instructions, which may be more than a
+ * thrashing machine executes in sample_ms. So samples are put off while they cost more than
+ * sample_percent of what the processor has executed; but no longer than for 1/64 of the
+ * time since boot, so that a timeline has its points even where nothing but waiting happens. A
+ * process that has not run since the last sample has used nothing, and its page table is not walked.
  */
 #include "drivers/block.h"
 #include "lib/list.h"
@@ -27,8 +30,8 @@
 #include "mm/swap.h"
 #include "mm/vmstat.h"
 #include "mm/zone.h"
+#include "observe/events.h"
 #include "proc/task.h"
-#include "sched/timer.h"
 #include "schema.h"
 
 static u32 sample_ms = 100, sample_percent = 1, wss_tau_ms = 1000;
@@ -37,10 +40,8 @@ PARAM_U32("sample_percent", sample_percent, 1, 100, "%",
 	  "of the processor's work, what samples may cost; 100: no limit");
 PARAM_U32("wss_tau_ms", wss_tau_ms, 1, 60000, "ms", "window of the measured working-set size");
 
-static struct timer sample_timer;
-static WAIT_QUEUE(sample_wait);
-static bool due; /* irq */
-static u64 last_ns, cost_ns; /* the last sample; what all have cost */
+static u64 due_ns, last_ns; /* the next sample and the last */
+static u64 cost_ns, spent_ns; /* what all have cost; the part of it that was machine time */
 
 /* The numbers that a policy or a guard shows; what is beyond is left out. */
 struct shown {
@@ -63,16 +64,12 @@ struct scan {
 static void sample_entry(pte_t *pte, struct scan *s)
 {
 	struct page *page = pfn_page(pte_pfn(*pte));
-	bool used = pte_young(*pte), anon = page_test(page, PG_anon);
-	bool replaceable = anon || page_test(page, PG_filecache);
+	bool used = pte_accessed(*pte), anon = page_test(page, PG_anon);
 
 	if (is_zero_page(page))
 		return;
-	if (used) {
-		*pte = pte_mkold(*pte);
-		if (replaceable)
-			page_set(page, PG_young);
-	}
+	if (used)
+		*pte = pte_take_use(*pte);
 	if (anon && page_test_and_clear(page, PG_sampled))
 		used = true;
 	if (used && anon)
@@ -120,7 +117,7 @@ static void sample_mm(struct mm_struct *mm)
 
 static u64 account_us(const struct task_struct *t, enum acct a)
 {
-	return cycles_to_ns(t->acct.cycles[a]) / 1000;
+	return cycles_to_ns(acct_cycles(&t->acct, a, clock_cycles())) / 1000;
 }
 
 static void send_queued(const struct queued_task *q)
@@ -149,7 +146,6 @@ static void send_process(struct mm_struct *mm)
 	struct task_struct *t = mm->task;
 	const struct mm_counters *c = &mm->count;
 
-	acct_settle(&t->acct);
 	telemetry_open(NULL, '{');
 	PART_PROCS(EMIT);
 	telemetry_close('}');
@@ -283,43 +279,31 @@ void sample_now(void)
 	telemetry_end();
 }
 
-static bool may_sample(void)
+static bool may_sample(u64 now)
 {
-	u64 now = clock_ns();
+	u64 work_ns = now - sched_idle_ns() - spent_ns + cost_ns; /* samples included */
 
-	return cost_ns * 100 <= (now - sched_idle_ns()) * sample_percent ||
-	       now - last_ns >= now >> 6;
+	return cost_ns * 100 <= work_ns * sample_percent || now - last_ns >= now >> 6;
 }
 
-static void fire(struct timer *t)
+static void quiet(void *unused)
 {
-	if (!may_sample()) {
-		timer_start(t, clock_ns() + sample_ms * 1000000ull);
+	u64 now = clock_ns(), cycles = cycles_now();
+
+	(void)unused;
+	if (!sample_ms || now < due_ns)
 		return;
-	}
-	due = true;
-	wake_up(&sample_wait);
-}
-
-static void ksampled(void *arg)
-{
-	u64 next = clock_ns();
-
-	(void)arg;
-	for (;;) {
-		next = MAX(next + sample_ms * 1000000ull, clock_ns());
-		timer_start(&sample_timer, next);
-		wait_event_interruptible(&sample_wait, due);
-		due = false;
-		last_ns = clock_ns();
-		sample_now();
-		cost_ns += clock_ns() - last_ns;
-	}
+	due_ns = MAX(due_ns + sample_ms * 1000000ull, now);
+	if (!may_sample(now))
+		return;
+	last_ns = now;
+	sample_now();
+	cost_ns += cycles_to_ns(cycles_now() - cycles);
+	spent_ns += clock_ns() - now;
 }
 
 void sample_init(void)
 {
-	timer_setup(&sample_timer, fire, true);
-	if (sample_ms)
-		kthread_create("ksampled", -20, ksampled, NULL);
+	due_ns = clock_ns() + sample_ms * 1000000ull;
+	listen_quiet(quiet);
 }

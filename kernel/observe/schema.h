@@ -3,7 +3,7 @@
  *
  *	M(type, name, kind, "unit", value, "meaning")
  *
- * type	  text, int, u32, u64, s64; or a part that has members of its own:
+ * type	  text, int, u32, u64, s64; padded: a u32 with blanks before it; or a part that has members of its own:
  *	  object   PART_NAME below lists them
  *	  objects  a list of such objects
  *	  rows     a list of lists: each has the values that PART_NAME names, in that order
@@ -43,7 +43,7 @@
 
 /* Members of every record. */
 #define RECORD_ANY(M) \
-	M(u32,  seq,  COUNTER, "",   seq++, "0, 1, 2, … without gaps") \
+	M(padded, seq, COUNTER, "",  seq++, "0, 1, 2, … without gaps") \
 	M(u64,  t_us, LEVEL,   "µs", last_us, "machine time since boot") \
 	M(text, ev,   FACT,    "",   ev, "which record this is")
 
@@ -105,6 +105,23 @@
 	M(object, guard,  OPTIONAL, "", send_guard(), \
 	  "the guard, and what it shows in `/proc/vm/guard`; missing when there is none") \
 	M(objects, procs, PART,    "", send_processes(), "the processes")
+
+/* Every tenth of a second of machine time while anything runs, and one before power off: what a verdict
+ * on the run needs, from exact counters. */
+#define RECORD_PRESSURE(M) \
+	M(u64, idle_us,  COUNTER, "µs", sched_idle_ns() / 1000, "as in a sample") \
+	M(u64, full_us,  COUNTER, "µs", psi_full_ns() / 1000, \
+	  "time in which processes waited for memory, and none was productive: `full_us` of `psi`") \
+	M(u64, read,     COUNTER, "pages", pages_read(), "pages read, of swap and of files") \
+	M(u64, evicted,  COUNTER, "pages", vm_events[VM_pgevict], "pages evicted") \
+	M(u64, evicting_us, LEVEL, "µs", reclaim_first_eviction_ns() / 1000, \
+	  "when the first page was evicted since the record before; 0: none was") \
+	M(u32, demand,   LEVEL, "pages", most.pages, \
+	  "the most that processes have wanted together until now: the sum of their `mad`; small ones do not count") \
+	M(u32, wanting,  LEVEL, "", most.processes, "how many processes that was") \
+	M(u32, held,     LEVEL, "", admission_most_waiting(), \
+	  "the most processes that admission has held back at once until now") \
+	M(u64, oom_kill, COUNTER, "", vm_events[VM_oom_kill], "processes killed for memory")
 
 #define PART_DISK(M) \
 	M(u32, queue,   LEVEL,   "", swap_bdev->count.in_flight, "requests not yet served") \

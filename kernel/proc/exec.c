@@ -129,10 +129,8 @@ static void become(struct mm_struct *mm, const struct elf_image *image, u32 sp, 
 	struct mm_struct *old = t->mm;
 
 	mm_attach(t, mm);
-	if (old) {
-		old->task = NULL; /* its pages are no longer t's */
+	if (old)
 		mm_destroy(old);
-	}
 	signal_exec(t);
 	files_close_on_exec(t->files);
 	t->flags &= ~TF_KTHREAD;

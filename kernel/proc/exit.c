@@ -59,7 +59,7 @@ static bool parent_wants_to_know(const struct task_struct *t)
 
 	if (!t->parent)
 		return false;
-	sa = &t->parent->sig.actions[SIGCHLD - 1];
+	sa = &t->parent->sig.hand->actions[SIGCHLD - 1];
 	return sa->handler != SIG_IGN && !(sa->flags & SA_NOCLDWAIT);
 }
 
@@ -73,7 +73,7 @@ static void bury(struct task_struct *t)
 		list_add_tail(&t->sibling, &dead_tasks);
 	}
 	if (t->parent) {
-		signal_send(t->parent, SIGCHLD);
+		signal_parent(t);
 		wake_up(&t->parent->child_wait);
 	}
 }
@@ -90,8 +90,8 @@ void __noreturn do_exit(int code)
 	timer_stop(&t->alarm);
 	release_memory(t);
 	release_files(t);
-	signal_actions_free(t->sig.actions);
-	t->sig.actions = NULL;
+	sighand_free(t->sig.hand);
+	t->sig.hand = NULL;
 	reparent_children(t);
 	bury(t);
 	schedule();

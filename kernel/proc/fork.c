@@ -35,11 +35,12 @@ static int copy_process(struct task_struct *child, u32 sp)
 	child->umask = parent->umask;
 	child->sig.blocked = parent->sig.blocked;
 	sched_fork(child);
-	child->sig.actions = signal_actions_alloc();
+	child->sig.hand = sighand_alloc();
 	child->files = files_fork(parent->files);
-	if (!child->sig.actions || !child->files)
+	if (!child->sig.hand || !child->files)
 		return -ENOMEM;
-	memcpy(child->sig.actions, parent->sig.actions, NSIG * sizeof(struct k_sigaction));
+	memcpy(child->sig.hand->actions, parent->sig.hand->actions,
+	       sizeof(child->sig.hand->actions));
 	child->cwd = parent->cwd;
 	if (child->cwd)
 		inode_get(child->cwd);

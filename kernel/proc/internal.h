@@ -25,8 +25,8 @@ struct task_struct *task_alloc(const char *comm);
 void task_publish(struct task_struct *t, int pid);
 /* Frees everything that a task still has. Not current; published or not. */
 void task_free(struct task_struct *t);
-struct k_sigaction *signal_actions_alloc(void); /* all default; NULL: no memory */
-void signal_actions_free(struct k_sigaction *actions);
+struct sighand *sighand_alloc(void); /* all default; NULL: no memory */
+void sighand_free(struct sighand *hand);
 
 /* signal.c */
 void signal_deliver(struct pt_regs *regs);

@@ -8,8 +8,7 @@
  *
  * Init gets only signals for which it has a handler, so that nobody can kill it by mistake.
  *
- * Left out: queues (real-time signals are merged like the others), siginfo, alternative stacks,
- * and stopping: SIGSTOP and the terminal's stop signals are ignored by default.
+ * Left out: queues (real-time signals are merged like the others), alternative stacks, and stopping: SIGSTOP and the terminal's stop signals are ignored by default.
  */
 #include "proc/signal.h"
 #include "arch/irq.h"
@@ -25,6 +24,10 @@
 #define DEFAULT_IGNORED                                                                            \
 	(BIT(SIGCHLD) | BIT(SIGCONT) | BIT(SIGURG) | BIT(SIGWINCH) | BIT(SIGSTOP) | BIT(SIGTSTP) | \
 	 BIT(SIGTTIN) | BIT(SIGTTOU))
+
+/* si_code; and a status that no child ends with. */
+enum { SI_USER = 0, SI_TKILL = -6, SI_KERNEL = 0x80, CLD_EXITED = 1, CLD_KILLED = 2 };
+#define NOT_ENDED 0x7fu
 
 static u64 deliverable(const struct task_struct *t)
 {
@@ -62,25 +65,37 @@ static bool ignored(const struct task_struct *t, int sig)
 {
 	u32 handler;
 
-	if (!t->sig.actions)
+	if (!t->sig.hand)
 		return true;
-	handler = t->sig.actions[sig - 1].handler;
+	handler = t->sig.hand->actions[sig - 1].handler;
 	if (handler == SIG_DFL)
 		return DEFAULT_IGNORED & BIT(sig) || t == init_process;
 	return handler == SIG_IGN;
 }
 
-void signal_send(struct task_struct *t, int sig)
+/* Interrupts are off. */
+static void mark_pending(struct task_struct *t, int sig, u32 sender)
+{
+	if (t->sig.pending & BIT(sig))
+		return;
+	t->sig.pending |= BIT(sig);
+	if (sig <= NR_SENDERS)
+		t->sig.hand->sender[sig - 1] = sender;
+	if (sig == SIGCHLD)
+		t->sig.hand->child_status = NOT_ENDED;
+}
+
+void signal_send_from(struct task_struct *t, int sig, u32 sender)
 {
 	unsigned long flags;
 
-	if (sig < 1 || sig > NSIG)
+	if (sig < 1 || sig > NSIG || !t->sig.hand)
 		return;
 	flags = irq_save();
 	if (t->sig.blocked & BIT(sig)) {
-		t->sig.pending |= BIT(sig);
+		mark_pending(t, sig, sender);
 	} else if (!ignored(t, sig)) {
-		t->sig.pending |= BIT(sig);
+		mark_pending(t, sig, sender);
 		task_set_work(t, WORK_SIGNAL);
 		if (t->state == TASK_INTERRUPTIBLE)
 			wake_up_process(t);
@@ -88,7 +103,40 @@ void signal_send(struct task_struct *t, int sig)
 	irq_restore(flags);
 }
 
-int signal_group(int pgid, int sig)
+void signal_send(struct task_struct *t, int sig)
+{
+	signal_send_from(t, sig, 0);
+}
+
+void signal_parent(const struct task_struct *child)
+{
+	struct task_struct *t = child->parent;
+	unsigned long flags = irq_save();
+	bool first = !(t->sig.pending & BIT(SIGCHLD));
+
+	signal_send_from(t, SIGCHLD, child->pid);
+	if (first && t->sig.hand)
+		t->sig.hand->child_status = child->exit_code;
+	irq_restore(flags);
+}
+
+void signal_origin(int sig, int *code, u32 *pid, u32 *status)
+{
+	const struct sighand *hand = current->sig.hand;
+	u32 sender = sig <= NR_SENDERS ? hand->sender[sig - 1] : 0;
+
+	*code = !sender ? SI_KERNEL : sender & SENT_TO_THREAD ? SI_TKILL : SI_USER;
+	*pid = sender & ~SENT_TO_THREAD;
+	*status = 0;
+	if (sig == SIGCHLD && hand->child_status != NOT_ENDED) {
+		u32 killed_by = hand->child_status & 0x7f;
+
+		*code = killed_by ? CLD_KILLED : CLD_EXITED;
+		*status = killed_by ? killed_by : hand->child_status >> 8;
+	}
+}
+
+int signal_group(int pgid, int sig, u32 sender)
 {
 	unsigned long flags = irq_save();
 	struct task_struct *t;
@@ -96,7 +144,7 @@ int signal_group(int pgid, int sig)
 
 	for_each_task(t) {
 		if (t->pgid == pgid && !(t->flags & TF_KTHREAD)) {
-			signal_send(t, sig);
+			signal_send_from(t, sig, sender);
 			result = 0;
 		}
 	}
@@ -126,7 +174,7 @@ static const char *signal_name(int sig)
 void force_signal(int sig, u32 addr)
 {
 	struct task_struct *t = current;
-	struct k_sigaction *sa = &t->sig.actions[sig - 1];
+	struct k_sigaction *sa = &t->sig.hand->actions[sig - 1];
 	unsigned long flags;
 
 	if (sa->handler == SIG_IGN || t->sig.blocked & BIT(sig))
@@ -153,7 +201,7 @@ void signal_set_action(int sig, const struct k_sigaction *sa)
 {
 	unsigned long flags = irq_save();
 
-	current->sig.actions[sig - 1] = *sa;
+	current->sig.hand->actions[sig - 1] = *sa;
 	if (ignored(current, sig))
 		current->sig.pending &= ~BIT(sig);
 	else if (sig == SIGALRM && !(current->sig.pending & BIT(sig)))
@@ -165,8 +213,8 @@ void signal_set_action(int sig, const struct k_sigaction *sa)
 void signal_exec(struct task_struct *t)
 {
 	for (int i = 0; i < NSIG; i++) {
-		if (t->sig.actions[i].handler != SIG_IGN)
-			t->sig.actions[i] = (struct k_sigaction){ .handler = SIG_DFL };
+		if (t->sig.hand->actions[i].handler != SIG_IGN)
+			t->sig.hand->actions[i] = (struct k_sigaction){ .handler = SIG_DFL };
 	}
 }
 
@@ -206,7 +254,7 @@ static bool kills(const struct task_struct *t, int sig)
 static void run_handler(struct pt_regs *regs, int sig)
 {
 	struct task_struct *t = current;
-	struct k_sigaction *sa = &t->sig.actions[sig - 1], copy = *sa;
+	struct k_sigaction *sa = &t->sig.hand->actions[sig - 1], copy = *sa;
 	u64 mask = t->restore_blocked ? t->saved_blocked : t->sig.blocked;
 
 	t->restore_blocked = false;
@@ -224,7 +272,7 @@ static int next_handled(struct task_struct *t)
 	int sig;
 
 	while ((sig = take_signal(t))) {
-		u32 handler = t->sig.actions[sig - 1].handler;
+		u32 handler = t->sig.hand->actions[sig - 1].handler;
 
 		if (handler == SIG_DFL && kills(t, sig))
 			do_exit(sig);
@@ -241,7 +289,7 @@ void signal_deliver(struct pt_regs *regs)
 	int sig;
 
 	while ((sig = next_handled(t))) {
-		if (restart && !(t->sig.actions[sig - 1].flags & SA_RESTART))
+		if (restart && !(t->sig.hand->actions[sig - 1].flags & SA_RESTART))
 			regs_set_result(regs, -EINTR);
 		else if (restart)
 			regs_restart_syscall(regs);

@@ -14,12 +14,17 @@
 #include "fs/vfs.h"
 #include "internal.h"
 #include "lib/assert.h"
+#include "lib/printf.h"
 #include "lib/string.h"
 #include "main.h"
 #include "mm/mm.h"
 #include "mm/slab.h"
+#include "observe/fail.h"
+#include "sched/timer.h"
 
 #define FIRST_PID 2 /* 1 is init's */
+#define INIT_PATIENCE_S 1u
+#define INIT_PAUSE_NS 10000000ull
 
 LIST_HEAD(task_list); /* irq: walked by interrupt handlers */
 LIST_HEAD(dead_tasks); /* by .sibling */
@@ -27,7 +32,7 @@ struct task_struct *init_process;
 u32 max_threads;
 u64 nr_forks;
 
-static struct kmem_cache *task_cache, *action_cache;
+static struct kmem_cache *task_cache, *sighand_cache;
 static u32 tasks;
 static int last_pid = FIRST_PID - 1;
 static bool pids_wrapped;
@@ -136,7 +141,7 @@ void task_free(struct task_struct *t)
 		files_destroy(t->files);
 	if (t->cwd)
 		inode_put(t->cwd);
-	signal_actions_free(t->sig.actions);
+	sighand_free(t->sig.hand);
 	thread_free(t);
 	kernel_stack_free(t->stack);
 	kmem_cache_free(task_cache, t);
@@ -148,19 +153,19 @@ void task_reap_dead(void)
 		task_free(list_first_entry(&dead_tasks, struct task_struct, sibling));
 }
 
-struct k_sigaction *signal_actions_alloc(void)
+struct sighand *sighand_alloc(void)
 {
-	struct k_sigaction *actions = kmem_cache_alloc(action_cache, GFP_KERNEL);
+	struct sighand *hand = kmem_cache_alloc(sighand_cache, GFP_KERNEL);
 
-	if (actions)
-		memset(actions, 0, NSIG * sizeof(*actions));
-	return actions;
+	if (hand)
+		memset(hand->actions, 0, sizeof(hand->actions));
+	return hand;
 }
 
-void signal_actions_free(struct k_sigaction *actions)
+void sighand_free(struct sighand *hand)
 {
-	if (actions)
-		kmem_cache_free(action_cache, actions);
+	if (hand)
+		kmem_cache_free(sighand_cache, hand);
 }
 
 static struct task_struct *kthread_make(const char *name, int nice, int pid, void (*fn)(void *),
@@ -197,9 +202,9 @@ static void init_start(void *arg)
 
 	(void)arg;
 	start_disks();
-	t->sig.actions = signal_actions_alloc();
+	t->sig.hand = sighand_alloc();
 	t->files = files_create();
-	if (!t->sig.actions || !t->files)
+	if (!t->sig.hand || !t->files)
 		panic("no memory for init");
 	mount_disks();
 	err = vfs_open("/dev/console", O_RDWR, 0, &console);
@@ -213,7 +218,26 @@ static void init_start(void *arg)
 	err = do_execve("/init", argv, envp, true);
 	if (err)
 		panic("/init cannot be started: error %d", -err);
+	fail_init_runs();
 	thread_enter_user();
+}
+
+bool init_lacks_memory(void)
+{
+	static u64 since_ns, last_ns;
+	u64 now = clock_ns();
+
+	if (current != init_process)
+		return false;
+	if (now - last_ns > 2 * INIT_PAUSE_NS)
+		since_ns = now;
+	if (now - since_ns > INIT_PATIENCE_S * 1000000000ull) {
+		printk("init: no memory for %u s: the machine ends\n", INIT_PATIENCE_S);
+		power_off(1);
+	}
+	ksleep_ns(INIT_PAUSE_NS);
+	last_ns = clock_ns();
+	return true;
 }
 
 void proc_start_init(void)
@@ -226,6 +250,6 @@ void proc_start_init(void)
 void proc_init(void)
 {
 	task_cache = kmem_cache_create("task_struct", sizeof(struct task_struct), 16, NULL);
-	action_cache = kmem_cache_create("sighand", NSIG * sizeof(struct k_sigaction), 0, NULL);
+	sighand_cache = kmem_cache_create("sighand", sizeof(struct sighand), 0, NULL);
 	max_threads = MIN(MAX(nr_managed_pages() / 16, 32u), 1024u);
 }

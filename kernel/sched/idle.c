@@ -27,11 +27,16 @@ void idle_settle(void)
 
 	if (!idling)
 		return;
-	now = cycles_now();
+	now = clock_cycles();
 	idle_cycles += now - idle_since;
 	if (nr_iowait)
 		iowait_cycles += now - idle_since;
 	idle_since = now;
+}
+
+void idle_move_stamp(u64 cycles)
+{
+	idle_since += cycles;
 }
 
 bool sched_idling(void)

@@ -21,6 +21,12 @@ void timer_leave_idle(void);
 /* Starts the tick anew if it ran out while the machine was idle. */
 void tick_resume(void);
 
+/* A timer interrupt: is the moment quiet, those who listen for it look at the machine. */
+void still_timer_interrupt(void);
+/* The clock has stood for so many cycles. Interrupts off. */
+void psi_move_stamp(u64 cycles);
+void idle_move_stamp(u64 cycles);
+
 void loadavg_init(void);
 void psi_init(void);
 

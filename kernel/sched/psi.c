@@ -18,7 +18,7 @@ static enum psi_class class_of(const struct task_struct *t)
 
 	if (t->flags & TF_KTHREAD || t->state >= TASK_ZOMBIE)
 		return PSI_NONE;
-	if (t->flags & TF_RECLAIM || (!runs && (t->in_pagewait || t->in_admit)))
+	if (t->flags & TF_RECLAIM || (!runs && t->in_pagewait))
 		return PSI_STALLED;
 	return runs ? PSI_PRODUCTIVE : PSI_NONE;
 }
@@ -36,12 +36,17 @@ void psi_task_changed(struct task_struct *t, u64 now)
 	irq_restore(flags);
 }
 
+void psi_move_stamp(u64 cycles)
+{
+	psi.since += cycles;
+}
+
 static u64 settled_ns(const u64 *cycles)
 {
 	unsigned long flags = irq_save();
 	u64 v;
 
-	psi_settle(&psi, cycles_now());
+	psi_settle(&psi, clock_cycles());
 	v = *cycles;
 	irq_restore(flags);
 	return cycles_to_ns(v);

@@ -2,10 +2,11 @@
  * Pressure stall information (PSI): the share of time that is lost because memory is short.
  * (J. Weiner, Linux 4.20, 2018: Documentation/accounting/psi.rst.)
  *
- * A program is STALLED while it waits for a page to be read, for a frame, or for its admission
- * (accounts PAGEWAIT and ADMIT), and while it reclaims for itself, awake or asleep. It is
- * PRODUCTIVE while it runs or could run otherwise (accounts USER, KERNEL, READY). Kernel threads are
- * neither: kswapd at work gets no program on.
+ * A program is STALLED while it waits for a page to be read or for a frame (account PAGEWAIT), and
+ * while it reclaims for itself, awake or asleep. It is PRODUCTIVE while it runs or could run otherwise
+ * (accounts USER, KERNEL, READY). Kernel threads are neither: kswapd at work gets no program on.
+ * Nor is a program that admission holds back: it does not compete for memory meanwhile, so
+ * good load control does not look like the disease.
  *
  *	some: time in which somebody is stalled
  *	full: time in which somebody is stalled and nobody is productive

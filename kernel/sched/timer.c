@@ -130,8 +130,10 @@ void timer_leave_idle(void)
 
 void timer_interrupt(void)
 {
-	u64 now = clock_ns();
+	u64 now;
 
+	still_timer_interrupt();
+	now = clock_ns();
 	hardware_ns = 0;
 	while (first && timer_of(first)->expires_ns <= now) {
 		struct timer *t = timer_of(first);

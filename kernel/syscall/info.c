@@ -34,13 +34,15 @@ struct sysinfo {
 
 STATIC_ASSERT(sizeof(struct sysinfo) == 64);
 
+/* Programs look here for the system whose calls they may use: old C libraries refuse to start on a release
+ * before 3.2, and 6.1 has all calls that are implemented. */
 long sys_uname(void *user)
 {
 	static const struct utsname name = {
-		.sysname = "Tidemark",
+		.sysname = "Linux",
 		.nodename = "tidemark",
-		.release = "0.1.0",
-		.version = "#1",
+		.release = "6.1.0-tidemark",
+		.version = "#1 Tidemark",
 		.machine = "i686",
 		.domainname = "(none)",
 	};

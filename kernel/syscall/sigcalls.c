@@ -23,7 +23,7 @@ long sys_rt_sigaction(u32 sig, const void *user_new, void *user_old, u32 size)
 		return -EINVAL;
 	if (user_new && copy_from_user(&new, user_new, sizeof(new)))
 		return -EFAULT;
-	if (user_old && copy_to_user(user_old, &current->sig.actions[sig - 1], sizeof(new)))
+	if (user_old && copy_to_user(user_old, &current->sig.hand->actions[sig - 1], sizeof(new)))
 		return -EFAULT;
 	if (user_new)
 		signal_set_action(sig, &new);
@@ -146,20 +146,20 @@ static int kill_all(int sig)
 
 	for_each_task(t) {
 		if (t->pid > 1 && t != current && !(t->flags & TF_KTHREAD)) {
-			signal_send(t, sig);
+			signal_send_from(t, sig, current->pid);
 			result = 0;
 		}
 	}
 	return result;
 }
 
-static int kill_one(int pid, int sig)
+static int kill_one(int pid, int sig, u32 sender)
 {
 	struct task_struct *t = task_find(pid);
 
 	if (!t)
 		return -ESRCH;
-	signal_send(t, sig);
+	signal_send_from(t, sig, sender);
 	return 0;
 }
 
@@ -168,15 +168,17 @@ long sys_kill(int pid, u32 sig)
 	if (sig > NSIG)
 		return -EINVAL;
 	if (pid > 0)
-		return kill_one(pid, sig);
+		return kill_one(pid, sig, current->pid);
 	if (pid == -1)
 		return kill_all(sig);
-	return signal_group(pid ? -pid : current->pgid, sig);
+	return signal_group(pid ? -pid : current->pgid, sig, current->pid);
 }
 
 long sys_tkill(int tid, u32 sig)
 {
-	return tid <= 0 || sig > NSIG ? -EINVAL : kill_one(tid, sig);
+	if (tid <= 0 || sig > NSIG)
+		return -EINVAL;
+	return kill_one(tid, sig, current->pid | SENT_TO_THREAD);
 }
 
 long sys_tgkill(int tgid, int tid, u32 sig)

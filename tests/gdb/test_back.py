@@ -36,7 +36,7 @@ def debug(folder: Path, *steps: str, place: tuple[str, ...]) -> Session:
 
 def where(text: str) -> int:
     """The place that a command went to, in ns."""
-    (found,) = re.findall(r"^at (\d+)\.(\d{9}) s$", text, re.MULTILINE)
+    (found,) = re.findall(r"^at (\d+)\.(\d{9}) s, ", text, re.MULTILINE)
     return int(found[0] + found[1])
 
 
@@ -53,6 +53,14 @@ def some_places(run: places.Places, nr: int) -> list[int]:
     (fault,) = plugin.addresses(qemu.ROOT, "do_page_fault")
     faults = [event[1] for event in run.past(pcs=str(fault))]
     return [rng.choice(faults) + rng.randrange(20000) for _ in range(nr)]
+
+
+@pytest.mark.parametrize("time", ["15ms", "0.02"])
+def test_time_is_that_of_the_kernels_clock_which_stands_for_samples(folder: Path, time: str) -> None:
+    said = debug(folder, place=("--at", time)).output
+    (found,) = re.findall(r"^at (\d+\.\d{9}) s, (\d+\.\d{9}) s by the kernel's clock$", said, re.MULTILINE)
+    place, clock = (int(one.replace(".", "")) for one in found)
+    assert clock == places.time_of(time) and clock + 50_000 < place < clock + 1_000_000
 
 
 @pytest.mark.parametrize("nr", [4, pytest.param(500, marks=[pytest.mark.soak, pytest.mark.timeout(3600)])])
@@ -107,7 +115,7 @@ def test_gdb_finds_who_wrote_last_and_the_life_of_a_page(folder: Path) -> None:
     steps = [
         *marked("when", "tm-when &current_task"),
         *marked("before", "tm-when &current_task"),
-        *marked("life", "tm-history 6 0xb6e01000"),
+        *marked("life", "tm-history 5 0xb6e01000"),
     ]
     session = debug(folder, *steps, place=("--event", "exit:1"))
     last, before = (where(session.answer(name)) for name in ("when", "before"))

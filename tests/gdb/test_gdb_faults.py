@@ -54,10 +54,10 @@ def followed() -> list[tuple[list[int], str, str]]:
         follow = marked("faults", FOLLOW_FAULTS, f"python follow({nr}, 'current_task->pid == {pid}')")
         return ["tbreak swap_in_slot", "continue", *follow]
 
-    start = marked("faults", FOLLOW_FAULTS, "python follow(30, 'current_task->pid >= 5')")
-    capped = session("thrash 1 512 3", "thrash", *start, *paging(30, 6), VM="clock", FRAMES="60")
-    small = session("thrash 1 8192 3", "thrash", *paging(30, 6), VM="clock", MEM="8M", SWAP="sim:ssd")
-    string = session("refstring --repeat 4 1-8", "refstring", *paging(10, 5), VM="fifo", FRAMES="4")
+    start = marked("faults", FOLLOW_FAULTS, "python follow(30, 'current_task->pid >= 4')")
+    capped = session("thrash 1 512 3", "thrash", *start, *paging(30, 5), VM="clock", FRAMES="60")
+    small = session("thrash 1 8192 3", "thrash", *paging(30, 5), VM="clock", MEM="8M", SWAP="sim:ssd")
+    string = session("refstring --repeat 4 1-8", "refstring", *paging(10, 4), VM="fifo", FRAMES="4")
     answers = "".join(answer for made in (capped, small, string) for answer in made.answers("faults"))
     found = re.findall(r"FAULT \[(\d), (\d)\] (\w+  .*) AFTER (.*)$", answers, re.MULTILINE)
     assert len(found) == 100, string.output[-1000:]
@@ -207,9 +207,9 @@ while not shared:
     address = int(gdb.parse_and_eval("addr")) & -4096
     said = gdb.execute(f"tm-pt current_task->pid {address}", to_string=True)
     frame = re.search(r"present: frame (0x[0-9a-f]+)", said)[1]
-    shared = int(gdb.parse_and_eval(f"mem_map[{frame}].mapcount")) in (2, 3) and int(gdb.parse_and_eval("nr_forks")) > 7
+    shared = int(gdb.parse_and_eval(f"mem_map[{frame}].mapcount")) in (2, 3) and int(gdb.parse_and_eval("nr_forks")) > 6
 print("FRAME", frame, "AT", hex(address))
-for pid in range(5, 9):
+for pid in range(4, 8):
     try:
         print(gdb.execute(f"tm-pt {pid} {address}", to_string=True))
     except gdb.error as error:

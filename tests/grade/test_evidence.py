@@ -41,6 +41,9 @@ class NoSandbox:
     def prefix(self, cwd: Path, writable: Sequence[Path], limit_s: float) -> list[str]:
         return []
 
+    def within_reach(self, path: Path) -> Path:
+        return path
+
 
 @dataclass(frozen=True)
 class Machine:
@@ -388,9 +391,13 @@ def test_the_same_policy_is_honest_without_its_deed(cheating: Machine) -> None:
 
 
 def test_interrupt_between_a_call_and_the_function_is_nobodys_fault(cheating: Machine) -> None:
-    made = cheating.boot("refstring 1-60", vm="cheat", frames=40, cmdline=f"cheat.deed={HONEST}")
-    assert made.outcome is Outcome.RIGHT and made.evidence.instructions > 100_000_000
-    assert made.evidence.breaches == []
+    """Twenty pages go, and for each it calls functions 400,000 times: two instructions at least."""
+    made, plain = (
+        cheating.boot("refstring 1-60", vm="cheat", frames=40, cmdline=cmdline)
+        for cmdline in (f"cheat.deed={HONEST}", "")
+    )
+    assert made.evidence.instructions - plain.evidence.instructions > 20 * 400_000 * 2
+    assert made.outcome is Outcome.RIGHT and made.evidence.breaches == []
 
 
 # --- what of the kernel is the student's ---

@@ -57,7 +57,9 @@ def test_a_fault_shows_and_its_tree_is_right_without_it(name: str, tmp_path: Pat
     machine = HUNTED[name]
     faulty = machines.make(qemu.ROOT, machine)
     words = [str(faulty / machines.DISK) if word == "DISK" else word for word in machine.run]
-    for image, shows in ((faulty, True), (qemu.ROOT, False)):
+    (right,) = machines.listed(qemu.ROOT, "follow")
+    for image, shows in ((faulty, True), (machines.make(qemu.ROOT, right), False), (qemu.ROOT, False)):
+        shutil.rmtree(tmp_path / str(shows), ignore_errors=True)
         ran = tidemark("run", "-q", "--image", str(image), "-o", str(tmp_path / str(shows)), *words, cwd=tmp_path)
         console = (tmp_path / str(shows) / results.CONSOLE).read_text()
         assert bool(ran.returncode) == bool(re.search(machine.says, console)) == shows, console[-2000:]
@@ -113,13 +115,14 @@ def entry(folder: Path, image: Path, at: int, address: int, scratch: Path) -> in
 def test_keys_of_follow_are_those_of_the_run(tmp_path: Path) -> None:
     quiz = lab.load(qemu.ROOT, "follow").quiz
     assert quiz
+    (machine,) = machines.listed(qemu.ROOT, "follow")
+    image = machines.make(qemu.ROOT, machine)  # of today's kernel, so that no other test makes it anew meanwhile
     shutil.rmtree(qemu.ROOT / followed.KEPT, ignore_errors=True)
     ada = personal.drawn(qemu.ROOT, "follow", quiz, Personal("Ada", SECRET))
     keys = {each.name: each.key for each in ada.asked}
     assert list(keys) == list(quiz.questions) and len({each.text for each in ada.asked}) == 10
     assert keys["before"] >> 8 == keys["slot"] and keys["after"] >> 12 == keys["frame"]
     words = [str(word) for word in ada.string]
-    image = qemu.ROOT / machines.FOLDER / "follow"
     ran = tidemark("run", "-q", "--image", str(image), "-o", str(tmp_path / "run"), *words[6:-1], cwd=tmp_path)
     assert not ran.returncode, ran.stderr
     (tmp_path / "places").mkdir()

@@ -291,13 +291,9 @@ void *guard_mm(struct mm_struct *mm)
 
 static void leave_page(struct page *page, struct mm_struct *heir)
 {
-	bool owned = page_test(page, PG_owned);
-
-	if (owned)
-		core_remove(page, heir ? VM_OUT_MOVED : VM_OUT_FREED);
-	page->owner = heir;
-	if (owned && heir)
-		core_insert(page, heir, VM_IN_ADOPT, no_id);
+	if (page_test(page, PG_owned) && !heir)
+		core_remove(page, VM_OUT_FREED);
+	policy_call_moved(page, heir);
 }
 
 void core_mm_end(struct mm_struct *mm, struct mm_struct *heir)

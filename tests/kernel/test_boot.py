@@ -37,6 +37,14 @@ def test_what_the_banner_says_to_try_shows_thrashing(mem: str) -> None:
         assert int(re.search(r"(?m)^faults \d+ minor, (\d+) major$", guest.sh(large))[1]) > 50
 
 
+def test_time_of_a_background_job_comes_by_itself() -> None:
+    """Nothing is typed meanwhile."""
+    with Guest() as guest:
+        assert re.fullmatch(r"\[1\] \d+\n", guest.sh("time thrash 2 512 3 &"))
+        guest.expect(r"real \d\.\d{3}s\s+user [^f]*faults [1-9]\d{2,} minor, 0 major")
+        assert "[1] Done  time thrash 2 512 3\n" in guest.sh("true")
+
+
 def test_boot_names_the_policy() -> None:
     boot("true", vm="clock").check_exit().check_lines(["^policy: clock, "])
 

@@ -80,8 +80,8 @@ def content(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("revision,block", [("0", "1024"), *(("1", block) for block in BLOCKS)])
 def test_image_of_mke2fs_reads_back_equal(tmp_path: Path, content: Path, revision: str, block: str) -> None:
-    options = ["-r", "0", "-O", "none"] if revision == "0" else []
-    image = ext2.make(tmp_path / "image", "8M", "-b", block, *options, content=content)
+    make = ext2.make_old if revision == "0" else ext2.make
+    image = make(tmp_path / "image", "8M", "-b", block, content=content)
     files = [path for path in sorted(content.rglob("*"))]
     script, wanted = ["list /", "list /dir/deep"], []
     for path in files:
@@ -169,7 +169,7 @@ def test_files_of_two_gigabytes_and_more_are_marked(tmp_path: Path) -> None:
     assert answers[1:] == ["10", f"{ext2.checksum(ext2.written(10, 1)):08x} 10", "-27"]
     assert "large_file" in ext2.tool("dumpe2fs", "-h", image)
     ext2.check(image)
-    old = ext2.make(tmp_path / "old", "1M", "-b", "1024", "-r", "0", "-O", "none")
+    old = ext2.make_old(tmp_path / "old", "1M", "-b", "1024")
     answers = ext2.run(old, ["create /file", "write /file 2147483647 1 1", "truncate /file 2147483648"])[0]
     assert answers == ["0", "0", "-27", "-27"]
 
@@ -253,7 +253,7 @@ def test_mount_looks_at_features_and_sizes(
 )
 def test_each_unknown_feature_is_refused(tmp_path: Path, revision: int, at: int, known: int, answer: str) -> None:
     """One bit after the other: an incompatible one always, one that is not for writing where it would be written."""
-    image = ext2.make(tmp_path / "image", "1M", *(["-r", "0", "-O", "none"] if revision == 0 else []))
+    image = (ext2.make_old if revision == 0 else ext2.make)(tmp_path / "image", "1M")
     sound = image.read_bytes()
     for bit in range(32):
         raw = bytearray(sound)

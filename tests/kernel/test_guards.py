@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import statistics
 from pathlib import Path
 
 import ext2
@@ -120,6 +121,38 @@ def test_serialize_does_little_harm_where_turns_are_no_help(run: str) -> None:
     none, held = (boot(run, mem="16M", swap="sim:hdd", vm="2q", cmdline=f"guard={g}") for g in ("none", "serialize"))
     held.check_exit()
     assert turnaround_s(held) < 1.5 * turnaround_s(none)
+
+
+@pytest.mark.parametrize(
+    ("run", "jitters"),
+    [
+        pytest.param(run, jitters, marks=[pytest.mark.soak] if jitters == 10 else [])
+        for run in (
+            "thrash 1 18432 6 3000",  # alone, and larger than memory
+            "thrash 1 18432 6 3000 & thrash 1 4096 3 3000; wait",
+            "thrash 1 18432 3 3000 & thrash 4 2560 8 3000; wait",
+        )
+        for jitters in (3, 10)
+    ],
+)
+def test_serialize_takes_no_longer_than_no_guard_where_one_does_not_fit(run: str, jitters: int) -> None:
+    settings = {"mem": "16M", "swap": "sim:hdd", "vm": "2q"}
+    none, held = (
+        statistics.median(
+            turnaround_s(boot(run, **settings, cmdline=f"guard={guard} jitter={jitter}").check_exit())
+            for jitter in range(jitters)
+        )
+        for guard in ("none", "serialize")
+    )
+    assert held < 1.1 * none
+
+
+def test_serialize_does_not_hold_small_jobs_back_for_one_that_does_not_fit() -> None:
+    """Two jobs of 5 MiB come later: when all took turns they waited 8 s for 0.1 s of work."""
+    run = "thrash 1 18432 3 3000 & sleep 3; thrash 2 5120 8 3000; wait"
+    result = boot(run, mem="16M", swap="sim:hdd", vm="2q", cmdline="guard=serialize jitter=1").check_exit()
+    jobs = [record for record in result.telemetry if record["ev"] == "exit" and record["comm"] == "thrash"]
+    assert max(record["turnaround_us"] / 1e6 for record in jobs[:2]) < 4
 
 
 def test_serialize_reads_back_at_once_what_fits_again() -> None:

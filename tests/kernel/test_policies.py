@@ -159,6 +159,8 @@ BROKEN_RULES = {
     "detacher": ("none", "none of them to evict"),
     "endless": ("none", "none of them to evict"),
     "ticker": ("time", "always asks to be called again"),
+    "dropper": ("count", "holds"),
+    "slowmove": ("time", "hook moved took"),
 }
 LIKE_OTHERS = {"nowhere", "loser", "slowshow", "endless"}
 

@@ -99,6 +99,13 @@ def test_goals_that_use_pip_need_what_makes_a_venv(bare: Machine) -> None:
         assert "python3-venv" in bare.setup(goal, INSTALL="no").stderr, goal
 
 
+def test_root_installs_packages_alone_for_who_then_uses_the_goals(bare: Machine) -> None:
+    result = bare.setup("--packages", "check")
+    assert result.returncode == 0, result.stderr
+    assert re.search(r"apt-get .*install -y .*bubblewrap.*qemu-system-x86", bare.called())
+    assert "-m venv" not in bare.called() and not (bare.tree / "build/venv").exists()
+
+
 def test_pip_shows_each_package_and_leaves_a_stamp(lab: Machine) -> None:
     result = lab.setup("sim", INSTALL="yes")
     assert result.returncode == 0, result.stderr

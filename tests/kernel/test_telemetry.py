@@ -52,12 +52,23 @@ def test_no_pressure_where_everything_fits(busy: Result) -> None:
     assert records(busy, "sample")[-1]["psi"] == {"some_us": 0, "full_us": 0}
 
 
-def test_some_covers_the_waits_of_each_and_no_more_than_all(thrashing: Result) -> None:
-    for sample in records(thrashing, "sample"):
-        waits = [proc["pagewait_us"] + proc["admit_us"] for proc in sample["procs"]]
+def covers_the_waits_of_each_and_no_more_than_all(result: Result) -> None:
+    for sample in records(result, "sample"):
+        waits = [proc["pagewait_us"] for proc in sample["procs"]]
         work = sum(proc["kernel_us"] for proc in sample["procs"])
-        ended = sum(us for end in records(thrashing, "exit") if end["seq"] < sample["seq"] for us in end["us"][1:5])
+        ended = sum(us for end in records(result, "exit") if end["seq"] < sample["seq"] for us in end["us"][1:4])
         assert max(waits) <= sample["psi"]["some_us"] <= sum(waits) + work + ended + len(waits), sample["seq"]
+
+
+def test_some_covers_the_waits_of_each_and_no_more_than_all(thrashing: Result) -> None:
+    covers_the_waits_of_each_and_no_more_than_all(thrashing)
+
+
+def test_process_held_back_by_admission_is_not_stalled() -> None:
+    held = boot("thrash 4 4096 4 10000", vm="ws", mem="12M", swap="sim:ssd").check_exit()
+    kernel, pagewait, admit = (sum(record["us"][at] for record in records(held, "exit")) for at in (1, 3, 4))
+    assert admit > 2 * (kernel + pagewait), "they are held back too little to tell"
+    assert records(held, "sample")[-1]["psi"]["some_us"] < kernel + pagewait
 
 
 def test_ws_loses_less_time_than_2q(thrashing: Result) -> None:
@@ -200,7 +211,7 @@ def in_order(children: dict[int, list[int | None]], node: int | None) -> Iterato
 
 def test_queue_is_a_red_black_search_tree_by_vruntime(busy: Result) -> None:
     queues = [sample["rq"] for sample in records(busy, "sample")]
-    assert max(len(queue) for queue in queues) >= 12
+    assert max(len(queue) for queue in queues) >= 11
     for queue in filter(None, queues):
         children, black = shape(queue), {pid: bool(colour) for pid, _, colour, _ in queue}
         [root] = [pid for pid, _, _, parent in queue if not parent]
@@ -223,7 +234,7 @@ def test_queue_holds_who_can_run_but_the_one_that_does(busy: Result) -> None:
 def test_access_that_faults_a_page_in_is_a_use() -> None:
     """Each page is touched once, so every access is a fault."""
     samples = records(boot("thrash 1 4096 1 20000").check_exit(), "sample")
-    naps = [proc["nap"] for sample in samples for proc in sample["procs"] if proc["pid"] == 6]
+    naps = [proc["nap"] for sample in samples for proc in sample["procs"] if proc["pid"] == 5]
     assert 900 < sum(naps) < 1200, naps
 
 
@@ -234,16 +245,6 @@ def work_us(result: Result) -> int:
     """Time in which the processor was not idle: in an exact run, its instructions / 1000."""
     last = records(result, "sample")[-1]
     return last["t_us"] - last["idle_us"]
-
-
-@pytest.mark.soak
-def test_cost_of_samples_is_what_they_add_to_the_work() -> None:
-    """Of a run that does not wait, so that samples change nothing else."""
-    run = "thrash 2 1024 80 3000"
-    some, none = (boot(run, swap="none", cmdline=f"sample_ms={ms} sample_percent=100").check_exit() for ms in (10, 0))
-    cost_us = records(some, "sample")[-1]["cost_us"]
-    added_us = work_us(some) - work_us(none)
-    assert len(records(some, "sample")) > 50 and 0.8 * added_us < cost_us < added_us
 
 
 def test_samples_of_a_busy_machine_cost_less_than_a_percent(busy: Result) -> None:

@@ -42,7 +42,8 @@ IN_GUEST = ("init", "refstring", "settle", "ticks")
 FRAMES = 100
 PREFIX = list(range(1000, 1000 + 3 * FRAMES))
 TICK_NS = 50_000_000
-TICKS_PER_TAU = 2.5
+WS_TICK_NS = 57_000_000
+TICKS_PER_TAU = 3.5  # as many as ws has: its tick shortens with tau
 GUEST_TICK_US = 30_000  # WORK_US of ticks.c
 
 
@@ -199,19 +200,20 @@ def test_refstring_meets_the_same_decisions_in_the_kernel(policy: str, tmp_path:
     assert 0.2 * len(pages) < counts["hits"] < 0.8 * len(pages)
 
 
-def with_ticks(parts: list[list[int]]) -> tuple[str, Runs]:
+def with_ticks(parts: list[list[int]], tick_ns: int) -> tuple[str, Runs]:
     """The parts with a tick after each, as the guest reads them and for the simulator."""
     text = " ".join(" ".join(map(str, part)) + " t" for part in parts)
-    rows = [(page, 1, TICK_NS if at == len(part) - 1 else 0) for part in parts for at, page in enumerate(part)]
+    rows = [(page, 1, tick_ns if at == len(part) - 1 else 0) for part in parts for at, page in enumerate(part)]
     return text, Runs(rows)
 
 
 def check_with_ticks(policy: str, program: Path, folder: Path, kernel: Path = qemu.ROOT) -> dict:
     """Run the same string, with ticks, in both; the simulator's counts."""
-    text, string = with_ticks([PREFIX, *localities(2, 8, 70)])
+    tick_ns = WS_TICK_NS if policy == "ws" else TICK_NS
+    text, string = with_ticks([PREFIX, *localities(2, 8, 70)], tick_ns)
     tau_ms = int(TICKS_PER_TAU * GUEST_TICK_US / 1000)
     console = in_kernel(policy, "ticks", image(folder, text, kernel), FRAMES, f"ws.tau_ms={tau_ms}")
-    parameters = [f"tau_ms={TICKS_PER_TAU * TICK_NS / 1e6:.0f}"] if policy == "ws" else []
+    parameters = [f"tau_ms={TICKS_PER_TAU * tick_ns / 1e6:.0f}"] if policy == "ws" else []
     rows, counts = simulated(program, string, FRAMES, *parameters)
     found = re.search(r"(?m)^[hfm]{100,}$", console)
     assert found, console[-1000:]
@@ -333,9 +335,9 @@ def test_run_of_references_is_many_references(tmp_path: Path) -> None:
 
 
 def test_time_of_a_run_is_the_clock_of_ticks() -> None:
-    string = Runs([(1, 1, 3 * TICK_NS), (2, 1, TICK_NS - 1), (3, 1, 1)])
+    string = Runs([(1, 1, 3 * WS_TICK_NS), (2, 1, WS_TICK_NS - 1), (3, 1, 1)])
     outcome = vmsim.run(vmsim.build("ws"), string, 3)
-    assert (outcome.ticks, outcome.ns) == (5 - 1, 4 * TICK_NS)
+    assert (outcome.ticks, outcome.ns) == (5 - 1, 4 * WS_TICK_NS)
 
 
 # --- broken rules ---

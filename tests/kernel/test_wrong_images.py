@@ -92,7 +92,7 @@ def test_copies_of_the_superblock_in_two_groups_alone(tmp_path: Path) -> None:
 
 
 def test_file_behind_what_revision_0_reaches(tmp_path: Path) -> None:
-    image = image_of(tmp_path, options=("-b", "1024", "-r", "0", "-O", "none"))
+    image = ext2.make_old(tmp_path / "image", "1M", "-b", "1024")
     run = in_guest(image, "dd if=/dev/zero of=/mnt/far bs=1024 count=1 seek=2097152; ls -l /mnt/far; umount /mnt")
     run.check_lines(["^dd: .*: File too large", " 0 .* /mnt/far"])
     ext2.check(image)

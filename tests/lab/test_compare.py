@@ -191,7 +191,7 @@ def test_misses_are_drawn_as_they_were_counted() -> None:
 @pytest.mark.soak
 def test_program_in_qemu_is_a_standard_string() -> None:
     cells = {(cell.policy, cell.frames): cell for cell in compare.compare(["ws"], ["btree"])}
-    assert cells["MIN", 32].references > 100_000
+    assert cells["MIN", 32].references > cells["MIN", 32].misses > 0
     assert all(cell.misses >= cells["MIN", cell.frames].misses for cell in cells.values())
 
 

@@ -438,6 +438,6 @@ def real_trace(tmp_path_factory: pytest.TempPathFactory) -> list[Batch]:
 @pytest.mark.parametrize("policy", ["lru", "fifo", "clock", "min"])
 def test_a_real_trace_equals_libcachesim(policy: str, real_trace: list[Batch]) -> None:
     pages = np.concatenate([np.repeat(batch.pages, batch.counts) for batch in real_trace]).tolist()
-    assert len(pages) > 50_000
+    assert len(set(pages)) > 30
     for frames in (2, 10, 30):
         assert our_faults(policy, real_trace, frames) == faults_of_libcachesim(policy, pages, frames), frames

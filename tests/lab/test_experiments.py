@@ -28,7 +28,7 @@ def test_demand_that_reaches_memory_is_marked() -> None:
     assert curves.full(panel) == pytest.approx(3)
     [panel] = cells.panels([at(n, 64) for n in range(1, 6)], "processes")
     assert curves.full(panel) is None
-    short = [at(n, 16, vm="2q", demand_mib=1.0) for n in range(1, 6)]  # over before a sample saw what they wanted
+    short = [at(n, 16, vm="2q", demand_mib=1.0) for n in range(1, 6)]  # one after the other
     [beside] = cells.panels([*(at(n, 16) for n in range(1, 6)), *short], "processes")
     assert curves.full(beside) == pytest.approx(3)
     drawn = figure.picture(curves.thrashing([panel], "processes", "")).axes[0]

@@ -124,7 +124,7 @@ def test_speedscope_gets_who_called_whom(tmp_path: Path) -> None:
     ("arguments", "status", "said"),
     [
         (("nosuch", "--to", "perfetto"), 3, "no such file"),
-        (("t.ndjson", "--to", "perfetto", "-o", "nowhere/x.json"), 2, "give another --out"),
+        (("t.ndjson", "--to", "perfetto", "-o", "nowhere/x.json"), 2, "nowhere is not a folder"),
         (("t.ndjson", "--to", "speedscope"), 3, "has no profile"),
     ],
 )

@@ -37,7 +37,7 @@ def test_overview_of_no_process_one_and_a_hundred(count: int) -> None:
     names = [name for name in overview.stack(overview.columns(run)) if name != overview.UNMAPPED]
     assert len(names) == min(count, len(figure.STACK) + 1)
     assert sum(drawn.table[name][0] for name in names) == pytest.approx(sum(range(2, count + 2)) / 256)
-    assert len(figure.picture(drawn).axes) == 3 and run.story.startswith("Nobody can say")
+    assert len(figure.picture(drawn).axes) == 3 and run.story.startswith("No verdict")
 
 
 def test_short_interval_does_not_flatten_a_picture() -> None:

@@ -121,7 +121,7 @@ def test_true_under_valgrind_has_the_instructions_that_valgrind_counted(tmp_path
     made = convert.import_file(str(log), tmp_path / "true.tmt")
     text = log.read_text()
     counted = int(re.search(r"guest instrs: +([\d,]+)", text)[1].replace(",", ""))
-    assert made["totals"]["instructions"] == counted > 10000
+    assert made["totals"]["instructions"] == counted > 0
     assert made["space"]["name"] == "true" and made["space"]["whole"] is True
     assert runs(tmp_path / "true.tmt") == counted_by_hand(text)
 

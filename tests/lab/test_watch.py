@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scenes import END, START, numbered, process, recorded, sample, written
+from scenes import END, START, numbered, pressure, process, recorded, sample, written
 from tidemark import qemu, results
 from tidemark.errors import LabError
 from tidemark.telemetry import TelemetryError
@@ -47,7 +47,14 @@ def test_the_lamp_s_word(pressure: Pressure, word: str) -> None:
 def test_the_lamp_is_red_where_the_definition_says_so() -> None:
     """The same waits: with an exchange of pages, without one, and before a second is over."""
     exchanging, waiting = (
-        recorded([sample(100 * nr, full_us=90_000 * nr, majflt=faults * nr) for nr in range(31)]) for faults in (9, 0)
+        recorded(
+            [
+                one
+                for nr in range(31)
+                for one in (pressure(100 * nr, 90_000 * nr, moved * nr), sample(100 * nr, 90_000 * nr))
+            ]
+        )
+        for moved in (9, 0)
     )
     assert exchanging.pressure(30).thrashes and not waiting.pressure(30).thrashes
     assert exchanging.pressure(30).full == waiting.pressure(30).full == 0.9

@@ -12,6 +12,7 @@ import pytest
 from pages import Opened, link, raced
 from tidemark import qemu, telemetry
 
+STOP = "[...document.querySelectorAll('#race button.chief')].find((one) => one.textContent == 'Stop')?.click()"
 RUN, MEMORY = "thrash 3 2048 1", "8M"
 COUNTS = ("pgfault", "pgmajfault", "workingset_refault", "pswpin", "pswpout")
 Open = Callable[..., Opened]
@@ -91,6 +92,55 @@ def sets_a_link(page: Opened) -> None:
     page.until("document.querySelectorAll('.lane').length == 2")
     assert page.value("document.querySelector('#race input[type=text]').value") == "thrash 7 4096 2"
     assert page.texts(".note") == [] and page.complaints == []
+
+
+def policies_seen(page: Opened) -> list[str]:
+    """The policies of the machines on the screen."""
+    return page.value("[...document.querySelectorAll('.lane h3')].map(one => one.textContent)")
+
+
+@pytest.mark.parametrize("begun", ["", link("2q,ws", RUN), "#step=clock"])
+def test_address_follows_what_is_started(opened: Open, begun: str) -> None:
+    """After a link, too, a reload shows the run that was on the screen, and not the link's."""
+    page = opened(begun)
+    page.until("document.querySelector('#race form')")
+    page.page.get_by_role("button", name="Link to this run").click()
+    before = page.value("location.hash")
+    for policy in ("clock", "fifo"):
+        page.value(STOP)
+        page.page.locator("#race").get_by_role("combobox", name="Policy", exact=True).select_option(policy)
+        assert page.value("location.hash") == before, "the run on the screen is still that of the address"
+        page.page.locator("#race").get_by_role("button", name="Start").click()
+        before = page.value("location.hash")
+        assert before.startswith(f"#vm={policy},ws&")
+    page.page.reload(wait_until="load")
+    page.until("document.querySelectorAll('.lane').length == 2")
+    assert page.page.locator("#race").get_by_role("combobox", name="Policy", exact=True).input_value() == "fifo"
+    assert page.value("location.hash") == before and page.texts("#race .note") == page.complaints == []
+
+
+def test_run_that_cannot_start_does_not_change_the_address(opened: Open) -> None:
+    page = opened(link("ws", RUN))
+    page.until("document.querySelectorAll('.lane').length == 1")
+    before = page.value("location.hash")
+    page.value(STOP)
+    page.page.get_by_role("textbox", name="Command in both machines").fill("thrash 8 65536 1")
+    page.page.locator("#race").get_by_role("button", name="Start").click()
+    page.until("document.querySelectorAll('#race .note').length == 1")
+    assert page.value("location.hash") == before
+
+
+def test_link_of_a_chapter_leads_to_the_page(opened: Open, folder: Path) -> None:
+    """A chapter's race begins with what the chapter says, whatever its address is."""
+    page = opened((folder / "book/guide/04-policy.html").as_uri())
+    page.until("document.querySelector('[data-tidemark=race] form')")
+    here = page.value("location.href")
+    page.page.get_by_role("button", name="Link to this run").click()
+    said = "[...document.querySelectorAll('[data-tidemark=race] [role=status]')].map(one => one.textContent).join('')"
+    page.until(f"{said} != ''")
+    assert page.value("location.href") == here
+    address = page.value(said).rpartition(" ")[2]
+    assert address.startswith((folder / "index.html").as_uri() + "#vm=2q,ws&mem=16M&run=thrash+6+4096+2&")
 
 
 WRONG = {

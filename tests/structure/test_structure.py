@@ -11,6 +11,12 @@ from structure import draw, includes, source
 LONGEST_FUNCTION = 40
 LONGEST_IN_HEADER = 15  # lines of an accessor's body
 LONGEST_FILE = 500
+RENAMERS = {
+    "tools/tidemark/output.py",
+    "tools/tidemark/files.py",  # folders
+    "tools/plugin/tidemark.c",
+    "tools/musl.sh",  # a folder that it has made
+}
 SCRIPTS = ("tools/page/*.js", "tools/page/*.mjs")
 
 
@@ -62,6 +68,13 @@ def test_every_include_is_used() -> None:
     assert [f"{one.file}:{one.line}: nothing of {one.target} is used" for one in includes.unused()] == []
 
 
+def test_files_get_their_names_in_one_place() -> None:
+    """Whoever renames replaces what is there, a device as well: output.py looks first."""
+    files = source.files("tools/*.py", "tools/*.c", "tools/*.sh", "tools/*.mk", *SCRIPTS)
+    found = {str(file): source.renames(file, (source.ROOT / file).read_text()) for file in files}
+    assert {file for file, lines in found.items() if lines} == RENAMERS, found
+
+
 def test_no_file_is_two() -> None:
     files = source.files("kernel/*.[chS]", "user/*.[ch]", "tools/*.[ch]", "tools/*.py", "tests/*.py", *SCRIPTS)
     lengths = {file: (source.ROOT / file).read_text().count("\n") for file in files}
@@ -88,6 +101,28 @@ def test_circle_is_seen() -> None:
     a, b, c = (source.Path(f"tools/tidemark/{name}.py") for name in "abc")
     lead = [source.Arrow(one, 1, other, "lab", "lab") for one, other in ((a, b), (b, c), (c, b))]
     assert source.circles(lead) == [[b, c]]
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        ("x.py", "path.with_suffix('.new').replace(path)"),
+        ("x.py", "path.rename(other)"),
+        ("x.py", "os.replace(a, b)"),
+        ("x.py", "shutil.move(a, b)"),
+        ("x.c", "\tif (rename(from, to))"),
+        ("x.mjs", "  renameSync(a, b);"),
+        ("x.sh", "\tmake_it && mv new old"),
+        ("x.mk", "\t$Qmv $@.new $@"),
+    ],
+)
+def test_rename_is_seen(file: str, line: str) -> None:
+    assert source.renames(source.Path(file), line) == [1]
+
+
+@pytest.mark.parametrize("line", ["text.replace('a', 'b')", "replace(settings, vm='ws')", "moment.replace(day=1)"])
+def test_what_is_no_rename_is_not_taken_for_one(line: str) -> None:
+    assert source.renames(source.Path("x.py"), line) == []
 
 
 def test_lengths_are_right() -> None:

@@ -45,6 +45,14 @@ def make(path: Path, size: str, *options: str, content: Path | None = None) -> P
     return path
 
 
+def make_old(path: Path, size: str, *options: str, content: Path | None = None) -> Path:
+    """An image of revision 0, which has no features. Newer versions of mke2fs make only revision 1."""
+    make(path, size, "-O", "none", "-I", "128", *options, content=content)
+    fields = "set_super_value rev_level 0\nset_super_value default_mount_opts 0\n"
+    tool("debugfs", "-w", "-f", "-", path, born=True, text=fields)
+    return path
+
+
 def set_times(image: Path, *names: str) -> None:
     """All three times of the files in the root: when the guest's clock starts."""
     fields = [f"sif {name} {which} @{disk.BORN}" for name in names for which in ("atime", "mtime", "ctime")]

@@ -23,12 +23,16 @@ def process(pid: int, **changes: int) -> dict:
     return {"pid": pid, "comm": f"prog{pid}", "state": 2, **amounts, **dict.fromkeys(model.ACCOUNTS, 0), **changes}
 
 
+def pressure(t_ms: int, full_us: int = 0, moved: int = 0) -> dict:
+    """A record of pressure at a time in ms, when so many pages were read, and as many evicted."""
+    record = {"t_us": 1000 * t_ms, "ev": "pressure", "idle_us": 0, "full_us": full_us, "read": moved, "evicted": moved}
+    return record | {"evicting_us": 1000 * t_ms, "demand": 0, "wanting": 0, "held": 0, "oom_kill": 0}
+
+
 def sample(t_ms: int, full_us: int | None = 0, majflt: int = 0, idle_us: int = 0, **changes: object) -> dict:
-    """A sample at a time in ms; `full_us` None: without PSI. A page goes for each that a major fault brings."""
+    """A sample at a time in ms; `full_us` None: without PSI."""
     vm = {
         "pgmajfault": majflt,
-        "pgpgin": 4 * majflt,
-        "pgsteal_kswapd": majflt,
         "pswpin": 0,
         "pswpout": 0,
         "allocstall": 0,

@@ -3,8 +3,9 @@
 
 swappiness: a program that sleeps holds most of memory while a file is written, and while a file is read ten times.
 scan: an array a little larger than memory, walked a hundred times. database: look-ups in a table by its index. His
-machine had 96 MB for the last two and a gigabyte for the first; here it is 16 MiB, and sizes have his proportions to
-what of it is free. Five jitters each: the median, and the range in brackets where it is one. Arguments: which to do.
+machine had a gigabyte for the first and 96 MB for the array, and he does not say how much for the table; here it is
+16 MiB. The array is 4 % larger than what of it is free, and his was 4 % larger than the machine's memory. Five
+jitters each: the median, and the range in brackets where it is one. Arguments: which to do.
 """
 
 from __future__ import annotations

@@ -19,12 +19,8 @@ const esbuild = require("esbuild");
 
 const TARGET = ["chrome100", "firefox115", "safari16.4"];
 const LICENCES = { v86: "v86/LICENSE", "xterm.js": "@xterm/xterm/LICENSE" };
-// Where the C library's package, installed or unpacked (tools/musl.sh), or its source says its terms.
-const MUSL = [
-  "build/musl/usr/share/doc/musl-dev/copyright",
-  "build/musl/COPYRIGHT",
-  "/usr/share/doc/musl-dev/copyright",
-];
+// Where the C library says its terms: as tools/musl.sh leaves it, or as its package is installed.
+const MUSL = ["build/musl/usr/share/doc/musl-dev/copyright", "/usr/share/doc/musl-dev/copyright"];
 
 /** What all bundles have in common: one script without imports. */
 function options(entry) {
@@ -76,7 +72,9 @@ function licences() {
   for (const [name, file] of Object.entries(LICENCES))
     cpSync(join(modules, file), join(out, "licences", `${name}.txt`));
   cpSync(join(HERE, "../../LICENSE"), join(out, "licences", "tidemark.txt"));
-  cpSync(MUSL.find(existsSync), join(out, "licences", "musl.txt"));
+  const musl = MUSL.find(existsSync);
+  if (!musl) throw new Error(`the C library's terms are not in ${MUSL[0]}: rm -r build/musl, and make it again`);
+  cpSync(musl, join(out, "licences", "musl.txt"));
   cpSync(join(HERE, "licences.txt"), join(out, "licences", "README.txt"));
 }
 

@@ -2,8 +2,8 @@
  * mode=past: runs up to a place and tells what has happened before it: who wrote to a part of
  * memory, which instructions were executed.
  *
- * A place is a moment of the kernel's clock (place.c). Here instructions are counted, and whenever
- * the guest reads its clock, by rdtsc, count and clock are brought together again: in between one
+ * A place is a moment of QEMU's clock (place.c). Here instructions are counted, and whenever
+ * the guest reads that clock, by rdtsc, count and clock are brought together again: in between one
  * grows as the other does, except while the processor waits.
  *
  * What a processor writes by itself while it walks page tables, the bits accessed and dirty, is no
@@ -41,7 +41,7 @@ static uint64_t main_pc, clock_at;
 static struct pcs pcs, faults, clocks; /* clocks: what follows a rdtsc */
 static uint64_t write_low = 1, write_high, esp, cr3;
 static uint32_t index_at, page_index, owner_at, page_owner;
-static int64_t until = INT64_MAX, offset; /* kernel's clock - instructions */
+static int64_t until = INT64_MAX, offset; /* QEMU's clock since clock_start, less instructions */
 static uint64_t clock_start, read_at = UINT64_MAX;
 static bool started;
 static struct event events[NR_EVENTS];

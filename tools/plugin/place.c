@@ -1,13 +1,14 @@
 /*
  * mode=place: stops the machine at a place of an exact run, for a debugger to look around.
  *
- * A place is a moment of the kernel's clock, in nanoseconds. In an exact run an instruction takes
- * one, so that the moment names the instruction; and the clock, unlike the number of instructions
- * executed, is the same in every run (kernel/arch/x86/time.c has why). QEMU's own timers stop the
- * machine to the nanosecond, so nothing is counted on the way, and nothing slows down.
+ * A place is a number of nanoseconds of QEMU's clock since the kernel began. In an exact run an
+ * instruction takes one, so that the place names the instruction; and this clock, unlike the number
+ * of instructions executed, is the same in every run (kernel/arch/x86/time.c has why). QEMU's own
+ * timers stop the machine to the nanosecond, so nothing is counted on the way, and nothing slows down.
  *
- * A place may also be told as the Nth execution of an instruction, or of any of several. Then the
- * instruction is left before it has begun.
+ * A place may also be told as a time of the kernel's clock, which stands while the kernel measures
+ * (kernel/sched/still.c); or as the Nth execution of an instruction, or of any of several. Then
+ * the instruction is left before it has begun.
  *
  * Stopping must not move the clock, but a stopped CPU looks idle, and QEMU's main thread skips idle
  * time before it looks whether the machine shall stop: at every stop of a debugger, too. So what
@@ -15,9 +16,9 @@
  * finds a source of ours: if the CPU has stopped, it stops the machine as a whole.
  *
  * Options: status=FILE, which gets two numbers of 64 bits: whether the machine has arrived, and the
- * time at which it last stopped. main= and clock=: addresses of the kernel's kernel_main, and of
- * its variable clock_start. at=NS, or pc=ADDRESS:ADDRESS...,nth=N. Without either it goes on to the
- * end.
+ * time at which it last stopped. main=, clock= and zero=: addresses of the kernel's kernel_main, and
+ * of its variables clock_start and clock_zero. at=NS, or time=NS of the kernel's clock, or
+ * pc=ADDRESS:ADDRESS...,nth=N. Without any it goes on to the end.
  */
 #include "plugin.h"
 
@@ -37,9 +38,9 @@ static struct {
 } *status;
 
 static const char *status_name;
-static uint64_t main_pc, clock_at, nth = 1;
+static uint64_t main_pc, clock_at, zero_at, nth = 1;
 static struct pcs pcs;
-static int64_t at = -1, clock_start;
+static int64_t at = -1, time_ns = -1, clock_start;
 static bool started;
 static uint64_t timer[TIMER_BYTES / sizeof(uint64_t)];
 
@@ -79,10 +80,23 @@ static int stop_for_debugger(void *source, void *callback, void *data)
 	return true;
 }
 
+/* In QEMU's main thread. When does the kernel's clock show the time, if it does not stand until then? */
+static int64_t due_at(void)
+{
+	int64_t zero;
+
+	if (cpu_memory_rw_debug(qemu_get_cpu(0), zero_at, &zero, sizeof(zero), false))
+		fail_of_guest("the guest's memory at %#x cannot be read", (uint32_t)zero_at);
+	return zero + time_ns;
+}
+
 static void on_time(void *data)
 {
 	(void)data;
-	arrive();
+	if (time_ns >= 0 && due_at() > qemu_clock_get_ns(VIRTUAL_CLOCK))
+		timer_mod_ns(timer, due_at());
+	else
+		arrive();
 }
 
 /* What was translated calls this with its own address as the one to return to. */
@@ -104,10 +118,10 @@ static void on_main(unsigned int cpu, void *data)
 		return;
 	started = true;
 	clock_start = read_word(clock_at) | (uint64_t)read_word(clock_at + 4) << 32;
-	if (at < 0)
+	if (at < 0 && time_ns < 0)
 		return;
 	timer_init_full(timer, NULL, VIRTUAL_CLOCK, 1, 0, on_time, NULL);
-	timer_mod_ns(timer, clock_start + at);
+	timer_mod_ns(timer, clock_start + (at < 0 ? time_ns : at));
 }
 
 static void on_state(void *data, bool running, int state)
@@ -138,6 +152,7 @@ static bool option(const char *name, const char *value)
 	static const struct number numbers[] = {
 		{ "main", &main_pc },
 		{ "clock", &clock_at },
+		{ "zero", &zero_at },
 		{ "nth", &nth },
 	};
 
@@ -147,6 +162,8 @@ static bool option(const char *name, const char *value)
 		status_name = value;
 	else if (!strcmp(name, "at"))
 		at = strtoll(value, NULL, 0);
+	else if (!strcmp(name, "time"))
+		time_ns = strtoll(value, NULL, 0);
 	else
 		return NUMBER_OPTION(numbers, name, value);
 	return true;
@@ -176,7 +193,7 @@ static void start(void)
 	if (!cpu_loop_exit_restore || !cpu_stop_current || !vm_stop || !timer_init_full ||
 	    !timer_mod_ns || !aio_bh_schedule_oneshot_full || !qemu_get_aio_context ||
 	    !qemu_add_vm_change_state_handler || !qemu_clock_get_ns || !runstate_is_running ||
-	    !cpu_is_stopped)
+	    !cpu_is_stopped || (time_ns >= 0 && (!zero_at || !cpu_memory_rw_debug)))
 		fail("this QEMU does not export what stops a machine; one built with "
 		     "--enable-modules does");
 	open_status();

@@ -25,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 uint32_t current_cr3;
@@ -59,9 +60,16 @@ void fail_of_guest(const char *fmt, ...)
 	_exit(PLUGIN_GUESTS_FAULT);
 }
 
+/*
+ * Where a file is written until it is whole: NAME.partial, which then takes the name. Only a regular
+ * file is replaced so. Anything else (a device, a FIFO, a link) keeps its place and is written to.
+ */
 static void partial_name(char *partial, size_t size, const char *name)
 {
-	snprintf(partial, size, "%s.partial", name);
+	struct stat there;
+	bool replaced = lstat(name, &there) || S_ISREG(there.st_mode);
+
+	snprintf(partial, size, "%s%s", name, replaced ? ".partial" : "");
 }
 
 FILE *open_whole(const char *name)
@@ -82,7 +90,7 @@ void close_whole(FILE *file, const char *name)
 	bool bad = ferror(file);
 
 	partial_name(partial, sizeof(partial), name);
-	if (fclose(file) || bad || rename(partial, name))
+	if (fclose(file) || bad || (strcmp(partial, name) && rename(partial, name)))
 		fail("%s cannot be written: %s", name, strerror(errno));
 }
 

@@ -222,6 +222,38 @@ def python_functions(file: Path) -> Iterator[Function]:
             yield Function(file, node.lineno, node.name, node.end_lineno - (told or node.body[0].lineno - 1))
 
 
+# --- who renames -----------------------------------------------------------------------------------------------------
+
+RENAMES = {  # in a line of a script
+    ".c": r"\brename(at2?)?\s*\(",
+    ".js": r"\brename(Sync)?\s*\(",
+    ".mjs": r"\brename(Sync)?\s*\(",
+    ".sh": r"(^|[\s;&|(])mv\s",
+    ".mk": r"(^|[\s;&|(@Q])mv\s",
+}
+
+
+def is_rename(call: ast.Call) -> bool:
+    """Does a call of Python rename a file: path.rename(to), path.replace(to), os.rename, os.replace, shutil.move?"""
+    if not isinstance(call.func, ast.Attribute):
+        return False
+    owner = call.func.value.id if isinstance(call.func.value, ast.Name) else ""
+    if call.func.attr in ("rename", "renames") or (owner, call.func.attr) in (("os", "replace"), ("shutil", "move")):
+        return True
+    return call.func.attr == "replace" and len(call.args) == 1 and not call.keywords  # a string's takes two
+
+
+def renames(file: Path, text: str) -> list[int]:
+    """The lines of a file's text that rename something."""
+    if file.suffix == ".py":
+        return [node.lineno for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call) and is_rename(node)]
+    pattern = RENAMES[file.suffix]
+    return [number for number, line in enumerate(text.splitlines(), 1) if re.search(pattern, line)]
+
+
+# --- circles ---------------------------------------------------------------------------------------------------------
+
+
 def circles(arrows: list[Arrow]) -> list[list[Path]]:
     """The groups of files that lead to each other by arrows (strongly connected components of two files or more)."""
     uses: dict[Path, set[Path]] = {}

@@ -48,6 +48,11 @@ EXTRAS = {
     "dask": "cluster",
 }
 
+NOT_WRITTEN = (
+    *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS),
+    *(errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.EBUSY),
+)
+
 app = typer.Typer(
     name="tidemark",
     help="Run experiments on the Tidemark kernel, and look at what came of them.",
@@ -122,7 +127,7 @@ def main() -> None:
         say(f"{error.name} is not installed, which this needs; `make lab` has it, or: pip install 'tidemark[{extra}]'")
         sys.exit(errors.NO_TOOL)
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS):
+        if error.errno not in NOT_WRITTEN:
             raise
         say(f"{error.filename or 'a file'} cannot be written: {error.strerror}")
         sys.exit(errors.NO_SPACE)

@@ -14,9 +14,10 @@ import os
 import re
 import shutil
 import subprocess
-import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+
+from tidemark import files, output
 
 MIB = 1 << 20
 SECTOR = 512
@@ -36,7 +37,9 @@ class BadSetting(ValueError):
 
 
 def check(name: str, kind: str) -> None:
-    """BadSetting for a kind of disk that is none, or when there is no such folder or image."""
+    """BadSetting for a kind of disk that is none, or when there is no such folder or image. No name: no disk."""
+    if not name:
+        return
     if kind not in REAL and not (kind.startswith(MODELLED) and kind != MODELLED):
         raise BadSetting(f"DISK_KIND={kind}: it is {', '.join(REAL)}, or as for SWAP: sim:hdd, sim:ssd,latency=50")
     if any(word.startswith(("at=", "size=")) for word in kind.split(",")) or any(c.isspace() for c in kind):
@@ -77,7 +80,7 @@ def room_for(folder: Path) -> int:
 
 def make_image(name: str, image: Path) -> None:
     """An ext2 image with a folder's files, or empty, which appears when it is whole. FileNotFoundError without mke2fs,
-    BadSetting when that fails.
+    BadSetting when that fails, LabError when the image cannot be written.
     """
     places = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
     tool = shutil.which("mke2fs", path=places)
@@ -86,18 +89,16 @@ def make_image(name: str, image: Path) -> None:
     image.parent.mkdir(parents=True, exist_ok=True)
     words = [tool, "-q", "-F", "-t", "ext2", "-U", UUID, "-E", f"root_owner=0:0,hash_seed={UUID}"]
     words += ["-b", str(BLOCK)] if empty_bytes(name) else ["-d", name]
-    partial = image.with_name(f"{image.name}.{os.getpid()}-{threading.get_ident()}")
-    made = subprocess.run(
-        [*words, str(partial), f"{size_of(name) >> 10}k"],
-        env={**os.environ, "E2FSPROGS_FAKE_TIME": BORN},
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-    )
-    if made.returncode:
-        partial.unlink(missing_ok=True)
-        raise BadSetting(f"DISK={name}: mke2fs could not make an image of it: {made.stderr.strip()}")
-    partial.rename(image)
+    with output.written(image, files.suffix()) as out:
+        made = subprocess.run(
+            [*words, str(out.partial), f"{size_of(name) >> 10}k"],
+            env={**os.environ, "E2FSPROGS_FAKE_TIME": BORN},
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+        )
+        if made.returncode:
+            raise BadSetting(f"DISK={name}: mke2fs could not make an image of it: {made.stderr.strip()}")
 
 
 def image_of(name: str, folder: Path) -> str:

@@ -1,9 +1,11 @@
-"""Files and folders that are whole or not there: written under another name, and renamed when complete."""
+"""Files and folders that are whole or not there: made under another name, and renamed when complete. What a file's name
+may lead to is in output.py."""
 
 from __future__ import annotations
 
 import contextlib
 import csv
+import errno
 import fcntl
 import hashlib
 import io
@@ -12,10 +14,12 @@ import os
 import shutil
 import stat
 import tempfile
+import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from tidemark import output
 from tidemark.errors import USAGE, LabError
 
 MEMORY, LEAST, EACH = Path("/dev/shm"), 4 << 30, 512 << 20  # bytes; EACH: of one grading's evidence, at most
@@ -68,14 +72,29 @@ def scratch(prefix: str) -> Iterator[str]:
         yield name
 
 
+def suffix() -> str:
+    """The end of the name of an incomplete file, for this thread alone: others may write the same file."""
+    return f".{threading.get_native_id()}{output.PARTIAL}"
+
+
 def write_atomically(path: Path, data: bytes | str) -> None:
-    """Replace `path` by `data` at once: a reader, or a crash, sees the old file or the new one."""
-    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
-    try:
-        partial.write_bytes(data.encode() if isinstance(data, str) else data)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    """Replace `path` by `data` at once: a reader, or a crash, sees the old file or the new one. What is not a regular
+    file gets the bytes. LabError if it cannot be written."""
+    with output.written(path, suffix()) as out, output.telling(path):
+        out.file.write(data.encode() if isinstance(data, str) else data)
+
+
+def copy_atomically(source: Path, path: Path) -> None:
+    """The same with what another file holds."""
+    with output.written(path, suffix()) as out, output.telling(path), source.open("rb") as data:
+        shutil.copyfileobj(data, out.file)
+
+
+def move(path: Path, to: Path) -> None:
+    """Rename a folder. OSError if the name `to` is taken, other than by an empty folder."""
+    if os.path.lexists(to) and not to.is_dir():
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(to))
+    path.rename(to)
 
 
 def write_json(path: Path, value: object) -> None:
@@ -102,16 +121,25 @@ def sha256(path: Path) -> str:
     return digest.hexdigest()
 
 
+def check_folder(out: Path) -> None:
+    """LabError if `out` is there and is not a folder."""
+    if out.exists() and not out.is_dir():
+        raise LabError(f"{out} is not a folder; give another --out", USAGE)
+
+
 def check_place(out: Path, mark: str) -> None:
     """LabError if `out` is there and is neither an empty folder nor one with a file `mark`, which may be replaced."""
-    if out.exists() and not (out / mark).exists() and (not out.is_dir() or any(out.iterdir())):
+    check_folder(out)
+    if out.exists() and not (out / mark).exists() and any(out.iterdir()):
         raise LabError(f"{out} holds something else (it has no {mark}); give another --out", USAGE)
 
 
 @contextlib.contextmanager
 def folder_replacing(out: Path, mark: str) -> Iterator[Path]:
-    """A new folder that takes the place of `out` when the block ends well, and is removed when it does not."""
+    """A new folder that takes the place of `out` when the block ends well, and is removed when it does not. If `out` is
+    a link, the folder that it points to is replaced."""
     check_place(out, mark)
+    out = Path(os.path.realpath(out))
     out.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix=f".{out.name}.", suffix=".partial", dir=out.parent))
     try:
@@ -119,7 +147,7 @@ def folder_replacing(out: Path, mark: str) -> Iterator[Path]:
         new.mkdir()
         yield new
         if out.exists():
-            out.rename(scratch / "old")
-        new.rename(out)
+            move(out, scratch / "old")
+        move(new, out)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tidemark import image, plugin, qemu, repeat, results
 from tidemark.errors import LabError
+from tidemark.files import copy_atomically
 
 FOLDER = "image"
 STORE = qemu.ROOT / "build/images"
@@ -31,9 +32,7 @@ def stored(source: Path, name: str, sha: str) -> Path:
     copy = STORE / sha[:16] / name
     if not copy.exists():
         copy.parent.mkdir(parents=True, exist_ok=True)
-        partial = copy.with_name(f"{copy.name}.{os.getpid()}.partial")
-        shutil.copyfile(source / name, partial)
-        partial.replace(copy)
+        copy_atomically(source / name, copy)
     return copy
 
 
@@ -52,7 +51,7 @@ def keep(result: results.Result, image_folder: Path) -> None:
                 os.link(copy, target)
             except OSError:
                 shutil.copyfile(copy, target)
-    except OSError:
+    except (LabError, OSError):
         shutil.rmtree(result.folder / FOLDER, ignore_errors=True)
 
 

@@ -1,7 +1,8 @@
 """Places of an exact run, and how to get there: the run is made again, and stopped.
 
-A place is a moment of the kernel's clock in ns. An exact run repeats to the bit, and an instruction takes a nanosecond;
-so a place names an instruction, or a wait, and everything is there as it was. QEMU's plugin stops the machine
+A place is a number of ns since the kernel began. An exact run repeats to the bit, and an instruction takes a
+nanosecond; so a place names an instruction, or a wait, and everything is there as it was. The kernel's clock, by which
+telemetry tells time, stands while the kernel is sampled, and falls behind. QEMU's plugin stops the machine
 (tools/plugin/place.c), or tells what happened before a place (tools/plugin/past.c). A debugger comes to a machine
 that stands already: nothing that it does can have moved it.
 """
@@ -41,17 +42,20 @@ FUNCTIONS = {
 
 @dataclass(frozen=True)
 class Place:
-    """Where to stop: at a time in ns (`at`), or before the `nth` execution of an instruction `pc`, or of one of
-    several (`1:2`). `words` say it."""
+    """Where to stop: at a number of ns (`at`), or at a `time` of the kernel's clock in ns, or before the `nth`
+    execution of an instruction `pc`, or of one of several (`1:2`). `words` say it."""
 
     words: str
     at: int = -1
+    time: int = -1
     pc: str = ""
     nth: int = 1
 
     def options(self) -> dict[str, str]:
         """For the plugin."""
-        return {"pc": self.pc, "nth": str(self.nth)} if self.pc else {"at": str(self.at)}
+        if self.pc:
+            return {"pc": self.pc, "nth": str(self.nth)}
+        return {"at": str(self.at)} if self.at >= 0 else {"time": str(self.time)}
 
 
 @dataclass(frozen=True)
@@ -169,7 +173,7 @@ class Places:
             self.settings = qemu.prepared(replace(result.settings(), image=image, disk_kept=False))
         except qemu.BadSetting as error:
             raise LabError(str(error), BAD_INPUT) from None
-        main, clock = plugin.addresses(image, "kernel_main", "clock_start")
+        main, clock, self.zero = plugin.addresses(image, "kernel_main", "clock_start", "clock_zero")
         self.symbols = {"main": str(main), "clock": str(clock)}
         self.faults = instructions(image, *FAULTS)
         self.started = 0
@@ -190,7 +194,8 @@ class Places:
     def go(self, place: Place) -> Arrived:
         """Run up to a place; the machine that stood before is gone then. LabError when the run ends before, or is
         another one."""
-        machine = self.start("place", {"status": "status"}, " -gdb unix:{}/gdb,server=on,wait=off", **place.options())
+        more, options = " -gdb unix:{}/gdb,server=on,wait=off", {"zero": str(self.zero), **place.options()}
+        machine = self.start("place", {"status": "status"}, more, **options)
         try:
             if not machine.arrive(place):
                 raise LabError(self.why_not(place, machine))

@@ -302,7 +302,7 @@ def settings(variables: dict[str, Value], timeout: float) -> qemu.Settings:
     if "disk" in given:
         given["disk"] = disk.absolute(given["disk"])
     chosen = qemu.Settings(run=run, timeout=timeout, cmdline=parameters.joined(cmdline, more), disk_kept=False, **given)
-    qemu.check_disk(chosen)
+    disk.check(chosen.disk, chosen.disk_kind)
     qemu.command_line(chosen)
     qemu.machine_mib(chosen)
     if chosen.disk and chosen.disk_kind in disk.REAL:

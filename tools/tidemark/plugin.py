@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import shutil
 import subprocess
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -56,15 +57,16 @@ def check_qemu() -> None:
         )
 
 
-def flags(mode: str, **options: str | Path) -> str:
-    """What to add to Settings.qemu_flags for a mode of the plugin (tools/plugin has the options).
+def flags(mode: str, reach: Callable[[Path], Path] = Path, /, **options: str | Path) -> str:
+    """What to add to Settings.qemu_flags for a mode of the plugin (tools/plugin has the options). `reach`: where a QEMU
+    that may not read everything finds a file.
 
     LabError when the plugin has not been built, or QEMU cannot load one.
     """
     if not PLUGIN.exists():
         raise LabError(f"{PLUGIN} is not here; `make lab` builds it", NO_TOOL)
     check_qemu()
-    words = [str(PLUGIN), f"mode={mode}", *(f"{name}={value}" for name, value in options.items())]
+    words = [str(reach(PLUGIN)), f"mode={mode}", *(f"{name}={value}" for name, value in options.items())]
     return " -plugin " + shlex.quote(",".join(word.replace(",", ",,") for word in words))
 
 

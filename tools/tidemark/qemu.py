@@ -31,6 +31,7 @@ import mkinitramfs
 
 from tidemark import covered, disk
 from tidemark.disk import BadSetting as BadSetting
+from tidemark.errors import LabError
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -137,6 +138,8 @@ def settings_from(env: Mapping[str, str]) -> Settings:
         raise BadSetting(f"QEMUFLAGS={given['QEMUFLAGS']}: a quote is not closed") from None
     if not Path(os.path.abspath(given["TELEMETRY"])).parent.is_dir():
         raise BadSetting(f"TELEMETRY={given['TELEMETRY']}: there is no such folder")
+    if given["TELEMETRY"] and Path(given["TELEMETRY"]).is_dir():
+        raise BadSetting(f"TELEMETRY={given['TELEMETRY']}: it is a folder; name a file")
     return Settings(
         vm=given["VM"],
         mem=given["MEM"],
@@ -155,15 +158,9 @@ def settings_from(env: Mapping[str, str]) -> Settings:
     )
 
 
-def check_disk(s: Settings) -> None:
-    """BadSetting when there can be no such disk."""
-    if s.disk:
-        disk.check(s.disk, s.disk_kind)
-
-
 def prepared(s: Settings) -> Settings:
     """The same with an image where the disk is a folder or a size. BadSetting when it cannot be used."""
-    check_disk(s)
+    disk.check(s.disk, s.disk_kind)
     return replace(s, disk=disk.image_of(s.disk, IMAGES)) if s.disk else s
 
 
@@ -477,7 +474,7 @@ def main() -> int:
             return OK
         code, status = chosen(s, args.gdb, args.iso)
         say_where(given, s)
-    except BadSetting as error:
+    except (BadSetting, LabError) as error:
         print(f"tidemark: {error}", file=sys.stderr)
         return NO_QEMU
     except FileNotFoundError as error:

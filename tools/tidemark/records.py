@@ -101,6 +101,7 @@ class Vm(TypedDict):
     pgscan_direct: int
     pgsteal_kswapd: int
     pgsteal_direct: int
+    pgevict: int
     pgrescued: int
     pgdetach: int
     pglaunder: int
@@ -187,6 +188,19 @@ class Sample(_Sample, total=False):
     guard: Guard
 
 
+class Pressure(Record):
+    ev: Literal["pressure"]
+    idle_us: int
+    full_us: int
+    read: int
+    evicted: int
+    evicting_us: int
+    demand: int
+    wanting: int
+    held: int
+    oom_kill: int
+
+
 class Exit(Record):
     """A process has ended (init excepted)."""
 
@@ -262,7 +276,7 @@ class End(Record):
 
 # By path: `sample.vm.pgfault`, `sample.procs.rss`.
 MEMBERS: dict[str, Member] = {
-    "any.seq": Member("u32", "COUNTER", "", "0, 1, 2, … without gaps"),
+    "any.seq": Member("padded", "COUNTER", "", "0, 1, 2, … without gaps"),
     "any.t_us": Member("u64", "LEVEL", "µs", "machine time since boot"),
     "any.ev": Member("text", "FACT", "", "which record this is"),
     "start.schema": Member("u32", "FACT", "", "version of this format"),
@@ -329,6 +343,7 @@ MEMBERS: dict[str, Member] = {
     "sample.vm.pgscan_direct": Member("u64", "COUNTER", "", "pages policies looked at, for tasks themselves"),
     "sample.vm.pgsteal_kswapd": Member("u64", "COUNTER", "", "frames freed by kernel threads"),
     "sample.vm.pgsteal_direct": Member("u64", "COUNTER", "", "frames freed by tasks themselves"),
+    "sample.vm.pgevict": Member("u64", "COUNTER", "", "pages evicted"),
     "sample.vm.pgrescued": Member("u64", "COUNTER", "", "pages used again while they were being evicted"),
     "sample.vm.pgdetach": Member("u64", "COUNTER", "", "pages detached"),
     "sample.vm.pglaunder": Member("u64", "COUNTER", "", "pages laundered"),
@@ -381,6 +396,15 @@ MEMBERS: dict[str, Member] = {
     "sample.procs.sleep_us": Member("u64", "COUNTER", "µs", "asleep for any other reason"),
     "sample.procs.nice": Member("int", "LEVEL", "", "nice value"),
     "sample.procs.vruntime": Member("u64", "COUNTER", "ns", "CPU time divided by weight: what CFS sorts by"),
+    "pressure.idle_us": Member("u64", "COUNTER", "µs", "as in a sample"),
+    "pressure.full_us": Member("u64", "COUNTER", "µs", "time in which processes waited for memory, and none was productive: `full_us` of `psi`"),
+    "pressure.read": Member("u64", "COUNTER", "pages", "pages read, of swap and of files"),
+    "pressure.evicted": Member("u64", "COUNTER", "pages", "pages evicted"),
+    "pressure.evicting_us": Member("u64", "LEVEL", "µs", "when the first page was evicted since the record before; 0: none was"),
+    "pressure.demand": Member("u32", "LEVEL", "pages", "the most that processes have wanted together until now: the sum of their `mad`; small ones do not count"),
+    "pressure.wanting": Member("u32", "LEVEL", "", "how many processes that was"),
+    "pressure.held": Member("u32", "LEVEL", "", "the most processes that admission has held back at once until now"),
+    "pressure.oom_kill": Member("u64", "COUNTER", "", "processes killed for memory"),
     "exit.pid": Member("int", "FACT", "", "number of the process"),
     "exit.comm": Member("text", "FACT", "", "its name"),
     "exit.status": Member("int", "FACT", "", "as `wait4` gives it: exit status × 256, or the signal"),

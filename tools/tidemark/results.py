@@ -23,7 +23,7 @@ from typing import Any
 
 from tidemark import parameters, qemu, telemetry
 from tidemark.errors import USAGE, LabError
-from tidemark.files import sha256, write_csv, write_json
+from tidemark.files import check_folder, sha256, write_csv, write_json
 
 SCHEMA = 1
 META, TELEMETRY, CONSOLE, QEMU_LOG = "meta.json", "telemetry.ndjson", "console.log", "qemu.log"
@@ -84,6 +84,7 @@ def create(
     folder: Path, settings: qemu.Settings, line: str, image: dict[str, Any], version: str, command: list[str]
 ) -> Result:
     """Make the folder, with a meta.json that says running. It may be there if it is empty or its run was cut off."""
+    check_folder(folder)
     if folder.exists() and any(folder.iterdir()):
         if not (folder / META).exists():
             raise LabError(f"{folder} holds something else; give another --out", USAGE)

@@ -1,7 +1,11 @@
-"""What happened in a run, in one sentence: did it thrash, from when to when, who wanted how much of what there is."""
+"""What happened in a run, in one sentence: did it thrash, from when to when, who wanted how much of what there is.
+
+All of it comes from the records `pressure`, none from samples: how often a run was sampled changes no word.
+"""
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +14,7 @@ from tidemark import thrashing
 from tidemark.telemetry import Telemetry
 
 PAGES_A_MIB = 256
-SMALL = 20  # a process whose demand is less than this part of the largest does not count
+NO_VERDICT = "No verdict, for its telemetry has no records of pressure: a kernel of today writes them; run it again"
 WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 
@@ -60,26 +64,20 @@ def frames(data: Telemetry) -> int:
     return min(free, data.start.get("frames", 0) or free)
 
 
-def large(sample: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The processes of a sample whose demand counts; not init."""
-    some = [process for process in sample.get("procs", ()) if process["pid"] != 1]
-    most = max((process["mad"] for process in some), default=0)
-    return [process for process in some if most and process["mad"] * SMALL >= most]
-
-
 def demand(data: Telemetry) -> Demand | None:
-    """The sample in which most was wanted; None when no sample has processes."""
-    found = [(sum(process["mad"] for process in some), len(some)) for some in map(large, data.samples)]
-    pages, processes = max(found, default=(0, 0))
-    return Demand(pages, processes, frames(data)) if pages else None
+    """The most that was wanted at any instant; None when the telemetry does not say."""
+    last = data.pressure[-1] if data.pressure else None
+    return Demand(last["demand"], last["wanting"], frames(data)) if last and last["demand"] else None
 
 
 def worked(data: Telemetry, begin_s: float, end_s: float) -> float:
-    """The processor's share of work, 0 to 1, in the samples' intervals from `begin_s` to `end_s`."""
-    points: list[Mapping[str, Any]] = [{**data.start, "idle_us": 0}, *data.samples]
-    inside = [point for point in points if begin_s - 1e-6 <= point["t_us"] / 1e6 <= end_s + 1e-6]
-    length = inside[-1]["t_us"] - inside[0]["t_us"] if inside else 0
-    return 1 - (inside[-1]["idle_us"] - inside[0]["idle_us"]) / length if length else 1.0
+    """The processor's share of work, 0 to 1, in the records' intervals that hold the time from `begin_s` to `end_s`."""
+    points: list[Mapping[str, Any]] = [{**data.start, "idle_us": 0}, *data.pressure]
+    times = [point["t_us"] / 1e6 for point in points]
+    first = max(bisect.bisect_right(times, begin_s + 1e-6) - 1, 0)
+    last = min(bisect.bisect_left(times, end_s - 1e-6), len(points) - 1)
+    length = points[last]["t_us"] - points[first]["t_us"]
+    return 1 - (points[last]["idle_us"] - points[first]["idle_us"]) / length if length else 1.0
 
 
 def spell(spells: Sequence[tuple[float, float]], end_s: float) -> str:
@@ -94,38 +92,31 @@ def spell(spells: Sequence[tuple[float, float]], end_s: float) -> str:
 
 def calm(data: Telemetry, wanted: Demand | None) -> str:
     """How a run that did not thrash went."""
-    last = data.samples[-1]
-    read = thrashing.grown(data.start, last, "vm", "pswpin")
-    held = max((sample.get("held", 0) for sample in data.samples), default=0)
-    if thrashing.grown({}, last, "vm", "oom_kill"):
+    last = data.pressure[-1]
+    if last["oom_kill"]:
         return "Out of memory"
-    if not read and (not wanted or wanted.pages <= (wanted.frames or wanted.pages)):
-        return "Memory sufficed"
-    if held:
-        return f"No thrashing, with {in_words(held)} held back at once"
-    full = thrashing.grown(data.start, last, "psi", "full_us") / max(last["t_us"] - data.start["t_us"], 1)
-    if full >= thrashing.WAITING:
+    if not last["evicted"]:
+        return "Nothing was evicted" if wanted and wanted.pages > wanted.frames > 0 else "Memory sufficed"
+    if last["held"]:
+        return f"No thrashing, with {in_words(last['held'])} held back at once"
+    if thrashing.window([data.start, last]).waiting >= thrashing.WAITING:
         return "Waiting for pages, but no thrashing"
-    return "Paging, but no thrashing" if read else "Memory was short, but nothing was read back"
+    return "Paging, but no thrashing" if last["read"] else "Memory was short, but nothing was read back"
 
 
 def sentence(data: Telemetry) -> str:
-    """What happened, without a full stop; empty when there are no samples to tell by."""
-    if not data.samples:
-        return ""
+    """What happened, without a full stop; empty when there is nothing to tell by."""
+    if not data.pressure:
+        return NO_VERDICT if data.samples else ""
     spells, wanted = thrashing.of(data), demand(data)
-    begin, end = data.start["t_us"] / 1e6, data.samples[-1]["t_us"] / 1e6
-    if spells is None:
-        what = "Nobody can say whether it thrashed, for the telemetry has no PSI"
-    elif spells:
-        what = spell(spells, end)
+    begin, end = data.start["t_us"] / 1e6, data.pressure[-1]["t_us"] / 1e6
+    what = spell(spells, end) if spells else calm(data, wanted)
+    if spells:
         begin, end = spells[0][0], spells[-1][1]
-    else:
-        what = calm(data, wanted)
     share = (
         f"the processor worked {percent(worked(data, begin, end))} of the {'time' if spells else seconds(end - begin)}"
     )
-    killed = int(thrashing.grown({}, data.samples[-1], "vm", "oom_kill"))
+    killed = data.pressure[-1]["oom_kill"]
     parts = [wanted.told] if wanted else []
     parts += [f"{in_words(killed)} killed for memory"] if killed else []
     return f"{what}: {'; '.join([*parts, share])}"

@@ -359,10 +359,10 @@ def standard(name: str, step_ns: int = STEP_NS) -> References:
 
 def recorded(name: str, command: str) -> References:
     """The references of a program in a fresh guest, recorded once for each image (an exact run is always the same)."""
-    import shutil
     import tempfile
 
     from tidemark import qemu
+    from tidemark.files import copy_atomically
     from tidemark.trace.format import Reader
     from tidemark.trace.record import record
 
@@ -372,6 +372,5 @@ def recorded(name: str, command: str) -> References:
         kept.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
             made = record(qemu.Settings(run=command, mem="64M"), Path(folder, "run"))
-            shutil.copy(made.trace, kept.with_suffix(".partial"))
-            kept.with_suffix(".partial").replace(kept)
+            copy_atomically(made.trace, kept)
     return Traced(Reader(kept), command.split()[0], name)

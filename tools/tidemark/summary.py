@@ -90,8 +90,7 @@ def measured(data: Telemetry) -> dict[str, float]:
     free_pages       at boot: more than that no policy can use
     held_pages       the policy's at the end, when the command's processes are gone: of files
     thrashing_s      how long it thrashed (tidemark.thrashing)
-    demand_mib, frames_mib   the most that its processes wanted at a sample, and what there was; of a run that is over
-                     before a sample, and never read a page back, what they had
+    demand_mib, frames_mib   the most that its processes wanted at any instant, and what there was
     user_s, pagewait_s       of all processes together: in user mode, and waiting for pages
     the rest         system, shares as percent
     """
@@ -103,11 +102,10 @@ def measured(data: Telemetry) -> dict[str, float]:
     spells = thrashing.of(data)
     if spells is not None:
         numbers["thrashing_s"] = sum(end - begin for begin, end in spells)
-    wanted, had = story.demand(data), sum(record["max_rss"] for record in data.exits)
-    pages = wanted.pages if wanted else 0 if numbers.get("major_faults") else had
-    if pages and story.frames(data):
-        numbers["demand_mib"] = pages / story.PAGES_A_MIB
-        numbers["frames_mib"] = story.frames(data) / story.PAGES_A_MIB
+    wanted = story.demand(data)
+    if wanted and wanted.frames:
+        numbers["demand_mib"] = wanted.pages / story.PAGES_A_MIB
+        numbers["frames_mib"] = wanted.frames / story.PAGES_A_MIB
     if data.exits:
         numbers["user_s"], numbers["pagewait_s"] = (
             sum(record["us"][at] for record in data.exits) / 1e6 for at in (0, 3)

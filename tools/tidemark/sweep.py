@@ -35,7 +35,7 @@ from typing import Any
 
 from tidemark import estimate, qemu, results, summary, telemetry
 from tidemark.errors import USAGE, LabError
-from tidemark.files import write_atomically, write_csv, write_json
+from tidemark.files import check_folder, move, write_atomically, write_csv, write_json
 from tidemark.plan import IDEAL, VARIABLES, Cell, Plan
 
 SCHEMA = 1
@@ -80,7 +80,8 @@ def check_place(folder: Path) -> None:
     """LabError when the folder holds something else, or a sweep of another schema."""
     if not folder.exists():
         return
-    if not folder.is_dir() or (not (folder / ABOUT).exists() and any(path.name != LOCK for path in folder.iterdir())):
+    check_folder(folder)
+    if not (folder / ABOUT).exists() and any(path.name != LOCK for path in folder.iterdir()):
         raise LabError(f"{folder} holds something else than a sweep; give another --out", USAGE)
     if not (folder / ABOUT).exists():
         return
@@ -238,7 +239,7 @@ class Sweep:
             self.set_aside(path)
         for name, path in self.came_back.items():
             if not self.cells[name].again:
-                path.rename(self.place(name))
+                move(path, self.place(name))
         self.write_table()
 
     def set_aside(self, path: Path) -> None:
@@ -252,7 +253,7 @@ class Sweep:
         target = self.folder / OLD / f"{path.name}-{made_with}"
         target.parent.mkdir(exist_ok=True)
         shutil.rmtree(target, ignore_errors=True)
-        path.rename(target)
+        move(path, target)
 
     def store(self, cell: Cell, files: dict[str, bytes]) -> None:
         """Put a cell's files into its folder, at once."""
@@ -261,7 +262,7 @@ class Sweep:
             partial.mkdir(exist_ok=True)
             for name, data in files.items():
                 (partial / name).write_bytes(data)
-            partial.rename(self.place(cell.id))
+            move(partial, self.place(cell.id))
         finally:
             shutil.rmtree(partial, ignore_errors=True)
         self.cells[cell.id] = self.find(cell, retry=False)

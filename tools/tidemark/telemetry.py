@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from tidemark.errors import LabError
-from tidemark.records import SCHEMA, End, Exit, Mm, Oom, Policy, Profile, Sample, Start, Violation
+from tidemark.records import SCHEMA, End, Exit, Mm, Oom, Policy, Pressure, Profile, Sample, Start, Violation
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,11 +27,12 @@ class TelemetryError(LabError):
 
 @dataclass
 class Telemetry:
-    """One run's records by event; `events` are all that are neither start, sample, exit nor end."""
+    """One run's records by event; `events` are all that have no list of their own."""
 
     start: Start
     samples: list[Sample] = field(default_factory=list)
     exits: list[Exit] = field(default_factory=list)
+    pressure: list[Pressure] = field(default_factory=list)
     events: list[Mm | Policy | Violation | Oom | Profile] = field(default_factory=list)
     end: End | None = None
 
@@ -121,7 +122,11 @@ def read(path: Path, partial: bool = False) -> Telemetry:
     except TelemetryError as error:
         raise TelemetryError(f"{path}: {error}") from None
     telemetry = Telemetry(cast("Start", records[0]))
-    lists: dict[str, list[Any]] = {"sample": telemetry.samples, "exit": telemetry.exits}
+    lists: dict[str, list[Any]] = {
+        "sample": telemetry.samples,
+        "exit": telemetry.exits,
+        "pressure": telemetry.pressure,
+    }
     for record in records[1:]:
         lists.get(record["ev"], cast("list[Any]", telemetry.events)).append(record)
     if records[-1]["ev"] == "end":

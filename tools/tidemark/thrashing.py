@@ -4,18 +4,17 @@ P. Denning ("Thrashing: its causes and prevention", AFIPS FJCC 33, 1968) calls t
 nothing else gets on, because more processes are active than memory has room for. Each then takes from the others the
 pages that they will want next. Here a window of WINDOW_US thrashes when
 
-    1. for at least half of it (WAITING) nobody got on for want of a page: some process waited for one, and none ran or
-       could run. This is `full` of PSI (J. Weiner, Linux 4.20), without the time that only admission explains; and
-    2. pages were exchanged, in either half of it: at least half (EXCHANGED) as many were evicted as read, and read as
-       evicted.
+    1. for at least half of it (WAITING) all processes that were not asleep of their own will waited for pages: some
+       process did, and none ran or could run. This is `full` of PSI (J. Weiner, Linux 4.20); and
+    2. pages were exchanged, and not only fetched: at least half (EXCHANGED) as many were evicted as read.
 
-A machine that fills its memory for the first time evicts and hardly reads; one that refills free memory reads and
-evicts nothing. Both wait, but do not thrash; so what goes out in one half and comes back in the other is no exchange.
-A process that is held back by admission does not wait for a page, though PSI counts it: where somebody was held back,
-`full` counts only as far as the waits for pages of all processes together reach.
+A machine that refills free memory waits, but evicts nothing, and does not thrash. A process that admission holds back
+neither waits for a page nor gets on.
 
-The window of a sample ends there and takes as few intervals as make up WINDOW_US; so where samples are farther apart,
-it is one interval. Before the first second there is none; a run that is shorter is one window.
+The numbers come from the records `pressure`, which the kernel writes every tenth of a second from exact counters: the
+verdict is the same however often the run was sampled. A window ends with each of them and takes as few as make up
+WINDOW_US. A run that is shorter is one window. Thrashing lasts from the first page that was evicted in the first such
+window to the end of the last, windows that touch being one spell.
 """
 
 from __future__ import annotations
@@ -29,106 +28,73 @@ from tidemark.telemetry import Telemetry
 
 WINDOW_US = 1_000_000
 WAITING, EXCHANGED = 0.5, 0.5
-PAGEWAIT, ADMIT = 3, 4  # in the accounts of an exit record
-KIB_A_PAGE = 4
 
 Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Window:
-    """A stretch of machine time: µs since boot; the share of it in which nobody got on for want of a page, 0 to 1; of
-    its halves, or of the whole if it cannot be parted, the pages read and the pages evicted."""
+    """A stretch of machine time: µs since boot; the share of it in which all waited for pages, 0 to 1; the pages read
+    and evicted in it; when the first of these was evicted, 0: none was."""
 
     begin_us: int
     end_us: int
     waiting: float
-    moved: tuple[tuple[float, float], ...]
-
-    @property
-    def exchanged(self) -> bool:
-        """Were about as many pages evicted as read?"""
-        return all(min(pair) >= EXCHANGED * max(pair) > 0 for pair in self.moved)
+    read: int
+    evicted: int
+    evicting_us: int
 
     @property
     def thrashes(self) -> bool:
         """The verdict."""
-        return self.waiting >= WAITING and self.exchanged
+        return self.waiting >= WAITING and self.evicted >= EXCHANGED * self.read > 0
 
 
-def grown(before: Record, after: Record, *path: str) -> float:
-    """By how much a counter has grown; one that is missing was 0."""
-
-    def value(record: Any) -> float:
-        for name in path:
-            record = (record or {}).get(name)
-        return float(record or 0)
-
-    return value(after) - value(before)
+def grown(before: Record, after: Record, name: str) -> int:
+    """By how much a counter has grown; in the start record all are 0."""
+    return int(after.get(name, 0) - before.get(name, 0))
 
 
-def spent(before: Record, after: Record, ended: Sequence[Record], name: str, at: int) -> float:
-    """µs that all processes together spent in an account: `name` in a sample, `at` in records of those that ended."""
-    old = {process["pid"]: process.get(name, 0) for process in before.get("procs", ())}
-    living = sum(process.get(name, 0) - old.get(process["pid"], 0) for process in after.get("procs", ()))
-    return float(living + sum(record["us"][at] - old.get(record["pid"], 0) for record in ended))
-
-
-def moved(before: Record, after: Record) -> tuple[float, float]:
-    """Pages that came in, of swap and of files, and pages that were evicted."""
-    read = grown(before, after, "vm", "pswpin") + grown(before, after, "vm", "pgpgin") / KIB_A_PAGE
-    return read, sum(grown(before, after, "vm", f"pgsteal_{who}") for who in ("kswapd", "direct"))
-
-
-def window(points: Sequence[Record], ended: Sequence[Record]) -> Window | None:
-    """The window of these samples; the first may be the start record. `ended`: the exit records between them. None
-    when the telemetry has no PSI."""
+def window(points: Sequence[Record]) -> Window:
+    """The window from the first of these records `pressure`, or the start record, to the last."""
     before, after = points[0], points[-1]
-    length = after["t_us"] - before["t_us"]
-    if "psi" not in after or length <= 0:
+    length = max(after["t_us"] - before["t_us"], 1)
+    evicting = next((point["evicting_us"] for point in points[1:] if point["evicting_us"]), 0)
+    waiting = grown(before, after, "full_us") / length
+    moved = grown(before, after, "read"), grown(before, after, "evicted")
+    return Window(before["t_us"], after["t_us"], waiting, *moved, evicting)
+
+
+def window_at(points: Sequence[Record], at: int, ended: bool) -> Window | None:
+    """The window that ends with a record; `points` are the start record and all since. None before the first second;
+    but if the run has `ended` and was shorter, its last record has a window, too."""
+    since = points[at]["t_us"] - WINDOW_US
+    back = bisect.bisect_right(points, since, 0, at, key=lambda point: point["t_us"]) - 1
+    if back < 0 and not (ended and at == len(points) - 1):
         return None
-    full = grown(before, after, "psi", "full_us")
-    if spent(before, after, ended, "admit_us", ADMIT) > 0:
-        full = min(full, spent(before, after, ended, "pagewait_us", PAGEWAIT))
-    middle = before["t_us"] + length // 2
-    half = min(points, key=lambda point: abs(point["t_us"] - middle))
-    parts = [(before, after)] if half is before or half is after else [(before, half), (half, after)]
-    waiting = min(max(full / length, 0.0), 1.0)
-    return Window(before["t_us"], after["t_us"], waiting, tuple(moved(*part) for part in parts))
+    return window(points[max(back, 0) : at + 1])
 
 
-def windows(start: Record, samples: Sequence[Record], exits: Sequence[Record], ended: bool = True) -> list[Window]:
-    """The window of each sample that has one, in order of time. `ended`: so a run under a second is a window, too."""
-    points = [start, *samples]
-    times = [point["t_us"] for point in points]
-    ends = [record["t_us"] for record in exits]
-    found = []
-    for at in range(1, len(points)):
-        back = bisect.bisect_right(times, times[at] - WINDOW_US, 0, at) - 1
-        if back < 0 and not (ended and at == len(points) - 1):
-            continue
-        back = max(back, 0)
-        between = exits[bisect.bisect_right(ends, times[back]) : bisect.bisect_right(ends, times[at])]
-        found.append(window(points[back : at + 1], between))
+def windows(start: Record, pressure: Sequence[Record], ended: bool = True) -> list[Window]:
+    """The windows of a run, in order of time."""
+    points = [start, *pressure]
+    found = (window_at(points, at, ended) for at in range(1, len(points)))
     return [one for one in found if one]
 
 
 def spells(every: Sequence[Window]) -> list[tuple[float, float]]:
-    """From when to when, in seconds since boot: windows that thrash and touch are one spell."""
+    """From when to when, in seconds since boot."""
     merged: list[tuple[float, float]] = []
     for one in every:
         if not one.thrashes:
             continue
-        begin, end = one.begin_us / 1e6, one.end_us / 1e6
-        if merged and begin <= merged[-1][1]:
-            merged[-1] = merged[-1][0], end
+        if merged and one.begin_us / 1e6 <= merged[-1][1]:
+            merged[-1] = merged[-1][0], one.end_us / 1e6
         else:
-            merged.append((begin, end))
+            merged.append((max(one.begin_us, one.evicting_us) / 1e6, one.end_us / 1e6))
     return merged
 
 
 def of(data: Telemetry) -> list[tuple[float, float]] | None:
-    """The spells of a run; None when its telemetry cannot tell."""
-    if not data.samples or not any("psi" in sample for sample in data.samples):
-        return None
-    return spells(windows(data.start, data.samples, data.exits))
+    """The spells of a run; None when its telemetry has no records `pressure`."""
+    return spells(windows(data.start, data.pressure)) if data.pressure else None

@@ -22,7 +22,7 @@ u32 sim_resident;
 
 static struct entry **leaves[2]; /* of the process, and of the file */
 static struct page **free_frames; /* the last one goes first */
-static u64 tick_ns, next_tick_ns;
+static u64 next_tick_ns;
 
 static void *allocate(size_t n, size_t size)
 {
@@ -57,8 +57,7 @@ void memory_start(u32 nr_frames)
 		free_frames[i] = &mem_map[nr_frames - 1 - i];
 		mem_map[i].flags = (u32)ZONE_NORMAL << PG_zone_shift;
 	}
-	tick_ns = policy_tick_ms() * 1000000ull;
-	next_tick_ns = wants_ticks(vm_policy) ? tick_ns : UINT64_MAX;
+	next_tick_ns = wants_ticks(vm_policy) ? policy_tick_ms() * 1000000ull : UINT64_MAX;
 	seam_start();
 }
 
@@ -111,10 +110,10 @@ static struct page *take_frame(void)
 
 static void tick(void)
 {
-	next_tick_ns += tick_ns;
 	counts.ticks++;
 	seam_tick();
 	counts.trimmed += reclaim_surplus();
+	next_tick_ns += policy_tick_ms() * 1000000ull;
 }
 
 /* Nobody else runs, so only time can change the policy's mind. */

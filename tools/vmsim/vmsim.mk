@@ -3,8 +3,8 @@
 # at the end. Both are 32-bit programs like the host tests, so that struct page is the kernel's.
 
 VMSIM_SRC := $(wildcard tools/vmsim/*.c) $(SEAM_SRC) kernel/lib/seq_file.c kernel/lib/rbtree.c kernel/lib/mix64.c kernel/lib/parse.c
-VMSIM_FLAGS = -std=gnu11 -g -Wall -Wextra $(STRICT) -fno-pie -no-pie -Itests/host/portable -Itests/host/include \
-	-Ikernel/include
+VMSIM_FLAGS = -std=gnu11 -g -Wall -Wextra $(ERRORS) $(STRICT) -fno-pie -no-pie -Itests/host/portable \
+	-Itests/host/include -Ikernel/include
 VMSIM_fast = -O2 -DCHECK_EVERY=65536
 VMSIM_checked = -O1 -DCHECK_EVERY=1 -fsanitize=address$(comma)undefined -fno-sanitize-recover=all
 vmsim_objects = $(VMSIM_SRC:%.c=build/vmsim/$1/%.o)
@@ -12,7 +12,7 @@ vmsim_objects = $(VMSIM_SRC:%.c=build/vmsim/$1/%.o)
 define vmsim_kind
 build/vmsim/$1/%.o: %.c build/flags
 	@mkdir -p $$(@D)
-	$Q$(CCACHE) $(HOST_CC) $(VMSIM_FLAGS) $(VMSIM_$1) $$(VM_FILE) -MMD -MP -c -o $$@ $$<
+	$Q$(CCACHE) $(HOST_CC) $(VMSIM_FLAGS) $(VMSIM_$1) $$(VM_FILE) $(SAVED) -MMD -MP -c -o $$@ $$<
 
 build/vmsim/$1/registry/%.c: kernel/mm/policy/%.c tools/registry.awk
 	@mkdir -p $$(@D)

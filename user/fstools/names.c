@@ -78,7 +78,7 @@ static int run_chmod(int argc, char **argv)
 	long mode = strtol(argv[1], &end, 8);
 	int status = 0;
 
-	if (*end || mode < 0 || mode > 07777) {
+	if (end == argv[1] || *end || mode < 0 || mode > 07777) {
 		warn_user("%s: an octal mode is needed", argv[1]);
 		return 2;
 	}

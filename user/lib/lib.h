@@ -43,6 +43,9 @@ __attribute__((noreturn)) void usage_error(const char *help);
 
 /* number.c */
 
+/* Is all of the text a decimal number, and no more? */
+bool is_number(const char *text, long long *value);
+
 /* A decimal number in min..max, or a message and exit 2. @what names the argument. */
 long long parse_number(const char *text, const char *what, long long min, long long max);
 

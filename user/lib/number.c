@@ -1,31 +1,47 @@
 /* Numbers in arguments. A bad one is the end of the program, with a message that names it. */
 #include "lib.h"
 
-long long parse_number(const char *text, const char *what, long long min, long long max)
+#define DIGITS "0123456789"
+
+enum { MAX_SECONDS = 1000000 };
+
+bool is_number(const char *text, long long *value)
 {
 	char *end;
-	long long value;
 
 	errno = 0;
-	value = strtoll(text, &end, 10);
-	if (errno || end == text || *end || value < min || value > max) {
-		warn_user("%s: '%s' is not a number from %lld to %lld", what, text, min, max);
-		exit(2);
-	}
+	*value = strtoll(text, &end, 10);
+	return !errno && end != text && !*end;
+}
+
+__attribute__((noreturn)) static void refuse(const char *text, const char *what, long long min,
+					     long long max)
+{
+	warn_user("%s: '%s' is not a number from %lld to %lld", what, text, min, max);
+	exit(2);
+}
+
+long long parse_number(const char *text, const char *what, long long min, long long max)
+{
+	long long value;
+
+	if (!is_number(text, &value) || value < min || value > max)
+		refuse(text, what, min, max);
 	return value;
 }
 
+/* Digits beyond the third behind the point count for nothing. */
 long parse_seconds_ms(const char *text, const char *what)
 {
-	char whole[16], *point;
+	size_t before = strspn(text, DIGITS);
+	const char *point = text + before, *fraction = point + (*point == '.');
+	size_t behind = strspn(fraction, DIGITS);
+	long long seconds = before ? strtoll(text, NULL, 10) : 0;
 	long ms = 0;
 
-	snprintf(whole, sizeof(whole), "%s", text);
-	point = strchr(whole, '.');
-	if (point) {
-		*point++ = '\0';
-		for (int digit = 100; digit && *point; digit /= 10, point++)
-			ms += digit * parse_number((char[]){ *point, '\0' }, what, 0, 9);
-	}
-	return ms + 1000 * parse_number(whole[0] ? whole : "0", what, 0, 1000000);
+	if (!(before + behind) || fraction[behind] || seconds > MAX_SECONDS)
+		refuse(text, what, 0, MAX_SECONDS);
+	for (long unit = 100; unit && isdigit((unsigned char)*fraction); unit /= 10)
+		ms += unit * (*fraction++ - '0');
+	return seconds * 1000 + ms;
 }

@@ -17,7 +17,13 @@ static int builtin_cd(int argc, char **argv)
 
 static int builtin_exit(int argc, char **argv)
 {
-	exit(argc > 1 ? atoi(argv[1]) : last_status);
+	long long status = last_status;
+
+	if (argc > 1 && !is_number(argv[1], &status)) {
+		error(argv[1], "not a number");
+		exit(2);
+	}
+	exit(status);
 }
 
 /* Also serves plain NAME=VALUE words, which must be all of the command. */
@@ -80,6 +86,22 @@ static int builtin_wait(int argc, char **argv)
 	return 0;
 }
 
+/* The processes that an argument of kill names: 0 or 1. */
+static int kill_named(const char *name, int signal)
+{
+	struct job *job = name[0] == '%' ? job_named(name) : NULL;
+	long long pid;
+
+	if (name[0] == '%') {
+		for (int i = 0; job && i < job->nr_stages; i++)
+			kill(job->timed ? -job->pids[i] : job->pids[i], signal);
+		return !job;
+	}
+	if (!is_number(name, &pid) || !pid || pid != (pid_t)pid)
+		return error(name, "not a process or %job");
+	return kill(pid, signal) ? error(name, strerror(errno)) : 0;
+}
+
 static int builtin_kill(int argc, char **argv)
 {
 	int first = 1, signal = SIGTERM, status = 0;
@@ -88,18 +110,8 @@ static int builtin_kill(int argc, char **argv)
 		signal = signal_number(argv[first++] + 1);
 	if (signal < 0 || first >= argc)
 		return error("kill", "usage: kill [-SIG] PID|%N...");
-	for (; first < argc; first++) {
-		bool is_job = argv[first][0] == '%';
-		struct job *job = is_job ? job_named(argv[first]) : NULL;
-
-		if (is_job && !job)
-			status = 1;
-		for (int i = 0; job && i < job->nr_stages; i++)
-			kill(job->pids[i], signal);
-		if (!is_job && (!atoi(argv[first]) || kill(atoi(argv[first]), signal)))
-			status = error(argv[first], atoi(argv[first]) ? strerror(errno)
-								      : "not a process or %job");
-	}
+	for (; first < argc; first++)
+		status |= kill_named(argv[first], signal);
 	return status;
 }
 

@@ -67,8 +67,10 @@ struct job *job_new(void)
 
 struct job *job_named(const char *name)
 {
-	int nr = name ? atoi(name + (*name == '%')) : MAX_JOBS;
+	long long nr = MAX_JOBS;
 
+	if (name && !is_number(name + (*name == '%'), &nr))
+		nr = 0;
 	while (!name && nr > 0 && !jobs[nr - 1].nr_running)
 		nr--;
 	if (nr >= 1 && nr <= MAX_JOBS && jobs[nr - 1].nr_running)

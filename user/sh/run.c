@@ -26,15 +26,20 @@ static bool redirect(const struct command *command)
 	return true;
 }
 
-__attribute__((noreturn)) static void run_child(struct command *command)
+static void restore_signals(void)
 {
 	/* All that the shell ignores but SIGTSTP: a job that ^Z stopped would keep it waiting. */
 	static const int restored[] = { SIGINT, SIGQUIT, SIGTTOU, SIGTTIN };
-	builtin_fn *builtin;
-	int reason;
 
 	for (size_t i = 0; i < ARRAY_SIZE(restored); i++)
 		signal(restored[i], SIG_DFL);
+}
+
+__attribute__((noreturn)) static void run_child(struct command *command)
+{
+	builtin_fn *builtin;
+	int reason;
+
 	if (!redirect(command))
 		_exit(1);
 	if (!command->argc)
@@ -48,24 +53,38 @@ __attribute__((noreturn)) static void run_child(struct command *command)
 	_exit(reason == ENOENT ? 127 : 126);
 }
 
-/*
- * Fork one stage of @job that reads from @in and writes to @out; @unused is the pipe end that is
- * not for it.
- */
-static bool start_stage(struct job *job, struct command *command, int in, int out, int unused)
+/* Fork a process of @job: 0 in it, < 0 after a message. */
+static pid_t fork_stage(struct job *job)
 {
 	pid_t pid = fork();
 
 	if (pid < 0) {
 		error("fork", strerror(errno));
-		return false;
+		return pid;
 	}
+	/* Parent and child both say it, so that neither depends on who runs first. */
+	if (interactive || job->timed)
+		setpgid(pid, job->nr_stages ? job->pids[0] : pid);
 	if (!pid) {
-		if (interactive) {
-			setpgid(0, job->nr_stages ? job->pids[0] : 0);
-			if (!job->background)
-				tcsetpgrp(0, getpgrp());
-		}
+		if (interactive && !job->background)
+			tcsetpgrp(0, getpgrp());
+		restore_signals();
+		return 0;
+	}
+	job->pids[job->nr_stages++] = pid;
+	job->nr_running++;
+	return pid;
+}
+
+/*
+ * Start one stage of @job that reads from @in and writes to @out; @unused is the pipe end that is
+ * not for it.
+ */
+static bool start_stage(struct job *job, struct command *command, int in, int out, int unused)
+{
+	pid_t pid = fork_stage(job);
+
+	if (!pid) {
 		dup2(in, 0);
 		dup2(out, 1);
 		if (in > 2)
@@ -76,12 +95,7 @@ static bool start_stage(struct job *job, struct command *command, int in, int ou
 			close(unused);
 		run_child(command);
 	}
-	job->pids[job->nr_stages++] = pid;
-	job->nr_running++;
-	/* Parent and child both say it, so that neither depends on who runs first. */
-	if (interactive)
-		setpgid(pid, job->pids[0]);
-	return true;
+	return pid > 0;
 }
 
 static int run_stages(struct job *job, struct token *t)
@@ -131,6 +145,13 @@ static int run_in_shell(struct token *t)
 	return status;
 }
 
+/* Its number, as bash says it. */
+static void announce(const struct job *job)
+{
+	if (interactive)
+		dprintf(1, "[%d] %d\n", (int)(job - jobs) + 1, (int)job->pids[job->nr_stages - 1]);
+}
+
 static int run_pipeline(struct token *t, struct token *end)
 {
 	struct job *job;
@@ -149,8 +170,8 @@ static int run_pipeline(struct token *t, struct token *end)
 	status = run_stages(job, t);
 	if (!background && job->nr_stages)
 		return job_foreground(job) | status;
-	if (interactive && background && !status)
-		dprintf(1, "[%d] %d\n", (int)(job - jobs) + 1, (int)job->pids[job->nr_stages - 1]);
+	if (background && !status)
+		announce(job);
 	return status;
 }
 
@@ -184,6 +205,33 @@ static int run_timed(struct token *t, struct token *end)
 	return status;
 }
 
+/* `time a | b &`: a shell of its own runs the pipeline, and tells its time when it has ended. */
+static int run_timed_in_background(struct token *time, struct token *end)
+{
+	struct job *job = job_new();
+	pid_t pid;
+
+	if (!job)
+		return error("jobs", "too many");
+	job->background = job->timed = true;
+	job_describe(job, time);
+	pid = fork_stage(job);
+	if (!pid) {
+		interactive = false;
+		memset(jobs, 0, sizeof(jobs));
+		end->kind = SEMICOLON;
+		_exit(run_timed(time + 1, end));
+	}
+	if (pid > 0)
+		announce(job);
+	return pid < 0;
+}
+
+static bool is_timed(const struct token *t, const struct token *end)
+{
+	return t->kind == WORD && !strcmp(t->text, "time") && t + 1 < end && t[1].kind != PIPE;
+}
+
 void run_list(struct token *t)
 {
 	struct token *end;
@@ -192,9 +240,9 @@ void run_list(struct token *t)
 	for (; t->kind != END; t = end + (end->kind != END)) {
 		for (end = t; end->kind <= PIPE; end++)
 			;
-		if (!skip && t->kind == WORD && !strcmp(t->text, "time") && t + 1 < end &&
-		    t[1].kind != PIPE)
-			last_status = run_timed(t + 1, end);
+		if (!skip && is_timed(t, end))
+			last_status = end->kind == BACKGROUND ? run_timed_in_background(t, end)
+							      : run_timed(t + 1, end);
 		else if (!skip)
 			last_status = run_pipeline(t, end);
 		skip = (end->kind == AND && last_status) || (end->kind == OR && !last_status);

@@ -64,6 +64,7 @@ struct command {
 struct job {
 	int nr_stages, nr_running, status;
 	bool background;
+	bool timed; /* pids[0] is a shell that runs the pipeline, in its process group */
 	pid_t pids[MAX_STAGES];
 	char text[64];
 };

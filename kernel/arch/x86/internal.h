@@ -60,7 +60,7 @@ void *fpu_saved_state(void);
 int fpu_restore_user(const void *user_state);
 
 /* time.c */
-extern u64 clock_start; /* cycles at boot */
+extern u64 clock_start; /* cycles at boot: tools/plugin counts from there */
 
 /* watchdog.c */
 #define WATCHDOG_SECONDS 2

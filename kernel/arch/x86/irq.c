@@ -66,6 +66,11 @@ bool in_interrupt(void)
 	return interrupt_depth != 0;
 }
 
+bool irq_found_program(void)
+{
+	return irq_regs->cs & 3;
+}
+
 void irq_register(int irq, void (*handler)(void))
 {
 	unsigned long flags = irq_save();

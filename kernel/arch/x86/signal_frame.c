@@ -42,9 +42,16 @@ struct sigframe {
 	u8 retcode[8];
 };
 
+/* Of a fault, its address; else the sender's pid and uid, then what a child ended with. */
 struct siginfo {
 	int signo, error, code;
-	u32 addr, pad[28];
+	union {
+		u32 addr;
+		struct {
+			u32 pid, uid, status;
+		};
+		u32 pad[29];
+	};
 };
 
 STATIC_ASSERT(sizeof(struct siginfo) == 128);
@@ -139,11 +146,14 @@ static int push_rt_sigframe(struct pt_regs *regs, int sig, const struct k_sigact
 		.info_ptr = (u32)&user->info,
 		.context_ptr = (u32)&user->context,
 		.info.signo = sig,
-		.info.addr = current->thread.fault_sig == sig ? current->thread.fault_addr : 0,
 		.context.stack_flags = SS_DISABLE,
 		.context.mask = oldmask,
 	};
 
+	if (current->thread.fault_sig == sig)
+		frame.info.addr = current->thread.fault_addr;
+	else
+		signal_origin(sig, &frame.info.code, &frame.info.pid, &frame.info.status);
 	fill_context(&frame.context.sc, regs, fpstate, oldmask);
 	memcpy(frame.retcode, rt_trampoline, sizeof(rt_trampoline));
 	if (copy_to_user(user, &frame, sizeof(frame)))

@@ -15,6 +15,12 @@
  * slide of one-byte instructions that take a nanosecond each. Whatever the clock was, it is the
  * same from there on. Where time does not stand still after all, a moment later than expected, the
  * slide is not entered.
+ *
+ * Looking at the machine without changing it. The kernel's own measurements execute instructions,
+ * too, and in an exact machine these are time. So the clock can be stopped: it shows one instant,
+ * and goes on from the same instant when the CPU has come to a time that was chosen
+ * beforehand, again by the slide. This must not happen while the PIT counts, since the PIT
+ * cannot be stopped.
  */
 #include "arch/time.h"
 #include "arch/irq.h"
@@ -36,7 +42,11 @@ enum { PIT_COUNTER0 = 0x40, PIT_CONTROL = 0x43, PIT_MODE0 = 0x30, PIT_LATCH0 = 0
 #define SLIDE 64u        /* more than a turn of the loop before it */
 
 u64 clock_start;
+u64 clock_zero; /* cycles: when clock_ns would have been 0, had the clock never stopped */
 static u32 ns_scale; /* ns per cycle << SCALE_SHIFT; 0: exactly 1 */
+static bool plain = true; /* a cycle is a nanosecond, and the clock goes */
+static bool stopped;
+static u64 stopped_at, goes_at; /* cycles: the instant that it shows; when it goes on */
 static u64 armed_ns; /* when the PIT fires; 0: its interrupt has been taken, it is silent */
 static u64 realtime_offset_ns; /* what to add to clock_ns */
 static u64 wake_cycles; /* the fixed time at which a wait for the PIT ends */
@@ -55,9 +65,21 @@ u64 cycles_to_ns(u64 cycles)
 	return ((u64)low * ns_scale >> SCALE_SHIFT) + ((u64)high * ns_scale << (32 - SCALE_SHIFT));
 }
 
+u64 clock_cycles(void)
+{
+	return stopped ? stopped_at : cycles_now();
+}
+
 u64 clock_ns(void)
 {
-	return cycles_to_ns(cycles_now() - clock_start);
+	if (likely(plain))
+		return clock_stamp();
+	return cycles_to_ns(clock_cycles() - clock_zero);
+}
+
+void clock_begin(void)
+{
+	clock_zero = cycles_now();
 }
 
 u64 clock_realtime_ns(void)
@@ -103,14 +125,10 @@ void cpu_idle_wait(void)
 	halted = false;
 }
 
-/* Much too early is the interrupt of a count that ended just before another one replaced it. */
-static void settle_wake_time(void)
+/* Returns at the same number of instructions after `cycles`, which is more than SLIDE from now. */
+static __attribute__((noinline)) void spin_until(u64 cycles)
 {
-	s64 early = wake_cycles - cycles_now();
-
-	if (!exact || !halted || ns_scale || early < (s64)SLIDE || early > 2 * (s64)WAKE_MARGIN)
-		return;
-	while ((s64)(wake_cycles - cycles_now()) > (s64)SLIDE)
+	while ((s64)(cycles - cycles_now()) > (s64)SLIDE)
 		;
 	__asm__ volatile("rdtsc\n\t"
 			 "mov %0, %%edx\n\t"
@@ -123,8 +141,40 @@ static void settle_wake_time(void)
 			 ".skip %c1, 0x90\n"
 			 "1:"
 			 :
-			 : "m"(wake_cycles), "i"(SLIDE)
+			 : "m"(cycles), "i"(SLIDE)
 			 : "eax", "edx", "cc");
+}
+
+/* Much too early is the interrupt of a count that ended just before another one replaced it. */
+static void settle_wake_time(void)
+{
+	s64 early = wake_cycles - cycles_now();
+
+	if (exact && halted && !ns_scale && early >= (s64)SLIDE && early <= 2 * (s64)WAKE_MARGIN)
+		spin_until(wake_cycles);
+}
+
+void clock_stop(void)
+{
+	stopped_at = cycles_now();
+	stopped = exact && !ns_scale && !armed_ns;
+	plain = !ns_scale && !stopped;
+}
+
+u64 clock_lost(u32 spare)
+{
+	goes_at = cycles_now() + spare;
+	return stopped ? goes_at - stopped_at : 0;
+}
+
+void clock_go(void)
+{
+	if (!stopped)
+		return;
+	clock_zero += goes_at - stopped_at;
+	stopped = false;
+	plain = true;
+	spin_until(goes_at);
 }
 
 static void pit_interrupt(void)
@@ -228,6 +278,7 @@ void time_init(void)
 	if (mhz < 4)
 		panic("the TSC does not count (%u MHz)", mhz);
 	ns_scale = mhz == 1000 ? 0 : (1000ull << SCALE_SHIFT) / mhz;
+	plain = !ns_scale;
 	realtime_offset_ns = rtc_seconds() * 1000000000ull - clock_ns();
 	rtc_stop();
 	irq_register(IRQ_TIMER, pit_interrupt);

@@ -106,9 +106,13 @@ static u32 fault_flags(u32 error_code)
 	return (error_code >> 1 & (FAULT_WRITE | FAULT_USER)) | (error_code & 1) * FAULT_PRESENT;
 }
 
+/*
+ * The code segment says whose fault it is, not the error code: QEMU before 9.1 makes accesses of a
+ * program to its stack (lret, iret, lcall) with the kernel's rights.
+ */
 void trap_page_fault(struct pt_regs *regs)
 {
-	u32 addr = read_cr2();
+	u32 addr = read_cr2(), fault = fault_flags(regs->error_code);
 	bool user = regs->cs & 3;
 
 	if (user)
@@ -117,9 +121,12 @@ void trap_page_fault(struct pt_regs *regs)
 		die(regs, "kernel stack overflow", addr);
 	if (regs->flags & FLAGS_IF)
 		irq_enable();
-	do_page_fault(regs, addr, fault_flags(regs->error_code));
-	if (user)
+	if (user) {
+		do_page_fault(regs, addr, fault | FAULT_USER);
 		return_to_user(regs);
+	} else {
+		do_page_fault(regs, addr, fault);
+	}
 }
 
 /* The first use of the FPU since another task had it; the kernel itself never uses it. */

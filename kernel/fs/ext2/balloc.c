@@ -31,7 +31,7 @@ static void count_blocks(struct ext2_fs *fs, u32 group, int change)
 	struct ext2_group *g = ext2_group(fs, group);
 
 	g->free_blocks = MAX(g->free_blocks + change, 0);
-	fs->es->free_blocks = MAX((int)fs->es->free_blocks + change, 0);
+	fs->es.free_blocks = MAX((int)fs->es.free_blocks + change, 0);
 	ext2_group_dirty(fs, group);
 }
 
@@ -73,8 +73,8 @@ static int new_blocks(struct ext2_fs *fs, u32 goal, bool alone, u32 *count, u32 
 {
 	u32 start, from;
 
-	if (goal <= fs->es->first_data_block || goal >= fs->es->blocks_count)
-		goal = fs->es->first_data_block;
+	if (goal <= fs->es.first_data_block || goal >= fs->es.blocks_count)
+		goal = fs->es.first_data_block;
 	start = ext2_group_of(fs, goal);
 	from = goal - ext2_group_first(fs, start);
 	/* The goal's group comes twice: the second time from its beginning. */

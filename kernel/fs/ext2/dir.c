@@ -31,7 +31,7 @@
 
 static bool has_types(const struct super_block *sb)
 {
-	return ext2_fs(sb)->es->rev && ext2_fs(sb)->es->incompat & EXT2_INCOMPAT_FILETYPE;
+	return ext2_fs(sb)->es.rev && ext2_fs(sb)->es.incompat & EXT2_INCOMPAT_FILETYPE;
 }
 
 /* The kernel's kinds in the order of enum ext2_type. */

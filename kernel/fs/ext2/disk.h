@@ -61,7 +61,8 @@ struct ext2_group {
 	u16 free_blocks, free_inodes, used_dirs, pad;
 	u32 reserved[3];
 };
-STATIC_ASSERT(sizeof(struct ext2_group) == 32);
+#define EXT2_GROUP_BITS 5 /* log2 of its size */
+STATIC_ASSERT(sizeof(struct ext2_group) == 1u << EXT2_GROUP_BITS);
 
 #define EXT2_NR_DIRECT 12u
 #define EXT2_NR_SLOTS 15u

@@ -7,12 +7,17 @@
 #include "fs/vfs.h"
 #include "mm/cache.h"
 
-/* A mounted file system: super_block.private. */
+/*
+ * A mounted file system: super_block.private. The kernel computes with copies of superblock and
+ * descriptors, which were checked at mount: the blocks are in pages that programs can write to.
+ */
 struct ext2_fs {
 	struct super_block *sb;
-	struct buf super, *desc;     /* held while it is mounted: superblock, group descriptors */
-	struct ext2_super_block *es; /* in super */
-	u32 nr_groups, nr_desc;      /* blocks of descriptors */
+	struct ext2_super_block es;
+	struct ext2_group *groups;
+	struct buf super, *desc; /* the blocks of both, held while it is mounted */
+	u32 nr_groups, nr_desc;  /* blocks of descriptors */
+	u32 desc_bits; /* log2 of the descriptors in a block */
 	u32 inode_size, first_ino, table_blocks;
 	u32 overhead;  /* blocks that hold no files */
 	u32 addr_bits; /* log2 of the addresses in a block */
@@ -47,6 +52,11 @@ static inline struct ext2_info *ext2_info(const struct inode *inode)
 	return inode->private;
 }
 
+static inline struct ext2_group *ext2_group(const struct ext2_fs *fs, u32 group)
+{
+	return &fs->groups[group];
+}
+
 static inline u32 ext2_kind(const struct inode *inode)
 {
 	return inode->mode & S_IFMT;
@@ -56,7 +66,8 @@ static inline u32 ext2_kind(const struct inode *inode)
 /* Says that the disk contradicts itself; it is marked so, and turned read-only if it wants that.
  * -EIO. */
 int ext2_error(struct super_block *sb, const char *fmt, ...) __printf(2, 3);
-struct ext2_group *ext2_group(struct ext2_fs *fs, u32 group);
+/* The copy of the superblock, or of it and of a descriptor, has changed. */
+void ext2_super_dirty(struct ext2_fs *fs);
 void ext2_group_dirty(struct ext2_fs *fs, u32 group);
 u32 ext2_now(void); /* seconds since 1970 */
 

@@ -7,7 +7,7 @@
 
 static u32 group_of_dir(struct ext2_fs *fs)
 {
-	u32 average = fs->es->free_inodes / fs->nr_groups, best = 0, most = 0;
+	u32 average = fs->es.free_inodes / fs->nr_groups, best = 0, most = 0;
 
 	for (u32 i = 0; i < fs->nr_groups; i++) {
 		const struct ext2_group *g = ext2_group(fs, i);
@@ -25,7 +25,7 @@ static void count_inodes(struct ext2_fs *fs, u32 group, int change, bool is_dir)
 	struct ext2_group *g = ext2_group(fs, group);
 
 	g->free_inodes = MAX(g->free_inodes + change, 0);
-	fs->es->free_inodes = MAX((int)fs->es->free_inodes + change, 0);
+	fs->es.free_inodes = MAX((int)fs->es.free_inodes + change, 0);
 	if (is_dir)
 		g->used_dirs = MAX(g->used_dirs - change, 0);
 	ext2_group_dirty(fs, group);
@@ -33,7 +33,7 @@ static void count_inodes(struct ext2_fs *fs, u32 group, int change, bool is_dir)
 
 static int new_in_group(struct ext2_fs *fs, u32 group, bool is_dir, u32 *ino)
 {
-	u32 first = group * fs->es->inodes_per_group + 1, end = fs->es->inodes_per_group;
+	u32 first = group * fs->es.inodes_per_group + 1, end = fs->es.inodes_per_group;
 	u32 from = first < fs->first_ino ? fs->first_ino - first : 0, bit;
 	struct buf map;
 	int err;
@@ -56,7 +56,7 @@ static int new_in_group(struct ext2_fs *fs, u32 group, bool is_dir, u32 *ino)
 static int new_inode(struct inode *dir, bool is_dir, u32 *ino)
 {
 	struct ext2_fs *fs = ext2_fs(dir->sb);
-	u32 start = is_dir ? group_of_dir(fs) : (dir->ino - 1) / fs->es->inodes_per_group;
+	u32 start = is_dir ? group_of_dir(fs) : (dir->ino - 1) / fs->es.inodes_per_group;
 
 	for (u32 i = 0; i < fs->nr_groups; i++) {
 		int err = new_in_group(fs, (start + i) % fs->nr_groups, is_dir, ino);
@@ -82,8 +82,8 @@ int ext2_new_inode(struct inode *dir, bool is_dir, u32 *ino)
 
 void ext2_free_inode(struct ext2_fs *fs, u32 ino, bool is_dir)
 {
-	u32 group = (ino - 1) / fs->es->inodes_per_group;
-	u32 bit = (ino - 1) % fs->es->inodes_per_group;
+	u32 group = (ino - 1) / fs->es.inodes_per_group;
+	u32 bit = (ino - 1) % fs->es.inodes_per_group;
 	struct buf map;
 
 	if (buf_read(fs->sb, ext2_group(fs, group)->inode_bitmap, &map)) {

@@ -40,8 +40,8 @@ static int record(struct super_block *sb, u32 ino, struct buf *buf, struct ext2_
 {
 	struct ext2_fs *fs = ext2_fs(sb);
 	u32 per_block = sb->block_size / fs->inode_size;
-	u32 group = (ino - 1) / fs->es->inodes_per_group;
-	u32 index = (ino - 1) % fs->es->inodes_per_group;
+	u32 group = (ino - 1) / fs->es.inodes_per_group;
+	u32 index = (ino - 1) % fs->es.inodes_per_group;
 	u32 block = ext2_group(fs, group)->inode_table + index / per_block;
 	int err;
 
@@ -93,7 +93,7 @@ static const char *wrong(const struct inode *inode)
 	static const u16 kinds = 1 << 1 | 1 << 2 | 1 << 4 | 1 << 6 | 1 << 8 | 1 << 10 | 1 << 12;
 	struct ext2_fs *fs = ext2_fs(inode->sb);
 	const struct ext2_inode *raw = &ext2_info(inode)->raw;
-	u64 disk = (u64)fs->es->blocks_count << inode->sb->block_bits;
+	u64 disk = (u64)fs->es.blocks_count << inode->sb->block_bits;
 
 	if (!inode->nlink)
 		return "was deleted";
@@ -174,13 +174,17 @@ int ext2_iget(struct super_block *sb, u32 ino, struct inode **inode)
 	bool is_new;
 	int err;
 
-	if ((ino < fs->first_ino && ino != EXT2_ROOT_INO) || ino > fs->es->inodes_count)
+	if ((ino < fs->first_ino && ino != EXT2_ROOT_INO) || ino > fs->es.inodes_count)
 		return ext2_error(sb, "there is no inode %u", ino);
 	*inode = inode_get_cached(sb, ino, &is_new);
 	if (!*inode)
 		return -ENOMEM;
-	if (!is_new)
+	if (!is_new && (*inode)->nlink)
 		return 0;
+	if (!is_new) {
+		inode_put(*inode);
+		return ext2_error(sb, "inode %u was deleted", ino);
+	}
 	err = read_record(*inode);
 	if (err)
 		bad(*inode);
@@ -222,9 +226,9 @@ int ext2_write_inode(struct inode *inode)
 	to_record(inode, raw);
 	buf_dirty(&buf);
 	buf_put(&buf);
-	if (inode->size > 0x7fffffff && !(fs->es->ro_compat & EXT2_RO_COMPAT_LARGE_FILE)) {
-		fs->es->ro_compat |= EXT2_RO_COMPAT_LARGE_FILE;
-		buf_dirty(&fs->super);
+	if (inode->size > 0x7fffffff && !(fs->es.ro_compat & EXT2_RO_COMPAT_LARGE_FILE)) {
+		fs->es.ro_compat |= EXT2_RO_COMPAT_LARGE_FILE;
+		ext2_super_dirty(fs);
 	}
 	return 0;
 }
@@ -342,7 +346,7 @@ static void remove_from_disk(struct inode *inode)
 		ext2_cut(inode, 0);
 	inode->size = 0;
 	/* A smaller number would be taken for a link of ext3's list of orphans. */
-	ext2_info(inode)->raw.dtime = MAX(ext2_now(), fs->es->inodes_count + 1);
+	ext2_info(inode)->raw.dtime = MAX(ext2_now(), fs->es.inodes_count + 1);
 	mutex_lock(&fs->lock);
 	inode->sb->freeing = true;
 	free_attributes(inode);

@@ -1,7 +1,8 @@
 /*
  * Where things lie on the disk. Every number of superblock and descriptors is checked here once, at
  * mount, so that what is computed from them later needs no check: tables lie in their own groups,
- * on the device, and not on one another.
+ * on the device, and not on one another. What is checked, and computed with, are copies: a program
+ * that writes to the device's file changes the blocks, but not these numbers.
  */
 #include "ext2.h"
 
@@ -10,17 +11,17 @@
 
 u32 ext2_group_first(const struct ext2_fs *fs, u32 group)
 {
-	return fs->es->first_data_block + group * fs->es->blocks_per_group;
+	return fs->es.first_data_block + group * fs->es.blocks_per_group;
 }
 
 u32 ext2_group_blocks(const struct ext2_fs *fs, u32 group)
 {
-	return MIN(fs->es->blocks_per_group, fs->es->blocks_count - ext2_group_first(fs, group));
+	return MIN(fs->es.blocks_per_group, fs->es.blocks_count - ext2_group_first(fs, group));
 }
 
 u32 ext2_group_of(const struct ext2_fs *fs, u32 block)
 {
-	return (block - fs->es->first_data_block) / fs->es->blocks_per_group;
+	return (block - fs->es.first_data_block) / fs->es.blocks_per_group;
 }
 
 static bool power_of(u32 n, u32 base)
@@ -33,7 +34,7 @@ static bool power_of(u32 n, u32 base)
 /* Does the group begin with a copy of superblock and descriptors? */
 static bool has_super(const struct ext2_fs *fs, u32 group)
 {
-	const struct ext2_super_block *es = fs->es;
+	const struct ext2_super_block *es = &fs->es;
 
 	if (group == 0)
 		return true;
@@ -47,7 +48,7 @@ static bool has_super(const struct ext2_fs *fs, u32 group)
 /* Blocks of such a copy, with those that resize2fs may use for more descriptors. */
 static u32 copy_blocks(const struct ext2_fs *fs)
 {
-	u32 spare = fs->es->compat & EXT2_COMPAT_RESIZE_INODE ? fs->es->reserved_gdt_blocks : 0;
+	u32 spare = fs->es.compat & EXT2_COMPAT_RESIZE_INODE ? fs->es.reserved_gdt_blocks : 0;
 
 	return 1 + fs->nr_desc + spare;
 }
@@ -68,7 +69,7 @@ u32 ext2_blocks_ok(struct ext2_fs *fs, u32 first, u32 count)
 	u32 group, start;
 	struct ext2_group *g;
 
-	if (first <= fs->es->first_data_block || first >= fs->es->blocks_count)
+	if (first <= fs->es.first_data_block || first >= fs->es.blocks_count)
 		return 0;
 	group = ext2_group_of(fs, first);
 	start = ext2_group_first(fs, group);
@@ -97,7 +98,7 @@ static int refuse(struct ext2_fs *fs, const char *what, u32 value)
 bool ext2_may_write(const struct ext2_fs *fs)
 {
 	u32 known = EXT2_RO_COMPAT_SPARSE_SUPER | EXT2_RO_COMPAT_LARGE_FILE;
-	u32 unknown = fs->es->ro_compat & ~known;
+	u32 unknown = fs->es.ro_compat & ~known;
 
 	if (unknown)
 		printk("ext2: %s: can only be mounted to read: unknown features 0x%x\n",
@@ -108,7 +109,7 @@ bool ext2_may_write(const struct ext2_fs *fs)
 /* The features, which count in revision 0, too, where there should be none. 0, -EINVAL, -EROFS. */
 static int check_revision(struct ext2_fs *fs)
 {
-	const struct ext2_super_block *es = fs->es;
+	const struct ext2_super_block *es = &fs->es;
 	u32 unknown;
 
 	fs->inode_size = es->rev ? es->inode_size : EXT2_OLD_INODE_SIZE;
@@ -131,7 +132,7 @@ static int check_revision(struct ext2_fs *fs)
 
 static int check_sizes(struct ext2_fs *fs)
 {
-	const struct ext2_super_block *es = fs->es;
+	const struct ext2_super_block *es = &fs->es;
 	u32 size = fs->sb->block_size, bits = size * 8;
 
 	if (es->log_frag_size != es->log_block_size)
@@ -152,7 +153,7 @@ static int check_sizes(struct ext2_fs *fs)
 
 int ext2_check_super(struct ext2_fs *fs)
 {
-	const struct ext2_super_block *es = fs->es;
+	const struct ext2_super_block *es = &fs->es;
 	u32 size = fs->sb->block_size, per_block;
 	int err;
 
@@ -162,7 +163,8 @@ int ext2_check_super(struct ext2_fs *fs)
 	if (err)
 		return err;
 	fs->nr_groups = ext2_group_of(fs, es->blocks_count - 1) + 1;
-	fs->nr_desc = (fs->nr_groups - 1) / (size / sizeof(struct ext2_group)) + 1;
+	fs->desc_bits = fs->sb->block_bits - EXT2_GROUP_BITS;
+	fs->nr_desc = ((fs->nr_groups - 1) >> fs->desc_bits) + 1;
 	per_block = size / fs->inode_size;
 	fs->table_blocks = (es->inodes_per_group + per_block - 1) / per_block;
 	fs->addr_bits = fs->sb->block_bits - 2;
@@ -176,7 +178,7 @@ int ext2_check_super(struct ext2_fs *fs)
 
 int ext2_check_groups(struct ext2_fs *fs)
 {
-	fs->overhead = fs->es->first_data_block;
+	fs->overhead = fs->es.first_data_block;
 	for (u32 i = 0; i < fs->nr_groups; i++) {
 		const struct ext2_group *g = ext2_group(fs, i);
 		u32 own = has_super(fs, i) ? copy_blocks(fs) : 0;

@@ -39,7 +39,7 @@ u64 ext2_max_size(const struct ext2_fs *fs)
 	u64 reach = EXT2_NR_DIRECT + (1ull << n) + (1ull << 2 * n) + (1ull << 3 * n);
 	u64 counted = (1ull << 41) - (1ull << 32); /* leaves room for the blocks of addresses */
 
-	if (!fs->es->rev)
+	if (!fs->es.rev)
 		return 0x7fffffff;
 	return MIN(reach << fs->sb->block_bits, counted);
 }
@@ -169,7 +169,7 @@ static u32 goal_of(const struct inode *inode, const struct way *way)
 		return way->buf.block + 1;
 	if (ext2_info(inode)->goal)
 		return ext2_info(inode)->goal;
-	return ext2_group_first(fs, (inode->ino - 1) / fs->es->inodes_per_group);
+	return ext2_group_first(fs, (inode->ino - 1) / fs->es.inodes_per_group);
 }
 
 /* New blocks that are not linked yet. */

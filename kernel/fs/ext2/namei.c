@@ -1,17 +1,21 @@
 /*
  * Names that lead to inodes, and new files. A directory is entered only by a name in the one that
- * its .. leads to: so each has one name, and no disk, however damaged, makes a tree without an end.
+ * its .. leads to, and by one name only: so no disk, however damaged, makes a tree without an end. What
+ * is in memory counts, since a program may write to the disk while it is mounted.
  */
 #include "ext2.h"
 
-/* 0, -EIO: another directory is its parent; -ENOMEM. */
+/* 0, -EIO: another directory is its parent, or it has a name already; -ENOMEM. */
 static int check_parent(struct inode *dir, struct inode *inode)
 {
 	const struct path_name dots = { .s = "..", .len = 2 };
 	struct ext2_slot slot;
 	u32 parent;
-	int err = ext2_find(inode, &dots, &slot);
+	int err;
 
+	if (inode->nr_names)
+		return ext2_error(dir->sb, "directory %u has two names", inode->ino);
+	err = ext2_find(inode, &dots, &slot);
 	if (!err) {
 		parent = slot.entry->inode;
 		buf_put(&slot.buf);

@@ -14,11 +14,12 @@
  * addresses of such blocks, and once more (map.c). Address 0 is a hole. A directory is a file of
  * entries that say name and inode number (dir.c).
  *
- * Where it is kept in memory. Superblock and descriptors are held while the disk is mounted. All
- * other metadata (bitmaps, tables, addresses, directories, long symlinks) are blocks of the device,
- * read and marked dirty through buf_*. The data of regular files are pages of the file; the cache
- * asks ext2_map where each block lies. An inode's slots are in ext2_info; ext2_write_inode brings
- * them into the table's block.
+ * Where it is kept in memory. Of superblock and descriptors the kernel has copies; what changes in
+ * them is written into their blocks, which are held while the disk is mounted. All other metadata
+ * (bitmaps, tables, addresses, directories, long symlinks) are blocks of the device, read and marked
+ * dirty through buf_*. The data of regular files are pages of the file; the cache asks ext2_map where
+ * each block lies. An inode's slots are in ext2_info; ext2_write_inode brings them into the table's
+ * block.
  *
  * Locks. A directory's own lock holds its names still, and an inode's its size. fs->lock is for
  * bitmaps, counts and every file's tree of addresses; what only looks up an address does without
@@ -52,8 +53,9 @@
  * put into a hole. Without fsync before it, a rename may bring a new file without its content.
  *
  * What comes from the disk is believed in nothing: each number is checked before it is used
- * (layout.c at mount, then ext2_block_ok, ext2_iget, dir.c). What contradicts itself is EIO for the
- * caller, a line on the console, and a mark in the superblock for e2fsck.
+ * (layout.c at mount, then ext2_block_ok, ext2_iget, dir.c). A program may write to the device while it
+ * is mounted: whatever is read from a block again, after a sleep, is checked again. What contradicts
+ * itself is EIO for the caller, a line on the console, and a mark in the superblock for e2fsck.
  *
  * Left out: reservations, directories' hash trees (they are read in a line; a change drops the tree,
  * as in Linux's ext2), extended attributes (kept, and freed with the inode), quotas, the flags of
@@ -68,6 +70,7 @@
 #include "lib/printf.h"
 #include "lib/string.h"
 #include "mm/slab.h"
+#include "mm/vmalloc.h"
 #include <stdarg.h>
 
 #define ERRORS_TOLD 20u /* lines about one mount; a damaged disk has thousands to tell */
@@ -90,36 +93,41 @@ int ext2_error(struct super_block *sb, const char *fmt, ...)
 		printk("ext2: %s: %s: run e2fsck\n", sb->bdev->name, text);
 	}
 	if (!sb->read_only) {
-		fs->es->state |= EXT2_ERROR;
-		buf_dirty(&fs->super);
-		if (fs->es->errors == EXT2_ERRORS_READ_ONLY || fs->es->errors == EXT2_ERRORS_PANIC)
+		fs->es.state |= EXT2_ERROR;
+		ext2_super_dirty(fs);
+		if (fs->es.errors == EXT2_ERRORS_READ_ONLY || fs->es.errors == EXT2_ERRORS_PANIC)
 			sb->read_only = true;
 	}
 	return -EIO;
 }
 
-static struct buf *desc_block(struct ext2_fs *fs, u32 group, u32 *index)
+/* Only what a kernel changes is written: what else a program has written there stays. */
+void ext2_super_dirty(struct ext2_fs *fs)
 {
-	u32 per_block = fs->sb->block_size / sizeof(struct ext2_group);
+	u32 offset = EXT2_SUPER_OFFSET & (fs->sb->block_size - 1);
+	struct ext2_super_block *es = (void *)(fs->super.data + offset);
 
-	*index = group % per_block;
-	return &fs->desc[group / per_block];
-}
-
-struct ext2_group *ext2_group(struct ext2_fs *fs, u32 group)
-{
-	u32 index;
-	struct buf *buf = desc_block(fs, group, &index);
-
-	return (struct ext2_group *)buf->data + index;
+	es->free_blocks = fs->es.free_blocks;
+	es->free_inodes = fs->es.free_inodes;
+	es->mtime = fs->es.mtime;
+	es->wtime = fs->es.wtime;
+	es->mnt_count = fs->es.mnt_count;
+	es->state = fs->es.state;
+	es->ro_compat = fs->es.ro_compat;
+	buf_dirty(&fs->super);
 }
 
 void ext2_group_dirty(struct ext2_fs *fs, u32 group)
 {
-	u32 index;
+	u32 index = group & ((1u << fs->desc_bits) - 1);
+	struct buf *block = &fs->desc[group >> fs->desc_bits];
+	struct ext2_group *g = (struct ext2_group *)block->data + index;
 
-	buf_dirty(desc_block(fs, group, &index));
-	buf_dirty(&fs->super);
+	g->free_blocks = fs->groups[group].free_blocks;
+	g->free_inodes = fs->groups[group].free_inodes;
+	g->used_dirs = fs->groups[group].used_dirs;
+	buf_dirty(block);
+	ext2_super_dirty(fs);
 	fs->touched = true;
 }
 
@@ -131,8 +139,8 @@ static int ext2_sync(struct super_block *sb)
 
 	if (fs->touched && !sb->read_only) {
 		fs->touched = false;
-		fs->es->wtime = ext2_now();
-		buf_dirty(&fs->super);
+		fs->es.wtime = ext2_now();
+		ext2_super_dirty(fs);
 	}
 	return 0;
 }
@@ -144,12 +152,12 @@ static int ext2_statfs(struct super_block *sb, struct kstatfs *st)
 	*st = (struct kstatfs){
 		.magic = EXT2_MAGIC,
 		.block_size = sb->block_size,
-		.blocks = fs->es->blocks_count - fs->overhead,
-		.blocks_free = fs->es->free_blocks,
+		.blocks = fs->es.blocks_count - fs->overhead,
+		.blocks_free = fs->es.free_blocks,
 		/* Some are reserved for root, which everybody is. */
-		.blocks_available = fs->es->free_blocks,
-		.files = fs->es->inodes_count,
-		.files_free = fs->es->free_inodes,
+		.blocks_available = fs->es.free_blocks,
+		.files = fs->es.inodes_count,
+		.files_free = fs->es.free_inodes,
 	};
 	return 0;
 }
@@ -160,8 +168,9 @@ static void release(struct ext2_fs *fs)
 		if (fs->desc[i].data)
 			buf_put(&fs->desc[i]);
 	kfree(fs->desc);
+	vfree(fs->groups);
 	ext2_kept_drop(fs);
-	if (fs->es)
+	if (fs->super.data)
 		buf_put(&fs->super);
 	fs->sb->private = NULL;
 	kfree(fs);
@@ -174,27 +183,27 @@ static void write_state(struct ext2_fs *fs, u32 state)
 
 	if (ext2_flush(sb) || sb->bdev->nr_lost)
 		state &= ~EXT2_VALID;
-	fs->es->state = state;
-	fs->es->wtime = ext2_now();
-	buf_dirty(&fs->super);
+	fs->es.state = state;
+	fs->es.wtime = ext2_now();
+	ext2_super_dirty(fs);
 	ext2_flush(sb);
 }
 
 static void mark_unused(struct ext2_fs *fs)
 {
 	if (!fs->sb->read_only)
-		write_state(fs, (fs->state & EXT2_VALID) | (fs->es->state & EXT2_ERROR));
+		write_state(fs, (fs->state & EXT2_VALID) | (fs->es.state & EXT2_ERROR));
 }
 
 /* From here on the disk says that it is in use. */
 static void mark_used(struct ext2_fs *fs)
 {
-	fs->state = fs->es->state;
+	fs->state = fs->es.state;
 	if (!(fs->state & EXT2_VALID) || fs->state & EXT2_ERROR)
 		printk("ext2: %s: %s: run e2fsck\n", fs->sb->bdev->name,
 		       fs->state & EXT2_ERROR ? "errors were found on it" : "was not unmounted");
-	fs->es->mnt_count++;
-	fs->es->mtime = ext2_now();
+	fs->es.mnt_count++;
+	fs->es.mtime = ext2_now();
 	write_state(fs, fs->state & ~EXT2_VALID);
 }
 
@@ -243,10 +252,9 @@ static int read_super(struct ext2_fs *fs)
 	err = buf_read(sb, EXT2_SUPER_OFFSET / 1024, &first);
 	if (err)
 		return err;
-	fs->es = (struct ext2_super_block *)first.data;
-	log_size = fs->es->magic == EXT2_MAGIC ? fs->es->log_block_size : ~0u;
+	memcpy(&fs->es, first.data, sizeof(fs->es));
 	buf_put(&first);
-	fs->es = NULL;
+	log_size = fs->es.magic == EXT2_MAGIC ? fs->es.log_block_size : ~0u;
 	if (log_size > 2) {
 		printk("ext2: %s: cannot be mounted: %s\n", sb->bdev->name,
 		       log_size == ~0u ? "no ext2 on it" : "blocks larger than 4 KiB");
@@ -255,10 +263,18 @@ static int read_super(struct ext2_fs *fs)
 	sb->block_bits = 10 + log_size;
 	sb->block_size = 1024u << log_size;
 	err = buf_read(sb, EXT2_SUPER_OFFSET / sb->block_size, &fs->super);
-	if (err)
-		return err;
-	fs->es = (void *)(fs->super.data + EXT2_SUPER_OFFSET % sb->block_size);
-	return ext2_check_super(fs);
+	return err ? err : ext2_check_super(fs);
+}
+
+/* Holds a block of descriptors, and copies those that there are in it. */
+static int read_desc(struct ext2_fs *fs, u32 i)
+{
+	u32 first = i << fs->desc_bits, nr = MIN(fs->nr_groups - first, 1u << fs->desc_bits);
+	int err = buf_read(fs->sb, fs->es.first_data_block + 1 + i, &fs->desc[i]);
+
+	if (!err)
+		memcpy(&fs->groups[first], fs->desc[i].data, nr * sizeof(*fs->groups));
+	return err;
 }
 
 static int read_groups(struct ext2_fs *fs)
@@ -267,14 +283,13 @@ static int read_groups(struct ext2_fs *fs)
 	int err;
 
 	fs->desc = kzalloc(fs->nr_desc * sizeof(*fs->desc), GFP_KERNEL | GFP_NORETRY);
-	if (!fs->desc)
+	fs->groups = vmalloc(fs->nr_groups * sizeof(*fs->groups), "ext2");
+	if (!fs->desc || !fs->groups)
 		return -ENOMEM;
 	for (u32 i = 0; i < fs->nr_desc; i++) {
-		err = buf_read(fs->sb, fs->es->first_data_block + 1 + i, &fs->desc[i]);
-		if (err) {
-			fs->desc[i].data = NULL;
+		err = read_desc(fs, i);
+		if (err)
 			return err;
-		}
 	}
 	err = ext2_check_groups(fs);
 	if (err)
@@ -284,8 +299,8 @@ static int read_groups(struct ext2_fs *fs)
 		free_inodes += ext2_group(fs, i)->free_inodes;
 	}
 	/* Other kernels bring the sums up to date only now and then. */
-	fs->es->free_blocks = free_blocks;
-	fs->es->free_inodes = free_inodes;
+	fs->es.free_blocks = free_blocks;
+	fs->es.free_inodes = free_inodes;
 	return 0;
 }
 

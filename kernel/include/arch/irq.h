@@ -45,9 +45,10 @@ bool irqs_disabled(void);
 /* True inside an interrupt handler. */
 bool in_interrupt(void);
 
-/* What the running interrupt handler has interrupted. */
+/* What the running interrupt handler has interrupted; and was that a program in user mode? */
 struct pt_regs;
 extern const struct pt_regs *irq_regs;
+bool irq_found_program(void);
 
 /* Installs the handler of a line and unmasks it. */
 void irq_register(int irq, void (*handler)(void));

@@ -58,6 +58,8 @@ static inline u32 virt_to_phys(const void *va)
  *   pte_t pte_make(u32 pfn, bool write)     a present user entry, young and clean
  *   pte_t pte_wrprotect(pte_t) pte_mkwrite(pte_t) pte_mkold(pte_t) pte_mkclean(pte_t)
  *   pte_t pte_mkyoung(pte_t)  pte_mkdirty(pte_t)
+ *   u32  pte_accessed(pte_t)                1: a use since pte_take_use, which leaves the entry young; 0: none
+ *   pte_t pte_take_use(pte_t)
  *   pte_t pte_mknoaccess(pte_t)  bool pte_noaccess(pte_t)
  *         a mapped frame whose next use must fault (PROT_NONE, page_trap); keeps pfn and dirty;
  *         pte_present() is false for it and pte_is_swap() too; pte_mkaccess(pte_t) undoes it

@@ -16,9 +16,29 @@ static inline u64 cycles_now(void)
 	return v;
 }
 
+/* Cycles since boot, without those for which the clock stood (below): for a date that is told later. */
+static inline u64 clock_stamp(void)
+{
+	extern u64 clock_zero;
+
+	return cycles_now() - clock_zero;
+}
+
 u64 cycles_to_ns(u64 cycles);
 u64 clock_ns(void); /* nanoseconds since boot, monotonic */
 u64 clock_realtime_ns(void); /* nanoseconds since 1970 */
+u64 clock_cycles(void); /* cycles_now(); while the clock stands, the instant at which it stopped */
+
+/* Boot ends its reading of the command line: here clock_ns is 0. */
+void clock_begin(void);
+
+/* In an exact run the clock stands still from clock_stop() to clock_go(), unless a timer interrupt is
+ * under way; otherwise it goes on. Interrupts are off. clock_lost() says how many cycles clock_go()
+ * will have skipped: what was stamped with cycles_now() has to be moved by them, in at most
+ * spare cycles. */
+void clock_stop(void);
+u64 clock_lost(u32 spare);
+void clock_go(void);
 
 /* Measures the TSC against the PIT; reads the RTC. Interrupts must be set up. */
 void time_init(void);

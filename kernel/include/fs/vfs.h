@@ -131,11 +131,11 @@ struct inode {
 	u32 state; /* enum inode_state */
 	struct super_block *sb;
 	const struct inode_operations *ops;
-	u64 accessed, modified; /* cycles_now() of what came since the times below; 0: nothing */
+	u64 accessed, modified; /* clock_stamp() of what came since the times below; 0: nothing */
 	u64 atime_ns, mtime_ns, ctime_ns; /* since 1970; not set while those above say all */
 
 	/* and the rest, as far as the lock, begins as zero. */
-	u64 changed; /* cycles_now(), as modified */
+	u64 changed; /* clock_stamp(), as modified */
 	u32 nlink, rdev; /* rdev: major << 8 | minor */
 	u32 uid, gid;
 	u64 size;
@@ -406,7 +406,7 @@ static inline void inode_count_writers(struct inode *inode, int n)
 /* Its data or names have changed: mtime and ctime, turned into dates when somebody asks. */
 static inline void inode_touch(struct inode *inode)
 {
-	inode->modified = cycles_now();
+	inode->modified = clock_stamp();
 	inode->state |= INODE_READ_DUE;
 	if (inode->state & INODE_STORED)
 		inode_mark_dirty(inode);
@@ -415,7 +415,7 @@ static inline void inode_touch(struct inode *inode)
 /* Its owner, mode, links have: ctime. */
 static inline void inode_changed(struct inode *inode)
 {
-	inode->changed = cycles_now();
+	inode->changed = clock_stamp();
 	inode->state |= INODE_READ_DUE;
 	if (inode->state & INODE_STORED)
 		inode_mark_dirty(inode);

@@ -56,6 +56,7 @@ struct page_cache { /* in struct inode */
 	u32 errors;  /* irq: writes of a page that failed, so far */
 	u32 errors_told; /* as many when fsync last said so to somebody */
 	bool failing;    /* irq: the last one did */
+	bool holes_mapped; /* without a store: entries may show the frame of zeros for a hole */
 };
 
 /* How a file is read: what is read ahead of it. In struct file and vm_area_struct; all zero: nothing
@@ -147,7 +148,8 @@ void writeback_start(void); /* its thread: before anything gets dirty, or with i
  */
 struct mm_struct;
 
-/* The page for a fault, as cache_get_page. *major: it had to be read. */
+/* The page for a fault, as cache_get_page; but -ENOENT: a hole of a file without a store. *major: it had
+ * to be read. */
 int cache_fault_page(struct inode *inode, u32 index, struct readahead *ahead, struct page **page,
 		     bool *major);
 /* read, write or the kernel found the page, or brought it in. This and the next three for pages of
@@ -164,9 +166,11 @@ void cache_note_unmap(struct page *page, struct mm_struct *mm, bool used);
 int cache_make_writable(struct inode *inode, struct page *page);
 /* Unmaps it everywhere. */
 void cache_unmap(struct page *page);
-/* filemap.c: empties the entries of private regions from page first of the file on, copies too.
- * Never sleeps, and so needs no mm->lock. */
-void filemap_unmap_private(struct inode *inode, u32 first);
+/* filemap.c: empties entries that no page leads to. These two never sleep, and so need no mm->lock.
+ * Those of private regions from page first of the file on, copies too; and of its holes. */
+void filemap_unmap_rest(struct inode *inode, u32 first);
+/* A page comes where a hole was, which may have been read. */
+void filemap_unmap_hole(struct inode *inode, u32 index);
 /* sectors: a bit for each that differs from the device. The first time of all it may sleep. */
 void cache_set_dirty(struct page *page, u32 sectors);
 /* Does somebody use it, or is it not clean? */

@@ -87,7 +87,8 @@ struct mm_struct {
 	struct list_head family_node;
 	struct list_head all; /* in mm_list */
 	u32 id; /* grows along mm_list */
-	struct task_struct *task; /* whose address space it is */
+	struct task_struct *task; /* whose address space it is; NULL: not yet, or no longer */
+	u64 vtime_ns; /* of the task when it left for another program */
 	struct mm_counters count;
 	u64 policy[POLICY_MM_SIZE / 8]; /* the policy's own data; policy_mm() */
 	u64 guard[MAX_GUARDS][GUARD_MM_SIZE / 8]; /* the guards'; guard_mm() */

@@ -39,7 +39,7 @@ enum page_flags {
 	PG_isolated,   /* the core took it by select */
 	PG_laundering, /* the core writes it, but leaves it in memory */
 	PG_stale,      /* isolated under a policy that has been replaced since */
-	PG_young,      /* a use the policy has not yet seen (mm/space/young.c) */
+	PG_young,      /* a use, seen without an entry, that the policy has not asked about yet */
 	PG_sampled,    /* a use the sampler has not yet seen */
 	PG_filecache,  /* of a file with a store: the policy sees it */
 	PG_readahead,  /* read before anybody asked for it */

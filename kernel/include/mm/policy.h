@@ -15,7 +15,7 @@
  *
  * A page's identity is its page_id. An anonymous page gets one, a swap slot, before it is evicted
  * for the first time; a page of a file has it from the start. The ghost of an evicted page is its
- * page_id until forget; lib/ghost.h keeps them.
+ * page_id until forget; mm/ghost.h keeps them.
  *
  * Pages of files. Some are mapped, and seen as anonymous ones are: by accessed bits. Others are only
  * read and written, by system calls, each of which is a touch(VM_TOUCH_IO). They are dropped
@@ -53,7 +53,7 @@ enum vm_out {
 	VM_OUT_FREED, /* its last user is gone */
 	VM_OUT_PINNED, /* locked in memory */
 	VM_OUT_SWITCH, /* another policy takes over */
-	VM_OUT_MOVED, /* it becomes another process's, or its first: insert follows */
+	VM_OUT_MOVED, /* a page read ahead is asked for, or see `moved`: insert follows */
 };
 
 enum vm_touch {
@@ -94,7 +94,7 @@ struct vm_scan {
 /* Required: insert remove select putback check. */
 struct vm_policy {
 	const char *name, *summary;
-	u32 tick_ms; /* how often tick and surplus are asked; 0: every 100 ms */
+	u32 tick_ms; /* how often tick and surplus are asked; 0: every 100 ms. See vm_tick_after */
 	const struct vm_param *params; /* shown as NAME.param; ends with a nameless one */
 
 	/* Switching on and off; may sleep and allocate. init: 0 or -errno. */
@@ -104,14 +104,25 @@ struct vm_policy {
 	void (*mm_init)(struct mm_struct *mm);
 	void (*mm_exit)(struct mm_struct *mm);
 
-	/* The page is the policy's. mm: who faulted it in, NULL for PREFETCH and READ. from: what
-	 * it was read from; store is 0 when it is new. Called by the fault handler. */
+	/* The page is the policy's. mm: the process that faulted it in; NULL for PREFETCH and READ,
+	 * and for CLAIM by read or write. from: what it was read from, by which its ghost is
+	 * found; at CLAIM page_id_of(page), as both are then known. Store is 0: it is new. Called
+	 * by the fault handler, by read and write, and where pages are read ahead. */
 	void (*insert)(struct page *page, struct mm_struct *mm, enum vm_in how,
 		       struct page_id from);
 	/* A use that the core saw. Called by the fault handler. */
 	void (*touch)(struct page *page, struct mm_struct *mm, enum vm_touch how);
 	/* The page is the policy's no longer. */
 	void (*remove)(struct page *page, enum vm_out why);
+	/* The page stays the policy's; page_mm was `from` and is `to` now, NULL: no process. Called
+	 * when a process is the first to map a page of a file or of shared memory, and when the
+	 * owner gives up a page that stays in memory. page_referenced still tells of uses through
+	 * the mapping that has gone.
+	 *
+	 * Without this hook the page and its data stay where they are. But a policy with mm_init
+	 * may keep the page on a list of its process: it gets remove(MOVED), while page_mm is
+	 * still `from`, and then insert(ADOPT). */
+	void (*moved)(struct page *page, struct mm_struct *from, struct mm_struct *to);
 
 	/* The next page to work on, off the lists, or NULL: none that it wants to give at this
 	 * priority, or the budget is spent. Only a page that passed vm_eligible. At priority 0
@@ -190,11 +201,14 @@ bool mm_sleeps(struct mm_struct *mm);
 /* Resident pages of a process; reclaimable frames: those in use and those free for use. */
 u32 mm_rss(struct mm_struct *mm);
 u32 vm_frames(void);
-/* Slots of the swap area: so many ghosts of anonymous pages there can be. */
+/* Slots of the swap area: an upper bound on ghosts of anonymous pages. An upper bound on pages in
+ * memory is max_pfn (mm/page.h): frames have the numbers 0 to max_pfn - 1. */
 u32 vm_slots(void);
 /* Pages of mm that are in the swap area shall be read when this hook is over, as far as there is memory
  * without evicting others; only from tick. They come as PREFETCH. */
 void vm_prepage(struct mm_struct *mm);
+/* The next tick comes after so many ms, 1 at least, instead of tick_ms; only from tick. */
+void vm_tick_after(u32 ms);
 /* The next process after mm that has an address space, NULL: that was the last; from NULL: the
  * first. In order of age. */
 struct mm_struct *vm_next_mm(struct mm_struct *mm);

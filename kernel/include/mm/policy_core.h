@@ -26,6 +26,9 @@ void policy_call_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
 			struct page_id from);
 void policy_call_touch(struct page *page, struct mm_struct *mm, enum vm_touch how);
 void policy_call_remove(struct page *page, enum vm_out why);
+/* Makes `to` the page's owner; NULL: none. Tells the policy if it owns the page and if that is a
+ * change. */
+void policy_call_moved(struct page *page, struct mm_struct *to);
 /* A page the policy owned, now isolated; NULL: none. Nothing that ends the caller's hold on it may
  * come in between: take a reference at once. */
 struct page *policy_call_select(struct vm_scan *scan);
@@ -90,6 +93,7 @@ bool admission_grants(struct mm_struct *mm); /* may it run now? */
 void policy_admit_current(void); /* sleeps until it may */
 void admission_recheck(void); /* asks again for those that run and those that wait */
 u32 admission_nr_waiting(void);
+u32 admission_most_waiting(void); /* at once, since boot */
 
 /* The thread that ticks (mm/seam/kvmd.c). */
 void kvmd_init(void);

@@ -46,6 +46,8 @@ u32 reclaim_nr_failed(void);
 u32 reclaim_nr_swapping(void);
 /* Frames freed since boot. */
 u64 reclaim_nr_freed(void);
+/* When the first page was evicted since the last call; 0: none was. */
+u64 reclaim_first_eviction_ns(void);
 /* The worst priority that reclaim had to go down to since the last call. */
 int reclaim_worst_priority(void);
 /* irq context: a write has ended. */

@@ -19,6 +19,7 @@
 	X(pgscan_direct,      "pages policies looked at, for tasks themselves") \
 	X(pgsteal_kswapd,     "frames freed by kernel threads") \
 	X(pgsteal_direct,     "frames freed by tasks themselves") \
+	X(pgevict,            "pages evicted") \
 	X(pgrescued,          "pages used again while they were being evicted") \
 	X(pgdetach,           "pages detached") \
 	X(pglaunder,          "pages laundered") \

@@ -40,6 +40,7 @@ STATIC_ASSERT(offsetof(struct violation, rule) == 2 * sizeof(void *)); /* tools/
 	X(tick, void)                       /* irq: HZ times a second while anything runs */       \
 	X(idle_begins, void)                /* irq off: nobody can run any more */               \
 	X(idle_ends, void)                  /* irq off: somebody can again */                     \
+	X(quiet, void)                      /* irq: the clock stands, nothing is being changed */    \
 	X(panic, void)                      /* the message is out; time to say more */
 /* clang-format on */
 

@@ -31,6 +31,7 @@ static inline enum fail_how fail_request(const struct block_device *bdev, u32 se
 }
 
 void fail_start(void);  /* from here on events count: the machine has started */
+void fail_init_runs(void); /* and allocations, too */
 void fail_report(void); /* what became of it, on the console; nothing when none was to fail */
 
 #endif

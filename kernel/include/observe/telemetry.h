@@ -34,9 +34,13 @@ void telemetry_start(void);
 /* From the first record to the last; where none is written, to now. */
 u64 telemetry_span_us(void);
 
-/* observe/sample.c: starts the sampling thread; takes one last sample. */
+/* observe/sample.c: samples from now on; takes one last sample. */
 void sample_init(void);
 void sample_now(void);
+
+/* observe/pressure.c: what a verdict needs, every tenth of a second; takes it once more. */
+void pressure_init(void);
+void pressure_now(void);
 
 /* observe/summary.c: keeps what each process cost when it ends. */
 void summary_init(void);

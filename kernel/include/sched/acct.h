@@ -50,6 +50,12 @@ static inline void acct_switch(struct acct_clock *a, enum acct to)
 	a->now = to;
 }
 
+/* The cycles in an account at the instant `now`. */
+static inline u64 acct_cycles(const struct acct_clock *a, enum acct which, u64 now)
+{
+	return a->cycles[which] + (a->now == which ? now - a->since : 0);
+}
+
 static inline u64 acct_vtime_cycles(const struct acct_clock *a)
 {
 	return a->cycles[ACCT_USER];

@@ -144,6 +144,8 @@ static inline void describe(struct inode *inode, u32 index, struct page *page)
 	if (!cache->ops) {
 		page_set(page, PG_uptodate);
 		cache_nr_kept++;
+		if (unlikely(cache->holes_mapped))
+			filemap_unmap_hole(inode, index);
 		return;
 	}
 	if (is_shmem(inode)) {
@@ -345,7 +347,7 @@ void cache_truncate(struct inode *inode, u64 size)
 
 	if (inode->cache.pages.root)
 		drop_from(inode, first);
-	filemap_unmap_private(inode, first);
+	filemap_unmap_rest(inode, first);
 	if (is_shmem(inode))
 		shmem_clear_tail(inode, size);
 	else if (inode->cache.ops)

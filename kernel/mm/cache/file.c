@@ -173,7 +173,13 @@ int cache_fault_page(struct inode *inode, u32 index, struct readahead *ahead, st
 {
 	if (inode->cache.ops)
 		return fault_stored(inode, index, ahead, page, major);
-	return get_kept(inode, index, page);
+	if (unlikely((u64)index << PAGE_SHIFT >= inode->size))
+		return -EINVAL;
+	*page = radix_find(&inode->cache.pages, index);
+	if (unlikely(!*page))
+		return -ENOENT;
+	page_get(*page);
+	return 0;
 }
 
 /* Writing. */

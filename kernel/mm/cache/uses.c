@@ -19,8 +19,9 @@ static inline struct page_id id_of(const struct page *page)
 	return (struct page_id){ page->inode->cache.store, page->file_index };
 }
 
-/* Gives it to the policy anew, under another owner. */
-static void change_owner(struct page *page, struct mm_struct *owner, enum vm_in how)
+/* The first use of a page that was read ahead: to the policy the page comes now. Nothing is lost,
+ * since a page that has not been used has no history. */
+static void claim(struct page *page, struct mm_struct *owner, enum vm_in how)
 {
 	policy_call_remove(page, VM_OUT_MOVED);
 	page->owner = owner;
@@ -50,7 +51,7 @@ void cache_note_io(struct page *page)
 	else if (!page_test(page, PG_owned))
 		policy_call_insert(page, NULL, claimed ? VM_IN_CLAIM : VM_IN_READ, id_of(page));
 	else if (claimed)
-		change_owner(page, NULL, VM_IN_READ);
+		claim(page, NULL, VM_IN_READ);
 	else
 		policy_call_touch(page, current->mm, VM_TOUCH_IO);
 }
@@ -68,10 +69,10 @@ void cache_note_fault(struct page *page, struct mm_struct *mm)
 		page->owner = mm;
 		policy_call_insert(page, mm, claimed ? VM_IN_CLAIM : VM_IN_FAULT, id_of(page));
 	} else if (claimed) {
-		change_owner(page, mm, VM_IN_CLAIM);
+		claim(page, mm, VM_IN_CLAIM);
 	} else {
 		if (!page->owner)
-			change_owner(page, mm, VM_IN_ADOPT);
+			policy_call_moved(page, mm);
 		policy_call_touch(page, mm, VM_TOUCH_MINOR);
 	}
 }
@@ -84,7 +85,7 @@ bool cache_note_neighbour(struct page *page, struct mm_struct *mm)
 		return true;
 	if (page_test(page, PG_readahead) || !page_test(page, PG_owned))
 		return false;
-	change_owner(page, mm, VM_IN_ADOPT);
+	policy_call_moved(page, mm);
 	return true;
 }
 
@@ -106,12 +107,7 @@ void cache_note_unmap(struct page *page, struct mm_struct *mm, bool used)
 		return;
 	if (page->mapcount)
 		rmap_walk(page, first_user, &heir);
-	if (heir == mm)
-		return;
-	if (page_test(page, PG_owned))
-		change_owner(page, heir, VM_IN_ADOPT);
-	else
-		page->owner = heir;
+	policy_call_moved(page, heir);
 }
 
 static void empty_entry(struct rmap_entry *e, void *arg)

@@ -23,7 +23,8 @@
  *
  * Here: the size is the pages in memory. Pressure at LOW comes once when kswapd begins, as in his
  * 6.5, not for every zone and priority. A call looks at pagegrab pages and the next goes on there,
- * where his loop went on to the end: so a small pagegrab is less pressure, not only shorter locks.
+ * where his loop went on to the end: so a small pagegrab is less pressure, not only shorter locks,
+ * and pagegrab=4096 comes nearest to his.
  * His flag was that of the list, and left the accessed bits of mapped pages alone; here the
  * accessed bit is all that every policy sees. His pages were those of files (kind=1), clean
  * and dropped for nothing; anonymous ones must be written first.

@@ -18,10 +18,12 @@
  *
  * Here: largest is who demands most, as in the second version (total_vm). Dirty pages are pushed,
  * too: he left that test out in the end, and here nearly all are. Which list a page is on only the
- * policy knows, so all that were not used are hinted as DONTNEED. What that does is the policy's:
- * 2q moves the page to the tail of its inactive list, so that it goes next; clock and fifo have no
- * list to push from, and it is mc63 with them. A call looks at pagegrab pages, the
- * next goes on there.
+ * policy knows, so all that were not used are hinted as DONTNEED; he moved only active pages. What
+ * the hint does is the policy's: 2q moves the page to the tail of its inactive list, so that it is
+ * evicted next; his went to the head, and had the length of the list to be used again. clock and
+ * fifo have no list to push from, and it is mc63 with them. The accessed bit is cleared as in mc63,
+ * not the list's flag. A call looks at pagegrab pages and the next goes on there; his loop went on
+ * to the end of the file: pagegrab=4096 comes nearest.
  */
 #include "mc.h"
 

@@ -14,8 +14,11 @@
  * again, not into the patch: the wrong pages went.
  *
  * Here: the accessed bit is cleared, as in mc63, since his flag belongs to the lists of one
- * policy. The process does not run just then, so that it cannot use them again before the scan
- * comes: the pressure takes what it needs next.
+ * policy; that presses harder than he did, for the bit of a mapped page is what 2q looks at. A call
+ * handles pagegrab pages, 16, and the next goes on there; his loop went on to the end of the file,
+ * so that one call pressed all of it: pagegrab=4096 comes nearest. The process does not run just
+ * then, so that it cannot use them again before the scan comes: the pressure takes what it needs
+ * next.
  */
 #include "mc7.h"
 

@@ -1,39 +1,48 @@
 /*
- * serialize: when the machine thrashes, processes run one at a time.
+ * serialize: while the machine thrashes, processes run one at a time.
  *
- * Problem. Each of several processes fits into memory, and all together do not. Under global replacement each
- * takes the pages of the others while they wait for the disk, and nobody gets on.
+ * Problem. Each of several processes fits into memory, and all together do not. Under global replacement
+ * each process takes the pages of the others while they wait for the disk, and none makes progress.
  *
- * Idea. The least admission that helps: while there is more paging than computing, let one process run and
- * hold the others back, for a turn that is long compared with the time it takes to read a process in.
- * The pages of those that wait go out once and come back once for each turn. HP-UX had it as
+ * Idea. The least admission that helps: while there is more paging than computing, one process runs and
+ * the others are held back, for a turn that is long compared with the time that it takes to read a process
+ * in. The pages of the waiting processes are written once and read once per turn. HP-UX had this as
  * serialize(2), "force target process to run serially with other processes" (HP-UX 11i manual, section
- * 2), for processes that were named; here all that fault are meant while the machine thrashes.
+ * 2), for processes that were named; here it applies to all that fault while the machine thrashes.
+ *
+ * A turn only helps a process that memory can hold. A process that demands more than memory faults
+ * just as much when it runs alone, and those who wait for it wait for nothing. So it never takes
+ * a turn, and is never held back: it runs beside the turns, with the frames that they leave. For the same
+ * reason turns need two processes that fit: with only one, there is nobody else to hold back.
  *
  *	begins  in a window of window_ms the processor was idle for more than half of the time, and two
- *		processes or more had to read pages, or to wait until others' pages were written
- *	turn    one process that wants to run is chosen, the others wait. It ends when the process ends or
- *		sleeps of its own will, or after turn_ms, to which the time of reading in is added. Who has
- *		had fewer whole turns comes first, and of equals who lacks the fewest pages: those who are in
- *		memory end, and make room for the others without a write
+ *		processes that fit, or more, had to read pages or to wait until others' pages were written
+ *	turn    one process that wants to run is chosen, the others wait. The turn ends when the process
+ *		ends or sleeps of its own will, or after turn_ms, to which the time of reading in is added. A
+ *		process with fewer whole turns comes first, and of equals the one that lacks the fewest pages:
+ *		processes that are in memory end, and make room for the others without a write
+ *	spared  the pages of the process that runs: without that a process that does not fit would take them
  *	reading a process that reads one page after the other back in its turn gets all that it lacks read
- *		(vm_prepage), in order of slots, and spared. A process that fills new memory reads a page now
- *		and then, too: to read what it had before would be in its way
- *	next    while a process computes, the disk works for who comes next, if all of that one has room
- *		beside it; and that one it will be
+ *		(vm_prepage), in order of slots. A process that fills new memory reads a page now
+ *		and then, too: reading what it had before would delay it
+ *	next    while a process computes, the disk works for the process that comes next, if all of that
+ *		process has room beside the running one
  *	room    a page in, a page out, and the disk does nothing but move its arm: before pages are read,
  *		room is made for many of them at once (vm_make_room)
- *	small   who needs next to nothing, as a shell or a parent that waits for its children, is spared and
- *		never waits: a turn of its own would cost more than its pages
- *	ends    memory holds all that those who are left demand, or for a window nobody wants a turn
+ *	small   a process that needs next to nothing, as a shell or a parent that waits for its children, is
+ *		spared and never waits: a turn of its own would cost more than its pages
+ *	ends    fewer than two processes are left that fit; or memory holds all that those left demand, large
+ *		ones included; or for a window no process wants a turn
  *
- * Reading ahead does not pay for everybody. Where more was asked for than the process had, its pages are more
- * than fit, or others use them, too; and where slots lie far apart it is slower than faults, and these wait
- * behind it. Then who runs is left alone with the policy. And pages that were read for somebody whose turn is
- * over are the first to go.
+ * Reading ahead does not always pay. Where more was asked for than the process had, its pages are more
+ * than fit, or other processes use them, too; and where slots lie far apart, or another process keeps the
+ * disk busy, it is slower than faults, which wait behind it. Then the process that runs reads by
+ * its own faults alone. Pages that were read for a process whose turn is over are evicted first.
  *
  * Left out: it does not see which processes belong together. A pipe from one that waits to one that runs
- * makes the reader sleep, and its turn ends. Whether it gets on faster than without turns is not measured.
+ * makes the reader sleep, and its turn ends. It does not measure whether a process makes progress faster
+ * than without turns. And demand includes memory that was mapped and never touched: a process that maps
+ * much and uses little counts as one that does not fit.
  */
 #include "mm/guard.h"
 
@@ -56,7 +65,7 @@ struct serialize_mm {
 	u32 faults; /* in this window */
 	u32 ran_ms; /* in its turns; one that came late begins with what who ran then had had */
 	bool scattered; /* its slots: reading ahead was slow */
-	bool takes_part; /* it faulted since it began: only those wait */
+	bool joined; /* it faulted since turns began */
 };
 GUARD_MM_FITS(struct serialize_mm);
 
@@ -77,7 +86,7 @@ static u32 nr_reads, rss; /* faults that read since it had so many pages */
 static u32 nr_asked; /* for room in vain */
 static u32 nr_wanted; /* pages that may still be read for it */
 static u32 batch; /* pages that were asked for at the last tick */
-static bool left_alone; /* with the policy */
+static bool left_alone; /* nothing is read ahead for it */
 
 static struct serialize_mm *data(struct mm_struct *mm)
 {
@@ -91,9 +100,20 @@ static bool is_small(struct mm_struct *mm)
 	return mm_demand(mm) <= max_small;
 }
 
+/* A turn helps a process that memory can hold, and that others would take pages from. */
+static bool turn_helps(struct mm_struct *mm)
+{
+	return !is_small(mm) && mm_demand(mm) <= vm_frames();
+}
+
+static bool takes_part(struct mm_struct *mm)
+{
+	return data(mm)->joined && turn_helps(mm);
+}
+
 static bool wants_turn(struct mm_struct *mm)
 {
-	return data(mm)->takes_part && !mm_sleeps(mm);
+	return takes_part(mm) && !mm_sleeps(mm);
 }
 
 static u32 lack(struct mm_struct *mm)
@@ -123,11 +143,9 @@ static struct mm_struct *next_in_turn(void)
 
 static void join(struct mm_struct *mm)
 {
-	if (is_small(mm))
-		return;
-	if (!data(mm)->takes_part && runs)
+	if (!data(mm)->joined && runs)
 		data(mm)->ran_ms = data(runs)->ran_ms;
-	data(mm)->takes_part = true;
+	data(mm)->joined = true;
 }
 
 /* The policy may take first what is not needed now; NULL: nobody's pages. Returns how many. */
@@ -160,7 +178,7 @@ static void begin_turn(struct mm_struct *mm, u64 now)
 	nr_wanted = lack(mm);
 	left_alone = data(mm)->scattered;
 	nr_turns++;
-	for_each_process(other) if (other != mm && data(other)->takes_part) demote(other);
+	for_each_process(other) if (other != mm && takes_part(other)) demote(other);
 	nr_stale = runs_read ? 0 : demote(NULL);
 }
 
@@ -176,15 +194,24 @@ static void give_turn(u64 now)
 	begin_turn(next || !wants_turn(runs) ? next : runs, now);
 }
 
+/* A process larger than memory counts: beside it those that fit still need their turns. */
 static bool all_fit(void)
 {
 	u64 demand = 0;
 
-	for_each_process(mm) demand += data(mm)->takes_part ? mm_demand(mm) : 0;
+	for_each_process(mm) demand += data(mm)->joined && !is_small(mm) ? mm_demand(mm) : 0;
 	return demand <= vm_frames();
 }
 
-/* Who is left has room: what they lack is read in one go. */
+static bool fewer_than_two(void)
+{
+	u32 nr = 0;
+
+	for_each_process(mm) nr += takes_part(mm);
+	return nr < 2;
+}
+
+/* Reads what the processes that took part lack, in one go, as far as there is room. */
 static void stop(void)
 {
 	serial = false;
@@ -192,7 +219,7 @@ static void stop(void)
 	drop_ahead();
 	for_each_process(mm)
 	{
-		if (data(mm)->takes_part)
+		if (takes_part(mm))
 			vm_prepage(mm);
 		*data(mm) = (struct serialize_mm){ 0 };
 	}
@@ -217,7 +244,7 @@ static bool thrashes(u64 now)
 	{
 		bool waits = data(mm)->faults || (stalled && !mm_sleeps(mm));
 
-		faulting += waits;
+		faulting += waits && turn_helps(mm);
 		if (waits)
 			join(mm);
 		data(mm)->faults = 0;
@@ -254,12 +281,10 @@ static void look_at_batch(u64 now)
 }
 
 /* Reads some of what who runs lacks; where no room can be had, every fourth tick what fits. */
-static void bring_in(u64 now)
+static void bring_in(void)
 {
 	u32 want = MIN(lack(runs), MIN(AT_ONCE, vm_frames() / 8));
 
-	if (now - turn_ns < (u64)LONGEST * turn_ms * 1000000)
-		since_ns = now;
 	if (!has_room(want) && ++nr_asked % 4)
 		return;
 	vm_prepage(runs);
@@ -289,8 +314,12 @@ static void use_disk(u64 now)
 {
 	bool computes = 4 * (vm_idle() - tick_idle_ns) < now - tick_ns;
 
-	if (reads_back() && !left_alone)
-		bring_in(now);
+	if (reads_back()) {
+		if (now - turn_ns < (u64)LONGEST * turn_ms * 1000000)
+			since_ns = now;
+		if (!left_alone)
+			bring_in();
+	}
 	if (computes)
 		read_ahead();
 }
@@ -323,7 +352,7 @@ static bool serialize_tick(void)
 	if (now - window_ns >= window_ms * 1000000ull)
 		end_window(now);
 	look_at_batch(now);
-	if (serial && all_fit())
+	if (serial && (all_fit() || fewer_than_two()))
 		stop();
 	else if (serial && (!runs || mm_sleeps(runs) || now - since_ns > turn_ms * 1000000ull))
 		give_turn(now);
@@ -349,20 +378,19 @@ static void serialize_pressure(bool min)
 
 static bool serialize_may_run(struct mm_struct *mm)
 {
-	return !serial || mm == runs || !data(mm)->takes_part;
+	return !serial || mm == runs || !takes_part(mm);
 }
 
 /* What has been read ahead and is nobody's yet is for who runs or comes next, but for what is stale. */
 static bool serialize_spare(struct page *page, struct mm_struct *owner, const struct vm_scan *scan)
 {
-	bool for_runs = runs && !left_alone;
-
 	(void)page, (void)scan;
 	if (!serial)
 		return false;
 	if (!owner)
-		return !nr_stale && (ahead_read || (for_runs && runs_read && lack(runs)));
-	return (for_runs && owner == runs) || (ahead_read && owner == ahead) || is_small(owner);
+		return !nr_stale &&
+		       (ahead_read || (runs && !left_alone && runs_read && lack(runs)));
+	return owner == runs || (ahead_read && owner == ahead) || is_small(owner);
 }
 
 static void serialize_evicted(struct page *page, struct mm_struct *owner, struct page_id to)
@@ -373,7 +401,7 @@ static void serialize_evicted(struct page *page, struct mm_struct *owner, struct
 
 static void serialize_mm_exit(struct mm_struct *mm)
 {
-	data(mm)->takes_part = false;
+	data(mm)->joined = false;
 	if (mm == ahead)
 		drop_ahead();
 	if (mm == runs)

@@ -1,4 +1,4 @@
-/* Serialize: what the disk is asked for in a turn, and that room is made for it first. */
+/* Serialize: which processes take turns, and what the disk is asked for in a turn. */
 #include "serialize.c"
 
 #include "../../lib/seq_file.c"
@@ -11,11 +11,11 @@
 
 static u64 idle_now;
 static u32 nr_free, asked_for, nr_reads_ahead;
+static struct mm_struct *large; /* demands more than there is */
 
 u32 mm_demand(struct mm_struct *mm)
 {
-	(void)mm;
-	return DEMAND;
+	return mm == large ? FRAMES + 1 : DEMAND;
 }
 
 u32 mm_pid(struct mm_struct *mm)
@@ -53,15 +53,21 @@ static void passes(u32 ms)
 	serialize.tick();
 }
 
-/* One with 60 pages of 80 runs, another with 30 waits; and who runs reads back what it lacks. */
-static void start(void)
+static void start_with(u32 nr_processes)
 {
 	core_start(&fifo, FRAMES);
-	nr_free = asked_for = nr_reads_ahead = 0;
+	nr_free = asked_for = nr_reads_ahead = nr_begun = 0;
 	window_ns = core_now_ns;
 	idle_ns = idle_now;
-	for (u32 i = 0; i < 2; i++)
+	large = NULL;
+	while (nr_processes--)
 		core_mm_new();
+}
+
+/* One with 60 pages of 80 runs, another with 30 waits; and the one that runs reads back what it lacks. */
+static void start(void)
+{
+	start_with(2);
 	for (u32 pfn = 0; pfn < 90; pfn++)
 		core_insert(&mem_map[pfn], core_mm(pfn >= 60), VM_IN_FAULT, (struct page_id){ 0 });
 	serialize.fault(core_mm(0));
@@ -96,5 +102,61 @@ KTEST(serialize, no_more_is_read_than_is_lacking)
 		passes(1);
 	EXPECT_EQ(nr_reads_ahead, 2);
 	EXPECT_EQ(asked_for, 0);
+	end();
+}
+
+/* A window in which every process had to read pages and the processor was idle. */
+static void all_fault(void)
+{
+	for (u32 i = 0; core_mm(i); i++)
+		serialize.fault(core_mm(i));
+	passes(window_ms);
+}
+
+KTEST(serialize, one_that_fits_needs_no_turn)
+{
+	start_with(2);
+	large = core_mm(0);
+	all_fault();
+	EXPECT(!serial && !nr_begun);
+	EXPECT(serialize.may_run(core_mm(0)) && serialize.may_run(core_mm(1)));
+	end();
+}
+
+KTEST(serialize, one_larger_than_memory_runs_beside_the_turns)
+{
+	start_with(3);
+	large = core_mm(0);
+	all_fault();
+	EXPECT(serial && runs && runs != large);
+	EXPECT(serialize.may_run(large));
+	EXPECT(serialize.may_run(core_mm(1)) != serialize.may_run(core_mm(2)));
+	for (u32 turn = 0; turn < 10; turn++) {
+		passes(turn_ms + 1);
+		EXPECT(serial && runs != large);
+	}
+	end();
+}
+
+KTEST(serialize, turns_end_when_one_is_left)
+{
+	start_with(3);
+	large = core_mm(0);
+	all_fault();
+	EXPECT(serial);
+	core_mm_end(runs, NULL);
+	passes(1);
+	EXPECT(!serial && !runs);
+	end();
+}
+
+KTEST(serialize, one_that_grows_larger_than_memory_leaves_the_turns)
+{
+	start_with(3);
+	all_fault();
+	EXPECT(serial && !large);
+	large = runs;
+	passes(turn_ms + 1);
+	EXPECT(serial && runs != large && serialize.may_run(large));
 	end();
 }

@@ -12,6 +12,7 @@
  *	read back from swap         inactive          -
  *	read or write finds it      it becomes referenced; an inactive one that was so already
  *	                            becomes active and unreferenced (mark_page_accessed)
+ *	its owner unmaps it, used   -                 the same
  *	tail of inactive, used      active            referenced, and round once more;
  *	                                              active if it was referenced before
  *	tail of inactive, not used  evicted           evicted, but round once more if it was
@@ -45,7 +46,10 @@
  *
  * Otherwise than there: Linux works on 32 pages of a list at a time, here it is one, and an
  * active list is looked at as often as its length asks for. A page that was read ahead goes to
- * the head of its list when it is claimed. At priority 0 uses do not count. Left out: memory
+ * the head of its list when it is claimed. Linux marks a used page at the end of every mapping,
+ * here it is the owner's; a use through another one is seen at the next look. At priority 0 uses
+ * do not count. Shared memory is on the anonymous lists, and is marked as a page of a file is; one
+ * use at the tail makes it active, as from 3.5 on (in 3.0 it must be used twice). Left out: memory
  * cgroups, lumpy reclaim, and scanning anonymous pages alone when next to no file is left (how
  * much is free is not known here).
  */
@@ -188,8 +192,8 @@ static void twoq_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
 	struct twoq_lists *l = &zone[page_zone_index(page)].kind[ANON];
 	bool active = !from.store;
 
-	if (unlikely(from.store > 1)) /* a file; 1 is the swap area, 0 a new page of a program */
-		l += FILES;
+	if (unlikely(from.store > 1)) /* 1 is the swap area, 0 a new page of a program */
+		l += page_is_file(page) ? FILES : ANON;
 	if (how != VM_IN_PREFETCH && how != VM_IN_ADOPT) {
 		p->young = mm;
 		p->referenced = !mm; /* by a read: mark_page_accessed */
@@ -226,6 +230,21 @@ static void twoq_remove(struct page *page, enum vm_out why)
 {
 	(void)why;
 	delist(twoq_data(page)->lists, twoq_data(page));
+}
+
+/* When a mapping of a file or of shared memory goes, Linux marks the pages that were used through
+ * it (zap_pte_range). */
+static void twoq_moved(struct page *page, struct mm_struct *from, struct mm_struct *to)
+{
+	struct twoq_page *p = twoq_data(page);
+	bool young = p->young;
+
+	(void)to;
+	if (!from || page_id_of(page).store <= 1)
+		return;
+	p->young = false;
+	if (page_referenced(page) || young)
+		mark_page_accessed(p);
 }
 
 static struct twoq_page *oldest(struct twoq_lists *l, enum twoq_list list)
@@ -467,6 +486,7 @@ static const struct vm_policy twoq = {
 	.insert = twoq_insert,
 	.touch = twoq_touch,
 	.remove = twoq_remove,
+	.moved = twoq_moved,
 	.select = twoq_select,
 	.putback = twoq_putback,
 	.check = twoq_check,

@@ -161,3 +161,49 @@ KTEST(2q, ratio_grows_with_the_zone)
 	EXPECT_EQ(ratio_of(1 << 18), 3);
 	EXPECT_EQ(ratio_of(1 << 19), 4);
 }
+
+static struct twoq_lists *lists_of(u32 pfn)
+{
+	return twoq_data(&mem_map[pfn])->lists;
+}
+
+/* Shared memory has the name of a file, but goes to the swap area. */
+KTEST(2q, shared_memory_is_on_the_anonymous_lists)
+{
+	start(4);
+	insert(0, VM_IN_READ, 3);
+	insert(1, VM_IN_FAULT, 3);
+	EXPECT(lists_of(0)->kind == ANON && in_state(0, INACTIVE, true));
+	EXPECT(lists_of(1)->kind == ANON && in_state(1, INACTIVE, false));
+	insert_file(2, VM_IN_FAULT);
+	EXPECT(lists_of(2)->kind == FILES);
+	core_stop();
+}
+
+/* zap_pte_range */
+KTEST(2q, mapping_that_goes_has_used_its_page_once_if_at_all)
+{
+	start(4);
+	insert_file(0, VM_IN_FAULT);
+	policy_call_moved(&mem_map[0], NULL);
+	EXPECT(in_state(0, INACTIVE, true)); /* by the fault */
+	policy_call_moved(&mem_map[0], mm);
+	policy_call_moved(&mem_map[0], NULL);
+	EXPECT(in_state(0, INACTIVE, true)); /* it was mapped, but not used */
+	policy_call_moved(&mem_map[0], mm);
+	page_set(&mem_map[0], PG_young);
+	policy_call_moved(&mem_map[0], core_mm_new());
+	EXPECT(in_state(0, ACTIVE, false));
+	core_stop();
+}
+
+KTEST(2q, anonymous_page_that_passes_to_another_process_is_not_marked)
+{
+	start(4);
+	insert(0, VM_IN_FAULT, 1);
+	page_set(&mem_map[0], PG_young);
+	policy_call_moved(&mem_map[0], core_mm_new());
+	EXPECT(in_state(0, INACTIVE, false) && twoq_data(&mem_map[0])->young);
+	EXPECT(page_young(&mem_map[0]));
+	core_stop();
+}

@@ -8,7 +8,8 @@
  * Begin with your theory: which page goes next, and why; what you keep per page; what you
  * believe about programs. The rules are in mm/policy.h; fifo.c and clock.c are short examples. As
  * it stands this policy takes the page that came last: simple, correct, and so bad that a program
- * whose instruction needs two pages may wait for ever when there are very few frames.
+ * whose instruction needs two pages may wait for ever when there are very few frames. It does not ask
+ * whose a page is; a policy that does needs one more hook, moved.
  */
 #include "mm/policy.h"
 
@@ -33,7 +34,7 @@ static void template_insert(struct page *page, struct mm_struct *mm, enum vm_in 
 	list_add(&template_data(page)->node, &pages);
 }
 
-/* It is yours no longer: its process ended, for instance. */
+/* It is yours no longer: its memory was freed, for instance. */
 static void template_remove(struct page *page, enum vm_out why)
 {
 	(void)why;

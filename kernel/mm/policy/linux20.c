@@ -119,10 +119,9 @@ static void enlist(struct page *page)
 	linux20_mm(mm)->nr++;
 }
 
-static void delist(struct page *page)
+/* mm: of whose tree; NULL: it is of no process. */
+static void delist(struct page *page, struct mm_struct *mm)
 {
-	struct mm_struct *mm = page_mm(page);
-
 	if (mm) {
 		rb_erase(&linux20_data(page)->node, &linux20_mm(mm)->pages);
 		linux20_mm(mm)->nr--;
@@ -177,7 +176,15 @@ static void linux20_touch(struct page *page, struct mm_struct *mm, enum vm_touch
 static void linux20_remove(struct page *page, enum vm_out why)
 {
 	(void)why;
-	delist(page);
+	delist(page, page_mm(page));
+}
+
+/* A page has one age, whoever has it mapped. */
+static void linux20_moved(struct page *page, struct mm_struct *from, struct mm_struct *to)
+{
+	(void)to;
+	delist(page, from);
+	enlist(page);
 }
 
 /* Is it so old that it goes? One that stays may become the oldest seen. */
@@ -294,7 +301,7 @@ static struct page *linux20_select(struct vm_scan *scan)
 	if (!page && !scan->priority)
 		page = s.oldest;
 	if (page)
-		delist(page);
+		delist(page, page_mm(page));
 	return page;
 }
 
@@ -341,6 +348,7 @@ static const struct vm_policy linux20 = {
 	.insert = linux20_insert,
 	.touch = linux20_touch,
 	.remove = linux20_remove,
+	.moved = linux20_moved,
 	.select = linux20_select,
 	.putback = linux20_putback,
 	.check = linux20_check,

@@ -96,10 +96,9 @@ static void enlist(struct page *page)
 	linux22_mm(mm)->nr++;
 }
 
-static void delist(struct page *page)
+/* mm: of whose tree; NULL: it is of no process. */
+static void delist(struct page *page, struct mm_struct *mm)
 {
-	struct mm_struct *mm = page_mm(page);
-
 	if (mm) {
 		rb_erase(&linux22_data(page)->node, &linux22_mm(mm)->pages);
 		linux22_mm(mm)->nr--;
@@ -141,7 +140,15 @@ static void linux22_touch(struct page *page, struct mm_struct *mm, enum vm_touch
 static void linux22_remove(struct page *page, enum vm_out why)
 {
 	(void)why;
-	delist(page);
+	delist(page, page_mm(page));
+}
+
+/* A use that is noted stays noted. */
+static void linux22_moved(struct page *page, struct mm_struct *from, struct mm_struct *to)
+{
+	(void)to;
+	delist(page, from);
+	enlist(page);
 }
 
 /* Was it used since the last time? Forgets it. */
@@ -257,7 +264,7 @@ static struct page *linux22_select(struct vm_scan *scan)
 	if (!page && !scan->priority)
 		page = passed;
 	if (page)
-		delist(page);
+		delist(page, page_mm(page));
 	return page;
 }
 
@@ -302,6 +309,7 @@ static const struct vm_policy linux22 = {
 	.insert = linux22_insert,
 	.touch = linux22_touch,
 	.remove = linux22_remove,
+	.moved = linux22_moved,
 	.select = linux22_select,
 	.putback = linux22_putback,
 	.check = linux22_check,

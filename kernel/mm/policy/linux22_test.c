@@ -140,3 +140,24 @@ KTEST(linux22, largest_process_gives_until_its_walk_has_ended)
 	core_expect_count();
 	core_stop();
 }
+
+KTEST(linux22, page_that_moves_is_walked_by_its_new_owner_and_its_use_stays)
+{
+	struct mm_struct *first, *second;
+	struct page *page;
+
+	core_start(&linux22, 8);
+	first = core_mm_new();
+	second = core_mm_new();
+	page = &mem_map[1];
+	page->index = 7;
+	core_insert(page, first, VM_IN_FAULT, (struct page_id){ 0 });
+	core_touch(page, VM_TOUCH_MINOR);
+	policy_call_moved(page, second);
+	EXPECT(linux22_mm(first)->nr == 0 && linux22_mm(second)->nr == 1);
+	EXPECT(linux22_data(page)->used);
+	policy_call_moved(page, NULL);
+	EXPECT(linux22_mm(second)->nr == 0 && nr_cached == 1 && linux22_data(page)->used);
+	core_expect_count();
+	core_stop();
+}

@@ -51,7 +51,7 @@ static u64 nr_drawn, nr_used, nr_in_vain;
 
 static const struct vm_param lru_params[] = {
 	{ "sample", &sample, 1, DRAWS, "pages",
-	  "how many are drawn; the one unused for longest goes" },
+	  "pages drawn at random; the one unused for longest is evicted (1: random)" },
 	{ "seed", &seed, 0, UINT32_MAX, NULL, "other draws for each" },
 	{ 0 },
 };
@@ -164,7 +164,7 @@ static void lru_show(struct seq_file *m)
 
 static const struct vm_policy lru = {
 	.name = "lru",
-	.summary = "the page unused for longest, of a few drawn at random",
+	.summary = "sampled LRU: of a few pages drawn at random, the one unused for longest",
 	.params = lru_params,
 	.init = lru_init,
 	.insert = lru_insert,

@@ -27,18 +27,19 @@
  * generations of both can be compared: the kind whose oldest generation is older gives. A page that
  * a fault brought in begins in the youngest generation, with those that it read ahead; one that a
  * system call read, in the oldest: it has yet to show that it is used again. Uses by system calls
- * are counted: after N of them a page is in tier log2(N), rounded up. Pages of tier 1 and above, used
- * at least twice, are not evicted, but moved to the next generation, where their count begins anew.
+ * are counted, and so is a use through the owner's mapping when that goes: after N of them a page
+ * is in tier log2(N), rounded up. Pages of tier 1 and above, used at least twice, are not evicted,
+ * but moved to the next generation, where their count begins anew.
  *
  * What differs. Linux walks through page tables, and around each page that eviction finds used;
  * here the walk goes over the lists of generations, the youngest first, in pieces: some pages in each
  * select, more when it is due. There it is the entries of a page table of which every eighth must be
- * used, here the pages in memory. In Linux a PID controller compares how many pages of each tier and kind come back
- * after their eviction, and so decides which tiers are protected and which kind gives when both are
- * equally old. It is left out: all tiers but 0 are protected, and files give first, as with
- * swappiness 1. There a dirty page of a file is moved to the next generation, too, and left to the
- * threads that write back. Left out, too: memory cgroups, min_ttl_ms, accessed bits of page
- * directories. At priority 0, if half of the budget was in vain, any eligible page goes.
+ * used, here the pages in memory. In Linux a PID controller compares how many pages of each tier and
+ * kind come back after their eviction, and so decides which tiers are protected and which kind gives
+ * when both are equally old: until pages of a tier have come back, it is not protected. The
+ * controller is left out: all tiers but 0 are protected, and files give first, as with swappiness 1.
+ * There a dirty page of a file is moved to the next generation, too, and left to the threads that
+ * write back. Left out, too: memory cgroups, min_ttl_ms, accessed bits of page directories. At priority 0, if half of the budget was in vain, any eligible page goes.
  *
  * Linux 6.1 (Yu Zhao, 2022), mm/vmscan.c, include/linux/mm_inline.h,
  * Documentation/mm/multigen_lru.rst.
@@ -208,6 +209,17 @@ static bool test_and_clear_used(struct mglru_page *p)
 
 	p->used = false;
 	return used;
+}
+
+/* When a mapping goes, a use through it counts as one by a system call (zap_pte_range). */
+static void mglru_moved(struct page *page, struct mm_struct *from, struct mm_struct *to)
+{
+	struct mglru_page *p = mglru_data(page);
+	bool in_cache = page_id_of(page).store > 1; /* a page of a file, or of shared memory */
+
+	(void)to;
+	if (from && in_cache && test_and_clear_used(p))
+		p->refs = MIN(p->refs + 1, MAX_REFS);
 }
 
 static void promote(struct mglru_page *p)
@@ -458,6 +470,7 @@ static const struct vm_policy mglru = {
 	.insert = mglru_insert,
 	.touch = mglru_touch,
 	.remove = mglru_remove,
+	.moved = mglru_moved,
 	.select = mglru_select,
 	.putback = mglru_putback,
 	.check = mglru_check,

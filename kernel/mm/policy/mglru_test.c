@@ -28,3 +28,27 @@ KTEST(mglru, what_a_fault_reads_ahead_is_as_young_as_what_it_asked_for)
 	EXPECT_EQ(seq_of(by_call), min_seq[FILES]);
 	core_stop();
 }
+
+/* Tiers count uses by system calls, and by mappings that are gone. */
+KTEST(mglru, mapping_that_goes_has_used_its_page_once_if_at_all)
+{
+	struct page *page;
+	struct mm_struct *mm;
+
+	core_start(&mglru, 10);
+	page = &mem_map[3];
+	mm = core_mm_new();
+	page_set(page, PG_slab); /* of a file */
+	core_insert(page, NULL, VM_IN_READ, (struct page_id){ 2, 1 });
+	policy_call_moved(page, mm);
+	EXPECT_EQ(mglru_data(page)->refs, 1);
+	policy_call_moved(page, NULL);
+	EXPECT_EQ(mglru_data(page)->refs, 1);
+	policy_call_moved(page, mm);
+	page_set(page, PG_young);
+	policy_call_moved(page, NULL);
+	EXPECT_EQ(mglru_data(page)->refs, 2);
+	EXPECT(!page_young(page));
+	EXPECT_EQ(seq_of(page), min_seq[FILES]);
+	core_stop();
+}

@@ -86,36 +86,46 @@ static void pff_mm_init(struct mm_struct *mm)
 	pff_mm(mm)->fault_us = mm_vtime(mm) / 1000;
 }
 
-/* Puts the page on the circle, behind the hand. */
-static void enlist(struct page *page)
+/* mm NULL: of no process. */
+static void join_set(struct pff_page *p, struct mm_struct *mm)
 {
-	struct pff_page *p = pff_data(page);
-	struct mm_struct *mm = page_mm(page);
-
-	list_add_tail(&p->node, &circle);
-	nr_circle++;
-	p->leaving = false;
-	p->used_set = true;
 	INIT_LIST_HEAD(&p->of_set);
 	if (!mm)
 		return;
 	list_add_tail(&p->of_set, &pff_mm(mm)->set);
 	pff_mm(mm)->nr++;
+	pff_mm(mm)->nr_leaving += p->leaving;
+}
+
+static void leave_set(struct pff_page *p, struct mm_struct *mm)
+{
+	list_del(&p->of_set);
+	if (!mm)
+		return;
+	pff_mm(mm)->nr--;
+	pff_mm(mm)->nr_leaving -= p->leaving;
+}
+
+/* Puts the page on the circle, behind the hand. */
+static void enlist(struct page *page)
+{
+	struct pff_page *p = pff_data(page);
+
+	list_add_tail(&p->node, &circle);
+	nr_circle++;
+	p->leaving = false;
+	p->used_set = true;
+	join_set(p, page_mm(page));
 }
 
 static void delist(struct page *page)
 {
 	struct pff_page *p = pff_data(page);
-	struct mm_struct *mm = page_mm(page);
 
 	list_del(&p->node);
-	list_del(&p->of_set);
 	nr_leaving -= p->leaving;
 	nr_circle -= !p->leaving;
-	if (!mm)
-		return;
-	pff_mm(mm)->nr--;
-	pff_mm(mm)->nr_leaving -= p->leaving;
+	leave_set(p, page_mm(page));
 }
 
 /* Only pages of processes leave. */
@@ -131,6 +141,22 @@ static void set_leaving(struct page *page, bool leaves)
 	nr_leaving += change;
 	nr_circle -= change;
 	pff_mm(page_mm(page))->nr_leaving += change;
+}
+
+/* Its uses stay noted, and so what was to leave does; but of no process, it is the next under the hand. */
+static void pff_moved(struct page *page, struct mm_struct *from, struct mm_struct *to)
+{
+	struct pff_page *p = pff_data(page);
+	bool next = p->leaving && !to;
+
+	leave_set(p, from);
+	if (next) {
+		p->leaving = false;
+		list_move(&p->node, &circle);
+		nr_leaving--;
+		nr_circle++;
+	}
+	join_set(p, to);
 }
 
 /* Asks for the accessed bit, for the hand and for the walk. */
@@ -291,6 +317,7 @@ static const struct vm_policy pff = {
 	.insert = pff_insert,
 	.touch = pff_touch,
 	.remove = pff_remove,
+	.moved = pff_moved,
 	.select = pff_select,
 	.putback = pff_putback,
 	.surplus = pff_surplus,

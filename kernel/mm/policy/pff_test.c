@@ -88,3 +88,44 @@ KTEST(pff, counts_from_zero_when_it_is_switched_on_again)
 	EXPECT(!nr_late && !nr_left && !nr_clock);
 	core_stop();
 }
+
+/* Page 0 has been used since the process shrank, page 1 has not and is to leave. */
+KTEST(pff, page_that_moves_keeps_its_uses_and_leaves_all_the_same)
+{
+	struct mm_struct *mm = begin(2), *heir = core_mm_new();
+
+	late_fault(&mem_map[2], mm);
+	page_set(&mem_map[0], PG_young);
+	page_set(&mem_map[2], PG_young);
+	late_fault(&mem_map[3], mm);
+	EXPECT_EQ(pff_surplus(mm), 1);
+	policy_call_moved(&mem_map[0], heir);
+	policy_call_moved(&mem_map[1], heir);
+	EXPECT(pff_surplus(mm) == 0 && pff_surplus(heir) == 1);
+	EXPECT(pff_mm(mm)->nr == 2 && pff_mm(heir)->nr == 2);
+	EXPECT(pff_data(&mem_map[0])->used_hand && pff_data(&mem_map[1])->leaving);
+	core_expect_count();
+	core_mm_end(mm, NULL);
+	core_expect_count();
+	core_stop();
+}
+
+KTEST(pff, page_that_was_to_leave_and_is_nobodys_now_is_the_next_under_the_hand)
+{
+	struct mm_struct *mm = begin(3);
+
+	late_fault(&mem_map[3], mm);
+	page_set(&mem_map[0], PG_young);
+	page_set(&mem_map[2], PG_young);
+	page_set(&mem_map[3], PG_young);
+	late_fault(&mem_map[4], mm);
+	EXPECT_EQ(pff_surplus(mm), 1);
+	policy_call_moved(&mem_map[1], NULL);
+	core_mm_end(mm, core_mm_new());
+	EXPECT(nr_leaving == 0 &&
+	       list_first_entry(&circle, struct pff_page, node) == pff_data(&mem_map[1]));
+	core_expect_count();
+	EXPECT_EQ(core_reclaim(ZONES_ALL), &mem_map[1]);
+	core_drop_isolated(&mem_map[1]);
+	core_stop();
+}

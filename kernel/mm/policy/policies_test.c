@@ -208,7 +208,7 @@ static void random_op(void)
 {
 	struct page *page = &mem_map[below(nr_frames)];
 
-	switch (below(32)) {
+	switch (below(34)) {
 	case 0 ... 11:
 		op_fault(page);
 		break;
@@ -232,6 +232,9 @@ static void random_op(void)
 		break;
 	case 30:
 		op_tick();
+		break;
+	case 31 ... 32:
+		policy_call_moved(page, below(4) ? some_mm() : NULL);
 		break;
 	default:
 		if (!below(8))

@@ -102,10 +102,9 @@ static void vms_mm_init(struct mm_struct *mm)
 	INIT_LIST_HEAD(&vms_mm(mm)->set);
 }
 
-static void delist(struct page *page)
+/* mm: whose set it is in, if it is in one. */
+static void delist(struct vms_page *p, struct mm_struct *mm)
 {
-	struct vms_page *p = vms_data(page);
-
 	list_del(&p->node);
 	if (p->place == FREE) {
 		nr_free--;
@@ -113,7 +112,7 @@ static void delist(struct page *page)
 		nr_modified--;
 	} else {
 		nr_resident--;
-		nr_sets -= --vms_mm(page_mm(page))->nr == 0;
+		nr_sets -= --vms_mm(mm)->nr == 0;
 	}
 }
 
@@ -136,7 +135,7 @@ static void shelve(struct page *page)
 /* Its process finds it by a fault now. Bits that are set later say that one did (putback). */
 static void leave_set(struct page *page)
 {
-	delist(page);
+	delist(vms_data(page), page_mm(page));
 	page_referenced(page);
 	page_trap(page);
 	shelve(page);
@@ -201,7 +200,7 @@ static void vms_touch(struct page *page, struct mm_struct *mm, enum vm_touch how
 		leave_set(page);
 	} else if (how != VM_TOUCH_DONTNEED && !resident) {
 		nr_rescued++;
-		delist(page);
+		delist(vms_data(page), page_mm(page));
 		enlist(page);
 	}
 }
@@ -209,7 +208,18 @@ static void vms_touch(struct page *page, struct mm_struct *mm, enum vm_touch how
 static void vms_remove(struct page *page, enum vm_out why)
 {
 	(void)why;
-	delist(page);
+	delist(vms_data(page), page_mm(page));
+}
+
+/* Into the set of its new process, or without one onto a list, as a page that leaves a set. What is
+ * on a list stays there: its next use is a fault. But the first process to map a page may do so without. */
+static void vms_moved(struct page *page, struct mm_struct *from, struct mm_struct *to)
+{
+	(void)to;
+	if (from && vms_data(page)->place != RESIDENT)
+		return;
+	delist(vms_data(page), from);
+	enlist(page);
 }
 
 static struct page *first_of(struct list_head *list, u32 length, struct vm_scan *scan)
@@ -278,7 +288,7 @@ static struct page *vms_select(struct vm_scan *scan)
 
 	if (!page)
 		return NULL;
-	delist(page);
+	delist(vms_data(page), page_mm(page));
 	if (scan->act == VM_LAUNDER) {
 		nr_written++;
 		nr_laundered++;
@@ -339,6 +349,7 @@ static const struct vm_policy vms = {
 	.insert = vms_insert,
 	.touch = vms_touch,
 	.remove = vms_remove,
+	.moved = vms_moved,
 	.select = vms_select,
 	.putback = vms_putback,
 	.check = vms_check,

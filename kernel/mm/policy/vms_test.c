@@ -72,3 +72,28 @@ KTEST(vms, laundered_page_that_was_used_goes_back_to_its_set)
 	EXPECT_EQ(vms_data(&mem_map[1])->place, FREE);
 	core_stop();
 }
+
+KTEST(vms, page_that_moves_joins_the_other_set_or_stays_on_its_list)
+{
+	struct mm_struct *first, *second;
+
+	core_start(&vms, 100);
+	first = core_mm_new();
+	second = core_mm_new();
+	insert_all(0, 90, first);
+	EXPECT_EQ(vms_data(&mem_map[0])->place, FREE);
+	policy_call_moved(&mem_map[0], second);
+	EXPECT(vms_data(&mem_map[0])->place == FREE && vms_mm(second)->nr == 0);
+	policy_call_moved(&mem_map[89], second);
+	EXPECT(vms_data(&mem_map[89])->place == RESIDENT && vms_mm(second)->nr == 1);
+	core_expect_count();
+	policy_call_moved(&mem_map[89], NULL);
+	EXPECT(vms_data(&mem_map[89])->place == FREE && vms_mm(second)->nr == 0);
+	EXPECT_EQ(free_list.prev, &vms_data(&mem_map[89])->node);
+	core_expect_count();
+	policy_call_moved(&mem_map[89],
+			  first); /* mapped without a fault, it could not be rescued */
+	EXPECT_EQ(vms_data(&mem_map[89])->place, RESIDENT);
+	core_expect_count();
+	core_stop();
+}

@@ -2,41 +2,38 @@
  * The working set: Denning's policy (P. Denning, "The working set model for program behavior",
  * CACM 11(5), 1968), with the rule of admission that goes with it.
  *
- * The working set of a process is the set of pages it used in the last tau of its own virtual
- * time (time in user mode). A process runs only while its working set is in memory; if the
- * working sets of all that run do not fit, one of them must wait.
- *
- * A page in memory is on one of these lists, least recently used first:
+ * The working set of a process is the set of pages that it used in the last tau of its own virtual time
+ * (time in user mode). A process runs only while its working set is in memory; if the sets of all do
+ * not fit, one must wait. Each page is on one of these lists, least recently used first:
  *
  *	set      the working set of its process
- *	left     what has left it. With strict release the core takes these pages at once (->surplus),
- *	         otherwise when a frame is needed
- *	nobodys  read ahead, or by read and write: in no working set. They go before anybody must wait
- *	         for room, and when they are many
- *	shared   (after fork) used though their owner did not run, so by another process: they stay
+ *	left     pages that have left it: taken at once with strict release (->surplus), otherwise when
+ *	         a frame is needed
+ *	nobodys  read ahead, or by read and write: in no working set. They go before a process must
+ *	         wait for room, and when they are many
+ *	shared   (after fork) used while their owner did not run, so by another process: they stay
  *	         when their owner must wait, and have the machine's time
  *
- * A tick reads the accessed bits of processes that ran since the last one, so "used" has its
- * resolution. It looks at LOOKS pages at most, those not used for longest; the others get their
- * turn when these have left or moved on. So of a working set larger than that a page may be
- * kept longer than tau. None goes earlier.
+ * A tick reads the accessed bits of processes that ran since the last tick. A page may have been used
+ * at any time between the two, so these times are spread evenly; it leaves at the tick nearest to tau
+ * after its use: tau after it on average. A tick looks at LOOKS pages at most, those not used for
+ * longest: a page of a larger working set may be kept longer.
  *
- * A process is active or waiting. An active one that sleeps, and not for a page, is idle: it claims
- * nothing until it runs again. The claim of any other is its working-set size, but for the first
- * tau after it was activated not less than what it claimed before: the pages must first come
- * back. Until they are there it is loading. The claims of the active are kept within memory:
+ * A process is active or waiting. An active process that sleeps, and not for a page, is idle: it claims
+ * nothing until it runs again. The claim of any other is its working-set size, but for the first tau
+ * after it was activated not less than before: its pages must first come back. Until then it
+ * is loading. The claims of active processes are kept within memory:
  *
  *	overflow  a frame is needed, and no page has left any working set: an active process starts
- *	          waiting, and its pages go. First one that is idle, then the one activated last.
- *	admission a waiting process starts when its claim fits beside the others', or when nobody else
- *	          is active; first the one that has most in memory. One loads at a time, and when
- *	          frames are free what it lacks is read ahead of its faults. Who claims next to
- *	          nothing never waits: a shell must answer.
- *	patience  who has waited for patience_ms goes next, and takes the place of those that have been
- *	          active for as long. So nobody starves, and one that is waited for (a pipe) gets on.
+ *	          waiting, and its pages go. First an idle one, then the one activated last
+ *	admission a waiting process starts when its claim fits beside the others', or no other is
+ *	          active; first the one that has most in memory. One loads at a time, and while frames
+ *	          are free its pages are read ahead. A process that claims next to nothing never waits
+ *	patience  a process that has waited for patience_ms is next, and takes the place of those that
+ *	          have been active for as long: none starves, and the other end of a pipe gets on
  *
  * A process alone that is larger than memory gives up its own oldest page: least recently used.
- * With admit=0 nobody waits, and the largest gives: replacement alone.
+ * With admit=0 none waits, and the largest gives: replacement alone.
  */
 #include "mm/policy.h"
 
@@ -45,6 +42,7 @@
 #define MANY 8 /* one part in so many is much to read ahead */
 #define WORTH 16 /* so much must be free that it is worth a seek to read ahead */
 #define LOOKS 2048u /* 1 ms */
+#define TICK_MS 57u /* at most */
 
 enum where { SET, LEFT, NOBODYS, SHARED };
 
@@ -75,7 +73,7 @@ POLICY_MM_FITS(struct ws_mm);
 static u32 tau_ms = 200, patience_ms = 30000, strict = 1, admit = 1;
 static struct ws_list nobodys = { LIST_HEAD_INIT(nobodys.pages), 0 };
 static struct ws_list shared = { LIST_HEAD_INIT(shared.pages), 0 };
-static u32 nr_pages;      /* on all lists */
+static u32 nr_pages, spread; /* on all lists; where the next use lies between two ticks */
 static u64 nr_suspended, nr_admitted;
 
 static const struct vm_param ws_params[] = {
@@ -373,7 +371,7 @@ static struct page *ws_select(struct vm_scan *scan)
 
 /* The tick. */
 
-static void look(struct ws_list *l, u32 now, u32 looks)
+static void look(struct ws_list *l, u32 last, u32 now, u32 looks)
 {
 	u32 left = MIN(l->nr, looks);
 	struct ws_page *p, *next;
@@ -381,25 +379,27 @@ static void look(struct ws_list *l, u32 now, u32 looks)
 	list_for_each_entry_safe(p, next, &l->pages, node) {
 		if (!left--)
 			return;
-		if (page_referenced(policy_page_of(p)))
+		if (page_referenced(policy_page_of(p))) {
 			move(policy_page_of(p), SET);
-		else if (p->where == LEFT || outside(p, now))
+			spread += 0x9e3779b9; /* multiples of the golden ratio lie evenly */
+			p->used = last + ((u64)(now - last) * spread >> 32);
+		} else if (p->where == LEFT || outside(p, now + (now - last) / 2)) {
 			move(policy_page_of(p), LEFT);
+		}
 	}
 }
 
 static void measure(struct mm_struct *mm, u32 looks)
 {
 	struct ws_mm *w = ws_mm(mm);
-	u32 now = vtime(mm);
-	bool ran = now != w->ran_until;
+	u32 last = w->ran_until, now = vtime(mm);
 
-	w->idle = !ran && mm_sleeps(mm);
+	w->idle = now == last && mm_sleeps(mm);
 	w->ran_until = now;
-	if (!ran)
+	if (now == last)
 		return;
-	look(&w->left, now, looks / 2);
-	look(&w->set, now, looks);
+	look(&w->left, last, now, looks / 2);
+	look(&w->set, last, now, looks);
 	w->size = w->set.nr;
 	if (w->size > w->claim || now - w->active_at > tau_ms * PER_MS)
 		w->claim = w->size;
@@ -441,6 +441,7 @@ static bool ws_tick(void)
 	mm = who_loads();
 	if (mm && nr_pages + vm_frames() / WORTH < vm_frames())
 		vm_prepage(mm);
+	vm_tick_after(MIN(2 * tau_ms / 7, TICK_MS));
 	return false;
 }
 
@@ -482,7 +483,7 @@ static void ws_show(struct seq_file *m)
 static const struct vm_policy ws = {
 	.name = "ws",
 	.summary = "Denning's working set: who does not fit waits",
-	.tick_ms = 50,
+	.tick_ms = TICK_MS,
 	.params = ws_params,
 	.mm_init = ws_mm_init,
 	.insert = ws_insert,

@@ -58,3 +58,108 @@ KTEST(wsclock, dirty_old_pages_are_laundered)
 	core_drop_isolated(&mem_map[0]);
 	core_stop();
 }
+
+/* The page is as old on the clock of its new owner, and on the machine's, as it was before. */
+KTEST(wsclock, page_that_moves_keeps_its_age)
+{
+	struct mm_struct *first, *second;
+	u32 used;
+
+	core_start(&wsclock, 6);
+	first = core_mm_new();
+	second = core_mm_new();
+	insert_all(0, 1, first);
+	first->vtime_ns += 10 * MS;
+	second->vtime_ns += 7000 * MS;
+	core_now_ns += 90000 * MS;
+	policy_call_moved(&mem_map[0], second);
+	EXPECT_EQ(clock_of(second) - wsclock_data(&mem_map[0])->used_us, 10000);
+	policy_call_moved(&mem_map[0], NULL);
+	core_mm_end(second, NULL);
+	core_now_ns += 5 * MS;
+	used = wsclock_data(&mem_map[0])->used_us;
+	EXPECT_EQ(clock_of(NULL) - used, 15000);
+	core_stop();
+}
+
+/* Its owner gives a page up while the core holds it: nobody asks for the age then. */
+KTEST(wsclock, page_that_changed_hands_while_it_was_written_counts_as_used)
+{
+	struct mm_struct *first, *second;
+	struct page *page;
+
+	core_start(&wsclock, 6);
+	first = core_mm_new();
+	second = core_mm_new();
+	second->vtime_ns += 7000 * MS;
+	insert_all(0, 2, first);
+	first->vtime_ns += 2 * tau_ms * MS;
+	page = core_reclaim(ZONES_ALL);
+	EXPECT_EQ(page, &mem_map[0]);
+	policy_call_moved(page, second);
+	core_putback(page, VM_PUT_IOERR);
+	EXPECT_EQ(wsclock_data(page)->used_us, clock_of(second));
+	page = core_reclaim(ZONES_ALL);
+	EXPECT_EQ(page, &mem_map[1]);
+	core_putback(page, VM_PUT_IOERR);
+	EXPECT_EQ(wsclock_data(page)->used_us, 0);
+	core_stop();
+}
+
+/* Working sets of two processes fill memory: the one that was activated last is stopped, and its pages go. */
+KTEST(wsclock, turn_without_an_old_page_stops_a_process)
+{
+	struct mm_struct *first, *last;
+
+	core_start(&wsclock, 64);
+	core_frames = 64;
+	first = core_mm_new();
+	last = core_mm_new();
+	insert_all(0, 32, first);
+	insert_all(32, 32, last);
+	for (u32 i = 0; i < 8; i++) {
+		struct page *page = core_reclaim(ZONES_ALL);
+
+		EXPECT(page >= &mem_map[32]);
+		core_drop_isolated(page);
+	}
+	EXPECT(wsclock_may_run(first));
+	EXPECT(!wsclock_may_run(last));
+	core_stop();
+}
+
+/* It is activated when its pages fit again, here because memory has grown. */
+KTEST(wsclock, stopped_process_runs_when_its_pages_fit)
+{
+	struct mm_struct *first, *last;
+
+	core_start(&wsclock, 64);
+	core_frames = 64;
+	first = core_mm_new();
+	last = core_mm_new();
+	insert_all(0, 32, first);
+	insert_all(32, 32, last);
+	core_drop_isolated(core_reclaim(ZONES_ALL));
+	EXPECT(!wsclock_may_run(last));
+	core_frames = 80;
+	EXPECT(wsclock_may_run(last));
+	core_stop();
+}
+
+KTEST(wsclock, without_control_no_process_is_stopped)
+{
+	struct mm_struct *mm[2];
+
+	core_start(&wsclock, 64);
+	core_frames = 64;
+	control = 0;
+	for (u32 i = 0; i < 2; i++) {
+		mm[i] = core_mm_new();
+		insert_all(32 * i, 32, mm[i]);
+	}
+	EXPECT_EQ(core_reclaim(ZONES_ALL), &mem_map[0]);
+	EXPECT(wsclock_may_run(mm[0]) && wsclock_may_run(mm[1]));
+	core_drop_isolated(&mem_map[0]);
+	control = 1;
+	core_stop();
+}

@@ -10,8 +10,7 @@
  * done list; whoever reclaims next finishes the pages there in task context. Detach stops
  * after unmapping, launder writes without unmapping.
  *
- * Shares no lock with the fault handler: between sleeps nobody else runs, and over a sleep a page
- * is protected by being isolated and by our reference.
+ * No lock: between sleeps no other task runs, and over a sleep our reference keeps the isolated page.
  */
 #include "mm/reclaim.h"
 
@@ -34,10 +33,9 @@
 #define RESCUE_PATIENCE_NS 1000000000ull
 
 static LIST_HEAD(done); /* irq: of struct page.lru, whose writes have ended */
-static u32 nr_writing;  /* pages sent and not yet finished */
-static u32 nr_failed;   /* sent, and could not be written */
+static u32 nr_writing, nr_failed; /* pages sent: not yet finished; could not be written */
 static u32 nr_writing_files; /* those of files among them */
-static u64 nr_reclaimed;
+static u64 nr_reclaimed, evicted_ns; /* the first eviction since the last question; 0: none */
 static int worst_priority = DEF_PRIORITY;
 static u32 nr_given, nr_to_evict; /* pages that select gave in the last pass */
 static WAIT_QUEUE(reclaim_wait); /* for a write to end */
@@ -90,6 +88,21 @@ static bool in_use(const struct page *page)
 	return page->mapcount || page->count > 2 || page_test(page, PG_dirty);
 }
 
+static void note_evicted(struct page *page)
+{
+	policy_call_evicted(page, page_id_of(page));
+	stat_count(pgevict);
+	evicted_ns = evicted_ns ?: clock_ns();
+}
+
+u64 reclaim_first_eviction_ns(void)
+{
+	u64 first = evicted_ns;
+
+	evicted_ns = 0;
+	return first;
+}
+
 static void count_freed(struct page *page)
 {
 	page_zone(page)->nr_reclaimed++;
@@ -116,7 +129,7 @@ static void finish_evict_file(struct page *page)
 		give_back(page, VM_PUT_USED);
 		return;
 	} else {
-		policy_call_evicted(page, page_id_of(page));
+		note_evicted(page);
 		cache_evict(page);
 	}
 	count_freed(page);
@@ -136,7 +149,7 @@ static void finish_evict(struct page *page)
 		return;
 	} else {
 		swap_note_eviction(slot);
-		policy_call_evicted(page, page_id_of(page));
+		note_evicted(page);
 	}
 	count_freed(page);
 	swap_cache_del(page);
@@ -212,8 +225,8 @@ static void unmap_entry(struct rmap_entry *e, void *arg)
 
 	if (pte_dirty(*e->pte))
 		page_set(page, PG_dirty);
-	if (pte_present(*e->pte) && pte_young(*e->pte))
-		page_set(page, PG_sampled);
+	if (pte_present(*e->pte))
+		bits_set(&page->flags, pte_accessed(*e->pte) << PG_sampled);
 	*e->pte = pte_swap(page->slot);
 	tlb_flush_page(e->mm->pgd, e->addr);
 	swap_dup(page->slot);

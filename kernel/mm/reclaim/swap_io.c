@@ -157,6 +157,7 @@ static struct page *add_neighbour(u32 slot)
 		return NULL;
 	}
 	stat_count(swap_ra);
+	page_set(page, PG_readahead);
 	policy_call_insert(page, NULL, VM_IN_PREFETCH, id);
 	return page;
 }

@@ -20,12 +20,17 @@
 #define NOBODY_RUNS_NS 60000000000ull
 
 static WAIT_QUEUE(admission_wait);
-static u32 nr_waiting;
+static u32 nr_waiting, most_waiting;
 static u64 idle_since_ns, ran_ns; /* since when nobody has run, by what programs have run in all */
 
 u32 admission_nr_waiting(void)
 {
 	return nr_waiting;
+}
+
+u32 admission_most_waiting(void)
+{
+	return most_waiting;
 }
 
 bool admission_asks(void)
@@ -48,6 +53,7 @@ void policy_admit_current(void)
 	current->in_admit = true;
 	if (nr_waiting++ == 0)
 		kvmd_must_tick();
+	most_waiting = MAX(most_waiting, nr_waiting);
 	wait_event_interruptible(&admission_wait, admission_grants(mm));
 	nr_waiting--;
 	current->in_admit = false;

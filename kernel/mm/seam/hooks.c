@@ -5,6 +5,32 @@
 #define MAX_TICKS 100000 /* one after the other */
 
 static u32 nr_ticks;
+static u32 asked_ms; /* until the next tick; 0: the policy has not said */
+
+/* For a policy that may keep lists of processes, and has no hook moved. */
+static void remove_and_insert(struct page *page, struct mm_struct *to)
+{
+	policy_call_remove(page, VM_OUT_MOVED);
+	page->owner = to;
+	policy_call_insert(page, to, VM_IN_ADOPT, page_id_of(page));
+}
+
+void policy_call_moved(struct page *page, struct mm_struct *to)
+{
+	struct mm_struct *from = page->owner;
+	bool owned = page_test(page, PG_owned) && from != to;
+
+	if (owned && !vm_policy->moved && vm_policy->mm_init) {
+		remove_and_insert(page, to);
+		return;
+	}
+	page->owner = to;
+	if (!owned || !vm_policy->moved)
+		return;
+	hook_enter(&policy_timer, "moved");
+	vm_policy->moved(page, from, to);
+	hook_leave(&policy_timer);
+}
 
 void policy_call_forget(struct page_id id)
 {
@@ -36,7 +62,12 @@ void policy_call_mm_exit(struct mm_struct *mm)
 
 u32 policy_tick_ms(void)
 {
-	return vm_policy->tick_ms ?: DEFAULT_TICK_MS;
+	return asked_ms ?: vm_policy->tick_ms ?: DEFAULT_TICK_MS;
+}
+
+void vm_tick_after(u32 ms)
+{
+	asked_ms = MAX(ms, 1u);
 }
 
 u32 policy_call_surplus(struct mm_struct *mm)
@@ -67,6 +98,7 @@ bool policy_call_tick(void)
 {
 	bool more;
 
+	asked_ms = 0;
 	if (!vm_policy->tick)
 		return false;
 	hook_enter(&policy_timer, "tick");

@@ -9,7 +9,7 @@
  * Shown after each call, with a book of each policy and a table of owners as the judges:
  *	a page is the policy's, the core's or nobody's, as the header says, and counted as that
  *	a policy is told all that concerns its pages and no more: what it was given and has not given
- *	away is what it owns, after a switch, too
+ *	away is what it owns, after a switch, too; and when the owner of one changes
  *	what select gives is taken if, and only if, the page may be given; all else breaks a rule,
  *	which is held against the policy that broke it, and nothing else breaks one
  */
@@ -41,7 +41,7 @@ struct state {
 
 static struct state s;
 static const char *broke; /* the rule that was broken; NULL: none */
-static u32 nr_sequences, nr_broken;
+static u32 nr_sequences, nr_broken, nr_moved;
 
 static u32 number(const struct page *page)
 {
@@ -61,6 +61,17 @@ static void told_remove(struct page *page, enum vm_out why)
 	(void)why;
 	EXPECT(s.held[number(page)]);
 	s.held[number(page)] = false;
+}
+
+static void told_moved(struct page *page, struct mm_struct *from, struct mm_struct *to)
+{
+	EXPECT(s.held[number(page)] && from != to && page_mm(page) == to);
+	nr_moved++;
+}
+
+static void told_mm(struct mm_struct *mm)
+{
+	(void)mm;
 }
 
 static struct page *give(struct vm_scan *scan)
@@ -111,7 +122,7 @@ static int count(void)
 	return n;
 }
 
-#define A_POLICY(policy, how)                                                                      \
+#define A_POLICY(policy, how, ...)                                                                 \
 	static const struct vm_policy policy = { .name = #policy,                                  \
 						 .summary = "of the proof",                        \
 						 .insert = told_insert,                            \
@@ -119,10 +130,11 @@ static int count(void)
 						 .select = how,                                    \
 						 .putback = told_putback,                          \
 						 .evicted = told_evicted,                          \
-						 .check = count }
-A_POLICY(one, give);
-A_POLICY(other, give);
-A_POLICY(honest, give_honestly);
+						 .check = count,                                   \
+						 __VA_ARGS__ }
+A_POLICY(one, give, .moved = told_moved);
+A_POLICY(other, give, .mm_init = told_mm); /* to which a page that moves is another one */
+A_POLICY(honest, give_honestly, );
 
 /* What the kernel does, too. */
 static void went_wrong(const struct violation *v)
@@ -256,6 +268,21 @@ static bool drop(u32 i)
 	return true;
 }
 
+/* Its process ends, or it is mapped again. */
+static bool move(u32 i)
+{
+	struct mm_struct *to;
+	u32 before = nr_moved;
+
+	if (i >= NR)
+		return false;
+	to = mem_map[i].owner ? NULL : core_mm(0);
+	policy_call_moved(&mem_map[i], to);
+	EXPECT(mem_map[i].owner == to);
+	EXPECT_EQ(nr_moved - before, vm_policy == &one && s.owner[i] == POLICY);
+	return true;
+}
+
 static bool lock(u32 i)
 {
 	if (i >= NR)
@@ -338,9 +365,9 @@ static bool miscount(u32 i)
 	return true;
 }
 
-static bool (*const calls[])(u32 i) = { insert,    remove_from,   put_back,   evict,
-					drop,      lock,          select_any, blame,
-					fill_swap, change_policy, miscount,   select_normal };
+static bool (*const calls[])(u32 i) = { insert,   remove_from,   put_back, evict,     drop,
+					lock,     select_any,    blame,    fill_swap, change_policy,
+					miscount, select_normal, move };
 
 /* rules.c counts how often a policy is asked again until something is evicted. */
 static void forget_asked_again(void)

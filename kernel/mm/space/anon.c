@@ -51,21 +51,44 @@ static bool frame_is_ours(const struct page *page)
 	return !page_test(page, PG_swapcache) || !swap_count(page->slot);
 }
 
-/* The first write to a page of a file since it was clean. */
-static int write_shared(struct fault *f, struct page *page)
+/* Does an entry say the same, but for uses, as before we slept? */
+static bool same_page(pte_t now, pte_t before)
+{
+	return pte_same(pte_mkold(now), pte_mkold(before));
+}
+
+static int make_writable(struct fault *f)
+{
+	stat_count(pgreuse);
+	*f->pte = pte_mkwrite(*f->pte);
+	tlb_flush_page(f->vma->mm->pgd, f->addr);
+	return 0;
+}
+
+/* Of a file with a store: the first write to a page since it was clean. */
+static int write_stored(struct fault *f, struct page *page)
 {
 	pte_t entry = *f->pte;
 	int err;
 
 	page_get(page);
 	err = cache_make_writable(f->vma->inode, page);
-	if (!err && pte_same(*f->pte, entry)) {
-		stat_count(pgreuse);
-		*f->pte = pte_mkwrite(entry);
-		tlb_flush_page(f->vma->mm->pgd, f->addr);
-	}
+	if (!err && same_page(*f->pte, entry))
+		make_writable(f);
 	page_put(page);
 	return err == -EAGAIN ? 0 : err ? -EIO : 0;
+}
+
+/* A hole of a file gets a page when the access faults again. */
+static int write_shared(struct fault *f, struct page *page)
+{
+	if (page_test(page, PG_filecache))
+		return write_stored(f, page);
+	if (!is_zero_page(page))
+		return make_writable(f);
+	*f->pte = pte_zero();
+	tlb_flush_page(f->vma->mm->pgd, f->addr);
+	return 0;
 }
 
 /* The old frame is not held while we wait for a new one: it may be the one that makes room. */
@@ -74,18 +97,14 @@ int fault_copy_on_write(struct fault *f)
 	struct page *old = pfn_page(pte_pfn(*f->pte)), *copy;
 	pte_t entry = *f->pte;
 
-	if (f->vma->flags & VM_SHARED && page_test(old, PG_filecache))
+	if (f->vma->flags & VM_SHARED)
 		return write_shared(f, old);
-	if (f->vma->flags & VM_SHARED || frame_is_ours(old)) {
-		stat_count(pgreuse);
-		*f->pte = pte_mkwrite(entry);
-		tlb_flush_page(f->vma->mm->pgd, f->addr);
-		return 0;
-	}
+	if (frame_is_ours(old))
+		return make_writable(f);
 	copy = alloc_anon(f->vma, is_zero_page(old) ? GFP_ZERO : 0);
 	if (!copy)
 		return -ENOMEM;
-	if (!pte_same(*f->pte, entry)) {
+	if (!same_page(*f->pte, entry)) {
 		page_put(copy);
 		return 0;
 	}

@@ -3,7 +3,8 @@
  * anonymous memory, and copy on write, is in mm/space/anon.c.
  *
  *   no region, or no right          -EFAULT: SIGSEGV
- *   nothing there, a file's region  the page of the file; a copy, for a private write
+ *   nothing there, a file's region  the page of the file; a copy, for a private write; a hole of a
+ *                                   file in memory is read as anonymous memory is
  *   nothing there, anonymous        reading: the shared frame of zeros; writing: a new frame
  *   a swap slot                     the cached frame, or read it (and neighbours) and sleep
  *   trapped (mm/space/young.c)            tell the policy, make it usable again
@@ -89,14 +90,24 @@ static void map_file(struct fault *f, struct page *page)
 		filemap_map_around(vma, f->addr);
 }
 
+/* Nobody sees a private write. What is read must go when the hole is filled. */
+static int fault_hole(struct fault *f)
+{
+	if (!f->write)
+		f->vma->inode->cache.holes_mapped = true;
+	return fault_anon(f);
+}
+
 static int fault_file(struct fault *f)
 {
 	struct vm_area_struct *vma = f->vma;
 	struct page *page;
 	int err = vma->ops->fault(vma, f->addr, &page, &f->major);
 
-	if (err == -ENOMEM && !(vma->flags & VM_SHARED) && !vma->inode->cache.ops)
-		return fault_anon(f); /* a hole, in a region that nobody else sees */
+	if (err == -ENOENT && f->write && vma->flags & VM_SHARED)
+		err = filemap_fill_hole(vma, f->addr, &page);
+	else if (err == -ENOENT)
+		return fault_hole(f);
 	if (err)
 		return err == -ENOMEM && vma->inode->cache.ops ? -ENOMEM : -EIO;
 	if (f->write && !(vma->flags & VM_SHARED)) {
@@ -124,6 +135,7 @@ static void map_swapped(struct fault *f, struct page *page, u32 slot, enum vm_in
 	struct page_id id = { SWAP_STORE, slot };
 
 	map_anon(f, page, exclusive && f->vma->flags & VM_WRITE);
+	page_clear(page, PG_readahead);
 	mm->count.swapents--;
 	if (f->vma->flags & VM_LOCKED)
 		page_pin(page);
@@ -136,11 +148,16 @@ static void map_swapped(struct fault *f, struct page *page, u32 slot, enum vm_in
 		swap_cache_del(page);
 }
 
-/* Does a page that was read ahead become this process's? */
-static enum vm_in claim_prefetched(struct page *page)
+/* A page without an owner becomes mm's. If it was read ahead, it comes to the policy now. If its
+ * last user has ended, the policy keeps what it knows of the page. */
+static enum vm_in claim_unowned(struct page *page, struct mm_struct *mm)
 {
 	if (!page_test(page, PG_owned) || page->owner || page->mapcount)
 		return VM_IN_FAULT;
+	if (!page_test(page, PG_readahead)) {
+		policy_call_moved(page, mm);
+		return VM_IN_FAULT;
+	}
 	stat_count(swap_ra_hit);
 	policy_call_remove(page, VM_OUT_MOVED);
 	return VM_IN_CLAIM;
@@ -167,7 +184,7 @@ static int fault_swap(struct fault *f, pte_t entry, bool again)
 	}
 	if (f->major)
 		swap_note_refault(f->vma->mm, slot);
-	map_swapped(f, page, slot, claim_prefetched(page));
+	map_swapped(f, page, slot, claim_unowned(page, f->vma->mm));
 	return 0;
 }
 
@@ -294,10 +311,10 @@ struct page *get_user_page(struct mm_struct *mm, u32 addr, bool write)
 
 static void signal_fault(int err, u32 addr)
 {
-	if (err == -ENOMEM)
-		signal_send(current, SIGKILL);
-	else
+	if (err != -ENOMEM)
 		force_signal(err == -EIO ? SIGBUS : SIGSEGV, addr);
+	else if (!init_lacks_memory())
+		signal_send(current, SIGKILL);
 }
 
 /* A word on two pages, with one frame left, is never copied: others run, and SIGKILL ends it. */

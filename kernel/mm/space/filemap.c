@@ -9,11 +9,19 @@
 
 #define AROUND 16u
 
+static u32 index_of(const struct vm_area_struct *vma, u32 addr)
+{
+	return vma->pgoff + ((addr - vma->start) >> PAGE_SHIFT);
+}
+
 static int file_fault(struct vm_area_struct *vma, u32 addr, struct page **page, bool *major)
 {
-	u32 index = vma->pgoff + ((addr - vma->start) >> PAGE_SHIFT);
+	return cache_fault_page(vma->inode, index_of(vma, addr), &vma->ahead, page, major);
+}
 
-	return cache_fault_page(vma->inode, index, &vma->ahead, page, major);
+int filemap_fill_hole(struct vm_area_struct *vma, u32 addr, struct page **page)
+{
+	return cache_get_page(vma->inode, index_of(vma, addr), page);
 }
 
 const struct vm_operations file_vm_ops = { .name = "file", .fault = file_fault };
@@ -53,7 +61,7 @@ void filemap_map_around(struct vm_area_struct *vma, u32 addr)
 {
 	u32 from = MAX(ALIGN_DOWN(addr, AROUND * PAGE_SIZE), vma->start);
 	u32 to = MIN(ALIGN_DOWN(addr, AROUND * PAGE_SIZE) + AROUND * PAGE_SIZE, vma->end);
-	u32 index = vma->pgoff + ((from - vma->start) >> PAGE_SHIFT);
+	u32 index = index_of(vma, from);
 	pte_t *pte = pte_lookup(vma->mm->pgd, from);
 	u32 n = 0;
 
@@ -71,14 +79,33 @@ void filemap_map_around(struct vm_area_struct *vma, u32 addr)
 		mm_count_file(vma->mm, n);
 }
 
-void filemap_unmap_private(struct inode *inode, u32 first)
+void filemap_unmap_hole(struct inode *inode, u32 index)
+{
+	struct vm_area_struct *vma;
+
+	list_for_each_entry(vma, &inode->cache.regions, mapping) {
+		u32 addr = vma->start + ((index - vma->pgoff) << PAGE_SHIFT);
+		pte_t *pte = index - vma->pgoff < vma_pages(vma) ? pte_lookup(vma->mm->pgd, addr)
+								 : NULL;
+
+		if (!pte || !(pte_present(*pte) || pte_noaccess(*pte)) ||
+		    !is_zero_page(pfn_page(pte_pfn(*pte))))
+			continue;
+		*pte = pte_zero();
+		tlb_flush_page(vma->mm->pgd, addr);
+	}
+}
+
+void filemap_unmap_rest(struct inode *inode, u32 first)
 {
 	struct vm_area_struct *vma;
 
 	list_for_each_entry(vma, &inode->cache.regions, mapping) {
 		u32 n = MAX(first, vma->pgoff) - vma->pgoff;
 
-		if (!(vma->flags & VM_SHARED) && n < vma_pages(vma))
+		bool some = !(vma->flags & VM_SHARED) || inode->cache.holes_mapped;
+
+		if (some && n < vma_pages(vma))
 			zap_range(vma, vma->start + (n << PAGE_SHIFT), vma->end);
 	}
 }

@@ -77,5 +77,7 @@ void page_unpin(struct page *page);
 /* filemap.c */
 extern const struct vm_operations file_vm_ops;
 void filemap_map_around(struct vm_area_struct *vma, u32 addr);
+/* A page for the hole at addr, with a reference: 0, -EINVAL (beyond the end), -ENOMEM. May sleep. */
+int filemap_fill_hole(struct vm_area_struct *vma, u32 addr, struct page **page);
 
 #endif

@@ -12,6 +12,7 @@
 #include "errno.h"
 #include "lib/assert.h"
 #include "lib/string.h"
+#include "mm/demand.h"
 #include "mm/fault.h"
 #include "internal.h"
 #include "mm/guard_core.h"
@@ -76,8 +77,21 @@ struct mm_struct *mm_create(void)
 	return mm;
 }
 
+/* The pages are no longer its task's, and its clock stands. */
+static void detach(struct mm_struct *mm)
+{
+	mm->vtime_ns = mm_vtime(mm);
+	mm->task = NULL;
+}
+
 void mm_attach(struct task_struct *t, struct mm_struct *mm)
 {
+	demand_peaks(); /* with the address space before */
+	if (t->mm) {
+		demand_sum -= t->mm->count.demand;
+		detach(t->mm);
+	}
+	demand_sum += mm->count.demand;
 	acct_settle(&t->acct);
 	t->mm = mm;
 	mm->task = t;
@@ -227,7 +241,7 @@ u32 mm_rss(struct mm_struct *mm)
 
 u64 mm_vtime(struct mm_struct *mm)
 {
-	return mm->task ? cycles_to_ns(acct_vtime_cycles(&mm->task->acct)) : 0;
+	return mm->task ? cycles_to_ns(acct_vtime_cycles(&mm->task->acct)) : mm->vtime_ns;
 }
 
 bool mm_sleeps(struct mm_struct *mm)

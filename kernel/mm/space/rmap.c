@@ -135,14 +135,7 @@ static void first_user(struct rmap_entry *e, void *arg)
 void page_disown(struct page *page)
 {
 	struct mm_struct *heir = NULL;
-	struct page_id id = { 0 };
-
-	bool owned = page_test(page, PG_owned);
 
 	rmap_walk(page, first_user, &heir);
-	if (owned)
-		policy_call_remove(page, VM_OUT_MOVED);
-	page->owner = heir;
-	if (owned)
-		policy_call_insert(page, heir, VM_IN_ADOPT, id);
+	policy_call_moved(page, heir);
 }

@@ -14,6 +14,7 @@
 #include "fs/vfs.h"
 #include "internal.h"
 #include "lib/param.h"
+#include "mm/demand.h"
 #include "mm/slab.h"
 
 u32 max_map_count = 65530;
@@ -106,19 +107,23 @@ struct vm_area_struct *vma_next(struct vm_area_struct *vma)
 	return list_entry(vma->list.next, struct vm_area_struct, list);
 }
 
-static void count_pages(struct vm_area_struct *vma, int sign)
+static inline __attribute__((always_inline)) void count_pages(struct vm_area_struct *vma, int sign)
 {
 	struct mm_counters *c = &vma->mm->count;
 	int n = sign * (int)vma_pages(vma);
 	bool promised = vm_is_promised(vma->flags);
 
+	if (sign < 0)
+		demand_peaks();
 	c->total_vm += n;
 	if (unlikely(vma->flags & VM_LOCKED))
 		c->locked_vm += n;
 	if (promised)
 		vm_committed += n;
-	if (promised || !vma->inode)
+	if (promised || !vma->inode) {
 		c->demand += n;
+		demand_sum += vma->mm->task ? n : 0;
+	}
 }
 
 /* Into the tree; the list place follows from the parent found on the way. */

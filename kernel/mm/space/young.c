@@ -2,10 +2,14 @@
  * Who used which page: the accessed bits, shared by two readers.
  *
  * The CPU sets the accessed bit of an entry at every use and never clears it. The policy
- * (page_referenced) and the sampler (observe/sample.c) both ask "since I last asked", so whoever
- * clears the bit leaves a note for the other: PG_sampled for the sampler, PG_young for the policy.
- * (Linux's idle page tracking does the same.) A cleared entry's translation is dropped, else the
- * CPU would not set the bit again.
+ * (page_referenced) and the sampler (observe/sample.c) both ask "since I last asked". So the policy,
+ * when it clears the bit, leaves a note for the sampler, PG_sampled; the sampler moves the bit to
+ * another one of the same entry, which the CPU does not know (pte_take_use). (Linux's idle page tracking
+ * leaves notes for both.) A cleared entry's translation is dropped, else the CPU would not set the
+ * bit again.
+ *
+ * Both bits together are pte_young. Whoever else asks or forgets tests and clears both, by the
+ * same instructions: so the sampler does not change the run.
  *
  * The access that faulted a page in is not a use to the policy, to which it would make every page
  * look used twice; to the sampler it is one. The CPU sets the bit for it on the way out of the
@@ -39,38 +43,44 @@ static pte_t *only_entry(const struct page *page)
 	return page->mapcount == 1 && page->owner ? rmap_entry(page, page->owner) : NULL;
 }
 
-static bool test_and_clear_young(struct mm_struct *mm, u32 addr, pte_t *pte)
+static bool test_and_clear_young(struct page *page, struct mm_struct *mm, u32 addr, pte_t *pte)
 {
 	if (!pte_present(*pte) || !pte_young(*pte))
 		return false;
+	bits_set(&page->flags, pte_accessed(*pte) << PG_sampled);
 	*pte = pte_mkold(*pte);
 	tlb_flush_page(mm->pgd, addr);
 	return true;
 }
 
+struct seen {
+	struct page *page;
+	bool used;
+};
+
 static void clear_young(struct rmap_entry *e, void *arg)
 {
-	if (test_and_clear_young(e->mm, e->addr, e->pte))
-		*(bool *)arg = true;
+	struct seen *seen = arg;
+
+	seen->used |= test_and_clear_young(seen->page, e->mm, e->addr, e->pte);
 }
 
 /* Apart, so that a page with one entry costs no more than that. */
 static __attribute__((noinline)) bool walk_and_clear(struct page *page)
 {
-	bool seen = false;
+	struct seen seen = { page, false };
 
 	rmap_walk(page, clear_young, &seen);
-	return seen;
+	return seen.used;
 }
 
 bool page_referenced(struct page *page)
 {
 	pte_t *only = only_entry(page);
-	bool seen = only ? test_and_clear_young(page->owner, page->index << PAGE_SHIFT, only)
+	u32 addr = page->index << PAGE_SHIFT;
+	bool seen = only ? test_and_clear_young(page, page->owner, addr, only)
 			 : walk_and_clear(page);
 
-	if (seen)
-		page_set(page, PG_sampled);
 	return page_test_and_clear(page, PG_young) || seen;
 }
 

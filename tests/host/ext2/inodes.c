@@ -57,6 +57,17 @@ void kfree(const void *p)
 	free((void *)p);
 }
 
+void *vmalloc(size_t bytes, const char *who)
+{
+	(void)who;
+	return malloc(bytes);
+}
+
+void vfree(const void *start)
+{
+	free((void *)start);
+}
+
 u64 clock_realtime_ns(void)
 {
 	static u64 now = 1795000000ull * 1000000000;

@@ -12,8 +12,10 @@
 void random_start(uint32_t seed);
 uint32_t below(uint32_t n); /* 0 to n - 1; n 0: 0 */
 
-/* Changes some bytes of an image of `size` bytes, which was sound. */
-void mutate(uint8_t *image, uint32_t size);
+/* An image of `size` bytes, which is sound: what is changed later is an image that has come of it. */
+void understand(uint8_t *image, uint32_t size);
+/* Changes some bytes of such an image. */
+void mutate(uint8_t *image);
 
 /* use.c */
 

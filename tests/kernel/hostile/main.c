@@ -1,5 +1,5 @@
 /*
- * hostile SEED COUNT FIRST END IMAGE...: images of ext2 that somebody has damaged, in the kernel, with all that lies
+ * hostile [--live] SEED COUNT FIRST END IMAGE...: images of ext2 that somebody has damaged, in the kernel, with all that lies
  * above a file system: names, pages, mappings, reclaim.
  *
  * Image number SEED, SEED + 1, ... is one of the IMAGEs with some bytes changed, as its number says (mutate.c). It is
@@ -7,14 +7,19 @@
  * everything to it (use.c); then it must be possible to unmount it. Afterwards memory and the kernel's objects are what
  * they were, /proc/vm/check says ok, and the sectors on either side of the partition have not changed. Else a line says
  * which number it was: the same number does it again.
+ *
+ * --live: the images are sound when they are mounted, and damaged afterwards, again and again until they are unmounted:
+ * another process writes to the partition's device meanwhile.
  */
 #include "hostile.h"
+#include "lab.h"
 
+#include <signal.h>
 #include <sys/mount.h>
 
 #define HELP                                                                                       \
-	"usage: hostile SEED COUNT FIRST END IMAGE...\nMount and use COUNT damaged images, from "  \
-	"number SEED on.\n"
+	"usage: hostile [--live] SEED COUNT FIRST END IMAGE...\nMount and use COUNT damaged "      \
+	"images, from number SEED on. --live: damage them while they are mounted.\n"
 
 enum {
 	GUARD = 64,
@@ -23,12 +28,14 @@ enum {
 	ROOM = 8192,
 	WARM_UP = 3,
 	LEFT = 24,
-	SLOW_S = 20
+	SLOW_S = 20,
+	PAUSE_MS = 2
 };
 
 static const char disk[] = "/dev/sda", part[] = "/dev/sda2";
 static uint8_t image[MAX_IMAGE];
 static uint32_t number, nr_mounted;
+static bool live;
 static off_t first, end;
 
 void fail(const char *format, ...)
@@ -132,6 +139,55 @@ static void check_kernel(void)
 	strcpy(before, now);
 }
 
+/* Writes the sectors that are different now. */
+static void write_changes(int fd, const uint8_t *before, uint32_t size)
+{
+	for (uint32_t at = 0; at < size; at += SECTOR)
+		if (memcmp(image + at, before + at, SECTOR) &&
+		    pwrite(fd, image + at, SECTOR, at) != SECTOR)
+			_exit(3);
+}
+
+/* Damages what is on the device at this moment, until it is killed. */
+static void damage(uint32_t size)
+{
+	static uint8_t before[MAX_IMAGE];
+	int fd = open(part, O_RDWR);
+
+	random_start(~number);
+	for (;;) {
+		sleep_ms(below(PAUSE_MS));
+		if (fd < 0 || pread(fd, before, size, 0) != (ssize_t)size)
+			_exit(3);
+		memcpy(image, before, size);
+		mutate(image);
+		write_changes(fd, before, size);
+	}
+}
+
+static pid_t start_damage(uint32_t size)
+{
+	pid_t pid = live ? fork() : -1;
+
+	if (!pid)
+		damage(size);
+	return pid;
+}
+
+static void stop_damage(pid_t pid)
+{
+	int status;
+
+	if (!live)
+		return;
+	if (pid < 0 || kill(pid, SIGKILL) || waitpid(pid, &status, 0) != pid)
+		fail("no process that damages it");
+	if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
+		fail("what damages it ended with status %d", status_code(status));
+	sync();
+	read_image(part); /* no page of it is on its way any more */
+}
+
 static void child(void)
 {
 	unsigned long how = below(10) ? 0 : MS_RDONLY;
@@ -146,12 +202,15 @@ static void one(int nr_images, char **images)
 {
 	uint32_t size;
 	int status;
-	pid_t pid;
+	pid_t pid, other;
 
 	random_start(number);
 	size = read_image(images[below(nr_images)]);
-	mutate(image, size);
+	understand(image, size);
+	if (!live)
+		mutate(image);
 	write_image(size);
+	other = start_damage(size);
 	pid = fork();
 	if (!pid)
 		child();
@@ -164,6 +223,7 @@ static void one(int nr_images, char **images)
 		if (umount(DIR_PATH))
 			fail("umount: %s", strerror(errno));
 	}
+	stop_damage(other);
 	check_kernel();
 	check_guard(first - GUARD);
 	check_guard(end);
@@ -174,6 +234,7 @@ int main(int argc, char **argv)
 	uint32_t start, count;
 
 	help_if_asked(argc, argv, HELP);
+	live = lab_flag(&argc, argv, "--live");
 	if (argc < 6)
 		usage_error(HELP);
 	start = number = parse_number(argv[1], "SEED", 0, UINT32_MAX);

@@ -65,7 +65,7 @@ static uint32_t inode_at(uint32_t ino)
 	return table && at <= img.size - img.inode_size ? at : 0;
 }
 
-static void understand(uint8_t *image, uint32_t size)
+void understand(uint8_t *image, uint32_t size)
 {
 	img = (struct image){ .at = image, .size = size };
 	img.inodes = get(SUPER, 4);
@@ -246,7 +246,7 @@ static void anywhere(void)
 	put_field(below(img.size - 4), 4);
 }
 
-void mutate(uint8_t *image, uint32_t size)
+void mutate(uint8_t *image)
 {
 	static void (*const ways[])(void) = {
 		in_descriptor, in_bitmap,  in_bitmap,  in_inode, in_inode, in_inode,
@@ -255,7 +255,7 @@ void mutate(uint8_t *image, uint32_t size)
 	};
 	bool super = below(5) == 0;
 
-	understand(image, size);
+	img.at = image;
 	for (uint32_t n = 1 + below(below(4) ? 4 : 24); n; n--)
 		ways[below(ARRAY_SIZE(ways))]();
 	for (uint32_t n = super ? 1 + below(2) : 0; n; n--)

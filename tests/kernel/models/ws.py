@@ -1,6 +1,7 @@
 """The working set of one process (P. Denning, The working set model for program behavior, CACM 11(5), 1968).
 
-A tick every 50 ms sees what was used since the last one; what was not used for tau then leaves. When a frame is needed
+A tick sees what was used since the last one, at times that are taken to be spread evenly between the two; what was not
+used for tau leaves at the tick that is nearest to that time. When a frame is needed
 the page not used for longest goes, if it has not been used since the last look. Pages that read and write brought in
 are nobody's: they go first when they are more than an eighth of memory. LOOKS pages are looked at, then it begins anew.
 """
@@ -10,7 +11,8 @@ from __future__ import annotations
 from tidemark.strings import BY_CALL
 
 MS = 1_000_000
-TAU_MS, TICK_NS, LOOKS = 135, 50 * MS, 32
+TAU_MS, FIRST_TICK_NS, TICK_NS, LOOKS = 135, 57 * MS, 2 * 135 // 7 * MS, 32
+GOLDEN = 0x9E3779B9
 RELATIVE = "clock"
 DIFFERS = ("1 2 3" + " 3" * 30 + " 4 1", 3)
 PARAMETERS = (f"tau_ms={TAU_MS}",)
@@ -23,7 +25,8 @@ class Model:
 
     def __init__(self, frames: int) -> None:
         self.frames = frames
-        self.now, self.next_tick = 0, TICK_NS
+        self.now, self.last_tick, self.next_tick = 0, 0, FIRST_TICK_NS
+        self.spread = 0
         self.own: list[int] = []
         self.nobodys: list[int] = []
         self.last_use: dict[int, int] = {}
@@ -38,7 +41,7 @@ class Model:
             if len(self.own + self.nobodys) == self.frames:
                 gone.append(self.take())
             (self.nobodys if by_call else self.own).append(page)
-            self.last_use[page] = self.now
+            self.last_use[page] = self.now >> 10
         elif by_call or page not in self.mapped:
             self.renew(page)
             if not by_call:
@@ -62,7 +65,7 @@ class Model:
         pages = self.list_of(page)
         pages.remove(page)
         pages.append(page)
-        self.last_use[page] = self.now
+        self.last_use[page] = self.now >> 10
 
     def leave(self, page: int) -> int:
         """The page leaves memory."""
@@ -85,11 +88,19 @@ class Model:
                 self.used.remove(page)
                 self.renew(page)
 
+    def time_between(self, last: int, now: int) -> int:
+        """When a page was used of which only that is known; units of 1,024 ns."""
+        self.spread = (self.spread + GOLDEN) % 2**32
+        return last + ((now - last) * self.spread >> 32)
+
     def tick(self, now: int) -> list[int]:
         """Reads the accessed bits; what leaves."""
+        last, now = self.last_tick, now >> 10
+        self.last_tick = now
         for page in [page for page in self.own if page in self.used]:
             self.used.remove(page)
             self.own.remove(page)
             self.own.append(page)
-            self.last_use[page] = now
-        return [self.leave(page) for page in self.own[:] if now - self.last_use[page] > TAU_MS * MS]
+            self.last_use[page] = self.time_between(last, now)
+        limit = now + (now - last) // 2 - TAU_MS * 977
+        return [self.leave(page) for page in self.own[:] if self.last_use[page] < limit]

@@ -4,12 +4,15 @@
  */
 #include "check.h"
 #include "lab.h"
+#include <grp.h>
 #include <poll.h>
+#include <pwd.h>
 #include <sys/ioctl.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/shm.h>
+#include <sys/socket.h>
 #include <sys/time.h>
 #include <termios.h>
 
@@ -17,6 +20,8 @@
 #define PAGE PAGE_SIZE_BYTES
 #define NOWHERE ((void *)-4096)
 #define PLACE "/tmp/corners"
+
+enum { AF_UNKNOWN = 12 };
 
 static volatile int nr_caught;
 
@@ -355,6 +360,92 @@ static void test_scripts(void)
 	CHECK(!unlink(name));
 }
 
+/* --- holes --- */
+
+enum { HOLE_PAGES = 8192, HOLE_AT = 5000 };
+
+static long sum_of(volatile const char *at, int pages)
+{
+	long sum = 0;
+
+	for (int i = 0; i < pages; i++)
+		sum += at[i * PAGE];
+	return sum;
+}
+
+static void on_bus_error(int sig)
+{
+	_exit(sig);
+}
+
+/* The byte at an address, or SIGBUS. */
+static int status_of_look(volatile const char *at)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		handle(SIGBUS, on_bus_error, 0);
+		_exit(*at);
+	}
+	return WEXITSTATUS(status_of(pid));
+}
+
+/* A file of 32 MiB that holds nothing is read through mappings, also where memory has less. What is written later, by
+ * a call or through another mapping, is seen in all of them. */
+static void test_holes(void)
+{
+	int fd = open(PLACE "/holes", O_CREAT | O_RDWR, 0600);
+	size_t size = HOLE_PAGES * PAGE;
+	char *a, *b, *private;
+
+	CHECK(fd >= 0 && !ftruncate(fd, size));
+	a = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	b = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+	private = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+	CHECK(!sum_of(a, HOLE_PAGES) && !sum_of(b, HOLE_PAGES) && !sum_of(private, HOLE_PAGES));
+	CHECK(pwrite(fd, "w", 1, HOLE_AT * PAGE) == 1);
+	CHECK(a[HOLE_AT * PAGE] == 'w' && b[HOLE_AT * PAGE] == 'w' &&
+	      private[HOLE_AT * PAGE] == 'w');
+	a[(HOLE_AT + 1) * PAGE] = 'm';
+	CHECK(b[(HOLE_AT + 1) * PAGE] == 'm' && private[(HOLE_AT + 1) * PAGE] == 'm');
+	CHECK(pread(fd, private, 1, (HOLE_AT + 1) * PAGE) == 1 && *private == 'm' && !*a);
+	CHECK(status_of_look(b + (HOLE_AT + 1) * PAGE) == 'm' && !status_of_look(b + PAGE));
+	CHECK(!ftruncate(fd, HOLE_AT * PAGE) && !ftruncate(fd, size));
+	CHECK(!sum_of(a, HOLE_PAGES) && !sum_of(b, HOLE_PAGES));
+	CHECK(!ftruncate(fd, PAGE) && status_of_look(b + PAGE) == SIGBUS && !status_of_look(b));
+	CHECK(status_of_look(a + PAGE) == SIGBUS && *private == 'm');
+	CHECK(!munmap(a, size) && !munmap(b, size) && !munmap(private, size));
+	CHECK(!close(fd) && !unlink(PLACE "/holes"));
+}
+
+/* --- sockets --- */
+
+/* Of a family that the kernel does not know; who asks for a group that nobody has wants one, too. */
+static void test_no_socket(void)
+{
+	enum { SOCKETCALL_SOCKET = 1, SOCKETCALL_LISTEN = 4 };
+	long words[] = { AF_UNKNOWN, SOCK_STREAM, 0 };
+	struct group group, *found = &group;
+	struct passwd user, *seen = &user;
+	char text[1000];
+	int fds[2];
+
+	FAILS(socket(AF_UNKNOWN, SOCK_STREAM | SOCK_CLOEXEC, 0), EAFNOSUPPORT);
+	FAILS(socket(1000, 15, 0), EAFNOSUPPORT);
+	FAILS(socket(AF_UNIX, 15, 0), EINVAL);
+	FAILS(socket(AF_UNIX, 0x100, 0), EINVAL);
+	FAILS(socketpair(AF_UNKNOWN, SOCK_STREAM, 0, fds), EAFNOSUPPORT);
+	FAILS(listen(0, 1), ENOTSOCK);
+	FAILS(listen(1000, 1), EBADF);
+	FAILS(syscall(SYS_socketcall, SOCKETCALL_SOCKET, words), EAFNOSUPPORT);
+	FAILS(syscall(SYS_socketcall, SOCKETCALL_SOCKET, NOWHERE), EFAULT);
+	words[0] = 0;
+	FAILS(syscall(SYS_socketcall, SOCKETCALL_LISTEN, words), ENOTSOCK);
+	FAILS(syscall(SYS_socketcall, 21, words), EINVAL);
+	CHECK(!getgrnam_r("nosuchgroup", &group, text, sizeof(text), &found) && !found);
+	CHECK(!getpwnam_r("nosuchuser", &user, text, sizeof(text), &seen) && !seen);
+}
+
 int main(int argc, char **argv)
 {
 	help_if_asked(argc, argv, HELP);
@@ -375,6 +466,8 @@ int main(int argc, char **argv)
 	test_locked_file(access("/mnt/corners", F_OK) ? PLACE : "/mnt");
 	test_segments();
 	test_scripts();
+	test_holes();
+	test_no_socket();
 	CHECK(!rmdir(PLACE));
 	return check_report("corners");
 }

@@ -53,7 +53,7 @@ static void start(unsigned worker, uint32_t end)
 	if (!pid) {
 		setsid();
 		args_prepare(worker % nr_dirs);
-		place_enter(worker % nr_dirs);
+		place_enter(worker % nr_dirs, -1);
 		work_through(worker, end);
 	}
 	board->workers[worker].pid = pid;

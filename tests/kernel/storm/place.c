@@ -166,8 +166,8 @@ void place_clear(void)
 		remove_tree(work[dir]);
 }
 
-/* Descriptors 0 to 15: of every kind some; and the arena: memory, a file, what may only be read, a hole. */
-void place_enter(int dir)
+/* Descriptors 0 to 16: of every kind some; and the arena: memory, a file, what may only be read, a hole. */
+void place_enter(int dir, int terminal)
 {
 	static const char *const names[] = { "/dev/null", "/dev/zero", "/dev/null", "f",
 					     "d/h",       "g",         "d",         "." };
@@ -175,7 +175,8 @@ void place_enter(int dir)
 
 	must(!chdir(work[dir]), work[dir]);
 	for (int fd = 0; fd < 64; fd++)
-		close(fd);
+		if (fd != terminal)
+			close(fd);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (open(names[i], O_RDWR) < 0)
 			open(names[i], O_RDONLY);
@@ -184,7 +185,7 @@ void place_enter(int dir)
 	syscall(SYS_memfd_create, "storm", 0);
 	open("/proc/self/maps", O_RDONLY);
 	open("/dev/full", O_RDWR);
-	dup2(open("/dev/console", O_RDONLY | O_NOCTTY), CONSOLE_FD);
+	dup2(terminal < 0 ? open("/dev/console", O_RDONLY | O_NOCTTY) : dup(terminal), CONSOLE_FD);
 	mmap((void *)ARENA, ARENA_PAGES * PAGE_SIZE_BYTES, PROT_READ | PROT_WRITE,
 	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 	for (uint32_t page = 0; page < ARENA_PAGES; page++)

@@ -64,7 +64,8 @@ void args_prepare(int dir);
 /* place.c: the folders as every round finds them; afterwards nothing of the storm is left. */
 void place_make(int dir);
 void place_clear(void);
-void place_enter(int dir); /* a worker's folder, descriptors and memory */
+/* A worker's folder, descriptors and memory. @terminal: the descriptor to use as the console, or -1 to open it. */
+void place_enter(int dir, int terminal);
 
 /* sysctl.c */
 long sysctl_write(uint32_t which);

@@ -18,12 +18,13 @@ from .defines import (
     PTE_RW,
     PTE_SWAP,
     PTE_SWAP_SHIFT,
+    PTE_TAKEN,
     PTE_US,
     PTRS_PER_PGD,
 )
 from .memory import Memory
 
-BITS = {PTE_P: "P", PTE_RW: "RW", PTE_US: "US", PTE_A: "A", PTE_D: "D", PTE_PS: "PS", PTE_G: "G"}
+BITS = {PTE_P: "P", PTE_RW: "RW", PTE_US: "US", PTE_A: "A", PTE_D: "D", PTE_PS: "PS", PTE_G: "G", PTE_TAKEN: "TAKEN"}
 NONE, PRESENT, TRAPPED, SWAPPED, UNKNOWN = "none", "present", "trapped", "swapped", "unknown"
 
 

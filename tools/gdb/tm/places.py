@@ -57,7 +57,8 @@ class Session:
         gdb.execute(f"target remote {path}", to_string=True)
         gdb.execute("monitor watchdog_action none", to_string=True)
         self.arrived = ns
-        print(f"at {ns / 1e9:.9f} s")
+        clock = ns - int(gdb.parse_and_eval("clock_zero - clock_start"))
+        print(f"at {ns / 1e9:.9f} s, {clock / 1e9:.9f} s by the kernel's clock")
 
 
 session = Session()

@@ -3,7 +3,8 @@
  * asked for, and calls tidemarkData with its bytes, compressed and in base64.
  */
 
-const base = document.currentScript?.src ?? "";
+/** The address of page.js, in the page's folder. */
+export const base = document.currentScript?.src ?? "";
 const waiting = new Map(); // name -> what to do with [length, text]
 const known = new Map(); // name -> promise of the bytes
 

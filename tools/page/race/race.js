@@ -2,6 +2,7 @@
  * The race: two machines side by side with the same memory and the same workload, under two policies. They keep step in
  * their own time: neither goes on before the other has come as far, or has ended.
  */
+import { base } from "../lib/data.js";
 import { complain, element } from "../lib/dom.js";
 import { impossible, read, usual, write } from "../link/plan.js";
 import { Chart } from "./chart.js";
@@ -16,10 +17,16 @@ const COLOURS = ["--first", "--second"];
 const HEARING_MS = 4000; // between announcements to a screen reader
 
 class Race {
-  constructor(place, plan, complaints) {
+  /** `linked`: this is the race of the page's address, and not one of a chapter. */
+  constructor(place, plan, complaints, linked) {
     this.place = place;
+    this.linked = linked;
     this.lanes = [];
-    this.controls = new Controls(plan, { start: () => this.start(), stop: () => this.stop(), link: () => this.link() });
+    this.controls = new Controls(plan, {
+      start: () => this.chosen(),
+      stop: () => this.stop(),
+      link: () => this.link(),
+    });
     this.notes = element("div", {});
     this.pair = element("div", { class: "pair" });
     this.says = element("p", { class: "unseen", "aria-live": "polite" });
@@ -47,13 +54,18 @@ class Race {
     this.notes.replaceChildren(...sentences.map((one) => element("p", { class: "note", role: "alert" }, one)));
   }
 
-  /** Starts what the controls say; `told`: what was wrong with the link that they come from. */
+  /** The reader starts what the controls say: from then on the address says the same. */
+  chosen() {
+    if (this.start() && this.linked) history.replaceState(null, "", write(this.plan));
+  }
+
+  /** Starts what the controls say, and returns whether it could; `told`: what was wrong with the link they come from. */
   start(told = []) {
     this.stop();
     const { plan, wrong } = this.controls.plan();
     const why = wrong || impossible(plan);
     this.complain(why ? [...told, why] : told);
-    if (why) return;
+    if (why) return false;
     this.plan = plan;
     this.goal = 0;
     this.step = LEAST_STEP_MS;
@@ -68,6 +80,7 @@ class Race {
     this.controls.running(true);
     this.say(`${plan.vm.join(" against ")}: started.`);
     this.onward();
+    return true;
   }
 
   stop() {
@@ -131,17 +144,18 @@ class Race {
     this.says.textContent = text;
   }
 
-  /** Puts the link of what the controls say into the address and, if that is allowed, the clipboard. */
+  /** Puts the link of what the controls say into the clipboard, if that is allowed, and into the page's address. */
   async link() {
     const { plan, wrong } = this.controls.plan();
     if (wrong) return this.complain([wrong]);
-    const address = new URL(write(plan), location.href).href;
-    history.replaceState(null, "", write(plan));
+    const address = new URL(write(plan), this.linked ? location.href : new URL("index.html", base)).href;
+    if (this.linked) history.replaceState(null, "", address);
+    const shown = this.linked ? "in the address line." : `this: ${address}`;
     try {
       await navigator.clipboard.writeText(address);
-      this.controls.tell("The link is in the clipboard, and in the address line.");
+      this.controls.tell(`The link is in the clipboard, and ${shown}`);
     } catch {
-      this.controls.tell("The link is in the address line.");
+      this.controls.tell(`The link is ${shown}`);
     }
   }
 }
@@ -150,7 +164,7 @@ class Race {
 export function race(place) {
   const own = place.dataset.link;
   const { plan, complaints } = read(own ?? raceOf(location.hash));
-  const made = new Race(place, plan, complaints);
+  const made = new Race(place, plan, complaints, own === undefined);
   if (own === undefined) {
     addEventListener("hashchange", () => follow(made));
     if (!location.hash.startsWith("#step=")) made.start(complaints); // that is a link to the stepper

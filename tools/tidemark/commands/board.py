@@ -26,8 +26,10 @@ def read(path: Path) -> tuple[list[str], dict[str, str]]:
 def board(
     held_out: Annotated[Path, typer.Argument(metavar="STRINGS.toml", help="The strings, and names to show.")],
     vm: Annotated[list[str] | None, typer.Option("--vm", help="A policy of this tree; may be given again.")] = None,
-    html: Annotated[Path | None, typer.Option("--html", help="Also write a page.")] = None,
-    csv_: Annotated[Path | None, typer.Option("--csv", help="Also write the numbers into this file.")] = None,
+    html: Annotated[Path | None, typer.Option("--html", callback=options.writable, help="Also write a page.")] = None,
+    csv_: Annotated[
+        Path | None, typer.Option("--csv", callback=options.writable, help="Also write the numbers into this file.")
+    ] = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Order policies by regret, what they miss beyond MIN, on strings that nobody has seen.

@@ -7,10 +7,14 @@ from typing import Annotated
 
 import typer
 
+from tidemark.commands import options
+
 
 def class_stats(
     grades: Annotated[Path, typer.Argument(metavar="GRADES", help="The folder of grades of `grade-class`.")],
-    csv_: Annotated[Path | None, typer.Option("--csv", help="Also write the numbers into this file.")] = None,
+    csv_: Annotated[
+        Path | None, typer.Option("--csv", callback=options.writable, help="Also write the numbers into this file.")
+    ] = None,
 ) -> None:
     """Say how many got each test right, the median, and where first differences were; no names.
 

@@ -145,7 +145,9 @@ def compare(
     figure: Annotated[
         Path | None, typer.Option("--figure", help="Folder for miss-ratio.svg, miss-ratio.png and miss-ratio.csv.")
     ] = None,
-    csv_: Annotated[Path | None, typer.Option("--csv", help="Also write the numbers into this file.")] = None,
+    csv_: Annotated[
+        Path | None, typer.Option("--csv", callback=options.writable, help="Also write the numbers into this file.")
+    ] = None,
     json_: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from tidemark import profile, results, telemetry
-from tidemark.errors import NO_SPACE, USAGE, LabError
+from tidemark.commands import options
 from tidemark.files import write_atomically
 
 
@@ -65,11 +65,6 @@ def export(
     with profile_hz=.
     """
     place = out or target.with_name(f"{target.resolve().name}.{to.value}.json")
-    if place.is_dir() or not place.parent.is_dir():
-        raise LabError(f"{place} cannot be written: give another --out, a file in a folder that is there", USAGE)
-    text = document(target, to)
-    try:
-        write_atomically(place, text)
-    except OSError as error:
-        raise LabError(f"{place} cannot be written: {error.strerror}", NO_SPACE) from None
+    options.writable(place)
+    write_atomically(place, document(target, to))
     print(place)

@@ -8,14 +8,17 @@ from typing import Annotated
 
 import typer
 
-from tidemark.errors import USAGE, LabError
+from tidemark.commands import options
 from tidemark.grade.hand_back.export import Format
 
 
 def export_grade(
     grade: Annotated[Path, typer.Argument(metavar="GRADE.json", help="A grade, from `tidemark grade LAB --json`.")],
     to: Annotated[Format, typer.Option("--to", help="The system that is to read it.")],
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write into this file, not to the terminal.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", callback=options.writable, help="Write into this file, not to the terminal."),
+    ] = None,
     show_hidden: Annotated[
         bool, typer.Option("--show-hidden", help="Say also why hidden tests failed; students would read it.")
     ] = False,
@@ -34,6 +37,4 @@ def export_grade(
     if out is None:
         sys.stdout.write(text)
         return
-    if not out.parent.is_dir():
-        raise LabError(f"{out.parent} is not a folder; make it, or give another --out", USAGE)
     write_atomically(out, text)

@@ -23,7 +23,7 @@ def place(
             "say where: one of --at T, --fault N, --event KIND:N, --pc ADDRESS [--writes ADDRESS], --end", USAGE
         )
     if at:
-        return places.Place(f"{at}", at=places.time_of(at))
+        return places.Place(at, time=places.time_of(at))
     if pc:
         return run.instruction(places.address_of(pc), places.address_of(writes) if writes else None)
     return places.event(run.result, image, event or (f"fault:{fault}" if fault else "end"))

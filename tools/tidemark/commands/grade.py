@@ -56,8 +56,12 @@ def grade(
     test: Annotated[
         str, typer.Option("--test", "-t", help="Only this test: its number in lab.toml, or a part of its title.")
     ] = "",
-    json_: Annotated[Path | None, typer.Option("--json", help="Also write the grade into this file.")] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Also draw it into this PNG file.")] = None,
+    json_: Annotated[
+        Path | None, typer.Option("--json", callback=options.writable, help="Also write the grade into this file.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", callback=options.writable, help="Also draw it into this PNG file.")
+    ] = None,
     show_hidden: Annotated[bool, typer.Option("--show-hidden", help="Say also why hidden tests failed.")] = False,
     student: Annotated[
         str, typer.Option("--student", help="Whose quiz it is; default: the name of the submission.")
@@ -96,7 +100,7 @@ def grade(
         if not quiet:
             print(text.line(graded, show_hidden), flush=True)
 
-    box = sandboxes.choose(sandbox, secret, tree)
+    box = sandboxes.choose(sandbox, secret)
     if submission:
         solutions.check(box, tree, sandbox)
     taken = archive.take(handed_in, assignment, trees.released(tree, labs.students_files(tree)), reading.reader(box))

@@ -8,11 +8,15 @@ from typing import Annotated
 import typer
 
 from tidemark import qemu
+from tidemark.commands import options
 
 
 def hand_in(
     lab: Annotated[str, typer.Argument(metavar="LAB", help="The assignment: a folder of labs/.")],
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="The archive; default: LAB-handin.zip here.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", callback=options.writable, help="The archive; default: LAB-handin.zip here."),
+    ] = None,
 ) -> None:
     """Pack an assignment's files, and nothing else, into an archive to be handed in.
 

@@ -13,6 +13,7 @@ import typer
 from tidemark import image, repeat, results
 from tidemark.commands import options
 from tidemark.errors import FAILED, LabError
+from tidemark.files import check_folder
 from tidemark.live import LiveLine
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ def min_(
     repeat.check_repeatable(first, image.describe(image_))
     settings = replace(first.settings(), image=image_.resolve())
     place = out or results.new_folder(replace(settings, vm="vmin" if vmin else "min"), Path("results"))
+    check_folder(place)
     if place.exists() and any(place.iterdir()):
         raise LabError(f"{place} is there already; give another --out")
     what = [""]

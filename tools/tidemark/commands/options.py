@@ -8,11 +8,20 @@ from typing import Annotated
 
 import typer
 
-from tidemark import parameters, qemu
+from tidemark import output, parameters, qemu
 from tidemark.disk import REAL, absolute
+from tidemark.disk import check as check_disk
 from tidemark.errors import USAGE, LabError
 
 DEFAULT = qemu.Settings()
+
+
+def writable(path: Path | None) -> Path | None:
+    """Of the option for a file that is written at the end: LabError at once if it cannot be."""
+    if path:
+        output.check(path)
+    return path
+
 
 Command = Annotated[
     list[str],
@@ -90,7 +99,7 @@ def settings(
         qemu.command_line(chosen)
         qemu.machine_mib(chosen)
         chosen = replace(chosen, disk=absolute(disk), disk_kind=disk_kind)
-        qemu.check_disk(chosen)
+        check_disk(chosen.disk, chosen.disk_kind)
     except qemu.BadSetting as error:
         raise LabError(str(error), USAGE) from None
     return chosen

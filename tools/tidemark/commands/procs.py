@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from tidemark import telemetry
-from tidemark.errors import NO_SPACE, USAGE, LabError
+from tidemark.errors import USAGE, LabError
 
 Target = Annotated[
     Path | None,
@@ -25,10 +25,7 @@ def write(out: Path, svg: str) -> None:
     if str(out) == "-":
         sys.stdout.write(svg)
         return
-    try:
-        write_atomically(out, svg)
-    except OSError as error:
-        raise LabError(f"{out} cannot be written: {error.strerror}", NO_SPACE) from None
+    write_atomically(out, svg)
     print(out)
 
 

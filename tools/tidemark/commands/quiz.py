@@ -60,7 +60,7 @@ def export(
 
     The same name and secret make the same sheet. Students put theirs into the tree as labs/LAB/quiz.toml.
     """
-    from tidemark.files import write_atomically
+    from tidemark.files import check_folder, write_atomically
     from tidemark.grade.intake import lab as labs
     from tidemark.grade.judge.quiz import personal, sheet
     from tidemark.grade.model import Personal
@@ -68,6 +68,7 @@ def export(
     check_lab(lab)
     quiz, key, names = labs.load(qemu.ROOT, lab).quiz, personal.read_secret(secret), names_in(roster)
     assert quiz, "check_lab has seen it"
+    check_folder(out)
     out.mkdir(parents=True, exist_ok=True)
     for plain, name in names.items():
         drawn = personal.drawn(qemu.ROOT, lab, quiz, Personal(name, key))

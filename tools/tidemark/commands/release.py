@@ -8,11 +8,15 @@ from typing import Annotated
 import typer
 
 from tidemark import qemu
+from tidemark.commands import options
 
 
 def release(
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The archive; default: build/tidemark-student.tar.gz.")
+        Path | None,
+        typer.Option(
+            "--out", "-o", callback=options.writable, help="The archive; default: build/tidemark-student.tar.gz."
+        ),
     ] = None,
 ) -> None:
     """Write the student archive: this tree with every assignment's starter, and without solutions.
@@ -25,6 +29,4 @@ def release(
 
     path = out or qemu.ROOT / "build/tidemark-student.tar.gz"
     made = releases.write(qemu.ROOT, path, say=print)
-    print(
-        f"{path}: {made.files} files, {path.stat().st_size >> 10} KiB; without the solutions of {', '.join(made.labs)}"
-    )
+    print(f"{path}: {made.files} files, {made.bytes >> 10} KiB; without the solutions of {', '.join(made.labs)}")

@@ -101,7 +101,7 @@ def record(
 @app.command("import")
 def import_(
     file: Annotated[str, typer.Argument(metavar="FILE", help="Lackey text or lackeyml, also gzipped; - reads stdin.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The trace file to write.")],
+    out: Annotated[Path, typer.Option("--out", "-o", callback=options.writable, help="The trace file to write.")],
     skip_foreign: Annotated[
         bool, typer.Option("--skip-foreign", help="Count and skip lines that Lackey did not write.")
     ] = False,
@@ -133,7 +133,12 @@ def import_(
 @app.command()
 def export(
     trace: Trace,
-    out: Annotated[Path, typer.Option("--out", "-o", help="NAME.xml for lackeyml, NAME.csv for the runs as CSV.")],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", "-o", callback=options.writable, help="NAME.xml for lackeyml, NAME.csv for the runs as CSV."
+        ),
+    ],
     space: Space = None,
     quiet: options.Quiet = False,
 ) -> None:

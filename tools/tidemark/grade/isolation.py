@@ -27,7 +27,7 @@ from pathlib import Path
 
 from tidemark import cluster, qemu
 from tidemark.errors import LabError
-from tidemark.files import scratch
+from tidemark.files import move, scratch
 from tidemark.grade.build import sandbox as sandboxes
 from tidemark.grade.build import solutions
 from tidemark.grade.hand_back.class_table import GRADE, REPORT
@@ -90,7 +90,7 @@ def pack(source: Source, lab: str) -> PackedSource:
     """A release, as built, and a lab's hidden tests."""
     from tidemark.grade.build import tree
 
-    built = [*tree.BUILT, *tree.BUILT_FILES, Path(qemu.KERNEL).name, Path(qemu.KERNEL).name + ".nm", "musl"]
+    built = [*tree.BUILT, *tree.BUILT_FILES, Path(qemu.KERNEL).name, Path(qemu.KERNEL).name + ".nm"]
     data = io.BytesIO()
     with tarfile.open(fileobj=data, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for path in (*tree.files_of(source.release), *(Path("build", name) for name in built)):
@@ -120,7 +120,7 @@ def unpacked(packed: PackedSource) -> Source:
                 archive.extractall(partial)
             if packed.has_secret:
                 (partial / SECRET).chmod(0o700)
-            partial.rename(folder)
+            move(partial, folder)
     return Source(folder / RELEASE, folder / SECRET if packed.has_secret else None)
 
 
@@ -157,7 +157,7 @@ def warning(sandbox: str, source: Source | PackedSource, host: str) -> str:
     with cluster.told_where(host):
         box, here = sandboxes.find(sandbox), source if isinstance(source, Source) else unpacked(source)
         if here.secret:
-            sandboxes.check_secret(box, here.secret, here.release)
+            sandboxes.check_secret(box, here.secret)
         solutions.check(box, here.release, sandbox)
         return box.warning
 

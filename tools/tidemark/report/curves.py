@@ -157,9 +157,11 @@ def extra(panels: Sequence[Panel]) -> dict[str, Look]:
 
 
 def full(panel: Panel) -> float | None:
-    """Where on the axis the processes want as much as there is: where a line through demand less frames crosses 0; None
-    when it does so at none of the positions, or is not known at two of them. Samples can miss the most that was wanted,
-    and say no more than it: of the runs at a position the largest counts."""
+    """Where on the axis the processes want as much as there is: where a line through demand less frames crosses 0.
+
+    None if it does so at none of the positions, or is not known at two of them. A policy may let processes end before
+    others begin: of the runs at a position the one that wanted most counts.
+    """
     over: dict[float, float] = {}
     cells = [(at, cell.numbers) for line in panel.lines.values() for at, cell in line]
     for at, numbers in cells:

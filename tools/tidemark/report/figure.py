@@ -7,6 +7,7 @@ Equal input gives equal files: SVG has no date, and its ids are hashes.
 
 from __future__ import annotations
 
+import io
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
+from tidemark.files import write_atomically
 from tidemark.report.text import csv_text, short
 
 Table = Mapping[str, Sequence[Any]]
@@ -188,7 +190,9 @@ def save(figure: Figure, folder: Path) -> None:
     """NAME.svg, NAME.png and NAME.csv in `folder`."""
     with matplotlib.rc_context(STYLE):
         drawn = picture(figure)
-        drawn.savefig(folder / f"{figure.name}.svg", metadata={"Date": None})
+        svg, png = io.BytesIO(), io.BytesIO()
+        drawn.savefig(svg, format="svg", metadata={"Date": None})
         drawn.set_layout_engine("none")
-        drawn.savefig(folder / f"{figure.name}.png", dpi=DPI)
-    (folder / f"{figure.name}.csv").write_text(csv_text(figure.table))
+        drawn.savefig(png, format="png", dpi=DPI)
+    for suffix, data in (("svg", svg.getvalue()), ("png", png.getvalue()), ("csv", csv_text(figure.table))):
+        write_atomically(folder / f"{figure.name}.{suffix}", data)

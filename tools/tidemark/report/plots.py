@@ -186,7 +186,8 @@ PRESSURE = Plot(
     RUNS,
     "Pressure",
     "Pressure: the share of time in which some task, and in which all tasks that were not idle, stalled on memory "
-    "(Linux's PSI; processes held back by admission count). Full near 100 % and pages that go in and out: thrashing.",
+    "(Linux's PSI; a process that is held back by admission is none of them). Full near 100 % and pages that go in and "
+    "out: thrashing.",
     """*some*: somebody waits for memory. *full*: nobody does anything else (J. Weiner, PSI, Linux 4.20). A disk can be
     busy and *some* high while others compute; *full* near 100 % with pages that are exchanged is
     [thrashing](../guide/05-measuring.md#thrashing).""",

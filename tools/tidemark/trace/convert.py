@@ -1,7 +1,7 @@
 """Traces from foreign files, and foreign files from traces.
 
 What a file is shows in its first bytes; `-` is the standard input, and gzip is undone on the way. A new file has its
-name only when it is whole; until then it is NAME.partial, which goes when something fails.
+name only when it is whole; until then it is NAME.partial, which is removed if something fails.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterator
-from io import BufferedReader
+from io import BufferedReader, TextIOWrapper
 from pathlib import Path
 from typing import Any, Protocol, TextIO, cast
 
 import numpy as np
 
-from tidemark.errors import NO_SPACE, USAGE, LabError
+from tidemark import output
+from tidemark.errors import USAGE, LabError
 from tidemark.trace import ALL_KINDS, lackeyml
 from tidemark.trace.format import MAGIC, Reader, TraceError, Writer
 from tidemark.trace.lackeyml import Lackeyml
@@ -110,9 +111,8 @@ def import_file(
                 progress(source.done(), source.total)
             append(writer, builder.finish())
             writer.close([reader.space()])
-    made = Reader(out)
     found = {"source": reader.source, "lines": reader.lines, "foreign": reader.foreign}
-    return found | {"space": made.spaces[0], "totals": made.totals}
+    return found | {"space": writer.spaces[0], "totals": writer.totals}
 
 
 def append(writer: Writer, columns: Batch) -> None:
@@ -122,29 +122,23 @@ def append(writer: Writer, columns: Batch) -> None:
 
 @contextlib.contextmanager
 def new_trace(out: Path, meta: dict[str, Any]) -> Iterator[Writer]:
-    """A Writer whose .partial goes when something fails."""
+    """A Writer that leaves nothing when something fails."""
     writer = Writer(out, meta)
     try:
         with writer:
             yield writer
     except BaseException:
-        writer.partial.unlink(missing_ok=True)
+        writer.output.drop()
         raise
 
 
 @contextlib.contextmanager
 def new_text(out: Path) -> Iterator[TextIO]:
     """A text file that gets its name when it is whole."""
-    partial = out.with_name(out.name + ".partial")
-    try:
-        with partial.open("w", encoding="utf-8", newline="\n") as file:
-            yield file
-        partial.replace(out)
-    except OSError as error:
-        reason = error.strerror or error
-        raise LabError(f"{out}: cannot be written: {reason}; make room or choose another place", NO_SPACE) from error
-    finally:
-        partial.unlink(missing_ok=True)
+    with output.written(out) as made, output.telling(out):
+        text = TextIOWrapper(made.file, encoding="utf-8", newline="\n")
+        yield text
+        text.detach()
 
 
 def chosen_space(reader: Reader, space: int | None) -> dict[str, Any]:

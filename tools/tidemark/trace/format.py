@@ -8,9 +8,9 @@ tail is. Pages are numbered in order of first appearance; a block brings the pag
 columns of runs. Each column is split into planes of bytes, lowest first, and the block compressed with zstandard:
 upper planes are nearly all zero and cost nothing, and undoing it takes few nanoseconds a run.
 
-Two states: NAME.partial while it is written, NAME once the trailer is there. A reader trusts nothing: each section
-has its own checksum, sizes are bounded before memory is taken, numbers are checked before anybody indexes with them,
-and the totals of the tail must come out.
+Two states: NAME.partial while it is written, NAME once the trailer is there (see output.py). A reader trusts nothing:
+each section has its own checksum, sizes are bounded before memory is taken, numbers are checked before anybody indexes
+with them, and the totals of the tail must come out.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ import numpy as np
 import zstandard
 
 from tidemark.errors import NO_SPACE, LabError
+from tidemark.output import Output
 from tidemark.trace import ALL_KINDS, KINDS, MAX_SPACES
 
 SUFFIX = ".tmt"
@@ -112,17 +113,19 @@ class Writer:
     """
 
     def __init__(self, path: str | Path, meta: dict[str, Any]) -> None:
-        """`meta` is any JSON object: where the trace comes from. Raises LabError when the file cannot be made."""
+        """`meta` is any JSON object: where the trace comes from. Raises LabError when the file cannot be made. After
+        `close`, `spaces` and `totals` are what a Reader would find."""
         from tidemark.trace.pages import Counters, PageTable  # numba: readers of a file's head need not wait for it
 
         self.path = Path(path)
-        self.partial = self.path.with_name(self.path.name + ".partial")
         self._pages = PageTable()
         self._counters = Counters()
         self._columns = tuple(np.empty(BLOCK_RUNS, dtype) for dtype in APPENDED)
         self._filled = 0
-        with self._telling_why():
-            self._file: IO[bytes] = self.partial.open("wb")
+        self.spaces: list[dict[str, Any]] = []
+        self.totals: dict[str, Any] = {}
+        self.output = Output(self.path)
+        self._file = self.output.file
         self._write(START.pack(MAGIC, VERSIONS[0]))
         self._section(META, json.dumps(meta).encode())
 
@@ -170,17 +173,21 @@ class Writer:
         if len(rows) != len(given):
             raise ValueError("two rows for one space")
         self._write_block()
-        tail = {"spaces": self._space_table(rows), "totals": self._totals(ALL_KINDS if files else KINDS)}
+        tail: dict[str, Any] = {
+            "spaces": self._space_table(rows),
+            "totals": self._totals(ALL_KINDS if files else KINDS),
+        }
         tail |= {"files": list(files)} if files else {}
         with self._telling_why():
             offset = self._file.tell()
+        self.spaces, self.totals = tail["spaces"], tail["totals"]
         self._section(TAIL, json.dumps(tail).encode())
         self._write(TRAILER.pack(offset, END))
         with self._telling_why():
             self._file.seek(0)
             self._file.write(START.pack(MAGIC, VERSIONS[bool(files)]))
-            self._file.close()
-            self.partial.replace(self.path)
+            self._file.flush()
+        self.output.close()
 
     def _write_block(self) -> None:
         if not self._filled:

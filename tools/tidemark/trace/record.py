@@ -20,9 +20,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tidemark import experiment, plugin, qemu, results, telemetry
+from tidemark import experiment, output, plugin, qemu, results, telemetry
 from tidemark.errors import FAILED, NO_TOOL, USAGE, LabError
-from tidemark.trace.format import SUFFIX, Reader, Writer
+from tidemark.trace.format import SUFFIX, Writer
 from tidemark.trace.pack import Note, Packer, example
 
 TRACE = "trace" + SUFFIX
@@ -50,7 +50,7 @@ Progress = Callable[[list[dict[str, Any]], int], None]
 
 @dataclass(frozen=True)
 class Recording:
-    """A run's result and its trace's file; `totals` and `spaces` are those of the trace's Reader. `notes`: what the
+    """A run's result and its trace's file; `totals` and `spaces` are those that a Reader of it finds. `notes`: what the
     policy was told, if that was wanted; `numbers`: the spaces' numbers by the notes' keys.
     """
 
@@ -107,6 +107,12 @@ class Reception(threading.Thread):
                 return
 
     @property
+    def writer(self) -> Writer:
+        """What has written the trace, after keep."""
+        assert self._writer  # else keep has raised
+        return self._writer
+
+    @property
     def packer(self) -> Packer:
         """What has packed the stream, after keep."""
         assert self._packer  # else keep has raised
@@ -134,7 +140,7 @@ class Reception(threading.Thread):
     def drop(self) -> None:
         """Remove what has not got its name."""
         if self._writer:
-            self._writer.partial.unlink(missing_ok=True)
+            self._writer.output.drop()
 
 
 def warm_up(scratch: Path) -> None:
@@ -219,8 +225,8 @@ def record(
     """
     if kinds not in KINDS:
         raise LabError(f"kinds={kinds}: there are {', '.join(KINDS)}", USAGE)
-    if out and not out.absolute().parent.is_dir():
-        raise LabError(f"{out.parent} is no folder to put a trace into", USAGE)
+    if out:
+        output.check(out)
     trace = out or folder / TRACE
     birth, death = plugin.addresses(settings.image, BIRTH, DEATH)
     meta = {"source": "tidemark", "kinds": kinds, "settings": results.described(settings)}
@@ -234,5 +240,5 @@ def record(
         with_plugin = replace(settings, qemu_flags=settings.qemu_flags + flags)
         reception = Reception(pipe, trace, meta, kinds == "all")
         result = carry_out(with_plugin, folder, reception, progress)
-    reader, packer = Reader(trace), reception.packer
-    return Recording(result, trace, reader.totals, reader.spaces, packer.notes, packer.spaces.numbers)
+    writer, packer = reception.writer, reception.packer
+    return Recording(result, trace, writer.totals, writer.spaces, packer.notes, packer.spaces.numbers)

@@ -10,7 +10,8 @@ number is the share of `full` in the last second of virtual time, or in the last
 
     full = Δfull_us / Δt_us   over the least number of latest intervals that make up LAMP_US.
 
-The lamp is red when that window thrashes, as tidemark.thrashing defines it; else amber from PRESSED on.
+The lamp is red when the last second thrashes, as tidemark.thrashing finds it in the records `pressure`; else amber from
+PRESSED on.
 """
 
 from __future__ import annotations
@@ -76,6 +77,7 @@ class Recording:
         self.start: dict[str, Any] | None = None
         self.end: dict[str, Any] | None = None
         self.samples: list[dict[str, Any]] = []
+        self.pressures: list[dict[str, Any]] = []
         self.events: list[dict[str, Any]] = []
         self._times: list[int] = []
         self._counters: dict[str, list[float]] = {"idle": [], "majflt": [], "full": []}
@@ -87,6 +89,8 @@ class Recording:
                 self.start = record
             elif record["ev"] == "sample":
                 self._add_sample(record)
+            elif record["ev"] == "pressure":
+                self.pressures.append(record)
             elif record["ev"] == "end":
                 self.end = record
             elif record["ev"] in EVENTS:
@@ -108,6 +112,7 @@ class Recording:
         columns: list[list[Any]] = [self.samples, self._times, *self._counters.values()]
         for column in columns:
             del column[:surplus]
+        self.pressures = [one for one in self.pressures if one["t_us"] >= self._times[0] - 2 * LAMP_US]
         self.events = [event for event in self.events if event["t_us"] >= self._times[0] or event["ev"] == "policy"]
 
     def index_at(self, t_us: float) -> int:
@@ -124,19 +129,13 @@ class Recording:
         before = self.samples[back] if back >= 0 else none
         interval = max(now["t_us"] - before["t_us"], 1)
         some, full = (max(0, now["psi"][name] - before["psi"][name]) / interval for name in ("some_us", "full_us"))
-        return Pressure(min(some, 1.0), min(full, 1.0), self._thrashes(back, at))
+        return Pressure(min(some, 1.0), min(full, 1.0), self._thrashes(now["t_us"], at == len(self.samples) - 1))
 
-    def _thrashes(self, back: int, at: int) -> bool:
-        """Does the window of the samples from `back` on thrash? Before the first second it is not said; of a run that
-        was shorter it is, at its end."""
-        if back < 0 and (self.end is None or at < len(self.samples) - 1):
-            return False
-        points: list[dict[str, Any]] = self.samples[max(back, 0) : at + 1]
-        if back < 0:
-            points = [self.start or {"t_us": 0}, *points]
-        exits = [one for one in self.events if one["ev"] == "exit"]
-        ended = [one for one in exits if points[0]["t_us"] < one["t_us"] <= points[-1]["t_us"]]
-        window = thrashing.window(points, ended)
+    def _thrashes(self, t_us: int, latest: bool) -> bool:
+        """Does the second until then thrash? Before the first second it is not said; of a run that was shorter it is,
+        at its end."""
+        points = [self.start or {"t_us": 0}, *(one for one in self.pressures if one["t_us"] <= t_us)]
+        window = thrashing.window_at(points, len(points) - 1, latest and self.end is not None) if points[1:] else None
         return window is not None and window.thrashes
 
     def moment(self, at: int) -> Moment:

@@ -5,7 +5,8 @@
  *	noaccess   the same with P clear and bit 7 set: the CPU faults, the rest is kept
  *	swap       slot << 8 | bit 1: so that slot 0 differs from an empty entry
  *
- * Bit 7 (PAT) is never used in present entries; in a swap entry it is clear.
+ * Bit 7 (PAT) is never used in present entries; in a swap entry it is clear. Bit 9, which the CPU
+ * leaves to us, is a use, too: one that the sampler has taken out of A.
  */
 #ifndef ARCH_X86_PTE_H
 #define ARCH_X86_PTE_H
@@ -17,6 +18,7 @@
 #define PTE_D 0x040u
 #define PTE_PS 0x080u /* directory entries: a 4 MiB page */
 #define PTE_G 0x100u
+#define PTE_TAKEN 0x200u
 #define PTE_NOACCESS 0x080u
 #define PTE_SWAP 0x002u
 #define PTE_SWAP_SHIFT 8
@@ -58,7 +60,12 @@ static inline bool pte_write(pte_t e)
 
 static inline bool pte_young(pte_t e)
 {
-	return e.v & PTE_A;
+	return e.v & (PTE_A | PTE_TAKEN);
+}
+
+static inline u32 pte_accessed(pte_t e)
+{
+	return e.v / PTE_A & 1;
 }
 
 static inline bool pte_dirty(pte_t e)
@@ -88,7 +95,12 @@ static inline pte_t pte_mkwrite(pte_t e)
 
 static inline pte_t pte_mkold(pte_t e)
 {
-	return (pte_t){ e.v & ~PTE_A };
+	return (pte_t){ e.v & ~(PTE_A | PTE_TAKEN) };
+}
+
+static inline pte_t pte_take_use(pte_t e)
+{
+	return (pte_t){ (e.v & ~PTE_A) | PTE_TAKEN };
 }
 
 static inline pte_t pte_mkyoung(pte_t e)

@@ -9,6 +9,11 @@ u64 cycles_now(void);
 u64 clock_realtime_ns(void); /* nanoseconds since 1970 */
 u64 clock_ns(void); /* of the tests that need it */
 
+static inline u64 clock_stamp(void)
+{
+	return cycles_now();
+}
+
 static inline u64 cycles_to_ns(u64 cycles)
 {
 	return cycles;

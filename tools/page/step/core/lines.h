@@ -32,6 +32,7 @@ void step_ghosts(const struct ghosts *ghosts);
 #define vm_frames(...) (STEP_AT, vm_frames(__VA_ARGS__))
 #define vm_slots(...) (STEP_AT, vm_slots(__VA_ARGS__))
 #define vm_prepage(...) (STEP_AT, vm_prepage(__VA_ARGS__))
+#define vm_tick_after(...) (STEP_AT, vm_tick_after(__VA_ARGS__))
 #define vm_next_mm(...) (STEP_AT, vm_next_mm(__VA_ARGS__))
 #define vm_future(...) (STEP_AT, vm_future(__VA_ARGS__))
 #define ghost_find(...) (STEP_AT, ghost_find(__VA_ARGS__))

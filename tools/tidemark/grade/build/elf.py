@@ -89,10 +89,11 @@ def symbol_of(names: bytes, name: int, value: int, size: int, info: int, other: 
 
 @dataclass(frozen=True)
 class Relocation:
-    """A place in a section (numbered `section`) that the linker fills in: how (R_386_32 is 1), with which symbol's
-    address, and what it adds to that."""
+    """A place in a section (numbered `section`, `at` its offset) that the linker fills in: how (R_386_32 is 1), with
+    which symbol's address, and what it adds to that."""
 
     section: int
+    at: int
     kind: int
     symbol: Symbol
     addend: int
@@ -167,7 +168,7 @@ class Elf:
                 at = base + each["r_offset"]
                 addend = int.from_bytes(self._bytes[at : at + 4], "little", signed=True)
                 symbol = self.symbols[each["r_info_sym"]]
-                found.append(Relocation(table["sh_info"], each["r_info_type"], symbol, addend))
+                found.append(Relocation(table["sh_info"], each["r_offset"], each["r_info_type"], symbol, addend))
         return found
 
     def section_at(self, address: int) -> Section | None:

@@ -6,11 +6,13 @@ numbers; `function` is where. `run` and `says`: what shows the fault, and the wo
 folder of files for a disk, which is filled by chance until the fault shows.
 
 A machine is an image's folder, build/machines/NAME: kernel, its symbols, first file system, and programs. `make
-release` makes them, and puts them into the students' archive as machines/NAME.
+release` makes them, and puts them into the students' archive as machines/NAME. Code that is handed out can be turned
+into C again: so the kernel is made of the starters of all labs, and without what they withhold.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import random
 import re
@@ -34,7 +36,7 @@ else:
     import tomli as tomllib
 
 LIST, FOLDER, MACHINES, STAMP = "machines.toml", "build/machines", "machines", "made-of"
-DISK = "disk"
+DISK, STARTER = "disk", "starter"
 NEAR = 2  # lines around a fault that are meant as well
 NAMES, MOVES = 60, 15  # of the disk
 TRIED = 40  # disks
@@ -94,10 +96,22 @@ def fill_disk(folder: Path, seed: int) -> None:
         (folder / script).write_text("\n".join(lines) + "\n")
 
 
-def build_with(tree: Path, machine: Machine, copy: Path) -> None:
-    """The tree with the fault, built in an empty folder."""
+def lay_starters(tree: Path, copy: Path) -> None:
+    """Replace each lab's files by its starter, and remove what labs withhold: students get these machines."""
+    for path in sorted(tree.glob("labs/*/lab.toml")):
+        lab = tomllib.loads(path.read_text())
+        for file in (*lab["files"], *lab.get("withholds", ())):
+            trees.leave_behind(copy, file)
+            if (path.parent / STARTER / file).is_file():
+                shutil.copyfile(path.parent / STARTER / file, copy / file)
+
+
+def build(tree: Path, machine: Machine, copy: Path) -> None:
+    """A machine's kernel, built in an empty folder of what students have, and of its fault, if it has one."""
     trees.copy_built(tree, copy)
-    (copy / machine.file).write_text(machine.changed((tree / machine.file).read_text()))
+    lay_starters(tree, copy)
+    if machine.file:
+        (copy / machine.file).write_text(machine.changed((tree / machine.file).read_text()))
     env = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
     command = ["make", "--no-print-directory", "--silent", qemu.KERNEL]
     made = subprocess.run(command, cwd=copy, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True)
@@ -106,7 +120,7 @@ def build_with(tree: Path, machine: Machine, copy: Path) -> None:
 
 
 def lay(built: Path, image: Path, machine: Machine, folder: Path) -> None:
-    """A machine's folder, of a tree with its kernel, and of one with all else."""
+    """Fill a machine's folder: the kernel is that of the tree `built`, all else comes from `image`."""
     for name in (qemu.KERNEL, plugin.SYMBOLS, qemu.INITRD, *kept.programs(image, " ".join(machine.run))):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2((built if name.startswith(qemu.KERNEL) else image) / name, folder / name)
@@ -134,28 +148,44 @@ def choose_disk(machine: Machine, place: Path) -> None:
 
 
 def made_of(tree: Path, machine: Machine) -> str:
-    """What a machine is made of: kernel, first file system, and its line in the list."""
-    return f"{sha256(tree / qemu.KERNEL)} {sha256(tree / qemu.INITRD)} {machine!r}"
+    """What a machine is made of: kernel, starters, first file system, and its line in the list."""
+    starters = sorted(path for path in tree.glob(f"labs/*/{STARTER}/**/*") if path.is_file())
+    listed = [*sorted(tree.glob("labs/*/lab.toml")), *starters, tree / qemu.KERNEL, tree / qemu.INITRD]
+    return " ".join([*map(sha256, listed), repr(machine)])
 
 
 def make(tree: Path, machine: Machine) -> Path:
-    """Make a machine of the built tree, in its place, unless it is there; that folder."""
+    """Make a machine of the built tree, in its place, unless it is there; that folder. One is made at a time."""
     place = tree / FOLDER / machine.name
-    stamp = place / STAMP
-    if stamp.is_file() and stamp.read_text() == made_of(tree, machine):
-        return place
+    place.parent.mkdir(parents=True, exist_ok=True)
+    folder = os.open(place.parent, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        if not is_made(tree, machine):
+            make_anew(tree, machine, place)
+    finally:
+        os.close(folder)
+    return place
+
+
+def is_made(tree: Path, machine: Machine) -> bool:
+    """Is it there, and made of what the tree holds now?"""
+    stamp = tree / FOLDER / machine.name / STAMP
+    return stamp.is_file() and stamp.read_text() == made_of(tree, machine)
+
+
+def make_anew(tree: Path, machine: Machine, place: Path) -> None:
+    """Make a machine in its place, whatever is there."""
     built = tree / FOLDER / "tree"  # always there: its path is in what the compiler writes for gdb
     for folder in (built, place):
         shutil.rmtree(folder, ignore_errors=True)
-    if machine.file:
-        built.mkdir(parents=True)
-        build_with(tree, machine, built)
-    lay(built if machine.file else tree, tree, machine, place)
+    built.mkdir(parents=True)
+    build(tree, machine, built)
+    lay(built, tree, machine, place)
     shutil.rmtree(built, ignore_errors=True)
     if machine.disk:
         choose_disk(machine, place)
-    stamp.write_text(made_of(tree, machine))
-    return place
+    (place / STAMP).write_text(made_of(tree, machine))
 
 
 def made(tree: Path, lab: str, name: str) -> Path:

@@ -1,11 +1,13 @@
 """What a student's object files may contain, so that evidence taken from outside can be believed.
 
 A policy decides which page goes next; it has no need to reach into the rest of the kernel, to speak to devices, or to
-run before anybody calls it. Three things are checked in the object file, where no trick of the preprocessor counts:
+run before anybody calls it. Checked are, in the object file, where no trick of the preprocessor counts:
 
     symbols       it refers to what lab.toml's may_use lists, names or groups such as [policy], and to its own files
     form          it defines what lab.toml names, in ordinary sections (tidemark.grade.build.object_form)
     instructions  none that only the machine-dependent part of a kernel needs: ports, interrupts, control registers
+
+In the text that the object of a policy or a guard was made from, there is no assembly (tidemark.grade.build.plain_c).
 
 What a wild pointer can still do is watched at run time, by the plugin (tidemark.grade.witness.evidence: breaches).
 """
@@ -20,7 +22,7 @@ from pathlib import Path
 
 from tidemark import qemu
 from tidemark.errors import BAD_INPUT, LabError
-from tidemark.grade.build import object_form
+from tidemark.grade.build import object_form, plain_c
 from tidemark.grade.build.elf import Elf, place
 from tidemark.grade.build.object_form import not_to_be_read
 from tidemark.grade.build.workspace import compiler
@@ -40,7 +42,7 @@ COMPARING = words("memcmp strlen strcmp strncmp")
 MEMORY = words("kmalloc kzalloc kfree")
 SEAM = words("""
     max_pfn mem_map page_referenced page_young page_dirty page_trap page_mm policy_mm vm_eligible vm_now
-    mm_vtime mm_sleeps mm_rss vm_frames vm_next_mm vm_prepage
+    mm_vtime mm_sleeps mm_rss vm_frames vm_next_mm vm_prepage vm_tick_after
 """)
 # What a compiler adds for the sanitizers, and in programs of the host, whose code can lie anywhere. Not all that the
 # sanitizers have: some of it prints what one likes, where the program itself prints what came of the student's code.
@@ -61,13 +63,19 @@ GROUPS = {
     "[policy]": TREE | ARITHMETIC | SAYING | COPYING | MEMORY | SEAM,
     "[guard]": TREE | ARITHMETIC | SAYING | COPYING | SEAM | GUARDS,
 }
+# By the name of the instruction, and by the registers among its operands. Newer QEMUs do not report what the units for
+# floating point and vectors store; in a program of the host, %fs and %gs are the way to the system.
+PREFIXES = words("""
+    lock rep repe repz repne repnz data16 data32 addr16 addr32 cs ds es fs gs ss bnd notrack xacquire xrelease
+""")
 FORBIDDEN = re.compile(
-    r"\b(in[bwl]?|out[bwl]?|(rep )?(ins|outs)[bwl]?|cli|sti|hlt|[ls][gi]dt[lw]?|lldt|ltr|lmsw|clts|invlpg|invd|wbinvd"
-    r"|wrmsr|rdmsr|int3?|into|icebp|iret[lw]?|sysenter|sysexit|syscall|popf[lw]?|l(jmp|call|ret)[lw]?)\b"
-    r"|\bmov[l]?\s.*%(cr|db|dr)\d"
-    r"|^(f[a-z0-9]+|xsave\w*|xrstor\w*)\b|%[xy]?mm\d"  # newer QEMUs do not report what these units store
-    r"|%[fg]s\b"  # in a program of the host, the way to the system
+    r"in[bwl]?|out[bwl]?|(ins|outs)[bwl]?|cli|sti|hlt|[ls][gi]dt[lw]?|lldt|ltr|lmsw|clts|invlpg|invd|wbinvd|wrmsr|rdmsr"
+    r"|int3?|into|icebp|iret[lw]?|sysenter|sysexit|syscall|popf[lw]?|l(jmp|call|ret)[lw]?|f[a-z0-9]+|xsave\w*|xrstor\w*"
 )
+REGISTERS = re.compile(r"%(cr|db|dr)\d|%[xy]?mm\d|%[fg]s\b")
+SECTION_LINE = re.compile(r"Disassembly of section (.+):")
+FUNCTION_LINE = re.compile(r"[0-9a-f]+ <(.+)>:")
+SOURCE_LINE = re.compile(r"(?:inlined by )?(.+?):(\d+)(?: \(.*\))?")
 
 
 @cache
@@ -105,7 +113,9 @@ def offences(tree: Path, lab: Lab) -> list[str]:
         return large
     found = symbol_offences(tree, lab, objects(lab))
     for name in objects(lab):
-        found += object_form.offences(lab, source_of(lab, name), Elf(tree / name)) + instruction_offences(tree, name)
+        found += assembly_offences(tree, lab, name)
+        found += object_form.offences(lab, source_of(lab, name), Elf(tree / name))
+        found += instruction_offences(tree, source_of(lab, name), name)
     return found
 
 
@@ -125,14 +135,19 @@ def host_offences(tree: Path, lab: Lab, name: str) -> list[str]:
     """
     if large := not_to_be_read(tree / name):
         return [f"{source_of(lab, name)} has {large}"]
-    found = symbol_offences(tree, lab, [name])
+    found = assembly_offences(tree, lab, name) + symbol_offences(tree, lab, [name])
     for symbol in sorted(symbols(tree, name)[0]):
         if not object_form.may_define(lab, source_of(lab, name), symbol.removeprefix(TWIN)) and symbol not in THUNKS:
             found.append(f"{source_of(lab, name)} defines {symbol}, which the assignment does not ask for")
     for section in Elf(tree / name).sections:
         if STARTING.fullmatch(section.name) and not (section.name in SANITIZERS_OWN and section.size == 4):
             found.append(f"{source_of(lab, name)} has code that nobody calls: a section {section.name!r}")
-    return found + instruction_offences(tree, name)
+    return found + instruction_offences(tree, source_of(lab, name), name)
+
+
+def assembly_offences(tree: Path, lab: Lab, name: str) -> list[str]:
+    """Assembly in what a policy's or a guard's object was made from."""
+    return plain_c.offences(tree, name, lab.files) if source_of(lab, name) in lab.registers else []
 
 
 def symbol_offences(tree: Path, lab: Lab, names: Sequence[str]) -> list[str]:
@@ -159,14 +174,40 @@ def symbols(tree: Path, name: str) -> tuple[set[str], set[str]]:
     return {words[-1] for words in lines if words} - undefined, undefined
 
 
-def instruction_offences(tree: Path, name: str) -> list[str]:
-    """Each kind of forbidden instruction once, with the function it is in."""
+def disassembled(tree: Path, name: str, *options: str) -> list[str]:
+    """Lines of objdump on the code of an object."""
+    return listed(binutils("objdump"), "-d", "--no-show-raw-insn", *options, name, tree=tree)
+
+
+def mnemonic(instruction: str) -> str:
+    """The name of an instruction, without its prefixes and operands."""
+    return next((word for word in instruction.split() if word not in PREFIXES), "")
+
+
+def is_forbidden(instruction: str) -> bool:
+    """Is it for the kernel's lower parts? Names of the student's own, which objdump shows as <name>, do not count."""
+    return bool(FORBIDDEN.fullmatch(mnemonic(instruction)) or REGISTERS.search(instruction.partition("<")[0]))
+
+
+def line_of(tree: Path, file: str, name: str, section: str, address: str) -> str:
+    """FILE:LINE of an instruction in a student's file, whatever was inlined there; FILE where no line is known."""
+    stop = f"--stop-address={int(address, 16) + 1:#x}"
+    lines = disassembled(tree, name, "-l", "--inlines", "-j", section, f"--start-address=0x{address}", stop)
+    places = filter(None, map(SOURCE_LINE.fullmatch, lines))
+    return next((f"{file}:{place[2]}" for place in places if place[1].endswith(file)), file)
+
+
+def instruction_offences(tree: Path, file: str, name: str) -> list[str]:
+    """Each kind of forbidden instruction in the object of a file once, with its function and its line."""
     found: dict[str, str] = {}
-    function = "?"
-    for line in listed(binutils("objdump"), "-d", "--no-show-raw-insn", name, tree=tree):
-        if line.endswith(">:"):
-            function = line.split("<")[1][:-2]
-        _, _, instruction = line.partition(":\t")
-        if FORBIDDEN.search(instruction):
-            found.setdefault(instruction.split()[0], f"{function} executes `{' '.join(instruction.split())}`")
-    return [text + ", which only the kernel's own lower parts may do" for text in found.values()]
+    section = function = "?"
+    for line in disassembled(tree, name):
+        if place := SECTION_LINE.fullmatch(line):
+            section = place[1]
+        elif place := FUNCTION_LINE.fullmatch(line):
+            function = place[1]
+        address, _, instruction = line.strip().partition(":\t")
+        if is_forbidden(instruction) and mnemonic(instruction) not in found:
+            where = line_of(tree, file, name, section, address)
+            found[mnemonic(instruction)] = f"{where}: {function} executes `{' '.join(instruction.split())}`"
+    return [f"{text}, which only the kernel's own lower parts may do" for text in found.values()]

@@ -48,7 +48,6 @@ from tidemark.grade.build import supervise, users
 KINDS = ("bwrap", "user", "none")
 AUTO = "auto"
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix")
-LINKED = ("build/venv", "build/musl")
 WARNINGS = {
     "bwrap": "",
     "user": "students' code runs as a user of its own ({why}): it can read what everybody may read on this machine, "
@@ -98,14 +97,11 @@ def environment() -> list[str]:
     return ["env", "-i", f"PATH={path}", "HOME=/tmp", "TMPDIR=/tmp", "LANG=C.UTF-8"]
 
 
-def toolchain(tree: Path) -> list[Path]:
-    """Folders that a command needs beside the system's: what the tree's build/ links to, and what is the grader's:
-    Python, package, plugin."""
-    linked = [(tree / name).resolve() for name in LINKED if (tree / name).is_symlink()]
-    linked = [path for path in linked if str(path).endswith(LINKED)]  # not wherever somebody made it point
+def grader_folders() -> list[Path]:
+    """Folders of the grader's that a command needs beside the system's: Python, package, plugin."""
     package, plugin = Path(tidemark.__file__).parent, qemu.ROOT / "build/plugin"
     own = [path.resolve() for path in (Path(sys.prefix), Path(sys.base_prefix), package, plugin)]
-    return [path for path in (*linked, *own) if path.is_dir()]
+    return [path for path in own if path.is_dir()]
 
 
 @functools.cache
@@ -136,7 +132,7 @@ def namespaces(cwd: Path, writable: Sequence[Path], limits: Limits) -> list[str]
     words += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"]
     words += in_memory("/dev/shm", limits) + in_memory("/tmp", limits)
     words += ["--dir", "/var", "--symlink", "../tmp", "/var/tmp"]
-    for path in toolchain(cwd):
+    for path in grader_folders():
         words += placed("--ro-bind", path)
     # A folder comes before those in it, which may be shown in another way.
     for path in sorted({cwd, *writable}, key=lambda path: len(path.parts)):
@@ -197,6 +193,14 @@ class Sandbox:
             if self.kind == "user":
                 for folder in path.parents:
                     users.let_pass(folder)
+
+    def may_read(self, path: Path) -> bool:
+        """May a command read a file of the grader's where it lies?"""
+        return self.kind != "user" or users.everybody_reads(path)
+
+    def within_reach(self, path: Path) -> Path:
+        """A file of the grader's where a command may read it: itself, or a copy."""
+        return path if self.may_read(path) else users.copy_for_all(path)
 
     def run(
         self, command: list[str], cwd: Path, stdin: bytes, writable: Sequence[Path], limit_s: float
@@ -268,12 +272,12 @@ def find(kind: str = AUTO) -> Sandbox:
     return made(best, trouble("bwrap"))
 
 
-def check_secret(sandbox: Sandbox, secret: Path, tree: Path) -> None:
+def check_secret(sandbox: Sandbox, secret: Path) -> None:
     """LabError when a student's code in the sandbox could read the folder of hidden tests."""
     found = secret.resolve()
     if sandbox.kind == "user" and found.stat().st_mode & 0o077:
         raise LabError(f"{secret}: students' code could read these hidden tests here: `chmod 700 {secret}`", USAGE)
-    shown = [Path(folder) for folder in SYSTEM] + toolchain(tree)
+    shown = [Path(folder) for folder in SYSTEM] + grader_folders()
     place = next((folder for folder in shown if found.is_relative_to(folder)), None)
     if sandbox.kind == "bwrap" and place:
         raise LabError(f"{secret}: students' code can read {place}: keep the hidden tests elsewhere", USAGE)
@@ -284,12 +288,12 @@ def best() -> Sandbox:
     return choose(AUTO)
 
 
-def choose(kind: str, secret: Path | None = None, tree: Path = qemu.ROOT) -> Sandbox:
+def choose(kind: str, secret: Path | None = None) -> Sandbox:
     """The sandbox of a kind, or `auto`; says on stderr what it does not protect from. LabError when it cannot be had,
-    or when hidden tests in the folder `secret` could be read in it; `tree`: what is graded."""
+    or when hidden tests in the folder `secret` could be read in it."""
     sandbox = find(kind)
     if secret is not None:
-        check_secret(sandbox, secret, tree)
+        check_secret(sandbox, secret)
     if sandbox.warning:
         print(f"tidemark: {sandbox.warning}", file=sys.stderr)
     return sandbox

@@ -11,6 +11,7 @@ import os
 from pathlib import Path
 
 from tidemark.errors import USAGE, LabError
+from tidemark.grade.build import users
 from tidemark.grade.build.sandbox import SYSTEM, Sandbox
 from tidemark.grade.build.tree import MANIFEST
 
@@ -26,20 +27,13 @@ def places(release: Path) -> list[Path]:
     return [release / name for name in (*PLACES, *FILES) if (release / name).exists()]
 
 
-def everybody_reads(path: Path) -> bool:
-    """May every user of the system read this, or enter it, by its mode and those of the folders above?"""
-    found = path.resolve()
-    way = all(folder.stat().st_mode & 0o001 for folder in found.parents)
-    return way and bool(found.stat().st_mode & 0o005)
-
-
 def could_read(sandbox: Sandbox, path: Path) -> bool:
     """Could a student's code in the sandbox read this?"""
     if sandbox.kind == "none":
         return True
     if sandbox.kind == "bwrap" and not any(path.resolve().is_relative_to(folder) for folder in SYSTEM):
         return False
-    return everybody_reads(path) if sandbox.user else os.access(path, os.R_OK)
+    return users.everybody_reads(path) if sandbox.user else os.access(path, os.R_OK)
 
 
 def check(sandbox: Sandbox, release: Path, asked: str) -> None:

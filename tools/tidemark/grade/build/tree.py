@@ -29,7 +29,7 @@ PARTS = (
     "tests/host",
     "tests/kernel/vmsim",
 )
-BUILT = ("boot", "kernel", "registry", "user", "obj", "vmsim", "plugin")
+BUILT = ("boot", "kernel", "registry", "user", "obj", "vmsim", "plugin", "musl")
 BUILT_FILES = (
     "flags",
     "programs",
@@ -43,7 +43,7 @@ BUILT_FILES = (
     "initramfs.cpio",
 )
 SIMULATORS = "build/vmsim"
-LINKED = ("musl", "venv")
+VENV = "build/venv"
 MANIFEST = "labs/RELEASE"
 REGISTERS = ("VM_POLICY(", "VM_GUARD(")
 TEXTS = (".md", ".svg")
@@ -85,18 +85,17 @@ def copy_files(source: Path, target: Path, files: Collection[Path]) -> None:
 
 
 def copy_built(tree: Path, copy: Path) -> None:
-    """Copy the sources of a tree and what `make` left in it; link what was only fetched."""
+    """Copy the sources of a tree and what `make` left in it; link its venv."""
     copy_files(tree, copy, list(files_of(tree)))
     take_along_what_is_built(tree, copy)
 
 
 def take_along_what_is_built(release: Path, tree: Path) -> None:
-    """Copy what `make` left in the release, with its dates; link what was only fetched."""
+    """Copy what `make` left in the release, with its dates; link its venv."""
     (tree / "build").mkdir()
     copy_files(release, tree, list(built_files_of(release)))
-    for name in LINKED:
-        if (release / "build" / name).exists():
-            (tree / "build" / name).symlink_to((release / "build" / name).resolve())
+    if (release / VENV).exists():
+        (tree / VENV).symlink_to((release / VENV).resolve())
 
 
 def lay(release: Path, lab: Lab, submission: Path, tree: Path) -> None:

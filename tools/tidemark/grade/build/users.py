@@ -9,6 +9,7 @@ however that one ends.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import shutil
 import signal
@@ -101,6 +102,31 @@ def cannot_enter(folder: Path) -> LabError:
         f"{folder} cannot be entered by the user that runs students' code: `chmod o+rx` it, or set TMPDIR to a folder "
         "that everybody may enter"
     )
+
+
+def everybody_reads(path: Path) -> bool:
+    """May every user of the system read this, or enter it, by its mode and those of the folders above?"""
+    found = path.resolve()
+    way = all(folder.stat().st_mode & 0o001 for folder in found.parents)
+    return way and bool(found.stat().st_mode & 0o005)
+
+
+@functools.cache
+def shared_folder() -> tempfile.TemporaryDirectory[str]:
+    """A folder that everybody may enter, and that is removed when this process ends."""
+    folder = tempfile.TemporaryDirectory(prefix="tidemark-shared-")
+    Path(folder.name).chmod(0o755)
+    return folder
+
+
+@functools.cache
+def copy_for_all(path: Path) -> Path:
+    """A copy of a file that everybody may read, made once."""
+    place = Path(tempfile.mkdtemp(dir=shared_folder().name))
+    place.chmod(0o755)
+    copy = Path(shutil.copy(path, place))
+    copy.chmod(0o755)
+    return copy
 
 
 def tasks(number: int) -> int:

@@ -73,7 +73,9 @@ class Workspace:
         words = ["make", "--no-print-directory", "--silent", f"-j{os.cpu_count()}", "-f", "tools/build.mk"]
         limits = replace(self.sandbox.limits, memory=COMPILER_BYTES, disk=TREE_BYTES, file=TREE_BYTES)
         compiling = replace(self, sandbox=replace(self.sandbox, limits=limits))
-        made = compiling.run_on_host(*words, f"CC={' '.join(compiler())}", *targets, writable=(self.tree,))
+        made = compiling.run_on_host(
+            *words, f"CC={' '.join(compiler())}", "SAVE_TEMPS=1", *targets, writable=(self.tree,)
+        )
         large = self.large_objects() if made.status else []
         return replace(made, err="\n".join([made.err.rstrip(), *large])) if large else made
 

@@ -29,7 +29,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tidemark.errors import USAGE, LabError
-from tidemark.files import folder_replacing, write_atomically, write_csv, write_json
+from tidemark.files import check_folder, folder_replacing, write_atomically, write_csv, write_json
 from tidemark.grade.build import reading, sandbox
 from tidemark.grade.hand_back import result, text, written
 from tidemark.grade.hand_back.finals import Finals
@@ -251,6 +251,7 @@ class Gradebook:
 
     def settle(self) -> None:
         """Make the folder, and write what is known before anything is graded."""
+        check_folder(self.out)
         self.out.mkdir(parents=True, exist_ok=True)
         for student in self.failed():
             self.remove_stale(student)

@@ -38,15 +38,16 @@ MORE = (
     ".gitignore",
 )
 LEFT_OUT = ("labs/autograder", "tools/figures")
-FOR_INSTRUCTORS = ("instructors.md", "threats.md", "add-a-lab.md")  # wherever in docs they lie
+FOR_INSTRUCTORS = ("instructors.md", "threats.md", "add-a-lab.md", "mutations.md")  # wherever in docs they lie
 OF_ONE_STUDENT = (sheet.SHEET, sheet.ANSWERS)
 
 
 @dataclass(frozen=True)
 class Made:
-    """What an archive holds: number of files, and the labs whose solutions it is without."""
+    """What an archive holds: number of files, its own bytes, and the labs whose solutions it is without."""
 
     files: int
+    bytes: int
     labs: tuple[str, ...]
 
 
@@ -126,8 +127,10 @@ def write(tree: Path, out: Path, say: Callable[[str], None]) -> Made:
         folder = Path(scratch)
         fill(tree, folder, labs, say)
         check_no_solution(tree, folder, labs)
-        write_atomically(out, packed(folder))
-        return Made(sum(path.is_file() for path in folder.rglob("*")), tuple(each.name for each in labs))
+        archive = packed(folder)
+        write_atomically(out, archive)
+        files = sum(path.is_file() for path in folder.rglob("*"))
+        return Made(files, len(archive), tuple(each.name for each in labs))
 
 
 def has(each: Lab, file: str) -> bool:

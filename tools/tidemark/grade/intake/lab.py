@@ -4,7 +4,7 @@
     files            the student's files, relative to the tree
     may_use          symbols that they may refer to: names, or groups in brackets (tidemark.grade.build.object_rules)
     defines          the functions and variables that they may define for others to use; all else is static
-    registers        for each file that registers a policy or a guard: the name under which it does
+    registers        for each file that registers a policy or a guard: the name under which it does; it is plain C
     without          hooks that no policy or guard of theirs may have: it would do something else than is asked
     withholds        other files of the tree that come close to a solution: students do not get them
     may_store        variables of the kernel, beside their own, that they may write to

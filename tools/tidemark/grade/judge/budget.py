@@ -76,7 +76,7 @@ def of_reference(test: Test, machine: Machine, figure: Figure) -> float:
     known = remembered(path)
     if key not in known:
         found = figure(test, own)
-        with writing, suppress(OSError):
+        with writing, suppress(LabError):
             write_atomically(path, json.dumps(remembered(path) | {key: found}, indent=0))
         return found
     return float(known[key])

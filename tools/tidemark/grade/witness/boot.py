@@ -9,7 +9,7 @@ import contextlib
 import shutil
 import signal
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -17,6 +17,7 @@ import mkinitramfs
 
 from tidemark import plugin, qemu
 from tidemark.errors import FAILED, LabError
+from tidemark.grade.build.sandbox import Sandbox
 from tidemark.grade.build.workspace import Workspace
 from tidemark.grade.model import Outcome
 from tidemark.grade.witness import evidence, kernel_map, kernel_size, to_debug
@@ -118,8 +119,9 @@ def lay_image(workspace: Workspace, folder: Path, files: Mapping[str, bytes]) ->
     (folder / qemu.INITRD).write_bytes(archive + mkinitramfs.archive(members))
 
 
-def settings_of(run: Run, folder: Path, options: Mapping[str, str], prefix: Sequence[str], told: bool) -> qemu.Settings:
-    """QEMU's settings: the image is in the folder; `options` are the plugin's; `told`: telemetry is wanted."""
+def settings_of(run: Run, folder: Path, options: Mapping[str, str], box: Sandbox, told: bool) -> qemu.Settings:
+    """QEMU's settings in the sandbox: the image is in the folder; `options` are the plugin's; `told`: telemetry is
+    wanted."""
     plain = qemu.Settings(
         vm=run.vm,
         mem=run.mem,
@@ -130,14 +132,14 @@ def settings_of(run: Run, folder: Path, options: Mapping[str, str], prefix: Sequ
         cmdline=run.cmdline,
         timeout=WALL_LIMIT_S,
         image=folder,
-        prefix=tuple(prefix),
+        prefix=tuple(box.prefix(folder, [folder], LIMIT_S)),
         disk=str(folder / DISK) if run.disk else "",
         telemetry=str(folder / "telemetry") if told else "",
     )
     places = {"store": str(qemu.size_bytes(run.mem, "mem"))} | (
         {"files": str(qemu.image_at(plain))} if run.disk else {}
     )
-    return replace(plain, qemu_flags=plugin.flags("evidence", **places, **options))
+    return replace(plain, qemu_flags=plugin.flags("evidence", box.within_reach, **places, **options))
 
 
 def boot(workspace: Workspace, run: Run) -> Boot:
@@ -161,9 +163,8 @@ def boot(workspace: Workspace, run: Run) -> Boot:
             "budget": str(run.budget),
             **kernel.options,
         }
-        prefix = workspace.sandbox.prefix(folder, [folder], LIMIT_S)
         with log.open("wb") as messages:
-            settings = settings_of(run, folder, options, prefix, bool(workspace.keep))
+            settings = settings_of(run, folder, options, workspace.sandbox, bool(workspace.keep))
             code, status = qemu.unattended(settings, console, lambda: None, messages)
         seen = evidence.read(records, kernel)
         said = log.read_text("utf-8", "replace").strip().splitlines()[-1:]

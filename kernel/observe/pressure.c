@@ -1,0 +1,56 @@
+/*
+ * Pressure on memory, as a verdict needs it: every tenth of a second of machine time what has
+ * been waited for, read, evicted and wanted, as one telemetry line.
+ *
+ * All of it comes from exact counters and from the events themselves, and none of it is sampled: it is
+ * the same however rarely the processes are looked at (observe/sample.c). The lines divide the
+ * run; tools/tidemark/thrashing.py puts them together to windows of a second. They are written
+ * at quiet moments (sched/still.c), so a line may come a few milliseconds late, and the next
+ * tenth begins there.
+ */
+#include "mm/demand.h"
+#include "mm/mm.h"
+#include "mm/policy_core.h"
+#include "mm/reclaim.h"
+#include "mm/vmstat.h"
+#include "observe/events.h"
+#include "sched/psi.h"
+#include "sched/sched.h"
+#include "schema.h"
+
+#define PERIOD_NS 100000000u
+#define KIB_A_PAGE (PAGE_SIZE / 1024)
+
+static u64 due_ns;
+
+static u64 pages_read(void)
+{
+	return vm_events[VM_pswpin] + vm_events[VM_pgpgin] / KIB_A_PAGE;
+}
+
+void pressure_now(void)
+{
+	struct demand most = demand_most();
+
+	if (!telemetry_begin("pressure"))
+		return;
+	RECORD_PRESSURE(EMIT);
+	telemetry_end();
+}
+
+static void quiet(void *unused)
+{
+	u64 now = clock_ns();
+
+	(void)unused;
+	if (now < due_ns)
+		return;
+	due_ns = now + PERIOD_NS;
+	pressure_now();
+}
+
+void pressure_init(void)
+{
+	due_ns = clock_ns() + PERIOD_NS;
+	listen_quiet(quiet);
+}

@@ -1,0 +1,55 @@
+/*
+ * Looking at the machine without changing it.
+ *
+ * What the kernel measures of itself costs instructions, and in an exact run these are time: a
+ * machine that is sampled more often would be another one, in which every request to the disk comes
+ * a little later. So the clock stands still meanwhile (arch/time.h). Time that is
+ * being counted is kept as the cycles at which it began: those stamps are moved by as much as the
+ * clock has stood.
+ *
+ * A quiet moment is a timer interrupt of a program in user mode, or of an idle machine. The kernel
+ * is not preempted, so none of its structures is being changed then; and the timer, which has
+ * just fired, does not count.
+ */
+#include "sched/still.h"
+
+#include "arch/irq.h"
+#include "arch/time.h"
+#include "internal.h"
+#include "observe/events.h"
+
+#define SPARE 1000u /* cycles for moving the stamps, */
+#define SPARE_PER_TASK 50u
+
+static void move_stamps(u64 cycles)
+{
+	struct task_struct *t;
+
+	for_each_task(t)
+		t->acct.since += cycles;
+	idle_task.acct.since += cycles;
+	psi_move_stamp(cycles);
+	idle_move_stamp(cycles);
+}
+
+void still(void (*fn)(void))
+{
+	unsigned long flags = irq_save();
+
+	clock_stop();
+	fn();
+	move_stamps(clock_lost(SPARE + nr_tasks() * SPARE_PER_TASK));
+	clock_go();
+	irq_restore(flags);
+}
+
+static void raise_quiet(void)
+{
+	event_quiet(NULL);
+}
+
+void still_timer_interrupt(void)
+{
+	if (irq_found_program() || sched_idling())
+		still(raise_quiet);
+}

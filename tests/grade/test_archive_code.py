@@ -1,0 +1,117 @@
+"""No file of the students' archive holds code of a file that a lab grades or withholds, in whatever form."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tarfile
+from pathlib import Path
+from unittest import mock
+
+import pytest
+from lifted import Code, defined, functions_of, secret_files, unpacked
+from tidemark import qemu
+from tidemark.grade.build import machines
+from tidemark.grade.build.elf import FILE, Elf
+from tidemark.grade.build.workspace import compiler
+from tidemark.grade.hand_out import figures, release
+from tidemark.grade.intake import lab
+
+pytestmark = pytest.mark.graded
+
+LABS = [lab.load(qemu.ROOT, name) for name in lab.names(qemu.ROOT)]
+SECRET = secret_files(LABS)
+FEW = {"follow", "hunt4"}  # that test_gdb_labs.py needs, too
+
+
+def object_of(file: str, tree: Path = qemu.ROOT) -> Path:
+    """The object that a tree's kernel has of a file."""
+    return tree / "build" / Path(file).with_suffix(".o")
+
+
+def released(folder: Path) -> Path:
+    """The archive as `make release` makes it, unpacked; test_matrix.py measures what its visible tests expect."""
+    with mock.patch.object(figures, "measured", return_value={}):
+        release.write(qemu.ROOT, folder / "student.tar.gz", say=lambda text: None)
+    with tarfile.open(folder / "student.tar.gz") as members:
+        members.extractall(folder)
+    return folder / release.TOP
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An archive with two of the machines: all are made by the same function."""
+    real = machines.listed
+    listed = mock.patch.object(
+        machines, "listed", side_effect=lambda *of: [each for each in real(*of) if each.name in FEW]
+    )
+    with listed:
+        return released(tmp_path_factory.mktemp("few"))
+
+
+@pytest.fixture(scope="module")
+def solutions() -> dict[str, list[Code]]:
+    """The functions of the solutions, by file."""
+    return {file: functions_of(object_of(file)) for file in SECRET}
+
+
+@pytest.fixture(scope="module")
+def public(few: Path) -> bytes:
+    """Code that students have the source of: starters, as the archive has them, and the kernel's other files."""
+    starters = [str(object_of(file).relative_to(qemu.ROOT)) for file in SECRET if (few / file).is_file()]
+    words = ["make", "--silent", "-j2", "-f", "tools/build.mk", f"CC={' '.join(compiler())}", *starters]
+    subprocess.run(words, cwd=few, check=True, capture_output=True)
+    others = {*(qemu.ROOT / "build/kernel").rglob("*.o")} - {object_of(file) for file in SECRET}
+    return b"".join(path.read_bytes() for path in [*(few / name for name in starters), *sorted(others)])
+
+
+def contents(archive: Path) -> dict[str, bytes]:
+    """All bytes of an archive's files that were not built there, by path, what is packed in them unpacked."""
+    paths = (path for path in sorted(archive.rglob("*")) if path.is_file() and archive / "build" not in path.parents)
+    return {str(path.relative_to(archive)): b"".join(unpacked(path.read_bytes())) for path in paths}
+
+
+def test_search_finds_solutions_where_they_are(solutions: dict[str, list[Code]], public: bytes) -> None:
+    """Of fifo.c nothing is secret: its functions differ from those of kernel/mm/policy/TEMPLATE.c by an address."""
+    kernel = (qemu.ROOT / qemu.KERNEL).read_bytes()
+    for file, functions in solutions.items():
+        assert functions and all(code.is_in(kernel) for code in functions), file
+        assert file.endswith("/fifo.c") or not all(code.is_in(public) for code in functions), file
+
+
+def check_code(archive: Path, solutions: dict[str, list[Code]], public: bytes) -> None:
+    files = contents(archive)
+    assert sum(name.endswith(".elf") for name in files) >= len(FEW)
+    secret = [(file, code) for file in solutions for code in solutions[file] if not code.is_in(public)]
+    held = [(name, file, code.name) for name, data in files.items() for file, code in secret if code.is_in(data)]
+    assert held == []
+
+
+def check_names(archive: Path) -> None:
+    """What only solutions define is in no symbol table and no debug information; nor is a withheld file."""
+    sources = (path for folder in ("kernel", "user") for path in (archive / folder).rglob("*.[ch]"))
+    theirs = {word for path in sources for word in re.findall(r"\w+", path.read_text())}
+    names = {name for file in SECRET for name in defined((qemu.ROOT / file).read_text())} - theirs
+    withheld = {Path(file).name for file in SECRET if not (archive / file).exists()}
+    assert len(names) > 50 and len(withheld) >= 3
+    said = [f"\0{name}\0".encode() for name in names | withheld]
+    for name, data in contents(archive / machines.MACHINES).items():
+        assert [word for word in said if word in data] == [], name
+    for kernel in (archive / machines.MACHINES).glob("*/build/*.elf"):
+        sources = {symbol.name for symbol in Elf(kernel).symbols if symbol.kind == FILE}
+        assert {Path(file).name for file in SECRET} - withheld <= sources and not withheld & sources
+
+
+def test_archive_holds_no_code_of_solutions(few: Path, solutions: dict[str, list[Code]], public: bytes) -> None:
+    check_code(few, solutions, public)
+    check_names(few)
+
+
+@pytest.mark.soak
+def test_whole_archive_holds_no_code_of_solutions(
+    tmp_path: Path, solutions: dict[str, list[Code]], public: bytes
+) -> None:
+    archive = released(tmp_path)
+    assert len(list((archive / machines.MACHINES).iterdir())) == len(FEW) + 4
+    check_code(archive, solutions, public)
+    check_names(archive)

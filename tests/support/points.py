@@ -1,0 +1,36 @@
+"""`python -m points`: the points of each lab's solution, and of each other right solution that is kept (variants).
+
+They do not depend on the machine: `make hosts` compares them.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from grading import graded
+from tidemark import qemu
+from tidemark.grade.intake import lab
+from variants import home, solutions
+
+
+def handed_in() -> Iterator[tuple[str, str, dict[str, str]]]:
+    """A lab, a name, and the files that are not the solution's."""
+    for each in lab.names(qemu.ROOT):
+        yield each, "solution", {}
+    for name, text in solutions().items():
+        each, file = home(name)
+        yield each, name, {file: text}
+
+
+def main() -> None:
+    """A line for each."""
+    for each, name, files in handed_in():
+        with tempfile.TemporaryDirectory(prefix="tidemark-points-") as folder:
+            made = graded(Path(folder), each, files)
+        print(f"{each} {name} {made.score:g}/{made.most:g}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# tools/hosts/bare.sh RELEASE FOLDER: makes a bare Debian in a folder: make, git, sudo, and what debootstrap puts there. It has an
+# ordinary user, student, who may use sudo; and what lets this machine reach its packages: certificates, names of hosts, settings of
+# apt, pip and npm.
+
+set -eu
+release=$1 place=$2
+home_settings=(.npmrc .netrc .pip .config/pip)
+
+# Where this machine's apt has its Debian from, if it is one.
+mirror() {
+	apt-get indextargets --format '$(REPO_URI) $(ORIGIN) $(LABEL)' 2>/dev/null |
+		awk '$2 == "Debian" && $3 == "Debian" { found = $1 } END { print found ? found : "http://deb.debian.org/debian" }'
+}
+
+carry_settings() {
+	cp -L /etc/resolv.conf /etc/hosts "$place/etc"
+	apt-config dump | grep -E '^Acquire::(Check-|Retries|https?::)' >"$place/etc/apt/apt.conf.d/90carried" || true
+	for name in /etc/pip.conf /etc/npmrc /etc/apt/auth.conf.d /usr/local/share/ca-certificates; do
+		[ ! -e $name ] || cp -rLT $name "$place$name"
+	done
+	for name in "${home_settings[@]}"; do
+		[ ! -e "$HOME/$name" ] || { mkdir -p "$(dirname "$place/root/$name")" && cp -rLT "$HOME/$name" "$place/root/$name"; }
+	done
+}
+
+add_student() {
+	chroot "$place" useradd --create-home --shell /bin/bash student
+	echo 'student ALL=(ALL) NOPASSWD: ALL' >"$place/etc/sudoers.d/student"
+	cp -rT "$place/root" "$place/home/student"
+	chroot "$place" chown -R student: /home/student
+}
+
+debootstrap --variant=minbase --include=make,git,sudo,ca-certificates "$release" "$place" "$(mirror)"
+carry_settings
+chroot "$place" update-ca-certificates
+add_student

@@ -1,0 +1,133 @@
+#!/usr/bin/env bash
+# tools/hosts/hosts.sh [NAME...]: README's two commands on machines that have never seen this project, and the points of all solutions there.
+#
+# Each machine of the table below is a Debian in a folder (bare.sh), entered as a disk of its own (enter.sh). A clone of the last commit
+# is made in it, and visit.sh does the rest. Of the five properties of a machine, any two occur together with each of their values: so
+# six machines do for 32. In the end the points are compared: they do not depend on the machine. With NAMEs, only these are visited.
+#
+# build/hosts keeps the bare Debians; and of each machine its log, its points, how long it took and which commit it has passed. After
+# Ctrl-C or a failure the same command goes on with the machines that have not; FRESH=1 begins anew.
+
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+hosts=$PWD/build/hosts
+root=$hosts/root
+SPACE_GIB=10
+GUESS_S=1800 # for a machine, until one has been measured
+
+# Name, release, user, where musl comes from, whether there are namespaces (for bwrap), mode of the folder that the clone is in.
+table() {
+	cat <<-END
+	trixie-user trixie student package namespaces 755
+	trixie-user-plain trixie student package none 700
+	trixie-root trixie root source namespaces 755
+	bookworm-user bookworm student source namespaces 700
+	bookworm-root-plain bookworm root package none 755
+	bookworm-root-closed bookworm root source none 700
+	END
+}
+
+fail() { printf '%s\n' "$*" >&2; exit 1; }
+passed() { [ "$(cat "$hosts/$1/passed" 2>/dev/null)" = "$commit" ]; }
+
+check_this_machine() {
+	[ "$(id -u)" = 0 ] || fail 'make hosts sets up machines in folders, which only root may do: sudo make hosts'
+	commit=$(git rev-parse HEAD) || fail 'make hosts tests the last commit, and this is no clone.'
+	mkdir -p "$hosts" && exec 9>"$hosts/.lock" || exit 1
+	flock -n 9 || fail 'Another make hosts is running in this tree.'
+	[ -z "${FRESH:-}" ] || rm -f "$hosts"/*/passed
+	rm -rf --one-file-system "$root"
+	local free=$(($(df --output=avail -k "$hosts" | tail -n 1) >> 20))
+	[ "$free" -ge $SPACE_GIB ] || fail "make hosts needs $SPACE_GIB GiB in build/hosts, and $free GiB are free there."
+	[ -z "$(git status --porcelain)" ] || echo 'What is not committed is not tested.'
+}
+
+# How long the machines take that have not passed, in minutes: as long as last time, or as one that was measured.
+estimate() {
+	local name rest seconds known=$GUESS_S total=0
+	known=$(cat "$hosts"/*/seconds 2>/dev/null | sort -n | tail -n 1)
+	while read -r name rest; do
+		passed "$name" && continue
+		seconds=$(cat "$hosts/$name/seconds" 2>/dev/null || echo "${known:-$GUESS_S}")
+		total=$((total + seconds))
+	done < <(table)
+	echo $(((total + 59) / 60))
+}
+
+# What package clients need of this machine's environment.
+carried() {
+	env -0 | grep -zE '^([^=]*(proxy|PROXY|CERT|CA_BUNDLE|CAINFO)[^=]*|(PIP|NPM_CONFIG|npm_config)_[^=]*)='
+}
+
+bare() {
+	local place=$hosts/bare-$1
+	[ ! -f "$place.made" ] || return 0
+	echo "  debootstrap $1 ..."
+	rm -rf --one-file-system "$place"
+	tools/hosts/bare.sh "$1" "$place" >"$place.log" 2>&1 || fail "  a bare Debian $1 could not be made: $place.log says why"
+	touch "$place.made"
+}
+
+# The machine's disk, with a clone.
+lay() {
+	local release=$1 user=$2 mode=$3 folder=$root/srv/work
+	bare "$release" || return
+	rm -rf --one-file-system "$root"
+	cp -a "$hosts/bare-$release" "$root" && mkdir -p -m "$mode" "$folder" &&
+		git clone -q --no-hardlinks . "$folder/tidemark" && chroot "$root" chown -R "$user:" /srv/work || return
+	# Packages that an earlier machine has fetched.
+	cp -l "$hosts/debs-$release"/*.deb "$root/var/cache/apt/archives/" 2>/dev/null
+	mkdir -p "$hosts/debs-$release"
+}
+
+visit() {
+	local user=$1 musl=$2 namespaces=$3 words
+	mapfile -d '' -t words < <(carried)
+	words=(env -i --default-signal=INT LANG=C.UTF-8 PATH="$PATH" "${words[@]}" tools/hosts/enter.sh "$root" "$namespaces"
+		/srv/work/tidemark/tools/hosts/visit.sh "$user" "$musl")
+	setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child --ipc --uts "${words[@]}" 3>&1 >"$log" 2>&1 </dev/null 9>&- &
+	wait $!
+}
+
+machine() {
+	local name=$1 release=$2 user=$3 musl=$4 namespaces=$5 mode=$6 started=$SECONDS log=$hosts/$1/log status=0
+	mkdir -p "$hosts/$name" && rm -f "$hosts/$name/passed"
+	echo "$name: Debian $release, $user, musl from $musl, $([ "$namespaces" = none ] && echo "no namespaces" || echo namespaces)," \
+		"a folder of mode $mode"
+	lay "$release" "$user" "$mode" && visit "$user" "$musl" "$namespaces" || status=1
+	cp -nl "$root"/var/cache/apt/archives/*.deb "$hosts/debs-$release" 2>/dev/null
+	if [ $status = 0 ]; then
+		cp "$root/points" "$hosts/$name/points" && echo $((SECONDS - started)) >"$hosts/$name/seconds" &&
+			echo "$commit" >"$hosts/$name/passed" || status=1
+	fi
+	[ $status = 0 ] || echo "  failed: $log says more"
+	rm -rf --one-file-system "$root"
+	return $status
+}
+
+# Each solution that does not get the same points everywhere.
+compare() {
+	local names
+	names=$(table | cut -d ' ' -f 1)
+	for name in $names; do sed "s/$/ on $name/" "$hosts/$name/points"; done | sort | awk '
+		{ what = $1 " " $2; seen[what] = seen[what] "\n  " $3 " " $4 " " $5; if (what in points && points[what] != $3) differ[what] = 1
+		  points[what] = $3; nr[what]++ }
+		END { for (what in points) { all++; if (differ[what] || nr[what] != '"$(table | wc -l)"') { bad++; print what ":" seen[what] } }
+		  if (!bad) print all " solutions and starters get the same points on all machines."; exit bad > 0 }'
+}
+
+check_this_machine
+trap 'kill -KILL $! 2>/dev/null; wait $! 2>/dev/null; rm -rf --one-file-system "$root"; echo; echo "Stopped; the same command goes on."; exit 130' INT TERM HUP
+failed=0 number=0 count=$(table | wc -l) chosen=" $* "
+while read -r -u 4 name properties; do
+	number=$((number + 1))
+	[ "$chosen" = '  ' ] || [[ $chosen == *" $name "* ]] || continue
+	if passed "$name"; then
+		echo "$number of $count: $name has passed with this commit"
+		continue
+	fi
+	printf '%d of %d, about %d min to go: ' $number "$count" "$(estimate)"
+	machine "$name" $properties || failed=$((failed + 1))
+done 4< <(table)
+[ $failed = 0 ] || fail "$failed of $count machines failed; the same command tries those again."
+[ "$chosen" != '  ' ] || compare

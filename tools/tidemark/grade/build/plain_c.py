@@ -1,0 +1,122 @@
+"""A policy and a guard are plain C: without assembly, and without functions that the compiler puts nothing around.
+
+The compiler leaves, beside each object, the text that it made the object from, NAME.i: all headers are in it, and all
+macros are expanded (SAVE_TEMPS in tools/build.mk). It has compiled no other text. These words are looked for in it:
+
+    asm, __asm, __asm__    refused, unless the tree's own headers have the same statement, or a header of the system
+                           gives a declared function its name in this way
+    naked, __naked__       refused among attributes
+
+File and line in a message are those that the text claims (#line). Nothing else depends on that claim, but for the names
+that headers of the system give; what names an object may have is looked at in the object (object_form).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import accumulate
+from pathlib import Path
+
+from tidemark.errors import FAILED, LabError
+
+HEADERS = ("kernel/include", "tests/host")
+MOST_MIB = 4  # of text; a policy and its headers have 50 KiB
+MOST_SHOWN = 3
+TOKEN = re.compile(
+    r"""
+    ^\#\ (?P<line>\d+)\ "(?P<file>[^"\n]*)"[^\n]*\n | ^\#[^\n]* | /\*.*?\*/ | //[^\n]*
+    | (?P<token> (?:u8|[uUL])?R"(?P<end>[^\ ()\\\s]{0,16})\(.*?\)(?P=end)"
+        | (?:u8|[uUL])?"(?:\\.|[^"\\\n])*" | [uUL]?'(?:\\.|[^'\\\n])*'
+        | [A-Za-z_$\x80-\xff][\w$\x80-\xff]* | \.?\d(?:[eEpP][+-]|[\w.$\x80-\xff])*
+        | <: | :> | <% | %> | \S )
+    """,
+    re.VERBOSE | re.MULTILINE | re.DOTALL | re.ASCII,
+)
+DIGRAPHS = {"<:": "[", ":>": "]", "<%": "{", "%>": "}"}
+STEPS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
+ASSEMBLY, ATTRIBUTE, NAKED = ("asm", "__asm", "__asm__"), ("__attribute__", "__attribute"), ("naked", "__naked__")
+NAMING = re.compile(r'\w+ \( (?:"" )?"\w+" \)')
+DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*\w+", re.MULTILINE)
+BECAUSE = "a policy or a guard is plain C, which means the same in the kernel and in the simulator"
+
+
+@dataclass(frozen=True)
+class Token:
+    """A word, a string, or a mark of C, and where it stands."""
+
+    text: str
+    file: str = ""
+    line: int = 0
+
+
+def tokens_of(text: str) -> list[Token]:
+    """The tokens of preprocessed C."""
+    found, file, line, at = [], "", 1, 0
+    for match in TOKEN.finditer(text):
+        line += text.count("\n", at, match.start())
+        at = match.start()
+        if match["line"]:
+            file, line, at = match["file"], int(match["line"]), match.end()
+        elif match["token"]:
+            found.append(Token(DIGRAPHS.get(match["token"], match["token"]), file, line))
+    return found
+
+
+def end_of(tokens: Sequence[Token], at: int) -> int:
+    """Behind the bracket that closes the first one from `at` on."""
+    depth, opened = 0, False
+    for number in range(at, len(tokens)):
+        step = STEPS.get(tokens[number].text, 0)
+        depth, opened = depth + step, opened or step > 0
+        if opened and depth <= 0:
+            return number + 1
+    return len(tokens)
+
+
+def assembly(tokens: Sequence[Token]) -> Iterator[tuple[int, str]]:
+    """Where assembly stands, and the whole of it, with blanks between its tokens."""
+    for at, token in enumerate(tokens):
+        if token.text in ASSEMBLY:
+            yield at, " ".join(each.text for each in tokens[at : end_of(tokens, at)])
+
+
+@cache
+def of_headers(tree: Path) -> frozenset[str]:
+    """The assembly in a tree's own headers."""
+    texts = (path.read_text() for folder in HEADERS for path in (tree / folder).rglob("*.h"))
+    plain = (DIRECTIVE.sub("", text.replace("\\\n", " ")) for text in texts if "asm" in text)
+    return frozenset(found for text in plain for _, found in assembly(tokens_of(text)))
+
+
+def foreign_assembly(tokens: Sequence[Token], known: frozenset[str], files: Sequence[str]) -> Iterator[Token]:
+    """Assembly that is not a header's."""
+    depth = [0, *accumulate(STEPS.get(token.text, 0) for token in tokens)]
+    for at, text in assembly(tokens):
+        declared = not depth[at] and at > 0 and tokens[at - 1].text == ")" and tokens[at].file not in files
+        if text not in known and not (declared and NAMING.fullmatch(text)):
+            yield tokens[at]
+
+
+def naked(tokens: Sequence[Token]) -> Iterator[Token]:
+    """Attributes that take a function's beginning and end away: __attribute__((naked)), [[gnu::naked]]."""
+    for at, token in enumerate(tokens):
+        if token.text in ATTRIBUTE or [each.text for each in tokens[at : at + 2]] == ["[", "["]:
+            inside = tokens[at : end_of(tokens, at)]
+            depth = accumulate(STEPS.get(each.text, 0) for each in inside)
+            yield from (each for each, deep in zip(inside, depth) if deep == 2 and each.text in NAKED)
+
+
+def offences(tree: Path, name: str, files: Sequence[str]) -> list[str]:
+    """What in the text of an object is not plain C, in sentences. `files`: those of the lab."""
+    path = (tree / name).with_suffix(".i")
+    if not path.is_file():
+        raise LabError(f"{path}: the compiler has not left what it compiled", FAILED)
+    if path.stat().st_size > MOST_MIB << 20:
+        return [f"{name}: the preprocessor makes more than {MOST_MIB} MiB of it"]
+    tokens = tokens_of(path.read_text(encoding="latin-1"))
+    found = [*foreign_assembly(tokens, of_headers(tree), files), *naked(tokens)]
+    said = list(dict.fromkeys(f"{each.file}:{each.line}: `{each.text}` is refused: {BECAUSE}" for each in found))
+    return [*said[:MOST_SHOWN], *([f"and so on, {len(said)} places in all"] if len(said) > MOST_SHOWN else [])]
