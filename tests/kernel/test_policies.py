@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import os
 import re
+import signal
+import time
 
 import pytest
 from bad_kernels import bad_kernel  # noqa: F401  (a fixture)
@@ -221,6 +224,19 @@ def test_rule_broken_in_the_middle_of_a_switch() -> None:
     result = boot(f"{THRASH}; echo slow >{SWITCH}; cat {SWITCH}; {CHECK}; {THRASH}; {CHECK}", vm="ws", **SMALL)
     expect_sound(result, checks=2)
     result.check_lines(["policy=slow rule=time", r"\[fifo\]"])
+
+
+@pytest.mark.usefixtures("bad")
+def test_time_that_the_host_takes_is_not_a_hooks() -> None:
+    """QEMU is stopped for a second, three times, while its clock, which is the host's, goes on; the policy is in a hook
+    nearly always. Neither it nor `fifo` is to blame."""
+    with Guest(vm="busy", exact=False, **SMALL) as guest:
+        guest.sh("seqscan 12288 1000 w &")
+        for _ in range(3):
+            os.kill(guest.terminal.pid, signal.SIGSTOP)
+            time.sleep(1)
+            os.kill(guest.terminal.pid, signal.SIGCONT)
+            assert "[busy]" in guest.sh(f"cat {SWITCH}"), guest.console
 
 
 FATAL = {

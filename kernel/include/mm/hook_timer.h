@@ -6,6 +6,10 @@
  * only stop the machine. Hooks do not nest: entering a second one means that the first has slept,
  * or called what calls hooks. (A guard's spare runs inside the policy's select, on its own timer.)
  *
+ * Unless a run is exact, the clock is the host's: it goes on while the host runs something else. The
+ * machine then has no ticks, so a hook must also have run during HOOK_LIMIT_TICKS of them. A machine
+ * that was stopped gets one tick for all that it has missed.
+ *
  * enter and leave are part of every page fault: so they are inline.
  */
 #ifndef MM_HOOK_TIMER_H
@@ -16,6 +20,9 @@
 
 #define HOOK_LIMIT_NS 200000000u
 #define HOOK_HUNG_NS (2 * HOOK_LIMIT_NS)
+/* Half of the ticks that come in this time. */
+#define HOOK_LIMIT_TICKS 25u
+#define HOOK_HUNG_TICKS (2 * HOOK_LIMIT_TICKS)
 /* So many cycles may be more than the limit: no processor counts fewer than 50 in a us. */
 #define HOOK_LIMIT_CYCLES 10000000u
 
@@ -24,6 +31,7 @@ struct hook_timer {
 	const char *running; /* the hook that is running; NULL: none */
 	u64 since; /* cycles_now() when it began */
 	u64 cycles; /* spent in hooks since boot */
+	u32 nr_ticks; /* up to the last one, while the hook of that tick was running */
 };
 
 extern struct hook_timer policy_timer, guard_timer;
@@ -52,7 +60,7 @@ static inline u64 hook_leave(struct hook_timer *t)
 	return cycles;
 }
 
-/* Any context: stops the machine if a hook has been running for too long. */
+/* At each tick: stops the machine if a hook has been running for too long. */
 void hook_watch(void);
 /* The same when somebody else has found out that it does not return. */
 void __noreturn hook_hangs(const struct hook_timer *t);

@@ -75,6 +75,8 @@ void policy_take_over(const struct vm_policy *next, bool broken);
 /* Choosing (mm/seam/switch.c). Switches while running: 0, -EINVAL (no such policy), -EPERM (it
  * broke a rule), or what its init returned. */
 int policy_switch(const char *name);
+/* Is it the one that takes over from a policy that broke a rule? */
+bool policy_is_fallback(void);
 /* The policy switched on is never used again; the fallback takes over. */
 void policy_fall_back(void);
 /* Before the command line is parsed: so that it may set any policy's parameters. */

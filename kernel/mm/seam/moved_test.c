@@ -46,6 +46,8 @@ static void tell_moved(struct page *page, struct mm_struct *from, struct mm_stru
 	told.from = from;
 	told.to = to;
 	core_now_ns += takes_ns;
+	for (u32 i = 0; takes_ns && i < HOOK_LIMIT_TICKS; i++)
+		hook_watch();
 	nr_held -= loses;
 }
 

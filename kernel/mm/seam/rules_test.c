@@ -8,7 +8,8 @@ enum { NR_FRAMES = 8 };
 
 static struct page *given; /* by the next select */
 static u32 looks; /* how many pages it looks at first */
-static u64 takes_ns; /* every hook */
+static u64 takes_ns; /* insert */
+static u32 takes_ticks; /* that come while it runs */
 static int nr_held, nr_ticks; /* nr_ticks: tick asks to be called again so many times */
 static enum vm_act act;
 
@@ -16,6 +17,8 @@ static void odd_insert(struct page *page, struct mm_struct *mm, enum vm_in how, 
 {
 	(void)page, (void)mm, (void)how, (void)from;
 	core_now_ns += takes_ns;
+	for (u32 i = 0; i < takes_ticks; i++)
+		hook_watch();
 	nr_held++;
 }
 
@@ -64,7 +67,7 @@ static const struct vm_policy odd = {
 static void start(void)
 {
 	nr_held = nr_ticks = 0;
-	looks = takes_ns = 0;
+	looks = takes_ns = takes_ticks = 0;
 	act = VM_EVICT;
 	given = NULL;
 	core_start(&odd, NR_FRAMES);
@@ -163,15 +166,44 @@ KTEST(rules, page_that_was_only_asked_for_is_put_back)
 	core_stop();
 }
 
+static void insert_for(u64 ns, u32 ticks)
+{
+	enum { pfn = NR_FRAMES - 1 };
+
+	takes_ns = ns;
+	takes_ticks = ticks;
+	core_insert(&mem_map[pfn], core_mm(0), VM_IN_FAULT, (struct page_id){ 0 });
+	core_remove(&mem_map[pfn], VM_OUT_FREED);
+}
+
 KTEST(rules, hook_may_take_200_ms)
 {
 	start();
-	takes_ns = HOOK_LIMIT_NS;
-	core_insert(&mem_map[NR_FRAMES - 1], core_mm(0), VM_IN_FAULT, (struct page_id){ 0 });
-	takes_ns = HOOK_LIMIT_NS + 1;
+	insert_for(HOOK_LIMIT_NS, HOOK_LIMIT_TICKS);
 	core_expects = "time";
-	core_insert(&mem_map[NR_FRAMES - 2], core_mm(0), VM_IN_FAULT, (struct page_id){ 0 });
+	insert_for(HOOK_LIMIT_NS + 1, HOOK_LIMIT_TICKS);
 	EXPECT(!core_expects);
+	core_stop();
+}
+
+/* Where time is the host's, a hook is not to blame for what the host did meanwhile. */
+KTEST(rules, time_without_ticks_is_not_the_hooks)
+{
+	start();
+	insert_for(1000ull * HOOK_LIMIT_NS, 1);
+	insert_for(HOOK_LIMIT_NS + 1, HOOK_LIMIT_TICKS - 1);
+	insert_for(HOOK_LIMIT_NS + 1, HOOK_LIMIT_TICKS - 1);
+	core_stop();
+}
+
+/* Ticks before it began are not its own. */
+KTEST(rules, ticks_between_hooks_do_not_count)
+{
+	start();
+	insert_for(1, 1);
+	for (u32 i = 0; i < 2 * HOOK_LIMIT_TICKS; i++)
+		hook_watch();
+	insert_for(2 * HOOK_HUNG_NS, 1);
 	core_stop();
 }
 

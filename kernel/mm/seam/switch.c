@@ -62,9 +62,14 @@ static bool *broken_mark(const struct vm_policy *policy)
 	return &broken[i];
 }
 
+bool policy_is_fallback(void)
+{
+	return !strcmp(vm_policy->name, FALLBACK);
+}
+
 void policy_fall_back(void)
 {
-	if (!strcmp(vm_policy->name, FALLBACK))
+	if (policy_is_fallback())
 		panic("the fallback policy itself is broken");
 	*broken_mark(vm_policy) = true;
 	policy_take_over(policy_find(FALLBACK), true);
