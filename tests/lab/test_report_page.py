@@ -46,6 +46,9 @@ def stream(policy: str, comm: str) -> str:
         psi = {"some_us": 60_000 * at, "full_us": 30_000 * at}
         shown = {"lists": {comm: at % 1000, "small": at % 3}, "psi": psi, "disk": disk, "procs": procs}
         records.append({"ev": "sample", "t_us": 5000 + 100_000 * at, **counters, **levels, **shown})
+        waited = {"idle_us": 70_000 * at, "full_us": 30_000 * at, "read": 2 * at, "evicted": 0, "evicting_us": 0}
+        wanted = {"demand": 900 * PROCESSES, "wanting": PROCESSES, "held": 0, "oom_kill": 0}
+        records.append({"ev": "pressure", "t_us": 5000 + 100_000 * at, **waited, **wanted})
     records.append({"ev": "oom", "t_us": 9_000_000, "pid": 9, "comm": comm})
     zero = dict.fromkeys(("status", "minflt", "majflt", "mean_rss", "max_rss", "c_b", "c_d", "delta", "gamma_us"), 0)
     accounts = {"us": [1] * 6, "page_ms": [10] * 6}
@@ -195,6 +198,7 @@ def test_names_from_files_are_only_text(shown: Opened) -> None:
 
 
 def test_menu_shows_another_process(shown: Opened) -> None:
+    shown.value("dispatchEvent(new Event('beforeprint'))")
     shown.page.select_option("select", index=1)
     assert shown.value("document.querySelector('select').selectedIndex") == 1
     assert shown.complaints == []

@@ -15,7 +15,7 @@ from pathlib import Path
 import pexpect
 import pytest
 from lab import tidemark
-from scenes import END, START, numbered, sample, written
+from scenes import END, START, numbered, pressure, sample, written
 from soak import soak_but
 from tidemark import cli, qemu, results
 from tidemark.errors import BAD_INPUT, INTERRUPTED, LabError
@@ -43,7 +43,12 @@ class Script:
         self.closed = True
 
 
-SCENE = numbered([START, *(sample(100 * nr, full_us=90_000 * nr, majflt=nr) for nr in range(1, 41))])
+def thrashing(nr: int) -> tuple[dict, dict]:
+    """The records of tenth of a second `nr` of a machine that thrashes."""
+    return pressure(100 * nr, 90_000 * nr, nr), sample(100 * nr, full_us=90_000 * nr, majflt=nr)
+
+
+SCENE = numbered([START, *(record for nr in range(1, 41) for record in thrashing(nr))])
 
 
 def seen(app: Watch) -> str:
