@@ -1,5 +1,4 @@
 # How the files in build/ are made. The Makefile calls this, under the lock, with the variables, with CC and CCACHE.
-
 .DELETE_ON_ERROR:
 .SUFFIXES:
 

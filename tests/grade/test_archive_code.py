@@ -9,9 +9,12 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
+from grading import graded, starter
 from lifted import Code, defined, functions_of, secret_files, unpacked
+from lifter import lifted
+from soak import soak_but
 from tidemark import qemu
-from tidemark.grade.build import machines
+from tidemark.grade.build import machines, plain_c
 from tidemark.grade.build.elf import FILE, Elf
 from tidemark.grade.build.workspace import compiler
 from tidemark.grade.hand_out import figures, release
@@ -21,6 +24,7 @@ pytestmark = pytest.mark.graded
 
 LABS = [lab.load(qemu.ROOT, name) for name in lab.names(qemu.ROOT)]
 SECRET = secret_files(LABS)
+PLAIN_C = [each for each in LABS if each.registers]
 FEW = {"follow", "hunt4"}  # that test_gdb_labs.py needs, too
 
 
@@ -115,3 +119,20 @@ def test_whole_archive_holds_no_code_of_solutions(
     assert len(list((archive / machines.MACHINES).iterdir())) == len(FEW) + 4
     check_code(archive, solutions, public)
     check_names(archive)
+
+
+@pytest.mark.parametrize("name", soak_but([each.name for each in PLAIN_C], "clock"))
+def test_lifted_code_brings_no_more_than_the_starter(name: str, few: Path, tmp_path: Path) -> None:
+    """Where assembly is allowed, code lifted from the instructor's own kernel has points: so the lifting works."""
+    blank = {file: starter(name, file) for file in lab.load(qemu.ROOT, name).files}
+    kernel = min((few / machines.MACHINES).glob("*/build/*.elf"))
+
+    def points(what: str, source: Path | None) -> float:
+        files = {file: lifted(source, file, text) if source else text for file, text in blank.items()}
+        return graded(tmp_path / what, name, files).score
+
+    least = points("starter", None)
+    with mock.patch.object(plain_c, "offences", return_value=[]):
+        assert points("own", qemu.ROOT / qemu.KERNEL) > least + 3
+        assert points("archive", kernel) <= least
+    assert points("refused", qemu.ROOT / qemu.KERNEL) == points("refused archive", kernel) == 0

@@ -5,17 +5,20 @@ from __future__ import annotations
 import contextlib
 import functools
 import http.server
+import importlib.util
 import shutil
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from making import make
 from pages import Opened
 from playwright.sync_api import sync_playwright
 from tidemark import qemu
 
 FOLDER = qemu.ROOT / "build/page"
+BUSY = "task queue exceeded allotted deadline"  # the terminal's word for a slow host
 
 
 @pytest.fixture(scope="session")
@@ -54,12 +57,22 @@ def site(folder: Path) -> Iterator[str]:
     server.shutdown()
 
 
+@pytest.fixture(scope="session")
+def book(folder: Path) -> Path:
+    """The folder of the book, made if need be."""
+    if not importlib.util.find_spec("sphinx"):
+        pytest.skip("sphinx is not here: `make page` installs it")
+    made = make("build/page/book/parts.css", timeout=280)
+    assert made.returncode == 0, made.stderr  # that there was no warning, too
+    return folder / "book"
+
+
 @contextlib.contextmanager
 def tab(browser: object, address: str, **options: object) -> Iterator[Opened]:
     """A page in a tab of its own, with what it complains of and asks for."""
     context = browser.new_context(**options)
     found = Opened(context.new_page())
-    found.page.on("console", lambda message: found.complaints.append(message.text))
+    found.page.on("console", lambda message: BUSY in message.text or found.complaints.append(message.text))
     found.page.on("pageerror", lambda error: found.complaints.append(str(error)))
     found.page.on("request", lambda request: found.requests.append(request.url))
     found.page.goto(address, wait_until="load")

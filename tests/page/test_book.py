@@ -12,13 +12,11 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-from making import make
 from pages import Opened
 from tidemark import qemu, strings, vmsim
 
 DOCS = qemu.ROOT / "docs"
 GUIDE = sorted((DOCS / "guide").rglob("*.md"))
-BOOK = qemu.ROOT / "build/page/book"
 STEP = re.compile(r"([\w ]+), ([^,]+), (\d+) frames(?:, \d+ ms each)?")
 OTHERS = {"figures", "schema", "end"}  # of tools/figures, tools/schema.py
 PHONE = 390
@@ -91,16 +89,6 @@ class Found(HTMLParser):
 @cache
 def found(page: Path) -> Found:
     return Found(page)
-
-
-@pytest.fixture(scope="module")
-def book(folder: Path) -> Path:
-    """The folder of the book, made if need be."""
-    if not importlib.util.find_spec("sphinx"):
-        pytest.skip("sphinx is not here: `make page` installs it")
-    made = make("build/page/book/parts.css", timeout=280)
-    assert made.returncode == 0, made.stderr  # that there was no warning, too
-    return BOOK
 
 
 @pytest.mark.soak
