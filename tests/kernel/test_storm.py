@@ -56,7 +56,7 @@ def undocumented(table: dict[str, dict[str, int]]) -> list[str]:
     allowed = documented()
     wrong = []
     for name, counted in table.items():
-        if name in ("touch", "sysctl", "none"):
+        if name in ("touch", "sysctl", "none", "raw"):
             continue
         extra = set(counted) - {"ok"} - allowed.get(name.split()[0], set())
         wrong += [f"{name}: {error}" for error in sorted(extra)]
@@ -97,6 +97,17 @@ def test_a_million_calls(policy: str) -> None:
 @pytest.mark.parametrize("guard", GUARDS)
 def test_under_a_guard(guard: str) -> None:
     check(Storm(HUNDREDTH, SEED, cmdline=f"guard={guard}"))
+
+
+def test_a_mounted_disk_is_written_to() -> None:
+    """By a worker, through its device, while others mount, use, sync, cut and unmount the file system on it."""
+    check(Storm(4 * SAMPLE, SEED, weight="raw=400"))
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("policy", POLICIES)
+def test_mounted_disks_are_written_to_under_each_policy(policy: str) -> None:
+    check(Storm(5 * HUNDREDTH, SEED, vm=policy, weight="raw=200"))
 
 
 @pytest.mark.soak

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -32,7 +33,8 @@ Range = tuple[int, int]
 
 @dataclass(frozen=True)
 class Storm:
-    """A run: `keep` are the calls that are made of those drawn, as ranges; none: all."""
+    """A run: `keep` are the calls that are made of those drawn, as ranges; none: all. `weight`: how often calls are
+    drawn, as for the program; with `raw` there is another disk to mount, and no e2fsck of it afterwards."""
 
     calls: int
     seed: int = 1
@@ -46,11 +48,13 @@ class Storm:
     after: str = ""
     timeout: float = 900
     qemu_flags: str = ""
+    weight: str = ""
 
     def command(self) -> str:
         """What runs it again."""
         keep = f" --keep {ranges_text(self.keep)}" if self.keep else ""
         more = f" --cmdline '{self.cmdline}'" if self.cmdline else ""
+        more += f" --weight {self.weight}" if self.weight else ""
         return (
             f"PYTHONPATH=tools python tests/support/storm.py {self.calls} --seed {self.seed} --vm {self.vm}"
             f" --workers {self.workers} --mem {self.mem} --swap {self.swap} --disk {self.disk}{more}{keep}"
@@ -86,15 +90,29 @@ def ranges(text: str) -> tuple[Range, ...]:
     return tuple((int(a), int(b or a)) for a, _, b in found)
 
 
-def make_disk(folder: Path, keep: tuple[Range, ...]) -> tuple[Path, list[Path]]:
-    """A disk with the program on ext2 (sda1), an ext2 to mount (sda2), an area to swap to (sda3); and the parts."""
+def to_damage(folder: Path) -> Path:
+    """A small ext2 of two groups, with files of the names that the storm uses below its mounts."""
+    files = folder / "files"
+    (files / "d").mkdir(parents=True)
+    (files / "a").write_bytes(b"a" * 90_000)
+    (files / "b").write_bytes(b"b" * 5_000)
+    return ext2.make(folder / "two", "512K", "-b", "1024", "-g", "256", content=files)
+
+
+def make_disk(folder: Path, keep: tuple[Range, ...], damaged: bool = False) -> tuple[Path, list[Path]]:
+    """A disk with the program on ext2 (sda1), an ext2 to mount (sda2), an area to swap to (sda3); and the parts.
+
+    damaged: what the second part holds will be lost; the first has a copy.
+    """
     content = folder / "content"
     content.mkdir()
     subprocess.run(["strip", "-o", content / "storm", PROGRAM], check=True)
     (content / "keep").write_text(ranges_text(keep) + "\n")
-    parts = [ext2.make(folder / "one", "6M", "-b", "1024", content=content)]
-    ext2.set_times(parts[0], "storm", "keep")
-    parts += [ext2.make(folder / "two", "2M", "-b", "1024")]
+    second = to_damage(folder) if damaged else ext2.make(folder / "two", "2M", "-b", "1024")
+    if damaged:
+        shutil.copy(second, content / "raw")
+    parts = [ext2.make(folder / "one", "6M", "-b", "1024", content=content), second]
+    ext2.set_times(parts[0], *(path.name for path in content.iterdir()))
     area = bytearray(SWAP_PAGES * PAGE)
     struct.pack_into("<III", area, 1024, 1, SWAP_PAGES - 1, 0)
     area[PAGE - 10 : PAGE] = b"SWAPSPACE2"
@@ -140,11 +158,13 @@ def judge_console(result: Result) -> str:
 def run(storm: Storm) -> Outcome:
     """One run."""
     with tempfile.TemporaryDirectory(prefix="tidemark-storm-") as name:
-        disk, parts = make_disk(Path(name), storm.keep)
-        keep = " --keep /mnt/keep" if storm.keep else ""
+        damaged = "raw=" in storm.weight
+        disk, parts = make_disk(Path(name), storm.keep, damaged)
+        options = " --keep /mnt/keep" if storm.keep else ""
+        options += f" --weight {storm.weight}" if storm.weight else ""
         result = boot(
             "mkdir /mnt; mount -t ext2 /dev/sda1 /mnt; "
-            f"/mnt/storm {storm.calls} --seed {storm.seed} --workers {storm.workers}{keep} /mnt /tmp; {storm.after}"
+            f"/mnt/storm {storm.calls} --seed {storm.seed} --workers {storm.workers}{options} /mnt /tmp; {storm.after}"
             "umount /mnt; cat /proc/vm/check",
             disk=disk,
             disk_kind=storm.disk,
@@ -155,7 +175,7 @@ def run(storm: Storm) -> Outcome:
             timeout=storm.timeout,
             qemu_flags=storm.qemu_flags,
         )
-        wrong = judge_console(result) or judge_disk(disk, parts)
+        wrong = judge_console(result) or judge_disk(disk, parts[:1] if damaged else parts)
         return Outcome(result, disk.read_bytes(), wrong)
 
 
@@ -258,6 +278,7 @@ def main() -> int:
     parser.add_argument("--swap", default="sim:ssd,size=24M")
     parser.add_argument("--disk", default="sim:ssd", help="kind of the disk of the files")
     parser.add_argument("--cmdline", default="")
+    parser.add_argument("--weight", default="", help="how often calls are drawn: raw=60,mount=60")
     parser.add_argument("--keep", type=ranges, default=())
     parser.add_argument("--timeout", type=float, default=900, help="s of this machine's time")
     parser.add_argument("--qemu-flags", default="", help="more arguments for QEMU, as -s for gdb")

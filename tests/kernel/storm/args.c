@@ -117,6 +117,11 @@ uint32_t draw(uint32_t below)
 	return (lab_random(&state) >> 5) % below;
 }
 
+uint32_t draw_word(void)
+{
+	return lab_random(&state);
+}
+
 void draw_begin(uint32_t i)
 {
 	state = (seed * 0x9E3779B9u) ^ ((i + 1) * 0x85EBCA6Bu);

@@ -1,14 +1,18 @@
 /*
  * The calls that the storm makes: every one that the kernel has, but for what would end the machine. A
- * letter is an argument (args.c). Weights: 0 is 8; what ends or blocks its caller comes seldom.
+ * letter is an argument (args.c). Weights: 0 is 8; what ends or blocks its caller comes seldom. Calls of
+ * weight NOT_UNASKED are made only if --weight gives them another one.
  */
 #include "storm.h"
+
+enum { NOT_UNASKED = -1 };
 
 /* clang-format off */
 const struct kind kinds[] = {
 	{ "touch", "aA", BY_HAND, 60 },
 	{ "sysctl", "n", BY_HAND + 1, 4 },
 	{ "none", "nnnnnn", BY_HAND + 2, 2 },
+	{ "raw", "", BY_HAND + 3, NOT_UNASKED },
 	{ "exit", "n", SYS_exit, 1 },
 	{ "fork", "", SYS_fork, 8 },
 	{ "read", "fbl", SYS_read, 20 },
@@ -220,22 +224,51 @@ const struct kind kinds[] = {
 const unsigned nr_kinds = ARRAY_SIZE(kinds);
 _Static_assert(ARRAY_SIZE(kinds) <= MAX_CALLS, "the board has room for every kind");
 
-static int weight(const struct kind *kind)
+static uint32_t weights[MAX_CALLS], total;
+
+static void set_weight(const char *name, size_t length, uint32_t weight)
 {
-	return kind->weight ? kind->weight : 8;
+	unsigned k = 0;
+
+	while (k < nr_kinds &&
+	       (strlen(kinds[k].name) != length || memcmp(kinds[k].name, name, length)))
+		k++;
+	if (k == nr_kinds)
+		usage_error("storm: --weight: calls as raw=60,mount=60\n");
+	weights[k] = weight;
+}
+
+void calls_weigh(const char *list)
+{
+	for (unsigned k = 0; k < nr_kinds; k++)
+		weights[k] = kinds[k].weight == NOT_UNASKED ? 0 : kinds[k].weight ?: 8;
+	while (*list) {
+		size_t length = strcspn(list, "=");
+		char *after;
+		uint32_t weight = strtoul(list + length + (list[length] != '\0'), &after, 10);
+
+		set_weight(list, length, weight);
+		list = after + (*after == ',');
+	}
+	for (unsigned k = total = 0; k < nr_kinds; k++)
+		total += weights[k];
+}
+
+bool calls_have(const char *name)
+{
+	for (unsigned k = 0; k < nr_kinds; k++)
+		if (!strcmp(kinds[k].name, name))
+			return weights[k];
+	return false;
 }
 
 const struct kind *draw_kind(uint32_t i)
 {
-	static uint32_t total;
-	const struct kind *kind = kinds;
-	int left;
+	unsigned k = 0;
+	uint32_t left;
 
-	if (!total)
-		for (unsigned k = 0; k < nr_kinds; k++)
-			total += weight(&kinds[k]);
 	draw_begin(i);
-	for (left = draw(total); left >= weight(kind); kind++)
-		left -= weight(kind);
-	return kind;
+	for (left = draw(total); left >= weights[k]; k++)
+		left -= weights[k];
+	return &kinds[k];
 }

@@ -14,10 +14,13 @@
 #include "storm.h"
 
 #define HELP                                                                                       \
-	"usage: storm CALLS [--seed N] [--workers N] [--keep LIST] [--judge] DIR [DIR]\n"          \
+	"usage: storm CALLS [--seed N] [--workers N] [--keep LIST] [--weight LIST] [--judge] DIR "  \
+	"[DIR]\n"                                                                                  \
 	"Make CALLS system calls drawn from a seed, in a folder of each DIR. --keep: only those\n" \
 	"with these numbers (3-7,12; or /FILE with such a list). Prints for each call how often\n" \
 	"it succeeded and failed; exit status 1 when something was touched that must not be.\n"    \
+	"--weight: how often calls are drawn: raw=60,mount=60. raw writes to /dev/sda2, of which\n" \
+	"the first DIR must have a sound image called raw.\n"                                      \
 	"--judge: only those that change nothing, and what each answered, to be compared with Linux.\n"
 
 enum {
@@ -151,16 +154,19 @@ static bool run(uint32_t nr_calls)
 	return true;
 }
 
-static void take_keep(int *argc, char **argv)
+/* Takes an option and its text out of the arguments; returns NULL if it is not there. */
+static const char *take_text(int *argc, char **argv, const char *name)
 {
 	for (int i = 1; i + 1 < *argc; i++) {
-		if (strcmp(argv[i], "--keep"))
+		const char *text = argv[i + 1];
+
+		if (strcmp(argv[i], name))
 			continue;
-		keep_parse(argv[i + 1]);
 		memmove(&argv[i], &argv[i + 2], (*argc - i - 1) * sizeof(*argv));
 		*argc -= 2;
-		return;
+		return text;
 	}
+	return NULL;
 }
 
 int main(int argc, char **argv)
@@ -171,7 +177,8 @@ int main(int argc, char **argv)
 	seed = lab_seed(&argc, argv, 1);
 	nr_workers = lab_option(&argc, argv, "--workers", 1, MAX_WORKERS, 6);
 	judging = lab_flag(&argc, argv, "--judge");
-	take_keep(&argc, argv);
+	keep_parse(take_text(&argc, argv, "--keep") ?: "");
+	calls_weigh(take_text(&argc, argv, "--weight") ?: "");
 	lab_operands(argc, argv, 2, 1 + MAX_DIRS, HELP);
 	for (nr_dirs = 0; nr_dirs < argc - 2; nr_dirs++) {
 		dirs[nr_dirs] = argv[nr_dirs + 2];

@@ -48,6 +48,8 @@ static void make_swap_file(void)
 
 void place_make(int dir)
 {
+	if (!dir)
+		raw_prepare();
 	must(!mkdir(work[dir], 0755) && !chdir(work[dir]), work[dir]);
 	make_file("f", 12388, 0644);
 	make_file("g", 0, 0644);

@@ -52,11 +52,16 @@ extern char work[MAX_DIRS][64]; /* their folders that belong to the storm */
 /* calls.c: what call @i is; draws go on with its arguments. */
 const struct kind *draw_kind(uint32_t i);
 
+/* Sets how often each kind is drawn: its own weight, unless @list, as "raw=60,mount=60", says another. */
+void calls_weigh(const char *list);
+bool calls_have(const char *name); /* can this kind be drawn? */
+
 /* args.c */
 extern char scratch[SCRATCH];
 extern int last_child;
 extern uint32_t last_segments[4], last_attached[4];
 uint32_t draw(uint32_t below);
+uint32_t draw_word(void);
 void draw_begin(uint32_t i);
 void draw_args(const struct kind *kind, uint32_t *args);
 void args_prepare(int dir);
@@ -66,6 +71,10 @@ void place_make(int dir);
 void place_clear(void);
 /* A worker's folder, descriptors and memory. @terminal: the descriptor to use as the console, or -1 to open it. */
 void place_enter(int dir, int terminal);
+
+/* raw.c: the device of a mounted file system. Begins each round with a sound image. */
+void raw_prepare(void);
+long raw_touch(void);
 
 /* sysctl.c */
 long sysctl_write(uint32_t which);
