@@ -13,14 +13,14 @@
  */
 #include "storm.h"
 
-#define HELP                                                                                       \
+#define HELP                                                                                        \
 	"usage: storm CALLS [--seed N] [--workers N] [--keep LIST] [--weight LIST] [--judge] DIR "  \
-	"[DIR]\n"                                                                                  \
-	"Make CALLS system calls drawn from a seed, in a folder of each DIR. --keep: only those\n" \
-	"with these numbers (3-7,12; or /FILE with such a list). Prints for each call how often\n" \
-	"it succeeded and failed; exit status 1 when something was touched that must not be.\n"    \
+	"[DIR]\n"                                                                                   \
+	"Make CALLS system calls drawn from a seed, in a folder of each DIR. --keep: only those\n"  \
+	"with these numbers (3-7,12; or /FILE with such a list). Prints for each call how often\n"  \
+	"it succeeded and failed; exit status 1 when something was touched that must not be.\n"     \
 	"--weight: how often calls are drawn: raw=60,mount=60. raw writes to /dev/sda2, of which\n" \
-	"the first DIR must have a sound image called raw.\n"                                      \
+	"the first DIR must have a sound image called raw.\n"                                       \
 	"--judge: only those that change nothing, and what each answered, to be compared with Linux.\n"
 
 enum {
