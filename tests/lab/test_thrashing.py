@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 from lab import tidemark
 from tidemark import results, story, summary, thrashing
+from tidemark.report import sources
 from tidemark.telemetry import Telemetry
 
 START = {"ev": "start", "t_us": 0, "free": 2560, "frames": 0}
-INTERVALS = (10, 100, 500, 1000)
+INTERVALS = (10, 100, 1000, 5000)
+RELATIVE = 1e-4  # times are told in whole microseconds
 
 
 def pressure(t_ms: int, full: float, read: int, evicted: int, **more: object) -> dict:
@@ -79,12 +81,22 @@ def test_sentence_says_what_happened() -> None:
     )
     assert told(steady(0.2, 9, 9)).startswith("Paging, but no thrashing: eight processes wanted 32 MiB of 10; the ")
     assert told(steady(0.9, 90, 10)).startswith("Waiting for pages, but no thrashing")
-    assert told(steady(0.9, 90, 10), held=3).startswith("No thrashing, with three held back at once")
+    assert told(steady(0.9, 90, 10), held=3).startswith("Waiting for pages, but no thrashing, with three held back at")
+    assert told(steady(0.2, 9, 9), held=3).startswith("Paging, but no thrashing, with three held back at once: eight")
     assert told(steady(0.2, 0, 9)).startswith("Memory was short, but nothing was read back")
     assert told(steady(0, 0, 0)).startswith("Nothing was evicted: eight processes wanted 32 MiB of 10;")
     assert told(steady(0, 9, 0), demand=512, wanting=1).startswith("Memory sufficed: one process wanted 2.0 MiB of 10;")
     assert told([pressure(30, 0, 0, 0)]).endswith("50 % of the 30 ms")
     assert told([pressure(30, 0, 0, 0)], demand=0, oom_kill=2).startswith("Out of memory: two killed for memory;")
+
+
+@pytest.mark.parametrize("took_ms, said", [(780, "; it took 78 times as long as with enough memory:"), (10.4, ":")])
+def test_sentence_says_how_much_longer_than_with_enough_memory(took_ms: float, said: str) -> None:
+    """The command is the process that lives longest: it waits for the others."""
+    exits = [{"turnaround_us": 1000 * took_ms}, {"turnaround_us": 9}]
+    data = Telemetry(START, exits=exits, pressure=steady(0.2, 9, 9))
+    assert story.sentence(data, ideal_s=0.01).startswith(f"Paging, but no thrashing{said} eight processes wanted")
+    assert "times as long" not in story.sentence(data)
 
 
 def run(folder: Path, command: str, **settings: object) -> results.Result:
@@ -118,4 +130,40 @@ def test_one_run_gets_one_sentence_however_often_it_is_sampled(
         numbers.append(summary.measured(data))
     [sentence] = said
     assert sentence.startswith(verdict) and "processes wanted" in sentence
-    assert all(one == numbers[0] for one in numbers) and "demand_mib" in numbers[0]
+    assert all(one == pytest.approx(numbers[0], rel=RELATIVE) for one in numbers) and "demand_mib" in numbers[0]
+
+
+PLAN = """
+workload = "thrash {processes} 2048 4 300"
+processes = [2, 5, 6]
+mem = "12M"
+swap = "sim:hdd"
+cmdline = "sample_ms=1000"
+ideal = "64M"
+"""
+
+
+def test_sweep_that_is_hardly_sampled_knows_demand_and_slowdown(tmp_path: Path) -> None:
+    (tmp_path / "plan.toml").write_text(PLAN)
+    done = tidemark("sweep", "plan.toml", "-o", "sweep", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    cells = sources.gather([tmp_path / "sweep"]).cells
+    short, ideal = ({c.factors["processes"]: c for c in cells if c.factors["mem"] == mem} for mem in ("12M", "64M"))
+    for processes, cell in short.items():
+        assert cell.numbers["demand_mib"] == ideal[processes].numbers["demand_mib"]
+        assert 2 < cell.numbers["demand_mib"] / int(processes) < 2.1
+    assert ideal["6"].verdict == short["2"].verdict == "Memory sufficed"
+    times = short["6"].numbers["turnaround_s"] / ideal["6"].numbers["turnaround_s"]
+    assert times > 10 and f"it took {times:.0f} times as long as with enough memory" in short["6"].verdict
+
+
+def test_report_of_runs_takes_the_one_with_enough_memory_as_ideal(tmp_path: Path) -> None:
+    command = "thrash 4 2048 4 300"
+    for mem in ("12M", "16M", "64M"):
+        run(tmp_path / mem, command, vm="2q", mem=mem, swap="sim:hdd")
+    run(tmp_path / "other", "thrash 2 2048 1 300", vm="2q", mem="64M", swap="sim:hdd")
+    short, enough, ideal, other = sources.gather([tmp_path / name for name in ("12M", "16M", "64M", "other")]).runs
+    times = story.turnaround_s(short.data) / story.turnaround_s(ideal.data)
+    assert times > 2 and f"; it took {times:.1f} times as long as with enough memory: four" in short.story
+    assert all("times as long" not in one.story for one in (enough, ideal, other))
+    assert "times as long" not in sources.gather([tmp_path / "12M", tmp_path / "other"]).runs[0].story

@@ -1,6 +1,8 @@
 """What happened in a run, in one sentence: did it thrash, from when to when, who wanted how much of what there is.
 
-All of it comes from the records `pressure`, none from samples: how often a run was sampled changes no word.
+All of it comes from the records `pressure` and `exit`, none from samples: how often a run was sampled changes no word.
+Where a run of the same command with enough memory is known, its *ideal*, the sentence says how many times as long this
+one took: a run that does not thrash by the definition may still be far too slow.
 """
 
 from __future__ import annotations
@@ -90,27 +92,57 @@ def spell(spells: Sequence[tuple[float, float]], end_s: float) -> str:
     return f"Thrashing for {seconds(total)} in {in_words(len(spells))} spells {when}"
 
 
-def calm(data: Telemetry, wanted: Demand | None) -> str:
+def sufficed(data: Telemetry) -> bool:
+    """Did the run have as much memory as its processes wanted? Then it is an ideal run of its command."""
+    wanted, last = demand(data), data.pressure[-1] if data.pressure else None
+    if not last or last["evicted"] or last["held"] or last["oom_kill"]:
+        return False
+    return not (wanted and wanted.pages > wanted.frames > 0)
+
+
+def calm(data: Telemetry) -> str:
     """How a run that did not thrash went."""
     last = data.pressure[-1]
     if last["oom_kill"]:
         return "Out of memory"
     if not last["evicted"]:
-        return "Nothing was evicted" if wanted and wanted.pages > wanted.frames > 0 else "Memory sufficed"
-    if last["held"]:
-        return f"No thrashing, with {in_words(last['held'])} held back at once"
+        return "Memory sufficed" if sufficed(data) else "Nothing was evicted"
     if thrashing.window([data.start, last]).waiting >= thrashing.WAITING:
-        return "Waiting for pages, but no thrashing"
-    return "Paging, but no thrashing" if last["read"] else "Memory was short, but nothing was read back"
+        how = "Waiting for pages, but no thrashing"
+    else:
+        how = "Paging, but no thrashing" if last["read"] else "Memory was short, but nothing was read back"
+    return f"{how}, with {in_words(last['held'])} held back at once" if last["held"] else how
 
 
-def sentence(data: Telemetry) -> str:
-    """What happened, without a full stop; empty when there is nothing to tell by."""
+def verdict(data: Telemetry) -> str:
+    """Did it thrash, and from when to when; empty when there is nothing to tell by."""
     if not data.pressure:
         return NO_VERDICT if data.samples else ""
+    spells = thrashing.of(data)
+    return spell(spells, data.pressure[-1]["t_us"] / 1e6) if spells else calm(data)
+
+
+def turnaround_s(data: Telemetry) -> float:
+    """The command's, creation to end: the longest of its processes', for it waits for its children. 0: none ended."""
+    return max((record["turnaround_us"] for record in data.exits), default=0) / 1e6
+
+
+def slower(ratio: float) -> str:
+    """A part of the verdict: how many times as long as its ideal run this one took; empty if it was not slower."""
+    times = f"{ratio:,.0f}" if ratio >= 9.95 else f"{ratio:.1f}"
+    return f"; it took {times} times as long as with enough memory" if ratio >= 1.05 else ""
+
+
+def sentence(data: Telemetry, ideal_s: float = 0) -> str:
+    """What happened, without a full stop; empty when there is nothing to tell by. `ideal_s`: how long the command takes
+    with enough memory, 0 if that is not known."""
+    if not data.pressure:
+        return verdict(data)
     spells, wanted = thrashing.of(data), demand(data)
     begin, end = data.start["t_us"] / 1e6, data.pressure[-1]["t_us"] / 1e6
-    what = spell(spells, end) if spells else calm(data, wanted)
+    what = verdict(data)
+    if ideal_s:
+        what += slower(turnaround_s(data) / ideal_s)
     if spells:
         begin, end = spells[0][0], spells[-1][1]
     share = (

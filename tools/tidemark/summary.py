@@ -112,7 +112,7 @@ def measured(data: Telemetry) -> dict[str, float]:
         )
         command = max(data.exits, key=lambda record: record["turnaround_us"])
         jobs = [record for record in data.exits if record is not command] or [command]
-        whole_s = command["turnaround_us"] / 1e6
+        whole_s = story.turnaround_s(data)
         numbers["turnaround_s"] = whole_s
         numbers["mean_turnaround_s"] = mean(record["turnaround_us"] for record in jobs) / 1e6
         numbers["throughput_per_s"] = sum(record["status"] == 0 for record in jobs) / whole_s if whole_s else 0.0

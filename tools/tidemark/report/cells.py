@@ -24,7 +24,7 @@ MIB = 1 << 20
 class Cell:
     """One run of a sweep, or a lone run seen as one. `factors` are its settings as text, with what the plan named;
     `numbers` is empty, and `why` says the reason, for one that cannot be used in curves. `again` is the command that
-    makes it, `sweep` the folder that it is in."""
+    makes it, `sweep` the folder that it is in, `verdict` whether it thrashed."""
 
     name: str
     factors: dict[str, str]
@@ -32,6 +32,7 @@ class Cell:
     why: str = ""
     again: str = ""
     sweep: str = ""
+    verdict: str = ""
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,10 @@ def process_table(run: Run) -> dict[str, list[Any]]:
 def cell_table(sources: Sources) -> dict[str, list[Any]]:
     """A row for each cell: its settings, its numbers, and why it has none."""
     return of_rows(
-        [{"cell": cell.name, "ended": cell.why or "well", **cell.factors, **cell.numbers} for cell in sources.cells]
+        [
+            {"cell": cell.name, "ended": cell.why or "well", "verdict": cell.verdict, **cell.factors, **cell.numbers}
+            for cell in sources.cells
+        ]
     )
 
 

@@ -26,6 +26,7 @@ from tidemark.telemetry import Telemetry
 
 ENDED_ITSELF = (qemu.OK, qemu.FAILED)
 TOLD_APART_BY = ("vm", "mem", "swap", "frames", "run", "seed", "cmdline", "exact")
+SAME_WORK = ("run", "seed", "disk", "disk_kind", "exact")
 
 Progress = Callable[[str], None]
 UNSAMPLED = "no timelines: it was over before a sample; --cmdline 'sample_ms=10 sample_percent=100' takes more"
@@ -33,12 +34,14 @@ UNSAMPLED = "no timelines: it was over before a sample; --cmdline 'sample_ms=10 
 
 @dataclass(frozen=True)
 class Run:
-    """One run to draw. `note` is empty, or says in what way it did not end well."""
+    """One run to draw. `note` is empty, or says in what way it did not end well. `ideal_s`: how long the same command
+    took with enough memory, in another run of the report; 0: there is none."""
 
     label: str
     result: results.Result
     data: Telemetry
     note: str = ""
+    ideal_s: float = 0
 
     @property
     def policy(self) -> str:
@@ -48,7 +51,7 @@ class Run:
     @cached_property
     def story(self) -> str:
         """What happened, in a sentence; empty when nobody can tell."""
-        said = story.sentence(self.data)
+        said = story.sentence(self.data, self.ideal_s)
         return said + "." if said else ""
 
     @cached_property
@@ -138,7 +141,8 @@ def read_cell(folder: Path, name: str, factors: dict[str, str]) -> Cell:
         return Cell(name, by_parameter(factors), {}, str(error))
     why, settings = how_it_ended(result.meta), settings_of(result)
     numbers = {} if why else summary.measured(data)
-    return Cell(name, by_parameter(factors | settings), numbers, why, written_out(settings))
+    verdict = "" if why else story.verdict(data)
+    return Cell(name, by_parameter(factors | settings), numbers, why, written_out(settings), verdict=verdict)
 
 
 def written_out(settings: dict[str, str]) -> str:
@@ -214,6 +218,18 @@ def runs_in(folder: Path) -> list[Path]:
     return sorted(inside, key=lambda path: (len(path.name), path.name)) or [folder]
 
 
+def ideal_of(result: results.Result, every: Sequence[tuple[results.Result, Telemetry, str]]) -> float:
+    """Seconds that the command of a run takes with enough memory: the least of the runs that had it; 0 if none had."""
+    own = settings_of(result)
+    ideal = [
+        story.turnaround_s(data)
+        for other, data, _ in every
+        if how_it_ended(other.meta) == how_it_ended(result.meta) == "" and story.sufficed(data)
+        if all(own.get(name) == settings_of(other).get(name) for name in SAME_WORK)
+    ]
+    return min(ideal, default=0)
+
+
 def gather(folders: Iterable[Path], progress: Progress = lambda text: None) -> Sources:
     """Everything in `folders`, runs and sweeps in any mixture. LabError for a folder that is neither, and where nothing
     can be drawn; a run that cannot be, beside others that can, is a note.
@@ -235,5 +251,5 @@ def gather(folders: Iterable[Path], progress: Progress = lambda text: None) -> S
         raise errors[0]
     sources.refused = list(map(str, errors))
     labels = distinct([settings_of(result) for result, _, _ in lone], [result.name for result, _, _ in lone])
-    sources.runs = [Run(label, *one) for label, one in zip(labels, lone)]
+    sources.runs = [Run(label, *one, ideal_of(one[0], lone)) for label, one in zip(labels, lone)]
     return sources

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tidemark import sweep
+from tidemark import story, sweep
 from tidemark.plan import IDEAL
 from tidemark.report.cells import Cell
 
@@ -30,15 +30,23 @@ def measured(folder: Path, cells: Sequence[Cell]) -> list[Cell]:
     faults_over_ideal            pages that came in over those that did in the ideal cell, its faults and the pages of
                                  files that it left in memory: 1 if no page comes in twice
     min_faults, faults_over_min  only of commands of one process
+
+    Their verdict says how much longer they took.
     """
     ideals = {cell.factors.get("run", ""): cell for cell in cells if IDEAL in cell.factors and cell.numbers}
     least = {run: sweep.least_known(folder, cell.name) for run, cell in ideals.items()}
     return [
-        replace(cell, numbers=cell.numbers | over(cell, ideals[run], *least[run]))
+        with_more(cell, over(cell, ideals[run], *least[run]))
         if (run := cell.factors.get("run", "")) in ideals and cell.numbers and IDEAL not in cell.factors
         else cell
         for cell in cells
     ]
+
+
+def with_more(cell: Cell, numbers: dict[str, float]) -> Cell:
+    """The cell with these numbers, too, and with what they say in its verdict."""
+    slower = story.slower(numbers.get("time_over_ideal", 0))
+    return replace(cell, numbers=cell.numbers | numbers, verdict=cell.verdict + slower)
 
 
 def over(cell: Cell, ideal: Cell, min_faults: Sequence[int], read_first: int) -> dict[str, float]:
