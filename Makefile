@@ -107,7 +107,9 @@ hand-in:
 	@$(PYTHON) -m tidemark.cli hand-in "$$LAB"
 quiz:
 	@$(PYTHON) -m tidemark.cli quiz take $(if $(ANSWERS),--answers "$$ANSWERS") -- "$$LAB"
-release: grade-base
+release:
+	@$(PYTHON) -m tidemark.cli release --check
+	$(BUILD) grade-base
 	@$(PYTHON) -m tidemark.cli release
 
 check soak: check-base

@@ -7,6 +7,8 @@ from functools import cache
 
 import pytest
 from structure import draw, includes, source
+from tidemark import qemu
+from tidemark.grade.build import solution_files
 
 LONGEST_FUNCTION = 40
 LONGEST_IN_HEADER = 15  # lines of an accessor's body
@@ -136,3 +138,16 @@ def test_lengths_are_right() -> None:
 def test_lengths_of_scripts_are_right() -> None:
     found = {one.name: one.length for one in source.javascript_functions(source.Path("tools/page/machine/core.js"))}
     assert found["get time()"] == 1 and found["type(bytes)"] == 2 and found["function correctMap(memory, info)"] == 7
+
+
+def test_every_lab_names_its_solution() -> None:
+    """By content, in labs/NAME/solution.txt; where a starter lies in the place of a solution, only the file's name."""
+    for each in solution_files.all_labs(qemu.ROOT):
+        named = solution_files.ids(each)
+        assert list(named) == list(each.files), f"labs/{each.name}/solution.txt: {solution_files.WRITER} writes it"
+        other = [
+            file
+            for file in solution_files.replaced(qemu.ROOT, each)
+            if not solution_files.is_starter(qemu.ROOT, each, file)
+        ]
+        assert other == [], f"if these are the new solutions, {solution_files.WRITER} names them"

@@ -82,7 +82,7 @@ def grade(
     Only the files that labs/LAB/lab.toml names are taken from the submission. The exit status is 0 when it could be
     graded, whatever the score is.
     """
-    from tidemark.grade import grading
+    from tidemark.grade import grading, reference
     from tidemark.grade.build import reading, solutions
     from tidemark.grade.build import sandbox as sandboxes
     from tidemark.grade.build import tree as trees
@@ -104,9 +104,9 @@ def grade(
     if submission:
         solutions.check(box, tree, sandbox)
     taken = archive.take(handed_in, assignment, trees.released(tree, labs.students_files(tree)), reading.reader(box))
-    with files.scratch("tidemark-grade-") as scratch:
+    with reference.of(tree, assignment) as base, files.scratch("tidemark-grade-") as scratch:
         made = grading.grade(
-            tree,
+            base,
             taken.write(Path(scratch, "submission")),
             lab,
             secret,

@@ -126,7 +126,7 @@ def grade_class(
     changed is graded, and who was graded again is named with what changed. Exit status 1: something could not be
     graded; its row says why.
     """
-    from tidemark.grade import class_run, grading, isolation
+    from tidemark.grade import class_run, grading, isolation, reference
     from tidemark.grade.build import sandbox as sandboxes
     from tidemark.grade.build import tree as trees
     from tidemark.grade.hand_back import class_table, regrade
@@ -136,19 +136,20 @@ def grade_class(
     hidden = secret.resolve() if secret else None
     assignment = labs.load(tree, lab, hidden, "everybody")
     grading.check_release(tree)
-    source = isolation.Source(tree, hidden)
-    by, place = class_run.grader(source, lab), out or Path("results", f"grades-{lab}")
     released, box = trees.released(tree, labs.students_files(tree)), sandboxes.find(sandbox)
-    book = class_table.Gradebook(submissions, assignment, place, by, released, box)
-    book.finals = finals_of(assignment, place, policy, times)
-    before = regrade.earlier(book)
-    regrade.limit(book, again, before)
-    book.settle()
-    names = {student.name for student in book.missing()}
-    missing = len(names)
-    kept = sum(student.grade is not None for student in book.students)
-    if missing:
-        carry_out(book, source, cluster, jobs, sandbox, quiet)
+    place = out or Path("results", f"grades-{lab}")
+    with reference.of(tree, assignment) as base:
+        source = isolation.Source(base, hidden)
+        book = class_table.Gradebook(submissions, assignment, place, class_run.grader(source, lab), released, box)
+        book.finals = finals_of(assignment, place, policy, times)
+        before = regrade.earlier(book)
+        regrade.limit(book, again, before)
+        book.settle()
+        names = {student.name for student in book.missing()}
+        missing = len(names)
+        kept = sum(student.grade is not None for student in book.students)
+        if missing:
+            carry_out(book, source, cluster, jobs, sandbox, quiet)
     show(book)
     for name in class_table.left_out(submissions):
         say(f"{name} was left out: its name begins with a dot")

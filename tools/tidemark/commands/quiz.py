@@ -61,18 +61,21 @@ def export(
     The same name and secret make the same sheet. Students put theirs into the tree as labs/LAB/quiz.toml.
     """
     from tidemark.files import check_folder, write_atomically
+    from tidemark.grade import reference
     from tidemark.grade.intake import lab as labs
     from tidemark.grade.judge.quiz import personal, sheet
     from tidemark.grade.model import Personal
 
     check_lab(lab)
-    quiz, key, names = labs.load(qemu.ROOT, lab).quiz, personal.read_secret(secret), names_in(roster)
+    assignment, key, names = labs.load(qemu.ROOT, lab), personal.read_secret(secret), names_in(roster)
+    quiz = assignment.quiz
     assert quiz, "check_lab has seen it"
     check_folder(out)
     out.mkdir(parents=True, exist_ok=True)
-    for plain, name in names.items():
-        drawn = personal.drawn(qemu.ROOT, lab, quiz, Personal(name, key))
-        write_atomically(out / f"{plain}.toml", sheet.text_of(lab, name, quiz, drawn))
+    with reference.of(qemu.ROOT, assignment) as tree:
+        for plain, name in names.items():
+            drawn = personal.drawn(tree, lab, quiz, Personal(name, key))
+            write_atomically(out / f"{plain}.toml", sheet.text_of(lab, name, quiz, drawn))
     print(f"{len(names)} sheets in {out}; a student puts NAME.toml into the tree as labs/{lab}/{sheet.SHEET}")
 
 

@@ -18,6 +18,9 @@ def release(
             "--out", "-o", callback=options.writable, help="The archive; default: build/tidemark-student.tar.gz."
         ),
     ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; fail if a solution is not in its place in this tree.")
+    ] = False,
 ) -> None:
     """Write the student archive: this tree with every assignment's starter, and without solutions.
 
@@ -27,6 +30,9 @@ def release(
     """
     from tidemark.grade.hand_out import release as releases
 
+    if check:
+        releases.check(qemu.ROOT)
+        return
     path = out or qemu.ROOT / "build/tidemark-student.tar.gz"
     made = releases.write(qemu.ROOT, path, say=print)
     print(f"{path}: {made.files} files, {made.bytes >> 10} KiB; without the solutions of {', '.join(made.labs)}")

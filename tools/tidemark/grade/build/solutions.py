@@ -16,15 +16,20 @@ from tidemark.grade.build.sandbox import SYSTEM, Sandbox
 from tidemark.grade.build.tree import MANIFEST
 
 # What of an instructor's tree holds solutions, or what was made of them.
-PLACES = ("kernel", "labs", ".git", "build/kernel", "build/vmsim", "build/host", "build/labs", "build/followed")
+REFERENCE = "build/reference"  # has a copy of the tree with all solutions, in tree/
+BUILT = ("build/kernel", "build/vmsim", "build/host", "build/labs", "build/followed", REFERENCE)
+PLACES = ("kernel", "labs", ".git", *BUILT)
 FILES = ("build/pass1.elf", "build/tidemark.elf")
 
 
 def places(release: Path) -> list[Path]:
-    """The folders and files of a release that hold solutions; none of a student's."""
+    """The folders and files of a release that hold solutions, and of the tree that it is a copy of; none of a
+    student's."""
     if (release / MANIFEST).is_file():
         return []
-    return [release / name for name in (*PLACES, *FILES) if (release / name).exists()]
+    is_copy = release.parent.match(REFERENCE)
+    found = [tree / name for tree in (release, *release.parents[2:3][:is_copy]) for name in (*PLACES, *FILES)]
+    return [path for path in found if path.exists()]
 
 
 def could_read(sandbox: Sandbox, path: Path) -> bool:

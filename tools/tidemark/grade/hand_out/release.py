@@ -17,10 +17,9 @@ from pathlib import Path
 
 from tidemark.errors import FAILED, USAGE, LabError
 from tidemark.files import sha256, write_atomically
-from tidemark.grade.build import machines
+from tidemark.grade.build import machines, solution_files
 from tidemark.grade.build.tree import MANIFEST, files_of, manifest
 from tidemark.grade.hand_out import figures, starter
-from tidemark.grade.intake import lab
 from tidemark.grade.judge import expected
 from tidemark.grade.judge.quiz import sheet
 from tidemark.grade.model import Lab
@@ -40,6 +39,7 @@ MORE = (
 LEFT_OUT = ("labs/autograder", "tools/figures")
 FOR_INSTRUCTORS = ("instructors.md", "threats.md", "add-a-lab.md", "mutations.md")  # wherever in docs they lie
 OF_ONE_STUDENT = (sheet.SHEET, sheet.ANSWERS)
+NOT_IN_ARCHIVE = (*FOR_INSTRUCTORS, *OF_ONE_STUDENT, solution_files.LIST)
 
 
 @dataclass(frozen=True)
@@ -58,13 +58,7 @@ def wanted(tree: Path) -> list[Path]:
         path = tree / name
         found += [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
     relative = (path.relative_to(tree) if path.is_absolute() else path for path in found)
-    return sorted(
-        {
-            path
-            for path in relative
-            if not str(path).startswith(LEFT_OUT) and path.name not in FOR_INSTRUCTORS + OF_ONE_STUDENT
-        }
-    )
+    return sorted({path for path in relative if not str(path).startswith(LEFT_OUT) and path.name not in NOT_IN_ARCHIVE})
 
 
 def check_no_solution(tree: Path, folder: Path, labs: list[Lab]) -> None:
@@ -113,16 +107,23 @@ def packed(folder: Path) -> bytes:
     return gzip.compress(plain.getvalue(), mtime=0)
 
 
-def write(tree: Path, out: Path, say: Callable[[str], None]) -> Made:
-    """Write the student archive of the instructor's `tree` to `out`."""
+def check(tree: Path) -> list[Lab]:
+    """The labs of a tree. LabError, at once, if no release can be made of it."""
     if (tree / MANIFEST).exists():
         raise LabError("this tree is a student's release itself; a release is made from the instructor's tree", USAGE)
-    labs = [lab.load(tree, name) for name in lab.names(tree)]
+    solution_files.check_in_place(tree)
+    labs = solution_files.all_labs(tree)
     lacking = [
         f"labs/{each.name}: no starter for {file}" for each in labs for file in each.files if not has(each, file)
     ]
     if lacking:
         raise LabError("; ".join(lacking), FAILED)
+    return labs
+
+
+def write(tree: Path, out: Path, say: Callable[[str], None]) -> Made:
+    """Write the student archive of the instructor's `tree` to `out`."""
+    labs = check(tree)
     with tempfile.TemporaryDirectory(prefix="tidemark-release-") as scratch:
         folder = Path(scratch)
         fill(tree, folder, labs, say)

@@ -1,0 +1,109 @@
+"""The solution of a lab, also when another file lies in its place: a starter, or a student's work.
+
+labs/NAME/solution.txt names the solution by content: for each file of the lab a line "ID  PATH", where ID is git's name
+for what the file holds. If the tree's file has that ID, it is the solution; otherwise git's objects hold the solution,
+whatever has been committed since. Students do not get the list, and a lab without a list is taken as it lies.
+
+    PYTHONPATH=tools build/venv/bin/python -m tidemark.grade.build.solution_files
+
+writes the lists of all labs, after a solution has changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+from pathlib import Path
+
+from tidemark import qemu
+from tidemark.errors import USAGE, LabError
+from tidemark.files import write_atomically
+from tidemark.grade.build.tree import MANIFEST
+from tidemark.grade.intake import lab as labs
+from tidemark.grade.model import Lab
+
+LIST, STARTER = "solution.txt", "starter"
+WRITER = "PYTHONPATH=tools build/venv/bin/python -m tidemark.grade.build.solution_files"
+
+
+def blob_id(data: bytes) -> str:
+    """Git's name for a file with this content."""
+    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+
+
+def ids(lab: Lab) -> dict[str, str]:
+    """The ID of each file of a lab's solution, by path; none if the lab has no list."""
+    path = lab.folder / LIST
+    lines = path.read_text().splitlines() if path.is_file() else []
+    return {file: digest for digest, _, file in (line.partition("  ") for line in lines)}
+
+
+def replaced(tree: Path, lab: Lab) -> dict[str, str]:
+    """The ID of each file of the solution in whose place another file lies, or none, by path; none in a student's
+    release."""
+    if (tree / MANIFEST).is_file():
+        return {}
+    known = ids(lab).items()
+    return {file: digest for file, digest in known if blob_id(content(tree / file) or b"") != digest}
+
+
+def content(path: Path) -> bytes | None:
+    """What a file holds; None if it is not there."""
+    return path.read_bytes() if path.is_file() else None
+
+
+def from_git(tree: Path, digest: str) -> bytes | None:
+    """What git holds under an ID; None if the tree has no git, or a history that begins later."""
+    try:
+        made = subprocess.run(["git", "-C", str(tree), "cat-file", "blob", digest], capture_output=True)
+    except FileNotFoundError:
+        return None
+    return None if made.returncode else made.stdout
+
+
+def is_starter(tree: Path, lab: Lab, file: str) -> bool:
+    """Does the starter lie in the place of this file of the solution?"""
+    start = content(lab.folder / STARTER / file)
+    return start is not None and start == content(tree / file)
+
+
+def put_back(tree: Path, file: str, digest: str) -> str:
+    """What brings a file of the solution back into the tree, as a line."""
+    if from_git(tree, digest) is None:
+        return f"{file}: git does not hold it; take it from a clone with the whole history"
+    return f"git cat-file blob {digest} >{file}"
+
+
+def check_in_place(tree: Path) -> None:
+    """LabError, with what to do next, if a file of a lab's solution is not in its place."""
+    found = [(lab, *pair) for lab in all_labs(tree) for pair in replaced(tree, lab).items()]
+    if not found:
+        return
+    what = [f"{file}: {'the starter' if is_starter(tree, lab, file) else 'another file'}" for lab, file, _ in found]
+    back = [put_back(tree, file, digest) for _, file, digest in found]
+    raise LabError(
+        "\n  ".join(["a release is made of the solutions, and in the place of some lies something else:", *what])
+        + "\n  ".join(["\nCommit or copy what you want to keep. Then put the solutions back:", *back])
+        + f"\nIf a file is the new solution of its lab, name it so: {WRITER}",
+        USAGE,
+    )
+
+
+def all_labs(tree: Path) -> list[Lab]:
+    """All labs of a tree."""
+    return [labs.load(tree, name) for name in labs.names(tree)]
+
+
+def write_list(tree: Path, lab: Lab) -> None:
+    """Name the files that lie in the tree as the lab's solution. LabError if one is missing, or is the starter."""
+    for file in lab.files:
+        if not (tree / file).is_file() or is_starter(tree, lab, file):
+            raise LabError(f"{file} is not a solution: it is missing, or the starter", USAGE)
+    lines = [f"{blob_id((tree / file).read_bytes())}  {file}\n" for file in lab.files]
+    write_atomically(lab.folder / LIST, "".join(lines))
+
+
+if __name__ == "__main__":
+    for each in all_labs(qemu.ROOT):
+        if each.files:
+            write_list(qemu.ROOT, each)

@@ -1,0 +1,125 @@
+"""The tree that a submission is compared with: all labs' solutions, whatever lies in their places.
+
+In a clone `make lab` lays a starter over a solution, and a student writes there. What that file does must not decide
+what is right. So if another file lies in the place of a solution, grading takes a copy of the tree with the solutions,
+in build/reference. The copy is made anew if other files of the tree have changed, and never while somebody grades with
+it. If a solution is not to be had, the lab's starter takes its place, as in a student's release, and the labs that are
+graded by comparison are refused.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from tidemark.errors import BAD_INPUT, LabError
+from tidemark.files import sha256
+from tidemark.grade.build import solution_files, tree, workspace
+from tidemark.grade.build.solutions import REFERENCE
+from tidemark.grade.grading import check_release
+from tidemark.grade.judge import budget, expected
+from tidemark.grade.model import Lab
+
+TREE, STAMP, FLAGS = "tree", "made-of", "build/flags"
+
+
+def compares(lab: Lab) -> bool:
+    """Is a submission compared with what solutions do?"""
+    quiz = bool(lab.quiz and lab.quiz.policy)
+    return quiz or any(budget.is_relative(test) or expected.is_compared(test) for test in lab.tests)
+
+
+def missing(lab: str, file: str) -> LabError:
+    """What is to be said where a lab has no solution."""
+    said = (
+        f"this tree has no solution of lab {lab} to compare with: {file} holds something else, and git does not have it"
+    )
+    return LabError(f"{said}. Grade in a clone with its whole history, or in the archive for students", BAD_INPUT)
+
+
+def to_lay(release: Path, lab: Lab) -> dict[str, bytes]:
+    """The files, by path, that must replace those of the tree for it to have all solutions. LabError if one is not to
+    be had, and `lab` is graded by comparison."""
+    found: dict[str, bytes] = {}
+    for each in solution_files.all_labs(release):
+        for file, digest in solution_files.replaced(release, each).items():
+            data = solution_files.from_git(release, digest)
+            if data is None and compares(lab):
+                raise missing(each.name, file)
+            if data is None:
+                data = solution_files.content(each.folder / solution_files.STARTER / file)
+            found |= {} if data is None else {file: data}
+    return found
+
+
+def made_of(release: Path, laid: Mapping[str, bytes]) -> str:
+    """A hash of what a copy is made of. What lies in the places of solutions is not in it."""
+    sources = (file for file in tree.files_of(release) if str(file) not in laid and file.suffix not in tree.TEXTS)
+    lines = [f"{sha256(release / file)}  {file}" for file in sources]
+    lines += [f"{hashlib.sha256(data).hexdigest()}  {file}" for file, data in sorted(laid.items())]
+    lines += [" ".join(workspace.compiler()), (release / FLAGS).read_text() if (release / FLAGS).is_file() else ""]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def make(release: Path, laid: Mapping[str, bytes], copy: Path) -> None:
+    """Make a copy of the tree with these files in their places, built."""
+    copy.mkdir()
+    tree.copy_built(release, copy)
+    for file, data in laid.items():
+        tree.leave_behind(copy, file)
+        (copy / file).parent.mkdir(parents=True, exist_ok=True)
+        (copy / file).write_bytes(data)
+    workspace.make_trusted(copy, "grade-base")
+
+
+def make_anew(release: Path, laid: Mapping[str, bytes], place: Path, stamp: str) -> None:
+    """Make the copy in its place, whatever is there."""
+    (place / STAMP).unlink(missing_ok=True)
+    shutil.rmtree(place / TREE, ignore_errors=True)
+    make(release, laid, place / TREE)
+    (place / STAMP).write_text(stamp)
+
+
+def wait_alone(folder: int, place: Path) -> None:
+    """Lock an opened folder against everybody; say so if somebody grades with what it holds."""
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        print(f"{place} is in use by another grading, and older than this tree; waiting for it to end", file=sys.stderr)
+        fcntl.flock(folder, fcntl.LOCK_EX)
+
+
+@contextlib.contextmanager
+def held(release: Path, laid: Mapping[str, bytes], place: Path) -> Iterator[Path]:
+    """The copy, which nobody makes anew while the block runs."""
+    place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    stamp, folder = made_of(release, laid), os.open(place, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_SH)
+        while solution_files.content(place / STAMP) != stamp.encode():
+            wait_alone(folder, place)
+            if solution_files.content(place / STAMP) != stamp.encode():
+                make_anew(release, laid, place, stamp)
+            fcntl.flock(folder, fcntl.LOCK_SH)  # another grading may come between, so look again
+        yield place / TREE
+    finally:
+        os.close(folder)
+
+
+@contextlib.contextmanager
+def of(release: Path, lab: Lab) -> Iterator[Path]:
+    """A tree with the solutions of all labs, to grade `lab` with: `release` itself if it has them or is a student's.
+    LabError if they are not to be had, and grading compares with them."""
+    laid = to_lay(release, lab)
+    if not laid:
+        yield release
+        return
+    check_release(release)
+    with held(release, laid, release / REFERENCE) as copy:
+        yield copy
