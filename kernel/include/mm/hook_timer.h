@@ -31,7 +31,7 @@ struct hook_timer {
 	const char *running; /* the hook that is running; NULL: none */
 	u64 since; /* cycles_now() when it began */
 	u64 cycles; /* spent in hooks since boot */
-	u32 nr_ticks; /* up to the last one, while the hook of that tick was running */
+	u32 nr_ticks; /* of the machine, while it has been running */
 };
 
 extern struct hook_timer policy_timer, guard_timer;
@@ -44,6 +44,7 @@ static inline void hook_enter(struct hook_timer *t, const char *hook)
 {
 	if (unlikely(t->running))
 		hook_is_nested(t, hook);
+	t->nr_ticks = 0;
 	t->since = cycles_now();
 	t->running = hook;
 }

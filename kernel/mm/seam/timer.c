@@ -5,17 +5,10 @@
 #include "mm/rules.h"
 
 struct hook_timer policy_timer = { .kind = "policy" }, guard_timer = { .kind = "guard" };
-static u64 last_tick; /* cycles */
 
 void hook_is_nested(const struct hook_timer *t, const char *hook)
 {
 	rule_fatal(t, "nested", hook, "hook %s called inside hook %s", hook, t->running);
-}
-
-/* Of the machine since the hook began, as seen by the last tick. */
-static u32 ticks_in_hook(const struct hook_timer *t)
-{
-	return t->since < last_tick ? t->nr_ticks : 0;
 }
 
 void hook_may_be_slow(struct hook_timer *t, u64 cycles)
@@ -24,7 +17,7 @@ void hook_may_be_slow(struct hook_timer *t, u64 cycles)
 	u64 ns = cycles_to_ns(cycles);
 
 	t->running = NULL; /* another policy may take over now */
-	if (ns > HOOK_LIMIT_NS && ticks_in_hook(t) >= HOOK_LIMIT_TICKS)
+	if (ns > HOOK_LIMIT_NS && t->nr_ticks >= HOOK_LIMIT_TICKS)
 		rule_broken(t, "time", hook, NULL, "hook %s took %llu us, the limit is %u", hook,
 			    (unsigned long long)ns / 1000, HOOK_LIMIT_NS / 1000);
 }
@@ -37,7 +30,7 @@ void hook_hangs(const struct hook_timer *t)
 
 static void watch(struct hook_timer *t)
 {
-	t->nr_ticks = ticks_in_hook(t) + 1;
+	t->nr_ticks += t->running != NULL;
 	if (t->running && t->nr_ticks >= HOOK_HUNG_TICKS &&
 	    cycles_to_ns(cycles_now() - t->since) > HOOK_HUNG_NS)
 		hook_hangs(t);
@@ -47,7 +40,6 @@ void hook_watch(void)
 {
 	watch(&guard_timer);
 	watch(&policy_timer);
-	last_tick = cycles_now();
 }
 
 static void report(const struct hook_timer *t)
