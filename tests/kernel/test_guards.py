@@ -126,7 +126,7 @@ def test_serialize_does_little_harm_where_turns_are_no_help(run: str) -> None:
 @pytest.mark.parametrize(
     ("run", "jitters"),
     [
-        pytest.param(run, jitters, marks=[pytest.mark.soak] if jitters == 10 else [])
+        pytest.param(run, jitters, marks=[pytest.mark.soak, pytest.mark.timeout(3600)] if jitters == 10 else [])
         for run in (
             "thrash 1 18432 6 3000",  # alone, and larger than memory
             "thrash 1 18432 6 3000 & thrash 1 4096 3 3000; wait",
