@@ -119,7 +119,7 @@ static long leave_handler(bool rt)
 	struct pt_regs *regs = task_regs(current);
 	u64 mask;
 
-	if (thread_pop_signal(regs, rt, &mask)) {
+	if (!regs_in_syscall(regs) || thread_pop_signal(regs, rt, &mask)) {
 		force_signal(SIGSEGV, regs_sp(regs));
 		return 0;
 	}

@@ -64,6 +64,14 @@ def test_far_calls_and_returns_fault_as_a_program_does(tmp_path: Path) -> None:
     assert re.fullmatch(r"R far checks=\d+ failures=0\n", linux.stdout), linux.stdout + linux.stderr
 
 
+def test_virtual_8086_mode_ends_in_sigsegv(tmp_path: Path) -> None:
+    """No program may enter it, but QEMU lets iret do so. The kernel must see that it was a program that ran."""
+    run = run_program(tmp_path, "vm86").check_exit()
+    run.check_lines([r"^R vm86 checks=40 failures=0$", "^ok$"])
+    linux = subprocess.run([qemu.ROOT / "build/user/vm86"], capture_output=True, text=True)
+    assert linux.stdout == "R vm86 checks=40 failures=0\n", linux.stdout + linux.stderr
+
+
 def test_handlers_learn_where_signals_come_from(tmp_path: Path) -> None:
     run_program(tmp_path, "origin").check_exit().check_lines([r"^R origin checks=\d+ failures=0$", "^ok$"])
     linux = subprocess.run([qemu.ROOT / "build/user/origin"], capture_output=True, text=True)

@@ -39,6 +39,8 @@ void trap_page_fault(struct pt_regs *regs);
 void trap_syscall(struct pt_regs *regs);
 void trap_nmi(struct pt_regs *regs);
 void trap_return_to_user(struct pt_regs *regs);
+/* The program was in virtual-8086 mode: it gets SIGSEGV, and is in its own mode again. */
+void __noreturn leave_vm86(struct pt_regs *regs);
 void __noreturn trap_double_fault(void);
 void __noreturn report_hang(struct pt_regs *regs);
 

@@ -68,7 +68,7 @@ bool in_interrupt(void)
 
 bool irq_found_program(void)
 {
-	return irq_regs->cs & 3;
+	return regs_from_user(irq_regs);
 }
 
 void irq_register(int irq, void (*handler)(void))
@@ -100,7 +100,7 @@ static bool spurious(int irq)
 void irq_dispatch(struct pt_regs *regs)
 {
 	int irq = regs->trapno - TRAP_IRQ0;
-	bool user = regs->cs & 3;
+	bool user = regs_from_user(regs);
 
 	if (user)
 		account_enter_kernel();
@@ -113,6 +113,8 @@ void irq_dispatch(struct pt_regs *regs)
 		handlers[irq]();
 		interrupt_depth--;
 	}
+	if (unlikely(regs->flags & FLAGS_VM))
+		leave_vm86(regs);
 	if (user)
 		trap_return_to_user(regs);
 }

@@ -189,7 +189,7 @@ int thread_push_signal(struct pt_regs *regs, int sig, const struct k_sigaction *
 	regs->ip = sa->handler;
 	regs->cs = USER_CS;
 	regs->ds = regs->es = regs->ss = USER_DS;
-	regs->flags &= ~(FLAGS_DF | FLAGS_RF | FLAGS_TF);
+	regs->flags &= ~(FLAGS_DF | FLAGS_RF | FLAGS_TF | FLAGS_VM);
 	return 0;
 }
 

@@ -54,6 +54,8 @@ int thread_init_fork(struct task_struct *child, struct task_struct *parent, u32 
 {
 	struct pt_regs *regs = task_regs(child);
 
+	if (!regs_in_syscall(task_regs(parent))) /* it is in virtual-8086 mode */
+		return -EPERM;
 	child->thread = parent->thread;
 	*regs = *task_regs(parent);
 	regs->ax = 0;

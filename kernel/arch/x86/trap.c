@@ -13,6 +13,7 @@
 #include "arch/x86/cpu.h"
 #include "errno.h"
 #include "internal.h"
+#include "lib/string.h"
 #include "mm/fault.h"
 #include "proc/task.h"
 #include "sched/entry.h"
@@ -107,26 +108,50 @@ static u32 fault_flags(u32 error_code)
 }
 
 /*
+ * No program may enter virtual-8086 mode, but QEMU lets iret set the flag for it. The processor has pushed
+ * the data segments, too, so that the frame begins that much below its place: it is moved there.
+ */
+void leave_vm86(struct pt_regs *regs)
+{
+	struct pt_regs *flat = task_regs(current);
+
+	memmove(flat, regs, sizeof(*flat));
+	flat->flags = (flat->flags & FLAGS_USER) | FLAGS_FIXED | FLAGS_IF;
+	flat->cs = USER_CS;
+	flat->ss = flat->ds = flat->es = USER_DS;
+	flat->fs = flat->gs = 0;
+	irq_enable();
+	force_signal(SIGSEGV, flat->ip);
+	enter_user(flat);
+}
+
+/*
  * The code segment says whose fault it is, not the error code: QEMU before 9.1 makes accesses of a
  * program to its stack (lret, iret, lcall) with the kernel's rights.
  */
+static void user_page_fault(struct pt_regs *regs, u32 addr, u32 fault)
+{
+	account_enter_kernel();
+	if (unlikely(regs->flags & FLAGS_VM))
+		leave_vm86(regs);
+	irq_enable();
+	do_page_fault(regs, addr, fault | FAULT_USER);
+	return_to_user(regs);
+}
+
 void trap_page_fault(struct pt_regs *regs)
 {
 	u32 addr = read_cr2(), fault = fault_flags(regs->error_code);
-	bool user = regs->cs & 3;
 
-	if (user)
-		account_enter_kernel();
-	else if (kernel_stack_guard(addr))
+	if (regs_from_user(regs)) {
+		user_page_fault(regs, addr, fault);
+		return;
+	}
+	if (kernel_stack_guard(addr))
 		die(regs, "kernel stack overflow", addr);
 	if (regs->flags & FLAGS_IF)
 		irq_enable();
-	if (user) {
-		do_page_fault(regs, addr, fault | FAULT_USER);
-		return_to_user(regs);
-	} else {
-		do_page_fault(regs, addr, fault);
-	}
+	do_page_fault(regs, addr, fault);
 }
 
 /* The first use of the FPU since another task had it; the kernel itself never uses it. */
@@ -149,12 +174,14 @@ void trap_exception(struct pt_regs *regs)
 {
 	int sig = exceptions[regs->trapno].sig;
 
-	if (!(regs->cs & 3)) {
+	if (!regs_from_user(regs)) {
 		if (!fixup_exception(regs))
 			die(regs, exception_name(regs->trapno), 0);
 		return;
 	}
 	account_enter_kernel();
+	if (unlikely(regs->flags & FLAGS_VM))
+		leave_vm86(regs);
 	irq_enable();
 	if (!handle_fpu_trap(regs)) {
 		current->thread.fault_addr = regs->ip;
@@ -163,9 +190,14 @@ void trap_exception(struct pt_regs *regs)
 	return_to_user(regs);
 }
 
-/* Only the watchdog sends one (or the person at QEMU's monitor, with the same question). */
+/* Only the watchdog sends one (or the person at QEMU's monitor, with the same question). A program in
+ * virtual-8086 mode may have switched interrupts off. */
 void trap_nmi(struct pt_regs *regs)
 {
+	if (regs->flags & FLAGS_VM) {
+		account_enter_kernel();
+		leave_vm86(regs);
+	}
 	report_hang(regs);
 }
 

@@ -31,8 +31,15 @@ STATIC_ASSERT(sizeof(struct pt_regs) == 76);
 #define FLAGS_IF 0x200u
 #define FLAGS_DF 0x400u
 #define FLAGS_RF 0x10000u
+#define FLAGS_VM 0x20000u /* virtual-8086 mode */
 #define FLAGS_AC 0x40000u
 /* What a program may set: the arithmetic flags, TF, DF, OF, RF, AC. */
 #define FLAGS_USER 0x50dd5u
+
+/* In virtual-8086 mode cs is no selector. */
+static inline bool regs_from_user(const struct pt_regs *regs)
+{
+	return regs->cs & 3 || regs->flags & FLAGS_VM;
+}
 
 #endif
