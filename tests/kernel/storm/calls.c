@@ -13,6 +13,7 @@ const struct kind kinds[] = {
 	{ "sysctl", "n", BY_HAND + 1, 4 },
 	{ "none", "nnnnnn", BY_HAND + 2, 2 },
 	{ "raw", "", BY_HAND + 3, NOT_UNASKED },
+	{ "code", "", BY_HAND + 4, 2 },
 	{ "exit", "n", SYS_exit, 1 },
 	{ "fork", "", SYS_fork, 8 },
 	{ "read", "fbl", SYS_read, 20 },

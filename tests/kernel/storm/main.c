@@ -196,9 +196,9 @@ int main(int argc, char **argv)
 	control_begin();
 	ok = run(parse_number(argv[1], "CALLS", 1, 1000000000));
 	report();
-	printf("R storm seed=%u calls=%u left_out=%u restarts=%u nudges=%u kills=%u clears=%u "
-	       "failures=%d\n",
-	       seed, board->nr_calls, board->nr_left_out, board->nr_restarts, board->nr_nudges,
-	       board->nr_kills, board->nr_clears, !ok);
+	printf("R storm seed=%u calls=%u pages=%u left_out=%u restarts=%u nudges=%u kills=%u "
+	       "clears=%u failures=%d\n",
+	       seed, board->nr_calls, board->nr_pages, board->nr_left_out, board->nr_restarts,
+	       board->nr_nudges, board->nr_kills, board->nr_clears, !ok);
 	return !ok;
 }

@@ -40,7 +40,7 @@ struct board {
 		int pid;
 	} workers[MAX_WORKERS];
 	uint8_t judged[MAX_JUDGED]; /* one more than the error; 0: not made */
-	uint32_t nr_calls, nr_left_out, nr_restarts, nr_nudges, nr_kills, nr_clears;
+	uint32_t nr_calls, nr_pages, nr_left_out, nr_restarts, nr_nudges, nr_kills, nr_clears;
 };
 
 extern struct board *board;
@@ -75,6 +75,9 @@ void place_enter(int dir, int terminal);
 /* raw.c: the device of a mounted file system. Begins each round with a sound image. */
 void raw_prepare(void);
 long raw_touch(void);
+
+/* code.c: execute some pages of random code, those of call @i. */
+long code_execute(uint32_t i);
 
 /* sysctl.c */
 long sysctl_write(uint32_t which);

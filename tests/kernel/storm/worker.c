@@ -70,7 +70,7 @@ static long other_call(const uint32_t *args)
 	return system_call(args[0] % 500, args);
 }
 
-static long perform(const struct kind *kind, const uint32_t *args)
+static long perform(const struct kind *kind, uint32_t i, const uint32_t *args)
 {
 	switch (kind->number) {
 	case BY_HAND:
@@ -81,6 +81,8 @@ static long perform(const struct kind *kind, const uint32_t *args)
 		return other_call(args);
 	case BY_HAND + 3:
 		return raw_touch();
+	case BY_HAND + 4:
+		return code_execute(i);
 	default:
 		return system_call(kind->number, args);
 	}
@@ -141,7 +143,7 @@ static bool make_call(uint32_t i)
 		return false;
 	if (leaves(kind))
 		board->cells[kind - kinds][0].nr++;
-	ret = perform(kind, args);
+	ret = perform(kind, i, args);
 	if (leaves(kind))
 		board->cells[kind - kinds][0].nr--;
 	if (makes_copy(kind) && !ret)
