@@ -28,9 +28,7 @@ from tidemark.grade.judge.expected import Decision
 from tidemark.grade.judge.kinds import answers, found
 from tidemark.grade.model import Grade, Outcome
 from tidemark.grade.witness import memory, playback
-from tidemark.grade.witness.boot import Boot
 from tidemark.grade.witness.evidence import EVENT, FILE_READ, REF, STORE, WRITE, ZERO, Evidence
-from tidemark.grade.witness.machine import idle
 
 pytestmark = pytest.mark.graded
 
@@ -440,19 +438,6 @@ def test_parameter_is_a_variable_of_the_files_own(tmp_path: Path) -> None:
     assert solution(ws).count("&tau_ms,") == 1
     made = graded(tmp_path, "workingset", {ws: solution(ws).replace("&tau_ms,", "(u32 *)&max_pfn,")})
     assert made.score == 0 and "its parameter tau_ms is no variable of its own" in messages(made)
-
-
-def test_run_without_work_is_seen() -> None:
-    none = Boot(Outcome.RIGHT, "", "", Evidence(np.zeros(2, EVENT), [], 10**6, 1, False, True))
-    assert (verdict := idle(none, 1)) and verdict.fraction == 0
-    assert "programs executed 0 instructions" in verdict.message
-
-
-@pytest.mark.parametrize("name", lab.names(qemu.ROOT))
-def test_every_run_says_how_much_work_it_is(name: str) -> None:
-    kinds = ("faults", "admission", "runs")
-    tests = [one for one in lab.load(qemu.ROOT, name).tests if one.kind in kinds and "run" in one.options]
-    assert [one.title for one in tests if not one.options.get("least_user")] == []
 
 
 OVER_THE_CAP = """

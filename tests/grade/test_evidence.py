@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -20,10 +21,11 @@ from soak import soak_but
 from tidemark import plugin, qemu, vmsim
 from tidemark.errors import LabError
 from tidemark.grade.build import elf
+from tidemark.grade.judge import work
 from tidemark.grade.model import Outcome
+from tidemark.grade.model import Test as LabTest
 from tidemark.grade.witness import evidence, kernel_map, kernel_size
 from tidemark.grade.witness.boot import NO_REFS, Boot, Run, boot, ending
-from tidemark.grade.witness.machine import idle
 from tidemark.strings import Given
 
 pytestmark = pytest.mark.graded
@@ -374,7 +376,8 @@ def test_program_that_is_killed_for_memory_is_seen(tmp_path: Path) -> None:
     """What a shell ran beside others may be gone, and the command has ended well."""
     made = of_policy("fifo", tmp_path).boot("sh -c 'thrash 1 32768 1; true'", vm="fifo", mem="16M", swap="none")
     assert made.outcome is Outcome.RIGHT and made.evidence.count(evidence.KILLED) == 1
-    assert (verdict := idle(made, 1)) and "the kernel killed 1 of the programs" in verdict.message
+    verdict = work.undone(LabTest("a run", 1, "runs"), Mock(), made, Mock())
+    assert verdict and "the kernel killed 1 of the programs" in verdict.message
 
 
 def test_may_store_allows_what_it_names(cheating: Machine) -> None:

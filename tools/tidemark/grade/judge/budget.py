@@ -72,14 +72,20 @@ def of_reference(test: Test, machine: Machine, figure: Figure) -> float:
     """The figure of the release's own kernel; measured once, if the release's folder can be written."""
     objects = object_rules.objects(machine.lab)
     own = replace(machine, tree=machine.release, objects=objects, boots=[], build_results={})
-    path, key = machine.release / CACHE, key_of(test, own)
+    return float(once(machine.release, key_of(test, own), lambda: figure(test, own)))
+
+
+def once(release: Path, key: str, measure: Callable[[], Any]) -> Any:
+    """What was measured before of a release under this key; if nothing was, measure it, and keep it, if the release's
+    folder can be written."""
+    path = release / CACHE
     known = remembered(path)
-    if key not in known:
-        found = figure(test, own)
-        with writing, suppress(LabError):
-            write_atomically(path, json.dumps(remembered(path) | {key: found}, indent=0))
-        return found
-    return float(known[key])
+    if key in known:
+        return known[key]
+    found = measure()
+    with writing, suppress(LabError):
+        write_atomically(path, json.dumps(remembered(path) | {key: found}, indent=0))
+    return found
 
 
 def limits(test: Test, machine: Machine, figure: Figure) -> tuple[float, float]:

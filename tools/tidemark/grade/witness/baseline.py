@@ -3,18 +3,33 @@ with must not be the submission's to choose."""
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from dataclasses import replace
+from pathlib import Path
 
 from tidemark import qemu
 from tidemark.errors import FAILED, LabError
+from tidemark.files import sha256
 from tidemark.grade.build import tree
 from tidemark.grade.build.workspace import tail
 from tidemark.grade.intake import lab
+from tidemark.grade.model import Lab
 from tidemark.grade.witness.machine import Machine
 
 STARTER, FOLDER = "starter", "ours"
 making = threading.Lock()
+
+
+def made_of(release: Path, students: Lab) -> str:
+    """A hash of what that kernel is made of: the release without the files of this lab, and, in a student's release,
+    where starters take their places, without those of all labs."""
+    theirs = lab.students_files(release) if (release / tree.MANIFEST).is_file() else set(students.files)
+    sources = (file for file in tree.files_of(release) if str(file) not in theirs and file.suffix not in tree.TEXTS)
+    flags = release / "build/flags"
+    lines = [f"{sha256(release / file)}  {file}" for file in sources]
+    lines += [students.name, flags.read_text() if flags.is_file() else ""]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 def machine(students: Machine) -> Machine:

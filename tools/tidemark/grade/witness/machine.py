@@ -14,7 +14,6 @@ from typing import Any
 from tidemark.grade.build.workspace import LINES_SHOWN, Workspace, indented
 from tidemark.grade.model import Outcome, Test, Verdict, wrong
 from tidemark.grade.witness.boot import Boot, Run, boot
-from tidemark.grade.witness.evidence import KILLED
 
 SAYS_WHY = re.compile(r"panic|policy violation|hung", re.IGNORECASE)
 LIKE_A_GRADE = re.compile(r"\bok \(\d|Score:|\bPASS(ED)?\b")
@@ -47,18 +46,6 @@ def trouble(run: Boot) -> Verdict | None:
     lines = run.console.strip().splitlines()
     first = next((at for at, line in enumerate(lines) if SAYS_WHY.search(line)), max(0, len(lines) - LINES_SHOWN))
     return wrong(f"{run.reason}\n{indented(lines[first : first + LINES_SHOWN])}", run.outcome)
-
-
-def idle(run: Boot, least_user: int) -> Verdict | None:
-    """The verdict on a run in which programs were killed, or have executed fewer instructions than their work needs;
-    None: they have done it."""
-    killed = run.evidence.count(KILLED)
-    if killed:
-        return wrong(f"there was no memory left: the kernel killed {killed} of the programs")
-    done = int(run.evidence.user_instructions.sum())
-    if done >= least_user:
-        return None
-    return wrong(f"programs executed {done:,} instructions; their work needs {least_user:,}")
 
 
 def trespasses(boots: Sequence[Boot]) -> list[str]:

@@ -5,7 +5,7 @@ outside. Who has less than a twentieth of a short time is not at work in it. Opt
 
     run, processes    the command, and how many processes it starts: those that execute most
     vm, frames, swap, set    as in the kind `faults`
-    least_user        instructions that programs execute at least, or their work is not done
+    work              as in tidemark.grade.judge.work
     full, none        up to so many at a time, on average over the run, give all points, from so many on none
     hint              what to think about, for those who have not got them all
 """
@@ -17,10 +17,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from tidemark.grade.judge import work
 from tidemark.grade.model import Test, Verdict, scaled
-from tidemark.grade.witness.boot import NO_REFS
+from tidemark.grade.witness.boot import NO_REFS, Boot
 from tidemark.grade.witness.evidence import READ, SWITCH, Evidence
-from tidemark.grade.witness.machine import Machine, idle
+from tidemark.grade.witness.machine import Machine
 from tidemark.grade.witness.playback import obstacle
 
 WINDOW = 4_000_000  # a short time: instructions of programs
@@ -57,12 +58,17 @@ def at_once(evidence: Evidence, spaces: Sequence[int]) -> float:
     return float((counted > AT_WORK).sum(axis=1).mean()) if len(counted) else 0.0
 
 
-def judge(test: Test, machine: Machine) -> Verdict:
-    """Run it, and measure."""
+def ran(test: Test, machine: Machine) -> Boot:
+    """The run of the test's command."""
     options = {name: test.options[name] for name in ("swap", "frames") if name in test.options}
     command = " ".join(["sample_ms=0", *test.options.get("set", ())])
-    boot = machine.boot(str(test.options["run"]), vm=str(test.options["vm"]), cmdline=command, refs=NO_REFS, **options)
-    if stopped := obstacle(boot) or idle(boot, int(test.options.get("least_user", 1))):
+    return machine.boot(str(test.options["run"]), vm=str(test.options["vm"]), cmdline=command, refs=NO_REFS, **options)
+
+
+def judge(test: Test, machine: Machine) -> Verdict:
+    """Run it, and measure."""
+    boot = ran(test, machine)
+    if stopped := obstacle(boot) or work.undone(test, machine, boot, lambda ours: ran(test, ours)):
         return stopped
     found = round(at_once(boot.evidence, workers(boot.evidence, int(test.options["processes"]))), 2)
     figures = {"swap_ins": int((boot.evidence.events["kind"] == READ).sum()), "at_once": found}

@@ -7,7 +7,7 @@ that should have stayed. Counted are pages read from the disk, as seen from outs
     string    as in the kind `victims`; or `run`, a command line of the guest
     again     with a string: it is followed by itself, so many pages further on, such as [150]
     frames    frames=; with `run` also `mem` and `swap`
-    least_user    with `run`: instructions that programs execute at least, or their work is not done
+    work          with `run`: as in tidemark.grade.judge.work
     jitters       with `run`: it is run with jitter=1 to so many, and all pages count (once, without any). What
                   several processes read hangs on when each has its turn, and so on chance
     disorder      with `run`: pages shall leave in the order in which they came. Of two that are written one after the
@@ -27,12 +27,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from tidemark.grade.judge import budget, expected
+from tidemark.grade.judge import budget, expected, work
 from tidemark.grade.model import Outcome, Test, Verdict, scaled, wrong
 from tidemark.grade.witness import memory
 from tidemark.grade.witness.boot import EITHER_KIND, Boot
 from tidemark.grade.witness.evidence import COPY, READ, WRITE, ZERO, Evidence
-from tidemark.grade.witness.machine import Machine, idle, jitters
+from tidemark.grade.witness.machine import Machine, jitters
 from tidemark.grade.witness.playback import Playback, incomplete, obstacle, pages_of, play
 from tidemark.strings import from_text
 
@@ -146,7 +146,7 @@ def of_run(test: Test, machine: Machine) -> Verdict:
     """A command's budget: all pages that were read, whoever needed them."""
     count = 0
     for boot in runs(test, machine):
-        if stopped := obstacle(boot) or idle(boot, int(test.options.get("least_user", 1))):
+        if stopped := obstacle(boot) or work.undone(test, machine, boot, lambda ours: next(runs(test, ours))):
             return stopped
         if "frames" in test.options and (said := memory.too_many(boot.evidence, int(test.options["frames"]))):
             return wrong(said, Outcome.BROKE_RULE)

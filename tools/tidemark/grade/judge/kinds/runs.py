@@ -6,8 +6,7 @@ to it alone, but for children that it gets later, and as long as nothing else fi
 
 Options:
     run                what runs; vm, mem, swap, frames, cmdline: as for `make qemu`
-    least_user         instructions that programs execute at least
-    least_read         pages that are read from the swap area at least: memory was short
+    work, reads        as in tidemark.grade.judge.work
     times              of the kernel's instructions, as in tidemark.grade.judge.budget; without, only right or wrong
     budget             instructions after which it is taken to hang
 """
@@ -20,11 +19,11 @@ from typing import Any
 import numpy as np
 
 from tidemark.errors import BAD_INPUT, LabError
-from tidemark.grade.judge import budget
+from tidemark.grade.judge import budget, work
 from tidemark.grade.model import Outcome, Test, Verdict, right, scaled, wrong
 from tidemark.grade.witness.boot import Boot
 from tidemark.grade.witness.evidence import BIRTH, COPY, FILE_READ, READ, REF, STORE, ZERO, Evidence
-from tidemark.grade.witness.machine import Machine, idle, trouble
+from tidemark.grade.witness.machine import Machine, trouble
 
 BUDGET = 2_000_000_000
 MILLION = 1_000_000
@@ -103,11 +102,8 @@ def judge(test: Test, machine: Machine) -> Verdict:
     failed = trouble(run)
     if failed or run.outcome is not Outcome.RIGHT:
         return failed or wrong(f"`{test.options['run']}`: {run.reason}")
-    if nothing := idle(run, int(test.options.get("least_user", 1))):
-        return nothing
-    pages, least = run.evidence.count(READ), int(test.options.get("least_read", 0))
-    if pages < least:
-        return wrong(f"{pages:,} pages were read from the swap area; with so little memory there must be {least:,}")
+    if found := work.undone(test, machine, run, lambda ours: ran(test, ours)):
+        return found
     user = int(run.evidence.user_instructions.sum())
     figures = {"kernel instructions": run.evidence.instructions - user, "program instructions": user}
     if not budget.is_relative(test):
