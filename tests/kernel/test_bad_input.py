@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
+import time
 
 import pytest
 from guest import Guest, Result, boot
@@ -210,3 +213,19 @@ def test_mistake_of_the_kernel_is_reported(mistake: str) -> None:
     said, where, code = MISTAKES[mistake]
     result = boot("sleep 100", cmdline=f"crash={mistake}").check_exit(code)
     result.check_lines([said, r"^task: crash \(pid \d+\)", "^backtrace:", where])
+
+
+@pytest.mark.parametrize("mistake", soak_but(["hang", "loop"], "loop"))
+def test_hang_is_reported_where_time_is_the_hosts(mistake: str) -> None:
+    boot("sleep 100", cmdline=f"crash={mistake}", exact=False).check_exit(qemu.HUNG).check_lines([MISTAKES[mistake][0]])
+
+
+def test_time_that_the_host_takes_is_no_hang() -> None:
+    """QEMU is stopped for longer than the watchdog waits, twice, while its clock goes on and a program runs."""
+    with Guest(exact=False) as guest:
+        guest.sh("seqscan 4096 100000 &")
+        for _ in range(2):
+            os.kill(guest.terminal.pid, signal.SIGSTOP)
+            time.sleep(3)
+            os.kill(guest.terminal.pid, signal.SIGCONT)
+            assert guest.sh("echo on") == "on\n"

@@ -44,6 +44,9 @@ void __noreturn leave_vm86(struct pt_regs *regs);
 void __noreturn trap_double_fault(void);
 void __noreturn report_hang(struct pt_regs *regs);
 
+/* watchdog.c: it has not been fed. Returns whether the kernel gets the same time again. */
+bool watchdog_waits_again(void);
+
 /* irq.c */
 void irq_init(void);
 void irq_connect(void); /* after mmu_init, before the first interrupt */

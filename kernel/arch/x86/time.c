@@ -77,6 +77,11 @@ u64 clock_ns(void)
 	return cycles_to_ns(clock_cycles() - clock_zero);
 }
 
+bool clock_is_exact(void)
+{
+	return exact;
+}
+
 void clock_begin(void)
 {
 	clock_zero = cycles_now();

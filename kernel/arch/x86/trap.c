@@ -198,7 +198,8 @@ void trap_nmi(struct pt_regs *regs)
 		account_enter_kernel();
 		leave_vm86(regs);
 	}
-	report_hang(regs);
+	if (!watchdog_waits_again())
+		report_hang(regs);
 }
 
 void __noreturn trap_double_fault(void)

@@ -29,6 +29,9 @@ u64 clock_ns(void); /* nanoseconds since boot, monotonic */
 u64 clock_realtime_ns(void); /* nanoseconds since 1970 */
 u64 clock_cycles(void); /* cycles_now(); while the clock stands, the instant at which it stopped */
 
+/* Is time virtual, so that it stands while the host runs something else? */
+bool clock_is_exact(void);
+
 /* Boot ends its reading of the command line: here clock_ns is 0. */
 void clock_begin(void);
 
