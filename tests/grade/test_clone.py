@@ -15,7 +15,7 @@ from making import environment, make
 from tidemark import qemu
 from tidemark.errors import LabError
 from tidemark.grade import reference
-from tidemark.grade.build import solution_files, tree
+from tidemark.grade.build import solution_files, solutions, tree
 from tidemark.grade.intake import lab
 
 pytestmark = pytest.mark.graded
@@ -158,7 +158,7 @@ def test_quiz_is_drawn_by_the_solution(clone: Path, tmp_path: Path) -> None:
     assert sheets[0] == sheets[1]
 
 
-def test_tree_without_git_says_that_it_has_no_solution(clone: Path) -> None:
+def test_instructorswithout_git_says_that_it_has_no_solution(clone: Path) -> None:
     """Labs that are not graded by comparison are graded there all the same."""
     lay_starter(clone, "clock")
     (clone / ".git").rename(clone / AWAY)
@@ -172,7 +172,7 @@ def test_tree_without_git_says_that_it_has_no_solution(clone: Path) -> None:
     }
 
 
-def test_tree_with_its_solutions_is_taken_as_it_is(clone: Path) -> None:
+def test_instructorswith_its_solutions_is_taken_as_it_is(clone: Path) -> None:
     (clone / ".git").rename(clone / AWAY)
     (clone / "kernel/mm/policy/sieve.c").write_text("/* no lab's */\n")
     with reference.of(clone, lab.load(clone, "clock")) as found:
@@ -192,6 +192,15 @@ def test_release_refuses_at_once_and_says_what_to_do(clone: Path) -> None:
     lay_starter(clone, "twoq")
     (clone / ".git").rename(clone / AWAY)
     assert f"{file}: git does not hold it" in in_clone(clone, "release", "--check").stderr
+
+
+def test_copy_is_watched_with_the_instructorsthat_it_is_made_of(tmp_path: Path) -> None:
+    """What a student's code must not read is in both."""
+    instructors, copy = tmp_path / "tree", tmp_path / "tree/build/reference/tree"
+    (instructors / "kernel").mkdir(parents=True)
+    (copy / "kernel").mkdir(parents=True)
+    assert set(solutions.places(copy)) == {instructors / "kernel", instructors / "build/reference", copy / "kernel"}
+    assert set(solutions.places(instructors)) == {instructors / "kernel", instructors / "build/reference"}
 
 
 # --- two graders of one tree ---
@@ -214,7 +223,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_copy_is_made_once_and_again_when_the_tree_has_changed(small: Path) -> None:
+def test_copy_is_made_once_and_again_when_the_instructorshas_changed(small: Path) -> None:
     place, laid = small / "build/reference", {"kernel/solution.c": b"right\n"}
     for text, times in (("one\n", 1), ("one\n", 1), ("two\n", 2)):
         (small / "kernel/core.c").write_text(text)
