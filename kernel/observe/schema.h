@@ -206,13 +206,27 @@
 	M(u64,  c_d,            FACT, "page-ms", r->c_d, "space-time C_D") \
 	M(u64,  c_d_approx,     FACT, "page-ms", r->c_d_approx, "C_D approximately") \
 	M(s64,  delta,          FACT, "page-ms", r->delta, "Δ = C_B − C_D") \
-	M(u64,  gamma_us,       FACT, "µs", r->gamma_us, "γ, the kernel's work per fault") \
-	M(u64,  fault_delay_us, FACT, "µs", cycles_to_ns(t->mm->count.fault_delay_cycles) / 1000, \
+	M(u64,  housekeeping,   FACT, "page-µs", r->housekeeping, "Γ, space-time of the kernel's work") \
+	M(u64,  fault_delay_us, FACT, "µs", cycles_to_ns(a->major.cycles) / 1000, \
 	  "Σ of the waits of its major faults") \
-	M(u64,  fault_rss,      FACT, "pages", t->mm->count.fault_rss, "Σ of RSS over its major faults") \
+	M(u64,  fault_rss,      FACT, "pages", a->major_rss, "Σ of RSS over its major faults") \
 	M(numbers, us,          FACT, "µs", send_times(a), \
 	  "time by account: user, kernel, ready, pagewait, admit, sleep") \
-	M(numbers, page_ms,     FACT, "page-ms", send_space(a), "space-time by account")
+	M(numbers, page_ms,     FACT, "page-ms", send_space(a), "space-time by account") \
+	M(u64,  minor_delay_us, FACT, "µs", cycles_to_ns(a->minor.cycles) / 1000, \
+	  "Σ of the waits of its minor faults") \
+	M(object, delta_terms,  PART, "", send_terms(r), "the terms whose sum is `delta`")
+
+#define PART_DELTA_TERMS(M) \
+	M(s64, rss_change, FACT, "page-ms", r->terms[TERM_RSS_CHANGE], \
+	  "waits of major faults with RSS as it was during the wait, less the same with RSS as the fault began") \
+	M(s64, housekeeping, FACT, "page-ms", r->terms[TERM_HOUSEKEEPING], "Γ: the kernel at work for it") \
+	M(s64, ready, FACT, "page-ms", r->terms[TERM_READY], "it could run, another task did") \
+	M(s64, minor_wait, FACT, "page-ms", r->terms[TERM_MINOR_WAIT], \
+	  "waits of minor faults: for a frame, or for a page that is being read or written already") \
+	M(s64, other_wait, FACT, "page-ms", r->terms[TERM_OTHER_WAIT], "waits of system calls for pages and frames") \
+	M(s64, admission, FACT, "page-ms", r->terms[TERM_ADMISSION], "held back by `may_run`") \
+	M(s64, sleep, FACT, "page-ms", r->terms[TERM_SLEEP], "asleep for any other reason")
 
 /* Another policy has taken over. */
 #define RECORD_POLICY(M) \

@@ -4,11 +4,13 @@
  * Space-time in page-seconds, from the exact integrals of sched/acct.h. C_B, Belady and Kuehner's
  * cost, is RSS over wall time from start to exit. C_D, Denning's, is RSS over the process's
  * own virtual time plus, for every major fault, RSS times its delay. Delta = C_B - C_D is what
- * Denning's form leaves out: ready but not running, kernel work, waiting for anything else. gamma
- * is the housekeeping per fault: the space-time of the kernel's work for the process, divided by
- * the sum of RSS over its major faults, so that C_D + gamma * that sum adds just that work.
+ * Denning's form leaves out; the terms of that sum are in schema.h. One of them, Gamma, is the
+ * housekeeping: the space-time of the kernel's work for the process. gamma is Gamma divided by the
+ * sum of RSS over its major faults, so that C_D + gamma * that sum adds just that work. With few
+ * major faults the quotient says nothing of their cost, and is not shown.
  * c_d_approx is x * T * (1 + D * K / T) with mean RSS x, virtual time T, K faults of delay D.
  */
+#include "arch/irq.h"
 #include "drivers/block.h"
 #include "lib/printf.h"
 #include "lib/string.h"
@@ -24,6 +26,19 @@
 #include "schema.h"
 
 #define MAX_RECORDS 64
+#define GAMMA_MAJFLT 30 /* as in tools/tidemark/summary.py */
+
+/* Of Delta. Each sum of C_D and the first of them is positive. */
+enum term {
+	TERM_RSS_CHANGE,
+	TERM_HOUSEKEEPING,
+	TERM_READY,
+	TERM_MINOR_WAIT,
+	TERM_OTHER_WAIT,
+	TERM_ADMISSION,
+	TERM_SLEEP,
+	NR_TERMS,
+};
 
 struct record {
 	int pid, exit_code;
@@ -32,8 +47,9 @@ struct record {
 	u64 minflt, majflt;
 	u32 mean_rss, max_rss;         /* pages */
 	u64 c_b, c_d, c_d_approx; /* page-milliseconds */
-	s64 delta;
-	u64 gamma_us;
+	s64 delta, terms[NR_TERMS];
+	u64 housekeeping; /* Gamma, page-microseconds */
+	u64 fault_rss;    /* pages */
 };
 
 static struct record records[MAX_RECORDS];
@@ -69,11 +85,33 @@ static u64 approximation(const struct acct_clock *a, u64 delay_cycles)
 	return x_milli * (cycles_to_ns(t + delay_cycles) / 1000) / 1000000;
 }
 
-static void fill(struct record *r, struct task_struct *t)
+/*
+ * Delta's terms, in page-milliseconds. A term is the growth of a rounded sum, so that the rounded
+ * terms add up to the rounded Delta.
+ */
+static void fill_terms(struct record *r, const struct acct_clock *a, u64 c_d)
 {
-	const struct mm_counters *c = &t->mm->count;
-	u64 c_b = total_space(&t->acct), c_d = t->acct.space[ACCT_USER] + c->fault_space_cycles;
-	u64 housekeeping = cycles_to_ns(t->acct.space[ACCT_KERNEL]); /* page-ns */
+	const u64 terms[NR_TERMS] = {
+		[TERM_RSS_CHANGE] = a->major.space - a->major.rss_cycles,
+		[TERM_HOUSEKEEPING] = a->space[ACCT_KERNEL],
+		[TERM_READY] = a->space[ACCT_READY],
+		[TERM_MINOR_WAIT] = a->minor.space,
+		[TERM_OTHER_WAIT] = a->space[ACCT_PAGEWAIT] - a->major.space - a->minor.space,
+		[TERM_ADMISSION] = a->space[ACCT_ADMIT],
+		[TERM_SLEEP] = a->space[ACCT_SLEEP],
+	};
+	u64 sum = c_d;
+
+	ASSERT(a->major.space + a->minor.space <= a->space[ACCT_PAGEWAIT]);
+	for (int i = 0; i < NR_TERMS; i++) {
+		r->terms[i] = page_ms(sum + terms[i]) - page_ms(sum);
+		sum += terms[i];
+	}
+}
+
+static void fill(struct record *r, const struct acct_clock *a, struct task_struct *t)
+{
+	u64 c_b = total_space(a), c_d = a->space[ACCT_USER] + a->major.rss_cycles;
 
 	r->pid = t->pid;
 	r->exit_code = t->exit_code;
@@ -85,10 +123,12 @@ static void fill(struct record *r, struct task_struct *t)
 	r->c_b = page_ms(c_b);
 	r->c_d = page_ms(c_d);
 	r->delta = (s64)r->c_b - (s64)r->c_d; /* negative where RSS shrank while it waited */
-	r->c_d_approx = approximation(&t->acct, c->fault_delay_cycles);
-	r->gamma_us = c->fault_rss ? housekeeping / c->fault_rss / 1000 : 0;
+	fill_terms(r, a, c_d);
+	r->c_d_approx = approximation(a, a->major.cycles);
+	r->housekeeping = cycles_to_ns(a->space[ACCT_KERNEL]) / 1000;
+	r->fault_rss = a->major_rss;
 	r->mean_rss = r->turnaround_ns ? cycles_to_ns(c_b) / r->turnaround_ns : 0;
-	r->max_rss = c->max_rss;
+	r->max_rss = t->mm->count.max_rss;
 }
 
 static void send_times(const struct acct_clock *a)
@@ -107,26 +147,44 @@ static void send_space(const struct acct_clock *a)
 	telemetry_close(']');
 }
 
-static void report(const struct record *r, struct task_struct *t)
+static void send_terms(const struct record *r)
 {
-	const struct acct_clock *a = &t->acct;
+	telemetry_open("delta_terms", '{');
+	PART_DELTA_TERMS(EMIT);
+	telemetry_close('}');
+}
 
+static void report(const struct record *r, const struct acct_clock *a, struct task_struct *t)
+{
 	if (!telemetry_begin("exit"))
 		return;
 	RECORD_EXIT(EMIT);
 	telemetry_end();
 }
 
+/* A copy, for an interrupt adds to the accounts: all numbers of a record must be of one instant. */
+static struct acct_clock settled(struct task_struct *t)
+{
+	unsigned long flags = irq_save();
+	struct acct_clock a;
+
+	acct_settle(&t->acct);
+	a = t->acct;
+	irq_restore(flags);
+	return a;
+}
+
 static void exited(struct task_struct *t)
 {
 	static struct record spare; /* for those that no longer fit */
 	struct record *r = nr_exited < MAX_RECORDS ? &records[nr_exited] : &spare;
+	struct acct_clock a;
 
 	if (!t->mm || t->pid == 1)
 		return;
-	acct_settle(&t->acct);
-	fill(r, t);
-	report(r, t);
+	a = settled(t);
+	fill(r, &a, t);
+	report(r, &a, t);
 	user_us += r->user_ns / 1000;
 	nr_exited++;
 }
@@ -144,13 +202,24 @@ static int exit_status(const struct record *r)
 	return signal ? -signal : r->exit_code >> 8 & 0xff;
 }
 
+static void print_gamma(const struct record *r)
+{
+	u64 ms = r->housekeeping / 1000;
+
+	printk(" %9llu.%03llu", ms / 1000, ms % 1000);
+	if (r->majflt < GAMMA_MAJFLT || !r->fault_rss)
+		printk(" %8s\n", "few");
+	else
+		printk(" %8llu\n", r->housekeeping / r->fault_rss);
+}
+
 static void print_process(const struct record *r)
 {
-	printk("%5d %-12s %6d %9llu.%03llu %8llu %8llu %8llu %8u %8llu.%03llu %8llu.%03llu %7llu\n",
-	       r->pid, r->comm, exit_status(r), r->turnaround_ns / 1000000,
-	       r->turnaround_ns / 1000 % 1000, r->user_ns / 1000000, r->minflt, r->majflt,
-	       r->mean_rss * 4, r->c_b / 1000, r->c_b % 1000, r->c_d / 1000, r->c_d % 1000,
-	       r->gamma_us);
+	printk("%5d %-12s %6d %9llu.%03llu %8llu %8llu %8llu %8u %8llu.%03llu %8llu.%03llu", r->pid,
+	       r->comm, exit_status(r), r->turnaround_ns / 1000000, r->turnaround_ns / 1000 % 1000,
+	       r->user_ns / 1000000, r->minflt, r->majflt, r->mean_rss * 4, r->c_b / 1000,
+	       r->c_b % 1000, r->c_d / 1000, r->c_d % 1000);
+	print_gamma(r);
 }
 
 /* A share in tenths of a percent, rounded. */
@@ -192,9 +261,9 @@ static void print_system(void)
 
 void summary_print(int status)
 {
-	printk("\n%5s %-12s %6s %13s %8s %8s %8s %8s %12s %12s %7s\n", "PID", "COMMAND", "EXIT",
-	       "TURNAROUND_MS", "USER_MS", "MINFLT", "MAJFLT", "RSS_KIB", "C_B_PAGE_S",
-	       "C_D_PAGE_S", "GAMMA_US");
+	printk("\n%5s %-12s %6s %13s %8s %8s %8s %8s %12s %12s %13s %8s\n", "PID", "COMMAND",
+	       "EXIT", "TURNAROUND_MS", "USER_MS", "MINFLT", "MAJFLT", "RSS_KIB", "C_B_PAGE_S",
+	       "C_D_PAGE_S", "KERNEL_PAGE_S", "GAMMA_US");
 	for (u32 i = 0; i < MIN(nr_exited, MAX_RECORDS); i++)
 		print_process(&records[i]);
 	if (nr_exited > MAX_RECORDS)

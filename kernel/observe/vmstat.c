@@ -158,14 +158,15 @@ static void pid_vm_show(struct seq_file *m, struct task_struct *t)
 		   "refault %llu\nfault_delay_us %llu\n",
 		   c->demand, mm_rss_pages(t->mm), c->max_rss, c->nap, c->wss, c->swapents,
 		   t->nr_minflt, t->nr_majflt, c->nr_refault,
-		   cycles_to_ns(c->fault_delay_cycles) / 1000);
+		   cycles_to_ns(t->acct.major.cycles) / 1000);
 	for (int i = 0; i < NR_ACCTS; i++)
 		seq_printf(m, "%s_us %llu\n", names[i], cycles_to_ns(t->acct.cycles[i]) / 1000);
 	for (int i = 0; i < NR_ACCTS; i++) {
 		scnprintf(name, sizeof(name), "%s_page_s", names[i]);
 		page_seconds(m, name, t->acct.space[i]);
 	}
-	page_seconds(m, "fault_page_s", c->fault_space_cycles);
+	page_seconds(m, "fault_page_s", t->acct.major.rss_cycles);
+	page_seconds(m, "minor_wait_page_s", t->acct.minor.space);
 }
 
 static const struct proc_file files[] = {

@@ -64,8 +64,12 @@ static enum acct off_cpu_account(const struct task_struct *t)
 /* Interrupts are off; they are on again when prev next runs. */
 static void switch_to(struct task_struct *prev, struct task_struct *next)
 {
+	enum acct account = off_cpu_account(prev);
+
 	nr_switches++;
-	acct_switch(&prev->acct, off_cpu_account(prev));
+	if (account == ACCT_PAGEWAIT)
+		acct_wait_begins(&prev->acct);
+	acct_switch(&prev->acct, account);
 	psi_task_changed(prev, prev->acct.since);
 	acct_switch(&next->acct, ACCT_KERNEL);
 	if (next->mm && next->mm->pgd != mmu_current)

@@ -61,8 +61,8 @@ def stream(*samples: dict, **rest: list[dict]) -> Telemetry:
 
 def exited(pid: int, turnaround_us: int, status: int = 0) -> dict:
     """An exit record."""
-    zero = dict.fromkeys(("minflt", "majflt", "mean_rss", "max_rss", "c_b", "c_d", "delta", "gamma_us"), 0)
-    accounts = {"us": [0] * 6, "page_ms": [0] * 6}
+    zero = dict.fromkeys(("minflt", "majflt", "mean_rss", "max_rss", "c_b", "c_d", "delta", "housekeeping"), 0)
+    accounts = {"us": [0] * 6, "page_ms": [0] * 6, "fault_rss": 0, "delta_terms": dict.fromkeys(summary.TERMS, 0)}
     return {"pid": pid, "comm": "x", "status": status, "turnaround_us": turnaround_us, **zero, **accounts}
 
 

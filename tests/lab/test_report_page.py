@@ -13,7 +13,7 @@ from pages import Opened
 from PIL import Image
 from playwright.sync_api import sync_playwright
 from soak import soak_but
-from tidemark import results
+from tidemark import results, summary
 from tidemark.plan import IDEAL
 from tidemark.report import charts, folder, page, plots, sources
 from tidemark.report.cells import Cell
@@ -50,8 +50,8 @@ def stream(policy: str, comm: str) -> str:
         wanted = {"demand": 900 * PROCESSES, "wanting": PROCESSES, "held": 0, "oom_kill": 0}
         records.append({"ev": "pressure", "t_us": 5000 + 100_000 * at, **waited, **wanted})
     records.append({"ev": "oom", "t_us": 9_000_000, "pid": 9, "comm": comm})
-    zero = dict.fromkeys(("status", "minflt", "majflt", "mean_rss", "max_rss", "c_b", "c_d", "delta", "gamma_us"), 0)
-    accounts = {"us": [1] * 6, "page_ms": [10] * 6}
+    zero = dict.fromkeys(("status", "minflt", "majflt", "mean_rss", "max_rss", "c_b", "c_d", "delta", "fault_rss"), 0)
+    accounts = {"us": [1] * 6, "page_ms": [10] * 6, "housekeeping": 0, "delta_terms": dict.fromkeys(summary.TERMS, 0)}
     ended = {"ev": "exit", "t_us": 5000 + 100_000 * SAMPLES, "turnaround_us": 100_000 * SAMPLES}
     records += [{**ended, "pid": pid, "comm": comm, **zero, **accounts} for pid in range(2, PROCESSES + 2)]
     records.append({"ev": "end", "t_us": 6000 + 100_000 * SAMPLES, "status": 0})

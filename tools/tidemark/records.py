@@ -87,6 +87,16 @@ class Procs(TypedDict):
     vruntime: int
 
 
+class Delta_terms(TypedDict):
+    rss_change: int
+    housekeeping: int
+    ready: int
+    minor_wait: int
+    other_wait: int
+    admission: int
+    sleep: int
+
+
 class Vm(TypedDict):
     """Event counters."""
 
@@ -218,11 +228,13 @@ class Exit(Record):
     c_d: int
     c_d_approx: int
     delta: int
-    gamma_us: int
+    housekeeping: int
     fault_delay_us: int
     fault_rss: int
     us: list[int]
     page_ms: list[int]
+    minor_delay_us: int
+    delta_terms: Delta_terms
 
 
 class Policy(Record):
@@ -418,11 +430,20 @@ MEMBERS: dict[str, Member] = {
     "exit.c_d": Member("u64", "FACT", "page-ms", "space-time C_D"),
     "exit.c_d_approx": Member("u64", "FACT", "page-ms", "C_D approximately"),
     "exit.delta": Member("s64", "FACT", "page-ms", "Δ = C_B − C_D"),
-    "exit.gamma_us": Member("u64", "FACT", "µs", "γ, the kernel's work per fault"),
+    "exit.housekeeping": Member("u64", "FACT", "page-µs", "Γ, space-time of the kernel's work"),
     "exit.fault_delay_us": Member("u64", "FACT", "µs", "Σ of the waits of its major faults"),
     "exit.fault_rss": Member("u64", "FACT", "pages", "Σ of RSS over its major faults"),
     "exit.us": Member("numbers", "FACT", "µs", "time by account: user, kernel, ready, pagewait, admit, sleep"),
     "exit.page_ms": Member("numbers", "FACT", "page-ms", "space-time by account"),
+    "exit.minor_delay_us": Member("u64", "FACT", "µs", "Σ of the waits of its minor faults"),
+    "exit.delta_terms": Member("object", "PART", "", "the terms whose sum is `delta`"),
+    "exit.delta_terms.rss_change": Member("s64", "FACT", "page-ms", "waits of major faults with RSS as it was during the wait, less the same with RSS as the fault began"),
+    "exit.delta_terms.housekeeping": Member("s64", "FACT", "page-ms", "Γ: the kernel at work for it"),
+    "exit.delta_terms.ready": Member("s64", "FACT", "page-ms", "it could run, another task did"),
+    "exit.delta_terms.minor_wait": Member("s64", "FACT", "page-ms", "waits of minor faults: for a frame, or for a page that is being read or written already"),
+    "exit.delta_terms.other_wait": Member("s64", "FACT", "page-ms", "waits of system calls for pages and frames"),
+    "exit.delta_terms.admission": Member("s64", "FACT", "page-ms", "held back by `may_run`"),
+    "exit.delta_terms.sleep": Member("s64", "FACT", "page-ms", "asleep for any other reason"),
     "policy.name": Member("text", "FACT", "", "name of the new one"),
     "violation.policy": Member("text", "OPTIONAL", "", "who did, if it is a policy"),
     "violation.guard": Member("text", "OPTIONAL", "", "who did, if it is a guard"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from statistics import mean
 from typing import Any
 
@@ -13,6 +13,28 @@ from tidemark.telemetry import Telemetry, TelemetryError
 
 SHARES = ("utilisation", "user", "policy", "hooks")
 ACCOUNTS = ("user", "kernel", "ready", "pagewait", "admit", "sleep")
+# The kernel's names of Δ's terms, and what they are called.
+TERMS = {
+    "housekeeping": "housekeeping Γ",
+    "ready": "ready",
+    "minor_wait": "waits of minor faults",
+    "other_wait": "other waits for pages",
+    "admission": "admission",
+    "sleep": "other sleep",
+    "rss_change": "change of RSS in waits of major faults",
+}
+GAMMA_MAJFLT = 30  # of fewer major faults γ says nothing; as in kernel/observe/summary.c
+
+
+def terms_of(record: Exit) -> Mapping[str, Any]:
+    """Δ's terms by the kernel's names, page-ms."""
+    return record["delta_terms"]
+
+
+def gamma_us(record: Exit) -> float | None:
+    """γ: Γ, the space-time of the kernel's work, over Σ RSS of the major faults. None if these are too few."""
+    enough = record["majflt"] >= GAMMA_MAJFLT and record["fault_rss"]
+    return record["housekeeping"] / record["fault_rss"] if enough else None
 
 
 def process(record: Exit) -> dict[str, Any]:
@@ -31,8 +53,28 @@ def process(record: Exit) -> dict[str, Any]:
         "c_b_page_s": record["c_b"] / 1e3,
         "c_d_page_s": record["c_d"] / 1e3,
         "delta_page_s": record["delta"] / 1e3,
-        "gamma_us": record["gamma_us"],
+        **{f"delta_{name}_page_s": terms_of(record)[name] / 1e3 for name in TERMS},
+        "kernel_page_s": record["housekeeping"] / 1e6,
+        "gamma_us": gamma_us(record),
     }
+
+
+def delta(records: Sequence[Exit]) -> str:
+    """Δ of all these processes together, as the sum of its terms: `Δ 5.000 page-s = housekeeping Γ 1.000 + ready …`."""
+    terms = {said: sum(terms_of(record)[name] for record in records) for name, said in TERMS.items()}
+    shown = "".join(f" {'−' if ms < 0 else '+'} {said} {abs(ms) / 1e3:,.3f}" for said, ms in terms.items() if ms)
+    total = sum(record["delta"] for record in records) / 1e3
+    return f"Δ {total:,.3f} page-s = {shown.removeprefix(' + ').strip() or '0'}".replace("Δ -", "Δ −")
+
+
+def gamma(records: Sequence[Exit]) -> str:
+    """Γ of all these processes together, and γ, or why it is not given."""
+    majflt, sum_us, fault_rss = (sum(r[name] for r in records) for name in ("majflt", "housekeeping", "fault_rss"))
+    if majflt < GAMMA_MAJFLT or not fault_rss:
+        quotient = f"γ: too few major faults ({majflt}; {GAMMA_MAJFLT} are needed)"
+    else:
+        quotient = f"γ {sum_us / fault_rss:,.1f} µs, of {majflt:,} major faults"
+    return f"Γ {sum_us / 1e6:,.3f} page-s; {quotient}"
 
 
 def hooks(last: Sample) -> int:
@@ -120,9 +162,10 @@ def measured(data: Telemetry) -> dict[str, float]:
 
 
 def of(telemetry: Telemetry) -> dict[str, Any]:
-    """{"processes": [...], "system": {...}, "story": what happened, in a sentence}."""
-    processes = [process(record) for record in telemetry.exits]
-    return {"processes": processes, "system": system(telemetry), "story": story.sentence(telemetry)}
+    """{"processes": [...], "system": {...}, "story": what happened, in a sentence, "space_time": Δ and γ, as text}."""
+    processes, said = [process(record) for record in telemetry.exits], story.sentence(telemetry)
+    space_time = [delta(telemetry.exits), gamma(telemetry.exits)] if processes else []
+    return {"processes": processes, "system": system(telemetry), "story": said, "space_time": space_time}
 
 
 def of_result(result: Result) -> dict[str, Any]:
@@ -130,4 +173,4 @@ def of_result(result: Result) -> dict[str, Any]:
     try:
         return of(result.telemetry(partial=True))
     except TelemetryError:
-        return {"processes": [], "system": {}, "story": ""}
+        return {"processes": [], "system": {}, "story": "", "space_time": []}

@@ -63,9 +63,6 @@ struct mm_counters {
 	u32 demand;        /* MAD: pages of anonymous and of private writable regions */
 	u32 max_rss;
 	u64 nr_refault;
-	u64 fault_space_cycles; /* sum over major faults of RSS x delay, page-cycles */
-	u64 fault_delay_cycles; /* sum of delays of major faults */
-	u64 fault_rss; /* sum over major faults of RSS, for gamma */
 	u32 nap; /* pages accessed in the last sampling interval */
 	u32 wss; /* pages used in the last tau of virtual time, at the last sample */
 	u64 sampled_cycles; /* that its task had run when nap and wss were counted */

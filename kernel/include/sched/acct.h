@@ -6,6 +6,9 @@
  *   C_B = sum over all accounts;  running = USER;  housekeeping = KERNEL;
  *   waiting for a page = PAGEWAIT;  ready = READY + ADMIT (waiting its turn);  asleep = SLEEP.
  *
+ * Of PAGEWAIT, the parts that major and minor page faults waited are counted when a fault ends
+ * (mm/space/fault.c); a fault that fails counts as minor. The rest are waits of system calls.
+ *
  * Cost: one rdtsc and about twenty instructions per change. Cycles are converted to time only
  * when printed.
  */
@@ -25,12 +28,24 @@ enum acct {
 	NR_ACCTS,
 };
 
+/* Sums over page faults. cycles and space are parts of ACCT_PAGEWAIT. */
+struct fault_sums {
+	u64 cycles;
+	u64 space;      /* page-cycles */
+	u64 rss_cycles; /* of RSS when the fault began x its wait, page-cycles */
+};
+
 struct acct_clock {
 	enum acct now;
 	u64 since;              /* cycles */
 	u64 cycles[NR_ACCTS];
 	u64 space[NR_ACCTS];    /* page-cycles */
 	u32 rss;                /* pages, kept equal to the mm's resident set */
+	struct fault_sums major, minor;
+	u64 major_rss;          /* sum of RSS when major faults began, pages */
+	bool in_fault;          /* the task serves a page fault of its own, */
+	bool fault_waited;      /* and has waited for a page in it: */
+	u64 begin_cycles, begin_space; /* ACCT_PAGEWAIT before the first such wait */
 };
 
 /* Settles the open interval without changing the account. */
@@ -48,6 +63,16 @@ static inline void acct_switch(struct acct_clock *a, enum acct to)
 {
 	acct_settle(a);
 	a->now = to;
+}
+
+/* The task is about to wait for a page. */
+static inline void acct_wait_begins(struct acct_clock *a)
+{
+	if (!a->in_fault || a->fault_waited)
+		return;
+	a->fault_waited = true;
+	a->begin_cycles = a->cycles[ACCT_PAGEWAIT];
+	a->begin_space = a->space[ACCT_PAGEWAIT];
 }
 
 /* The cycles in an account at the instant `now`. */

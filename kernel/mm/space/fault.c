@@ -236,18 +236,24 @@ static bool allowed(const struct vm_area_struct *vma, u32 fault)
 	return vma->flags & (fault & FAULT_WRITE ? VM_WRITE : VM_READ);
 }
 
-/* Time and space of a fault that had to wait for the store: Denning's D and s(t_i). waited is the
- * task's time in that account before. */
-static void note_major(struct mm_struct *mm, u32 addr, u64 waited, u32 rss)
+/* The fault has waited; rss is the resident set as it began. For a major fault these are Denning's D
+ * and s(t_i). */
+static void note_wait(struct acct_clock *a, struct fault_sums *sums, u32 rss)
 {
-	u64 delay = current->acct.cycles[ACCT_PAGEWAIT] - waited;
+	u64 delay = a->cycles[ACCT_PAGEWAIT] - a->begin_cycles;
 
+	a->fault_waited = false;
+	sums->cycles += delay;
+	sums->space += a->space[ACCT_PAGEWAIT] - a->begin_space;
+	sums->rss_cycles += delay * rss;
+}
+
+static void note_major(u32 addr, u32 rss)
+{
 	stat_count(pgfault);
 	stat_count(pgmajfault);
+	current->acct.major_rss += rss;
 	current->nr_majflt++;
-	mm->count.fault_delay_cycles += delay;
-	mm->count.fault_space_cycles += delay * rss;
-	mm->count.fault_rss += rss;
 	starve_note_major(addr);
 }
 
@@ -269,16 +275,20 @@ static int fault_locked(struct mm_struct *mm, u32 addr, u32 fault, bool *major)
 
 int handle_mm_fault(struct mm_struct *mm, u32 addr, u32 fault)
 {
-	u64 waited = current->acct.cycles[ACCT_PAGEWAIT];
+	struct acct_clock *acct = &current->acct;
 	u32 rss = mm_rss_pages(mm);
 	bool major = false;
 	int err;
 
+	acct->in_fault = true;
 	mutex_lock(&mm->lock);
 	err = fault_locked(mm, addr, fault, &major);
 	mutex_unlock(&mm->lock);
+	acct->in_fault = false;
+	if (acct->fault_waited)
+		note_wait(acct, major ? &acct->major : &acct->minor, rss);
 	if (major) {
-		note_major(mm, addr, waited, rss);
+		note_major(addr, rss);
 	} else if (!err) {
 		stat_count(pgfault);
 		current->nr_minflt++;

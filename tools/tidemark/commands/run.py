@@ -33,13 +33,14 @@ SHOWN = {
     "c_b": "page_s",
     "c_d": "page_s",
     "delta": "page_s",
+    "kernel": "page_s",
     "gamma": "us",
 }
 
 
 def cell(value: object) -> str:
-    """A number as a table shows it."""
-    return f"{value:,.3f}" if isinstance(value, float) else str(value)
+    """A number as a table shows it. γ alone may be missing: of too few major faults."""
+    return "few" if value is None else f"{value:,.3f}" if isinstance(value, float) else str(value)
 
 
 def half_up(value: float, digits: int) -> str:
@@ -77,6 +78,8 @@ def show(numbers: dict[str, Any], cause: str) -> None:
     console.print(table_of(numbers["processes"], names))
     if len(names) < len(SHOWN):
         console.print(f"(no room for {', '.join(list(SHOWN)[len(names) :])}: they are in processes.csv)")
+    for said in numbers["space_time"]:
+        console.print(said)
     s = numbers["system"]
     if s:
         console.print(

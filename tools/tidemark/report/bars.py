@@ -38,7 +38,13 @@ def draw(blocks: Sequence[tuple[Run, list[dict[str, Any]]]]) -> Canvas:
     for (left, right), (run, rows) in zip(axes, shown):
         block(left, rows)
         heading(left, run.label)
-        right.plot([row["gamma_us"] for row in rows], range(len(rows)), "D", color=BLACK, clip_on=False)
+        for at, row in enumerate(rows):
+            if row["gamma_us"] is not None:
+                right.plot(row["gamma_us"], at, "D", color=BLACK, clip_on=False)
+                continue
+            beside = right.get_yaxis_transform()
+            words = right.text(0, at, " too few faults", transform=beside, size="x-small", va="center", color=GREY)
+            words.set_in_layout(False)
         right.set_ylim(left.get_ylim())
         right.set_yticks(range(len(rows)), [])
     axes[-1, 1].set_xlim(left=0)

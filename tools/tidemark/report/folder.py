@@ -37,6 +37,7 @@ from tidemark.report.text import csv_text
 PAGE, FIGURES = "report.html", "figures"
 # More runs than FEW: each has its sentence and its overview; more than TOGETHER are too many for one pair of axes.
 FEW, TOGETHER = 6, 8
+TOO_FEW = f"under {summary.GAMMA_MAJFLT} major faults"
 
 
 def file_stem(text: str) -> str:
@@ -80,7 +81,8 @@ def turned(rows: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
 
 def process_table(run: Run) -> dict[str, list[Any]]:
     """The processes of a run that ended, in the order of their ends."""
-    return of_rows([summary.process(record) for record in run.data.exits])
+    rows = [summary.process(record) for record in run.data.exits]
+    return of_rows([row | {"gamma_us": TOO_FEW if row["gamma_us"] is None else row["gamma_us"]} for row in rows])
 
 
 def cell_table(sources: Sources) -> dict[str, list[Any]]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tidemark.report import quantities
-from tidemark.report.figure import BLUE, GREEN, GREY, ORANGE, SKY, VERMILION, YELLOW, Look
+from tidemark.report.figure import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, YELLOW, Look
 from tidemark.report.quantities import Columns
 from tidemark.telemetry import Telemetry
 
@@ -312,18 +312,20 @@ SPACE_TIME = Plot(
     "Space-time",
     "Space-time of each process, page-seconds. The bar is C_B, ∫ s(t) dt from start to end (Belady and Kuehner 1969), "
     "split by what the process did; the black line under it is C_D, own time plus waits at major faults (Denning "
-    "1980); to the right γ, the kernel's work per major fault (McMenamin 2011). C_B − C_D is what Denning's form "
-    "leaves out.",
+    "1980). The blue part is Γ, the kernel's work for the process; to the right γ, the same per major fault (McMenamin "
+    "2011), from 30 of these on. C_B − C_D is what Denning's form leaves out.",
     """A bar for each process: C_B in page-seconds, split by what the process did: running, waiting for a page, ready,
-    housekeeping (the kernel at work for it), waiting for admission, other sleep. Under it C_D, beside it γ;
+    housekeeping (the kernel at work for it, Γ), waiting for admission, other sleep. Waits of minor faults, for a frame
+    or for a page that is being read or written already, are apart. Under it C_D, beside it γ;
     formulas and sources in [telemetry.md](telemetry.md). Space-time is what memory costs: the area that a
     process kept from others. Little green and much vermilion is thrashing, seen from memory's side. C_B and C_D
     differ by what Denning's form leaves out: much orange or blue. McMenamin asked (2011, §8.2) whether a
-    working-set policy loses by housekeeping what it saves in faults: compare the blue parts, and γ times the
-    faults, of two runs.""",
+    working-set policy loses by housekeeping what it saves in faults: compare the blue parts of two runs. Do not
+    compare γ where one has few faults: it is a quotient, and of fewer than 30 major faults it is not shown.""",
     (
         Line("user_page_s", part="running", look=Look(GREEN)),
         Line("pagewait_page_s", part="waiting for a page", look=Look(VERMILION)),
+        Line("minor_wait_page_s", part="waiting in a minor fault", look=Look(PURPLE)),
         Line("ready_page_s", part="ready", look=Look(ORANGE)),
         Line("kernel_page_s", part="housekeeping", look=Look(BLUE)),
         Line("admit_page_s", part="waiting for admission", look=Look(SKY)),

@@ -177,11 +177,13 @@ def space_time(data: Telemetry) -> list[dict[str, Any]]:
     """The processes that ended, with their space-time by account in page-seconds, after the columns of the summary.
 
     C_B is the sum over the accounts: running (user), housekeeping (kernel), ready, waiting for a page, waiting for
-    admission, other sleep.
+    admission, other sleep. Of the waits for a page those of minor faults are apart.
     """
     rows = []
     for record in data.exits:
         parts = {f"{name}_page_s": ms / 1e3 for name, ms in zip(ACCOUNTS, record["page_ms"])}
+        parts["minor_wait_page_s"] = record["delta_terms"]["minor_wait"] / 1e3
+        parts["pagewait_page_s"] -= parts["minor_wait_page_s"]
         rows.append(process(record) | parts | {"command": printable(record["comm"])})
     return rows
 
