@@ -18,7 +18,7 @@ from tidemark import errors, image, live, qemu, repeat, results, spread, summary
 from tidemark.commands import options, run
 
 QUICK = ("--swap", "sim:ram", "--mem", "16M", "--cmdline", "sample_ms=1")
-START = '{"seq":0,"t_us":0,"ev":"start","schema":1}\n'
+START = '{"seq":0,"t_us":0,"ev":"start","schema":2}\n'
 
 
 @pytest.fixture(scope="module")

@@ -187,7 +187,7 @@ def test_amounts_have_their_unit(number: int, by: str, text: str) -> None:
 
 def stream(path: Path, samples: list[dict]) -> str:
     """A telemetry file with these samples, without an end."""
-    start = {"t_us": 0, "ev": "start", "schema": 1, "policy": "2q"}
+    start = {"t_us": 0, "ev": "start", "schema": 2, "policy": "2q"}
     lines = [json.dumps({**record, "seq": nr}) for nr, record in enumerate([start, *samples])]
     path.write_text("\n".join(lines) + "\n")
     return str(path)

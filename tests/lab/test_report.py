@@ -402,7 +402,7 @@ def set_meta(path: Path, **changes: object) -> None:
         (lambda path: edited(path, lambda lines: lines[:5] + lines[6:]), "records are missing"),
         (lambda path: edited(path, lambda lines: lines[:-1]), "no end record"),
         (
-            lambda path: edited(path, lambda lines: [lines[0].replace('"schema":1', '"schema":7'), *lines[1:]]),
+            lambda path: edited(path, lambda lines: [lines[0].replace('"schema":2', '"schema":7'), *lines[1:]]),
             "schema 7",
         ),
         (lambda path: edited(path, lambda lines: []), "is empty"),

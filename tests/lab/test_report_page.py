@@ -32,7 +32,7 @@ def find_chromium() -> str:
 
 def stream(policy: str, comm: str) -> str:
     """Telemetry of a made-up run with many samples; member names and texts are as bad as a file can make them."""
-    start = {"ev": "start", "schema": 1, "policy": policy, "t_us": 5000, "page_size": 4096}
+    start = {"ev": "start", "schema": 2, "policy": policy, "t_us": 5000, "page_size": 4096}
     zones = [{"name": comm, "managed": 4000, "min": 50, "low": 60, "high": 70}]
     records = [start | {"zones": zones}]
     vm = ("pgfault", "pgmajfault", "workingset_refault", "pswpin", "pswpout", "allocstall")

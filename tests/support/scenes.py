@@ -13,7 +13,7 @@ ZONES = [
     {"name": "Normal", "managed": 2048, "min": 50, "low": 60, "high": 80},
     {"name": "HighMem", "managed": 0, "min": 0, "low": 0, "high": 0},
 ]
-START = {"t_us": 0, "ev": "start", "schema": 1, "policy": "2q", "cmdline": 'x vm=2q run="thrash 8"', "zones": ZONES}
+START = {"t_us": 0, "ev": "start", "schema": 2, "policy": "2q", "cmdline": 'x vm=2q run="thrash 8"', "zones": ZONES}
 END = {"t_us": 10**9, "ev": "end", "status": 0}
 
 

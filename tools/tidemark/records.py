@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypedDict
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 class Member(NamedTuple):
