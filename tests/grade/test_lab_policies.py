@@ -90,6 +90,8 @@ def judge(tried: Machine, lab_name: str, title: str, policy: str) -> Verdict:
     options = dict(test.options)
     options["like"] = options.get("policy", "ws")
     options["policy"] = options["vm"] = policy
+    for name in ("work", "reads"):  # parts of what the starter's kernel does, which has no such policy
+        options.pop(name, None)
     own = [word.replace("ws.", f"{policy}.") for word in options.get("set", [])]
     test = replace(test, options=options | {"set": own})
     if test.kind == "victims":

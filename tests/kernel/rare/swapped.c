@@ -78,8 +78,9 @@ static void test_slots_are_few(void)
 	CHECK(sum == 2 * LARGE * 'p');
 	used = had - number_in("/proc/vmstat", "nr_swap_free ");
 	resident = number_in("/proc/self/statm", " ");
-	CHECK(used + resident >= LARGE && used + resident < LARGE + SLACK);
-	if (used + resident >= LARGE + SLACK)
+	/* Between the two readings some pages get a slot and leave, and other programs' slots are freed. */
+	CHECK(used + resident > LARGE - SLACK && used + resident < LARGE + SLACK);
+	if (used + resident <= LARGE - SLACK || used + resident >= LARGE + SLACK)
 		printf("swapped: %ld pages have slots, %ld are in memory\n", used, resident);
 }
 
