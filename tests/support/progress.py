@@ -31,7 +31,8 @@ class Tried:
         """Reads what is known. `key`: that of the built image, if not given."""
         self.file = folder / name
         self.key = image_key() if key is None else key
-        first, *passed = self.file.read_text().splitlines() if self.file.exists() else [""]
+        known = self.file.read_text() if self.file.exists() else ""  # empty, too, if it was stopped just then
+        first, *passed = known.splitlines() or [""]
         self.passed = set(passed) if first == self.key else set()
 
     def done(self, item: object) -> bool:
