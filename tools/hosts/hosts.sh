@@ -70,11 +70,11 @@ bare() {
 
 # The machine's disk, with a clone.
 lay() {
-	local release=$1 user=$2 mode=$3 folder=$root/srv/work
+	local release=$1 user=$2 mode=$3 folder=$root/srv/clone
 	bare "$release" || return
 	rm -rf --one-file-system "$root"
 	cp -a "$hosts/bare-$release" "$root" && mkdir -p -m "$mode" "$folder" &&
-		git clone -q --no-hardlinks . "$folder/tidemark" && chroot "$root" chown -R "$user:" /srv/work || return
+		git clone -q --no-hardlinks . "$folder/tidemark" && chroot "$root" chown -R "$user:" /srv/clone || return
 	# Packages that an earlier machine has fetched.
 	cp -l "$hosts/debs-$release"/*.deb "$root/var/cache/apt/archives/" 2>/dev/null
 	mkdir -p "$hosts/debs-$release"
@@ -84,7 +84,7 @@ visit() {
 	local user=$1 musl=$2 namespaces=$3 words
 	mapfile -d '' -t words < <(carried)
 	words=(env -i --default-signal=INT LANG=C.UTF-8 PATH="$PATH" "${words[@]}" tools/hosts/enter.sh "$root" "$namespaces"
-		/srv/work/tidemark/tools/hosts/visit.sh "$user" "$musl")
+		/srv/clone/tidemark/tools/hosts/visit.sh "$user" "$musl")
 	setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child --ipc --uts "${words[@]}" 3>&1 >"$log" 2>&1 </dev/null 9>&- &
 	wait $!
 }
