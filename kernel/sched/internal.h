@@ -21,9 +21,9 @@ void timer_leave_idle(void);
 /* Starts the tick anew if it ran out while the machine was idle. */
 void tick_resume(void);
 
-/* A timer interrupt: is the moment quiet, those who listen for it look at the machine. */
+/* Called at each timer interrupt: raises event_quiet if the moment is quiet (still.c). */
 void still_timer_interrupt(void);
-/* The clock has stood for so many cycles. Interrupts off. */
+/* Move the start of a running measurement by the cycles for which the clock stood. Interrupts off. */
 void psi_move_stamp(u64 cycles);
 void idle_move_stamp(u64 cycles);
 

@@ -1,6 +1,6 @@
 /*
- * Sockets, of which there are none. The calls answer as on a Linux that knows no family of them: C
- * libraries ask for a socket to look up a user or a group, and take that for "nobody there".
+ * Socket calls, for a kernel without sockets. They fail as on a Linux without any address family: C
+ * libraries open a socket to look up a user or a group, and take EAFNOSUPPORT for an absent server.
  */
 #include "arch/uaccess.h"
 #include "calls.h"

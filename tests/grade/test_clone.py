@@ -29,7 +29,7 @@ COMMANDS = [line.split("#")[0].strip() for line in re.findall(r"^    (make .*|gi
 
 
 def git(folder: Path, *words: str) -> None:
-    """Run git with somebody's name."""
+    """Run git as the author Ada."""
     who = ["-c", "user.name=ada", "-c", "user.email=ada@example.org"]
     subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
 

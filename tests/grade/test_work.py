@@ -23,7 +23,7 @@ pytestmark = pytest.mark.graded
 
 
 def run(instructions: int, reads: int = 0) -> Boot:
-    """A run that ended well, in which programs executed so many instructions, and so many pages were read."""
+    """A run that ended well, with this number of instructions of programs and of pages read."""
     events = np.zeros(reads + 2, EVENT)
     events["kind"], events["space"], events["user"] = READ, 1, instructions
     events["kind"][:2] = SWITCH

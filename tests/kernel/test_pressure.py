@@ -13,7 +13,7 @@ from tidemark.grade.witness import evidence
 
 MIB = 1 << 20
 THRASH, MEM = "thrash 5 2048 4 300", 12
-LARGE = 20  # a process counts that demands at least so many times less than the largest
+LARGE = 20  # a process counts if it demands at least 1/20 of the largest demand
 
 
 def pressure(result: Result) -> list[dict]:
@@ -73,7 +73,7 @@ def wanted(maps: str) -> int:
 
 
 def test_demand_is_the_regions_of_the_processes_that_count() -> None:
-    """Three processes at once, and those that have started them; before and after them fewer."""
+    """Three processes and their parents run at once; before and after, fewer do."""
     pids = [4, 8, *range(10, 13)]  # the shell; thrash and its children
     show = "; ".join(f"echo; echo pid {pid}; cat /proc/{pid}/maps" for pid in pids)
     run = f"thrash 2 8192 1 1; thrash 3 8192 9 5000 & sleep 0.1; {show}; wait; thrash 1 8192 1 1"

@@ -24,7 +24,7 @@ WINDOWS_MS = (20, 50, 130, 200, 333, 1000)
 
 
 def ages_ms(machine: Machine, tau_ms: int, pages: int) -> list[float]:
-    """How old the pages were that left, of so many, in ms of the process's own time since their last use."""
+    """Ages of evicted pages, in ms of the process's own time since their last use; `pages` are used once each."""
     draw = random.Random(SEED)
     steps = " ".join(f"{page} w{draw.randrange(tau_ms * 40)}" for page in range(1, pages + 1))
     command = f"sample_ms=0 ws.tau_ms={tau_ms}"

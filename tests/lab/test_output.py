@@ -41,7 +41,7 @@ def device(path: Path, numbers: tuple[int, int]) -> Path:
 
 @contextlib.contextmanager
 def reading(fifo: Path) -> Iterator[list[bytes]]:
-    """Somebody at the other end; what came is there after the block."""
+    """Reads the other end; the text is complete after the block."""
     came: list[bytes] = []
     reader = threading.Thread(target=lambda: came.append(fifo.read_bytes()), daemon=True)
     reader.start()

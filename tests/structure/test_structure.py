@@ -71,7 +71,7 @@ def test_every_include_is_used() -> None:
 
 
 def test_files_get_their_names_in_one_place() -> None:
-    """Whoever renames replaces what is there, a device as well: output.py looks first."""
+    """A rename replaces any target, also a device; output.py checks the target first."""
     files = source.files("tools/*.py", "tools/*.c", "tools/*.sh", "tools/*.mk", *SCRIPTS)
     found = {str(file): source.renames(file, (source.ROOT / file).read_text()) for file in files}
     assert {file for file, lines in found.items() if lines} == RENAMERS, found

@@ -57,7 +57,7 @@ def pieces_of(code: bytes, filled: Iterable[int]) -> Iterator[tuple[int, bytes]]
 
 
 def functions_of(path: Path) -> list[Code]:
-    """The functions of an object, those that say nothing left out."""
+    """The functions of an object, without those too short to identify."""
     part, data, found = Elf(path), path.read_bytes(), []
     for symbol in part.symbols:
         if symbol.kind != FUNCTION or not isinstance(symbol.section, int):
@@ -76,7 +76,7 @@ def secret_files(labs: Iterable[Lab]) -> list[str]:
 
 
 def defined(source: str) -> set[str]:
-    """The functions that a source defines, also those that the compiler puts into others."""
+    """The functions that a source defines, including inlined ones."""
     return set(DEFINED.findall(source))
 
 

@@ -24,7 +24,7 @@ def process(pid: int, **changes: int) -> dict:
 
 
 def pressure(t_ms: int, full_us: int = 0, moved: int = 0) -> dict:
-    """A record of pressure at a time in ms, when so many pages were read, and as many evicted."""
+    """A record of pressure at a time in ms; `moved` pages were read until then, and as many evicted."""
     record = {"t_us": 1000 * t_ms, "ev": "pressure", "idle_us": 0, "full_us": full_us, "read": moved, "evicted": moved}
     return record | {"evicting_us": 1000 * t_ms, "demand": 0, "wanting": 0, "held": 0, "oom_kill": 0}
 

@@ -21,7 +21,7 @@ def row(case: tuple[str, str, str]) -> list[object]:
     samples = outcome.records("sample")
     last = samples[-1]
     work_us = last["t_us"] - last["idle_us"]
-    cost_us = last["cost_us"]  # which is no machine time
+    cost_us = last["cost_us"]  # host work, not machine time
     share, each = 100 * cost_us / (work_us + cost_us), cost_us / max(1, len(samples) - 1)
     total = f"{last['t_us'] / 1e6:.1f}"
     return [f"`{command}`", policy, mem, total, f"{work_us / 1e6:.2f}", len(samples), f"{each:.0f}", f"{share:.2f}"]

@@ -3,7 +3,7 @@
 #
 # It is started with `unshare --mount --pid --fork`: when the command ends, so do all its processes, and what was mounted is gone.
 # `namespaces`: ROOT becomes the root of the file systems, and programs may make namespaces, as bwrap does. `none`: ROOT is a chroot and
-# root has no CAP_SYS_ADMIN, so nobody can, as in most containers.
+# root lacks CAP_SYS_ADMIN, so no process can make namespaces, as in most containers.
 
 set -eu
 root=$1 kind=$2

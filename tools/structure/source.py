@@ -222,7 +222,7 @@ def python_functions(file: Path) -> Iterator[Function]:
             yield Function(file, node.lineno, node.name, node.end_lineno - (told or node.body[0].lineno - 1))
 
 
-# --- who renames -----------------------------------------------------------------------------------------------------
+# --- calls of rename ---------------------------------------------------------------------------------------------
 
 RENAMES = {  # in a line of a script
     ".c": r"\brename(at2?)?\s*\(",

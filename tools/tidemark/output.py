@@ -151,7 +151,7 @@ class Output:
             self.partial.chmod(stat.S_IMODE(old.st_mode))
 
     def _pour(self, to: str | int) -> None:
-        """Write to what is no file, after what was printed before."""
+        """Write to a device, FIFO or terminal, after flushing what was printed."""
         sys.stdout.flush()
         sys.stderr.flush()
         opened = os.dup(to) if isinstance(to, int) else os.open(to, os.O_WRONLY | os.O_TRUNC | os.O_NOCTTY)

@@ -1,4 +1,4 @@
-"""What happened in a run, in one sentence: did it thrash, from when to when, who wanted how much of what there is.
+"""What happened in a run, in one sentence: did it thrash, from when to when, and how much was demanded.
 
 All of it comes from the records `pressure` and `exit`, none from samples: how often a run was sampled changes no word.
 Where a run of the same command with enough memory is known, its *ideal*, the sentence says how many times as long this

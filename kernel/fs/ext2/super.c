@@ -266,7 +266,7 @@ static int read_super(struct ext2_fs *fs)
 	return err ? err : ext2_check_super(fs);
 }
 
-/* Holds a block of descriptors, and copies those that there are in it. */
+/* Pins block i of the group descriptors in its buffer and copies its descriptors to fs. */
 static int read_desc(struct ext2_fs *fs, u32 i)
 {
 	u32 first = i << fs->desc_bits, nr = MIN(fs->nr_groups - first, 1u << fs->desc_bits);

@@ -16,7 +16,7 @@ static inline void demand_peaks(void)
 		demand_count();
 }
 
-/* The most since boot, in pages, and of how many processes; without those that do not count. */
+/* Largest demand since boot, in pages, and the number of processes with a noticeable share of it. */
 struct demand {
 	u32 pages, processes;
 };

@@ -207,7 +207,7 @@ u32 vm_slots(void);
 /* Pages of mm that are in the swap area shall be read when this hook is over, as far as there is memory
  * without evicting others; only from tick. They come as PREFETCH. */
 void vm_prepage(struct mm_struct *mm);
-/* The next tick comes after so many ms, 1 at least, instead of tick_ms; only from tick. */
+/* Schedules the next tick after ms milliseconds (at least 1) instead of tick_ms. Call from tick. */
 void vm_tick_after(u32 ms);
 /* The next process after mm that has an address space, NULL: that was the last; from NULL: the
  * first. In order of age. */

@@ -123,8 +123,8 @@ int do_execve(const char *path, char *const *argv, char *const *envp, bool kerne
 void __noreturn do_exit(int code); /* code as wait4 reports it */
 /* Starts /init as process 1. */
 void proc_start_init(void);
-/* A page of current's cannot be had. False: it is not init's. Init cannot be killed: it has waited for memory that
- * others free, and the access is tried again; after a second in vain the machine ends, with status 1. */
+/* Call when a fault of current finds no frame. Returns false if current is not init. Init cannot be killed: it waits until
+ * memory is freed, and the access is retried; after one second without memory the machine ends, with status 1. */
 bool init_lacks_memory(void);
 /* How many tasks there may be; set by proc_init from the size of memory. */
 extern u32 max_threads;

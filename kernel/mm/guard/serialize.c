@@ -11,9 +11,9 @@
  * 2), for processes that were named; here it applies to all that fault while the machine thrashes.
  *
  * A turn only helps a process that memory can hold. A process that demands more than memory faults
- * just as much when it runs alone, and those who wait for it wait for nothing. So it never takes
+ * just as much when it runs alone, and the waiting processes gain nothing. So it never takes
  * a turn, and is never held back: it runs beside the turns, with the frames that they leave. For the same
- * reason turns need two processes that fit: with only one, there is nobody else to hold back.
+ * reason turns need two processes that fit: with only one, no other process could be held back.
  *
  *	begins  in a window of window_ms the processor was idle for more than half of the time, and two
  *		processes that fit, or more, had to read pages or to wait until others' pages were written

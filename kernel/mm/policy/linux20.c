@@ -179,7 +179,7 @@ static void linux20_remove(struct page *page, enum vm_out why)
 	delist(page, page_mm(page));
 }
 
-/* A page has one age, whoever has it mapped. */
+/* All processes that map a page share its age, so the age stays. */
 static void linux20_moved(struct page *page, struct mm_struct *from, struct mm_struct *to)
 {
 	(void)to;

@@ -82,7 +82,7 @@ KTEST(wsclock, page_that_moves_keeps_its_age)
 	core_stop();
 }
 
-/* Its owner gives a page up while the core holds it: nobody asks for the age then. */
+/* The owner unmaps a page while the core holds it, so ->moved is not called and the age is unknown. */
 KTEST(wsclock, page_that_changed_hands_while_it_was_written_counts_as_used)
 {
 	struct mm_struct *first, *second;

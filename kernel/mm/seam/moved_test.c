@@ -192,7 +192,7 @@ KTEST(moved, page_that_is_not_the_policys_is_not_its_business)
 	}
 }
 
-/* A process that has ended owns nothing: its pages are others', or nobody's. */
+/* A process that has ended owns no page: each has another owner, or none. */
 KTEST(moved, process_that_ended_is_named_no_more)
 {
 	start(&hears);

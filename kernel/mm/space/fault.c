@@ -90,7 +90,7 @@ static void map_file(struct fault *f, struct page *page)
 		filemap_map_around(vma, f->addr);
 }
 
-/* Nobody sees a private write. What is read must go when the hole is filled. */
+/* A private write stays in this process. A mapped hole is unmapped when the file gets a page there. */
 static int fault_hole(struct fault *f)
 {
 	if (!f->write)

@@ -4,12 +4,12 @@
  * The CPU sets the accessed bit of an entry at every use and never clears it. The policy
  * (page_referenced) and the sampler (observe/sample.c) both ask "since I last asked". So the policy,
  * when it clears the bit, leaves a note for the sampler, PG_sampled; the sampler moves the bit to
- * another one of the same entry, which the CPU does not know (pte_take_use). (Linux's idle page tracking
+ * a software bit of the same entry (pte_take_use). (Linux's idle page tracking
  * leaves notes for both.) A cleared entry's translation is dropped, else the CPU would not set the
  * bit again.
  *
- * Both bits together are pte_young. Whoever else asks or forgets tests and clears both, by the
- * same instructions: so the sampler does not change the run.
+ * Both bits together are pte_young. All other code tests and clears both, by the same
+ * instructions for either bit: so the sampler does not change the run.
  *
  * The access that faulted a page in is not a use to the policy, to which it would make every page
  * look used twice; to the sampler it is one. The CPU sets the bit for it on the way out of the

@@ -245,7 +245,7 @@ static uint32_t one_race(int where, void (*act)(void))
 	nr = place(where);
 	make_file("dirty", 20);
 	race->writes = race->under_way = 0;
-	CHECK(!chdir("/")); /* nobody keeps the mount */
+	CHECK(!chdir("/")); /* the current folder would keep the mount busy */
 	pid = fork();
 	if (!pid)
 		write_again_and_again(nr);

@@ -420,7 +420,7 @@ static void test_holes(void)
 
 /* --- sockets --- */
 
-/* Of a family that the kernel does not know; who asks for a group that nobody has wants one, too. */
+/* No address family exists. A look-up of an unknown group opens a socket, too, and must not fail by it. */
 static void test_no_socket(void)
 {
 	enum { SOCKETCALL_SOCKET = 1, SOCKETCALL_LISTEN = 4 };

@@ -2,8 +2,8 @@
 
 In a clone `make lab` lays a starter over a solution, and a student writes there. What that file does must not decide
 what is right. So if another file lies in the place of a solution, grading takes a copy of the tree with the solutions,
-in build/reference. The copy is made anew if other files of the tree have changed, and never while somebody grades with
-it. If a solution is not to be had, the lab's starter takes its place, as in a student's release, and the labs that are
+in build/reference. The copy is made anew if other files of the tree have changed, and never while a grader uses
+it. If a solution is not available, the lab's starter takes its place, as in a student's release, and the labs that are
 graded by comparison are refused.
 """
 
@@ -87,7 +87,7 @@ def make_anew(release: Path, laid: Mapping[str, bytes], place: Path, stamp: str)
 
 
 def wait_alone(folder: int, place: Path) -> None:
-    """Lock an opened folder against everybody; say so if somebody grades with what it holds."""
+    """Lock an opened folder exclusively; print a line if a grader still uses its contents."""
     try:
         fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -97,7 +97,7 @@ def wait_alone(folder: int, place: Path) -> None:
 
 @contextlib.contextmanager
 def held(release: Path, laid: Mapping[str, bytes], place: Path) -> Iterator[Path]:
-    """The copy, which nobody makes anew while the block runs."""
+    """The copy, which is not made anew while the block runs."""
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
     stamp, folder = made_of(release, laid), os.open(place, os.O_RDONLY)
     try:

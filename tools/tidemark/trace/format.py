@@ -9,7 +9,7 @@ columns of runs. Each column is split into planes of bytes, lowest first, and th
 upper planes are nearly all zero and cost nothing, and undoing it takes few nanoseconds a run.
 
 Two states: NAME.partial while it is written, NAME once the trailer is there (see output.py). A reader trusts nothing:
-each section has its own checksum, sizes are bounded before memory is taken, numbers are checked before anybody indexes
+each section has its own checksum, sizes are bounded before memory is taken, numbers are checked before they index
 with them, and the totals of the tail must come out.
 """
 

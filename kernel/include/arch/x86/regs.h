@@ -36,7 +36,7 @@ STATIC_ASSERT(sizeof(struct pt_regs) == 76);
 /* What a program may set: the arithmetic flags, TF, DF, OF, RF, AC. */
 #define FLAGS_USER 0x50dd5u
 
-/* In virtual-8086 mode cs is no selector. */
+/* In virtual-8086 mode cs is a segment number, not a selector. */
 static inline bool regs_from_user(const struct pt_regs *regs)
 {
 	return regs->cs & 3 || regs->flags & FLAGS_VM;

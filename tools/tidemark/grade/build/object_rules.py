@@ -1,7 +1,7 @@
 """What a student's object files may contain, so that evidence taken from outside can be believed.
 
 A policy decides which page goes next; it has no need to reach into the rest of the kernel, to speak to devices, or to
-run before anybody calls it. Checked are, in the object file, where no trick of the preprocessor counts:
+run before its hooks are called. Checked are, in the object file, where no trick of the preprocessor counts:
 
     symbols       it refers to what lab.toml's may_use lists, names or groups such as [policy], and to its own files
     form          it defines what lab.toml names, in ordinary sections (tidemark.grade.build.object_form)

@@ -113,7 +113,7 @@ def everybody_reads(path: Path) -> bool:
 
 @functools.cache
 def shared_folder() -> tempfile.TemporaryDirectory[str]:
-    """A folder that everybody may enter, and that is removed when this process ends."""
+    """A folder that all users may enter, and that is removed when this process ends."""
     folder = tempfile.TemporaryDirectory(prefix="tidemark-shared-")
     Path(folder.name).chmod(0o755)
     return folder
@@ -121,7 +121,7 @@ def shared_folder() -> tempfile.TemporaryDirectory[str]:
 
 @functools.cache
 def copy_for_all(path: Path) -> Path:
-    """A copy of a file that everybody may read, made once."""
+    """A copy of a file that all users may read, made once."""
     place = Path(tempfile.mkdtemp(dir=shared_folder().name))
     place.chmod(0o755)
     copy = Path(shutil.copy(path, place))
