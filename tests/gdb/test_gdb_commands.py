@@ -19,7 +19,9 @@ COMMANDS = ["tm-ps", "tm-vma", "tm-pt", "tm-page", "tm-why", "tm-zones", "tm-bud
 COMMANDS += ["tm-break-fault"]
 KIB = 4
 PAGING = {"MEM": "16M", "CMDLINE": "lowmem=8M sample_ms=20"}
-PROC = ("zoneinfo", "buddyinfo", "slabinfo", "sched", "10/maps", "10/status", "10/vm", "vm/policy")
+THRASHER = 15  # a process that pages, by its number
+OF_PROCESS = (f"{THRASHER}/maps", f"{THRASHER}/status", f"{THRASHER}/vm")
+PROC = ("zoneinfo", "buddyinfo", "slabinfo", "sched", *OF_PROCESS, "vm/policy")
 
 
 # --- a run that pages, stopped where the kernel is about to print a /proc file ---
@@ -29,8 +31,8 @@ SHOWN = {  # the functions of the kernel that print the files of PROC, and what 
     "zoneinfo_show": "tm-zones",
     "buddyinfo_show": "tm-buddy",
     "slab_show": "tm-slab",
-    "proc_maps_show": "tm-vma 10",
-    "status_show": "tm-vma 10",
+    "proc_maps_show": f"tm-vma {THRASHER}",
+    "status_show": f"tm-vma {THRASHER}",
     "pid_vm_show": "tm-ps",
     "policy_show": "tm-lists 0",
 }
@@ -38,16 +40,16 @@ SHOWN = {  # the functions of the kernel that print the files of PROC, and what 
 
 @pytest.fixture(scope="module")
 def paging() -> Session:
-    """Six processes thrash, and a shell prints /proc files meanwhile. gdb asks where each of them is printed (the last
-    time, if the kernel had too small a buffer at first), so that the file shows the same moment; and at a sample of
-    the telemetry."""
+    """Four processes compute, so that a sample finds several ready. Then six thrash, and a shell prints /proc files
+    meanwhile. gdb asks where each file is printed (the last time, if the kernel had too small a buffer at first), so
+    that the file shows the same moment; and at a sample of the telemetry."""
     steps = ["tbreak sched_for_each_queued if fair_rq.nr_running > 3", "continue", *marked("sample", "tm-rq")]
     # In /proc/sched, with interrupts off; once, for a step there takes QEMU's clock far ahead.
     steps += ask_at("show_entity", "tm-rq", stop="tbreak")
     for function, command in SHOWN.items():
         steps += ask_at(function, command)
     files = " ".join(f"/proc/{name}" for name in PROC)
-    command = f"thrash 6 3072 9999 1000& sleep .4; cat {files}"
+    command = f"spin 100 0 0 0 0; thrash 6 3072 9999 1000& sleep .4; cat {files}"
     return session(command, "thrash", *steps, "continue", VM="2q", **PAGING)
 
 
@@ -152,7 +154,7 @@ def test_pages_of_the_regions_add_up_to_status(paging: Session) -> None:
 
 def test_processes_are_those_of_proc(paging: Session) -> None:
     answer = paging.answers("pid_vm_show")[-1]
-    (row,) = [row for row in rows(answer) if row[0] == "10"]
+    (row,) = [row for row in rows(answer) if row[0] == str(THRASHER)]
     truth = dict(re.findall(r"^(rss|swap|minflt|majflt) (\d+)$", paging.console, re.MULTILINE))
     assert row[6:10] == [str(int(truth["rss"]) * KIB), str(int(truth["swap"]) * KIB), truth["minflt"], truth["majflt"]]
     assert [row[-1] for row in rows(answer) if row[0] == ">"] == ["cat"]
