@@ -106,43 +106,42 @@ KTEST(wsclock, page_that_changed_hands_while_it_was_written_counts_as_used)
 	core_stop();
 }
 
-/* Working sets of two processes fill memory: the one that was activated last is stopped, and its pages go. */
-KTEST(wsclock, turn_without_an_old_page_stops_a_process)
-{
-	struct mm_struct *first, *last;
+static struct mm_struct *first_of_two, *last_of_two;
 
+/* The working sets of two processes fill memory. */
+static void start_full(void)
+{
 	core_start(&wsclock, 64);
 	core_frames = 64;
-	first = core_mm_new();
-	last = core_mm_new();
-	insert_all(0, 32, first);
-	insert_all(32, 32, last);
+	first_of_two = core_mm_new();
+	last_of_two = core_mm_new();
+	insert_all(0, 32, first_of_two);
+	insert_all(32, 32, last_of_two);
+}
+
+/* When working sets fill memory, the process activated last is stopped, and its pages are evicted. */
+KTEST(wsclock, turn_without_an_old_page_stops_a_process)
+{
+	start_full();
 	for (u32 i = 0; i < 8; i++) {
 		struct page *page = core_reclaim(ZONES_ALL);
 
 		EXPECT(page >= &mem_map[32]);
 		core_drop_isolated(page);
 	}
-	EXPECT(wsclock_may_run(first));
-	EXPECT(!wsclock_may_run(last));
+	EXPECT(wsclock_may_run(first_of_two));
+	EXPECT(!wsclock_may_run(last_of_two));
 	core_stop();
 }
 
 /* It is activated when its pages fit again, here because memory has grown. */
 KTEST(wsclock, stopped_process_runs_when_its_pages_fit)
 {
-	struct mm_struct *first, *last;
-
-	core_start(&wsclock, 64);
-	core_frames = 64;
-	first = core_mm_new();
-	last = core_mm_new();
-	insert_all(0, 32, first);
-	insert_all(32, 32, last);
+	start_full();
 	core_drop_isolated(core_reclaim(ZONES_ALL));
-	EXPECT(!wsclock_may_run(last));
+	EXPECT(!wsclock_may_run(last_of_two));
 	core_frames = 80;
-	EXPECT(wsclock_may_run(last));
+	EXPECT(wsclock_may_run(last_of_two));
 	core_stop();
 }
 
