@@ -19,7 +19,7 @@ from tidemark.grade.build.object_rules import binutils
 
 LINE = re.compile(r"^([0-9a-f]+):\t(.*?)\s*(<.*>)?$")
 BRANCH = re.compile(r"^((?:\w+ )?(?:call|j\w+|loop\w*)\s+)([0-9a-f]+)$")
-FILLING = re.compile(r"lea +0x0\(%e[sd]i")
+FILLING = re.compile(r"lea +.*(%eiz|0x0\(%e[sd]i)")
 ADDRESS = re.compile(r"-?0x[0-9a-f]{8}\b")
 HOOK = re.compile(r"^\t\.(?!show|name|summary|params)\w+ = (\w+),", re.MULTILINE)
 BODY = r"^(static [^;={{}}]*?)\b({name})(\([^{{}};]*\))\n\{{\n.*?^\}}\n"
