@@ -28,7 +28,7 @@
 #define MAX_RECORDS 64
 #define GAMMA_MAJFLT 30 /* as in tools/tidemark/summary.py */
 
-/* Of Delta. Each sum of C_D and the first of them is positive. */
+/* Delta's terms, in an order in which C_D plus the first n of them never is negative. */
 enum term {
 	TERM_RSS_CHANGE,
 	TERM_HOUSEKEEPING,

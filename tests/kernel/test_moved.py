@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from bad_kernels import bad_kernel  # noqa: F401  (a fixture)
+from bad_kernels import bad, bad_kernel  # noqa: F401  (fixtures)
 from guest import Result, boot
 from programs import image_with
 from soak import soak_but
@@ -40,15 +40,6 @@ def test_hot_file_stays_beside_streams_though_each_reader_ends(tmp_path: Path, e
 
 
 # --- what a policy is told: tests/kernel/policies ---
-
-
-@pytest.fixture
-def bad(
-    bad_kernel: str,  # noqa: F811
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """What boots in this test is the kernel with the policies of the tests."""
-    monkeypatch.setattr(qemu, "KERNEL", bad_kernel)
 
 
 def shown(result: Result, *names: str) -> list[int]:

@@ -9,7 +9,7 @@ import signal
 import time
 
 import pytest
-from bad_kernels import bad_kernel  # noqa: F401  (a fixture)
+from bad_kernels import bad, bad_kernel  # noqa: F401  (fixtures)
 from guest import Guest, Result, boot
 from soak import soak_but
 from tidemark import qemu, vmsim
@@ -127,15 +127,6 @@ def test_unknown_policy_is_refused() -> None:
 
 
 # --- policies that break the rules: tests/kernel/policies, in a kernel of their own ---
-
-
-@pytest.fixture
-def bad(
-    bad_kernel: str,  # noqa: F811
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """What boots in this test is the kernel with the bad policies."""
-    monkeypatch.setattr(qemu, "KERNEL", bad_kernel)
 
 
 @pytest.mark.usefixtures("bad")

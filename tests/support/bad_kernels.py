@@ -53,3 +53,9 @@ def kernel_with(kind: str, sources: Path) -> str:
 def bad_kernel() -> str:
     """The kernel with the policies of tests/kernel/policies; its path."""
     return kernel_with("policy", qemu.ROOT / "tests/kernel/policies")
+
+
+@pytest.fixture
+def bad(bad_kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What boots in this test is the kernel with the policies of tests/kernel/policies."""
+    monkeypatch.setattr(qemu, "KERNEL", bad_kernel)
