@@ -1,18 +1,18 @@
 /*
  * From the boot loader to C.
  *
- * A Multiboot 1 loader (QEMU's -kernel, GRUB) enters _start in protected mode, paging off, with
- * eax = a magic number and ebx = the address of what it knows. This code runs at the physical
- * address it is linked at. It fills the page directory with 4 MiB pages: low memory at
- * KERNEL_BASE, all 896 MiB of it, and the first 4 MiB also where they are, for the few
- * instructions between switching paging on and jumping up. mmu_init takes away what is too much.
- * The image's .bss is cleared first: not every loader does that, or not the second time.
+ * A Multiboot 1 loader (QEMU's -kernel, GRUB) enters _start in protected mode, paging off, with eax
+ * = a magic number and ebx = the address of its information. This code runs at the physical address
+ * that it is linked at. It fills the page directory with 4 MiB pages: all 896 MiB of low memory at
+ * KERNEL_BASE, and the first 4 MiB also at their physical address, for the few instructions between
+ * enabling paging and jumping up. mmu_init removes the excess mappings. The image's .bss is cleared
+ * first: some loaders do not do that, or not at a second boot.
  *
  * Sources: Multiboot Specification 0.6.96; Intel SDM vol. 3, 4.3 (32-bit paging).
  */
 
 #define MULTIBOOT_MAGIC 0x1BADB002
-#define MULTIBOOT_FLAGS 3 /* modules on page boundaries; a memory map, please */
+#define MULTIBOOT_FLAGS 3 /* align modules on page boundaries; provide a memory map */
 
 #define KERNEL_BASE 0xC0000000
 #define DIRECT_MAP_ENTRIES 224
@@ -21,12 +21,12 @@
 #define CR4_PSE_PGE 0x90
 #define CR0_PG_WP 0x80010000
 
-/* What the kernel cannot do without: PSE, TSC, PGE, CMOV, FXSR, SSE. */
+/* CPU features that the kernel requires: PSE, TSC, PGE, CMOV, FXSR, SSE. */
 #define CPU_NEEDED 0x0300A018
 
 #define COM1 0x3f8
-#define DEBUG_EXIT 0xf4   /* as arch/x86/machine.c */
-#define EXIT_REFUSED 0x14 /* as arch/machine.h */
+#define DEBUG_EXIT 0xf4   /* see arch/x86/machine.c */
+#define EXIT_REFUSED 0x14 /* see arch/machine.h */
 
 	.section .multiboot, "a"
 	.balign 4

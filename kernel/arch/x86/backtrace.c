@@ -1,7 +1,7 @@
 /*
- * Backtraces: frames are linked by ebp (-fno-omit-frame-pointer); names come from the table that
- * the build makes of the first link. Everything read is checked to be mapped first, because a
- * backtrace is wanted when things are broken.
+ * Backtraces: frames are linked by ebp (-fno-omit-frame-pointer). Names come from the table that
+ * the build creates after the first link. Every address is checked to be mapped before it is read,
+ * because a backtrace is needed when data may be corrupt.
  */
 #include "arch/machine.h"
 #include "arch/mmu.h"

@@ -1,4 +1,4 @@
-/* What the boot loader said, copied out of its structures before anything can overwrite them. */
+/* Copies the boot loader's information out of its structures before they can be overwritten. */
 #include "arch/machine.h"
 #include "arch/mmu.h"
 #include "arch/time.h"
@@ -22,14 +22,15 @@ struct multiboot_module {
 };
 
 struct multiboot_mmap {
-	u32 size; /* of the rest */
+	u32 size; /* of the remaining members */
 	u64 base, length;
 	u32 type; /* 1: usable */
 } __attribute__((packed));
 
 struct boot_info boot_info;
 
-/* Keeps the array sorted. What reaches above 4 GiB is out of our reach and cut off. */
+/* Adds a range and keeps the array sorted. Memory above 4 GiB cannot be addressed and is cut
+ * off. */
 static void add_ram(u64 start, u64 end)
 {
 	struct boot_info *b = &boot_info;
@@ -43,7 +44,7 @@ static void add_ram(u64 start, u64 end)
 	b->ram[i] = (struct mem_range){ start, end };
 }
 
-/* Joins ranges that touch or overlap, as the map of a careless BIOS may. */
+/* Joins ranges that touch or overlap, which a bad BIOS may report. */
 static void merge_ram(void)
 {
 	struct boot_info *b = &boot_info;
@@ -76,7 +77,7 @@ static void read_memory_map(const struct multiboot_info *info)
 	merge_ram();
 }
 
-/* What is cut off would be ignored without a word. */
+/* Refuses a long line, since the part cut off would be ignored silently. */
 static void read_command_line(const char *line)
 {
 	if (strlcpy(boot_info.cmdline, line, sizeof(boot_info.cmdline)) >=

@@ -1,9 +1,9 @@
 /*
  * The CPU's tables: GDT, IDT, and the two task-state segments.
  *
- * Segments are flat; protection is the page tables' business. The first TSS only says where the
- * kernel stack begins. The second belongs to the double fault, which must not use the stack that
- * caused it: a task gate switches to it and leaves the interrupted registers in the first.
+ * Segments are flat; the page tables provide the protection. The first TSS only contains the start
+ * of the kernel stack. The second belongs to the double fault, which must not use the stack that
+ * caused it: a task gate switches to it and saves the interrupted registers in the first.
  * Source: Intel SDM vol. 3, chapters 3.4, 6 and 7.
  */
 #include "arch/mmu.h"

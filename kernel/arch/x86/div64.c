@@ -1,15 +1,16 @@
 /*
- * 64-bit division, which the compiler calls by these names.
+ * 64-bit division: the compiler calls these functions by name.
  *
- * The compiler's own library has them too, but built to take all arguments on the stack, while
- * with -mregparm=3 the compiler passes the first in registers even here: linked against that
- * library, every 64-bit division would quietly answer nonsense. So the kernel is linked without it
- * and has these, built like the rest.
+ * The compiler's own library also has them, but it expects all arguments on the stack, while with
+ * -mregparm=3 the compiler passes the first in registers even here. Linked against that library,
+ * every 64-bit division would silently return wrong results. So the kernel is linked without it and
+ * has these functions, compiled like the rest.
  *
- * The CPU divides 64 by 32 bits if the quotient fits 32. A divisor below 2^32 takes two such steps,
- * as in long division with two digits. For a larger one the quotient is below 2^32: halve the
- * dividend, divide by the divisor's upper 32 significant bits, scale back. That is the quotient or
- * one more (Warren, Hacker's Delight, 9-5): take one off, and let the remainder say if it is due.
+ * The CPU divides 64 by 32 bits if the quotient fits in 32. A divisor below 2^32 takes two such
+ * steps, as in long division with two digits. For a larger divisor the quotient is below 2^32:
+ * halve the dividend, divide by the divisor's upper 32 significant bits, scale back. That is the
+ * quotient or one more (Warren, Hacker's Delight, 9-5): subtract one, and correct it if the
+ * remainder requires it.
  */
 #include "types.h"
 
@@ -20,7 +21,7 @@ s64 __divmoddi4(s64 n, s64 d, s64 *rem);
 s64 __divdi3(s64 n, s64 d);
 s64 __moddi3(s64 n, s64 d);
 
-/* The quotient must fit: high half of n < d. */
+/* The quotient must fit: the high half of n is less than d. */
 static inline u32 divl(u64 n, u32 d, u32 *rem)
 {
 	u32 quotient;
@@ -85,7 +86,7 @@ static u64 magnitude(s64 n)
 	return n < 0 ? -(u64)n : (u64)n;
 }
 
-/* Towards zero, and the remainder has the dividend's sign, as C wants. */
+/* Rounds towards zero, and the remainder has the dividend's sign, as C requires. */
 s64 __divmoddi4(s64 n, s64 d, s64 *rem)
 {
 	u64 rest, quotient = __udivmoddi4(magnitude(n), magnitude(d), &rest);

@@ -1,6 +1,6 @@
 /*
- * 64-bit division against a division bit by bit. Under names of its own: the sanitizers' libraries
- * divide, too, and must not find these.
+ * Compares 64-bit division with a bitwise division. The functions get other names, because the
+ * sanitizers' libraries divide, too, and must not use these.
  */
 #define __udivmoddi4 kernel_udivmoddi4
 #define __udivdi3 kernel_udivdi3

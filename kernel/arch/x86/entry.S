@@ -1,13 +1,13 @@
 /*
- * Every way into the kernel and out of it.
+ * All entries to the kernel and all exits.
  *
  * An entry saves the registers as a struct pt_regs (arch/x86/regs.h), loads the kernel's data
- * segments, because a program may have put anything into ds and es, and calls its C handler with
- * a pointer to them. The handler does everything else, including what is due before a return to
- * user mode, so that the way back only restores.
+ * segments, because a program may have loaded anything into ds and es, and calls its C handler with
+ * a pointer to them. The handler does everything else, including the work before a return to user
+ * mode, so the exit path only restores registers.
  *
- * A program can make three of the instructions on the way back fault, all by removing, with
- * set_thread_area, a descriptor that a segment register still names: the two pops, which then
+ * A program can make three of the instructions on the exit path fault, each by removing, with
+ * set_thread_area, a descriptor that a segment register still refers to: the two pops, which then
  * load the null selector, and iret with a bad ss, after which the program gets SIGSEGV.
  */
 #include "arch/x86/segment.h"
@@ -119,14 +119,14 @@ trap_stubs:
 	.endr
 
 	.text
-/* Entered by a task switch, on a stack of its own, with an error code that is always 0. */
+/* Entered by a task switch, on its own stack, with an error code that is always 0. */
 	.globl double_fault_entry
 double_fault_entry:
 	xor %ebp, %ebp
 	call trap_double_fault
 	ud2
 
-/* switch_stack(eax: where to keep esp, edx: new esp): returns on the other stack. */
+/* switch_stack(eax: where to save esp, edx: new esp): returns on the other stack. */
 	.globl switch_stack
 switch_stack:
 	push %ebp
@@ -141,7 +141,7 @@ switch_stack:
 	pop %ebp
 	ret
 
-/* First steps of new tasks, on a stack made by thread_init_*. */
+/* First instructions of new tasks, on a stack prepared by thread_init_*. */
 	.globl kernel_thread_start
 kernel_thread_start:
 	sti

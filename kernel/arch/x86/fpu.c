@@ -1,9 +1,9 @@
 /*
- * FPU and SSE state, switched only when it is needed.
+ * FPU and SSE state, switched lazily.
  *
- * The CPU's registers belong to fpu_owner, or to nobody. While another task runs, CR0.TS is set,
- * and its first FPU instruction traps (#NM): the owner's state is saved, the task's is loaded, or
- * made if it never had one. A task that does no arithmetic of this kind costs nothing. The kernel
+ * The CPU's registers belong to fpu_owner, or are unowned. While another task runs, CR0.TS is set,
+ * and its first FPU instruction traps (#NM): the owner's state is saved, and the task's state is
+ * loaded, or created if it never had one. A task without FPU instructions costs nothing. The kernel
  * itself is compiled without these instructions.
  *
  * Invariant: TS is clear only while fpu_owner == current.
@@ -64,7 +64,7 @@ void fpu_init(void)
 	set_ts();
 }
 
-/* A fresh state with the values of FNINIT, all exceptions masked, round to nearest. */
+/* Returns a fresh state with the values of FNINIT: all exceptions masked, round to nearest. */
 static void *new_state(void)
 {
 	u32 *state;
@@ -80,7 +80,7 @@ static void *new_state(void)
 	return state;
 }
 
-/* The owner's registers into its memory; it stays the owner. */
+/* Saves the owner's registers in its memory. It stays the owner. */
 static void save_owner(void)
 {
 	clear_ts();

@@ -1,4 +1,4 @@
-/* What the files of this folder tell each other. */
+/* Shared by the files of this folder. */
 #ifndef ARCH_X86_INTERNAL_H
 #define ARCH_X86_INTERNAL_H
 
@@ -24,13 +24,13 @@ void ret_from_fork(void);
 void kernel_thread_start(void);
 void switch_stack(u32 *save_sp, u32 sp);
 void __noreturn enter_user(struct pt_regs *regs);
-void regs_load_fs_gs(u32 fs, u32 gs); /* a selector that cannot be loaded becomes 0 */
+void regs_load_fs_gs(u32 fs, u32 gs); /* loads 0 for an invalid selector */
 
 /* descriptors.c: GDT, IDT, TSS */
 void descriptors_init(void);
 void descriptors_load_tls(const u64 tls[3]);
 void tss_set_stack(u32 top);
-/* The state that the double fault interrupted, as registers. */
+/* Stores the registers that the double fault interrupted. */
 void tss_interrupted(struct pt_regs *regs);
 
 /* trap.c */
@@ -39,12 +39,12 @@ void trap_page_fault(struct pt_regs *regs);
 void trap_syscall(struct pt_regs *regs);
 void trap_nmi(struct pt_regs *regs);
 void trap_return_to_user(struct pt_regs *regs);
-/* The program was in virtual-8086 mode: it gets SIGSEGV, and is in its own mode again. */
+/* Takes a program out of virtual-8086 mode and sends it SIGSEGV. */
 void __noreturn leave_vm86(struct pt_regs *regs);
 void __noreturn trap_double_fault(void);
 void __noreturn report_hang(struct pt_regs *regs);
 
-/* watchdog.c: it has not been fed. Returns whether the kernel gets the same time again. */
+/* watchdog.c: the watchdog has fired. Returns true to wait the same time again. */
 bool watchdog_waits_again(void);
 
 /* irq.c */
@@ -55,26 +55,26 @@ void irq_dispatch(struct pt_regs *regs);
 /* fpu.c */
 #define FPU_STATE_SIZE 512
 void fpu_init(void);
-void fpu_device_not_available(void); /* the trap; may sleep */
+void fpu_device_not_available(void); /* handles the trap; may sleep */
 void fpu_switch(struct task_struct *next);
 int fpu_fork(struct task_struct *child, struct task_struct *parent);
 void fpu_drop(struct task_struct *t);
-/* For signal frames, of current: its state in memory, or NULL when it has none. */
+/* For signal frames: returns current's state in memory, or NULL if it has none. */
 void *fpu_saved_state(void);
-/* Replaces the state of current; 0 or -ENOMEM, -EFAULT. May sleep. */
+/* Replaces current's state. Returns 0, -ENOMEM or -EFAULT. May sleep. */
 int fpu_restore_user(const void *user_state);
 
 /* time.c */
-extern u64 clock_start; /* cycles at boot: tools/plugin counts from there */
+extern u64 clock_start; /* cycles at boot; tools/plugin counts from here */
 
 /* watchdog.c */
 #define WATCHDOG_SECONDS 2
 
 /* mmu.c */
-bool kernel_page_mapped(u32 va); /* may the kernel read there? */
+bool kernel_page_mapped(u32 va); /* may the kernel read va? */
 
 /* kstack.c */
-bool kernel_stack_guard(u32 addr); /* is addr in the guard page of a kernel stack? */
+bool kernel_stack_guard(u32 addr); /* is addr in a stack's guard page? */
 
 /* backtrace.c */
 void print_regs(const struct pt_regs *regs);

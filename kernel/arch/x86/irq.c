@@ -1,7 +1,7 @@
 /*
  * The two 8259 interrupt controllers, remapped behind the CPU's exceptions, and one handler per
- * line. A line is unmasked when its handler is installed. Lines 7 and 15 may be raised without
- * cause (the request went away): then the controller's in-service bit is clear.
+ * line. A line is unmasked when its handler is installed. Lines 7 and 15 may interrupt spuriously
+ * (the request was withdrawn): then the controller's in-service bit is clear.
  */
 #include "arch/irq.h"
 #include "arch/mmu.h"
@@ -38,8 +38,8 @@ void irq_init(void)
 }
 
 /*
- * If there is a local APIC, the 8259's interrupts arrive at its first pin and the watchdog's NMI at
- * its second. Some BIOSes connect both, some none.
+ * With a local APIC, the 8259's interrupts arrive at its first pin and the watchdog's NMI at its
+ * second. Some BIOSes connect both pins, some neither.
  */
 void irq_connect(void)
 {

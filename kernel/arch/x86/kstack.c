@@ -1,7 +1,7 @@
 /*
- * Kernel stacks, in the upper half of the vmalloc area: slots of 16 KiB, of which the lower half
- * is never mapped, so that a stack that overflows faults instead of overwriting its neighbour.
- * A few free stacks stay mapped, because a fork soon wants one again.
+ * Kernel stacks, in the upper half of the vmalloc area, in slots of 16 KiB. The lower half of a
+ * slot is never mapped, so that a stack overflow faults instead of overwriting the neighbouring
+ * stack. A few free stacks stay mapped, because the next fork will need one.
  */
 #include "arch/mmu.h"
 #include "arch/task.h"
@@ -19,9 +19,9 @@
 
 STATIC_ASSERT(AREA_START >= VMALLOC_WINDOW_END);
 
-static u16 free_slots[NR_SLOTS]; /* a stack of those given back */
+static u16 free_slots[NR_SLOTS]; /* a stack of freed slots */
 static u32 nr_free_slots;
-static u32 nr_used_slots; /* slots below this one have been handed out before */
+static u32 nr_used_slots; /* slots below this number have been used before */
 static void *cached[MAX_CACHED];
 static u32 nr_cached;
 

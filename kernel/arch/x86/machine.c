@@ -1,4 +1,4 @@
-/* Start of the machine's parts, and its end. */
+/* Starts the parts of the machine, and ends it. */
 #include "arch/machine.h"
 #include "arch/irq.h"
 #include "arch/task.h"
@@ -22,8 +22,8 @@ static void __noreturn halt_forever(void)
 		__asm__ volatile("cli\n\thlt");
 }
 
-/* Without the exit device, an orderly end powers the machine off; the others leave the message on
- * the screen. With it, QEMU may let the CPU run on for a while, which must not show. */
+/* Without the exit device, a regular end powers the machine off; otherwise the message stays on the
+ * screen. With it, QEMU may let the CPU run on for a while, which must have no effect. */
 void __noreturn machine_exit(enum machine_exit code)
 {
 	bool present = inl(DEBUG_EXIT) != 0xFFFFFFFF;
@@ -40,7 +40,7 @@ void __noreturn machine_exit(enum machine_exit code)
 	halt_forever();
 }
 
-/* By the keyboard controller; if that fails, by a triple fault. */
+/* Reboots by the keyboard controller or, if that fails, by a triple fault. */
 void __noreturn machine_reboot(void)
 {
 	static const struct {

@@ -1,13 +1,13 @@
 /*
- * Page directories, what the kernel maps by them, and the TLB. The walk is in walk.c.
+ * Page directories, kernel mappings, and the TLB. The walk is in walk.c.
  *
  * Every page directory has the same upper quarter: the direct map in 4 MiB pages, the page tables
  * of the vmalloc area, and one page table for kmap. These tables exist from boot and the upper
- * quarter never changes again, so that nothing needs to be copied from one directory to another
- * later. Its entries are global: reloading cr3 leaves them in the TLB.
+ * quarter never changes afterwards, so nothing needs to be copied from one directory to another.
+ * Its entries are global: they stay in the TLB when cr3 is reloaded.
  *
- * An address space that is not the CPU's has nothing in the TLB (every switch reloads cr3), so
- * that only changes to the current one need a flush.
+ * The TLB holds entries of the CPU's current address space only (every switch reloads cr3), so only
+ * changes to the current one need a flush.
  */
 #include "arch/mmu.h"
 #include "arch/x86/cpu.h"
@@ -98,7 +98,7 @@ bool kernel_page_mapped(u32 va)
 	return (dir.v & PTE_PS) || pte_present(*pte_lookup(kernel_pgd, va));
 }
 
-/* An interrupt between the first two lines takes, and gives back, the next slot. */
+/* An interrupt between the first two lines takes and returns the next slot. */
 void *kmap_pfn(u32 pfn)
 {
 	u32 slot;
@@ -132,7 +132,7 @@ static pte_t *kernel_table(u32 va)
 	return table;
 }
 
-/* boot.S has mapped all that can be low memory, and the first 4 MiB twice. */
+/* boot.S has mapped the whole range of low memory, and the first 4 MiB twice. */
 void mmu_init(u32 lowmem_end, u32 start, u32 end)
 {
 	u32 va, pa;

@@ -1,17 +1,17 @@
 /*
  * Clearing and copying frames, 16 bytes per instruction.
  *
- * Every demand-zero fault clears a frame and every copy-on-write fault and swap request copies one,
- * so these two loops are most of what those cost: with REP STOSL and MOVSL, which move 4 bytes a
- * turn, 1,024 turns each; with SSE registers 304 and 592 instructions. The kernel may not
- * disturb the SSE registers of whichever task they belong to (arch/x86/fpu.c), so the ones used
- * here are put back, and so is CR0.TS. An interrupt in the middle may do the same: it puts back
- * what it finds.
+ * Every demand-zero fault clears a frame, and every copy-on-write fault and swap request copies
+ * one, so these two loops are most of their cost: with REP STOSL and MOVSL, which move 4 bytes per
+ * iteration, 1,024 iterations each; with SSE registers 304 and 592 instructions. The kernel must
+ * not change the SSE registers of the task that owns them (arch/x86/fpu.c), so the registers used
+ * here are restored, and so is CR0.TS. An interrupt in between may use the same functions: it
+ * restores what it finds.
  */
 #include "arch/mmu.h"
 #include "arch/x86/cpu.h"
 
-#define TURN 256u /* bytes per turn of a loop */
+#define TURN 256u /* bytes per iteration of a loop */
 
 static u32 sse_begin(void)
 {

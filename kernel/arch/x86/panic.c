@@ -1,6 +1,6 @@
 /*
- * The end: a message, registers where they are known, a backtrace, whose task it was; then the
- * machine stops with an exit code that says so. A panic inside a panic says only that.
+ * Panic: prints a message, the registers if known, a backtrace and the task, and stops the machine
+ * with an exit code for it. A panic inside a panic prints only that.
  */
 #include "arch/irq.h"
 #include "arch/machine.h"

@@ -1,11 +1,11 @@
 /*
- * Signal frames in the layout of Linux i386, which C libraries, debuggers and unwinders know: the
- * interrupted registers on the user stack, below them what the handler expects as a C function,
- * and above them the FPU's state. A handler with SA_SIGINFO gets the "rt" frame. The handler
- * returns into the restorer, which calls (rt_)sigreturn with the frame where it was.
+ * Signal frames in the layout of Linux i386, which C libraries, debuggers and unwinders expect: the
+ * interrupted registers on the user stack, below them the stack that the handler expects as a C
+ * function, and above them the FPU's state. A handler with SA_SIGINFO gets the "rt" frame. The
+ * handler returns into the restorer, which calls (rt_)sigreturn with the frame in its place.
  *
- * Nothing in a frame is trusted on the way back: code and stack segment are forced, of the flags
- * only those a program could set itself are taken, and the other selectors may fail to load.
+ * Nothing in a frame is trusted on the way back: code and stack segment are forced, only those
+ * flags are restored that a program may set itself, and the other selectors may fail to load.
  */
 #include "arch/task.h"
 #include "arch/uaccess.h"
@@ -14,7 +14,7 @@
 #include "lib/string.h"
 #include "proc/task.h"
 
-/* The first 76 bytes are those of struct pt_regs. */
+/* The first 76 bytes equal struct pt_regs. */
 struct sigcontext {
 	u32 gs, fs, es, ds, di, si, bp, sp, bx, dx, cx, ax, trapno, err, ip, cs, flags;
 	u32 sp_at_signal, ss;
@@ -24,7 +24,7 @@ struct sigcontext {
 
 STATIC_ASSERT(sizeof(struct sigcontext) == 88);
 
-/* The old FSAVE image, of which only the control words are filled in, then an FXSAVE image. */
+/* The old FSAVE image, with only the control words filled in, then an FXSAVE image. */
 #define FSAVE_SIZE 112
 struct fpstate {
 	u32 cw, sw, tag, legacy[(FSAVE_SIZE - 12) / 4];
@@ -42,7 +42,7 @@ struct sigframe {
 	u8 retcode[8];
 };
 
-/* Of a fault, its address; else the sender's pid and uid, then what a child ended with. */
+/* For a fault, its address; otherwise the sender's pid and uid, then the status of a child. */
 struct siginfo {
 	int signo, error, code;
 	union {
@@ -74,7 +74,7 @@ struct rt_sigframe {
 	u8 retcode[8];
 };
 
-/* popl %eax; mov $119, %eax; int $0x80, and mov $173, %eax; int $0x80 */
+/* popl %eax; mov $119, %eax; int $0x80; and mov $173, %eax; int $0x80 */
 static const u8 trampoline[8] = { 0x58, 0xB8, 119, 0, 0, 0, 0xCD, 0x80 };
 static const u8 rt_trampoline[8] = { 0xB8, 173, 0, 0, 0, 0xCD, 0x80, 0x90 };
 
@@ -95,7 +95,7 @@ static void fill_context(struct sigcontext *sc, const struct pt_regs *regs, u32 
 	sc->cr2 = current->thread.fault_addr;
 }
 
-/* Puts the FPU state at `at`; 0 or -EFAULT. */
+/* Writes the FPU state at `at`. Returns 0 or -EFAULT. */
 static int push_fpstate(u32 at, const void *state)
 {
 	u32 head[FSAVE_SIZE / 4] = { 0 };
@@ -110,7 +110,8 @@ static int push_fpstate(u32 at, const void *state)
 	return 0;
 }
 
-/* As the ABI wants it at a function's entry: the return address lies below a multiple of 16. */
+/* Aligned as the ABI requires at a function's entry: the return address is below a multiple of
+ * 16. */
 static u32 frame_address(u32 sp, u32 size)
 {
 	return ALIGN_DOWN(sp - size + 4, 16u) - 4;
@@ -193,7 +194,7 @@ int thread_push_signal(struct pt_regs *regs, int sig, const struct k_sigaction *
 	return 0;
 }
 
-/* A handler may have used the FPU though the program had not: then its state goes. */
+/* If the program had no FPU state, any state left by the handler is dropped. */
 static int restore_fpstate(u32 fpstate)
 {
 	if (fpstate)
@@ -207,7 +208,7 @@ static int restore_context(struct pt_regs *regs, const struct sigcontext *sc)
 	if (restore_fpstate(sc->fpstate))
 		return -EFAULT;
 	memcpy(regs, sc, sizeof(*regs));
-	regs->sp = sc->sp; /* as Linux: a handler that moves the stack changes this copy */
+	regs->sp = sc->sp; /* as on Linux: a handler that moves the stack changes this copy */
 	regs->cs = USER_CS;
 	regs->ss = USER_DS;
 	regs->flags = (sc->flags & FLAGS_USER) | FLAGS_FIXED | FLAGS_IF;
@@ -216,7 +217,7 @@ static int restore_context(struct pt_regs *regs, const struct sigcontext *sc)
 	return 0;
 }
 
-/* The restorer has popped the return address and, of the old frame, the signal's number. */
+/* The restorer has popped the return address and, in the old frame, the signal's number. */
 int thread_pop_signal(struct pt_regs *regs, bool rt, u64 *mask)
 {
 	struct sigcontext sc;

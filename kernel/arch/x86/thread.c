@@ -1,10 +1,9 @@
 /*
- * Tasks as the CPU sees them: kernel stacks and what lies on them, switching, thread-local
- * storage.
+ * The CPU's part of a task: kernel stacks and their contents, task switching, thread-local storage.
  *
- * At the top of every kernel stack is the struct pt_regs of the entry from user mode. A task that
- * does not run has below it what switch_stack saved: edi, esi, ebx, ebp, return address. A new
- * task is made by writing these as if it had been switched from.
+ * At the top of every kernel stack is the struct pt_regs of the entry from user mode. Below it, a
+ * task that is not running has the registers saved by switch_stack: edi, esi, ebx, ebp, return
+ * address. A new task is created by writing them as if it had been switched away from.
  */
 #include "arch/task.h"
 #include "arch/uaccess.h"
@@ -54,7 +53,7 @@ int thread_init_fork(struct task_struct *child, struct task_struct *parent, u32 
 {
 	struct pt_regs *regs = task_regs(child);
 
-	if (!regs_in_syscall(task_regs(parent))) /* it is in virtual-8086 mode */
+	if (!regs_in_syscall(task_regs(parent))) /* the parent is in virtual-8086 mode */
 		return -EPERM;
 	child->thread = parent->thread;
 	*regs = *task_regs(parent);
@@ -94,7 +93,7 @@ void __noreturn thread_enter_user(void)
 	enter_user(task_regs(current));
 }
 
-/* fs and gs stay in the CPU while the kernel runs, so they are switched here. */
+/* The kernel does not change fs and gs, so the CPU still holds prev's values; switched here. */
 void thread_switch(struct task_struct *prev, struct task_struct *next)
 {
 	u32 fs, gs;
@@ -107,7 +106,8 @@ void thread_switch(struct task_struct *prev, struct task_struct *next)
 	regs_load_fs_gs(fs, gs);
 }
 
-/* As Linux: 32-bit data segments only. All zero, or "not present and read-only", empties it. */
+/* As on Linux: 32-bit data segments only. All zero, or "not present and read-only", clears the
+ * entry. */
 static bool user_desc_empty(const struct user_desc *d)
 {
 	return !d->base && !d->limit && !d->contents && !d->seg_32bit && !d->limit_in_pages &&

@@ -1,10 +1,10 @@
 /*
- * Traps: what an exception, a system call or a watchdog's NMI means, and what is due before a
- * return to user mode.
+ * Traps: handling exceptions, system calls and the watchdog's NMI, and the work before a return to
+ * user mode.
  *
  * A fault of a program becomes a signal. A fault of the kernel is a bug, unless it happened at an
  * instruction of the exception table: a copy to or from user memory, or the load of a segment
- * register with a program's selector; execution then goes on at the entry's fixup.
+ * register with a program's selector. Execution then continues at the fixup of that entry.
  */
 #include "arch/irq.h"
 #include "arch/machine.h"
@@ -101,15 +101,15 @@ void trap_syscall(struct pt_regs *regs)
 	return_to_user(regs);
 }
 
-/* The error code has the bits present, write, user from bit 0. */
+/* The error code has the bits present, write, user, from bit 0 on. */
 static u32 fault_flags(u32 error_code)
 {
 	return (error_code >> 1 & (FAULT_WRITE | FAULT_USER)) | (error_code & 1) * FAULT_PRESENT;
 }
 
 /*
- * No program may enter virtual-8086 mode, but QEMU lets iret set the flag for it. The processor has pushed
- * the data segments, too, so that the frame begins that much below its place: it is moved there.
+ * No program may enter virtual-8086 mode, but QEMU lets iret set the flag for it. The processor has
+ * then pushed the data segments, too, so the frame begins lower by their size: it is moved up.
  */
 void leave_vm86(struct pt_regs *regs)
 {
@@ -126,8 +126,8 @@ void leave_vm86(struct pt_regs *regs)
 }
 
 /*
- * The code segment says whose fault it is, not the error code: QEMU before 9.1 makes accesses of a
- * program to its stack (lret, iret, lcall) with the kernel's rights.
+ * The code segment decides whose fault it is, not the error code: QEMU before 9.1 makes a program's
+ * accesses to its stack (lret, iret, lcall) with the kernel's rights.
  */
 static void user_page_fault(struct pt_regs *regs, u32 addr, u32 fault)
 {
@@ -154,7 +154,7 @@ void trap_page_fault(struct pt_regs *regs)
 	do_page_fault(regs, addr, fault);
 }
 
-/* The first use of the FPU since another task had it; the kernel itself never uses it. */
+/* First FPU use since another task owned the FPU. The kernel itself never uses the FPU. */
 static bool handle_fpu_trap(struct pt_regs *regs)
 {
 	if (regs->trapno != TRAP_DEVICE_NOT_AVAILABLE)
@@ -190,8 +190,8 @@ void trap_exception(struct pt_regs *regs)
 	return_to_user(regs);
 }
 
-/* Only the watchdog sends one (or the person at QEMU's monitor, with the same question). A program in
- * virtual-8086 mode may have switched interrupts off. */
+/* Only the watchdog sends an NMI (or a person at QEMU's monitor, for the same purpose). A program
+ * in virtual-8086 mode may have disabled interrupts. */
 void trap_nmi(struct pt_regs *regs)
 {
 	if (regs->flags & FLAGS_VM) {
@@ -213,7 +213,7 @@ void __noreturn trap_double_fault(void)
 	die(&regs, "double fault", addr);
 }
 
-/* Registers as a program sees them. */
+/* Registers of the program. */
 
 u32 regs_ip(const struct pt_regs *regs)
 {

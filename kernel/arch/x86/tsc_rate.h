@@ -1,4 +1,4 @@
-/* How fast the TSC runs. */
+/* The rate of the TSC. */
 #ifndef ARCH_X86_TSC_RATE_H
 #define ARCH_X86_TSC_RATE_H
 
@@ -7,8 +7,9 @@
 #define PIT_HZ 1193182u
 
 /*
- * MHz, rounded, of a TSC that counted so many cycles while the PIT, read before and after, counted
- * so many ticks. At least `least` have passed: a PIT that says much less cannot be read.
+ * Returns the rate in MHz, rounded, of a TSC that counted `cycles` while the PIT, read before and
+ * after, counted `ticks`. At least `least` ticks have passed: a PIT with a much lower count is
+ * unreadable.
  */
 u32 tsc_mhz(u64 cycles, u32 ticks, u32 least);
 

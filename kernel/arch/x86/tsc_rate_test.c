@@ -2,7 +2,7 @@
 #include "lib/ktap.h"
 
 #define LEAST 5966u         /* ticks: 5 ms */
-#define CYCLES_1000 5000080 /* in them, of a TSC of 1,000 MHz */
+#define CYCLES_1000 5000080 /* in 5 ms, at 1,000 MHz */
 
 KTEST(tsc_rate, is_rounded_to_whole_mhz)
 {

@@ -1,14 +1,14 @@
 /*
- * User memory from the kernel. Each instruction that touches it has an entry in the exception
- * table. A fault that can be mended (a page not yet there) is, and the instruction goes on; else
- * mm asks for the fixup. String instructions keep their progress in ecx, so that the fixup is
- * simply what follows, and ecx then is the number of units that were not moved.
+ * Access to user memory from the kernel. Each instruction that accesses it has an entry in the
+ * exception table. If a fault can be resolved (a nonresident page), the instruction continues.
+ * Otherwise mm looks up the fixup. String instructions keep their progress in ecx, so the fixup is
+ * simply the code that follows, and ecx is then the number of units not moved.
  */
 #include "arch/uaccess.h"
 #include "arch/x86/cpu.h"
 #include "errno.h"
 
-/* Four bytes a turn, then the rest. Nonzero: a fault. */
+/* Copies four bytes per iteration, then the rest. Returns nonzero after a fault. */
 static size_t copy_user(void *to, const void *from, size_t n)
 {
 	size_t left = n >> 2;

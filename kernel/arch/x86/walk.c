@@ -6,19 +6,19 @@
  *	|  directory  |    table    |   offset    |
  *	+-------------+-------------+-------------+
  *
- * The upper 10 bits choose one of the 1024 entries of the page directory, which names the frame of
- * a page table; the next 10 choose one of that table's entries, which names the frame of the page.
- * A table maps 4 MiB, and an address space of 3 GiB would need 768 of them. But a program uses a
- * few places far apart: its text and heap, what it maps, its stack. So a table is made when an
- * entry in it is wanted first, and is given back when the range that it maps is empty again.
+ * The upper 10 bits select one of the 1024 entries of the page directory, which holds the frame of
+ * a page table. The next 10 bits select one of that table's entries, which holds the frame of the
+ * page. A table maps 4 MiB, and an address space of 3 GiB would need 768 of them. But a program
+ * uses a few regions far apart: text and heap, mappings, stack. So a table is allocated when an
+ * entry in it is first needed, and freed when the range that it maps is empty again.
  *
- * A directory entry is empty, or names a table, or is a 4 MiB page (PTE_PS; the kernel's half
- * only). The rights of a table's entry are the widest: each page's own entry narrows them. New
- * tables hold empty entries only; the CPU never keeps those in its TLB, so that a new table needs
- * no flush, but one that is freed does.
+ * A directory entry is empty, or refers to a table, or is a 4 MiB page (PTE_PS; the kernel's half
+ * only). It grants all rights to its table: each page's own entry narrows them. New tables hold
+ * only empty entries. The CPU never keeps those in its TLB, so a new table needs no flush, but a
+ * freed table does.
  *
- * No locks: who changes the user half of a directory holds its address space's mm->lock, or is the
- * last to know it.
+ * No locks: code that changes the user half of a directory holds the mm->lock of its address space,
+ * or the last reference to it.
  */
 #include "arch/mmu.h"
 #include "lib/assert.h"

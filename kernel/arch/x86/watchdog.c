@@ -1,9 +1,9 @@
 /*
  * The watchdog: QEMU's ib700 counts machine time and, started with -action watchdog=inject-nmi,
- * sends an NMI when it was not fed for 2 s. The scheduler's tick feeds it as long as it sees
- * progress; a hang with interrupts off stops the tick, and a loop with interrupts on shows no
- * progress. Unless a run is exact, machine time is the host's, which may have stopped QEMU for 2 s: the
- * first NMI then only begins another 2 s.
+ * sends an NMI if it has not been fed for 2 s. The scheduler's tick feeds it as long as it sees
+ * progress. A hang with interrupts off stops the tick, and a loop with interrupts on shows no
+ * progress. Unless a run is exact, machine time is host time, and the host may have stopped QEMU
+ * for 2 s: the first NMI then only starts another 2 s.
  */
 #include "arch/machine.h"
 #include "arch/time.h"
@@ -15,7 +15,7 @@ enum { IB700_DISABLE = 0x441, IB700_ENABLE = 0x443, IB700_2S = 14 };
 
 static bool enabled, running;
 static u64 fed_ns;
-static u64 excused_ns; /* fed_ns when an NMI was last taken for the host's doing */
+static u64 excused_ns; /* fed_ns when an NMI was last attributed to the host */
 
 void watchdog_init(void)
 {
@@ -23,7 +23,7 @@ void watchdog_init(void)
 	watchdog_feed();
 }
 
-/* Called much more often than the device needs to hear of it. */
+/* Called much more often than the device needs. */
 void watchdog_feed(void)
 {
 	u64 now = clock_ns();

@@ -1,4 +1,4 @@
-/* Tests of this folder that need the machine. */
+/* Tests of this folder that need the real machine. */
 #include "arch/irq.h"
 #include "arch/mmu.h"
 #include "arch/task.h"

@@ -1,4 +1,4 @@
-/* Bits of a word, changed by one instruction each: no interrupt comes in between. */
+/* Changes bits of a word by a single instruction, so no interrupt can come in between. */
 #ifndef ARCH_BITS_H
 #define ARCH_BITS_H
 

@@ -1,6 +1,6 @@
 /*
- * Interrupts: masking, and one handler per line. Handlers run with interrupts off, must not
- * sleep, and may only wake tasks, set flags and complete I/O.
+ * Interrupts: masking, and one handler per line. Handlers run with interrupts off, must not sleep,
+ * and may only wake tasks, set flags and complete I/O.
  */
 #ifndef ARCH_IRQ_H
 #define ARCH_IRQ_H
@@ -16,7 +16,7 @@ enum {
 	NR_IRQS = 16
 };
 
-/* Mask interrupts and return the former state for irq_restore. */
+/* Masks interrupts and returns the former state for irq_restore. */
 static inline unsigned long irq_save(void)
 {
 	unsigned long flags;
@@ -42,10 +42,10 @@ static inline void irq_disable(void)
 
 bool irqs_disabled(void);
 
-/* True inside an interrupt handler. */
+/* Returns true inside an interrupt handler. */
 bool in_interrupt(void);
 
-/* What the running interrupt handler has interrupted; and was that a program in user mode? */
+/* The registers that the running interrupt handler interrupted; was it a program in user mode? */
 struct pt_regs;
 extern const struct pt_regs *irq_regs;
 bool irq_found_program(void);

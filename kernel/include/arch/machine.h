@@ -10,7 +10,7 @@ struct mem_range {
 	u64 start, end; /* bytes */
 };
 
-/* What the boot loader said. Filled by arch/x86/boot_info.c before kernel_main runs. */
+/* What the boot loader passed. Filled in by arch/x86/boot_info.c before kernel_main runs. */
 struct boot_info {
 	char cmdline[1024];
 	struct mem_range ram[16];       /* usable memory, sorted, not overlapping */
@@ -25,33 +25,34 @@ enum machine_exit {
 	EXIT_FAILED = 0x11,  /* powered off, another status */
 	EXIT_PANIC = 0x12,
 	EXIT_HANG = 0x13,
-	EXIT_REFUSED = 0x14, /* the command line names something that is not there */
-	EXIT_CUT = 0x15,     /* the power was cut, as cut= said */
+	EXIT_REFUSED = 0x14, /* the command line names something that does not exist */
+	EXIT_CUT = 0x15,     /* the power was cut, as requested by cut= */
 };
 
-/* Flushes nothing, prints nothing: ends the machine. */
+/* Ends the machine at once: flushes nothing, prints nothing. */
 void __noreturn machine_exit(enum machine_exit code);
 void __noreturn machine_reboot(void);
 
 /* Prints the caller's stack as function+offset lines. */
 void backtrace(void);
 void backtrace_regs(const struct pt_regs *regs);
-/* The callers' addresses, the innermost first; 0 where there are no more. */
+/* Stores the return addresses of the callers, innermost first, then 0. */
 void backtrace_callers(u32 *ips, u32 max);
-/* "name+0x12", or "0xADDR" when it is not kernel text. Returns buf. */
+/* Formats an address as "name+0x12", or as "0xADDR" if it is not in kernel text. Returns buf. */
 char *ksym_name(u32 addr, char *buf, size_t size);
 
-/* The kernel's functions by address: how many, the one that addr lies in (-1: none), its name. */
+/* The kernel's functions, sorted by address: their number, the index of the function that contains
+ * addr (-1: none), the name of one. */
 u32 ksym_count(void);
 int ksym_index(u32 addr);
 const char *ksym_at(u32 i);
 
-/* The watchdog sends an NMI when it was not fed for 2 s of machine time; the NMI handler
- * reports a hang. watchdog_pause is for idling without a timer. */
+/* The watchdog sends an NMI if it is not fed for 2 s of machine time. The NMI handler then reports
+ * a hang. watchdog_pause is for idling without a timer. */
 void watchdog_init(void);
 void watchdog_feed(void);
 void watchdog_pause(void);
 
-void arch_init(void);  /* GDT, IDT, TSS, PIC, FPU: first thing in kernel_main */
+void arch_init(void);  /* GDT, IDT, TSS, PIC, FPU: the first step of kernel_main */
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Address translation without naming the CPU: page sizes, the memory map, page-table entries
- * as opaque values, and the TLB. Two levels: a page directory (pgd_t) of page tables (pte_t).
+ * Address translation without naming the CPU: page sizes, the memory map, page-table entries as
+ * opaque values, and the TLB. Two levels: a page directory (pgd_t) of page tables (pte_t).
  *
  * An entry is empty, present (a frame and its rights), or a swap entry (not present, not
  * empty: the number of a slot). pte_young and pte_dirty report what the CPU recorded.
@@ -16,9 +16,9 @@
 #define PAGE_ALIGN(x) ALIGN_UP((u32)(x), PAGE_SIZE)
 
 /* The memory map; see docs/reference/kernel.md. */
-#define KERNEL_BASE 0xC0000000u /* user below, kernel and direct map from here */
+#define KERNEL_BASE 0xC0000000u /* user space below; kernel and direct map from here */
 #define TASK_SIZE KERNEL_BASE
-#define LOWMEM_MAX (896u << 20)    /* size of the direct map at most */
+#define LOWMEM_MAX (896u << 20)    /* maximum size of the direct map */
 #define VMALLOC_START 0xF8000000u  /* kernel stacks and other page-mapped areas */
 #define VMALLOC_END 0xFA000000u
 #define FIXMAP_START 0xFFC00000u /* kmap slots; one page table */
@@ -36,7 +36,7 @@ typedef struct {
 #define PTRS_PER_PTE 1024
 #define TABLE_SPAN (PAGE_SIZE * PTRS_PER_PTE) /* bytes that one page table maps */
 
-/* Direct map: low memory only. */
+/* Direct map, low memory only. */
 static inline void *phys_to_virt(u32 pa)
 {
 	return (void *)(pa + KERNEL_BASE);
@@ -47,7 +47,7 @@ static inline u32 virt_to_phys(const void *va)
 	return (u32)va - KERNEL_BASE;
 }
 
-#include "arch/x86/pte.h" /* pte_none pte_present ... as inline functions, listed below */
+#include "arch/x86/pte.h" /* pte_none, pte_present ... as inline functions, listed below */
 
 /*
  * Supplied inline by arch/x86/pte.h:
@@ -67,28 +67,28 @@ static inline u32 virt_to_phys(const void *va)
  *   pte_t pte_zero(void)
  */
 
-/* The entry for va, or NULL when there is no page table for it. */
+/* Returns the entry for va, or NULL if it has no page table. */
 pte_t *pte_lookup(pgd_t *pgd, u32 va);
-/* The entry for va. Allocates the page table if there is none, and adds what it allocated to
- * *nr_tables. NULL: out of memory. May sleep. */
+/* Returns the entry for va. Allocates the page table if it is missing and adds the number allocated
+ * to *nr_tables. Returns NULL if out of memory. May sleep. */
 pte_t *pte_alloc(pgd_t *pgd, u32 va, u32 *nr_tables);
 
-/* A page directory with the kernel half filled in, NULL: out of memory; may sleep. */
+/* Returns a page directory with the kernel half filled in, or NULL if out of memory. May sleep. */
 pgd_t *pgd_create(void);
-/* Frees the directory; every user page table must have been freed. */
+/* Frees the directory. The caller has freed all user page tables. */
 void pgd_destroy(pgd_t *pgd);
-/* Frees the page tables that lie wholly inside [start, end), which must be 4 MiB aligned
- * (user half only) and hold only empty entries; returns how many were freed. */
+/* Frees the page tables that lie wholly inside [start, end), in the user half. The range must be 4
+ * MiB aligned and hold only empty entries. Returns the number freed. */
 u32 pgd_free_tables(pgd_t *pgd, u32 start, u32 end);
-/* Does [va, va + 4 MiB) have a page table? */
+/* Returns true if [va, va + 4 MiB) has a page table. */
 bool pgd_has_table(pgd_t *pgd, u32 va);
 
 /* Makes pgd the CPU's page directory. */
 void mmu_switch(pgd_t *pgd);
-extern pgd_t *mmu_current; /* what the CPU uses now */
+extern pgd_t *mmu_current; /* the one the CPU uses now */
 extern pgd_t *kernel_pgd;
 
-/* Drops one translation if pgd is the one in use. */
+/* Drops one translation, or all, if the CPU uses pgd. */
 void tlb_flush_page(pgd_t *pgd, u32 va);
 void tlb_flush_all(pgd_t *pgd);
 
@@ -97,17 +97,17 @@ void kernel_map_page(u32 va, u32 pfn);
 void kernel_unmap_page(u32 va);
 
 /*
- * A temporary kernel address for any frame. Low frames need none and get their direct-map
- * address. Slots are a stack of 8 per CPU: kunmap in reverse order; no sleeping in between.
+ * A temporary kernel address for any frame. A low frame gets its direct-map address and needs no
+ * slot. The slots are a stack of 8: call kunmap in reverse order, and do not sleep in between.
  */
 void *kmap_pfn(u32 pfn);
 void kunmap(void *addr);
 
-/* Builds the direct map, up to lowmem_end and of [start, end) (bytes), and the page tables of
- * vmalloc and kmap. */
+/* Builds the page tables of vmalloc and kmap, and the direct map of [0, lowmem_end) and of [start,
+ * end) (bytes). */
 void mmu_init(u32 lowmem_end, u32 start, u32 end);
 
-void clear_page(void *page); /* one frame of zeros */
+void clear_page(void *page); /* fills one frame with zeros */
 void copy_page(void *to, const void *from);
 
 #endif

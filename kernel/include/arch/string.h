@@ -1,7 +1,7 @@
 /*
- * memcpy and memset as in the C standard, for lib/string.h: inline string instructions that move
- * four bytes a turn, since a turn is what an exact run counts as one instruction; short blocks of
- * constant size become plain moves.
+ * memcpy and memset as in the C standard, for lib/string.h. They are inline string instructions
+ * that move four bytes per iteration, since an exact run counts each iteration as one instruction.
+ * Short blocks of constant size become plain moves.
  */
 #ifndef ARCH_STRING_H
 #define ARCH_STRING_H

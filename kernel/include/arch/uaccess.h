@@ -1,25 +1,25 @@
 /*
- * User memory from the kernel. Every function checks that the range lies below TASK_SIZE and
- * survives a page that cannot be had. They may sleep (a page may have to be read in).
+ * Access to user memory from the kernel. Every function checks that the range lies below TASK_SIZE
+ * and survives a page that cannot be provided. All may sleep (a page may have to be read).
  */
 #ifndef ARCH_UACCESS_H
 #define ARCH_UACCESS_H
 
 #include "types.h"
 
-/* 0 or -EFAULT; on a fault, part of the data may have been copied. */
+/* Returns 0 or -EFAULT. Part of the data may have been copied before a fault. */
 int copy_from_user(void *to, const void *user_from, size_t n);
 int copy_to_user(void *user_to, const void *from, size_t n);
 int clear_user(void *user_to, size_t n);
 
-/* Length without the NUL, -EFAULT, or -ENAMETOOLONG when it does not end within max bytes. */
+/* Returns the length without the NUL, -EFAULT, or -ENAMETOOLONG if no NUL is within max bytes. */
 int strncpy_from_user(char *to, const char *user_from, size_t max);
 
-/* 32-bit words; 0 or -EFAULT. */
+/* 32-bit words. Returns 0 or -EFAULT. */
 int get_user_u32(u32 *to, const void *user_from);
 int put_user_u32(void *user_to, u32 value);
 
-/* 0 or -EFAULT: does [p, p + n) lie below TASK_SIZE? Touches nothing. */
+/* Returns true if [p, p + n) lies below TASK_SIZE. Does not access it. */
 static inline bool access_ok(const void *p, size_t n);
 
 #include "arch/x86/uaccess.h"

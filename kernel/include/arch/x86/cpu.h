@@ -1,4 +1,4 @@
-/* Control registers and the instructions that have no C. */
+/* Control registers and instructions that C cannot express. */
 #ifndef ARCH_X86_CPU_H
 #define ARCH_X86_CPU_H
 
@@ -74,8 +74,8 @@ static inline void invlpg(u32 va)
 	__asm__ volatile("invlpg (%0)" ::"r"(va) : "memory");
 }
 
-/* Lets the interrupts that wait be delivered; none is held back by the one instruction after
- * sti. */
+/* Lets pending interrupts be delivered. The first nop absorbs the one instruction for which sti
+ * delays them. */
 static inline void irq_take_pending(void)
 {
 	__asm__ volatile("sti\n\tnop\n\tnop\n\tcli" ::: "memory");

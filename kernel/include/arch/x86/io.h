@@ -43,7 +43,7 @@ static inline u32 inl(u16 port)
 	return value;
 }
 
-/* n bytes to one port by one string instruction. */
+/* Writes n bytes to one port by one string instruction. */
 static inline void outsb(u16 port, const void *from, size_t n)
 {
 	__asm__ volatile("rep outsb" : "+S"(from), "+c"(n) : "d"(port) : "memory");

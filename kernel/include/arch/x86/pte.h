@@ -6,7 +6,7 @@
  *	swap       slot << 8 | bit 1: so that slot 0 differs from an empty entry
  *
  * Bit 7 (PAT) is never used in present entries; in a swap entry it is clear. Bit 9, which the CPU
- * leaves to us, is a use, too: one that the sampler has taken out of A.
+ * leaves to software, records a use that the sampler has moved out of A.
  */
 #ifndef ARCH_X86_PTE_H
 #define ARCH_X86_PTE_H

@@ -1,6 +1,6 @@
 /*
- * Selectors, in the places where Linux i386 has them: programs know the TLS entries 6 to 8 and
- * debuggers know 0x73 and 0x7b. Included by assembler files, too.
+ * Selectors, at the same indices as in Linux i386: programs know the TLS entries 6 to 8, and
+ * debuggers know 0x73 and 0x7b. Assembler files include this header, too.
  */
 #ifndef ARCH_X86_SEGMENT_H
 #define ARCH_X86_SEGMENT_H
