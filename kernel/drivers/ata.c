@@ -1,29 +1,31 @@
 /*
- * A disk on the first channel of an IDE controller, its data moved by bus-master DMA.
+ * Disks on the first channel of an IDE controller, with data transfer by bus-master DMA.
  *
- * The disk. Its registers are at ports 0x1F0 to 0x1F7 and 0x3F6. A command is: while it is not
- * busy, write sector count (0 means 256), sector address (LBA, 28 bits, the upper four together
- * with the unit) and command. At the end it raises the interrupt line, and reading the status
- * register lowers it. IDENTIFY DEVICE answers with 256 words: the model in 27 to 46, what it can do
+ * The disk. Its registers are at ports 0x1F0 to 0x1F7 and 0x3F6. To give a command, wait until it
+ * is not busy, then write sector count (0 means 256), sector address (LBA, 28 bits, the upper four
+ * together with the unit) and command. At the end the disk raises the interrupt line; reading the
+ * status register lowers it. IDENTIFY DEVICE returns 256 words: the model in 27 to 46, capabilities
  * in 49, the number of sectors in 60 and 61. From ATA/ATAPI-6 (T13 1410D): registers, commands.
  *
- * The controller. In PCI configuration space it has the class 0101; bit 7 of the programming
- * interface says that it can be bus master, bit 0 that the first channel is not at the ports and
- * the IRQ 14 of the PC (then it is not for us). Its BAR 4 has command, status and table registers.
- * The table lists where the data lie: physical address and length of each piece, which must not
- * cross 64 KiB; pages never do. A transfer is: set table and direction, clear the status, give the
- * disk its command, set START; and after the interrupt: clear START, read both statuses. ACTIVE is
- * clear when all of the table has been moved. From Intel's 82371FB/82371SB (PIIX, PIIX3) datasheet,
- * 290550: bus master function, BMICX, BMISX, BMIDTPX.
+ * The controller. In PCI configuration space it has the class 0101. Bit 7 of the programming
+ * interface: it can be bus master. Bit 0: the first channel is not at the PC's ports and IRQ 14
+ * (then this driver cannot use it). Its BAR 4 has command, status and table registers. The table
+ * lists the physical address and length of each piece of data, which must not cross 64 KiB; pages
+ * never do. For a transfer, set table and direction, clear the status, give the disk its command,
+ * set START; and after the interrupt clear START and read both statuses. ACTIVE is clear if the
+ * whole table has been moved. From Intel's 82371FB/82371SB (PIIX, PIIX3) datasheet, 290550: bus
+ * master function, BMICX, BMISX, BMIDTPX.
  *
- * Two disks share the channel, and it does one thing at a time: a request for one waits while the
- * other's is under way. A request that either of them reports as failed ends in -EIO. When one is
- * not answered, the controller is stopped and the channel not used again.
+ * Two disks share the channel, which does one thing at a time: a request for one disk waits while
+ * the other's is in progress. A request that either the disk or the controller reports as failed
+ * ends with -EIO. If a request is not answered, the controller is stopped and the channel is not
+ * used again.
  *
- * Left out: the second channel, PIO, resets, addresses of 48 bits (a disk is used up to 128 GiB),
- * setting transfer modes (the BIOS has).
+ * Left out: the second channel, PIO, resets, 48-bit addresses (128 GiB of a disk are used at most),
+ * setting transfer modes (the BIOS has done that).
  *
- * No run with such a disk repeats exactly: in QEMU the host completes the requests, when it can.
+ * Runs with such a disk are not reproducible: in QEMU the host's timing decides when requests
+ * complete.
  */
 #include "drivers/ata.h"
 
@@ -38,7 +40,7 @@
 
 enum { DATA = 0x1F0, COUNT = 0x1F2, LBA_LOW, LBA_MID, LBA_HIGH, DEVICE, COMMAND };
 enum { STATUS = COMMAND }; /* when read */
-enum { CONTROL = 0x3F6, ALT_STATUS = CONTROL }; /* reading ALT_STATUS leaves the line raised */
+enum { CONTROL = 0x3F6, ALT_STATUS = CONTROL }; /* reading ALT_STATUS does not lower the line */
 enum { STATUS_ERR = 0x01, STATUS_DRQ = 0x08, STATUS_DF = 0x20, STATUS_BSY = 0x80 };
 #define STATUS_NOT_DONE (STATUS_BSY | STATUS_DRQ | STATUS_DF | STATUS_ERR)
 enum { DEVICE_LBA = 0xE0, DEVICE_UNIT1 = 0x10 };
@@ -46,17 +48,17 @@ enum { CONTROL_NO_IRQ = 0x02 };
 enum { IDENTIFY = 0xEC, READ_DMA = 0xC8, WRITE_DMA = 0xCA, FLUSH_CACHE = 0xE7 };
 enum { CAN_DMA = 1 << 8, CAN_LBA = 1 << 9 };
 
-enum { BM_COMMAND = 0, BM_STATUS = 2, BM_TABLE = 4 }; /* from bus_master on */
+enum { BM_COMMAND = 0, BM_STATUS = 2, BM_TABLE = 4 }; /* offsets from bus_master */
 enum { BM_START = 0x01, BM_TO_MEMORY = 0x08 };
 enum { BM_ACTIVE = 0x01, BM_ERROR = 0x02, BM_INTERRUPT = 0x04 };
 
 #define CLASS_IDE 0x0101
 #define INTERFACE_MASTER (0x80u << 8)
 #define INTERFACE_NATIVE (0x01u << 8)
-#define MAX_SECTORS 256u  /* in a request */
+#define MAX_SECTORS 256u  /* per request */
 #define MAX_ENTRIES 128u
 #define MAX_LBA (1u << 28)
-#define MAX_POLLS 1000000 /* about a second: a port takes a microsecond */
+#define MAX_POLLS 1000000 /* about a second: a port access takes a microsecond */
 
 struct entry {
 	u32 address;
@@ -71,13 +73,13 @@ struct identity {
 	u32 sectors;
 };
 
-/* Aligned to its size, so that it does not cross 64 KiB either. */
+/* Aligned to its size, so that it does not cross 64 KiB, either. */
 static volatile struct entry table[MAX_ENTRIES] __attribute__((aligned(1024)));
 STATIC_ASSERT(sizeof(struct entry) == 8 && sizeof(table) <= 1024);
 
-static u16 bus_master; /* ports; 0: no controller */
+static u16 bus_master; /* first port; 0: no controller */
 static struct disk units[2];
-static struct disk *active, *waiting; /* irq: whose request is under way; who comes next */
+static struct disk *active, *waiting; /* irq: the disk now served, and the next one */
 static bool dead;       /* irq: a request was not answered */
 
 static void fill_table(const struct request *rq)
@@ -155,7 +157,7 @@ static void ata_stop(struct disk *d)
 
 static const struct disk_ops ops = { .start = ata_start, .stop = ata_stop };
 
-/* The answer to a request that was given up may still come. */
+/* The answer to a request that was given up may still arrive. */
 static void ata_interrupt(void)
 {
 	u8 moved = inb(bus_master + BM_STATUS), status;
@@ -177,7 +179,7 @@ static void ata_interrupt(void)
 	block_end(d, failed ? -EIO : 0);
 }
 
-/* For 400 ns after a unit was selected, or given a command, its status may be wrong. */
+/* For 400 ns after selecting a unit, or giving it a command, its status may be wrong. */
 static void let_status_settle(void)
 {
 	for (int i = 0; i < 4; i++)
@@ -190,7 +192,7 @@ static void select_unit(u32 unit)
 	let_status_settle();
 }
 
-/* True: data are there to be read. 0 and FF: nobody answers. */
+/* Returns true if data can be read. Status 0 or FF: there is no disk. */
 static bool wait_for_data(void)
 {
 	int polls = MAX_POLLS;
@@ -202,7 +204,7 @@ static bool wait_for_data(void)
 	       (status & (STATUS_DRQ | STATUS_DF | STATUS_ERR)) == STATUS_DRQ;
 }
 
-/* The first letter of a word is in its upper byte; blanks fill the end. */
+/* The first letter of each word is in its upper byte. Blanks pad the end. */
 static void copy_model(char *to, const u16 *words)
 {
 	u32 end = 0;
@@ -241,7 +243,7 @@ static bool find_controller(void)
 
 	if (interface != INTERFACE_MASTER)
 		return false;
-	command = pci_read(f, PCI_COMMAND) & 0xFFFF; /* zeros written to the status clear nothing */
+	command = pci_read(f, PCI_COMMAND) & 0xFFFF; /* zeros in the status clear nothing */
 	pci_write(f, PCI_COMMAND, command | PCI_COMMAND_IO | PCI_COMMAND_MASTER);
 	bus_master = pci_read(f, PCI_BAR4) & 0xFFFC;
 	return bus_master;

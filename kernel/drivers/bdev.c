@@ -1,4 +1,4 @@
-/* All block devices, by name and by number; who holds them; /proc/partitions, /proc/diskstats. */
+/* All block devices, by name and by number; claims on them; /proc/partitions, /proc/diskstats. */
 #include "drivers/disk.h"
 
 #include "errno.h"
@@ -44,7 +44,7 @@ struct block_device *bdev_by_dev(u32 dev)
 	return b;
 }
 
-/* Do they share sectors? Two partitions do not, or the table would be a bad one. */
+/* Do a and b share sectors? Two partitions of a valid table do not. */
 static bool overlap(const struct block_device *a, const struct block_device *b)
 {
 	return a == b || (a->disk == b->disk && (bdev_is_disk(a) || bdev_is_disk(b)));
@@ -116,7 +116,7 @@ static void show_direction(struct seq_file *m, const struct block_device *b, boo
 		   bdev_sectors(b, write), ms(b->count.wait_ns[write]));
 }
 
-/* A partition's time of service is not kept. */
+/* The busy time of partitions is not measured. */
 static void diskstats_show(struct seq_file *m)
 {
 	struct block_device *b = NULL;

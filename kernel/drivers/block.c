@@ -1,14 +1,14 @@
 /*
- * Bios become requests, requests are served, and what that costs is counted.
+ * Turns bios into requests, has them served, and counts their costs.
  *
- * A bio that continues a waiting request of its kind and direction, or that such a request
- * continues, joins it, up to what the driver takes; any other begins a request of its own. The
- * driver then serves all of a request at once, and all its bios end together.
+ * A bio adjacent to a waiting request of its kind and direction, at either end, joins it, up to the
+ * driver's limits. Any other bio begins its own request. The driver then serves the whole request
+ * at once, and all its bios end together.
  *
- * A request that gets no answer within LIMIT_NS fails, and so do all later ones on that disk: it
- * was stopped, so that it does not write into frames that have gone to somebody else.
+ * A request without an answer within LIMIT_NS fails, and so do all later requests to that disk: the
+ * disk was stopped, so that it does not write into frames that have been reused.
  *
- * A request that is to fail (observe/fail.h) never reaches the driver, and ends after FAIL_NS; or
+ * A request that is to fail (observe/fail.h) never reaches the driver. It ends after FAIL_NS, or
  * gets no answer.
  */
 #include "drivers/disk.h"
@@ -40,8 +40,8 @@ static inline void count(struct block_device *b, const struct request *rq, u64 w
 	c->in_flight--;
 }
 
-/* The bio that the request lies in may end before others, but is not used again meanwhile: nobody
- * takes one from the pool while interrupts are off. */
+/* The bio that contains the request may end before others, but is not reused meanwhile: no task can
+ * take it from the pool while interrupts are off. */
 static void finish(struct disk *d, int error, u64 now_ns)
 {
 	struct request *rq = d->active;
@@ -79,8 +79,8 @@ static bool start(struct disk *d, int *error)
 	return false;
 }
 
-/* Serves a request, and those after it; NULL: there is none. active stays set while bios end, so
- * that what they submit is only queued. */
+/* Serves a request, or NULL, and those after it. active stays set while bios end, so that bios
+ * submitted by their end functions are only queued. */
 static void serve(struct disk *d, struct request *rq, u64 now_ns)
 {
 	int error;
@@ -125,7 +125,7 @@ static bool join(struct disk *d, struct bio *bio)
 	return true;
 }
 
-/* A flush lies where the disk is, so that no elevator puts it off. */
+/* A flush gets the disk's current position, so that no elevator delays it. */
 static struct request *request_of(struct disk *d, struct bio *bio)
 {
 	struct request *rq = &bio->own;

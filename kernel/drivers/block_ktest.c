@@ -1,6 +1,6 @@
 /*
- * Disks, if the machine has one that nobody holds: what the host has written is read, and what is
- * written here the host looks at afterwards (tests/kernel/test_block.py, which knows the pattern).
+ * Disk tests, if the machine has an unclaimed disk: they read what the host has written, and
+ * afterwards the host reads what they wrote (tests/kernel/test_block.py, which knows the pattern).
  */
 #include "arch/irq.h"
 #include "drivers/block.h"
@@ -37,7 +37,7 @@ static bool holds(const char *at, u32 sector, u32 mask)
 	return true;
 }
 
-/* A disk with the pattern; NULL, and the test is skipped: there is none. */
+/* Returns a disk with the pattern, or NULL, with the test skipped, if there is none. */
 static struct block_device *find_disk(void)
 {
 	struct block_device *b = NULL;
@@ -99,7 +99,7 @@ static void one_over(struct bio *bio)
 	wake_up(&all_over);
 }
 
-/* Moves all pages at once, each by a bio or more, in an order that is mixed up. */
+/* Moves all pages at once, each by one or more bios, in a scrambled order. */
 static void move_all(struct block_device *b, u32 sector, bool write)
 {
 	nr_failed = 0;

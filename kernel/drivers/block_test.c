@@ -1,4 +1,5 @@
-/* Merging, both elevators and the limit of time, on a disk whose requests end when the test says. */
+/* Merging, both elevators and the time limit, on a disk whose requests end when the test says
+ * so. */
 #include "bdev.c"
 #include "block.c"
 #include "elevator.c"
@@ -9,7 +10,7 @@
 #define MS 1000000ull
 #define NR 64
 
-struct task_struct *current_task; /* only block_dump asks */
+struct task_struct *current_task; /* used only by block_dump */
 
 static u64 now;
 static struct timer *armed;
@@ -111,7 +112,7 @@ static struct bio *submit(u32 sector, u32 nr, bool write)
 	return submit_to(&disk.whole, sector, nr, write, BIO_DATA);
 }
 
-/* The sector at which the disk is, once the request before it has ended. */
+/* Ends the active request. Returns the sector of the next one. */
 static u32 next_sector(void)
 {
 	block_end(&disk, 0);
@@ -139,7 +140,7 @@ static void neighbours_join(bool deadline)
 	start_disk(deadline);
 	submit(900, 8, false);
 	submit(108, 8, false);
-	submit(116, 8, false); /* at the end of it */
+	submit(116, 8, false); /* at its end */
 	submit(100, 8, false); /* at its beginning */
 	EXPECT_EQ(next_sector(), 100);
 	EXPECT_EQ(disk.active->nr_sectors, 24);
@@ -223,7 +224,7 @@ KTEST(block, deadline_goes_one_way)
 	EXPECT_EQ(next_sector(), 500);
 	EXPECT_EQ(next_sector(), 600);
 	EXPECT_EQ(next_sector(), 700);
-	EXPECT_EQ(next_sector(), 300); /* the oldest: nothing lies ahead */
+	EXPECT_EQ(next_sector(), 300); /* the oldest: no request lies ahead */
 	EXPECT_EQ(next_sector(), 100);
 	EXPECT_EQ(next_sector(), 0);
 }
@@ -343,7 +344,7 @@ KTEST(block, a_request_that_is_to_fail_never_reaches_the_driver)
 	submit(0, 8, false);
 	submit(100, 8, false);
 	submit(200, 8, false);
-	submit(108, 8, false); /* joins none: the last one that waits is elsewhere */
+	submit(108, 8, false); /* joins none: the last waiting request is not adjacent */
 	block_end(&disk, 0);
 	EXPECT_EQ(nr_begun, 1);
 	EXPECT_EQ(nr_ended, 1);
@@ -369,7 +370,7 @@ KTEST(block, no_answer_ends_all_there_are_and_all_that_come)
 	EXPECT_EQ(nr_stopped, 1);
 	EXPECT_EQ(nr_ended, 2);
 	EXPECT_EQ(submit(200, 8, true)->error, -EIO);
-	block_end(&disk, 0); /* the answer, too late */
+	block_end(&disk, 0); /* a late answer */
 	EXPECT_EQ(nr_ended, 3);
 	EXPECT_EQ(bio[0].error, -EIO);
 }

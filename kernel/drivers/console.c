@@ -13,8 +13,8 @@ void console_init(void)
 	have_screen = vga_init();
 }
 
-/* A terminal on the serial line wants carriage return and line feed. The echo of what is typed comes
- * from an interrupt: it must not find the screen's cursor or the chip's queue half changed. */
+/* A terminal on the serial line needs carriage return and line feed. An interrupt echoes typed
+ * input; it must not find the screen's cursor or the chip's queue in an inconsistent state. */
 void console_write(const char *buf, size_t n)
 {
 	const char *end = buf + n, *newline;

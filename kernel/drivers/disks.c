@@ -1,12 +1,11 @@
 /*
- * The disks besides the modelled one of the swap area: the parameter disk=, which may be given
- * more than once.
+ * The disks besides the modelled swap disk: the parameter disk=, which may be given more than once.
  *
  *	sim:hdd,at=96M,size=32M   a modelled disk, sda: drivers/simdisk.c
  *	ide                       hda and hdb: drivers/ata.c
  *	virtio                    vda, vdb, ...: drivers/virtio_blk.c
  *
- * Nothing is looked for that nobody has named: a machine without disks starts as fast as ever.
+ * Only named disks are looked for, so a machine without disks boots as fast as ever.
  */
 #include "drivers/disks.h"
 
@@ -30,7 +29,7 @@ static char spec[SIMDISK_SPEC_MAX]; /* of sda */
 
 static struct kind {
 	const char *name, *prefix; /* of its disks */
-	bool (*find)(void);        /* registers them; false: there is none */
+	bool (*find)(void);        /* registers them; returns false if there is none */
 	bool wanted, must_be;
 } kinds[] = {
 	{ .name = "ide", .prefix = "hd", .find = ata_find },
@@ -124,7 +123,7 @@ struct named {
 	char name[16];
 };
 
-/* A disk's minor number is followed by those of its partitions. */
+/* The minor numbers of the partitions follow that of their disk. */
 static void add_partition(struct disk *d, const struct partition *p)
 {
 	struct named *part = kzalloc(sizeof(*part), GFP_KERNEL);

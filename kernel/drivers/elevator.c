@@ -1,14 +1,14 @@
 /*
- * Which request a disk serves next: block.elevator=.
+ * The order in which a disk serves requests: block.elevator=.
  *
- * fifo: in order of arrival. A bio may join the request that came last. Those of swap do not:
- * mm/reclaim/swap_io.c has put together what belongs together.
+ * fifo: in order of arrival. A bio may join the most recent request, except for swap:
+ * mm/reclaim/swap_io.c has combined those pages already.
  *
- * deadline, after Jens Axboe's in Linux 2.6: in order of their sectors, one way, so that the head
- * moves little. After BATCH requests, or where none follows, it thinks again: reads come before
- * writes, since somebody waits for each of them, but no more than STARVED times in a row while
- * writes wait; and when the oldest has waited for too long, or nothing lies ahead, it is the one
- * that is next. A bio may join any waiting request.
+ * deadline, after Jens Axboe's in Linux 2.6: in ascending order of sectors, so that the head moves
+ * little. After BATCH requests, or at the end of the sectors, it chooses anew. Reads come before
+ * writes, since a task waits for each read, but at most STARVED times in a row while writes wait.
+ * If the oldest request has waited too long, or no request lies ahead, the oldest is next. A bio
+ * may join any waiting request.
  */
 #include "drivers/disk.h"
 
@@ -78,7 +78,7 @@ void elevator_moved(struct disk *d, struct request *rq)
 	insert(d, rq);
 }
 
-/* The first at this sector or after it. */
+/* Returns the first request at or after this sector. */
 static struct request *find_from(const struct disk *d, bool write, u32 sector)
 {
 	struct rb_node *node = d->sorted[write].rb_node, *found = NULL;
@@ -93,7 +93,7 @@ static struct request *find_from(const struct disk *d, bool write, u32 sector)
 	return by_sector(found);
 }
 
-/* A flush has no sectors and is nobody's neighbour. */
+/* A flush has no sectors, so no bio can join it. */
 static bool adjoins(const struct request *rq, const struct bio *bio, bool *front)
 {
 	u32 sector = bio->bdev->start + bio->sector;
@@ -142,7 +142,7 @@ static bool choose_direction(struct disk *d)
 	return false;
 }
 
-/* The next in the direction in which the last one was; or a new beginning. */
+/* Returns the next request in the current direction, or chooses anew. */
 static struct request *choose(struct disk *d)
 {
 	struct request *rq = find_from(d, d->writing, d->position), *first;

@@ -81,7 +81,7 @@ static void wait_until_ready(void)
 		;
 }
 
-/* Keyboard interrupt on, mouse off, translation to set 1. */
+/* Enables the keyboard interrupt and translation to set 1, and disables the mouse. */
 void keyboard_init(void (*receive)(u8 c))
 {
 	if (inb(STATUS) == 0xFF)

@@ -1,18 +1,18 @@
 /*
- * Partition tables. A table of which anything is wrong is not used at all: who knows what is right
- * in it.
+ * Partition tables. An invalid table is not used at all, since no part of it can be trusted.
  *
- * MBR. The first sector ends in 55 AA and has four entries, from byte 446 on, of 16 bytes: state (80
- * or 0), type at 4 (0: unused), first sector at 8, number of sectors at 12. One entry may be an
- * extended partition (type 5, F or 85): it begins with a sector of the same form, whose first entry
- * is a logical partition, counted from that sector, and whose second is the next such sector,
- * counted from the extended partition's beginning.
+ * MBR. The first sector ends with 55 AA and has four entries of 16 bytes, from byte 446 on: state
+ * (80 or 0), type at 4 (0: unused), first sector at 8, number of sectors at 12. One entry may be an
+ * extended partition (type 5, F or 85). It begins with a sector of the same form: the first entry
+ * is a logical partition, counted from that sector, and the second is the next such sector, counted
+ * from the beginning of the extended partition.
  *
- * GPT (UEFI specification, 5.3). The MBR then has a partition of type EE, for those who know no
- * better. The header is sector 1: "EFI PART", its length at 12, its CRC-32 at 16 (of it, with zero
- * there), its own sector at 24, and of the entries: first sector at 72, number at 80, length at 84,
- * CRC-32 at 88. An entry: type, 16 bytes, zero if unused; at 32 the first and at 40 the last sector,
- * of 64 bits. The last sector of the disk is a second header, with entries of its own.
+ * GPT (UEFI specification, 5.3). The MBR then has a partition of type EE, for software that does
+ * not know GPT. The header is sector 1: "EFI PART", its length at 12, its CRC-32 at 16 (computed
+ * with zero there), its own sector at 24, and of the entries: first sector at 72, number at 80,
+ * length at 84, CRC-32 at 88. An entry: type, 16 bytes, zero if unused; at 32 the first and at 40
+ * the last sector, of 64 bits. The last sector of the disk is a second header, with its own
+ * entries.
  */
 #include "drivers/partition.h"
 
@@ -56,7 +56,7 @@ static bool overlaps(const struct partition_table *t, u64 start, u64 end)
 	return false;
 }
 
-/* False, and t->wrong says why, if it cannot be one. */
+/* Adds a partition. Returns false, with t->wrong set, if it is invalid. */
 static bool add(struct partition_source *s, struct partition_table *t, u32 number, u64 start,
 		u64 end)
 {
@@ -78,7 +78,7 @@ static bool is_extended(u8 type)
 	return type == TYPE_EXTENDED || type == TYPE_EXTENDED_LBA || type == TYPE_EXTENDED_LINUX;
 }
 
-/* The n-th entry of a sector: its type. */
+/* Reads the n-th entry of a sector. Returns its type. */
 static u8 mbr_entry(const u8 *sector, u32 n, u32 *start, u32 *nr)
 {
 	const u8 *entry = sector + MBR_ENTRIES + n * MBR_ENTRY;
@@ -162,7 +162,7 @@ static bool is_zero(const u8 *at, u32 n)
 	return true;
 }
 
-/* The entries in one sector, of which the first is number first + 1. */
+/* Adds the entries in one sector; the first of them has number first + 1. */
 static void add_entries(struct partition_source *s, struct partition_table *t, const u8 *sector,
 			u32 first, u32 length)
 {
@@ -198,7 +198,7 @@ static void read_entries(struct partition_source *s, struct partition_table *t, 
 		t->wrong = "the checksum of its entries is wrong";
 }
 
-/* One of the two headers, and what it leads to. */
+/* Reads one of the two headers and its entries. */
 static void read_gpt(struct partition_source *s, struct partition_table *t, u32 at)
 {
 	u8 header[SECTOR];
@@ -223,7 +223,7 @@ static void read_either_gpt(struct partition_source *s, struct partition_table *
 		t->nr = 0;
 }
 
-/* Other things, such as file systems to boot from, end in 55 AA, too. */
+/* Other sectors, such as a file system's boot sector, end with 55 AA, too. */
 static bool is_table(const u8 *sector)
 {
 	if (!is_mbr(sector))

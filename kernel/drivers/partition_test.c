@@ -5,7 +5,7 @@
 
 static u8 image[NR_SECTORS][SECTOR];
 static struct partition_table table;
-static u32 bad_sector; /* cannot be read; 0: none */
+static u32 bad_sector; /* unreadable; 0: none */
 
 static int read_image(struct partition_source *s, u32 sector, u8 *to)
 {
@@ -65,7 +65,7 @@ KTEST(partition, a_disk_without_a_table_has_none)
 	read_table(NR_SECTORS);
 	EXPECT(!table.nr && !table.wrong);
 	mark(0);
-	image[0][MBR_ENTRIES] = 0x33; /* code of a boot sector */
+	image[0][MBR_ENTRIES] = 0x33; /* boot sector code */
 	read_table(NR_SECTORS);
 	EXPECT(!table.nr && !table.wrong);
 	read_table(0);
@@ -79,7 +79,7 @@ KTEST(partition, primary_and_logical)
 	put_mbr(0, 2, 0x82, 200, 50);
 	put_mbr(0, 3, TYPE_EXTENDED_LBA, 300, 700);
 	put_mbr(300, 0, 0x83, 8, 92);
-	put_mbr(300, 1, TYPE_EXTENDED, 200, 100); /* from 300 on: 500 */
+	put_mbr(300, 1, TYPE_EXTENDED, 200, 100); /* relative to 300: 500 */
 	put_mbr(500, 0, 0x83, 8, 60);
 	read_table(NR_SECTORS);
 	EXPECT(!table.wrong);
@@ -126,7 +126,7 @@ KTEST(partition, bad_chains_are_ignored)
 	expect_wrong("broken");
 }
 
-/* A header at `at` with 128 entries from `entries` on, which must be there. */
+/* Writes a header at `at` with 128 entries that begin at `entries` and must already exist. */
 static void put_gpt(u32 at, u32 entries)
 {
 	u8 *h = image[at];

@@ -1,10 +1,10 @@
 /*
  * PCI configuration space, by mechanism #1 of the PCI Local Bus Specification 2.1: an address
- * (enable bit, bus, device, function, register) is written to one port, and the register is read
- * or written at another (3.7.4.1). Where nobody is, reading gives all ones. A device has one
- * function, unless its header type says that it has up to eight (6.2.1).
+ * (enable bit, bus, device, function, register) is written to one port, and the register is read or
+ * written at another (3.7.4.1). A missing device reads as all ones. A device has one function,
+ * unless its header type says that it has up to eight (6.2.1).
  *
- * Only bus 0 is searched, where a PC's own controllers are; bridges to others are left out.
+ * Only bus 0 is searched, which has a PC's own controllers. Bridges to other buses are left out.
  */
 #include "drivers/pci.h"
 
@@ -28,11 +28,11 @@ void pci_write(u32 function, u8 offset, u32 value)
 	outl(CONFIG_DATA, value);
 }
 
-/* Does the register at `offset`, shifted, have this value? */
+/* Wanted: the register at `offset`, shifted, has this value. */
 struct wanted {
 	u8 offset, shift;
 	u32 value;
-	u32 skip; /* so many before it */
+	u32 skip; /* number of matches to skip */
 };
 
 static u32 find_in_device(u32 device, struct wanted *w)

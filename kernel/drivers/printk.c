@@ -1,4 +1,4 @@
-/* Messages of the kernel. */
+/* Kernel messages. */
 #include "drivers/console.h"
 #include "lib/printf.h"
 

@@ -1,7 +1,7 @@
 /*
- * 16550 serial ports. When its transmitter is empty the chip takes 16 bytes, so its state is asked
- * once for each 16 bytes. COM2 is not asked at all: QEMU's port passes a byte on at once, and
- * what a host does with it must not show in the instructions that the guest executes.
+ * 16550 serial ports. With an empty transmitter the chip takes 16 bytes, so its status is read once
+ * per 16 bytes. The status of COM2 is never read: QEMU's port passes each byte on at once, and the
+ * host's processing must not affect the number of instructions that the guest executes.
  */
 #include "drivers/serial.h"
 #include "arch/irq.h"
@@ -16,7 +16,7 @@ enum { STATUS_DATA = 0x01, STATUS_EMPTY = 0x20 };
 static bool have_com1, have_com2;
 static void (*receiver)(u8 c);
 
-/* 115200 baud, 8N1, FIFO on. False: no chip answers. */
+/* 115200 baud, 8N1, FIFO on. Returns false if there is no chip. */
 static bool port_init(u16 port)
 {
 	outb(port + SCRATCH, 0x5A);

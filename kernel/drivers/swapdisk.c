@@ -1,13 +1,13 @@
 /*
- * Which disk the swap area is on: the parameter swap=.
+ * The disk of the swap area: the parameter swap=.
  *
  *	none                 no swap area
  *	sim:...              a modelled disk of its own, drivers/simdisk.c
  *	hda, vda, sda2, ...  any disk or partition, drivers/disks.c
  *
- * The size decides how large the tables of the swap area are, and these are taken from memory
+ * The disk's size decides the size of the swap area's tables, and these are allocated from memory
  * before the allocators work. So the disk is found that early, and announced later. A partition is
- * found later still, when its disk can be read: the tables are made for all of the disk.
+ * found even later, when its disk can be read: its tables are sized for the whole disk.
  */
 #include "drivers/swapdisk.h"
 
@@ -22,7 +22,7 @@
 #include "mm/page.h"
 
 #define SECTORS_PER_PAGE (PAGE_SIZE / SECTOR_SIZE)
-#define MAX_PAGES (1u << 24) /* that a page-table entry can name */
+#define MAX_PAGES (1u << 24) /* the largest number that a page-table entry can hold */
 #define DISK_NAME 3          /* bytes, as in hda */
 
 static char spec[SIMDISK_SPEC_MAX] = "sim:hdd";
@@ -76,7 +76,7 @@ static void find_in_memory(void)
 	machine_exit(EXIT_REFUSED);
 }
 
-/* Says what there is instead. */
+/* Prints the disks that exist and ends the machine. */
 static void __noreturn refuse(const char *name)
 {
 	struct block_device *b = NULL;

@@ -1,12 +1,12 @@
 /*
  * The terminal's line discipline.
  *
- * Bytes received go into a ring of three marks: [tail, ready) may be read, [ready, head) is the
- * line being edited. In canonical mode ready moves when a line ends (newline or ^D, which stays
- * in the ring as a mark and reads as nothing); else it moves with every byte. The marks count
- * bytes and never wrap; the index is the count modulo the size. One byte is kept free for the
- * end of a line that fills the ring. The ring is filled in irq context and read by tasks with
- * interrupts off; termios is changed only by tasks.
+ * Received bytes go into a ring with three marks: [tail, ready) may be read, [ready, head) is the
+ * line being edited. In canonical mode ready moves when a line ends (newline or ^D, which stays in
+ * the ring as a mark and is not returned by read). Otherwise ready moves with every byte. The marks
+ * count bytes and never wrap; the index is the count modulo the size. One byte is kept free for the
+ * end of a line that fills the ring. The ring is filled in irq context, and tasks read it with
+ * interrupts off. Only tasks change termios.
  */
 #include "drivers/tty.h"
 #include "arch/irq.h"
@@ -44,7 +44,7 @@ static struct termios termios = {
 };
 static u8 ring[RING_SIZE];        /* irq */
 static u32 head, ready, tail;     /* irq */
-static int foreground; /* the process group that gets ^C and ^\; 0: none */
+static int foreground; /* the process group that receives ^C and ^\; 0: none */
 WAIT_QUEUE(tty_readers);
 
 static void echo(const char *s, size_t n)
@@ -68,7 +68,7 @@ static void echo_char(u8 c)
 		echo((char *)&c, 1);
 }
 
-/* Takes the last byte of the line back; false: the line is empty. */
+/* Deletes the last byte of the line. Returns false if the line is empty. */
 static bool erase_char(void)
 {
 	u8 c;
@@ -100,7 +100,7 @@ static void put_ready(void)
 	file_poll_changed();
 }
 
-/* The bytes that make a signal also throw away what was typed. */
+/* A byte that sends a signal also discards the typed input. */
 static bool signal_char(u8 c)
 {
 	int sig = c == termios.cc[VINTR] ? SIGINT : c == termios.cc[VQUIT] ? SIGQUIT : 0;
@@ -115,7 +115,7 @@ static bool signal_char(u8 c)
 	return true;
 }
 
-/* True: c edited the line. */
+/* Returns true if c edited the line. */
 static bool edit_char(u8 c)
 {
 	if (c == termios.cc[VERASE] || c == '\b')
@@ -160,8 +160,8 @@ static bool at_eof_mark(void)
 	       ring[tail % RING_SIZE] == termios.cc[VEOF];
 }
 
-/* Up to max readable bytes; *end: a line or the file ended here. A ^D right behind the bytes taken
- * has ended this line, and must not be the end of file of the next read. */
+/* Takes up to max readable bytes. Sets *end at the end of a line or of the file. A ^D right after
+ * the bytes taken has ended this line, and must not count as end of file for the next read. */
 static size_t take(u8 *to, size_t max, bool *end)
 {
 	unsigned long flags = irq_save();
@@ -181,7 +181,7 @@ static size_t take(u8 *to, size_t max, bool *end)
 	return n;
 }
 
-/* VMIN = 0 makes reads that never wait (VTIME is not kept). */
+/* With VMIN = 0 reads never wait (VTIME is not supported). */
 static bool may_wait(bool nonblock)
 {
 	return !nonblock && ((termios.lflag & ICANON) || termios.cc[VMIN]);
@@ -234,7 +234,7 @@ static u32 tty_poll(struct file *f)
 	return POLLOUT | (tail != ready ? POLLIN : 0);
 }
 
-/* Leaving canonical mode makes what was typed of a line readable. */
+/* Leaving canonical mode makes a partly typed line readable. */
 static long set_termios(u32 cmd, const void *user)
 {
 	struct termios t;

@@ -1,7 +1,7 @@
 /*
- * The VGA text screen. Its 32 KiB hold 204 lines, of which 25 are shown: scrolling moves the
- * start address, and only every 180th line the screen is copied back to the beginning. Escape
- * sequences: home, clear screen, clear to end of line; any other is swallowed.
+ * The VGA text screen. Its 32 KiB hold 204 lines, of which 25 are shown. Scrolling moves the start
+ * address; only every 180th line copies the screen back to the beginning. Escape sequences: home,
+ * clear screen, clear to end of line. Others are ignored.
  */
 #include "drivers/vga.h"
 #include "arch/mmu.h"
@@ -16,7 +16,7 @@ enum { PLAIN, ESCAPE, SEQUENCE };
 
 static volatile u16 *screen;
 static u32 top;      /* first line shown */
-static u32 row, col; /* of the cursor, on the screen */
+static u32 row, col; /* of the cursor on the screen */
 static int state, parameter;
 
 static void crtc_set(u8 reg, u32 value)

@@ -1,21 +1,22 @@
 /*
- * Disks behind virtio over PCI, by the legacy interface, which QEMU's devices offer beside the
+ * Disks behind virtio over PCI, with the legacy interface, which QEMU's devices offer besides the
  * modern one (Virtual I/O Device 1.1: 2.6 split virtqueues, 4.1.4.8 and 4.1.5.1 legacy registers,
  * 5.2 block device).
  *
- * BAR 0 has ports: features, the frame number of the queue, its size, a bell, the device's status,
- * the cause of the interrupt; and behind them the disk's own: the number of sectors, and how many
- * pieces a request may have.
+ * BAR 0 has ports: features, the queue's frame number and size, a doorbell, the device's status,
+ * the cause of the interrupt; and then the disk's own: the number of sectors and the maximum number
+ * of pieces per request.
  *
  * The queue is a table of descriptors (address, length, flags, next) and two rings. The driver
- * links the descriptors of a request: a header that says what is wanted and where, the pieces of
- * memory, and a byte for the outcome; puts the first one's number into the ring "available", and
- * rings the bell. The device puts it into the ring "used" and interrupts. Only one request is under
- * way at a time, so it always begins at descriptor 0, and "used" need only be counted.
+ * links the descriptors of a request: a header with operation and sector, the pieces of memory, and
+ * a byte for the result. It puts the first one's number into the ring "available", and rings the
+ * doorbell. The device puts it into the ring "used" and interrupts. Only one request is in progress
+ * at a time, so it always begins at descriptor 0, and it is enough to count "used".
  *
- * Left out: several queues, indirect descriptors, more than one request under way, MSI.
+ * Left out: several queues, indirect descriptors, concurrent requests, MSI.
  *
- * No run with such a disk repeats exactly: in QEMU the host completes the requests, when it can.
+ * Runs with such a disk are not reproducible: in QEMU the host's timing decides when requests
+ * complete.
  */
 #include "drivers/virtio_blk.h"
 
@@ -74,7 +75,7 @@ static struct virtio_disk {
 	volatile struct available *available;
 	volatile struct used *used;
 	struct header header; /* irq: of the active request */
-	volatile u8 outcome;  /* irq: 0: it went well */
+	volatile u8 outcome;  /* irq: 0 means success */
 } *disks[MAX_DISKS];
 static u32 nr_disks;
 
@@ -86,7 +87,7 @@ static void describe(struct virtio_disk *v, u32 n, u32 address, u32 length, u16 
 	v->table[n].next = n + 1;
 }
 
-/* Returns how many descriptors there are then. */
+/* Returns the number of descriptors used so far. */
 static u32 describe_pieces(struct virtio_disk *v, const struct request *rq)
 {
 	u16 flags = DESC_NEXT | (rq->write ? 0 : DESC_TO_MEMORY);
@@ -131,7 +132,7 @@ static void virtio_stop(struct disk *d)
 
 static const struct disk_ops ops = { .start = virtio_start, .stop = virtio_stop };
 
-/* Several disks may share a line. Reading the cause lowers it. */
+/* Several disks may share a line. Reading the cause lowers the line. */
 static void virtio_interrupt(void)
 {
 	for (u32 i = 0; i < nr_disks; i++) {
@@ -145,7 +146,7 @@ static void virtio_interrupt(void)
 	}
 }
 
-/* The frames of the queue: table, available, and on a page of its own used. */
+/* Allocates the frames of the queue: table and available, then used on its own page. */
 static void place_queue(struct virtio_disk *v)
 {
 	u32 first = v->size * sizeof(struct descriptor);

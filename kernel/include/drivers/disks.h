@@ -1,20 +1,20 @@
-/* Which disks the machine is to look for: the parameter disk=; and what is on them. */
+/* The disks to look for: the parameter disk=; and what is on them. */
 #ifndef DRIVERS_DISKS_H
 #define DRIVERS_DISKS_H
 
 #include "types.h"
 
-/* Is this the name of a disk of the machine, or of a partition of one (hda, vda2)? Then its kind
- * will be looked for, as disk= does. sda needs a disk= of its own. */
+/* Returns true if name is a disk of the machine, or a partition of one (hda, vda2). Its kind is
+ * then looked for, as with disk=. sda needs its own disk=. */
 bool disks_want(const char *name);
 
 /*
- * Finds the disks and registers them. While memory is being set up; requests can be made once
- * interrupts are on. When one of disk= is not there the machine ends, and says why.
+ * Finds the disks and registers them, while memory is being set up. Requests are possible once
+ * interrupts are on. If a disk named by disk= is missing, prints the reason and ends the machine.
  */
 void disks_find(void);
 
-/* Reads the partition tables of those that nobody holds, and prints what there is. Sleeps. */
+/* Reads the partition tables of unclaimed disks and prints what they contain. Sleeps. */
 void disks_scan(void);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "types.h"
 
-/* Hands each character typed to receive(), in irq context. */
+/* Passes each typed character to receive(), in irq context. */
 void keyboard_init(void (*receive)(u8 c));
 
 #endif

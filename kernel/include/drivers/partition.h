@@ -1,10 +1,10 @@
-/* What a partition table says; pure code. The formats: drivers/partition.c. */
+/* Parses partition tables; pure code. The formats: drivers/partition.c. */
 #ifndef DRIVERS_PARTITION_H
 #define DRIVERS_PARTITION_H
 
 #include "types.h"
 
-#define MAX_PARTITIONS 15u /* of a disk: its minor numbers */
+#define MAX_PARTITIONS 15u /* per disk: its minor numbers */
 
 struct partition {
 	u32 number; /* from 1; logical ones from 5 */
@@ -14,7 +14,7 @@ struct partition {
 struct partition_table {
 	struct partition parts[MAX_PARTITIONS];
 	u32 nr;
-	const char *wrong; /* what is wrong with it: then nr is 0, unless a copy is used; or NULL */
+	const char *wrong; /* the defect, or NULL; nr is then 0, unless a copy is used */
 };
 
 struct partition_source {
@@ -23,7 +23,7 @@ struct partition_source {
 	int (*read)(struct partition_source *source, u32 sector, u8 *to);
 };
 
-/* No table is no error: then nr is 0 and wrong is NULL. */
+/* A missing table is not an error: nr is 0 and wrong is NULL. */
 void partition_table_read(struct partition_source *source, struct partition_table *table);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The power goes at a chosen write of the modelled disk for files: what is then on its medium, and
- * what its cache lost. kernel/drivers/powercut.c says more.
+ * Cuts the power at a chosen write of the modelled file disk: which data are then on its medium,
+ * and which were lost with its cache. Details in kernel/drivers/powercut.c.
  */
 #ifndef DRIVERS_POWERCUT_H
 #define DRIVERS_POWERCUT_H
@@ -9,22 +9,23 @@
 
 struct request;
 
-/* The request of cut=; 0: the power stays. */
+/* Returns the request number of cut=, or 0 for no power cut. */
 u32 powercut_at(void);
 
-/* Bytes of memory that a cache of so many bytes needs, whole pages. */
+/* Returns the bytes of memory that a cache of cache_bytes needs, in whole pages. */
 u64 powercut_room(u64 cache_bytes);
 
-/* The disk's sectors begin with this frame; so does, after them, the room for its cache. Boot only. */
+/* Sets the frame where the disk's sectors begin, and the first frame of the room for its cache.
+ * Boot only. */
 void powercut_open(u32 store_pfn, u32 cache_pfn, u64 cache_bytes);
 
 /*
- * A write, or a flush, is about to be served; interrupts are off. If it is the one at which the power
- * goes, the machine ends here.
+ * A write or a flush is about to be served; interrupts are off. If the power is cut at this
+ * request, the machine ends here.
  */
 void powercut_before(const struct request *rq);
 
-/* At power-off: on the console, if the power was to be cut and was not. */
+/* At power-off: prints a message if the power was to be cut and was not. */
 void powercut_report(void);
 
 #endif

@@ -5,14 +5,15 @@
 #include "types.h"
 
 void serial_init(void);
-/* Waits until the port has taken everything. */
+/* Waits until the port has accepted all bytes. */
 void serial_write(const char *buf, size_t n);
-/* From now on each byte received is handed to receive(), in irq context. */
+/* From now on passes each received byte to receive(), in irq context. */
 void serial_receive(void (*receive)(u8 c));
 
-/* Is there a second port? */
+/* Returns true if there is a second port. */
 bool telemetry_present(void);
-/* Bytes to COM2 without waiting: the emulated port takes them at any speed. Nothing without one. */
+/* Writes bytes to COM2 without waiting: the emulated port accepts them at any speed. Does nothing
+ * without a second port. */
 void telemetry_write(const char *buf, size_t n);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The terminal: one, on the console. Its ioctls have the numbers of Linux i386: TCGETS, TCSETS(WF),
- * TIOCGPGRP, TIOCSPGRP, TIOCGWINSZ, FIONREAD; -ENOTTY for any other.
+ * The only terminal, on the console. Its ioctls have the numbers of Linux i386: TCGETS, TCSETS(WF),
+ * TIOCGPGRP, TIOCSPGRP, TIOCGWINSZ, FIONREAD. Any other returns -ENOTTY.
  */
 #ifndef DRIVERS_TTY_H
 #define DRIVERS_TTY_H
@@ -12,10 +12,10 @@ struct wait_queue;
 
 extern const struct file_operations tty_fops;
 
-/* Woken when there is something to read. */
+/* Woken when there is input to read. */
 extern struct wait_queue tty_readers;
 
-/* Starts to listen to the serial port and the keyboard. */
+/* Starts to receive from the serial port and the keyboard. */
 void tty_init(void);
 
 #endif

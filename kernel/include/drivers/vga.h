@@ -4,7 +4,7 @@
 
 #include "types.h"
 
-/* False: there is no such screen, and writing does nothing. */
+/* Returns false if there is no such screen; writing then does nothing. */
 bool vga_init(void);
 void vga_write(const char *buf, size_t n);
 

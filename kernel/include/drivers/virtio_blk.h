@@ -4,8 +4,8 @@
 
 #include "types.h"
 
-/* Registers vda, vdb, ..., those that are there; false: there is none. Boot only, once, while
- * boot_alloc works; no sleep. */
+/* Registers vda, vdb, ..., as many as exist. Returns false if there is none. Call once, at boot,
+ * while boot_alloc works. Does not sleep. */
 bool virtio_blk_find(void);
 
 #endif
