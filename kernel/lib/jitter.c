@@ -1,13 +1,13 @@
 /*
- * One exact run is one sample. It repeats to the byte, but a machine that pages is a chaotic
- * system: a microsecond more or less somewhere at the start decides who faults first, and after a
- * minute the run is another one. How much of a result is chance shows in runs that differ in
- * nothing else. jitter=N makes them: the disk is found in some position when the first request
- * comes (drivers/simdisk.c), and a new process begins up to a millisecond later (proc/fork.c).
+ * One exact run is one sample. It is reproducible byte for byte, but a machine that pages is a
+ * chaotic system: a microsecond more or less somewhere at the start decides which task faults
+ * first, and after a minute the run is a different one. Runs that differ in nothing else show how
+ * much of a result is chance. jitter=N produces such runs: the disk's position at the first request
+ * varies (drivers/simdisk.c), and a new process starts up to a millisecond later (proc/fork.c).
  *
- * The shifts come from a generator of their own, so the random numbers that programs see (seed=)
- * are the same under every N, and so is what the programs compute. The same N gives the same run,
- * to the byte. With N = 0, as without the parameter, nothing is shifted.
+ * The shifts come from a separate generator, so the random numbers that programs see (seed=) are
+ * the same for every N, and so are the results of the programs. The same N gives the same run, byte
+ * for byte. With N = 0, as without the parameter, nothing is shifted.
  */
 #include "lib/jitter.h"
 

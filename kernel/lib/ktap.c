@@ -1,7 +1,7 @@
 /*
  * The KTAP test runner. Every suite is a subtest, in the order in which the suites first occur in
- * the image; a suite may be spread over several files. Diagnostic lines come before the result of
- * the test they belong to, as the format wants.
+ * the image. A suite may extend over several files. Diagnostic lines precede the result of their
+ * test, as the format requires.
  */
 #include "lib/ktap.h"
 #include "lib/printf.h"
@@ -15,7 +15,7 @@ char ktap_suites[64];
 static struct {
 	void (*print)(const char *line);
 	bool failed;      /* the running test */
-	const char *skip; /* why it is skipped, or NULL */
+	const char *skip; /* the reason for skipping it, or NULL */
 } ktap;
 
 static void emit(const char *fmt, ...) __printf(1, 2);
@@ -92,7 +92,7 @@ static bool same_suite(const struct ktest *a, const struct ktest *b)
 	return !strcmp(a->suite, b->suite);
 }
 
-/* Is it among the names in ktap_suites, which have commas between? */
+/* Is the suite one of the names in ktap_suites, which are separated by commas? */
 static bool is_wanted(const char *suite)
 {
 	size_t length = strlen(suite);

@@ -1,4 +1,4 @@
-/* The library as the kernel's compiler flags make it; the thorough tests run on the host. */
+/* Tests the library as compiled for the kernel; the thorough tests run on the host. */
 #include "lib/ktap.h"
 #include "lib/printf.h"
 #include "lib/rbtree.h"

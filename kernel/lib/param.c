@@ -1,18 +1,18 @@
 /*
  * Boot parameters and tunables.
  *
- * Problem: many parts of the kernel have a few knobs. They should be declared beside the variable
- * that they set, be checked in one place, and explain themselves: a mistyped name or value must
- * be answered with what would be right, because the machine does not start otherwise.
+ * Problem: many parts of the kernel have a few tunables. They should be declared beside their
+ * variable, be checked in one place, and explain themselves: the error message for a mistyped name
+ * or value must list the valid ones, because the machine does not start otherwise.
  *
- * There are two kinds. A struct param is declared by a macro of lib/param.h, and the linker
- * gathers all of them between __params_start and __params_end. A table of struct vm_param belongs
- * to a policy or a guard, and is registered under its name; an entry is turned into a struct
- * param when it is looked up, so that there is one way to set, show and describe a value.
+ * There are two kinds. A struct param is declared by a macro of lib/param.h, and the linker gathers
+ * all of them between __params_start and __params_end. A table of struct vm_param belongs to a
+ * policy or a guard, and is registered under its name. A lookup converts its entry to a struct
+ * param, so that there is one way to set, show and describe a value.
  *
- * Nothing here allocates, sleeps or prints. Locks: none; the command line is read before there
- * are tasks, and later callers do not sleep in here (a parse function that sleeps is its own
- * affair).
+ * This code does not allocate, sleep or print. Locks: none. The command line is read before there
+ * are tasks, and later callers do not sleep in here (except in a parse function, which must handle
+ * that itself).
  */
 #include "lib/param.h"
 #include "errno.h"
@@ -93,7 +93,7 @@ static bool param_find(const char *name, struct param *out)
 	return false;
 }
 
-/* In the largest unit that divides it: 65536 is 64K. */
+/* Uses the largest unit that divides the size: 65536 is 64K. */
 static int format_size(char *buf, size_t size, u64 bytes)
 {
 	static const char *const units[] = { "", "K", "M", "G" };
@@ -106,7 +106,7 @@ static int format_size(char *buf, size_t size, u64 bytes)
 	return scnprintf(buf, size, "%llu%s", (unsigned long long)bytes, units[i]);
 }
 
-/* What is valid, for people. */
+/* Describes the valid values for display. */
 static void describe(const struct param *p, char *buf, size_t size)
 {
 	const char *blank = p->unit ? " " : "", *unit = p->unit ? p->unit : "";
@@ -182,7 +182,7 @@ static int set_str(const struct param *p, const char *text)
 	return 0;
 }
 
-/* *why, unless NULL, then says what the parameter's own function disliked. */
+/* If a parse function refuses the text, sets *why, unless NULL, to its message. */
 static int set_value(const struct param *p, const char *text, const char **why)
 {
 	switch (p->type) {
@@ -210,7 +210,7 @@ static void explain_value(const char *name, const char *text, const struct param
 		 why && valid[0] ? "; " : "", valid[0] ? "valid: " : "", valid);
 }
 
-/* Appends " name" to the text in a fixed buffer. */
+/* A fixed buffer that collects names. */
 struct name_list {
 	char *buf;
 	size_t size;
@@ -235,7 +235,7 @@ static void explain_name(const char *name, char *err, size_t errsize)
 	param_for_each(append_name, &list);
 }
 
-/* text NULL: the name stood alone. */
+/* text NULL: the name without a value. */
 static int assign(const char *name, const char *text, char *err, size_t errsize)
 {
 	const char *why = NULL;
@@ -337,8 +337,8 @@ static bool is_blank(char c)
 }
 
 /*
- * Cuts the next word off *line and takes the quotes out of it, in place. NULL: there is none.
- * *closed is false when a quote was left open.
+ * Takes the next word off *line and removes its quotes, in place. Returns NULL if there is none.
+ * Sets *closed to false if a quote is not closed.
  */
 static char *next_word(char **line, bool *closed)
 {

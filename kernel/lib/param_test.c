@@ -54,7 +54,7 @@ static const struct vm_param ws_table[] = {
 
 static char err[512];
 
-/* What the parser makes of a line; it needs a copy to write in. */
+/* Parses a copy of the line, because the parser modifies it. */
 static const char *parse(const char *line)
 {
 	static char copy[256];

@@ -1,8 +1,8 @@
-/* Numbers from text, for the command line, /proc/sys and whoever else reads what people write. */
+/* Parses numbers for the command line, /proc/sys and other text input. */
 #include "errno.h"
 #include "lib/string.h"
 
-/* The value of a digit in any base up to 36, or 36. */
+/* Returns the value of a digit in any base up to 36, or 36. */
 static u32 digit_value(char c)
 {
 	if (c >= '0' && c <= '9')
@@ -18,7 +18,7 @@ static u32 detect_base(const char *s)
 	return (s[1] | 0x20) == 'x' ? 16 : 8;
 }
 
-/* *over says whether the number did not fit; the result is then ULLONG_MAX. */
+/* Sets *over if the number does not fit; the result is then ULLONG_MAX. */
 static u64 parse_digits(const char *s, const char **end, u32 base, bool *over)
 {
 	u64 value = 0;
@@ -78,7 +78,7 @@ int parse_u32(const char *s, u32 *out)
 	return 0;
 }
 
-/* log2 of the unit that the suffix c stands for, or -1. */
+/* Returns log2 of the unit for suffix c, or -1. */
 static int suffix_shift(char c)
 {
 	static const char suffixes[] = "kmg";

@@ -1,7 +1,7 @@
 /*
- * Formatted output. A conversion is parsed into a struct spec; numbers are made backwards in a
+ * Formatted output. A conversion is parsed into a struct spec. Numbers are converted backwards in a
  * small buffer and then laid out as blanks, sign or prefix, zeros, digits, blanks. Output goes
- * through put(), which counts what does not fit.
+ * through put(), which also counts characters that do not fit.
  */
 #include "lib/printf.h"
 #include "lib/string.h"
@@ -17,7 +17,7 @@ struct spec {
 
 struct out {
 	char *buf;
-	size_t size, count; /* count goes on beyond size */
+	size_t size, count; /* count continues beyond size */
 };
 
 static void put(struct out *o, char c)
@@ -40,7 +40,7 @@ static void put_bytes(struct out *o, const char *s, size_t n)
 	o->count += n;
 }
 
-/* s[0 .. len) in a field of sp->width. */
+/* Prints s[0 .. len) in a field of sp->width. */
 static void put_field(struct out *o, const struct spec *sp, const char *s, int len)
 {
 	if (!(sp->flags & LEFT))
@@ -50,13 +50,13 @@ static void put_field(struct out *o, const struct spec *sp, const char *s, int l
 		put_repeated(o, ' ', sp->width - len);
 }
 
-/* Writes the digits so that they end before `end`; returns the first. 0 has no digits. */
+/* Writes the digits so that they end before `end`. Returns the first digit. 0 has no digits. */
 static char *make_digits(char *end, u64 value, u32 base, bool upper)
 {
 	const char *digits = upper ? "0123456789ABCDEF" : "0123456789abcdef";
 	u32 low;
 
-	/* 64-bit division is a library call: leave it as soon as 32 bits will do. */
+	/* 64-bit division is a library call: switch to 32 bits as soon as possible. */
 	for (; value >> 32; value /= base)
 		*--end = digits[value % base];
 	for (low = value; low; low /= base)
@@ -64,7 +64,7 @@ static char *make_digits(char *end, u64 value, u32 base, bool upper)
 	return end;
 }
 
-/* What stands in front of the digits: a sign or 0x. */
+/* Returns the text before the digits: a sign or 0x. */
 static const char *number_prefix(const struct spec *sp, u32 base, bool negative, u64 value)
 {
 	if (negative)
@@ -145,12 +145,12 @@ static int parse_length(const char **fmt)
 	return length;
 }
 
-/* va_list by address: it may be an array type, which a parameter would turn into a pointer. */
+/* Passes va_list by address: it may be an array type, which decays to a pointer as a parameter. */
 struct args {
 	va_list list;
 };
 
-/* Everything between % and the conversion letter. */
+/* Parses everything between % and the conversion letter. */
 static struct spec parse_spec(const char **fmt, struct args *args)
 {
 	struct spec sp = { .precision = -1 };
@@ -233,7 +233,7 @@ static void put_conversion(struct out *o, char c, struct spec *sp, struct args *
 		ch = va_arg(args->list, int);
 		put_field(o, sp, &ch, 1);
 		break;
-	default: /* %%, and an unknown letter stands for itself */
+	default: /* %% and unknown letters print themselves */
 		put(o, c);
 	}
 }

@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <stdio.h>
 
-/* The C library is the oracle: formats and arguments go to both. */
+/* The C library is the reference: both get the same formats and arguments. */
 int host_snprintf(char *buf, size_t size, const char *fmt, ...) __asm__("snprintf");
 #pragma GCC diagnostic ignored "-Wformat"
 #pragma GCC diagnostic ignored "-Wformat-overflow"

@@ -1,11 +1,11 @@
-/* Radix trees; what they are: lib/radix.h. */
+/* Radix trees. Theory in lib/radix.h. */
 #include "lib/radix.h"
 
 #include "errno.h"
 #include "lib/assert.h"
 #include "lib/string.h"
 
-#define MAX_SHIFT 30 /* of the highest root: 5 levels of 6 bits below it */
+#define MAX_SHIFT 30 /* of the highest root: it has 5 levels of 6 bits below */
 
 struct radix_node *radix_take(struct radix_nodes *nodes)
 {
@@ -63,7 +63,7 @@ STATIC_ASSERT(RADIX_SLOTS == 64);
 
 /* Inserting. */
 
-/* Nodes that are missing between the root and the entry. */
+/* Returns the number of missing nodes between the root and the entry. */
 static u32 nr_missing(const struct radix *tree, u32 index)
 {
 	const struct radix_node *node = tree->root;
@@ -71,7 +71,7 @@ static u32 nr_missing(const struct radix *tree, u32 index)
 
 	if (!node)
 		return shift / RADIX_SHIFT + 1;
-	if (node->shift < shift) /* new roots above, and a branch of its own below the last */
+	if (node->shift < shift) /* new roots above, and a separate branch below the last */
 		return (shift - node->shift) / RADIX_SHIFT + shift / RADIX_SHIFT;
 	for (shift = node->shift; shift && node; shift -= RADIX_SHIFT)
 		node = node->slot[slot_of(node, index)];
@@ -208,7 +208,7 @@ void *radix_remove(struct radix *tree, u32 index, struct radix_nodes *nodes)
 
 /* Walking. */
 
-/* The first slot in use at or after this one; RADIX_SLOTS: none. */
+/* Returns the first used slot at or after this one, or RADIX_SLOTS if there is none. */
 static u32 first_used(const struct radix_node *node, u32 slot)
 {
 	while (slot < RADIX_SLOTS && !node->slot[slot])
@@ -216,7 +216,7 @@ static u32 first_used(const struct radix_node *node, u32 slot)
 	return slot;
 }
 
-/* The same for those that are marked. */
+/* The same for slots with the tag. */
 static u32 first_tagged(const struct radix_node *node, u32 slot, u32 tag)
 {
 	for (; slot < RADIX_SLOTS; slot = ALIGN_UP(slot + 1, 32u)) {
@@ -228,8 +228,8 @@ static u32 first_tagged(const struct radix_node *node, u32 slot, u32 tag)
 	return RADIX_SLOTS;
 }
 
-/* The next slot in use at or after the one that *index names; *index becomes its first number.
- * RADIX_SLOTS: none. */
+/* Returns the next used slot at or after that of *index, and sets *index to its first number, or
+ * returns RADIX_SLOTS if there is none. */
 static u32 next_slot(const struct radix_node *node, u32 *index, int tag)
 {
 	u32 first = slot_of(node, *index);
@@ -240,7 +240,7 @@ static u32 next_slot(const struct radix_node *node, u32 *index, int tag)
 	return slot;
 }
 
-/* Moves *index behind everything that is below node; false: there are no more numbers. */
+/* Moves *index behind everything below node. Returns false if there are no more numbers. */
 static bool skip(const struct radix_node *node, u32 *index)
 {
 	u32 shift = node->shift + RADIX_SHIFT;

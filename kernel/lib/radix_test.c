@@ -1,4 +1,4 @@
-/* Radix trees against an array that is searched from end to end. */
+/* Compares radix trees with an array that is searched linearly. */
 #include "radix.c"
 #include "lib/ktap.h"
 #include <stdlib.h>
@@ -7,13 +7,13 @@ enum { NR = 600, SPAN = 200 };
 
 static struct {
 	u32 index;
-	void *item; /* NULL: it is not in the tree */
+	void *item; /* NULL: not in the tree */
 	bool tagged[NR_RADIX_TAGS];
 } model[NR]; /* by index */
 
 static struct radix tree;
 static u32 seed;
-static int nr_nodes; /* that are in the tree */
+static int nr_nodes; /* in the tree */
 
 static int by_index(const void *a, const void *b)
 {
@@ -22,7 +22,7 @@ static int by_index(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Numbers side by side at the start, in the middle and at the end. */
+/* Consecutive numbers at the start, in the middle and at the end. */
 static void begin(void)
 {
 	seed = ktap_seed_noted();
@@ -49,7 +49,7 @@ static void free_nodes(struct radix_nodes *nodes)
 		free(node);
 }
 
-/* Asks for one node more until there are enough, as the page cache does. */
+/* Supplies one more node until there are enough, as the page cache does. */
 static int insert(u32 index, void *item)
 {
 	struct radix_nodes nodes = { 0 };
@@ -119,7 +119,7 @@ KTEST(radix, is_as_an_array_is)
 		u32 i = ktap_random(&seed) % NR, tag = op % NR_RADIX_TAGS;
 		int entries = 0;
 
-		/* now mostly there, now mostly not */
+		/* by turns mostly present and mostly absent */
 		if (model[i].item ? op % 20000 < 12000 || op % 3 == 0 : op % 20000 < 12000)
 			change(i, ktap_random(&seed) % (op % 20000 < 12000 ? 16 : 4));
 		i = ktap_random(&seed) % NR;

@@ -1,7 +1,7 @@
 /*
  * Red-black trees.
  *
- * Problem: a sorted set with insertion, deletion and ordered walks in O(log n), always, for the
+ * Problem: a sorted set with insertion, deletion and ordered walks in O(log n) worst case, for the
  * runnable tasks (by virtual run time) and for the regions of an address space (by address).
  *
  * A red-black tree is a binary search tree whose nodes are red or black, such that
@@ -12,15 +12,15 @@
  * By 3 the shortest path has only black nodes and by 2 the longest at most alternates, so the
  * tree is never deeper than 2 log2(n + 1).
  *
- * Insertion hangs a red leaf into the tree, which keeps 3 but may break 2 between it and its
+ * Insertion links a red leaf into the tree, which preserves 3 but may violate 2 between it and its
  * parent. With a red uncle, recolouring moves the conflict two levels up; otherwise one or two
- * rotations end it. Deletion of a black node leaves one path short of a black node. Recolouring
- * the sibling moves that shortage one level up; one to three rotations end it. Both loops treat
+ * rotations resolve it. Deletion of a black node leaves one path short of a black node. Recolouring
+ * the sibling moves that shortage one level up; one to three rotations resolve it. Both loops treat
  * left and right alike: `side` is the index of the child in question, 0 or 1.
  *
- * The colour lives in bit 0 of the parent's address. The empty places are NULL, so the shortage
- * may sit at NULL and its parent is carried along. What the nodes are sorted by is known to the
- * callers alone, who also do the locking.
+ * The colour is bit 0 of the parent's address. The empty places are NULL. Since the shortage may be
+ * at NULL, its parent is passed along. Only the callers know the sort key of the nodes; they also
+ * do the locking.
  *
  * Source: Cormen, Leiserson, Rivest, Stein, Introduction to Algorithms, chapter 13.
  */
@@ -49,7 +49,7 @@ static inline void set_parent(struct rb_node *n, struct rb_node *parent)
 	n->rb_parent_color = (uintptr_t)parent | (n->rb_parent_color & RB_BLACK);
 }
 
-/* Makes whatever pointed down to old point to new, which may be NULL. */
+/* Makes the pointer to old point to new, which may be NULL. */
 static inline void replace_child(struct rb_root *root, struct rb_node *parent,
 				 const struct rb_node *old, struct rb_node *new)
 {
@@ -59,7 +59,7 @@ static inline void replace_child(struct rb_root *root, struct rb_node *parent,
 		parent->rb_child[parent->rb_right == old] = new;
 }
 
-/* n sinks to the given side and its other child takes its place. */
+/* Moves n down to the given side; its other child takes its place. */
 static void rotate(struct rb_node *n, int side, struct rb_root *root)
 {
 	struct rb_node *up = n->rb_child[!side], *middle = up->rb_child[side];
@@ -102,7 +102,7 @@ void rb_insert_color(struct rb_node *n, struct rb_root *root)
 		set_black(n);
 }
 
-/* The paths through n, a child of parent and perhaps NULL, lack one black node. */
+/* The paths through n, a child of parent and possibly NULL, lack one black node. */
 static void repair_shortage(struct rb_node *n, struct rb_node *parent, struct rb_root *root)
 {
 	struct rb_node *sibling, *near;
@@ -140,8 +140,8 @@ static void repair_shortage(struct rb_node *n, struct rb_node *parent, struct rb
 }
 
 /*
- * n has two children, so its successor has no left child and can leave its own place for n's, with
- * n's colour. Returns the parent of the place that became empty; *child is what is in it now.
+ * n has two children, so its successor has no left child and can move to the place of n, with n's
+ * colour. Returns the parent of the place that became empty; *child is its new content.
  */
 static struct rb_node *replace_by_successor(struct rb_node *n, struct rb_root *root,
 					    struct rb_node **child, bool *black)
@@ -188,7 +188,7 @@ void rb_erase(struct rb_node *n, struct rb_root *root)
 		repair_shortage(child, parent, root);
 }
 
-/* The last node on the way down along one side. */
+/* Returns the last node on the way down along one side. */
 static struct rb_node *outermost(struct rb_node *n, int side)
 {
 	while (n && n->rb_child[side])
@@ -206,7 +206,8 @@ struct rb_node *rb_last(const struct rb_root *root)
 	return outermost(root->rb_node, 1);
 }
 
-/* The neighbour in key order: in the subtree on that side, or the first ancestor beyond n. */
+/* Returns the neighbour in key order: in the subtree on that side, or the first ancestor beyond
+ * n. */
 static struct rb_node *neighbour(const struct rb_node *n, int side)
 {
 	struct rb_node *parent;
@@ -228,7 +229,7 @@ struct rb_node *rb_prev(const struct rb_node *n)
 	return neighbour(n, 0);
 }
 
-/* The black height of a subtree, or -EINVAL; adds its nodes to *count. */
+/* Returns the black height of a subtree, or -EINVAL, and adds its number of nodes to *count. */
 static int check_subtree(const struct rb_node *n, const struct rb_node *parent, int depth,
 			 int *count)
 {

@@ -32,7 +32,7 @@ static void items_init(void)
 		items[i] = (struct item){ .key = i };
 }
 
-/* The tree holds exactly the present items, in order, seen from both ends. */
+/* The tree holds exactly the present items, in order, in both directions. */
 static bool matches_model(const struct rb_root *root)
 {
 	struct rb_node *up = rb_first(root), *down = rb_last(root);

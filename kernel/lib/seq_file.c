@@ -11,7 +11,7 @@ void seq_init(struct seq_file *m, char *buf, size_t size)
 	m->number = NULL;
 }
 
-/* A piece that does not fit whole is cut; the owner starts again with a larger buffer. */
+/* Text that does not fit is cut; the owner starts again with a larger buffer. */
 void seq_printf(struct seq_file *m, const char *fmt, ...)
 {
 	size_t room = m->size - m->count, len;

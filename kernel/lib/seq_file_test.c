@@ -15,7 +15,7 @@ KTEST(seq_file, pieces_are_strung_together)
 	EXPECT(!memcmp(buf, "pages=17\nend\n", 13));
 }
 
-/* Whatever the size, nothing is written past it, and overflow says whether text was lost. */
+/* With any size, nothing is written past the end, and overflow says if text was lost. */
 KTEST(seq_file, overflow_is_reported_at_every_size)
 {
 	char buf[16];
@@ -35,7 +35,7 @@ KTEST(seq_file, overflow_is_reported_at_every_size)
 	}
 }
 
-/* vsnprintf would put its NUL over the last character. */
+/* vsnprintf would overwrite the last character with its NUL. */
 KTEST(seq_file, printf_needs_room_for_a_nul)
 {
 	char buf[4];

@@ -1,13 +1,14 @@
 /*
- * Memory and strings. Scans for one byte are `repne scasb`, one instruction per byte where a loop
- * takes three; the rest is plain C.
+ * Memory and strings. Searches for one byte use `repne scasb`, one instruction per byte instead of
+ * the three of a loop. The rest is plain C.
  */
 #include "lib/string.h"
 
-/* The CPU does not mind; the compiler has to be told. */
+/* The CPU allows unaligned access; the compiler must be told. */
 typedef u32 __attribute__((aligned(1), may_alias)) unaligned_u32;
 
-/* What the compiler calls for struct copies and clears: the inline versions of the header. */
+/* Called by compiler-generated code for struct copies and clears; as the header's inline
+ * versions. */
 void *memcpy(void *dst, const void *src, size_t n)
 {
 	void *to = dst;
@@ -32,9 +33,9 @@ void *memset(void *dst, int byte, size_t n)
 }
 
 /*
- * Forwards unless dst lies inside the source. Backwards in a plain loop: with the direction flag
- * set, interrupt handlers would have to expect it. The barriers keep the compiler from seeing a
- * memmove in the loops and calling just this function.
+ * Copies forwards unless dst lies inside the source. Backwards in a plain loop: with the direction
+ * flag set, every interrupt handler would have to clear it. The barriers keep the compiler from
+ * recognising a memmove in the loops and calling this function.
  */
 void *memmove(void *dst, const void *src, size_t n)
 {

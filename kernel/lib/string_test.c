@@ -17,7 +17,7 @@ static void fill_random(u8 *p, size_t n, u32 *rnd)
 		*p++ = ktap_random(rnd);
 }
 
-/* Every alignment and length, against the C library, with what lies around compared too. */
+/* Every alignment and length, against the C library; also compares the surrounding bytes. */
 KTEST(string, memcpy_every_alignment)
 {
 	u8 a[SIZE], b[SIZE], src[SIZE];

@@ -1,4 +1,4 @@
-/* Invariants. ASSERT is cheap and has no effects; panic is for what cannot go on. */
+/* Invariants. ASSERT is cheap and has no side effects. panic is for unrecoverable errors. */
 #ifndef LIB_ASSERT_H
 #define LIB_ASSERT_H
 

@@ -1,16 +1,16 @@
 /*
- * A bag: things are put in, and one of them can be drawn at random, each as likely as any other.
+ * A bag: items are put in, and one can be drawn at random, each with equal probability.
  *
- * That needs things with numbers 1 to nr, without a gap, and a quick way from the number to the
- * thing. An array would do, but it must be allocated. Here the things are the nodes of a complete
- * binary tree, numbered row by row as in a heap:
+ * That requires items numbered 1 to nr without a gap, and fast access by number. An array would do,
+ * but it must be allocated. Here the items are the nodes of a complete binary tree, numbered row by
+ * row as in a heap:
  *
  *	             1               The children of k are 2k and 2k + 1. So the binary digits of a
- *	         /       \           number, but for the leading 1, are the way to it: 6 is 110 in
+ *	         /       \           number, after the leading 1, are the path to it: 6 is 110 in
  *	       2           3         binary, which is right, then left.
  *	     /   \       /
- *	   4       5   6             A new thing gets the number nr + 1. When one is taken out, the
- *	                             last one gets its number and its place.
+ *	   4       5   6             A new item gets the number nr + 1. When an item is removed, the
+ *	                             last one takes over its number and its place.
  *
  * The depth is the logarithm of nr: half a million things are 19 steps deep.
  */
@@ -31,7 +31,8 @@ struct bag {
 	u64 drawn; /* state of the generator */
 };
 
-/* The pointer to the node of that number, 1 to nr; of nr + 1 it is where the next one goes. */
+/* Returns the pointer to the node of that number, 1 to nr. For nr + 1: the place for the next
+ * node. */
 static inline struct bag_node **bag_place(struct bag *bag, u32 number)
 {
 	struct bag_node **at = &bag->root;
@@ -56,17 +57,17 @@ static inline void bag_remove(struct bag *bag, struct bag_node *node)
 	if (last == node)
 		return;
 	*bag_place(bag, node->number) = last;
-	*last = *node; /* number and children */
+	*last = *node; /* copies number and children */
 }
 
-/* A number from 1 to nr, which is not 0. Other numbers for each seed. */
+/* Returns a number from 1 to nr, which must not be 0. Each seed gives a different sequence. */
 static inline u32 bag_draw(struct bag *bag, u32 seed)
 {
 	bag->drawn += MIX64_STEP;
 	return ((mix64(bag->drawn + ((u64)seed << 32)) >> 32) * bag->nr >> 32) + 1;
 }
 
-/* How many have their own numbers, from this place down. */
+/* Returns the number of nodes, from this place down, that have the right number. */
 static inline u32 bag_count(const struct bag *bag, const struct bag_node *node, u32 number)
 {
 	if (number > bag->nr || !node || node->number != number)
@@ -75,7 +76,7 @@ static inline u32 bag_count(const struct bag *bag, const struct bag_node *node, 
 	       bag_count(bag, node->child[1], 2 * number + 1);
 }
 
-/* How many there are, or -1 when one is not where its number says. */
+/* Returns the number of nodes, or -1 if a node's number does not match its place. */
 static inline int bag_check(const struct bag *bag)
 {
 	return bag_count(bag, bag->root, 1) == bag->nr ? (int)bag->nr : -1;

@@ -1,31 +1,32 @@
 /*
- * The future of a run: which pages each process will refer to, in order. The lab records it and
- * puts it into memory (tools/tidemark/future.py writes what is read here); the policies min and
- * vmin look ahead in it.
+ * The future of a run: the pages that each process will reference, in order. The lab records it and
+ * loads it into memory (tools/tidemark/future.py writes the format read here). The policies min and
+ * vmin use it to look ahead.
  *
- * Of each address space, in order of creation, there is the string of its references to pages that
- * a policy has, without immediate repetitions; with each reference the next one to the same page.
+ * Each address space, in order of creation, has a reference string: its references to pages managed
+ * by the policy, without immediate repetitions. Each reference stores the index of the next one to
+ * its page.
  *
  *	refs    A  B  A  C  B  A  ...        pages  A: in memory, next 5
  *	next    2  4  5  -  -  -                    B: in memory, next 4
  *	        ^at      ^ahead                     C: not in memory, next 3
  *
- * When a process runs, nobody tells us where in its string it is. But a fault does: it stands at
- * its first reference to a page that is not in memory, since it cannot have passed that one.
- * `ahead` is this place. It is exact while the process waits for a page, or asks for a frame; a
- * process that was interrupted is before it, and surely not before `at`, its last fault. A fault on
- * another page than the one expected is
+ * A running process does not report its position in the string. But a fault reveals it: the process
+ * is at its first reference to a nonresident page, since it cannot have passed that reference.
+ * `ahead` is this position. It is exact while the process waits for a page or requests a frame. A
+ * process that was interrupted is before `ahead`, and certainly not before `at`, the position of
+ * its last fault. A fault on another page than the expected one is
  *
  *	early   a reference between at and ahead: it was interrupted, and lost that page meanwhile
- *	lost    anything else: the process does not do what it did when it was recorded. It is then
- *	        taken to be at the next reference to the page.
+ *	lost    anything else: the process differs from the recorded run. It is then assumed to be at
+ *	        the next reference to the page.
  *
- * In passing a reference, its page's `next` becomes that of the reference; in going back, the
+ * Passing a reference sets its page's `next` to that of the reference; going back sets it to the
  * reference itself. So each page has its next use at hand: the first one not before ahead.
  *
- * A page that was given back and used anew is another page, with the same number. The references
- * begin with the one that brings the page in. Nothing is allocated: places and states are kept in
- * the file itself.
+ * A page that was freed and used again counts as another page with the same number. The references
+ * begin with the one that brings the page in. Nothing is allocated: positions and states are kept
+ * in the file itself.
  */
 #ifndef LIB_FUTURE_H
 #define LIB_FUTURE_H
@@ -36,13 +37,13 @@
 #define FUTURE_NEVER UINT32_MAX
 
 struct future_ref {
-	u32 page, next; /* numbers; of the next reference to the page, or NEVER */
-	u32 time; /* of the process, in instructions / 1024 */
+	u32 page, next; /* page number; index of the page's next reference, or NEVER */
+	u32 time; /* the process's own, in instructions / 1024 */
 };
 
 struct future_page {
 	u32 vpn, next;
-	void *holder; /* what the policy keeps with it while it is in memory, or NULL */
+	void *holder; /* the policy's data while the page is resident, or NULL */
 };
 
 /* One address space. In the file, refs and pages are offsets from its beginning. */
@@ -51,21 +52,21 @@ struct future {
 	struct future_page *pages;
 	u32 nr_refs, nr_pages;
 	u32 at, ahead;
-	u32 came, returned; /* faults that brought a page in; those for which it was read */
+	u32 came, returned; /* faults that brought a page in; those that read it from disk */
 	u32 early, lost;
 };
 
 struct future_file {
 	u32 magic, bytes, nr;
 	u32 sum; /* makes the sum of all words 0 */
-	u32 main; /* the space that is shown apart */
+	u32 main; /* the space that is shown separately */
 	struct future of[];
 };
 
 STATIC_ASSERT(sizeof(struct future_ref) == 12 && sizeof(struct future_page) == 12);
 STATIC_ASSERT(sizeof(struct future) == 40 && sizeof(struct future_file) == 20);
 
-/* Once, before anything else; false: this is no future, or not a whole one. */
+/* Call once, first. Returns false if the file is not a future, or is incomplete. */
 static inline bool future_open(struct future_file *file)
 {
 	u32 sum = 0;
@@ -87,7 +88,7 @@ static inline struct future_page *future_page_at(const struct future *f, u32 ref
 	return &f->pages[f->refs[ref].page];
 }
 
-/* Passes references to pages in memory, so many at most. True: there are more to pass. */
+/* Passes at most `most` references to resident pages. Returns true if more remain to be passed. */
 static inline bool future_advance(struct future *f, u32 most)
 {
 	for (; f->ahead < f->nr_refs && future_page_at(f, f->ahead)->holder; f->ahead++) {
@@ -98,7 +99,8 @@ static inline bool future_advance(struct future *f, u32 most)
 	return false;
 }
 
-/* Was it interrupted before it came to a page with this number, which has left since? Goes back. */
+/* Goes back if the process was interrupted before a reference to page vpn, evicted since. Returns
+ * false if there is no such reference. */
 static inline bool future_go_back(struct future *f, u32 vpn)
 {
 	u32 i = f->at;
@@ -114,7 +116,7 @@ static inline bool future_go_back(struct future *f, u32 vpn)
 	return true;
 }
 
-/* The page with this number that will be used next and is not in memory, NULL: none will be. */
+/* Returns the nonresident page vpn with the earliest next use, or NULL if none will be used. */
 static inline struct future_page *future_find(const struct future *f, u32 vpn)
 {
 	struct future_page *found = NULL;
@@ -130,7 +132,7 @@ static inline bool future_expects(const struct future *f, u32 vpn)
 	return f->ahead < f->nr_refs && future_page_at(f, f->ahead)->vpn == vpn;
 }
 
-/* Goes on to the next use of such a page, if there is one. */
+/* Advances to the next use of page vpn, if there is one. */
 static inline void future_skip_to(struct future *f, u32 vpn)
 {
 	const struct future_page *page = future_find(f, vpn);
@@ -139,7 +141,7 @@ static inline void future_skip_to(struct future *f, u32 vpn)
 		future_page_at(f, f->ahead)->next = f->refs[f->ahead].next;
 }
 
-/* A fault has brought this page in: which one is it? NULL: one of which nothing is known. */
+/* A fault has brought page vpn in. Returns that page, or NULL if the future does not know it. */
 static inline struct future_page *future_came(struct future *f, u32 vpn)
 {
 	f->came++;

@@ -8,8 +8,8 @@
  *		EXPECT_EQ(count, 17);
  *	}
  *
- * An expectation that fails prints a diagnostic line and lets the test go on; ASSERT is for what
- * the rest of the test depends on.
+ * A failed expectation prints a diagnostic line and the test continues. ASSERT is for conditions
+ * that the rest of the test depends on.
  */
 #ifndef LIB_KTAP_H
 #define LIB_KTAP_H
@@ -21,7 +21,7 @@ struct ktest {
 	void (*run)(void);
 };
 
-/* Explicit alignment: else the compiler may pad between the entries of the section. */
+/* Explicit alignment: otherwise the compiler may pad between the entries of the section. */
 #define KTEST_ENTRY used, no_reorder, section(".ktests"), aligned(__alignof__(struct ktest))
 
 #define KTEST(s, n)                                                                                \
@@ -32,7 +32,7 @@ struct ktest {
 
 #define EXPECT(cond) ((cond) ? (void)0 : ktap_fail(__FILE__, __LINE__, #cond))
 
-/* Two integers or pointers. */
+/* a and b are integers or pointers. */
 #define EXPECT_EQ(a, b)                                                                            \
 	ktap_expect_eq(__FILE__, __LINE__, #a " == " #b, KTAP_VALUE(a), KTAP_VALUE(b))
 
@@ -46,22 +46,22 @@ void ktap_fail(const char *file, int line, const char *what);
 void ktap_expect_eq(const char *file, int line, const char *what, long long a, long long b);
 void ktap_expect_streq(const char *file, int line, const char *what, const char *a, const char *b);
 
-/* A line of diagnosis in the report, for instance the seed of a random test. */
+/* Adds a diagnostic line to the report, for instance the seed of a random test. */
 void ktap_note(const char *fmt, ...) __printf(1, 2);
 /* Marks the running test as skipped, unless it fails. */
 void ktap_skip(const char *why);
 
-/* Runs every test of the image, one KTAP subtest per suite, and hands the report to print line
- * by line. Returns the number of tests that failed. */
+/* Runs every test of the image, one KTAP subtest per suite, and passes the report to print line by
+ * line. Returns the number of failed tests. */
 int ktap_run(void (*print)(const char *line));
 
-/* Where random tests start from: 1, unless whoever runs the tests sets it. */
+/* Seed of the random tests: 1, unless set for the run. */
 extern u32 ktap_seed;
-/* Which suites run, with commas between; empty: all. */
+/* The suites to run, separated by commas; empty: all. */
 extern char ktap_suites[64];
 /* Prints the seed as a note and returns it: the first line of a random test. */
 u32 ktap_seed_noted(void);
-/* The next number (xorshift32): the same seed, the same numbers. */
+/* Returns the next random number (xorshift32). The same seed gives the same numbers. */
 u32 ktap_random(u32 *state);
 
 #endif

@@ -1,13 +1,13 @@
 /*
  * Doubly linked circular lists, with the interface of Linux's list.h.
  *
- * A struct list_head is embedded in what is linked; one more of them, linked to nothing but
- * itself when the list is empty, is the list's head. Because the ring has no ends, inserting and
- * deleting have no special cases and need no pointer to the head.
+ * A struct list_head is embedded in each entry. One more is the head of the list; it is linked to
+ * itself if the list is empty. Because the ring has no ends, inserting and deleting have no special
+ * cases and need no pointer to the head.
  *
  * list_del poisons the entry's links, so that a second deletion, or a walk over a deleted entry,
- * faults at once. list_del_init leaves an empty ring instead, which may be tested and deleted
- * again.
+ * faults at once. list_del_init makes the entry an empty ring instead, which can be tested and
+ * deleted again.
  */
 #ifndef LIB_LIST_H
 #define LIB_LIST_H
@@ -18,7 +18,7 @@ struct list_head {
 	struct list_head *next, *prev;
 };
 
-/* Never mapped: page 0 is left out of every address space. */
+/* Never mapped: page 0 is unmapped in every address space. */
 #define LIST_POISON_NEXT ((struct list_head *)0x100)
 #define LIST_POISON_PREV ((struct list_head *)0x200)
 
@@ -40,13 +40,13 @@ static inline void list_insert_between(struct list_head *entry, struct list_head
 	prev->next = entry;
 }
 
-/* As the first entry. */
+/* Adds the entry as the first one. */
 static inline void list_add(struct list_head *entry, struct list_head *head)
 {
 	list_insert_between(entry, head, head->next);
 }
 
-/* As the last entry. */
+/* Adds the entry as the last one. */
 static inline void list_add_tail(struct list_head *entry, struct list_head *head)
 {
 	list_insert_between(entry, head->prev, head);
@@ -106,21 +106,21 @@ static inline void list_splice_between(const struct list_head *list, struct list
 	next->prev = last;
 }
 
-/* Puts the entries of `list` in front of those of `head`; `list` itself is left stale. */
+/* Inserts the entries of `list` before those of `head`. `list` itself is left stale. */
 static inline void list_splice(const struct list_head *list, struct list_head *head)
 {
 	if (!list_empty(list))
 		list_splice_between(list, head, head->next);
 }
 
-/* The same, behind those of `head`. */
+/* Inserts the entries of `list` after those of `head`. `list` itself is left stale. */
 static inline void list_splice_tail(const struct list_head *list, struct list_head *head)
 {
 	if (!list_empty(list))
 		list_splice_between(list, head->prev, head);
 }
 
-/* The same, and `list` is empty afterwards. */
+/* Like list_splice, but `list` is empty afterwards. */
 static inline void list_splice_init(struct list_head *list, struct list_head *head)
 {
 	list_splice(list, head);
@@ -135,7 +135,7 @@ static inline void list_splice_tail_init(struct list_head *list, struct list_hea
 
 #define list_entry(ptr, type, member) container_of(ptr, type, member)
 
-/* Of a list that is not empty. */
+/* The list must not be empty. */
 #define list_first_entry(head, type, member) list_entry((head)->next, type, member)
 #define list_last_entry(head, type, member) list_entry((head)->prev, type, member)
 

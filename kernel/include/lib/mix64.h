@@ -1,5 +1,6 @@
 /* The mixing function of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number
- * generators, 2014): over a counter in steps of MIX64_STEP it gives pseudo-random numbers. */
+ * generators, 2014). Applied to a counter in steps of MIX64_STEP, it gives pseudo-random
+ * numbers. */
 #ifndef LIB_MIX64_H
 #define LIB_MIX64_H
 

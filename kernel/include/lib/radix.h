@@ -1,12 +1,12 @@
 /*
- * A radix tree: from a number of 32 bits to a pointer, with marks on the entries.
+ * A radix tree: maps a 32-bit number to a pointer, with tags on the entries.
  *
- * Each level decides six bits of the number; the tree is as high as its largest number needs, so
- * small ones are found in one step. A mark (tag) of an entry is noted in every node above it, so that
- * the next marked entry is found without looking at the others.
+ * Each level decides six bits of the number. The tree is only as high as its largest number
+ * requires, so small numbers are found in one step. A tag of an entry is also set in every node
+ * above it, so that the next tagged entry is found without visiting the others.
  *
- * The tree allocates nothing: whoever inserts brings nodes along, and gets those that are not
- * needed. So a change is over without sleeping, and can be made with interrupts off.
+ * The tree allocates nothing: the caller of an insertion supplies nodes and keeps those that are
+ * not needed. So a change never sleeps, and is possible with interrupts off.
  */
 #ifndef LIB_RADIX_H
 #define LIB_RADIX_H
@@ -19,19 +19,19 @@
 enum radix_tag { RADIX_DIRTY, RADIX_WRITEBACK, NR_RADIX_TAGS };
 
 struct radix_node {
-	struct radix_node *parent; /* in struct radix_nodes: the next one */
-	u8 shift;    /* of the number, for this level; 0: the slots hold entries */
-	u8 place;    /* in the parent's slots */
+	struct radix_node *parent; /* in struct radix_nodes: the next node */
+	u8 shift;    /* right shift of the number at this level; 0: the slots hold entries */
+	u8 place;    /* index in the parent's slots */
 	u8 count;    /* slots in use */
 	void *slot[RADIX_SLOTS];
-	u32 tags[NR_RADIX_TAGS][RADIX_SLOTS / 32]; /* a bit for each slot */
+	u32 tags[NR_RADIX_TAGS][RADIX_SLOTS / 32]; /* one bit per slot */
 };
 
 struct radix {
 	struct radix_node *root; /* NULL: empty */
 };
 
-/* Nodes that are in no tree. */
+/* A stock of nodes that are in no tree. */
 struct radix_nodes {
 	struct radix_node *first;
 	u32 nr;
@@ -44,9 +44,9 @@ static inline void radix_give(struct radix_nodes *nodes, struct radix_node *node
 	nodes->nr++;
 }
 
-struct radix_node *radix_take(struct radix_nodes *nodes); /* NULL: there is none */
+struct radix_node *radix_take(struct radix_nodes *nodes); /* returns NULL if none is left */
 
-/* The node that the entry is in, with those of the aligned group of RADIX_SLOTS numbers; or NULL. */
+/* Returns the node with the entries of the aligned group of RADIX_SLOTS numbers, or NULL. */
 static inline struct radix_node *radix_leaf(const struct radix *tree, u32 index)
 {
 	struct radix_node *node = tree->root;
@@ -61,7 +61,7 @@ static inline struct radix_node *radix_leaf(const struct radix *tree, u32 index)
 	return node;
 }
 
-/* The entry, or NULL. */
+/* Returns the entry, or NULL. */
 static inline void *radix_find(const struct radix *tree, u32 index)
 {
 	const struct radix_node *leaf = radix_leaf(tree, index);
@@ -69,7 +69,7 @@ static inline void *radix_find(const struct radix *tree, u32 index)
 	return leaf ? leaf->slot[index & (RADIX_SLOTS - 1)] : NULL;
 }
 
-/* Inserts where no node is missing and nothing is there; false: it is not so. */
+/* Inserts if no node is missing and the slot is empty. Returns false otherwise. */
 static inline bool radix_try_insert(struct radix *tree, u32 index, void *item)
 {
 	struct radix_node *leaf = radix_leaf(tree, index);
@@ -82,25 +82,26 @@ static inline bool radix_try_insert(struct radix *tree, u32 index, void *item)
 	return true;
 }
 
-/* 0, -EEXIST, or -ENOMEM: one node more is needed; then nothing has changed. */
+/* Returns 0, -EEXIST, or -ENOMEM if another node is needed; nothing has changed then. */
 int radix_insert(struct radix *tree, u32 index, void *item, struct radix_nodes *nodes);
-/* Puts another item in the place of an entry, which must be there; its tags stay. */
+/* Replaces the item of an existing entry. Its tags stay. */
 void radix_replace(struct radix *tree, u32 index, void *item);
-/* Takes an entry out; NULL: it was not there. Nodes that are empty now go to nodes. */
+/* Removes an entry and returns it, or NULL if there was none. Empty nodes go to `nodes`. */
 void *radix_remove(struct radix *tree, u32 index, struct radix_nodes *nodes);
-/* A node may have become empty: then it goes to nodes, with those above it that become so. */
+/* If the node is empty, moves it to `nodes`, with the nodes above it that become empty. */
 void radix_prune(struct radix *tree, struct radix_node *node, struct radix_nodes *nodes);
 
-/* The first entry at or after *index, which becomes its number; NULL: there is none. */
+/* Returns the first entry at or after *index and stores its number there, or NULL if there is
+ * none. */
 void *radix_next(const struct radix *tree, u32 *index);
 void *radix_next_tagged(const struct radix *tree, u32 *index, enum radix_tag tag);
 
-/* Tags of entries that are there. */
+/* Tags of existing entries. */
 void radix_set_tag(struct radix *tree, u32 index, enum radix_tag tag);
 void radix_clear_tag(struct radix *tree, u32 index, enum radix_tag tag);
 bool radix_has_tag(const struct radix *tree, u32 index, enum radix_tag tag);
 
-/* Entries, or < 0 when counts or tags contradict each other. */
+/* Returns the number of entries, or < 0 if counts or tags are inconsistent. */
 int radix_check(const struct radix *tree);
 
 #endif

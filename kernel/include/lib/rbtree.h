@@ -1,9 +1,9 @@
 /*
  * Red-black trees, with the interface of Linux's rbtree.h. Theory in lib/rbtree.c.
  *
- * The tree neither compares nor allocates: a node is embedded in what is sorted. To insert, the
- * caller walks down from root->rb_node with its own comparison, keeping the parent and the address
- * of the empty child pointer, and then calls rb_link_node and rb_insert_color:
+ * The tree neither compares nor allocates: a node is embedded in each sorted object. To insert, the
+ * caller walks down from root->rb_node with its own comparison, keeps the parent and the address of
+ * the empty child pointer, and then calls rb_link_node and rb_insert_color:
  *
  *	while (*link) {
  *		parent = *link;
@@ -26,7 +26,7 @@ struct rb_node {
 		struct {
 			struct rb_node *rb_left, *rb_right;
 		};
-		struct rb_node *rb_child[2]; /* the same two, for code that treats both sides */
+		struct rb_node *rb_child[2]; /* both, for code that treats the sides alike */
 	};
 } __attribute__((aligned(sizeof(long))));
 
@@ -44,7 +44,7 @@ static inline struct rb_node *rb_parent(const struct rb_node *n)
 
 #define RB_EMPTY_ROOT(root) (!(root)->rb_node)
 
-/* Hangs n, red, on the empty child pointer *link of parent (NULL: n becomes the root). */
+/* Links n, red, at the empty child pointer *link of parent (NULL: n becomes the root). */
 static inline void rb_link_node(struct rb_node *n, struct rb_node *parent, struct rb_node **link)
 {
 	n->rb_parent_color = (uintptr_t)parent | RB_RED;
@@ -53,18 +53,18 @@ static inline void rb_link_node(struct rb_node *n, struct rb_node *parent, struc
 	*link = n;
 }
 
-/* Restores the balance after rb_link_node. */
+/* Rebalances the tree after rb_link_node. */
 void rb_insert_color(struct rb_node *n, struct rb_root *root);
-/* Takes n out; n's links are stale afterwards. */
+/* Removes n. The links in n are stale afterwards. */
 void rb_erase(struct rb_node *n, struct rb_root *root);
 
-/* In key order; NULL: none. */
+/* Walk in key order. Return NULL at the end. */
 struct rb_node *rb_first(const struct rb_root *root);
 struct rb_node *rb_last(const struct rb_root *root);
 struct rb_node *rb_next(const struct rb_node *n);
 struct rb_node *rb_prev(const struct rb_node *n);
 
-/* The number of nodes, or -EINVAL when a colour, a black height or a parent link is wrong. */
+/* Returns the number of nodes, or -EINVAL if a colour, a black height or a parent link is wrong. */
 int rb_check(const struct rb_root *root);
 
 #endif
