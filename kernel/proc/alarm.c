@@ -1,8 +1,8 @@
 /*
- * ITIMER_REAL: SIGALRM when a time has passed, once or again and again. A periodic timer starts its
- * next period when the signal is taken, or is no longer ignored (periods missed by then are left
- * out, the rhythm is kept): so however short the periods, a task that does not run, or does not
- * listen, costs nobody an interrupt.
+ * ITIMER_REAL: sends SIGALRM after a time, once or periodically. A periodic timer starts its next
+ * period when the signal is taken, or is no longer ignored. Periods missed by then are skipped, and
+ * the rhythm is kept. So even very short periods cost no interrupts while the task does not run or
+ * ignores the signal.
  */
 #include "proc/alarm.h"
 #include "arch/time.h"
@@ -13,7 +13,7 @@ static void alarm_fire(struct timer *timer)
 	signal_send(container_of(timer, struct task_struct, alarm), SIGALRM);
 }
 
-/* When the period under way ends, of a timer that has expired. */
+/* Returns the end of the current period of an expired timer. */
 static u64 next_expiry_ns(u64 now)
 {
 	u64 last = current->alarm.expires_ns, interval = current->alarm_interval_ns;

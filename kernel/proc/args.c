@@ -1,6 +1,6 @@
 /*
- * The arguments of execve: from the old program's memory into a kernel buffer, and from there
- * onto the new program's stack, while the old one is still intact.
+ * The arguments of execve: copied from the old program's memory into a kernel buffer, and from
+ * there onto the new program's stack, while the old program is still intact.
  *
  * The new stack, from its top down (System V ABI, i386 supplement; Linux's additions):
  *
@@ -11,7 +11,7 @@
  *	argument pointers, NULL
  *	argc                                   <- sp, a multiple of 16
  *
- * Strings and pointers together are limited to ARG_MAX, as Linux has it.
+ * Strings and pointers together are limited to ARG_MAX, as on Linux.
  */
 #include "arch/uaccess.h"
 #include "errno.h"
@@ -44,7 +44,7 @@ enum {
 	AT_EXECFN = 31,
 };
 
-/* Words on their way to the stack, a few at a time. */
+/* Buffers words to be written to the stack. */
 struct stack_writer {
 	struct mm_struct *mm;
 	u32 addr;
@@ -125,7 +125,7 @@ int args_copy(struct exec_args *args, char *const *argv, char *const *envp, bool
 	err = args_grow(args, ARGS_FIRST_SIZE);
 	if (!err)
 		err = args_add_vector(args, argv, kernel, &args->argc);
-	if (!err && !args->argc) { /* programs rely on a name; Linux gives them this one, too */
+	if (!err && !args->argc) { /* programs expect a name; Linux adds an empty one, too */
 		err = args_add(args, "", true);
 		args->argc = !err;
 	}
@@ -180,7 +180,7 @@ static void put_aux(struct stack_writer *w, u32 type, u32 value)
 	put(w, value);
 }
 
-/* Pointers to `count` strings that begin at *s in the buffer and at *addr on the stack. */
+/* Writes pointers to `count` strings, which begin at *s in the buffer and at *addr on the stack. */
 static void put_pointers(struct stack_writer *w, u32 count, const char **s, u32 *addr)
 {
 	for (; count; count--) {

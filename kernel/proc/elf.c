@@ -1,9 +1,9 @@
 /*
- * Is this file a program that may be mapped? Everything a header says is doubted here, before
- * anything is changed: offsets and sizes against the file, addresses against user space and
- * against each other. Sums are made in 64 bits, so that none can wrap.
+ * Checks whether a file is a program that may be mapped. Nothing in a header is trusted: before
+ * anything is changed, offsets and sizes are checked against the file, and addresses against user
+ * space and against each other. Sums are computed in 64 bits, so that none can wrap.
  *
- * Accepted are static ELF32 executables (ET_EXEC); no interpreter, no position-independent ones.
+ * Only static ELF32 executables (ET_EXEC) are accepted: no interpreter, not position-independent.
  * Source: System V ABI, chapter 5, and its i386 supplement.
  */
 #include "elf.h"

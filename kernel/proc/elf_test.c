@@ -9,7 +9,7 @@ static struct {
 } file;
 static struct elf_image image;
 
-/* A program as a linker makes it: text, then data with a bss. */
+/* A program as a linker creates it: text, then data with a bss. */
 static void good(void)
 {
 	file.h = (struct elf_header){

@@ -1,9 +1,9 @@
 /*
- * execve: the new program is complete, address space and stack, before the old one is given up, so
- * that any failure leaves the caller as it was. After the switch nothing can fail.
+ * execve: the new program, its address space and stack, is complete before the old one is given up,
+ * so any failure leaves the caller unchanged. After the switch nothing can fail.
  *
- * A file that begins with #! names its interpreter, which is run with the file's path as argument;
- * an interpreter must itself be an ELF program.
+ * A file that begins with #! names its interpreter, which runs with the file's path as argument.
+ * The interpreter itself must be an ELF program.
  */
 #include "errno.h"
 #include "fs/vfs.h"
@@ -13,7 +13,7 @@
 #include "mm/slab.h"
 #include "observe/events.h"
 
-/* An executable file, read as far as its headers go. */
+/* An executable file and its first bytes, which contain the headers. */
 struct program {
 	struct inode *inode;
 	char *head;
@@ -62,7 +62,7 @@ static char *skip_blanks(char *p)
 	return p;
 }
 
-/* Cuts "#! interpreter [argument]" up in place. */
+/* Splits "#! interpreter [argument]" in place. */
 static int parse_script(char *line, size_t n, char **interpreter, char **arg)
 {
 	char *end = memchr(line, '\n', MIN(n, (size_t)PATH_MAX)), *p = line + 2;
@@ -84,7 +84,7 @@ static int parse_script(char *line, size_t n, char **interpreter, char **arg)
 	return **interpreter ? 0 : -ENOEXEC;
 }
 
-/* Arguments become: interpreter [argument] path old-arguments-but-the-first. */
+/* Changes the arguments to: interpreter [argument] path old-arguments-after-the-first. */
 static int use_interpreter(struct program *p, struct exec_args *args, const char *path)
 {
 	struct program interpreter;
@@ -110,7 +110,7 @@ static int build(struct program *p, struct exec_args *args, const char *path, st
 {
 	int err = elf_load(mm, p->inode, &p->image);
 
-	if (!err && p->inode->nr_writers) /* since program_open; from now on nobody can */
+	if (!err && p->inode->nr_writers) /* opened since; no longer possible now */
 		err = -ETXTBSY;
 	return err ? err : args_build_stack(args, mm, &p->image, path, sp);
 }

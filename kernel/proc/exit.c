@@ -1,9 +1,9 @@
 /*
  * The end of a task.
  *
- * do_exit gives back all that a task does not need to be dead, hands its children to init, leaving
- * a zombie that holds its exit code and times until the parent asks (wait.c). A parent that
- * ignores SIGCHLD does not want to know: then nothing is kept.
+ * do_exit frees all that a dead task does not need and hands its children to init. The rest is a
+ * zombie that holds its exit code and times until the parent calls wait4 (wait.c). If the parent
+ * ignores SIGCHLD, nothing is kept.
  */
 #include "fs/vfs.h"
 #include "internal.h"

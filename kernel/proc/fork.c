@@ -1,8 +1,8 @@
 /*
  * fork: a child that is a copy of its parent, memory copied on write.
  *
- * The number of tasks is bounded, so that a fork bomb meets EAGAIN long before memory is gone. The
- * last few places are for init and the shell that it started, so that somebody at the console can
+ * The number of tasks is bounded, so that a fork bomb gets EAGAIN long before memory is used up.
+ * The last few places are for init and the shell that it started, so that a user at the console can
  * still run a program that ends the bomb.
  */
 #include "arch/time.h"
@@ -25,7 +25,7 @@ static bool too_many_tasks(void)
 	return nr_tasks() + (console ? 0 : RESERVED_TASKS) >= max_threads;
 }
 
-/* What was copied before a failure is freed by task_free. */
+/* On failure, task_free frees what has been copied. */
 static int copy_process(struct task_struct *child, u32 sp)
 {
 	struct task_struct *parent = current;
@@ -75,7 +75,7 @@ int do_fork(u32 child_sp, u32 *child_tid_set)
 	child->parent = current;
 	task_publish(child, 0);
 	list_add_tail(&child->sibling, &current->children);
-	/* As Linux, a child whose address is bad lives, but is not told its number. */
+	/* As on Linux, a bad address does not fail the fork; the pid is just not stored. */
 	if (child_tid_set)
 		mm_write(child->mm, (u32)child_tid_set, &child->pid, sizeof(child->pid));
 	event_new_mm(child);

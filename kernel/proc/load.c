@@ -1,8 +1,8 @@
 /*
- * Mapping a program: whole pages of the file, privately, and zeros behind them.
+ * Maps a program: whole pages of the file, privately, followed by zero pages.
  *
- * The last page of a segment's file part also holds the beginning of its bss: what follows the
- * data there is whatever the file has next, and is cleared.
+ * The last file page of a segment also holds the beginning of its bss: the rest of that page
+ * contains other data of the file, and is cleared.
  */
 #include "internal.h"
 #include "mm/mm.h"

@@ -1,4 +1,4 @@
-/* The random numbers that programs see: SplitMix64. */
+/* The random numbers for programs: SplitMix64. */
 #include "proc/random.h"
 #include "lib/mix64.h"
 #include "lib/param.h"

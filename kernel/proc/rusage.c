@@ -1,4 +1,4 @@
-/* What a task has used. Times come from its accounts, which are exact. */
+/* Resources used by a task. Times come from its accounts, which are exact. */
 #include "proc/rusage.h"
 #include "arch/irq.h"
 #include "arch/time.h"

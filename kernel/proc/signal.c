@@ -1,14 +1,15 @@
 /*
- * Signals: a bit per signal that is pending, a bit per signal that is blocked, and one action each.
+ * Signals: a pending bit and a blocked bit per signal, and one action each.
  *
- * Sending sets the pending bit and, when it is not blocked, WORK_SIGNAL, and wakes an interruptible
- * sleeper; the rest happens when the task is about to return to user mode (signal_deliver). A
- * signal that would be ignored is dropped when it is sent. An interrupted system call has
- * returned -ERESTARTSYS and is started again unless a handler without SA_RESTART runs.
+ * Sending sets the pending bit and, if it is not blocked, WORK_SIGNAL, and wakes an interruptible
+ * sleeper. The rest happens when the task is about to return to user mode (signal_deliver). An
+ * ignored signal is dropped when it is sent. An interrupted system call has returned -ERESTARTSYS
+ * and is restarted unless a handler without SA_RESTART runs.
  *
- * Init gets only signals for which it has a handler, so that nobody can kill it by mistake.
+ * Init gets only signals for which it has a handler, so that it cannot be killed by mistake.
  *
- * Left out: queues (real-time signals are merged like the others), alternative stacks, and stopping: SIGSTOP and the terminal's stop signals are ignored by default.
+ * Left out: queues (real-time signals are merged like the others), alternative stacks, and
+ * stopping: SIGSTOP and the terminal's stop signals are ignored by default.
  */
 #include "proc/signal.h"
 #include "arch/irq.h"
@@ -25,7 +26,7 @@
 	(BIT(SIGCHLD) | BIT(SIGCONT) | BIT(SIGURG) | BIT(SIGWINCH) | BIT(SIGSTOP) | BIT(SIGTSTP) | \
 	 BIT(SIGTTIN) | BIT(SIGTTOU))
 
-/* si_code; and a status that no child ends with. */
+/* Values of si_code, and a status that no exited child has. */
 enum { SI_USER = 0, SI_TKILL = -6, SI_KERNEL = 0x80, CLD_EXITED = 1, CLD_KILLED = 2 };
 #define NOT_ENDED 0x7fu
 
@@ -49,7 +50,7 @@ bool fatal_signal_pending(const struct task_struct *t)
 	return t->sig.pending & BIT(SIGKILL);
 }
 
-/* Sets or clears WORK_SIGNAL after a change of current's masks. */
+/* Sets or clears WORK_SIGNAL after current's masks have changed. */
 static void signal_recalc(void)
 {
 	unsigned long flags = irq_save();
@@ -170,7 +171,7 @@ static const char *signal_name(int sig)
 	}
 }
 
-/* A handler that is blocked or missing cannot deal with it: then it kills. */
+/* If the signal is blocked or has no handler, it kills the task. */
 void force_signal(int sig, u32 addr)
 {
 	struct task_struct *t = current;
@@ -225,7 +226,8 @@ static int lowest(u64 set)
 	return low ? __builtin_ctz(low) + 1 : __builtin_ctz(set >> 32) + 33;
 }
 
-/* Takes the most urgent one off: what the task itself caused, then by number. 0: none. */
+/* Takes the most urgent signal: first one that the task itself caused, then by number. Returns 0 if
+ * none. */
 static int take_signal(struct task_struct *t)
 {
 	unsigned long flags = irq_save();
@@ -266,7 +268,7 @@ static void run_handler(struct pt_regs *regs, int sig)
 	t->sig.blocked &= ~UNBLOCKABLE;
 }
 
-/* The next signal with a handler; those without are dealt with here. 0: there is none left. */
+/* Handles signals without a handler. Returns the next signal with a handler, or 0. */
 static int next_handled(struct task_struct *t)
 {
 	int sig;

@@ -1,13 +1,13 @@
 /*
- * Tasks as such: making and freeing them, their numbers, and the list of all.
+ * Tasks: creating and freeing them, their pids, and the list of all tasks.
  *
- * A task is allocated, filled by its maker (fork, kthread_create, proc_start_init), published with
- * a pid, and started. It ends in do_exit; what is left of it (struct, kernel stack, FPU state) is
- * freed by its parent's wait4, or by whoever runs next if nobody waits for it: a task cannot
- * free the stack it stands on.
+ * A task is allocated, filled in by its creator (fork, kthread_create, proc_start_init), published
+ * with a pid, and started. It ends in do_exit. The rest of it (struct, kernel stack, FPU state) is
+ * freed by its parent's wait4, or by the next task that runs if no parent waits for it: a task
+ * cannot free the stack that it is running on.
  *
- * Pids count up to PID_MAX and then start again. Until then a number is new and free; afterwards
- * each candidate is compared with all pids, process groups and sessions in use.
+ * Pids count up to PID_MAX and then start again. The first time round every number is free.
+ * Afterwards each candidate is compared with all pids, process groups and sessions in use.
  */
 #include "arch/irq.h"
 #include "arch/time.h"
@@ -22,7 +22,7 @@
 #include "observe/fail.h"
 #include "sched/timer.h"
 
-#define FIRST_PID 2 /* 1 is init's */
+#define FIRST_PID 2 /* 1 is init */
 #define INIT_PATIENCE_S 1u
 #define INIT_PAUSE_NS 10000000ull
 
@@ -64,7 +64,7 @@ static bool pid_in_use(int pid)
 	return false;
 }
 
-/* There are far fewer tasks than numbers, so the loop ends. */
+/* There are far fewer tasks than pids, so the loop ends. */
 static int pid_alloc(void)
 {
 	do {

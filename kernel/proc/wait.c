@@ -1,4 +1,4 @@
-/* wait4: finding a child that has exited, and forgetting it. */
+/* wait4: finding a child that has exited, and freeing it. */
 #include "proc/wait.h"
 #include "errno.h"
 #include "internal.h"
@@ -13,7 +13,7 @@ static bool wanted(const struct task_struct *child, int pid)
 	return child->pgid == (pid ? -pid : current->pgid);
 }
 
-/* A zombie, or NULL; *any: there is a child to wait for. */
+/* Returns a zombie or NULL. Sets *any if there is a child to wait for. */
 static struct task_struct *find_zombie(int pid, bool *any)
 {
 	struct task_struct *child;
@@ -36,7 +36,7 @@ int wait_find(int pid, u32 options, struct task_struct **child)
 
 	if (options & ~(WNOHANG | WUNTRACED | WCONTINUED | WAIT_ALL_KINDS))
 		return -EINVAL;
-	if (pid == INT32_MIN) /* no number has it for its negative */
+	if (pid == INT32_MIN) /* its negative does not fit in an int */
 		return -ESRCH;
 	*child = find_zombie(pid, &any);
 	if (*child || (any && options & WNOHANG))

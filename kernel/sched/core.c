@@ -1,19 +1,19 @@
 /*
- * Switching between tasks: the run queue's owner, and the one who keeps every task's time account.
+ * Switching between tasks: the owner of the run queue and of every task's time account.
  *
  * A task leaves the CPU only in schedule(): because it sleeps (its state says so), because its
- * slice is used up or somebody more deserving has woken (WORK_RESCHED, seen on the way to user mode
+ * slice is used up or a task with precedence has woken (WORK_RESCHED, tested on return to user mode
  * and in cond_resched), or because it yields. The kernel itself is never preempted.
  *
- * Who may touch what: the run queue and a task's state are changed with interrupts off, since
- * interrupt handlers wake tasks.
+ * Protection: the run queue and a task's state are changed with interrupts off, since interrupt
+ * handlers wake tasks.
  *
- * Accounts (sched/acct.h). Leaving the CPU a runnable task goes to READY, a sleeping one to
- * PAGEWAIT, ADMIT or SLEEP, by its flags; at the instant of its wake-up it goes to READY, when
- * picked to KERNEL. Trap entry and exit move it between USER and KERNEL (sched/entry.h).
+ * Accounts (sched/acct.h). A runnable task that leaves the CPU is charged to READY, a sleeping one
+ * to PAGEWAIT, ADMIT or SLEEP, by its flags; from its wake-up on to READY, and once picked to
+ * KERNEL. Trap entry and exit move it between USER and KERNEL (sched/entry.h).
  *
- * A kernel thread has no address space and keeps using the last one: its addresses are the
- * kernel's, which are everywhere the same.
+ * A kernel thread has no address space and keeps using the last one: it uses only kernel addresses,
+ * which are the same in every address space.
  */
 #include "internal.h"
 #include "arch/irq.h"
@@ -61,7 +61,7 @@ static enum acct off_cpu_account(const struct task_struct *t)
 	return t->in_admit ? ACCT_ADMIT : ACCT_SLEEP;
 }
 
-/* Interrupts are off; they are on again when prev next runs. */
+/* Interrupts are off; they are on again when prev runs next. */
 static void switch_to(struct task_struct *prev, struct task_struct *next)
 {
 	enum acct account = off_cpu_account(prev);
@@ -113,7 +113,7 @@ void schedule(void)
 		task_reap_dead();
 }
 
-/* A task that has become runnable: does it go before the one that runs? */
+/* Makes a task runnable and checks if it preempts the running one. */
 static void enqueue(struct task_struct *t, enum fair_start start)
 {
 	fair_charge(&fair_rq, clock_ns());
@@ -129,7 +129,7 @@ bool wake_up_process(struct task_struct *t)
 
 	if (slept) {
 		t->state = TASK_RUNNING;
-		/* On the queue: it has said it will sleep, but has not called schedule() yet. */
+		/* On the queue: it has set its state, but has not called schedule() yet. */
 		if (!t->se.on_rq) {
 			if (t->in_iowait) {
 				idle_settle();
@@ -192,9 +192,10 @@ void cond_resched(void)
 }
 
 /*
- * The watchdog is fed as long as somebody gets on: a switch, an idle machine, time spent in user
- * mode, or, in a long system call, an offer to switch since the last tick. A loop in the kernel
- * shows none of these; a kernel thread must really switch, for its loops end only if it is right.
+ * Feeds the watchdog as long as the machine makes progress: a switch, an idle machine, time spent
+ * in user mode, or, in a long system call, an offer to switch since the last tick. A loop in the
+ * kernel shows none of these. A kernel thread must really switch, because a faulty one may loop
+ * forever.
  */
 static void feed_watchdog(void)
 {

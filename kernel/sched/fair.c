@@ -1,24 +1,24 @@
 /*
- * CFS, the completely fair scheduler (Linux 2.6.23 to 6.5; sched-design-CFS.rst in its documents).
+ * CFS, the completely fair scheduler (Linux 2.6.23 to 6.5; its document sched-design-CFS.rst).
  *
  * Problem: give each of n runnable tasks the share weight / total weight of the CPU over any time
- * longer than a few milliseconds, and let those that mostly sleep answer quickly.
+ * longer than a few milliseconds, and keep the response time of mostly sleeping tasks short.
  *
- * Idea: an ideal CPU would run all at once, and every task's vruntime, its CPU time divided by its
- * weight, would stay equal. A real one runs the task whose vruntime is smallest, the leftmost of a
- * red-black tree. Each nice level is worth a factor 1.25 in weight, about 10 % of the CPU between
- * two tasks.
+ * Idea: an ideal CPU would run all tasks at once, and every task's vruntime, its CPU time divided
+ * by its weight, would stay equal. A real CPU runs the task with the smallest vruntime, the
+ * leftmost of a red-black tree. Each nice level is worth a factor 1.25 in weight, about 10 % of the
+ * CPU between two tasks.
  *
- * A slice is the task's share of sched_latency, the time in which everybody gets one turn; with so
- * many tasks that turns would be shorter than sched_min_granularity, the latency grows instead.
+ * A slice is the task's share of sched_latency, the time in which every task gets one turn. If that
+ * makes turns shorter than sched_min_granularity, the latency grows instead.
  *
- * Joining the queue. vruntime of a sleeper has stood still; taken as it is, it would own the CPU
- * until it has caught up. So it is lifted to min_vruntime, less half a latency as credit: a
- * waking task usually goes first, but cannot save up. A new task starts one slice behind, so that
- * forking wins no time. min_vruntime follows the smallest vruntime and never goes back.
+ * Joining the queue. The vruntime of a sleeper stands still; unchanged, it would give the task the
+ * CPU until it has caught up. So it is raised to min_vruntime, less half a latency as credit: a
+ * waking task usually runs first, but cannot save up credit. A new task starts one slice behind, so
+ * that forking gains no time. min_vruntime follows the smallest vruntime and never decreases.
  *
  * A woken task preempts only if it is behind by more than sched_wakeup_granularity (in its own
- * weight), else two tasks that wake each other would switch at every message.
+ * weight). Otherwise two tasks that wake each other would switch at every message.
  *
  * Left out: groups, several CPUs, buddies, deadline and real-time classes, EEVDF.
  */
@@ -48,7 +48,7 @@ static struct sched_entity *entity(struct rb_node *node)
 	return rb_entry(node, struct sched_entity, node);
 }
 
-/* vruntimes are compared by difference, which is right even if they overflow. */
+/* Compares vruntimes by difference, which is correct even after an overflow. */
 static bool before(u64 a, u64 b)
 {
 	return (s64)(a - b) < 0;
@@ -59,7 +59,7 @@ u32 fair_weight(int nice)
 	return prio_to_weight[nice - NICE_MIN];
 }
 
-/* ns * 1024 / weight, with the division made a multiplication by 2^32 / weight. */
+/* ns * 1024 / weight, with the division replaced by a multiplication by 2^32 / weight. */
 u64 fair_delta(u64 ns, u32 weight)
 {
 	if (weight == NICE_0_WEIGHT)
@@ -107,7 +107,7 @@ void fair_charge(struct fair_rq *rq, u64 now_ns)
 	update_min_vruntime(rq);
 }
 
-/* Of equals, the one that came first stays first. */
+/* Among equal vruntimes, the earlier entity stays first. */
 static void tree_insert(struct fair_rq *rq, struct sched_entity *se)
 {
 	struct rb_node **link = &rq->tree.rb_node, *parent = NULL;

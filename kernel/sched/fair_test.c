@@ -19,7 +19,7 @@ static void start(u32 nr)
 	}
 }
 
-/* The kernel's life in short: a tick every step, a switch when the tick says so. */
+/* A short model of the kernel: a tick every step, a switch if the tick requests it. */
 static void run(u64 ns, u64 step)
 {
 	u64 until = now + ns;

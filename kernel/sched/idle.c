@@ -1,13 +1,13 @@
 /*
- * The idle task: it waits for interrupts while nobody can run, and counts the time.
+ * The idle task: waits for interrupts while no task can run, and measures that time.
  *
- * An idle machine has no tick. The hardware timer is armed for the earliest timer that may wake
- * the machine; without one, the machine sleeps until a device interrupts, and the watchdog rests.
- * When there is nothing to wait for (a run= boot reads no input, and every request to a device
- * has a timer running) nobody will ever run again: that is a deadlock, and is reported at once.
+ * An idle machine has no tick. The hardware timer is armed for the earliest timer that may wake the
+ * machine. Without one, the machine sleeps until a device interrupts, and the watchdog is paused.
+ * If there is nothing to wait for (a run= boot reads no input, and every request to a device has a
+ * timer running), no task will ever run again: that is a deadlock, and is reported at once.
  *
- * Idle time is iowait while some task sleeps with in_iowait set, and is settled when that
- * changes. Work that interrupt handlers do meanwhile counts as idle.
+ * Idle time is iowait while some task sleeps with in_iowait set, and is settled when that changes.
+ * Work of interrupt handlers meanwhile counts as idle.
  */
 #include "internal.h"
 #include "arch/irq.h"

@@ -2,8 +2,8 @@
  * Load average: the number of tasks that run, wait for the CPU or wait for a disk, damped
  * exponentially over 1, 5 and 15 minutes, sampled every 5 s as in Linux.
  *
- * The sampling timer does not wake an idle machine. Samples that were missed are made up for with
- * a load of 0, which is what they would have seen, but for tasks waiting for a disk.
+ * The sampling timer does not wake an idle machine. Missed samples are made up for with a load of
+ * 0, which is what they would have measured, apart from tasks waiting for a disk.
  */
 #include "arch/time.h"
 #include "internal.h"

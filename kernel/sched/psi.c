@@ -1,4 +1,4 @@
-/* Memory pressure of the machine; its theory is in psi.h. */
+/* Memory pressure of the machine; the theory is in psi.h. */
 #include "psi.h"
 #include "arch/irq.h"
 #include "arch/time.h"

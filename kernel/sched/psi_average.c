@@ -1,4 +1,4 @@
-/* The damped means of memory pressure; their theory is in psi.h. */
+/* The damped averages of memory pressure; the theory is in psi.h. */
 #include "psi.h"
 
 void psi_average_update(struct psi_average *a, u64 total_ns, u64 elapsed_ns, u32 periods)

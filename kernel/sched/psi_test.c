@@ -44,7 +44,7 @@ KTEST(psi, all_stalled_or_asleep_is_full)
 	EXPECT_EQ(p.nr[PSI_STALLED], 0);
 }
 
-/* Percent, rounded. */
+/* Returns the rounded percentage. */
 static u32 percent(const struct psi_average *a, int i)
 {
 	return (a->avg[i] + PSI_FIXED_1 / 2) >> PSI_FSHIFT;

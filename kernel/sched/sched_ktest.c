@@ -1,4 +1,5 @@
-/* In the kernel: timers, wait queues, mutexes and kernel threads, on the real run queue. */
+/* In the kernel: tests of timers, wait queues, mutexes and kernel threads, on the real run
+ * queue. */
 #include "arch/irq.h"
 #include "arch/time.h"
 #include "internal.h"
@@ -80,7 +81,7 @@ KTEST(timer, deferrable_waits_for_another_wakeup)
 
 KTEST(timer, sleep_lasts_as_long_as_asked)
 {
-	/* The PIT of the machine counts in steps of 838 ns. */
+	/* The machine's PIT counts in steps of 838 ns. */
 	for (u64 ns = MS / 100; ns < 200 * MS; ns *= 7) {
 		u64 start = clock_ns(), slept;
 
@@ -146,7 +147,7 @@ KTEST(wait, wake_up_one_wakes_one_each)
 	EXPECT_EQ(woken, 3);
 }
 
-/* Two threads, each of which sleeps while it holds the mutex: no one enters twice. */
+/* Two threads, each of which sleeps while it holds the mutex: they are never inside together. */
 static void locker(void *arg)
 {
 	volatile u32 *inside = arg;

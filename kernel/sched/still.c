@@ -1,15 +1,14 @@
 /*
- * Looking at the machine without changing it.
+ * Inspecting the machine without changing it.
  *
- * What the kernel measures of itself costs instructions, and in an exact run these are time: a
- * machine that is sampled more often would be another one, in which every request to the disk comes
- * a little later. So the clock stands still meanwhile (arch/time.h). Time that is
- * being counted is kept as the cycles at which it began: those stamps are moved by as much as the
- * clock has stood.
+ * Measurements by the kernel cost instructions, and in an exact run these take time: more frequent
+ * sampling would change the run, since every disk request would come a little later. So the clock
+ * stands still meanwhile (arch/time.h). A running measurement is stored as the cycle count at its
+ * beginning: these stamps are moved by the number of cycles that the clock stood still.
  *
  * A quiet moment is a timer interrupt of a program in user mode, or of an idle machine. The kernel
- * is not preempted, so none of its structures is being changed then; and the timer, which has
- * just fired, does not count.
+ * is not preempted, so none of its structures is being changed then. The timer that has just fired
+ * does not count.
  */
 #include "sched/still.h"
 

@@ -1,11 +1,12 @@
 /*
  * One-shot timers: a red-black tree by expiry, and the hardware timer armed for its first.
  *
- * The hardware may fire early (it reaches 54 ms) or for a timer that has been stopped since; each
- * interrupt runs what is due and arms again, so neither matters. While the machine is idle,
- * deferrable timers are passed over; they run at the first interrupt after it has woken.
+ * The hardware may fire early (it reaches 54 ms) or for a timer that has been stopped since. Each
+ * interrupt runs the due timers and arms the hardware again, so both cases are harmless. While the
+ * machine is idle, deferrable timers are skipped; they run at the first interrupt after it has
+ * woken.
  *
- * A handler may start its own timer again. Everything runs with interrupts off.
+ * A handler may restart its own timer. Everything runs with interrupts off.
  */
 #include "sched/timer.h"
 #include "arch/irq.h"
@@ -17,8 +18,8 @@
 
 static struct rb_root timers; /* irq */
 static struct rb_node *first; /* irq: the earliest */
-static u64 hardware_ns;       /* irq: what the hardware is armed for; 0: nothing */
-static bool idle_mode = true; /* irq; so it is at boot */
+static u64 hardware_ns;       /* irq: when the hardware fires; 0: not armed */
+static bool idle_mode = true; /* irq; also true at boot */
 
 struct sleeper {
 	struct timer timer;
@@ -97,7 +98,7 @@ void timer_start(struct timer *t, u64 expires_ns)
 	irq_restore(flags);
 }
 
-/* Leaves the hardware as it is: one interrupt too many costs less than arming twice. */
+/* Leaves the hardware armed: a needless interrupt costs less than arming twice. */
 void timer_stop(struct timer *t)
 {
 	unsigned long flags = irq_save();

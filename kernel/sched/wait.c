@@ -1,15 +1,15 @@
 /*
  * Wait queues and mutexes.
  *
- * No wake-up is lost: a waiter first queues itself and says in its state that it sleeps, then looks
- * at the condition once more, and only then calls schedule(). A wake-up in between sets the state
- * back to running, and schedule() does not put it to sleep.
+ * No wake-up is lost: a waiter first queues itself and sets its state to sleeping, then tests the
+ * condition once more, and only then calls schedule(). A wake-up in between sets the state back to
+ * running, and schedule() does not put the task to sleep.
  *
- * A waiter takes itself off the queue. wake_up_one passes over those that are already awake, so
- * that each call wakes one more.
+ * A waiter removes itself from the queue. wake_up_one skips the tasks that are already awake, so
+ * that each call wakes one more task.
  *
- * A mutex is not handed over: whoever unlocks it wakes the first waiter, and another task may
- * take it before that one runs. The waiter then keeps its place at the head.
+ * A mutex is not handed over: unlocking wakes the first waiter, and another task may take the mutex
+ * before that waiter runs. The waiter then keeps its place at the head.
  */
 #include "sched/wait.h"
 #include "arch/irq.h"

@@ -4,11 +4,11 @@
 
 #include "types.h"
 
-/* Until SIGALRM is sent; 0: no alarm is set. */
+/* Returns the time until SIGALRM is sent, or 0 if no alarm is set. */
 u64 alarm_left_ns(void);
-/* after_ns 0: none; interval_ns 0: once. */
+/* after_ns 0: cancels the alarm. interval_ns 0: it fires once. */
 void alarm_set(u64 after_ns, u64 interval_ns);
-/* SIGALRM has been taken: the next period of a periodic alarm begins. */
+/* Call when SIGALRM is delivered: starts the next period of a periodic alarm. */
 void alarm_restart(void);
 
 #endif

@@ -1,8 +1,8 @@
-/* crash=WAY on the command line: the kernel breaks on purpose as soon as it has booted. */
+/* crash=WAY on the command line: the kernel crashes deliberately right after boot. */
 #ifndef PROC_CRASH_H
 #define PROC_CRASH_H
 
-/* Starts the thread that does it, if the command line asks for one. */
+/* Starts the crashing thread, if the command line requests it. */
 void crash_init(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* Pseudo-random bytes: the same for the same seed=, so that exact runs repeat. Not secret. */
+/* Pseudo-random bytes: identical for the same seed=, so that exact runs repeat. Not secret. */
 #ifndef PROC_RANDOM_H
 #define PROC_RANDOM_H
 

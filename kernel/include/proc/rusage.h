@@ -22,9 +22,9 @@ struct rusage {
 STATIC_ASSERT(sizeof(struct rusage) == 72);
 
 void rusage_self(struct task_struct *t, struct rusage *ru);
-/* Of the children that were waited for. */
+/* Covers the children that were waited for. */
 void rusage_children(struct task_struct *t, struct rusage *ru);
-/* Of t and of its children that it waited for. */
+/* Covers t and the children that it waited for. */
 void rusage_both(struct task_struct *t, struct rusage *ru);
 
 #endif

@@ -21,19 +21,19 @@ struct inode;
 
 #define TASK_COMM_LEN 16
 
-/* task_struct.work: what must be done before the task returns to user mode; checked by entry.S */
+/* task_struct.work: what to do before the task returns to user mode; checked by entry.S */
 enum task_work {
-	WORK_RESCHED = 1, /* somebody else should run */
+	WORK_RESCHED = 1, /* another task should run */
 	WORK_SIGNAL = 2,  /* a signal is pending and not blocked */
-	WORK_ADMIT = 4,   /* the policy is to be asked whether it may run */
+	WORK_ADMIT = 4,   /* ask the policy if the task may run */
 };
 
 enum task_flags {
 	TF_KTHREAD = 1,
-	TF_RECLAIM = 2,   /* works for reclaim: may use the reserve, must not reclaim itself */
+	TF_RECLAIM = 2,   /* works for reclaim: may use the reserve, must not reclaim */
 	TF_OOM_VICTIM = 4, /* is being killed to free memory: may use the reserve */
 	TF_EXITING = 8,
-	TF_WRITING = 16, /* has begun to write pages and not yet sent them: as TF_RECLAIM */
+	TF_WRITING = 16, /* has queued writeback not yet submitted: like TF_RECLAIM */
 };
 
 struct task_struct {
@@ -65,19 +65,19 @@ struct task_struct {
 
 	bool in_pagewait;          /* a sleep now counts as waiting for a page */
 	bool in_iowait;
-	bool in_admit;             /* a sleep now is the policy's doing */
+	bool in_admit;             /* a sleep now counts as waiting for admission */
 	enum psi_class psi;        /* irq */
 	u64 start_ns;
 	u64 nr_minflt, nr_majflt;
 	u64 child_utime_ns, child_stime_ns, child_minflt, child_majflt;
 	u64 nvcsw, nivcsw;
-	u32 fresh_va;              /* address whose fault was served last; see mm/space/young.c */
+	u32 fresh_va;              /* address of the last fault served; see mm/space/young.c */
 	struct starve {
-		u32 vpn;           /* a page that was read for it of late; mm/starve.h */
-		u32 others;        /* pages read since */
-		u32 state, again;  /* its registers then; so often again with the same */
+		u32 vpn;           /* a page recently read for it; mm/starve.h */
+		u32 others;        /* pages read since then */
+		u32 state, again;  /* its registers then; repetitions with these */
 	} starve;
-	bool restore_blocked;      /* sigsuspend waits: saved_blocked is its caller's mask */
+	bool restore_blocked;      /* in sigsuspend: saved_blocked is the caller's mask */
 	u64 saved_blocked;
 	struct timer alarm;        /* ITIMER_REAL */
 	u64 alarm_interval_ns;     /* 0: once */
@@ -87,17 +87,18 @@ struct task_struct {
 extern struct task_struct *current_task;
 #define current current_task
 
-extern struct list_head task_list; /* every task but idle, by age */
+extern struct list_head task_list; /* every task but idle, oldest first */
 #define for_each_task(t) list_for_each_entry(t, &task_list, all)
 
-struct task_struct *task_find(int pid); /* NULL: none (zombies are found) */
+struct task_struct *task_find(int pid); /* returns NULL if none; finds zombies, too */
 u32 nr_tasks(void);
-extern u64 nr_forks; /* tasks ever started, kernel threads included */
+extern u64 nr_forks; /* tasks started since boot, with kernel threads */
 
-/* Its name, cut to fit; what would break a line, a table or a JSON string becomes "?". */
+/* Sets the name, cut to fit. Characters that would break a line, a table or a JSON string become
+ * "?". */
 void task_set_comm(struct task_struct *t, const char *name);
 
-/* Exited tasks that nobody waits for; freed by task_reap_dead once they are off the CPU. */
+/* Exited tasks without a waiting parent; task_reap_dead frees them once they are off the CPU. */
 extern struct list_head dead_tasks;
 void task_reap_dead(void);
 
@@ -111,29 +112,31 @@ static inline void task_clear_work(struct task_struct *t, u32 bits)
 	__asm__ volatile("andl %1, %0" : "+m"(t->work) : "ri"(~bits));
 }
 
-/* fork: a child of current, already started: its pid, -EAGAIN (too many tasks) or -ENOMEM. The child
- * continues with stack pointer child_sp (0: its parent's). The two addresses are the child's and
- * may be NULL: where its pid is stored now, and where 0 is stored when it exits. */
+/* fork: creates and starts a child of current. Returns its pid, -EAGAIN (too many tasks) or
+ * -ENOMEM. The child continues with stack pointer child_sp (0: its parent's). child_tid_set, an
+ * address in the child or NULL: the child's pid is stored there. */
 int do_fork(u32 child_sp, u32 *child_tid_set);
-/* A kernel thread, already started. Panics when there is no memory at boot. */
+/* Creates and starts a kernel thread. Panics if out of memory at boot. */
 struct task_struct *kthread_create(const char *name, int nice, void (*fn)(void *), void *arg);
-/* Replaces current's program. 0, or -errno with the old program intact, up to the point of no
- * return; after that a failure kills the task. argv and envp are user or kernel vectors. */
+/* Replaces current's program. Returns 0, or -errno with the old program intact. A failure after the
+ * point of no return kills the task. kernel_args: argv and envp are kernel vectors, else user
+ * vectors. */
 int do_execve(const char *path, char *const *argv, char *const *envp, bool kernel_args);
 void __noreturn do_exit(int code); /* code as wait4 reports it */
 /* Starts /init as process 1. */
 void proc_start_init(void);
-/* Call when a fault of current finds no frame. Returns false if current is not init. Init cannot be killed: it waits until
- * memory is freed, and the access is retried; after one second without memory the machine ends, with status 1. */
+/* Call when a fault of current finds no frame. Returns false if current is not init. Init cannot be
+ * killed: it waits until memory is freed, and the access is retried. After one second without
+ * memory the machine ends with status 1. */
 bool init_lacks_memory(void);
-/* How many tasks there may be; set by proc_init from the size of memory. */
+/* Maximum number of tasks, set by proc_init from the size of memory. */
 extern u32 max_threads;
 void proc_init(void);
 
-/* Runs before every return to user mode with work pending: signals, reschedule, admission. */
+/* Runs before each return to user mode if work is pending: signals, reschedule, admission. */
 void exit_to_user(struct pt_regs *regs);
 
-/* CPU times of a task, ns: user, and system (kernel on its behalf). */
+/* CPU times of a task in ns: user, and system (kernel on its behalf). */
 u64 task_utime_ns(struct task_struct *t);
 u64 task_stime_ns(struct task_struct *t);
 

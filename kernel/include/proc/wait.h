@@ -1,4 +1,4 @@
-/* Waiting for children, in the two steps between which wait4 tells its caller. */
+/* Waiting for children, in two steps: wait4 reports to its caller between them. */
 #ifndef PROC_WAIT_H
 #define PROC_WAIT_H
 
@@ -11,10 +11,10 @@ struct task_struct;
 #define WCONTINUED 8
 #define WAIT_ALL_KINDS 0xE0000000u /* __WNOTHREAD, __WALL, __WCLONE: no effect */
 
-/* A zombie child as wait4's pid says, in *child; NULL there: none yet (WNOHANG). 0; -ECHILD: there is
- * no such child; -EINVAL; -ERESTARTSYS: a signal came. Sleeps. */
+/* Finds a zombie child that matches wait4's pid and stores it in *child, or NULL if there is none
+ * yet (WNOHANG). Returns 0, -ECHILD if no such child exists, -EINVAL, or -ERESTARTSYS. Sleeps. */
 int wait_find(int pid, u32 options, struct task_struct **child);
-/* The end of a zombie child: its times are added to current's, its pid is free. */
+/* Frees a zombie child: adds its times to current's and releases its pid. */
 void wait_reap(struct task_struct *child);
 
 #endif

@@ -1,10 +1,10 @@
-/* The two account changes that trap entry and exit make, for traps that come from user mode. */
+/* The account changes at trap entry and exit, for traps from user mode. */
 #ifndef SCHED_ENTRY_H
 #define SCHED_ENTRY_H
 
 #include "proc/task.h"
 
-/* mm/space/young.c: forgets the use that ended the last fault. */
+/* mm/space/young.c: ignores the use that ended the last fault. */
 void swallow_faulting_use(void);
 
 static inline void account_enter_kernel(void)

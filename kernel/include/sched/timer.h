@@ -1,6 +1,6 @@
 /*
- * One-shot timers in a red-black tree by expiry. The hardware timer is armed for the earliest one;
- * with none it stays silent, so that an idle machine costs the host nothing.
+ * One-shot timers in a red-black tree by expiry. The hardware timer is armed for the earliest one.
+ * Without timers it stays silent, so an idle machine costs the host nothing.
  */
 #ifndef SCHED_TIMER_H
 #define SCHED_TIMER_H
@@ -17,15 +17,15 @@ struct timer {
 };
 
 void timer_setup(struct timer *t, void (*fn)(struct timer *), bool deferrable);
-/* (Re)arms; irq-safe. A time in the past fires at once (from the next interrupt). */
+/* Arms the timer, or rearms it; irq-safe. A time in the past fires at the next interrupt. */
 void timer_start(struct timer *t, u64 expires_ns);
 void timer_stop(struct timer *t);
-/* The earliest non-deferrable expiry; 0: none is armed. */
+/* Returns the earliest non-deferrable expiry, or 0 if none is armed. */
 u64 timer_next_ns(void);
 
-/* Sleeps ns of machine time; 0, or -ERESTARTSYS and *left when a signal came. */
+/* Sleeps ns of machine time. Returns 0, or -ERESTARTSYS with *left set if a signal came. */
 int sleep_ns(u64 ns, u64 *left);
-/* The same, never interrupted: for kernel threads. */
+/* Like sleep_ns, but never interrupted: for kernel threads. */
 void ksleep_ns(u64 ns);
 
 #endif

@@ -2,7 +2,7 @@
  * Wait queues and sleeping mutexes. Interrupt handlers may wake, never sleep.
  *
  *   wait_event(&wq, cond)                sleeps until cond holds; nothing interrupts it
- *   wait_event_interruptible(&wq, cond)  0, or -ERESTARTSYS when a signal came first
+ *   wait_event_interruptible(&wq, cond)  returns 0, or -ERESTARTSYS if a signal came first
  */
 #ifndef SCHED_WAIT_H
 #define SCHED_WAIT_H
@@ -30,12 +30,13 @@ static inline void wait_queue_init(struct wait_queue *wq)
 	INIT_LIST_HEAD(&wq->waiters);
 }
 
-/* Queues current (once) and sets its state; then test the condition and schedule(). */
+/* Queues current (once) and sets its state. The caller then tests the condition and calls
+ * schedule(). */
 void wait_prepare(struct wait_queue *wq, struct wait_entry *e, bool interruptible);
 void wait_finish(struct wait_queue *wq, struct wait_entry *e);
-/* Wakes every waiter. From any context. */
+/* Wakes every waiter. Any context. */
 void wake_up(struct wait_queue *wq);
-/* Wakes the one that has waited longest. */
+/* Wakes the longest waiting task. */
 void wake_up_one(struct wait_queue *wq);
 
 void schedule(void);
@@ -76,7 +77,7 @@ bool signal_pending_current(void);
 		__r;                                                                               \
 	})
 
-/* A sleeping lock; owner is checked. Not recursive. */
+/* A sleeping lock that records its owner. Not recursive. */
 struct mutex {
 	struct task_struct *owner;
 	struct wait_queue waiters;
@@ -90,7 +91,7 @@ static inline void mutex_init(struct mutex *m)
 
 void mutex_lock_slow(struct mutex *m);
 void mutex_unlock_slow(struct mutex *m);
-bool mutex_held(const struct mutex *m); /* by current */
+bool mutex_held(const struct mutex *m); /* returns true if current holds it */
 bool mutex_trylock(struct mutex *m);
 
 extern struct task_struct *current_task;
