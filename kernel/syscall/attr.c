@@ -1,4 +1,4 @@
-/* System calls that change what describes a file: mode, owner, times, size. */
+/* System calls that change a file's metadata: mode, owner, times, size. */
 #include "arch/uaccess.h"
 #include "calls.h"
 #include "errno.h"
@@ -111,7 +111,7 @@ long sys_fchown32(u32 fd, u32 uid, u32 gid)
 	return chown_and_put(err, inode, uid, gid);
 }
 
-/* Of the old calls, whose ids have 16 bits. */
+/* Extends the 16-bit ids of the old calls. */
 static u32 wide(u32 id)
 {
 	return (id & 0xffff) == 0xffff ? KEEP_ID : id & 0xffff;
@@ -134,7 +134,7 @@ long sys_fchown(u32 fd, u32 uid, u32 gid)
 
 /* Times. */
 
-/* 0 or -EINVAL; special: nsec may say "now" or "as it is". */
+/* Converts one time. Returns 0 or -EINVAL. special: nsec may be UTIME_NOW or UTIME_OMIT. */
 static int one_time(s64 sec, s64 nsec, bool special, u64 *ns)
 {
 	s64 value;
@@ -144,7 +144,7 @@ static int one_time(s64 sec, s64 nsec, bool special, u64 *ns)
 		return 0;
 	if (nsec < 0 || nsec >= 1000000000)
 		return -EINVAL;
-	value = sec < 0 ? 0 : timespec_ns(sec, nsec); /* nothing is older than 1970 */
+	value = sec < 0 ? 0 : timespec_ns(sec, nsec); /* times before 1970 become 1970 */
 	*ns = value;
 	return value < 0 ? -EINVAL : 0;
 }
@@ -184,7 +184,7 @@ long sys_utimensat_time64(int dirfd, const char *path, const void *user, u32 fla
 	if (user) {
 		if (copy_from_user(s, user, sizeof(s)))
 			return -EFAULT;
-		/* of the nanoseconds only the low word counts, as for a program of 32 bits */
+		/* only the low word of the nanoseconds counts, as in a 32-bit program */
 		if (one_time(s[0], (s32)s[1], true, &t.atime_ns) ||
 		    one_time(s[2], (s32)s[3], true, &t.mtime_ns))
 			return -EINVAL;
@@ -267,7 +267,7 @@ long sys_ftruncate(u32 fd, s32 size)
 	return size < 0 ? -EINVAL : sys_ftruncate64(fd, size, 0);
 }
 
-/* No file system here can hold room for what is not written yet. */
+/* No file system here can reserve space in advance. */
 long sys_fallocate(u32 fd, u32 mode, u32 lo, u32 hi, u32 len_lo, u32 len_hi)
 {
 	struct file *f = fd_file(fd);

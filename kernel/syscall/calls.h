@@ -1,15 +1,14 @@
 /*
- * The prototypes of the system calls, made of list.h: the compiler compares each definition with
- * its line there, and warns of a sys_ function that has none.
+ * The prototypes of the system calls, generated from list.h: the compiler compares each definition
+ * with its line there, and warns of a sys_ function without a line.
  *
- * The trap entry knows no signatures. A program leaves six words in registers, and every function
- * is called with all six, whatever it takes (table.c). That is right as long as each parameter is
- * one word: under the kernel's calling convention (gcc's -mregparm=3) the first three arguments of
- * one word are in eax, edx and ecx and the others on the stack, and the caller takes them off
- * again. So a function finds those that it takes where it expects them, and does not notice the
- * rest. A parameter of eight bytes would take two places, and a narrow one would rely on the
- * program for its upper bits; neither compiles here. What a program passes as 64 bits are two
- * parameters.
+ * The trap entry does not know signatures. A program passes six words in registers, and every
+ * function is called with all six, whatever it takes (table.c). That is correct if each parameter
+ * is one word: under the kernel's calling convention (gcc's -mregparm=3) the first three one-word
+ * arguments are in eax, edx and ecx and the others on the stack, and the caller removes them again.
+ * So a function finds its own arguments in the expected places and ignores the rest. A parameter of
+ * eight bytes would take two places, and a narrow one would rely on the program for its upper bits;
+ * neither compiles here. A 64-bit value of a program is passed as two parameters.
  */
 #ifndef SYSCALL_CALLS_H
 #define SYSCALL_CALLS_H

@@ -10,7 +10,7 @@
 
 #define IOV_MAX 1024u
 #define IOV_FEW 8u
-#define O_KEPT (O_APPEND | O_NONBLOCK | O_DIRECT) /* what F_SETFL may change */
+#define O_KEPT (O_APPEND | O_NONBLOCK | O_DIRECT) /* the flags that F_SETFL may change */
 
 enum { F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC = 1030, FD_CLOEXEC = 1 };
 
@@ -52,7 +52,7 @@ long sys_pwrite64(u32 fd, const void *buf, u32 n, u32 lo, u32 hi)
 	return (s64)pos < 0 ? -EINVAL : vfs_write_at(f, buf, n, &pos);
 }
 
-/* Stops at the first part that is short; an error counts only if nothing was moved before it. */
+/* Stops after the first partial transfer. Returns an error only if nothing was moved before it. */
 static long move_vector(struct file *f, const struct iovec32 *iov, u32 n, bool write)
 {
 	long done = 0;
@@ -199,7 +199,7 @@ long sys_dup3(u32 fd, u32 new, u32 flags)
 	return dup_at(fd, new, flags & O_CLOEXEC);
 }
 
-/* Both descriptors, or neither. */
+/* Installs both descriptors, or neither. */
 static long install_pipe(struct file *f[2], u32 *user, bool cloexec)
 {
 	int fd[2] = { fd_install(f[0], 0, cloexec), -1 };

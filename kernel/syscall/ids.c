@@ -1,4 +1,5 @@
-/* System calls on who a process is: its number, group, session, priority. Everybody is root. */
+/* System calls on the identity of a process: pid, group, session, priority. Every process runs as
+ * root. */
 #include "arch/uaccess.h"
 #include "calls.h"
 #include "errno.h"
@@ -16,7 +17,7 @@ long sys_getppid(void)
 	return current->parent ? current->parent->pid : 0;
 }
 
-/* 0 is the caller; NULL: none. */
+/* Returns the task; pid 0 is the caller. Returns NULL if there is none. */
 static struct task_struct *find(int pid)
 {
 	return pid ? task_find(pid) : current;
@@ -96,7 +97,8 @@ static bool concerns(const struct task_struct *t, u32 which, int who)
 	}
 }
 
-/* 20 - nice, so that it cannot be mistaken for an error: 1 .. 40; the highest of several. */
+/* Returns 20 - nice, 1 .. 40, so that it cannot look like an error; of several tasks the
+ * highest. */
 long sys_getpriority(u32 which, int who)
 {
 	struct task_struct *t;

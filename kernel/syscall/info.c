@@ -1,4 +1,4 @@
-/* System calls that describe the machine or a process, and the one that turns the machine off. */
+/* System calls that describe the machine or a process, and reboot. */
 #include "arch/machine.h"
 #include "arch/time.h"
 #include "arch/uaccess.h"
@@ -16,7 +16,7 @@
 #include "proc/rusage.h"
 #include "proc/task.h"
 
-#define TICK_NS 10000000u /* of times: 100 per second */
+#define TICK_NS 10000000u /* unit of times(2): 100 per second */
 #define RLIM_INFINITY UINT32_MAX
 #define RLIM_INFINITY_OLD 0x7fffffffu
 
@@ -34,8 +34,8 @@ struct sysinfo {
 
 STATIC_ASSERT(sizeof(struct sysinfo) == 64);
 
-/* Programs look here for the system whose calls they may use: old C libraries refuse to start on a release
- * before 3.2, and 6.1 has all calls that are implemented. */
+/* Programs use the release to find out which calls exist. Old C libraries refuse to start on a
+ * release before 3.2, and 6.1 has all the calls implemented here. */
 long sys_uname(void *user)
 {
 	static const struct utsname name = {
@@ -100,7 +100,7 @@ long sys_sysinfo(void *user)
 	return copy_to_user(user, &info, sizeof(info));
 }
 
-/* Limits are what they are: they can be asked for, and set to the value that they have. */
+/* Limits are fixed: they can be read, and set only to their own value. */
 static int limit_get(u32 resource, u32 *value)
 {
 	enum { RLIMIT_STACK = 3, RLIMIT_CORE = 4, RLIMIT_NPROC = 6, RLIMIT_NOFILE, NR_LIMITS = 16 };
@@ -172,7 +172,7 @@ long sys_setrlimit(u32 resource, const void *user)
 	return new[0] != limit || new[1] != limit ? -EPERM : 0;
 }
 
-/* For POWER_OFF, the argument that Linux has for a text is the exit status of the run. */
+/* POWER_OFF: arg, a string in Linux, is the exit status of the run. */
 long sys_reboot(u32 magic1, u32 magic2, u32 command, u32 arg)
 {
 	enum { MAGIC1 = 0xfee1dead, MAGIC2 = 672274793 };
@@ -199,7 +199,7 @@ long sys_prctl(u32 option, void *user)
 	char name[TASK_COMM_LEN] = { 0 };
 
 	switch (option) {
-	case PR_SET_NAME: /* a longer one is cut: the last byte stays 0 */
+	case PR_SET_NAME: /* cut to fit: the last byte stays 0 */
 		if (strncpy_from_user(name, user, sizeof(name) - 1) == -EFAULT)
 			return -EFAULT;
 		task_set_comm(current, name);
@@ -231,7 +231,7 @@ long sys_getrandom(void *user, u32 n, u32 flags)
 	return done;
 }
 
-/* Of the personalities there is only Linux. */
+/* The only personality is Linux. */
 long sys_personality(u32 persona)
 {
 	return persona && ~persona ? -EINVAL : 0;

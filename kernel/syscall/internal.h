@@ -1,4 +1,4 @@
-/* What the files of syscall/ share: paths from user memory, and times in the ABI's layouts. */
+/* Shared by the files of syscall/: paths from user memory, and times in the ABI's layouts. */
 #ifndef SYSCALL_INTERNAL_H
 #define SYSCALL_INTERNAL_H
 
@@ -19,34 +19,36 @@ struct inode;
 /* A path from user memory, and the directory that it is relative to. */
 struct user_path {
 	char *name;
-	struct inode *cwd; /* current's own, while another takes its place */
+	struct inode *cwd; /* current's own, while replaced for a call */
 	bool lent;
 };
 
 /*
- * Copies the path in; until path_end, relative paths of current begin at dirfd. 0, -EFAULT,
- * -ENAMETOOLONG, -ENOENT (empty), -ENOMEM, -EBADF or -ENOTDIR (dirfd), with nothing to end.
+ * Copies the path in. Until path_end, relative paths of current start at dirfd. Returns 0, -EFAULT,
+ * -ENAMETOOLONG, -ENOENT (empty), -ENOMEM, -EBADF or -ENOTDIR (dirfd). After an error do not call
+ * path_end.
  */
 int path_begin(struct user_path *p, int dirfd, const char *user);
 void path_end(struct user_path *p);
 
-/* The same for calls on two names, without lending the working directory. */
+/* The same for calls with two names. Does not replace the working directory. */
 struct path_at;
 int place_begin(struct path_at *p, int dirfd, const char *user);
 void place_end(struct path_at *p);
 
-/* The inode of a path, or with AT_EMPTY_PATH and an empty one of a descriptor, with a reference; 0
- * or -errno. flags: AT_SYMLINK_NOFOLLOW, AT_EMPTY_PATH; others: -EINVAL. */
+/* Stores the inode of a path, with a reference, or of a descriptor if AT_EMPTY_PATH is given and
+ * the path is empty. Returns 0, or -errno; -EINVAL for flags other than AT_SYMLINK_NOFOLLOW and
+ * AT_EMPTY_PATH. */
 int inode_at(int dirfd, const char *user, u32 flags, struct inode **inode);
 
-/* fcntl's commands that lock. */
+/* The locking commands of fcntl. */
 struct file;
 bool fcntl_is_lock(u32 cmd);
 long fcntl_lock(struct file *f, u32 cmd, void *user);
 
-/* As nanoseconds, limited to what a u64 holds; -1: not a valid time. */
+/* Converts to nanoseconds, limited to what a u64 holds. Returns -1 for an invalid time. */
 s64 timespec_ns(s64 sec, s64 nsec);
-/* Seconds and the rest; quick for times near the last one asked for. */
+/* Returns the seconds, and the rest in *nsec. Fast for times in the last converted second. */
 u32 split_ns(u64 ns, u32 *nsec);
 
 #endif

@@ -1,14 +1,14 @@
 /*
- * Every system call of Linux i386 by number. No include guard: whoever includes this has said
- * before what each line is to become.
+ * Every system call of Linux i386 by number. There is no include guard: the including file first
+ * defines the macros for the lines.
  *
  *	SYSCALL(number, name, parameters...)   implemented by sys_NAME, with these parameters
- *	SYSCALL0(number, name)                 the same, without parameters
- *	SAME(number, name, other)              what sys_OTHER does
+ *	SYSCALL0(number, name)                 implemented, without parameters
+ *	SAME(number, name, other)              implemented by sys_OTHER
  *	NONE(number, name)                     not implemented: -ENOSYS
  *
- * All pointers are a program's: only the functions of arch/uaccess.h may follow them. After a
- * change, tools/syscalls.py brings the table of docs/reference/syscalls.md up to date.
+ * All pointers are user pointers: only the functions of arch/uaccess.h may access them. After a
+ * change, run tools/syscalls.py to update the table of docs/reference/syscalls.md.
  */
 /* clang-format off */
 NONE(0, restart_syscall)

@@ -1,4 +1,4 @@
-/* System calls that lock files: fcntl's records, in both layouts of the ABI, and flock. */
+/* System calls that lock files: fcntl's record locks, in both layouts of the ABI, and flock. */
 #include "arch/uaccess.h"
 #include "calls.h"
 #include "errno.h"
@@ -47,7 +47,7 @@ static int put_flock(const struct flock64 *l, void *user, bool large)
 	return copy_to_user(user, &s, sizeof(s));
 }
 
-/* Where the range begins, as a place in the file; 0, -EINVAL, -EOVERFLOW. */
+/* Stores the file offset where the range begins. Returns 0, -EINVAL or -EOVERFLOW. */
 static int find_start(const struct file *f, const struct flock64 *l, s64 *start)
 {
 	s64 base = 0;

@@ -1,4 +1,5 @@
-/* System calls on memory. The address space checks its own arguments; here only files are. */
+/* System calls on memory. The address space checks its own arguments; this file checks mapped
+ * files. */
 #include "arch/uaccess.h"
 #include "calls.h"
 #include "errno.h"
@@ -13,7 +14,7 @@ long sys_brk(u32 addr)
 	return do_brk(current->mm, addr);
 }
 
-/* May this file be mapped so? 0 or -errno. */
+/* May this file be mapped with prot and flags? Returns 0 or -errno. */
 static int check_mapping(const struct file *f, u32 prot, u32 flags)
 {
 	if ((f->inode->mode & S_IFMT) != S_IFREG && (f->inode->mode & S_IFMT) != S_IFBLK)
@@ -57,7 +58,7 @@ long sys_mmap2(u32 addr, u32 len, u32 prot, u32 flags, u32 fd, u32 pgoff)
 	return do_mmap(current->mm, addr, len, prot, flags, f->inode, pgoff);
 }
 
-/* The old call: its arguments lie in memory, and the offset is in bytes. */
+/* The old mmap call: its arguments are in user memory, and the offset is in bytes. */
 long sys_mmap(const u32 *user)
 {
 	u32 a[6];

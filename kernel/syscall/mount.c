@@ -1,4 +1,4 @@
-/* System calls on file systems as a whole, and on what is on its way to a device. */
+/* System calls on whole file systems, and on data not yet written to a device. */
 #include "arch/uaccess.h"
 #include "calls.h"
 #include "errno.h"
@@ -7,12 +7,12 @@
 #include "lib/string.h"
 #include "mm/slab.h"
 
-#define NAME_ROOM 64u    /* of a type, of a source */
+#define NAME_ROOM 64u    /* for a type or a source */
 #define OPTIONS_ROOM 256u
 #define UMOUNT_FORCE 1u
 #define UMOUNT_NOFOLLOW 8u
 
-/* A string that may be left out. */
+/* Copies in a string; user may be NULL. */
 static int get_string(char *to, const char *user, size_t room)
 {
 	int n;
@@ -45,7 +45,7 @@ long sys_mount(const char *source, const char *path, const char *type, u32 flags
 	return err;
 }
 
-/* Forced or not is the same: what is in use stays. Detaching what is in use is not possible. */
+/* UMOUNT_FORCE has no effect: a file system in use is not unmounted. There is no lazy unmount. */
 long sys_umount2(const char *path, u32 flags)
 {
 	struct user_path p;
@@ -90,7 +90,7 @@ static u32 flags_of(const struct inode *inode)
 	return ST_VALID | ST_RELATIME | (inode->sb->read_only ? ST_RDONLY : 0);
 }
 
-/* The two structures differ in the width of some members only. */
+/* The two structures differ only in the width of some members. */
 #define STATFS(st, inode)                                                                          \
 	{ .type = (st)->magic,                                                                     \
 	  .bsize = (st)->block_size,                                                               \
@@ -149,7 +149,7 @@ long sys_fstatfs(u32 fd, void *user)
 	return f ? put_statfs(f->inode, user) : -EBADF;
 }
 
-/* C libraries count the padding at the end in, or not. */
+/* Some C libraries count the padding at the end, some do not. */
 static bool is_size(u32 size)
 {
 	return size == sizeof(struct statfs64) || size == sizeof(struct statfs64) + 4;

@@ -79,7 +79,7 @@ long sys_mkdir(const char *user, u32 mode)
 	return sys_mkdirat(AT_FDCWD, user, mode);
 }
 
-/* The calls on two names. */
+/* Renames with two paths from user memory. */
 static long rename_names(int from_dir, const char *from, int to_dir, const char *to, u32 flags)
 {
 	struct path_at p, q;
@@ -172,8 +172,8 @@ long sys_readlink(const char *path, char *user, s32 size)
 	return sys_readlinkat(AT_FDCWD, path, user, size);
 }
 
-/* Everybody is root: what nobody may execute, and what is on a file system that is read-only, is
- * all that can be denied. */
+/* Every process runs as root. So access is denied only to execute a file without an execute bit, or
+ * to write on a read-only file system. */
 long sys_faccessat2(int dirfd, const char *user, u32 mode, u32 flags)
 {
 	struct inode *inode;

@@ -1,4 +1,4 @@
-/* System calls that make names: links, symbolic links, nodes. */
+/* System calls that create names: links, symbolic links, nodes. */
 #include "calls.h"
 #include "errno.h"
 #include "fs/vfs.h"
@@ -50,8 +50,8 @@ long sys_symlink(const char *target, const char *path)
 	return sys_symlinkat(target, AT_FDCWD, path);
 }
 
-/* The ABI spreads a device's numbers: 12 bits of the major, 8 and 12 of the minor. Ours have 8 and
- * 8. */
+/* The ABI splits a device number: 12 bits of the major, 8 and 12 of the minor. In this kernel both
+ * have 8 bits. */
 static int device_number(u32 dev, u32 *rdev)
 {
 	u32 major = dev >> 8 & 0xfff, minor = (dev & 0xff) | (dev >> 12 & 0xfff00);
@@ -60,7 +60,7 @@ static int device_number(u32 dev, u32 *rdev)
 	return major > 0xff || minor > 0xff ? -EINVAL : 0;
 }
 
-/* 0 with the whole mode, or -errno. */
+/* Completes the mode of a node. Returns 0 or -errno. */
 static int node_mode(u32 *mode)
 {
 	switch (*mode & S_IFMT) {

@@ -1,4 +1,4 @@
-/* Paths on their way in, and directories that relative ones begin at. */
+/* Copying in paths, and the directories that relative paths start from. */
 #include "arch/uaccess.h"
 #include "errno.h"
 #include "fs/vfs.h"
@@ -6,7 +6,8 @@
 #include "mm/slab.h"
 #include "proc/task.h"
 
-/* Where a path begins; NULL: at the working directory or at the root. 0, -EBADF, -ENOTDIR. */
+/* Stores the inode where a path starts; NULL: the working directory or the root. Returns 0, -EBADF
+ * or -ENOTDIR. */
 static int base_of(int dirfd, const char *name, struct inode **base)
 {
 	struct file *f;
@@ -23,7 +24,7 @@ static int base_of(int dirfd, const char *name, struct inode **base)
 	return 0;
 }
 
-/* The working directory is current's alone, so another may take its place for one call. */
+/* Only current uses its working directory, so another directory can replace it for one call. */
 static int lend_cwd(struct user_path *p, int dirfd)
 {
 	struct inode *base;
@@ -37,7 +38,7 @@ static int lend_cwd(struct user_path *p, int dirfd)
 	return 0;
 }
 
-/* Most calls find one of these free, which saves them an allocation. */
+/* Buffers for most calls, which saves them an allocation. */
 static struct {
 	char path[PATH_MAX];
 	bool taken;
@@ -63,7 +64,7 @@ static void free_path(const char *name)
 	kfree(name);
 }
 
-/* 0 with the path in memory that free_path takes back, or -errno. */
+/* Copies in a path, to be freed by free_path. Returns 0 or -errno. */
 static inline int copy_path(const char *user, char **name)
 {
 	int n;

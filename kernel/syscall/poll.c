@@ -1,6 +1,6 @@
 /*
- * poll: one wait queue for all files. A change anywhere wakes every poller, which looks at its own
- * files again; with the few pollers of this system that costs less than queues per file.
+ * poll: one wait queue for all files. A change of any file wakes every poller, which checks its own
+ * files again. With the few pollers of this system that costs less than a queue per file.
  */
 #include "arch/time.h"
 #include "arch/uaccess.h"
@@ -26,7 +26,7 @@ static void poll_timer_due(struct timer *t)
 	wake_up(&poll_wait);
 }
 
-/* How many descriptors have something to say. */
+/* Returns the number of descriptors with events to report. */
 static int scan(struct pollfd *p, u32 n)
 {
 	int ready = 0;

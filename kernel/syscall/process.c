@@ -1,4 +1,4 @@
-/* System calls that make, end and wait for processes. */
+/* System calls that create, end and wait for processes. */
 #include "arch/uaccess.h"
 #include "calls.h"
 #include "errno.h"
@@ -18,13 +18,13 @@
 	(CSIGNAL | CLONE_VM | CLONE_VFORK | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID |           \
 	 CLONE_CHILD_SETTID)
 
-/* vfork, too: the child gets a copy, and what it does before execve its parent does not see. */
+/* Also vfork: the child gets a copy, so the parent does not see its changes before execve. */
 long sys_fork(void)
 {
 	return do_fork(0, NULL);
 }
 
-/* There are no threads: memory is shared only as vfork does, by a caller that waits anyway. */
+/* There are no threads. CLONE_VM is allowed only with CLONE_VFORK, whose caller waits anyway. */
 static bool clone_flags_valid(u32 flags)
 {
 	bool vfork = flags & CLONE_VFORK;
@@ -65,7 +65,7 @@ long sys_exit(u32 code)
 	do_exit((code & 0xff) << 8);
 }
 
-/* The child is forgotten only when its parent has been told. */
+/* The child is reaped only after its status has been copied to the parent. */
 long sys_wait4(int pid, void *user_status, u32 options, void *user_rusage)
 {
 	struct task_struct *child;
@@ -94,13 +94,13 @@ long sys_waitpid(int pid, void *user_status, u32 options)
 	return sys_wait4(pid, user_status, options, NULL);
 }
 
-/* Thread-local storage: the C library has its errno there. */
+/* Thread-local storage; the C library keeps errno there. */
 long sys_set_thread_area(struct user_desc *desc)
 {
 	return thread_set_area(desc);
 }
 
-/* The word at addr would be cleared for threads that share the memory: there are none. */
+/* Linux clears the word at addr when a thread exits. There are no threads here. */
 long sys_set_tid_address(u32 addr)
 {
 	(void)addr;
@@ -113,7 +113,7 @@ long sys_sched_yield(void)
 	return 0;
 }
 
-/* Robust lists matter to threads only; there are none. */
+/* Robust lists are only for threads, which do not exist here. */
 long sys_set_robust_list(void)
 {
 	return 0;
@@ -122,7 +122,7 @@ long sys_set_robust_list(void)
 #define FUTEX_WAKE 1u
 #define FUTEX_FLAGS 0x180u /* private, realtime */
 
-/* With one thread per address space nobody ever waits, so there is never anybody to wake. */
+/* With one thread per address space no thread ever waits, so there is none to wake. */
 long sys_futex(void *addr, u32 op)
 {
 	if (!access_ok(addr, 4))

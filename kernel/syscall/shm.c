@@ -1,4 +1,5 @@
-/* System calls on shared memory: memfd_create, and System V's, by their own numbers and by ipc(2). */
+/* System calls on shared memory: memfd_create, and System V's, by their own numbers and by
+ * ipc(2). */
 #include "arch/uaccess.h"
 #include "calls.h"
 #include "errno.h"
@@ -10,7 +11,7 @@
 #define MFD_ALLOW_SEALING 2u
 #define MFD_NAME_MAX 249u
 
-#define IPC_64 0x100u /* in cmd: the layout of struct shmid_ds; the other one is from Linux 2.2 */
+#define IPC_64 0x100u /* in cmd: the layout of struct shmid_ds; without it, that of Linux 2.2 */
 
 enum { IPC_SHMAT = 21, IPC_SHMDT, IPC_SHMGET, IPC_SHMCTL };
 
@@ -69,7 +70,7 @@ long sys_shmctl(u32 id, u32 cmd, void *buf)
 	return err;
 }
 
-/* shmat's address goes to memory here. */
+/* ipc(SHMAT) returns the address through *where. */
 static long attach_to(u32 id, void *addr, u32 flags, void *where)
 {
 	long at = shm_attach(id, (u32)addr, flags);

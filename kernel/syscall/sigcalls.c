@@ -82,7 +82,7 @@ static void sleep_until_signal(void)
 	current->state = TASK_RUNNING;
 }
 
-/* The old mask comes back when the handler has returned, or at once if none ran. */
+/* The old mask is restored after the handler has returned, or at once if none ran. */
 static long suspend(u64 mask)
 {
 	current->saved_blocked = current->sig.blocked;
@@ -124,7 +124,7 @@ static long leave_handler(bool rt)
 		return 0;
 	}
 	signal_set_blocked(mask);
-	/* The result of the call becomes the program's register: it must be what it was. */
+	/* The result goes to the program's ax, so return the restored value of ax. */
 	return regs_result(regs);
 }
 
@@ -138,7 +138,7 @@ long sys_rt_sigreturn(void)
 	return leave_handler(true);
 }
 
-/* Everybody but init and the caller. */
+/* Sends to all processes except init and the caller. */
 static int kill_all(int sig)
 {
 	struct task_struct *t;

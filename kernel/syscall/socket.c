@@ -11,7 +11,7 @@
 #define SOCK_MAX 11u
 #define AF_MAX 46u
 
-/* The calls that socketcall has by number, from 1 on. */
+/* The calls that socketcall numbers, from 1 on. */
 enum { CALL_SOCKET = 1, CALL_SOCKETPAIR = 8, NR_CALLS = 20, MAX_ARGS = 6 };
 
 long sys_socket(u32 family, u32 type, u32 protocol)
@@ -28,7 +28,7 @@ long sys_socketpair(u32 family, u32 type, u32 protocol, void *fds)
 	return sys_socket(family, type, protocol);
 }
 
-/* Every call on a socket begins with its descriptor. */
+/* The first argument of each call on a socket is its descriptor. */
 long sys_bind(u32 fd)
 {
 	return fd_file(fd) ? -ENOTSOCK : -EBADF;

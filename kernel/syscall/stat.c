@@ -1,4 +1,4 @@
-/* stat and its relatives: what vfs_stat says, in the layouts of the ABI. */
+/* stat and its relatives: the results of vfs_stat in the layouts of the ABI. */
 #include "arch/uaccess.h"
 #include "calls.h"
 #include "errno.h"
@@ -81,7 +81,8 @@ static int put_statx(const struct kstat *st, void *user)
 {
 	struct statx s;
 
-	/* Everything one by one: it is large, and zeroed first it would be written twice. */
+	/* Sets each member instead of zeroing the large structure first, which would write it
+	 * twice. */
 	s.mask = STATX_BASIC_STATS;
 	s.blksize = st->blksize;
 	s.nlink = st->nlink;
@@ -101,7 +102,7 @@ static int put_statx(const struct kstat *st, void *user)
 	s.mtime.pad = s.ctime.pad = s.atime.pad = 0;
 	memset(s.spare, 0, sizeof(s.spare));
 	put_time(&s.mtime, st->mtime_ns);
-	s.ctime = s.atime = s.mtime; /* mostly */
+	s.ctime = s.atime = s.mtime; /* usually equal */
 	if (st->ctime_ns != st->mtime_ns)
 		put_time(&s.ctime, st->ctime_ns);
 	if (st->atime_ns != st->mtime_ns)
@@ -136,7 +137,7 @@ static int stat_path(int dirfd, const char *user, bool follow, struct kstat *st)
 	return 0;
 }
 
-/* The path, or with AT_EMPTY_PATH and an empty one the descriptor. */
+/* Uses the path, or the descriptor if AT_EMPTY_PATH is given and the path is empty. */
 static int stat_at(int dirfd, const char *user, u32 flags, struct kstat *st)
 {
 	char first;
@@ -190,7 +191,7 @@ long sys_statx(int dirfd, const char *path, u32 flags, u32 mask, void *user)
 	struct kstat st;
 	int err;
 
-	/* More than was asked for is allowed. */
+	/* Returning more than requested is allowed. */
 	if (mask & STATX_RESERVED ||
 	    flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH | AT_STATX_SYNC_TYPE))
 		return -EINVAL;

@@ -8,7 +8,7 @@
 
 #define FLAGS (SWAP_FLAG_PREFER | SWAP_FLAG_PRIO_MASK)
 
-/* The inode of a path from user memory, with a reference, and its device, NULL: it is none. */
+/* Stores the inode of a path from user memory, with a reference, and its block device or NULL. */
 static int find(const char *user, struct inode **inode, struct block_device **bdev)
 {
 	struct user_path p;

@@ -1,7 +1,7 @@
 /*
- * The table of system calls. What a call does is in the file named after its area; these are thin:
- * each checks its arguments and copies them in, changing nothing, and then calls the part of the
- * kernel that does the work. Numbers, structures and errors are those of Linux on i386.
+ * The table of system calls. Each call is in the file named after its area. These functions are
+ * thin: each checks its arguments and copies them in, without side effects, and then calls the part
+ * of the kernel that does the work. Numbers, structures and errors are those of Linux on i386.
  */
 #include "syscall/table.h"
 #include "calls.h"
@@ -15,7 +15,7 @@ static long sys_none(void)
 	return -ENOSYS;
 }
 
-/* Why a function may be called as one that takes six words is in calls.h. */
+/* calls.h explains why every function may be called with six words. */
 #define ENTRY(nr, called, function)                                                                \
 	[nr] = { .run = (syscall_fn)(void (*)(void))(function), .name = (called) },
 #define SYSCALL(nr, name, ...) ENTRY(nr, #name, sys_##name)

@@ -1,4 +1,4 @@
-/* System calls by number, and how often each was asked for. */
+/* System calls by number, and the number of calls of each. */
 #ifndef SYSCALL_TABLE_H
 #define SYSCALL_TABLE_H
 
@@ -10,17 +10,17 @@ struct seq_file;
 
 typedef long (*syscall_fn)(u32, u32, u32, u32, u32, u32);
 
-/* Every one can be run; those not implemented return -ENOSYS. */
+/* Every entry is callable. Unimplemented calls return -ENOSYS. */
 struct syscall {
 	syscall_fn run;
 	const char *name;
 };
 
 extern const struct syscall syscalls[NR_SYSCALLS];
-/* Calls of each, implemented or not: counted by the trap entry. */
+/* Number of calls of each, implemented or not; counted by the trap entry. */
 extern u32 syscall_count[NR_SYSCALLS];
 
-/* /proc/syscalls: number, calls and name of every call that was made; says which do not exist. */
+/* /proc/syscalls: number, call count and name of every call made; marks unimplemented ones. */
 void syscalls_show(struct seq_file *m);
 
 #endif
