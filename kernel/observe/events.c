@@ -1,4 +1,4 @@
-/* Events and who listens: observe/events.h. */
+/* Events and their listeners: observe/events.h. */
 #include "observe/events.h"
 
 #include "lib/assert.h"

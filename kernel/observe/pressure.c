@@ -1,12 +1,12 @@
 /*
- * Pressure on memory, as a verdict needs it: every tenth of a second of machine time what has
- * been waited for, read, evicted and wanted, as one telemetry line.
+ * Memory pressure, as input for a verdict: every tenth of a second of machine time one telemetry
+ * line with the waits, reads, evictions and demand.
  *
- * All of it comes from exact counters and from the events themselves, and none of it is sampled: it is
- * the same however rarely the processes are looked at (observe/sample.c). The lines divide the
- * run; tools/tidemark/thrashing.py puts them together to windows of a second. They are written
- * at quiet moments (sched/still.c), so a line may come a few milliseconds late, and the next
- * tenth begins there.
+ * All values come from exact counters and from the events themselves; none is sampled. So they do
+ * not depend on how often the processes are sampled (observe/sample.c). The lines divide the run;
+ * tools/tidemark/thrashing.py combines them to windows of a second. They are written at quiet
+ * moments (sched/still.c), so a line may come a few milliseconds late, and the next tenth begins
+ * there.
  */
 #include "mm/demand.h"
 #include "mm/mm.h"

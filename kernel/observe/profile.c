@@ -1,17 +1,17 @@
 /*
- * The tick profiler: where the time goes, by function of the kernel.
+ * The tick profiler: where the time is spent, by kernel function.
  *
  * Ticks are the instants start + k / profile_hz of machine time. Each is counted once: for the
- * kernel function that was interrupted (by the table of names that backtraces use), for `user`, or
- * for `idle`. Sampling on a fixed grid is the method of Linux's readprofile and of gprof (Graham,
- * Kessler, McKusick, SIGPLAN 1982); the share of a function is right to about 1 / sqrt(its ticks).
+ * interrupted kernel function (by the table of names for backtraces), for `user`, or for `idle`.
+ * Sampling on a fixed grid is the method of Linux's readprofile and of gprof (Graham, Kessler,
+ * McKusick, SIGPLAN 1982); the share of a function is accurate to about 1 / sqrt(its ticks).
  *
- * A timer on the grid interrupts what runs. Where interrupts are off the tick comes late, and
- * counts for the place that switches them on again; should several have passed, all count there.
- * An idle machine is not woken: when its wait ends, the instants that lie in it are counted as
- * idle by arithmetic, so they are exact and cost the same however long it was.
+ * A timer on the grid interrupts the running code. With interrupts off, the tick comes late and
+ * counts for the place that enables them again; if several ticks have passed, all count there. An
+ * idle machine is not woken: when its wait ends, the number of instants in it is computed and
+ * counted as idle, so that is exact and costs the same for any length.
  *
- * Off, it listens to nothing.
+ * While off, it registers no listeners.
  */
 #include "observe/profile.h"
 
@@ -34,7 +34,7 @@ u32 profile_hz;
 PARAM_U32("profile_hz", profile_hz, 0, 10000, "Hz", "ticks of the profiler; 0: off", AT_BOOT);
 
 static struct timer tick;
-static u64 next_ns; /* irq: the first instant that has not been counted */
+static u64 next_ns; /* irq: the first instant not yet counted */
 static u32 period_ns;
 static u32 *hits;   /* irq: ticks of each function */
 static u32 user, idle;
@@ -70,7 +70,7 @@ static void tick_fire(struct timer *t)
 	timer_start(t, next_ns);
 }
 
-/* Those that came late because interrupts are off are the idle task's. */
+/* Ticks delayed by disabled interrupts are charged to the idle task's function. */
 static void idle_begins(void *unused)
 {
 	(void)unused;
@@ -100,7 +100,8 @@ void profile_init(void)
 	listen_idle_ends(idle_ends);
 }
 
-/* Several functions of one name (static ones) become one member. Returns all kernel ticks. */
+/* Several (static) functions of the same name become one member. Returns the sum of kernel
+ * ticks. */
 static u32 merge_names(void)
 {
 	u32 sum = 0;
@@ -117,7 +118,7 @@ static u32 merge_names(void)
 	return sum;
 }
 
-/* The functions from *from on that were hit, PER_LINE names at most. */
+/* Sends the functions from *from on that have ticks, PER_LINE names at most. */
 static void send_functions(u32 *from)
 {
 	u32 n = 0;

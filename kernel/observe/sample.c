@@ -1,21 +1,21 @@
 /*
- * Sampling: every sample_ms of machine time, what each process needs, has and uses, and how the
- * system fares, as one telemetry line.
+ * Sampling: every sample_ms of machine time one telemetry line with the needs, resources and use of
+ * each process, and the state of the system.
  *
  * NAP, the number of accessed pages, comes from the accessed bits: those set since the last sample
- * are counted and cleared, and the policy is left a note (mm/space/young.c). WSS is the number of
- * anonymous pages used in the last wss_tau_ms of the process's virtual time, at this resolution,
- * and of file pages used in the last interval.
+ * are counted and cleared, and the use is recorded for the policy (mm/space/young.c). WSS is the
+ * number of anonymous pages used in the last wss_tau_ms of the process's virtual time, at this
+ * resolution, and of file pages used in the last interval.
  *
  * A sample does not change the run: it is taken at a quiet moment (sched/still.c), and in an exact
- * run the clock stands meanwhile. The machine is not woken to be sampled: an idle one has nothing to
- * say, and the sample comes with the next timer interrupt.
+ * run the clock stands still meanwhile. The machine is not woken to be sampled: an idle machine has
+ * nothing to report, and the sample comes with the next timer interrupt.
  *
- * But a sample costs the host ten to a hundred thousand instructions, which may be more than a
- * thrashing machine executes in sample_ms. So samples are put off while they cost more than
- * sample_percent of what the processor has executed; but no longer than for 1/64 of the
- * time since boot, so that a timeline has its points even where nothing but waiting happens. A
- * process that has not run since the last sample has used nothing, and its page table is not walked.
+ * But a sample costs the host ten to a hundred thousand instructions, possibly more than a
+ * thrashing machine executes in sample_ms. So samples are delayed while they cost more than
+ * sample_percent of what the processor has executed, but for no longer than 1/64 of the time since
+ * boot, so that a timeline has enough points even while all tasks only wait. A process that has not
+ * run since the last sample has used nothing, and its page table is not walked.
  */
 #include "drivers/block.h"
 #include "lib/list.h"
@@ -40,10 +40,10 @@ PARAM_U32("sample_percent", sample_percent, 1, 100, "%",
 	  "of the processor's work, what samples may cost; 100: no limit");
 PARAM_U32("wss_tau_ms", wss_tau_ms, 1, 60000, "ms", "window of the measured working-set size");
 
-static u64 due_ns, last_ns; /* the next sample and the last */
-static u64 cost_ns, spent_ns; /* what all have cost; the part of it that was machine time */
+static u64 due_ns, last_ns; /* the next sample and the last one */
+static u64 cost_ns, spent_ns; /* cost of all samples; the part that took machine time */
 
-/* The numbers that a policy or a guard shows; what is beyond is left out. */
+/* The numbers shown by a policy or a guard; numbers that do not fit are left out. */
 struct shown {
 	struct seq_file m;
 	u32 nr;
@@ -196,7 +196,7 @@ static void send_block(const struct block_device *b)
 	telemetry_close('}');
 }
 
-/* A swap disk alone is in `disk` already. */
+/* A single disk with the swap area is already in `disk`. */
 static void send_disks(void)
 {
 	struct block_device *b = bdev_next(NULL);
@@ -271,7 +271,7 @@ void sample_now(void)
 			sample_mm(mm);
 	if (!telemetry_on())
 		return;
-	/* Before the record: a show hook may break a rule, which is a record of its own. */
+	/* Before the record: if a show hook breaks a rule, that is a separate record. */
 	ask(&by_policy, policy_call_show);
 	ask(&by_guard, guard_call_show);
 	telemetry_begin("sample");

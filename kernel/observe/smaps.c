@@ -1,13 +1,13 @@
 /*
- * /proc/<pid>/smaps and smaps_rollup: what of each region is in memory, and how much of that is the
- * process's own, in Linux's format.
+ * /proc/<pid>/smaps and smaps_rollup: how much of each region is resident, and how much of that is
+ * private to the process, in Linux's format.
  *
- * A page that n entries map is shared if n > 1, and counts 1/n in Pss: summed over all processes
- * Pss is the memory they use. The frame of zeros belongs to nobody and does not count. A page is
- * dirty if it differs from its store: from the file, or from the swap area; one that has never been
- * there is dirty from the first write on. Rows of what this kernel does not have (huge pages,
- * MADV_FREE) are left out. The text is cut as that of all files in /proc, at 128 KiB: about 200
- * regions.
+ * A page that n entries map is shared if n > 1, and counts 1/n in Pss: the sum of Pss over all
+ * processes is the memory they use. The zero frame is unowned and does not count. A page is dirty
+ * if it differs from its backing store, i.e. the file or the swap area; a page that was never
+ * written there is dirty from its first write on. Rows for features that this kernel does not have
+ * (huge pages, MADV_FREE) are left out. The text is cut at 128 KiB, like all files in /proc: about
+ * 200 regions.
  */
 #include "mm/vmstat.h"
 

@@ -1,14 +1,14 @@
 /*
- * What a run cost: kept for every process when it exits, printed when the run is over.
+ * The costs of a run: saved for every process when it exits, printed at the end of the run.
  *
  * Space-time in page-seconds, from the exact integrals of sched/acct.h. C_B, Belady and Kuehner's
- * cost, is RSS over wall time from start to exit. C_D, Denning's, is RSS over the process's
- * own virtual time plus, for every major fault, RSS times its delay. Delta = C_B - C_D is what
+ * cost, is RSS over wall time from start to exit. C_D, Denning's, is RSS over the process's own
+ * virtual time plus, for every major fault, RSS times its delay. Delta = C_B - C_D is what
  * Denning's form leaves out; the terms of that sum are in schema.h. One of them, Gamma, is the
  * housekeeping: the space-time of the kernel's work for the process. gamma is Gamma divided by the
- * sum of RSS over its major faults, so that C_D + gamma * that sum adds just that work. With few
- * major faults the quotient says nothing of their cost, and is not shown.
- * c_d_approx is x * T * (1 + D * K / T) with mean RSS x, virtual time T, K faults of delay D.
+ * sum of RSS over its major faults, so that C_D + gamma * that sum adds exactly that work. With few
+ * major faults the quotient says nothing about their cost, and is not shown. c_d_approx is x * T *
+ * (1 + D * K / T) with mean RSS x, virtual time T, K faults of delay D.
  */
 #include "arch/irq.h"
 #include "drivers/block.h"
@@ -28,7 +28,7 @@
 #define MAX_RECORDS 64
 #define GAMMA_MAJFLT 30 /* as in tools/tidemark/summary.py */
 
-/* Delta's terms, in an order in which C_D plus the first n of them never is negative. */
+/* Delta's terms, in an order in which C_D plus the first n terms is never negative. */
 enum term {
 	TERM_RSS_CHANGE,
 	TERM_HOUSEKEEPING,
@@ -54,7 +54,7 @@ struct record {
 
 static struct record records[MAX_RECORDS];
 static u32 nr_exited;
-static u64 user_us;  /* of all that have exited, also of those that no longer fit */
+static u64 user_us;  /* of all exited processes, including those without a record */
 static u64 total_us; /* from the first record of the telemetry to the last sample */
 
 void summary_stop(void)
@@ -62,7 +62,7 @@ void summary_stop(void)
 	total_us = telemetry_span_us();
 }
 
-/* Page-cycles to page-milliseconds. */
+/* Converts page-cycles to page-milliseconds. */
 static u64 page_ms(u64 page_cycles)
 {
 	return cycles_to_ns(page_cycles) / 1000000;
@@ -122,7 +122,7 @@ static void fill(struct record *r, const struct acct_clock *a, struct task_struc
 	r->majflt = t->nr_majflt;
 	r->c_b = page_ms(c_b);
 	r->c_d = page_ms(c_d);
-	r->delta = (s64)r->c_b - (s64)r->c_d; /* negative where RSS shrank while it waited */
+	r->delta = (s64)r->c_b - (s64)r->c_d; /* negative if RSS shrank during waits */
 	fill_terms(r, a, c_d);
 	r->c_d_approx = approximation(a, a->major.cycles);
 	r->housekeeping = cycles_to_ns(a->space[ACCT_KERNEL]) / 1000;
@@ -162,7 +162,8 @@ static void report(const struct record *r, const struct acct_clock *a, struct ta
 	telemetry_end();
 }
 
-/* A copy, for an interrupt adds to the accounts: all numbers of a record must be of one instant. */
+/* A copy, because interrupts add to the accounts: all numbers of a record must be of one
+ * instant. */
 static struct acct_clock settled(struct task_struct *t)
 {
 	unsigned long flags = irq_save();
@@ -176,7 +177,7 @@ static struct acct_clock settled(struct task_struct *t)
 
 static void exited(struct task_struct *t)
 {
-	static struct record spare; /* for those that no longer fit */
+	static struct record spare; /* for processes that no longer fit */
 	struct record *r = nr_exited < MAX_RECORDS ? &records[nr_exited] : &spare;
 	struct acct_clock a;
 
@@ -194,7 +195,7 @@ void summary_init(void)
 	listen_exit(exited);
 }
 
-/* What it returned; negative: the signal that ended it. */
+/* Returns the exit status, or the negative number of the signal that ended it. */
 static int exit_status(const struct record *r)
 {
 	int signal = r->exit_code & 0x7f;
@@ -222,13 +223,13 @@ static void print_process(const struct record *r)
 	print_gamma(r);
 }
 
-/* A share in tenths of a percent, rounded. */
+/* Returns a share in tenths of a percent, rounded. */
 static u32 permille(u64 part, u64 whole)
 {
 	return whole ? (part * 2000 + whole) / (whole * 2) : 0;
 }
 
-/* The same numbers as the host computes from the telemetry (tools/tidemark/summary.py). */
+/* The host computes the same numbers from the telemetry (tools/tidemark/summary.py). */
 static void print_time(void)
 {
 	u64 policy_us = cycles_to_ns(policy_timer.cycles) / 1000, ms = (total_us + 500) / 1000;

@@ -1,6 +1,6 @@
 /*
- * /proc/sys/vm: the parameters of memory management under Linux's names, a file each. What is written there
- * goes the same way as name=value on the command line or to /proc/params.
+ * /proc/sys/vm: the parameters of memory management under Linux's names, one file each. Written
+ * values are handled like name=value on the command line or in /proc/params.
  */
 #include "errno.h"
 #include "fs/proc.h"
@@ -20,7 +20,7 @@ static void show(struct seq_file *m, const char *param)
 		seq_printf(m, "%s\n", value);
 }
 
-/* A file's functions are not told which file it is, so each has its own. */
+/* A file's functions do not know which file it is, so each file has its own functions. */
 #define SYSCTL(id, param)                                                                          \
 	static void id##_show(struct seq_file *m)                                                  \
 	{                                                                                          \
@@ -46,15 +46,15 @@ SYSCTL(dirty_expire, "vm.dirty_expire_centisecs")
 SYSCTL(dirty_writeback, "vm.dirty_writeback_centisecs")
 SYSCTL(laptop, "vm.laptop_mode")
 SYSCTL(block_dump, "vm.block_dump")
-SYSCTL(swappiness, "2q.swappiness") /* of Linux's policy; others have none */
+SYSCTL(swappiness, "2q.swappiness") /* of a policy like Linux's; others have none */
 
 static int policy_store(char *text)
 {
 	return policy_switch(text);
 }
 
-/* 1: pages of files that are clean and not mapped; 2: unused names and inodes, empty slabs, unused
- * kernel stacks; 3: both. */
+/* 1: clean, unmapped pages of files; 2: unused names and inodes, empty slabs, unused kernel stacks;
+ * 3: both. */
 static int drop_caches_store(char *text)
 {
 	u32 what = text[0] - '0';

@@ -1,4 +1,4 @@
-/* The telemetry stream; what it looks like is in observe/telemetry.h. */
+/* The telemetry stream; its format is in observe/telemetry.h. */
 #include "observe/telemetry.h"
 
 #include "arch/machine.h"
@@ -19,8 +19,8 @@
 
 static bool enabled = true;
 static u32 seq;
-static u64 first_us, last_us; /* when the first and the last record began */
-static char line[512]; /* what has not been written yet */
+static u64 first_us, last_us; /* when the first and last record began */
+static char line[512]; /* text not yet written */
 static size_t used;
 static bool first; /* no comma before the next member */
 
@@ -69,7 +69,7 @@ void telemetry_u64(const char *name, u64 value)
 	char digits[20], *at = digits + sizeof(digits);
 	u32 low;
 
-	/* 64-bit division is a library call: leave it as soon as 32 bits will do. */
+	/* 64-bit division is a library call: switch to 32 bits as soon as possible. */
 	for (; value >> 32; value /= 10)
 		*--at = '0' + value % 10;
 	low = value;
@@ -80,8 +80,8 @@ void telemetry_u64(const char *name, u64 value)
 	put(at, digits + sizeof(digits) - at);
 }
 
-/* Of constant width and without a branch, up to a million: records that an exact run writes in its own
- * time take the same, however many samples were numbered before. */
+/* Up to a million, of constant width and without a branch: records that an exact run writes in
+ * machine time then cost the same, whatever their number. */
 static void telemetry_padded(const char *name, u32 value)
 {
 	char digits[6];
@@ -111,7 +111,7 @@ void telemetry_s64(const char *name, s64 value)
 	telemetry_u64(NULL, -(u64)value);
 }
 
-/* A JSON string may not hold quotes, backslashes or control characters as they are. */
+/* Escapes quotes, backslashes and control characters, as JSON requires. */
 void telemetry_text(const char *name, const char *value)
 {
 	if (!value)
@@ -164,7 +164,7 @@ void telemetry_end(void)
 	flush();
 }
 
-/* Whose rule it was, if it is of this kind. */
+/* Returns the name of the policy or guard if the violation is of this kind, else NULL. */
 static const char *culprit(const struct violation *v, const char *kind)
 {
 	return strcmp(v->kind, kind) ? NULL : v->name;
@@ -196,7 +196,7 @@ static void oom(struct task_struct *t)
 	telemetry_end();
 }
 
-/* tools/plugin/trace.c finds this function by its name: there the address space begins. */
+/* tools/plugin/trace.c finds this function by name: the address space begins here. */
 static void telemetry_mm(struct task_struct *t)
 {
 	if (!telemetry_begin("mm"))

@@ -1,4 +1,4 @@
-/* /proc files about memory, with Linux's names and formats where Linux has the file. */
+/* Files in /proc about memory, with Linux's names and formats where Linux has the file. */
 #include "mm/vmstat.h"
 
 #include "drivers/block.h"
@@ -47,7 +47,7 @@ static void sum_processes(u32 *file, u32 *tables, u32 *locked)
 	}
 }
 
-/* Pages of the files of devices. */
+/* Returns the number of pages of block device files. */
 static u32 nr_buffers(void)
 {
 	struct block_device *b = NULL;
@@ -58,7 +58,7 @@ static u32 nr_buffers(void)
 	return nr;
 }
 
-/* Active and Inactive are left out: only the policy knows what it holds to be which, if anything. */
+/* Active and Inactive are left out: only the policy knows which pages are which, if any. */
 static void meminfo_show(struct seq_file *m)
 {
 	u32 file = 0, tables = 0, locked = 0;

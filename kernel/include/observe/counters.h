@@ -1,7 +1,7 @@
 /*
- * Event counters since boot, with Linux's names where Linux has them. A new one is a line here and
- * a stat_count(name) where it happens; it is then in /proc/vmstat, in the telemetry and, after
- * tools/schema.py, in docs/reference/telemetry.md.
+ * Event counters since boot, with Linux's names where Linux has them. To add a counter, add a line
+ * here and a stat_count(name) where the event happens. It then appears in /proc/vmstat, in the
+ * telemetry and, after tools/schema.py, in docs/reference/telemetry.md.
  */
 #ifndef OBSERVE_COUNTERS_H
 #define OBSERVE_COUNTERS_H

@@ -1,15 +1,15 @@
 /*
- * Events: what happens in one part of the kernel and interests others.
+ * Events: they tell other parts of the kernel what happens in one part.
  *
- * Whoever it happens to raises the event and knows nobody who listens; who wants to know listens,
- * from its init function on. This header includes nothing of the parts that raise, so everybody may
- * include it. To add an event, add a line to EVENTS: X(oom, struct task_struct) makes
+ * The part where it happens raises the event and does not know the listeners; each listener
+ * registers in its init function. This header includes nothing of the raising parts, so any file
+ * may include it. To add an event, add a line to EVENTS: X(oom, struct task_struct) makes
  *
  *	void event_oom(struct task_struct *);               raises it
  *	void listen_oom(void (*)(struct task_struct *));    listens
  *
- * Listeners are called at once, in the order in which they began to listen, in the context of who
- * raises. There is a small table of them, filled while the machine starts; nothing is allocated.
+ * Listeners are called at once, in the order of their registration, in the context of the raising
+ * code. They are kept in a small table, filled at boot; nothing is allocated.
  */
 #ifndef OBSERVE_EVENTS_H
 #define OBSERVE_EVENTS_H
@@ -19,29 +19,29 @@
 struct page;
 struct task_struct;
 
-/* A broken rule of the policy seam or the guard seam. */
+/* A broken rule of the policy interface or the guard interface. */
 struct violation {
 	const char *kind;        /* "policy" or "guard" */
-	const char *name;        /* whose it is */
+	const char *name;        /* of the policy or guard */
 	const char *rule;        /* one word */
-	const char *hook;        /* in which it was broken */
+	const char *hook;        /* the hook that broke it */
 	const char *what;        /* a sentence */
-	const struct page *page; /* that it is about; NULL: none */
+	const struct page *page; /* the page concerned, or NULL */
 };
 STATIC_ASSERT(offsetof(struct violation, rule) == 2 * sizeof(void *)); /* tools/plugin/breach.c */
 
 /* clang-format off */
 #define EVENTS(X)                                                                                  \
 	X(violation, const struct violation) /* a policy or a guard broke a rule */                \
-	X(policy_switch, const char)        /* another policy: its name */                         \
-	X(oom, struct task_struct)          /* this one is about to be killed for memory */        \
-	X(new_mm, struct task_struct)       /* it has a new address space, in which nothing ran */ \
-	X(exit, struct task_struct)         /* it ends; its memory and its accounts are whole */   \
+	X(policy_switch, const char)        /* another policy, by name */                          \
+	X(oom, struct task_struct)          /* task about to be killed for memory */               \
+	X(new_mm, struct task_struct)       /* task has a new address space, in which nothing ran */ \
+	X(exit, struct task_struct)         /* task exits; its memory and accounts are still intact */ \
 	X(tick, void)                       /* irq: HZ times a second while anything runs */       \
-	X(idle_begins, void)                /* irq off: nobody can run any more */               \
-	X(idle_ends, void)                  /* irq off: somebody can again */                     \
-	X(quiet, void)                      /* irq: the clock stands, nothing is being changed */    \
-	X(panic, void)                      /* the message is out; time to say more */
+	X(idle_begins, void)                /* irq off: no task is runnable any more */            \
+	X(idle_ends, void)                  /* irq off: a task is runnable again */                \
+	X(quiet, void)                      /* irq: the clock stands still, no update is under way */ \
+	X(panic, void)                      /* the message is printed; time to add details */
 /* clang-format on */
 
 enum event {

@@ -7,7 +7,7 @@
 extern u32 profile_hz; /* 0: off */
 
 void profile_init(void);
-/* Sends what has been counted as telemetry. */
+/* Sends the counts as telemetry. */
 void profile_report(void);
 
 #endif
