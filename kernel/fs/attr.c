@@ -1,4 +1,4 @@
-/* What describes a file, changed by programs: mode, owner, times, size. */
+/* File metadata changed by programs: mode, owner, times, size. */
 #include "internal.h"
 
 #include "mm/mm.h"
@@ -33,7 +33,7 @@ int vfs_chown(struct inode *inode, u32 uid, u32 gid)
 		inode->uid = uid;
 	if (gid != KEEP_ID)
 		inode->gid = gid;
-	if (!inode_is_dir(inode) && inode->mode & 0111) /* as Linux: setuid ends with the owner */
+	if (!inode_is_dir(inode) && inode->mode & 0111) /* as on Linux: a new owner clears setuid */
 		inode->mode &= ~(S_ISUID | (inode->mode & 010 ? S_ISGID : 0));
 	inode_changed(inode);
 	return 0;
@@ -88,10 +88,10 @@ int vfs_truncate(struct inode *inode, u64 size)
 	inode_count_writers(inode, 1);
 	mutex_lock(&inode->lock);
 	if (size < inode->size) {
-		inode->size = size; /* from now on no fault brings in what is beyond */
+		inode->size = size; /* from now on no fault brings in pages beyond */
 		cache_truncate(inode, size);
 	} else {
-		cache_clear_tail(inode); /* what a mapping has written behind the old end */
+		cache_clear_tail(inode); /* bytes that a mapping has written beyond the old end */
 	}
 	err = inode->ops->truncate(inode, size);
 	if (!err) {

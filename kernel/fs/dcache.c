@@ -1,17 +1,18 @@
 /*
- * Names in memory.
+ * The directory entry cache (dcache).
  *
- * A dentry is a name in a directory and the inode that it leads to; a hash table finds it by
- * (directory, name). In a file system that lives in memory the dentries are the directory: there
- * are no others, and they stay until the name is removed. Of a file system on a device they are a
- * cache of what lookup found, negative ones too ("there is no such name"), and the shrinker takes
- * those that were not used since it last came by, oldest first (second chance).
+ * A dentry is a name in a directory and the inode that it refers to. A hash table finds it by
+ * (directory, name). In an in-memory file system the dentries are the directory: there are no other
+ * entries, and they stay until the name is removed. For a file system on a device they are a cache
+ * of what lookup found, also of names that do not exist (negative entries). The shrinker evicts the
+ * entries not used since its last pass, oldest first (second chance).
  *
- * A dentry whose inode somebody else uses is not taken: it would free nothing, and as long as it
- * is there an inode in use has its name and its parent in memory, so that finding the path of an
- * open file or working directory never reads from a device.
+ * A dentry whose inode is otherwise in use is not evicted: that would free nothing. And while the
+ * dentry exists, the name and the parent of an inode in use are cached, so that finding the path of
+ * an open file or working directory never reads from a device.
  *
- * Locks: a directory's names change under its lock. Looking one up needs none, as nothing sleeps.
+ * Locks: a directory's names change under its lock. A lookup needs no lock, since it does not
+ * sleep.
  */
 #include "internal.h"
 
@@ -26,7 +27,7 @@
 
 static struct dentry **table;
 static u32 shift;        /* 32 - bits of the table's index */
-static LIST_HEAD(cached); /* of struct dentry.lru: names on devices, oldest first */
+static LIST_HEAD(cached); /* of struct dentry.lru: cached names of devices, oldest first */
 static u32 nr_cached;
 static u32 last_cookie = 2; /* 0 and 1 are "." and ".." */
 
@@ -158,8 +159,8 @@ static bool may_drop(const struct dentry *d)
 	       (d->inode->count <= d->inode->nr_names && list_empty(&d->inode->entries));
 }
 
-/* On a damaged disk a file has more names than it counts, and is freed with the last one in memory. Reclaim
- * may not do that: it sleeps. */
+/* On a damaged disk a file may have more names than its link count, and is then freed with its last
+ * cached name. Reclaim must not do that, because it sleeps. */
 static bool frees_inode(const struct dentry *d)
 {
 	return d->inode && !d->inode->nlink;
@@ -201,7 +202,7 @@ void dcache_drop(struct super_block *sb)
 			some = true;
 			slept = frees_inode(d);
 			dentry_remove(d);
-			if (slept) /* next may have gone */
+			if (slept) /* next may be gone */
 				break;
 		}
 	} while (some);

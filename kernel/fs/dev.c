@@ -1,6 +1,6 @@
 /*
- * Character devices, by number as on Linux: the memory devices here, the terminal from the tty
- * driver. The nodes exist from boot on, whatever the archive brings (as devtmpfs does).
+ * Character devices, with the numbers of Linux: the memory devices here, the terminal in the tty
+ * driver. The nodes exist from boot on, whatever the boot archive contains (as with devtmpfs).
  */
 #include "internal.h"
 
@@ -72,7 +72,7 @@ static const struct {
 	{ "console", DEV(5, 1), 0600, &tty_fops },    { "ttyS0", DEV(4, 64), 0600, &tty_fops },
 };
 
-/* The operations of a character device (major << 8 | minor), NULL: no such device. */
+/* Returns the operations of a character device (major << 8 | minor), or NULL if there is none. */
 static const struct file_operations *chrdev_fops(u32 rdev)
 {
 	for (u32 i = 0; i < ARRAY_SIZE(devices); i++)
@@ -130,14 +130,14 @@ void dev_add_disks(void)
 
 		if (!inode)
 			panic("dev: no memory");
-		cache_init_device(inode, bdev); /* whose reference stays */
+		cache_init_device(inode, bdev); /* its reference stays */
 		dev_register(bdev->name, inode);
 		if (!bdev->holder)
 			writeback_start();
 	}
 }
 
-/* FIFOs, devices and directories are opened alike in all file systems. */
+/* All file systems share the operations of FIFOs, devices and directories. */
 void inode_set_special(struct inode *inode)
 {
 	switch (inode->mode & S_IFMT) {

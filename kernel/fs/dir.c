@@ -1,13 +1,13 @@
 /*
- * Making and removing names.
+ * Creating and removing names.
  *
- * Each change is one pattern: memory first; then, under the directory's lock, look, check, let the
- * file system do its part, which may sleep, and let the names in memory follow. So these never
- * promise what the device does not have.
+ * Each change has the same steps: allocate memory; then, under the directory's lock, look up,
+ * check, call the file system, which may sleep, and finally update the cached names. So the cached
+ * names never claim what the device does not have.
  *
- * A rename locks two directories. Only one rename between two directories is under way at a time
- * (rename_lock), and of the two it takes the one that contains the other first; so two of them
- * cannot wait for each other, and the tree above them stands still while it looks for a circle.
+ * A rename locks two directories. Only one rename between two directories runs at a time
+ * (rename_lock). If one of the two contains the other, it is locked first. So two renames cannot
+ * wait for each other, and the tree above them cannot change during the check for a loop.
  */
 #include "internal.h"
 
@@ -15,7 +15,8 @@
 
 static struct mutex rename_lock = { .waiters = { LIST_HEAD_INIT(rename_lock.waiters.waiters) } };
 
-/* What the name leads to in a locked directory, with a reference, and its entry, if there is one. */
+/* Looks up a name in a locked directory: stores its inode, with a reference, and its dentry, if
+ * any. */
 static int find_locked(struct inode *dir, const struct path_name *name, struct inode **inode,
 		       struct dentry **entry)
 {
@@ -31,8 +32,8 @@ static int find_locked(struct inode *dir, const struct path_name *name, struct i
 	return 0;
 }
 
-/* The name leads nowhere now, or to something else. d: its entry as it was; one of a device may
- * have gone since. */
+/* The name now refers to nothing or to another inode. d: its former dentry; on a device it may have
+ * been evicted since. */
 static void name_forget(struct inode *dir, const struct path_name *name, struct dentry *d)
 {
 	if (dir->state & INODE_STORED)
@@ -41,16 +42,16 @@ static void name_forget(struct inode *dir, const struct path_name *name, struct 
 		dentry_remove(d);
 }
 
-/* The names in memory follow: the name, which was free, leads to inode now. Never sleeps. */
+/* Makes the free name refer to inode in the dcache. Never sleeps. */
 static void name_set(struct inode *dir, struct dentry *new, struct inode *inode)
 {
-	if (dir->state & INODE_STORED) /* that there is none may be known */
+	if (dir->state & INODE_STORED) /* there may be a negative entry */
 		name_forget(dir, &(struct path_name){ new->name, new->len, new->hash }, NULL);
 	dentry_link(dir, new, inode);
 	inode_touch(dir);
 }
 
-/* 0: the name is free in the locked directory, which may take it. */
+/* Returns 0 if the name is free in the locked directory and may be created there. */
 static int check_free(const struct walk *w)
 {
 	struct dentry *d = dentry_find(w->dir, &w->last);
@@ -183,7 +184,7 @@ int vfs_link(const struct path_at *from, const struct path_at *to, bool follow)
 	return err;
 }
 
-/* The name that a walk ended in, for removing it; dots: the error if it is . or .. or /. */
+/* Finds the last name of a walk, to remove it. dots: the error for . and .. and /. */
 static int find_entry(struct walk *w, int dots, struct inode **inode, struct dentry **entry)
 {
 	int err = walk_may_create(w);
@@ -193,13 +194,14 @@ static int find_entry(struct walk *w, int dots, struct inode **inode, struct den
 	return err ? err : find_locked(w->dir, &w->last, inode, entry);
 }
 
-/* Of what lies in memory; what lies on a device, its file system asks that. */
+/* Checks a directory in memory; on a device the file system checks it. */
 static int may_go(const struct inode *inode)
 {
 	return inode->mounted ? -EBUSY : dentry_any(inode) ? -ENOTEMPTY : 0;
 }
 
-/* A directory is locked while it goes: nobody puts a name into it, or mounts something on it. */
+/* Locks a directory while removing it, so that no name is added and no file system mounted on
+ * it. */
 static int unlink_locked(struct walk *w, struct inode *inode, struct dentry *entry)
 {
 	struct inode *dir = w->dir;
@@ -221,10 +223,10 @@ static int unlink_locked(struct walk *w, struct inode *inode, struct dentry *ent
 	return err;
 }
 
-/* May the name be removed, by rmdir or by unlink? */
+/* May rmdir or unlink remove the name? */
 static int may_remove(const struct walk *w, const struct inode *inode, bool by_rmdir)
 {
-	if (inode->state & INODE_SWAP) /* swapoff could not find it any more */
+	if (inode->state & INODE_SWAP) /* swapoff could no longer find it */
 		return -EPERM;
 	if (inode_is_dir(inode) != by_rmdir)
 		return by_rmdir ? -ENOTDIR : -EISDIR;
@@ -255,7 +257,7 @@ static int remove_path(const char *path, bool by_rmdir)
 	}
 	mutex_unlock(&w.dir->lock);
 	if (inode)
-		inode_put(inode); /* the last one frees, and may sleep */
+		inode_put(inode); /* dropping the last reference frees, and may sleep */
 	walk_end(&w);
 	return err;
 }
@@ -275,13 +277,13 @@ static bool is_inside(const struct inode *dir, const struct inode *tree)
 	for (; dir; dir = dir->parent) {
 		if (dir == tree)
 			return true;
-		if (dir == dir->parent) /* the root of all, or one that is covered */
+		if (dir == dir->parent) /* the root of all, or a covered root */
 			break;
 	}
 	return false;
 }
 
-/* May inode, a name of `from`, take the place of old (NULL: of nothing) in `to`? */
+/* May inode, a name in `from`, replace old (may be NULL) in `to`? */
 static int may_move(const struct walk *from, const struct walk *to, const struct inode *inode,
 		    const struct inode *old)
 {
@@ -298,14 +300,14 @@ static int may_move(const struct walk *from, const struct walk *to, const struct
 	return inode->mounted || (old && old->mounted) ? -EBUSY : 0;
 }
 
-/* One side of a rename: a name in a locked directory and what it leads to. */
+/* One side of a rename: a name in a locked directory and its inode. */
 struct side {
 	struct walk *w;
-	struct inode *inode; /* with a reference, or NULL */
+	struct inode *inode; /* counted, or NULL */
 	struct dentry *entry;
 };
 
-/* Both directories are locked, and all is checked: 0 or what the file system says. */
+/* Renames after all checks, with both directories locked. Returns 0 or the file system's error. */
 static int move_name(const struct side *a, const struct side *b)
 {
 	struct walk *from = a->w, *to = b->w;

@@ -1,7 +1,7 @@
 /*
- * Descriptor tables: what the small numbers of a process stand for. Each task has its own table,
- * which only that task changes, so nothing here is locked. A descriptor holds a reference to its
- * open file; fork copies the numbers and shares the files, and with them their positions. The
+ * Descriptor tables: they map the descriptors of a process to open files. Each task has its own
+ * table, which only that task changes, so no lock is needed. A descriptor holds a reference to its
+ * open file. fork copies the descriptors and shares the files, including their positions. The
  * close-on-exec bit of a free descriptor is clear.
  */
 #include "internal.h"

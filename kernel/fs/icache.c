@@ -2,20 +2,20 @@
  * Inodes of file systems on devices, by number.
  *
  *	read from the device -> in use -> unused, last in the LRU list -> in use again
- *	                                                    memory is short: gone
- *	                       in use, and its last name is removed -> gone, on the device too
+ *	                                                    memory is short: evicted
+ *	                       in use, and its last name is removed -> freed, on the device too
  *
- * An inode is one object in memory however many ask for it, so that all see the same size and the
- * same pages: a hash table finds it by (super block, number). Whoever asks first reads it; the
- * others wait meanwhile. When nobody uses it any more it stays, with its pages, for it is likely
- * to be wanted again.
+ * An inode is a single object in memory, so that all its users see the same size and the same
+ * pages. A hash table finds it by (super block, number). The first task that asks for it reads it;
+ * others wait meanwhile. An unused inode stays cached with its pages, since it is likely to be
+ * needed again.
  *
- * The shrinker takes from the old end of the list, but only what is clean and has no pages in
- * use, since reclaim calls it and reclaim must not wait for a device. Directories of which names
- * are in memory stay until those have gone (dcache.c).
+ * The shrinker evicts from the old end of the list, but only clean inodes without pages in use,
+ * since reclaim calls it and reclaim must not wait for a device. Directories with cached names stay
+ * until these are gone (dcache.c).
  *
- * An inode that has changed is in its super block's list of dirty ones until write_inode has put
- * it into its block.
+ * A changed inode is in its super block's list of dirty inodes until write_inode has written it to
+ * its block.
  */
 #include "internal.h"
 
@@ -29,7 +29,7 @@
 static struct inode *table[1u << HASH_BITS];
 static LIST_HEAD(unused); /* of struct inode.lru, oldest first */
 static u32 nr_unused;
-static WAIT_QUEUE(ready_wait); /* for an inode to be no longer new */
+static WAIT_QUEUE(ready_wait); /* for an inode that is still INODE_NEW */
 
 static struct inode **bucket(const struct super_block *sb, u32 ino)
 {
@@ -57,7 +57,7 @@ static void unhash(struct inode *inode)
 	}
 }
 
-/* One more reference, to one that may have none. */
+/* Adds a reference to an inode that may have none. */
 static void inode_grab(struct inode *inode)
 {
 	if (!inode->count++ && inode->state & INODE_STORED) {
@@ -66,7 +66,8 @@ static void inode_grab(struct inode *inode)
 	}
 }
 
-/* It is being read: waits until that is over. False: it could not be read, and has been put. */
+/* Waits until the inode has been read. Returns false if that failed; the reference is dropped
+ * then. */
 static bool wait_ready(struct inode *inode)
 {
 	wait_event(&ready_wait, !(inode->state & INODE_NEW));
@@ -102,7 +103,7 @@ struct inode *inode_get_cached(struct super_block *sb, u32 ino, bool *is_new)
 				return inode;
 			continue;
 		}
-		made = new_inode(sb, ino); /* may sleep: look again */
+		made = new_inode(sb, ino); /* may sleep: check again */
 		if (!made)
 			return NULL;
 		if (!find(sb, ino))
@@ -115,7 +116,7 @@ struct inode *inode_get_cached(struct super_block *sb, u32 ino, bool *is_new)
 	return made;
 }
 
-/* As relatime has it: the next read counts if none did since the last change, or for a day. */
+/* As in relatime: the next read counts if none did since the last change, or for a day. */
 static bool read_is_due(const struct inode *inode)
 {
 	return inode->atime_ns <= inode->mtime_ns || inode->atime_ns <= inode->ctime_ns ||
@@ -187,7 +188,7 @@ static bool may_evict(const struct inode *inode)
 	       !cache->nr_writeback;
 }
 
-/* What cannot go becomes the youngest. */
+/* Evicts an inode, or moves it to the young end of the list if that is impossible. */
 static bool try_evict(struct inode *inode)
 {
 	list_del(&inode->lru);
@@ -232,7 +233,7 @@ static void drop(struct inode *inode)
 	inode_evict(inode);
 }
 
-/* Pages that are being read ahead are waited for, and the list changes meanwhile. */
+/* Waits for pages being read ahead; the list may change meanwhile. */
 void icache_drop_unused(struct super_block *sb)
 {
 	struct inode *inode;
@@ -294,7 +295,7 @@ int icache_sync(struct super_block *sb)
 	list_for_each_entry(inode, &sb->inodes, on_sb) {
 		if (inode->state & (INODE_NEW | INODE_BAD | INODE_GOING))
 			continue;
-		inode_grab(inode); /* keeps its place in the list while we sleep */
+		inode_grab(inode); /* keeps its place in the list while this task sleeps */
 		if (before)
 			inode_put(before);
 		before = inode;

@@ -1,14 +1,13 @@
 /*
- * The first file system: a newc archive that the boot loader put into memory is unpacked into
- * ramfs.
+ * The first file system: unpacks a newc archive, which the boot loader put into memory, into ramfs.
  *
- * Data are copied, and the archive's memory is freed as far as that has come: the system needs no
- * more memory than its files, even where they nearly fill it. Parents must come before what they
- * contain, as every cpio program writes them. Anything wrong with the archive stops the boot with
- * its place and reason: a system that lacks half its files fails later in ways nobody can explain.
+ * Data are copied, and the archive's memory is freed piece by piece as that proceeds, so the system
+ * needs no more memory than its files, even if they nearly fill it. Parents must come before their
+ * children, as every cpio program writes them. Any error in the archive stops the boot with its
+ * position and reason: a system without half its files would fail later in obscure ways.
  *
- * Of a file with several names (hard links) cpio gives the data with the last one; the names before
- * are remembered in a short list and made names of the same inode.
+ * For a file with several names (hard links), cpio stores the data with the last one. The earlier
+ * names are kept in a short list and refer to the same inode.
  */
 #include "internal.h"
 
@@ -21,7 +20,7 @@
 #define MAX_HARD_LINKED 32
 #define PIECE (64u << 10)
 
-/* Inodes of members with more than one name, by the number they have in the archive. */
+/* Inodes of members with more than one name, by their number in the archive. */
 static struct {
 	u32 ino;
 	struct inode *inode;
@@ -41,7 +40,7 @@ static bool may_be_linked(const struct newc_entry *e)
 	return e->nlink > 1 && (e->mode & S_IFMT) == S_IFREG;
 }
 
-/* A node for a member that has none yet, with a reference; 0 or -errno. */
+/* Creates a node for a member without one, with a reference. Returns 0 or -errno. */
 static int make_member(struct walk *w, const struct newc_entry *e, struct inode **inode)
 {
 	char *target = NULL;
@@ -73,7 +72,7 @@ static int name_member(struct walk *w, const struct newc_entry *e, struct inode 
 	return walk_link(w, *inode);
 }
 
-/* A directory or device that the kernel has made before stays; 0 or -errno. */
+/* Accepts a directory or device that the kernel has already created. Returns 0 or -errno. */
 static int accept_existing(struct walk *w, const struct newc_entry *e)
 {
 	struct inode *old;
@@ -87,7 +86,7 @@ static int accept_existing(struct walk *w, const struct newc_entry *e)
 	return err;
 }
 
-/* The data move piece by piece. */
+/* Moves the data piece by piece. */
 static int unpack_data(struct inode *inode, const struct newc_entry *e)
 {
 	int err = 0;
@@ -158,7 +157,7 @@ void initramfs_unpack(const void *start, const void *end)
 	int err;
 
 	while (!(err = newc_next(&r, &e))) {
-		strlcpy(name, e.name, sizeof(name)); /* its place is freed before the data end */
+		strlcpy(name, e.name, sizeof(name)); /* its memory is freed before the data end */
 		e.name = name;
 		err = unpack_member(&e);
 		if (err)

@@ -1,22 +1,22 @@
 /*
  * Inodes.
  *
- * An inode is freed with its last reference, whoever held it: a name in memory, an open file, a
- * region of an address space, a working directory. So a file that is unlinked while it is open
- * lives on until it is closed. Those of a file system on a device stay in memory when they are not
- * used (icache.c).
+ * Dropping the last reference frees an inode; references are cached names, open files, regions of
+ * an address space and working directories. So a file that is unlinked while it is open lives on
+ * until it is closed. Unused inodes of a file system on a device stay cached (icache.c).
  *
  * inode->parent is the directory that holds the inode's name (for a file with several names, the
- * latest of them), or NULL after unlink. It needs no reference: a directory stays in memory as long
- * as names of it do (dcache.c).
+ * latest of them), or NULL after unlink. It needs no reference: a directory stays in memory while
+ * its names do (dcache.c).
  *
- * Times are noted as a count of cycles, which is cheap, and become dates when somebody asks.
- * Reading notes an access as Linux's relatime does: only the first after a change, or after a day.
+ * Times are recorded as a count of cycles, which is cheap, and become dates when they are read.
+ * Reading records an access as Linux's relatime does: only the first one after a change, or after a
+ * day.
  *
- * Locks: inode->lock of a directory is held while its names change, parents before what they
- * contain; two of them only by a rename, one at a time in the whole system (dir.c). References hold
- * over sleeps. All tasks are root: modes and owners are kept and shown, and forbid nothing but the
- * execution of what nobody may execute.
+ * Locks: inode->lock of a directory is held while its names change, parents before their children.
+ * Only a rename holds two of them, one rename at a time in the whole system (dir.c). References
+ * remain valid across sleeps. All tasks are root: modes and owners are stored and shown, but only
+ * execution of files without any execute bit is denied.
  */
 #include "internal.h"
 

@@ -1,14 +1,15 @@
 /*
- * Locks that programs take on files: advisory, they only keep out others who ask.
+ * Locks that programs take on files. They are advisory: they exclude only programs that also use
+ * them.
  *
- * Records (fcntl) belong to a process: ranges of bytes, read or write; a process's own never
- * conflict, a new one replaces what it covers, and all of a file go when the process closes any
- * descriptor of it. flock's belong to an open file, cover all of it, and go with its last
- * descriptor. The two kinds do not see each other (as on Linux).
+ * Record locks (fcntl) belong to a process: ranges of bytes, for reading or writing. A process's
+ * own records never conflict, a new one replaces what it covers, and closing any descriptor of the
+ * file releases all of the process's records of it. flock's locks belong to an open file, cover all
+ * of it, and are released with its last descriptor. The two kinds ignore each other (as on Linux).
  *
- * Whoever waits for a record is in a list with the process that holds it, and a chain of such
- * waits that leads back to the one who is about to wait is a deadlock, found before it happens.
- * All wait in one queue and look again whenever any lock goes: these are rare.
+ * A process that waits for a record is in a list with the process that holds it. If a chain of such
+ * waits leads back to the process about to wait, that would be a deadlock, and the call fails
+ * instead. All waiters share one queue and check again at each release of any lock: these are rare.
  */
 #include "internal.h"
 
@@ -18,7 +19,7 @@
 
 struct file_lock {
 	struct file_lock *next;
-	const void *owner; /* files_struct: a record; file: flock's */
+	const void *owner; /* record: files_struct; flock: file */
 	int pid;
 	bool record, write;
 	u64 start, last; /* bytes, both included */
@@ -30,15 +31,15 @@ struct waiter {
 };
 
 static WAIT_QUEUE(released);
-static u32 nr_released; /* so that those who wait notice */
-static LIST_HEAD(waiters); /* of struct waiter: for records */
+static u32 nr_released; /* counts releases, for the waiters */
+static LIST_HEAD(waiters); /* of struct waiter: waiting for records */
 
 static bool overlaps(const struct file_lock *l, u64 start, u64 last)
 {
 	return l->start <= last && start <= l->last;
 }
 
-/* The first in the file that is in the way, or NULL. */
+/* Returns the first conflicting lock of the file, or NULL. */
 static struct file_lock *conflict(const struct inode *inode, const struct file_lock *want)
 {
 	struct file_lock *first = NULL;
@@ -71,8 +72,8 @@ static void remove_at(struct file_lock **at)
 	kfree(l);
 }
 
-/* Takes [start, last] out of an owner's record; spare is used if it falls into two. True: nothing
- * of it is left. */
+/* Removes [start, last] from an owner's record. spare is used if the record is split in two.
+ * Returns true if nothing of it is left. */
 static bool cut(struct inode *inode, struct file_lock *l, u64 start, u64 last,
 		struct file_lock **spare)
 {
@@ -92,7 +93,7 @@ static bool cut(struct inode *inode, struct file_lock *l, u64 start, u64 last,
 	return false;
 }
 
-/* Makes room for [start, last] of an owner. */
+/* Removes [start, last] from all of an owner's records. */
 static void cut_all(struct inode *inode, const void *owner, u64 start, u64 last,
 		    struct file_lock **spare)
 {
@@ -103,7 +104,7 @@ static void cut_all(struct inode *inode, const void *owner, u64 start, u64 last,
 
 		if (l->owner == owner && overlaps(l, start, last) &&
 		    cut(inode, l, start, last, spare)) {
-			at = &inode->locks; /* the start may have moved */
+			at = &inode->locks; /* the head of the list may have changed */
 			while (*at != l)
 				at = &(*at)->next;
 			remove_at(at);
@@ -113,7 +114,7 @@ static void cut_all(struct inode *inode, const void *owner, u64 start, u64 last,
 	}
 }
 
-/* Records of the same kind that touch the new one become part of it. */
+/* Merges adjacent records of the same kind into the new one. */
 static void merge(struct inode *inode, struct file_lock *new)
 {
 	struct file_lock **at = &inode->locks;
@@ -129,14 +130,14 @@ static void merge(struct inode *inode, struct file_lock *new)
 			new->start = MIN(new->start, l->start);
 			new->last = MAX(new->last, l->last);
 			remove_at(at);
-			at = &inode->locks; /* it is longer now: look at all again */
+			at = &inode->locks; /* it has grown: check all again */
 		} else {
 			at = &l->next;
 		}
 	}
 }
 
-/* Would waiting for holder close a circle? */
+/* Would waiting for holder close a cycle? */
 static bool deadlock(const void *owner, const void *holder)
 {
 	struct waiter *w;
@@ -154,7 +155,7 @@ static bool deadlock(const void *owner, const void *holder)
 	return holder == owner;
 }
 
-/* Waits until nobody is in the way of want. 0, -EAGAIN, -EDEADLK, -ERESTARTSYS. */
+/* Waits until no lock conflicts with want. Returns 0, -EAGAIN, -EDEADLK or -ERESTARTSYS. */
 static int wait_free(struct inode *inode, const struct file_lock *want, bool wait)
 {
 	struct file_lock *l;

@@ -1,14 +1,13 @@
 /*
  * From a path to an inode.
  *
- * A walk takes the path component by component, holding one reference, to the directory it
- * stands in. It comes in two parts, because half of its callers want to make or remove the last
- * name: walk_parent goes as far as the directory of the last component, walk_last takes that
- * step too.
+ * A walk takes the path component by component, holding one reference, to the current directory. It
+ * comes in two parts, because half of its callers create or remove the last name: walk_parent goes
+ * as far as the directory of the last component, walk_last takes the last step, too.
  *
- * At a symlink the walk goes on from where it stands with the link's text, followed by what is left
- * of the path. So it needs no recursion, and after following a last link to a name that does not
- * exist it stands where that name would be made.
+ * At a symlink the walk continues from the current directory with the link's text, followed by the
+ * rest of the path. So it needs no recursion. After following a last link to a name that does not
+ * exist, it is in the directory where that name would be created.
  */
 #include "internal.h"
 
@@ -18,7 +17,7 @@
 
 #define MAX_LINKS 40
 
-/* A name that is not in memory. The directory is asked under its lock, and what it says is kept. */
+/* Looks up an uncached name: asks the directory, under its lock, and caches the answer. */
 static int lookup_stored(struct inode *dir, const struct path_name *name, struct inode **inode)
 {
 	struct dentry *d, *new = dentry_new(name);
@@ -28,7 +27,7 @@ static int lookup_stored(struct inode *dir, const struct path_name *name, struct
 		return -ENOMEM;
 	mutex_lock(&dir->lock);
 	d = dentry_find(dir, name);
-	if (d) { /* another task was quicker */
+	if (d) { /* another task was faster */
 		*inode = d->inode;
 		if (*inode)
 			inode_get(*inode);
@@ -55,7 +54,7 @@ static int lookup(struct inode *dir, const struct path_name *name, struct inode 
 	return dir->ops->lookup(dir, name, inode);
 }
 
-/* What a name leads to, with a reference; nothing is followed. The directory is not locked. */
+/* Finds the inode of a name, with a reference. Follows nothing. Does not lock the directory. */
 static inline int dir_find(struct inode *dir, const struct path_name *name, struct inode **inode)
 {
 	struct dentry *d = dentry_find(dir, name);
@@ -79,7 +78,7 @@ static int step_dots(struct inode *dir, const struct path_name *name, struct ino
 	return 0;
 }
 
-/* What is mounted there in place of a directory. */
+/* Replaces a directory by the root mounted on it. */
 static void enter_mounts(struct inode **inode)
 {
 	struct inode *under = *inode;
@@ -90,7 +89,7 @@ static void enter_mounts(struct inode **inode)
 	inode_put(under);
 }
 
-/* One step down (or up) from dir; no link is followed. A reference comes with *next. */
+/* Takes one step down (or up) from dir, without following links. Stores *next with a reference. */
 static inline int step(struct inode *dir, const struct path_name *name, struct inode **next)
 {
 	int err;
@@ -117,7 +116,7 @@ static void set_dir(struct walk *w, struct inode *dir)
 	w->dir = dir;
 }
 
-/* A link's text: 0, or -errno (-ENAMETOOLONG: longer than size). */
+/* Copies a link's text. Returns 0, or -errno (-ENAMETOOLONG if longer than size). */
 static int read_link(struct inode *link, char *buf, size_t size)
 {
 	inode_note_read(link);
@@ -126,7 +125,7 @@ static int read_link(struct inode *link, char *buf, size_t size)
 	return strlcpy(buf, link->private, size) < size ? 0 : -ENAMETOOLONG;
 }
 
-/* The walk goes on with a link's text and the rest of the path. */
+/* Continues the walk with a link's text and the rest of the path. */
 static int follow_link(struct walk *w, struct inode *link, const char *rest)
 {
 	char *text;
@@ -144,7 +143,7 @@ static int follow_link(struct walk *w, struct inode *link, const char *rest)
 		kfree(text);
 		return err;
 	}
-	kfree(w->made); /* the rest was in it */
+	kfree(w->made); /* the rest of the path was in it */
 	w->made = text;
 	return 0;
 }
@@ -180,7 +179,7 @@ static int walk_on(struct walk *w, const char *path)
 	return 0;
 }
 
-/* walk_parent from the directory base. */
+/* Like walk_parent, from the directory base. */
 static int walk_from(struct inode *base, const char *path, struct walk *w)
 {
 	int err;
@@ -303,7 +302,7 @@ int vfs_readlink(const char *path, char *buf, size_t n)
 	return err;
 }
 
-/* The first name of an inode in its directory; false: it has none in memory. */
+/* Finds a cached name of an inode in its directory. Returns false if there is none. */
 static bool name_in(struct inode *dir, const struct inode *inode, struct dir_entry *e)
 {
 	struct dentry *d;
@@ -322,7 +321,7 @@ static bool name_in(struct inode *dir, const struct inode *inode, struct dir_ent
 	return false;
 }
 
-/* That name goes to the end of buf, before buf[*at]. */
+/* Writes that name to the end of buf, before buf[*at]. */
 static int prepend_name(struct inode *inode, char *buf, size_t *at)
 {
 	struct dir_entry e;

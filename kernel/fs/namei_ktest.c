@@ -1,4 +1,4 @@
-/* Paths and directories inside the running kernel. */
+/* Tests of paths and directories in the running kernel. */
 #include "internal.h"
 
 #include "arch/mmu.h"
@@ -167,7 +167,7 @@ KTEST(namei, paths_of_inodes)
 	EXPECT_EQ(vfs_rmdir(TOP), 0);
 }
 
-/* Entries that are removed while a directory is read must not hide others. */
+/* Entries that are removed while a directory is being read must not hide others. */
 KTEST(namei, reading_a_directory_while_emptying_it)
 {
 	struct file *f;

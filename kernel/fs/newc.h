@@ -1,10 +1,10 @@
-/* The "newc" form of cpio archives, read in place. Pure. */
+/* Reads "newc" cpio archives in place. Pure code. */
 #ifndef FS_NEWC_H
 #define FS_NEWC_H
 
 #include "types.h"
 
-#define NEWC_MAX_NAME 1024u /* with its NUL */
+#define NEWC_MAX_NAME 1024u /* with the NUL */
 
 struct newc_entry {
 	u32 ino, mode, nlink, mtime_s; /* mtime: seconds since 1970 */
@@ -18,12 +18,13 @@ struct newc_reader {
 	const u8 *archive;
 	u32 size;          /* bytes */
 	u32 offset;        /* of the next header */
-	u32 entry_offset;  /* of the header read last: where it is when something is wrong */
-	const char *wrong; /* after -EINVAL: what is wrong there */
+	u32 entry_offset;  /* of the last header read: the position of an error */
+	const char *wrong; /* after -EINVAL: the error message */
 };
 
-/* The next member: 0, -ENOENT at the trailer, or -EINVAL with r->wrong and r->entry_offset. Nothing
- * outside the archive is ever read. Start with all but archive and size zero. */
+/* Reads the next member. Returns 0, -ENOENT at the trailer, or -EINVAL with r->wrong and
+ * r->entry_offset. Never reads outside the archive. Start with archive and size set and all else
+ * zero. */
 int newc_next(struct newc_reader *r, struct newc_entry *e);
 
 #endif

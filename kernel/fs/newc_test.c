@@ -1,4 +1,4 @@
-/* Host tests of newc.c: archives built here, whole, cut off at every byte, and damaged. */
+/* Host tests of newc.c: archives built here, complete, truncated at every byte, and damaged. */
 #include "newc.c"
 
 #include "lib/ktap.h"
@@ -43,7 +43,7 @@ static void build(void)
 	add("TRAILER!!!", 0, "", 0, 0, 0);
 }
 
-/* Reads from a copy that ends where the archive does, so that the sanitizer sees a read beyond. */
+/* Reads from an exact-size copy, so that the sanitizer reports a read beyond the end. */
 static int read_all(const u8 *from, u32 size, u32 *nr, const char **why, u32 *where)
 {
 	u8 *copy = malloc(size ? size : 1);
@@ -99,7 +99,7 @@ KTEST(newc, refuses_an_archive_cut_anywhere)
 
 	build();
 	whole = used;
-	while (archive[whole - 1] == 0) /* padding behind the trailer's name may be missing */
+	while (archive[whole - 1] == 0) /* the padding after the trailer's name may be missing */
 		whole--;
 	for (u32 size = 0; size <= whole; size++) {
 		int err = read_all(archive, size, &nr, &why, &where);

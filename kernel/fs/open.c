@@ -1,6 +1,6 @@
 /*
- * Opening: from a path and flags to an open file. With O_PATH it is only a place, a symbolic link
- * too, that other calls begin at or ask about: no operation of the file is ever called.
+ * Opening: from a path and flags to an open file. With O_PATH it is only a place, also a symbolic
+ * link, for other calls to start from or query: no operation of the file is ever called.
  */
 #include "internal.h"
 
@@ -17,7 +17,7 @@ void file_init(void)
 
 static const struct file_operations no_fops;
 
-/* Is it one of the files that keep a file system from becoming read-only? */
+/* Does this open file keep its file system from becoming read-only? */
 static bool writes(const struct inode *inode, u32 flags)
 {
 	return (flags & (O_ACCMODE | O_PATH)) - 1 < 2 && inode_is_reg(inode);
@@ -42,7 +42,7 @@ int file_create(struct inode *inode, u32 flags, struct file **file)
 			    .errors_told = inode->cache.errors_told };
 	if (flags & O_PATH)
 		f->fops = &no_fops;
-	if (writes(inode, flags)) /* only now: memory may have been waited for */
+	if (writes(inode, flags)) /* checked last: the allocation may have slept */
 		err = may_write(inode);
 	if (!err && f->fops->open)
 		err = f->fops->open(f);
@@ -76,7 +76,7 @@ bool file_may_be_direct(const struct inode *inode)
 	return (inode->mode & S_IFMT) == S_IFBLK;
 }
 
-/* May this inode be opened like that? */
+/* May this inode be opened with these flags? */
 static int check_open(const struct inode *inode, u32 flags)
 {
 	if (flags & O_PATH)
@@ -101,18 +101,18 @@ static int create_file(struct walk *w, u32 mode, struct inode **inode)
 	return walk_create(w, S_IFREG | (mode & 07777), 0, NULL, inode);
 }
 
-/* -EAGAIN: another task made it meanwhile. */
+/* Returns -EAGAIN if another task has created it meanwhile. */
 static int create_missing(struct walk *w, u32 mode, bool exclusive, struct inode **inode)
 {
 	int err;
 
-	if (path_is_dotdot(&w->last)) /* of a removed directory */
+	if (path_is_dotdot(&w->last)) /* in a removed directory */
 		return -ENOENT;
 	err = create_file(w, mode, inode);
 	return err == -EEXIST && !exclusive ? -EAGAIN : err;
 }
 
-/* The inode to open, made if it must be. */
+/* Finds the inode to open, or creates it. */
 static int find_or_create(const char *path, u32 flags, u32 mode, struct inode **inode)
 {
 	bool exclusive = flags & O_CREAT && flags & O_EXCL;
@@ -132,7 +132,7 @@ static int find_or_create(const char *path, u32 flags, u32 mode, struct inode **
 	return err;
 }
 
-/* Every node of a block device stands for the one in /dev, whose pages are the device's. */
+/* Replaces any node of a block device by the one in /dev, whose pages are the device's. */
 static void enter_device(struct inode **node)
 {
 	struct block_device *bdev = bdev_by_dev((*node)->rdev);

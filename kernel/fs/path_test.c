@@ -3,7 +3,7 @@
 
 #include "lib/ktap.h"
 
-/* The components of a path, joined by bars, "/" behind when a slash ends it. */
+/* Joins the components of a path by bars, with "/" at the end if a slash ends the path. */
 static const char *cut(const char *path)
 {
 	static char out[256];

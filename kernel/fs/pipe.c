@@ -1,21 +1,21 @@
 /*
  * Pipes.
  *
- * A pipe is a ring of PIPE_PAGES pages, taken when the writer reaches them and given back when
- * the reader has left them; head and tail count the bytes ever written and read, and the byte at
- * count c is in page c / PAGE_SIZE modulo PIPE_PAGES. When the pipe runs empty both counts go back
- * to zero and the page in hand becomes page 0: so a pipe that carries short messages keeps one page
- * and never allocates.
+ * A pipe is a ring of PIPE_PAGES pages, allocated when the writer reaches them and freed when the
+ * reader has left them. head and tail count the bytes ever written and read; the byte at count c is
+ * in page c / PAGE_SIZE modulo PIPE_PAGES. When the pipe becomes empty, both counts return to zero
+ * and the current page becomes page 0. So a pipe for short messages keeps one page and never
+ * allocates.
  *
  * A write of up to PIPE_BUF bytes waits until all of it fits, and so is not interleaved with
- * others. Reading an empty pipe waits while there is a writer, then is the end of the file;
- * writing without a reader is EPIPE and SIGPIPE.
+ * others. Reading an empty pipe waits while there is a writer, and otherwise returns end of file.
+ * Writing without a reader fails with EPIPE and SIGPIPE.
  *
- * Copying may sleep (the user's page may be in swap), so a mutex covers a whole transfer. Nobody
+ * Copying may sleep (the user's page may be in swap), so a mutex covers a whole transfer. No task
  * waits for data or room while holding it. The pages are in low memory and are copied in place.
  *
- * One inode stands for both ends; the pipe goes with the last of them. Left out: splice, changing
- * the size.
+ * One inode represents both ends; the pipe is freed with the last of them. Left out: splice,
+ * changing the size.
  */
 #include "fs/pipe.h"
 
@@ -32,10 +32,10 @@
 
 struct pipe {
 	char *page[PIPE_PAGES];        /* lock */
-	u32 nr_pages;                  /* lock: that there are */
+	u32 nr_pages;                  /* lock: number of allocated pages */
 	u32 head, tail;                /* lock */
 	u32 readers, writers;          /* open ends */
-	u32 nr_readers, nr_writers;    /* that have ever been opened */
+	u32 nr_readers, nr_writers;    /* ever opened */
 	struct mutex lock;
 	struct wait_queue readable, writable;
 };
@@ -77,7 +77,7 @@ static inline void wake(struct wait_queue *wq)
 
 /* Reading. */
 
-/* Bytes from tail on that lie in one page have been read: moves on, gives pages back. */
+/* The n bytes from tail on, all in one page, have been read: advances tail and frees pages. */
 static void consume(struct pipe *p, u32 n)
 {
 	u32 i = page_index(p->tail);
@@ -87,7 +87,7 @@ static void consume(struct pipe *p, u32 n)
 		char *last = p->page[i];
 
 		p->page[i] = NULL;
-		if (p->page[0]) /* taken by a write that then failed */
+		if (p->page[0]) /* allocated by a write that then failed */
 			give_back(p, last);
 		else
 			p->page[0] = last;
@@ -98,7 +98,7 @@ static void consume(struct pipe *p, u32 n)
 	}
 }
 
-/* What is there, up to n bytes; -EFAULT when none of it could be delivered. Holds lock. */
+/* Reads up to n available bytes. Returns -EFAULT if none could be copied. Caller holds lock. */
 static long read_available(struct pipe *p, char *user, size_t n)
 {
 	size_t done = 0;
@@ -142,7 +142,7 @@ static long pipe_read(struct file *f, void *user, size_t n, u64 *pos)
 
 /* Writing. */
 
-/* Room that a write of n bytes waits for. */
+/* Returns the free bytes that a write of n bytes waits for. */
 static inline u32 room_wanted(size_t n)
 {
 	return n <= PIPE_BUF ? n : 1;
@@ -153,7 +153,8 @@ static inline bool has_room(const struct pipe *p, size_t n)
 	return PIPE_SIZE - used(p) >= room_wanted(n);
 }
 
-/* As much as fits: bytes, 0 when there is too little room, -EFAULT, -ENOMEM. Holds lock. */
+/* Writes as much as fits. Returns bytes, 0 if there is too little room, -EFAULT or -ENOMEM. Caller
+ * holds lock. */
 static long write_fitting(struct pipe *p, const char *user, size_t n)
 {
 	size_t done = 0;
@@ -242,7 +243,7 @@ static void pipe_free(struct inode *inode)
 	inode->pipe = NULL;
 }
 
-/* An end is closed; with the last one the pipe goes. */
+/* Closes ends. The pipe is freed with the last one. */
 static void close_ends(struct inode *inode, u32 readers, u32 writers)
 {
 	struct pipe *p = inode->pipe;
@@ -310,7 +311,7 @@ static struct pipe *pipe_new(void)
 	return p;
 }
 
-/* An inode with a pipe whose ends are both open; NULL: no memory. */
+/* Returns an inode with a pipe, both ends open, or NULL if out of memory. */
 static struct inode *pipe_inode(void)
 {
 	struct pipe *p = pipe_new();
@@ -325,7 +326,7 @@ static struct inode *pipe_inode(void)
 	return inode;
 }
 
-/* The two ends; one that could not be opened is closed again. */
+/* Opens the two ends. An end that cannot be opened is closed again. */
 static int open_ends(struct inode *inode, u32 flags, struct file *f[2])
 {
 	int err;
@@ -361,11 +362,11 @@ int do_pipe(struct file *f[2], u32 flags)
 }
 
 /*
- * FIFOs: pipes with a name. The pipe is made when the first end is opened and goes with the last.
- * Opening waits for somebody at the other end, even if that one has closed it again meanwhile.
+ * FIFOs: pipes with a name. The pipe is created when the first end is opened and freed with the
+ * last. Opening waits until the other end has been opened, even if it is closed again meanwhile.
  */
 
-/* 0, or -ERESTARTSYS. */
+/* Returns 0 or -ERESTARTSYS. */
 static int wait_for(struct wait_queue *wq, const u32 *open, const u32 *ever)
 {
 	u32 before = *ever;
@@ -432,7 +433,7 @@ static int fifo_open(struct file *f)
 	new = p ? NULL : pipe_new();
 	if (!p && !new)
 		return -ENOMEM;
-	p = f->inode->pipe; /* another task may have been quicker */
+	p = f->inode->pipe; /* another task may have been faster */
 	if (p)
 		kfree(new);
 	else

@@ -1,4 +1,4 @@
-/* Pipes inside the running kernel, one task at both ends: nothing here may have to wait. */
+/* Tests of pipes in the running kernel. One task uses both ends, so no call may have to wait. */
 #include "fs/pipe.h"
 
 #include "internal.h"
@@ -88,7 +88,7 @@ KTEST(pipe, small_writes_are_whole_or_nothing)
 	EXPECT_EQ(vfs_write(end[1], user, 101), -EAGAIN);
 	EXPECT_EQ(vfs_write(end[1], user, 100), 100);
 	EXPECT_EQ(vfs_read(end[0], user, 5000), 5000);
-	EXPECT_EQ(vfs_write(end[1], user, 6000), 5000); /* more than PIPE_BUF: in part */
+	EXPECT_EQ(vfs_write(end[1], user, 6000), 5000); /* more than PIPE_BUF: partial write */
 	finish();
 }
 
@@ -118,7 +118,7 @@ KTEST(pipe, wrong_ends_are_ebadf)
 	finish();
 }
 
-/* The byte at a place in the stream. */
+/* Returns the byte at a position in the stream. */
 static u8 stream_byte(u32 at)
 {
 	return at * 31 >> 3;
@@ -157,7 +157,7 @@ KTEST(pipe, carries_a_long_stream_and_frees_all)
 
 	if (!begin())
 		return;
-	finish(); /* slabs and tables that the first use makes are there now */
+	finish(); /* the slabs and tables for the first use exist now */
 	objects = slab_objects_in_use();
 	if (!begin())
 		return;

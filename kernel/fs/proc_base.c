@@ -1,10 +1,10 @@
 /*
- * The files of /proc that speak of the machine as a whole and belong to no other part of the
- * kernel, in Linux's formats where Linux has them.
+ * The files of /proc about the machine as a whole that belong to no other part of the kernel, in
+ * Linux's formats where Linux has them.
  *
- * Where the time went (the cpu line of /proc/stat): idle and iowait come from the scheduler, user
- * is the sum over all tasks and the children they have waited for, and system is the rest of the
- * time since boot, so that the columns always add up.
+ * CPU time (the cpu line of /proc/stat): idle and iowait come from the scheduler. user is the sum
+ * over all tasks and the children they have waited for. system is the rest of the time since boot,
+ * so that the columns always add up.
  */
 #include "procfs.h"
 
@@ -87,7 +87,7 @@ static u32 nr_blocked(void)
 	return n;
 }
 
-/* user nice system idle iowait irq softirq steal guest guest_nice */
+/* Columns: user nice system idle iowait irq softirq steal guest guest_nice. */
 static void put_cpu(struct seq_file *m, const char *name)
 {
 	u64 now = clock_ns(), user = total_utime_ns();
@@ -120,7 +120,7 @@ static bool put_param(const struct param_info *info, void *arg)
 	return true;
 }
 
-/* name=value, valid values with their unit, help: a parameter a line, separated by tabs. */
+/* One parameter per line: name=value, valid values with their unit, help; separated by tabs. */
 static void params_show(struct seq_file *m)
 {
 	param_for_each(put_param, m);

@@ -1,15 +1,15 @@
-/* /proc/<pid>/maps: the regions of an address space, a line each, in Linux's format. */
+/* /proc/<pid>/maps: the regions of an address space, one per line, in Linux's format. */
 #include "procfs.h"
 
 #include "fs/vfs.h"
 #include "mm/mm.h"
 #include "proc/task.h"
 
-#define NAME_COLUMN 49u /* of the name, on Linux with 32 bits */
+#define NAME_COLUMN 49u /* column of the name on 32-bit Linux */
 
 static void put_name(struct seq_file *m, const struct vm_area_struct *vma)
 {
-	/* Show functions never sleep, so no two of them are under way. */
+	/* Show functions never sleep, so only one runs at a time. */
 	static char path[PATH_MAX];
 	const struct mm_struct *mm = vma->mm;
 

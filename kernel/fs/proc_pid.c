@@ -1,10 +1,10 @@
 /*
- * The files of /proc/<pid>: Linux's formats, field by field; what this kernel does not have is 0,
- * and lines of `status` that it cannot fill are left out.
+ * The files of /proc/<pid>: Linux's formats, field by field. Values that this kernel does not have
+ * are 0, and lines of `status` that it cannot fill are left out.
  *
  * The arguments in `cmdline` are read from the process's own memory through its page tables. A show
- * function must not sleep, so what is swapped out is not fetched: if the first page of them is,
- * the name of the task stands for the whole. A kernel thread has none.
+ * function must not sleep, so swapped-out pages are not read: if the first page of the arguments is
+ * swapped out, only the name of the task is shown. A kernel thread has no arguments.
  */
 #include "procfs.h"
 
@@ -56,7 +56,7 @@ static int parent_pid(const struct task_struct *t)
 	return t->parent ? t->parent->pid : 0;
 }
 
-/* The signals whose handler is SIG_IGN (ignored) or a function. */
+/* Returns the signals that are ignored (SIG_IGN) or, otherwise, handled by a function. */
 static u64 signal_mask(const struct task_struct *t, bool ignored)
 {
 	u64 mask = 0;
@@ -126,7 +126,7 @@ static void stat_show(struct seq_file *m, struct task_struct *t)
 		seq_printf(m, " 0 0 0 0 0 0 0 %d\n", t->exit_code);
 }
 
-/* Pages of the regions whose flags are `want` under `mask`. */
+/* Returns the pages of the regions with (flags & mask) == want. */
 static u32 region_pages(const struct mm_struct *mm, u32 mask, u32 want)
 {
 	const struct vm_area_struct *vma;
@@ -178,7 +178,7 @@ static void status_show(struct seq_file *m, struct task_struct *t)
 		   t->nvcsw, t->nivcsw);
 }
 
-/* size resident shared text lib data dirty, in pages */
+/* Fields: size resident shared text lib data dirty, in pages. */
 static void statm_show(struct seq_file *m, struct task_struct *t)
 {
 	const struct mm_struct *mm = t->mm;
@@ -197,8 +197,8 @@ static void comm_show(struct seq_file *m, struct task_struct *t)
 	seq_printf(m, "%s\n", t->comm);
 }
 
-/* Prints the resident bytes of [start, end) of another address space; stops at the first page that
- * is not there. Returns how many there were. */
+/* Prints the resident bytes of [start, end) of another address space, up to the first nonresident
+ * page. Returns the number of bytes printed. */
 static u32 put_user_text(struct seq_file *m, struct mm_struct *mm, u32 start, u32 end)
 {
 	u32 at = start;
@@ -230,7 +230,7 @@ static void cmdline_show(struct seq_file *m, struct task_struct *t)
 		seq_printf(m, "%s%c", t->comm, '\0');
 }
 
-/* The file that the program's code is mapped from. */
+/* Returns the file that the program's code is mapped from. */
 static struct inode *exe_target(struct task_struct *t)
 {
 	const struct vm_area_struct *vma;

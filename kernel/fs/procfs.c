@@ -1,15 +1,15 @@
 /*
  * /proc: the kernel's state as text.
  *
- * Names known at boot (registered tables) are ordinary dentries, of directories that
- * only the kernel fills. The directories of the processes are made when somebody looks them up:
- * an inode that remembers a pid, and no dentry; it finds its task again by that number at each
- * use, so that it never points to a task that has gone (-ESRCH then).
+ * Names known at boot (registered tables) are ordinary dentries, in directories that only the
+ * kernel fills. A process directory is created by a lookup: an inode that stores a pid, without a
+ * dentry. It finds its task again by the pid at each use, so it never points to a task that no
+ * longer exists (-ESRCH then).
  *
- * The text of a file is made whole when it is read from position 0, into a buffer that is doubled
- * until it fits, up to MAX_TEXT, where the rest is cut; a reader thus sees one moment, and
- * starts a new one by seeking to the start. The show functions do not sleep. A text is shared by
- * those who read it at once and is freed by the last.
+ * The whole text of a file is generated when it is read from position 0, into a buffer that is
+ * doubled until the text fits, up to MAX_TEXT, where the rest is cut off. So a reader sees one
+ * moment, and seeking to the start generates a new text. The show functions do not sleep.
+ * Concurrent readers share a text, and the last one frees it.
  */
 #include "procfs.h"
 
@@ -28,7 +28,7 @@
 #define MAX_PID_TABLES 8
 
 struct proc_text {
-	u32 count; /* the open file, and readers in the middle of a copy */
+	u32 count; /* the open file, and readers that are copying */
 	u32 len;
 	char text[];
 };
@@ -47,7 +47,7 @@ static void text_put(struct proc_text *text)
 		kfree(text);
 }
 
-/* Prints the file into m; 0 or -ESRCH. */
+/* Prints the file into m. Returns 0 or -ESRCH. */
 static int show_file(const struct inode *inode, struct seq_file *m)
 {
 	const struct proc_pid_file *pid_file = inode->private;
@@ -134,7 +134,7 @@ static long proc_write(struct file *f, const void *user, size_t n, u64 *pos)
 		text[n] = '\0';
 		if (n && text[n - 1] == '\n')
 			text[n - 1] = '\0';
-		err = *text ? file->store(text) : 0; /* C libraries send a newline by itself */
+		err = *text ? file->store(text) : 0; /* C libraries send a separate newline */
 	}
 	kfree(text);
 	if (err)
@@ -164,14 +164,15 @@ static void proc_release(struct file *f)
 	text_put(f->private);
 }
 
-/* The directories of processes. */
+/* The process directories. */
 
 static u32 pid_ino(int pid, u32 index)
 {
 	return 1u << 28 | (u32)pid << 8 | index;
 }
 
-/* The index'th name of /proc/<pid>: exactly one of *file and *link, or false. */
+/* Finds name number `index` of /proc/<pid> and sets *file or *link. Returns false if there is
+ * none. */
 static bool pid_entry(u32 index, const struct proc_pid_file **file,
 		      const struct proc_pid_link **link)
 {
@@ -255,7 +256,7 @@ static const struct inode_operations pid_dir_ops = {
 	.iterate = pid_dir_iterate,
 };
 
-/* A decimal number without leading zeros, or -1. */
+/* Parses a decimal number without leading zeros. Returns -1 if invalid. */
 static int parse_pid(const char *s, size_t len)
 {
 	int pid = 0;
@@ -288,7 +289,7 @@ static int root_lookup(struct inode *dir, const struct path_name *name, struct i
 	return 0;
 }
 
-/* In order of pid, so that tasks that come and go do not shift the others. */
+/* Iterates in order of pid, so that new or exited tasks do not shift the others. */
 static int root_iterate(struct inode *dir, u64 cursor, struct dir_entry *e)
 {
 	struct task_struct *t, *first = NULL;

@@ -1,4 +1,4 @@
-/* What the files of procfs share among themselves. */
+/* Shared by the files of procfs. */
 #ifndef FS_PROCFS_H
 #define FS_PROCFS_H
 
@@ -14,13 +14,13 @@ static inline u64 ns_to_ticks(u64 ns)
 	return ns / USER_HZ_NS;
 }
 
-/* A symlink in /proc/<pid>: the inode that it leads to, or NULL; no reference is taken. */
+/* A symlink in /proc/<pid>. target returns its inode, or NULL, without taking a reference. */
 struct proc_pid_link {
 	const char *name;
 	struct inode *(*target)(struct task_struct *t);
 };
 
-extern const struct proc_pid_link proc_pid_links[]; /* ends with no name */
+extern const struct proc_pid_link proc_pid_links[]; /* ends with a NULL name */
 
 void proc_base_init(void);
 void proc_pid_init(void);

@@ -1,10 +1,9 @@
 /*
- * Files that live in memory: a regular file is its page cache and nothing else (mm/cache/cache.c). There
- * is no store behind it, so its pages are never reclaimed (as in Linux's ramfs). Programs run from
- * here, so their text and clean data do not compete with anonymous memory, which is what most
- * policies are about.
+ * In-memory files: a regular file is its page cache and nothing else (mm/cache/cache.c). There is
+ * no backing store, so its pages are never reclaimed (as in Linux's ramfs). Programs run from here,
+ * so their text and clean data do not compete with anonymous memory, which most policies deal with.
  *
- * Left out: a write by two tasks at once is atomic page by page only.
+ * Left out: concurrent writes by two tasks are atomic only for each page.
  */
 #include "internal.h"
 
@@ -14,7 +13,7 @@
 
 static const struct file_operations ramfs_fops;
 
-/* Does the file have pages, here or on a device? */
+/* Does the file have pages, in memory only or of a device? */
 static bool has_pages(const struct inode *inode)
 {
 	return inode_is_reg(inode) && inode->fops->read == cache_file_read;
@@ -35,7 +34,7 @@ int ramfs_append(struct inode *inode, const void *from, size_t n)
 	return cache_append_kernel(inode, from, n);
 }
 
-/* Its pages were all there is. */
+/* The file consists only of its pages, which the caller truncates. */
 int ramfs_truncate(struct inode *inode, u64 size)
 {
 	(void)inode, (void)size;

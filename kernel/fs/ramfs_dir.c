@@ -1,6 +1,6 @@
 /*
- * Directories that live in memory: the names are dentries (dcache.c), which the core makes and
- * removes, so all that is left to do here is to make inodes and to count their names.
+ * In-memory directories: the names are dentries (dcache.c), which the core creates and removes, so
+ * this file only creates inodes and counts their names.
  */
 #include "internal.h"
 

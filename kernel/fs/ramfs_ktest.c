@@ -1,4 +1,4 @@
-/* Names and files inside the running kernel, in a directory of their own. */
+/* Tests of names and files in the running kernel, in a directory of their own. */
 #include "internal.h"
 
 #include "ktest_user.h"
@@ -227,6 +227,6 @@ KTEST(ramfs, everything_is_given_back)
 	}
 	EXPECT_EQ(slab_objects_in_use(), objects);
 	slab_reap();
-	EXPECT(nr_free_pages() + 4 >= frames); /* the user's own pages, touched meanwhile */
+	EXPECT(nr_free_pages() + 4 >= frames); /* the user's own pages were touched meanwhile */
 	finish();
 }

@@ -1,13 +1,13 @@
 /*
  * Reading directories.
  *
- * A position in a directory is the cookie of the next entry, which grows with every entry made and
- * is never given twice; so entries that come and go while somebody reads neither hide the others
- * nor show them twice. 0 and 1 are "." and ".."; positions from DYNAMIC on are cursors of the
- * directory's iterate operation.
+ * A position in a directory is the cookie of the next entry. It grows with every new entry and is
+ * never reused, so entries created or removed during a read neither hide others nor make them
+ * appear twice. 0 and 1 are "." and "..". Positions from DYNAMIC on are cursors of the directory's
+ * iterate operation.
  *
- * Records are collected in a kernel buffer, during which the directory stands still (iterate may
- * sleep, so its lock is held), and then copied out at once.
+ * Records are collected in a kernel buffer while the directory is locked, since iterate may sleep,
+ * and are then copied out at once.
  */
 #include "internal.h"
 
@@ -21,7 +21,7 @@
 /* The layout of getdents64. */
 struct linux_dirent64 {
 	u64 ino;
-	u64 off; /* position of the entry after this one */
+	u64 off; /* position of the following entry */
 	u16 reclen;
 	u8 type;
 	char name[];
@@ -32,10 +32,10 @@ STATIC_ASSERT(offsetof(struct linux_dirent64, name) == 19);
 struct reader {
 	char *buf;
 	u32 size, used; /* bytes */
-	u64 pos;        /* the next entry's */
+	u64 pos;        /* of the next entry */
 };
 
-/* False: no room. next: the position after it. */
+/* Adds a record. next: the position after it. Returns false if the buffer is full. */
 static bool emit(struct reader *r, u32 ino, u32 mode, const char *name, u64 next)
 {
 	struct linux_dirent64 *d = (void *)(r->buf + r->used);
@@ -69,7 +69,7 @@ static bool read_dots(struct inode *dir, struct reader *r)
 	return r->pos != 1 || emit(r, ino_above(dir), S_IFDIR, "..", 2);
 }
 
-/* The names that are in memory for good. */
+/* Entries held in the dcache. Returns false if the buffer is full. */
 static bool read_static(struct inode *dir, struct reader *r)
 {
 	struct dentry *d;
@@ -90,7 +90,7 @@ static bool read_static(struct inode *dir, struct reader *r)
 	return true;
 }
 
-/* Those that the directory is asked for. 1: it has no more, 0: no room, or -errno. */
+/* Entries from ->iterate(). Returns 1 at the end, 0 if the buffer is full, or -errno. */
 static int read_dynamic(struct inode *dir, struct reader *r)
 {
 	struct dir_entry e;
@@ -102,7 +102,7 @@ static int read_dynamic(struct inode *dir, struct reader *r)
 	return err == -ENOENT ? 1 : err;
 }
 
-/* The same three answers. */
+/* Returns 1 at the end, 0 if the buffer is full, or -errno. */
 static int read_entries(struct inode *dir, struct reader *r)
 {
 	int ret = 1;

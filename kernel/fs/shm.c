@@ -1,13 +1,13 @@
 /*
- * System V shared memory: segments that are found by a number. A segment is a file of shared memory
- * without a name (tmpfs.c); attaching it is mapping that file.
+ * System V shared memory: segments that are identified by a number. A segment is a file of shared
+ * memory without a name (tmpfs.c). Attaching it maps that file.
  *
- * The table holds a reference, until IPC_RMID gives it up; then the segment lives as long as somebody
- * has it attached, and the inode's last reference takes it out of the table. Who has it attached is
- * seen in the list of the file's regions, so fork, exec and exit need do nothing for it.
+ * The table holds a reference until IPC_RMID drops it. Then the segment lives as long as it is
+ * attached, and the inode's last reference removes it from the table. The list of the file's
+ * regions shows the attachments, so fork, exec and exit need no extra work.
  *
- * Left out: permissions (everybody is root), limits but for the size of the table, SHM_LOCK, SHM_INFO;
- * the time of detaching is noted by shmdt only.
+ * Left out: permissions (every process is root), limits except the table's size, SHM_LOCK,
+ * SHM_INFO. Only shmdt records the time of detaching.
  */
 #include "fs/shm.h"
 
@@ -21,7 +21,7 @@
 #include "proc/task.h"
 
 #define MAX_SEGMENTS 128u
-#define SEQ_STEP 32768u /* identifiers: so many times the sequence number, plus the index */
+#define SEQ_STEP 32768u /* an identifier is SEQ_STEP times the sequence number, plus the index */
 
 #define IPC_PRIVATE 0u
 #define IPC_CREAT 01000u
@@ -33,13 +33,13 @@
 #define SHM_EXEC 0100000u
 
 struct segment {
-	struct inode *inode; /* NULL: the place is free */
+	struct inode *inode; /* NULL: the entry is free */
 	struct shmid_ds ds;
-	bool gone; /* IPC_RMID: the inode has it alone */
+	bool gone; /* after IPC_RMID: the table holds no reference */
 };
 
 static struct segment table[MAX_SEGMENTS];
-static void (*drop_pages)(struct inode *inode); /* inode->evict of a file without a name */
+static void (*drop_pages)(struct inode *inode); /* original inode->evict of an unnamed file */
 
 static u32 id_of(const struct segment *s)
 {
@@ -99,7 +99,7 @@ static long create(u32 key, u32 size, u32 mode)
 		return -EINVAL;
 	snprintf(name, sizeof(name), "/SYSV%08x", key);
 	err = vfs_shmem_create(name, size,
-			       &inode); /* may sleep: the place is looked for afterwards */
+			       &inode); /* may sleep: a free entry is searched for afterwards */
 	if (err)
 		return err == -EFBIG ? -EINVAL : err;
 	while (s < table + MAX_SEGMENTS && s->inode)
@@ -193,7 +193,7 @@ long shm_attach(u32 id, u32 addr, u32 flags)
 	return at == -EEXIST ? -EINVAL : at;
 }
 
-/* A region of the segment that was attached at addr; with inode NULL, of whichever. */
+/* Returns a region of the segment attached at addr; inode NULL: of any segment. */
 static struct vm_area_struct *attached_at(u32 addr, const struct inode *inode)
 {
 	struct mm_struct *mm = current->mm;
@@ -232,7 +232,7 @@ long shm_detach(u32 addr)
 	return 0;
 }
 
-/* /proc/sysvipc/shm, as Linux has it. */
+/* /proc/sysvipc/shm, in Linux's format. */
 
 static void show_segment(struct seq_file *m, const struct segment *s)
 {

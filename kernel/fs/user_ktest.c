@@ -5,7 +5,7 @@
 #include "mm/mm.h"
 #include "proc/task.h"
 
-static struct mm_struct *before; /* current's, put back at the end */
+static struct mm_struct *before; /* current's address space, restored at the end */
 
 void *ktest_user_begin(u32 bytes)
 {

@@ -1,10 +1,11 @@
 /*
- * Which blocks a file gets. Read in order, a file costs no seek where its blocks lie in order, so
- * the goal is the block after its last one. If that is taken, another file grows there too; the two
- * part best at once and far: the next free run of 64 blocks is looked for, then of 8, then any block.
- * The first block of a file goes to the first free one of its inode's group instead, so that small
- * files lie close together. Then come the next groups. Nothing is reserved ahead: a file that is
- * written together gets its blocks together, because map.c asks for many at once.
+ * Choosing a file's blocks. Sequential reads need no seeks if the blocks of a file are consecutive,
+ * so the goal is the block after its last one. If that is in use, another file grows there, too;
+ * then the two should separate at once and far: balloc looks for the next free run of 64 blocks,
+ * then of 8, then for any block. The first block of a file goes to the first free block of its
+ * inode's group, so that small files lie close together. The next groups follow. Nothing is
+ * reserved in advance: a file that is written at once gets consecutive blocks, because map.c asks
+ * for many at once.
  */
 #include "ext2.h"
 
@@ -13,7 +14,7 @@ static int bitmap_read(struct ext2_fs *fs, u32 group, struct buf *map)
 	return buf_read(fs->sb, ext2_group(fs, group)->block_bitmap, map);
 }
 
-/* A place in a group's map from `from` on, or end. */
+/* Returns a free bit in a group's bitmap from `from` on, or end. */
 static u32 search(const void *map, u32 from, u32 end, bool alone)
 {
 	u32 bit;
@@ -77,7 +78,7 @@ static int new_blocks(struct ext2_fs *fs, u32 goal, bool alone, u32 *count, u32 
 		goal = fs->es.first_data_block;
 	start = ext2_group_of(fs, goal);
 	from = goal - ext2_group_first(fs, start);
-	/* The goal's group comes twice: the second time from its beginning. */
+	/* The goal's group is searched twice: the second time from its beginning. */
 	for (u32 i = 0; i <= fs->nr_groups; i++) {
 		u32 group = (start + i) % fs->nr_groups;
 		int err = new_in_group(fs, group, i ? 0 : from, alone, count, first);

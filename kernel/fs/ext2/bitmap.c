@@ -1,4 +1,4 @@
-/* Bits of a block: bit n is bit n % 8 of byte n / 8, so bit n % 32 of word n / 32. */
+/* Bits of a block: bit n is bit n % 8 of byte n / 8, and thus bit n % 32 of word n / 32. */
 #include "ext2.h"
 
 bool ext2_bit(const void *map, u32 bit)
@@ -15,7 +15,7 @@ void ext2_bits_set(void *map, u32 from, u32 count)
 u32 ext2_bits_find(const void *map, u32 from, u32 end)
 {
 	const u32 *words = map;
-	u32 before = (1u << from % 32) - 1; /* bits of the first word that do not count */
+	u32 before = (1u << from % 32) - 1; /* ignored bits of the first word */
 
 	for (u32 i = from / 32; i * 32 < end; i++, before = 0) {
 		u32 zeros = ~(words[i] | before);

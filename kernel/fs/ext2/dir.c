@@ -1,25 +1,26 @@
 /*
- * Directories. Each block of a directory's file is a chain of entries, each as long as it says, the
- * last one up to the end of the block; so a block can be changed without a look at the others.
+ * Directories. Each block of a directory's file is a chain of entries. Each entry states its size,
+ * and the last one extends to the end of the block, so a block can be changed without reading the
+ * others.
  *
  *	| inode, size, len, type, name | inode, size, ... |        ...        |
  *
- * A name goes to the first entry with room behind its own name, which is cut in two, or to an unused
- * one; if there is none, to a new block. A removed entry is added to the one before it, or, if it is
- * the first of its sector, marked unused.
+ * A new name goes to the first entry with room behind its own name, which is split in two, or to an
+ * unused entry; if there is none, to a new block. A removed entry is merged with the one before it
+ * or, if it is the first of its sector, marked as unused.
  *
- * When the power goes, a sector is written whole or not at all, but of a block perhaps only some. A
- * chain that is written in part leads nowhere, and e2fsck takes what follows for lost, with names that were
- * safe for years. So a change lies in one sector: a name goes only where it, and the head of the
- * entry before it, are in the same one, and a new block begins with an unused entry for each sector, as
- * all directories of the Fast File System do (McKusick and others, 1984). In blocks that others have
- * filled some room stays unused. Entries never move, so a cursor of readdir, the offset, stays
- * good; since an entry may have grown over it, it is looked up from the block's beginning, unless
- * nothing has changed since it was given.
+ * At a power cut, a sector is written entirely or not at all, but only some sectors of a block may
+ * be. A partly written chain is broken, and e2fsck treats the rest of the block as lost, with names
+ * that had been safe for years. So each change stays within one sector: a name goes only where it
+ * and the head of the entry before it are in the same sector, and a new block begins with one
+ * unused entry per sector, as in all directories of the Fast File System (McKusick and others,
+ * 1984). In blocks written by other kernels some room stays unused. Entries never move, so a cursor
+ * of readdir, the offset, stays valid. Since an entry may have grown over it, it is looked up from
+ * the block's beginning, unless nothing has changed since it was returned.
  *
  * Entries come from the disk: each is checked before it is used, so that no chain leads out of its
- * block or round in circles; and its name before it is shown. A name that cannot be is never found,
- * as nobody can ask for it.
+ * block or into a loop, and its name is checked before it is shown. An invalid name is never found,
+ * since no program can ask for it.
  */
 #include "ext2.h"
 
@@ -34,7 +35,7 @@ static bool has_types(const struct super_block *sb)
 	return ext2_fs(sb)->es.rev && ext2_fs(sb)->es.incompat & EXT2_INCOMPAT_FILETYPE;
 }
 
-/* The kernel's kinds in the order of enum ext2_type. */
+/* The file types of the VFS in the order of enum ext2_type. */
 static const u32 kinds[EXT2_NR_FT] = { 0,       S_IFREG, S_IFDIR,  S_IFCHR,
 				       S_IFBLK, S_IFIFO, S_IFSOCK, S_IFLNK };
 
@@ -52,13 +53,13 @@ static u32 nr_blocks(const struct inode *dir)
 	return dir->size >> dir->sb->block_bits;
 }
 
-/* A block of the directory. 0, -EIO: also a hole; -ENOMEM. */
+/* Reads a block of the directory. Returns 0, -EIO (also for a hole) or -ENOMEM. */
 static int block_read(struct inode *dir, u32 n, struct buf *buf)
 {
 	struct extent extent;
 	int err;
 
-	cond_resched(); /* it may have a million of them, all in memory */
+	cond_resched(); /* a directory may have a million blocks, all in memory */
 	err = ext2_map(dir, n, 1, false, &extent);
 	if (err)
 		return err;
@@ -81,7 +82,7 @@ static int wrong_entry(struct inode *dir, const struct buf *buf, u32 at)
 			  buf->block);
 }
 
-/* The entry at an offset in the block; NULL: it is wrong, which has been said. */
+/* Returns the entry at an offset in the block, or NULL, with a message, if it is invalid. */
 static struct ext2_entry *entry_at(struct inode *dir, const struct buf *buf, u32 at)
 {
 	struct super_block *sb = dir->sb;
@@ -106,9 +107,9 @@ static bool is_dots(const struct ext2_entry *entry)
 	       (entry->len == 1 || (entry->len == 2 && entry->name[1] == '.'));
 }
 
-/* Looking. */
+/* Looking up. */
 
-/* In one block: 0, -ENOENT, -EIO. */
+/* Searches one block. Returns 0, -ENOENT or -EIO. */
 static int find_in_block(struct inode *dir, const struct path_name *name, struct ext2_slot *slot)
 {
 	struct ext2_entry *prev = NULL, *entry;
@@ -178,8 +179,8 @@ static void fill_entry(struct inode *dir, const struct ext2_entry *entry, struct
 	e->name[entry->len] = '\0';
 }
 
-/* The first entry in use at or after `from` in a block, the walk beginning at `at`. 0, -ENOENT: the
- * block has none; -EIO. */
+/* Finds the first used entry at or after `from` in a block, starting the walk at `at`. Returns 0,
+ * -ENOENT if the block has none, or -EIO. */
 static int iterate_block(struct inode *dir, const struct buf *buf, u32 at, u32 from,
 			 struct dir_entry *e)
 {
@@ -227,7 +228,7 @@ int ext2_iterate(struct inode *dir, u64 cursor, struct dir_entry *e)
 
 /* Changing. */
 
-/* A tree of hashes does not know of the change: from now on there is none. */
+/* The change invalidates a hash tree of the directory, so its flag is cleared. */
 static void changed(struct inode *dir, struct ext2_slot *slot)
 {
 	buf_dirty(&slot->buf);
@@ -249,13 +250,14 @@ static u32 sector_in(const struct buf *buf, const void *at)
 	return ((const char *)at - buf->data) / SECTOR_SIZE;
 }
 
-/* Of the disk: the one with a place in a block. */
+/* Returns the disk's sector of a position in a block. */
 static u32 sector_of(const struct buf *buf, const void *at)
 {
 	return buf->block * (buf->size / SECTOR_SIZE) + sector_in(buf, at);
 }
 
-/* Makes an unused entry with room for the name: 0, -ENOENT: the block has none; -EIO. */
+/* Creates an unused entry with room for the name. Returns 0, -ENOENT if the block has no room, or
+ * -EIO. */
 static int room_in_block(struct inode *dir, u32 len, struct ext2_slot *slot)
 {
 	struct ext2_entry *entry = NULL;
@@ -285,7 +287,7 @@ static int room_in_block(struct inode *dir, u32 len, struct ext2_slot *slot)
 	return -ENOENT;
 }
 
-/* One block more, of unused entries, which the directory's record knows of. 0, -ENOSPC, -EIO,
+/* Appends a block of unused entries and updates the directory's size. Returns 0, -ENOSPC, -EIO or
  * -ENOMEM. */
 static int append_block(struct inode *dir, struct ext2_slot *slot)
 {
@@ -339,7 +341,7 @@ int ext2_add(struct inode *dir, const struct path_name *name, struct inode *inod
 	return 0;
 }
 
-/* Is a removed entry added to the one before it? */
+/* Is a removed entry merged with the one before it? */
 static bool joins(const struct ext2_slot *slot)
 {
 	return slot->prev && ((char *)slot->entry - slot->buf.data) % SECTOR_SIZE;

@@ -1,6 +1,7 @@
 /*
- * ext2 on the disk: what super.c's theory names, byte for byte. Every number is little-endian, as
- * this processor's are. Fields of later file systems that are kept as they are have no name.
+ * ext2 on the disk: the structures described in super.c, byte for byte. All numbers are
+ * little-endian, like those of this processor. Fields of later file systems, which are kept
+ * unchanged, have no name.
  */
 #ifndef FS_EXT2_DISK_H
 #define FS_EXT2_DISK_H
@@ -10,19 +11,19 @@
 #define EXT2_MAGIC 0xef53u
 #define EXT2_SUPER_OFFSET 1024u /* bytes from the start of the device */
 #define EXT2_ROOT_INO 2u
-#define EXT2_OLD_FIRST_INO 11u /* revision 0: those below are reserved */
+#define EXT2_OLD_FIRST_INO 11u /* revision 0: lower numbers are reserved */
 #define EXT2_OLD_INODE_SIZE 128u
 #define EXT2_MAX_LINKS 32000u
 
 /* s_state */
 #define EXT2_VALID 1u /* it was unmounted cleanly */
-#define EXT2_ERROR 2u /* something in it contradicts itself */
-/* s_errors: what to do then; 1: go on */
+#define EXT2_ERROR 2u /* inconsistencies were found */
+/* s_errors: the reaction to errors; 1: continue */
 #define EXT2_ERRORS_READ_ONLY 2u
 #define EXT2_ERRORS_PANIC 3u
 
-/* Features. A kernel that does not know an INCOMPAT bit cannot read the disk, one that does not
- * know a RO_COMPAT bit must not write it; COMPAT bits hinder nobody. */
+/* Features. A kernel that does not know an INCOMPAT bit cannot read the disk; one that does not
+ * know an RO_COMPAT bit must not write it. COMPAT bits can be ignored. */
 #define EXT2_COMPAT_RESIZE_INODE 0x10u
 #define EXT2_COMPAT_SPARSE_SUPER2 0x200u
 #define EXT2_INCOMPAT_FILETYPE 0x2u
@@ -31,7 +32,7 @@
 
 struct ext2_super_block {
 	u32 inodes_count, blocks_count, reserved_blocks, free_blocks, free_inodes;
-	u32 first_data_block; /* 1 where a block is 1 KiB, else 0 */
+	u32 first_data_block; /* 1 if a block has 1 KiB, else 0 */
 	u32 log_block_size;   /* 1024 << it */
 	u32 log_frag_size;
 	u32 blocks_per_group, frags_per_group, inodes_per_group;
@@ -47,7 +48,7 @@ struct ext2_super_block {
 	char volume_name[16], last_mounted[64];
 	u32 algo_bitmap;
 	u8 prealloc_blocks, prealloc_dir_blocks;
-	u16 reserved_gdt_blocks; /* after each copy of the descriptors: RESIZE_INODE */
+	u16 reserved_gdt_blocks; /* behind each copy of the descriptors: RESIZE_INODE */
 	u8 unused[380];
 	u32 backup_groups[2]; /* SPARSE_SUPER2 */
 	u8 unused_too[428];
@@ -66,20 +67,20 @@ STATIC_ASSERT(sizeof(struct ext2_group) == 1u << EXT2_GROUP_BITS);
 
 #define EXT2_NR_DIRECT 12u
 #define EXT2_NR_SLOTS 15u
-#define EXT2_FAST_LINK (EXT2_NR_SLOTS * 4) /* a shorter target fits into the slots */
+#define EXT2_FAST_LINK (EXT2_NR_SLOTS * 4) /* shorter targets fit into the slots */
 
 /* flags */
-#define EXT2_INDEX 0x1000u /* a directory with a tree of hashes inside */
-/* Contents laid out as no ext2 does: compressed, encrypted, counted in blocks, extents, EAs, inline. */
+#define EXT2_INDEX 0x1000u /* a directory with a hash tree */
+/* Unsupported content formats: compressed, encrypted, counted in blocks, extents, EAs, inline. */
 #define EXT2_FOREIGN (0x200u | 0x800u | 0x40000u | 0x80000u | 0x200000u | 0x10000000u)
 
 struct ext2_inode {
 	u16 mode, uid;
 	u32 size, atime, ctime, mtime, dtime;
 	u16 gid, links;
-	u32 blocks; /* of 512 bytes, those of addresses too */
+	u32 blocks; /* of 512 bytes, with blocks of addresses */
 	u32 flags, osd1;
-	u32 slot[EXT2_NR_SLOTS]; /* 12 blocks, then of one, two and three levels of indirection */
+	u32 slot[EXT2_NR_SLOTS]; /* 12 blocks, then one, two and three levels of indirection */
 	u32 generation, file_acl;
 	u32 size_high; /* of regular files */
 	u32 faddr;
@@ -90,12 +91,12 @@ struct ext2_inode {
 STATIC_ASSERT(sizeof(struct ext2_inode) == EXT2_OLD_INODE_SIZE);
 
 #define EXT2_NAME_OFFSET 8u
-/* Bytes that an entry with a name of this length needs. */
+/* Bytes needed by an entry with a name of this length. */
 #define EXT2_ENTRY_SIZE(len) ALIGN_UP(EXT2_NAME_OFFSET + (len), 4u)
 
 struct ext2_entry {
 	u32 inode; /* 0: unused */
-	u16 size; /* to the next entry; the last one reaches to the end of its block */
+	u16 size; /* to the next entry; the last one extends to the end of its block */
 	u8 len;
 	u8 type; /* EXT2_FT_..., 0 without the feature FILETYPE */
 	char name[];

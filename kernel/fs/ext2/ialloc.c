@@ -1,7 +1,7 @@
 /*
- * Which inode a file gets. A file's lies in its directory's group, or one of the next; a directory
- * goes to the group with the most free blocks among those that have at least the average of free
- * inodes. So what is read together lies together, and what is not leaves it room.
+ * Choosing a file's inode. A file's inode lies in its directory's group, or one of the next. A
+ * directory goes to the group with the most free blocks among those with at least the average
+ * number of free inodes. So what is read together lies together, and the rest leaves it room.
  */
 #include "ext2.h"
 

@@ -1,11 +1,11 @@
 /*
- * Inodes between the disk and memory. An inode's record stands in its group's table; what struct
- * inode has no field for (slots, flags, the block of attributes) is kept beside it as it was, so
- * that writing it back loses nothing that this kernel does not know.
+ * Reading and writing inodes. An inode's record is in its group's table. The parts of it for which
+ * struct inode has no field (slots, flags, the block of attributes) are kept unchanged beside it,
+ * so that writing it back preserves everything that this kernel does not use.
  *
- * Life: ext2_new_inode takes a number -> ext2_inode_create writes the record -> the directory names
- * it. Its last name and its last user gone, ext2_evict_inode frees its blocks, marks the record as
- * deleted and gives the number back.
+ * Life cycle: ext2_new_inode takes a number -> ext2_inode_create writes the record -> the directory
+ * names it. After its last name and its last user are gone, ext2_evict_inode frees its blocks,
+ * marks the record as deleted and frees the number.
  */
 #include "ext2.h"
 
@@ -16,14 +16,14 @@
 #include "mm/slab.h"
 
 #define SECOND 1000000000ull
-#define TABLE_AHEAD 8u /* pages of a table that are read together */
+#define TABLE_AHEAD 8u /* pages of a table that are read at once */
 
 static const struct file_operations file_fops = {
 	.read = cache_file_read,
 	.write = cache_file_write,
 };
 
-/* Files that are found one after the other have their records side by side. */
+/* Files that are used one after another have neighbouring records. */
 static void read_ahead(struct super_block *sb, u32 block)
 {
 	struct ext2_fs *fs = ext2_fs(sb);
@@ -35,7 +35,7 @@ static void read_ahead(struct super_block *sb, u32 block)
 	cache_will_need(sb->bdev->inode, window * TABLE_AHEAD, TABLE_AHEAD);
 }
 
-/* The record's place in the table. 0, -EIO, -ENOMEM. */
+/* Reads the block of the record and sets *raw to the record in it. Returns 0, -EIO or -ENOMEM. */
 static int record(struct super_block *sb, u32 ino, struct buf *buf, struct ext2_inode **raw)
 {
 	struct ext2_fs *fs = ext2_fs(sb);
@@ -60,7 +60,7 @@ static bool has_slots(const struct inode *inode)
 	       (ext2_kind(inode) == S_IFLNK && inode->blocks > attributes);
 }
 
-/* Linux's two forms of a device's number in slots 0 and 1; one that does not fit is 0. */
+/* Decodes Linux's two forms of a device number in slots 0 and 1. Returns 0 if it does not fit. */
 static u32 device_of(const struct ext2_inode *raw)
 {
 	u32 wide = raw->slot[1], major = wide >> 8 & 0xfff;
@@ -87,7 +87,7 @@ static void set_operations(struct inode *inode)
 	}
 }
 
-/* Is what the record says possible? NULL, or what is wrong. */
+/* Checks the record. Returns NULL, or an error message. */
 static const char *wrong(const struct inode *inode)
 {
 	static const u16 kinds = 1 << 1 | 1 << 2 | 1 << 4 | 1 << 6 | 1 << 8 | 1 << 10 | 1 << 12;
@@ -160,7 +160,7 @@ static int read_record(struct inode *inode)
 	return 0;
 }
 
-/* What could not be read has no private part. */
+/* An unreadable inode has no private part. */
 static void bad(struct inode *inode)
 {
 	kfree(inode->private);
@@ -233,7 +233,7 @@ int ext2_write_inode(struct inode *inode)
 	return 0;
 }
 
-/* What the record held before, of a deleted file, goes, with its part beyond 128 bytes. */
+/* Clears the record of a deleted file, including its part beyond 128 bytes. */
 static int clear_record(struct inode *inode)
 {
 	struct ext2_inode *raw;
@@ -268,7 +268,7 @@ static int fill_new(struct inode *inode, u32 mode, u32 rdev)
 	return clear_record(inode);
 }
 
-/* The bitmap gave its number: it must be in nobody's hands. */
+/* The bitmap supplied this number, so its inode must not be in use. */
 static int new_cached(struct super_block *sb, u32 ino, struct inode **inode)
 {
 	bool is_new;
@@ -296,7 +296,7 @@ int ext2_inode_create(struct inode *dir, u32 mode, u32 rdev, struct inode **inod
 		return err;
 	err = new_cached(dir->sb, ino, inode);
 	if (err == -EIO)
-		return err; /* the bit was wrong, and stays set */
+		return err; /* the bit was wrong and stays set */
 	if (!err) {
 		err = fill_new(*inode, mode, rdev);
 		if (!err)
@@ -309,7 +309,7 @@ int ext2_inode_create(struct inode *dir, u32 mode, u32 rdev, struct inode **inod
 	return err;
 }
 
-/* Attributes may be shared with other inodes. fs->lock is held. */
+/* The attributes may be shared with other inodes. Caller holds fs->lock. */
 static void free_attributes(struct inode *inode)
 {
 	struct ext2_info *info = ext2_info(inode);
@@ -345,7 +345,7 @@ static void remove_from_disk(struct inode *inode)
 	if (has_slots(inode))
 		ext2_cut(inode, 0);
 	inode->size = 0;
-	/* A smaller number would be taken for a link of ext3's list of orphans. */
+	/* A smaller number would look like a link in ext3's list of orphans. */
 	ext2_info(inode)->raw.dtime = MAX(ext2_now(), fs->es.inodes_count + 1);
 	mutex_lock(&fs->lock);
 	inode->sb->freeing = true;

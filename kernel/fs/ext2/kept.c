@@ -1,17 +1,18 @@
 /*
- * What was freed is not given again until the disk knows that it is free.
+ * Freed blocks and inodes are not reused until the disk has recorded that they are free.
  *
- * A file is cut, another one gets its blocks, and its data are written at once; then the power goes. On
- * the disk both files have these blocks: the first one's have the second one's data, also those that were
- * its addresses, so that e2fsck may throw all of it away, with what was to stay. The same with an
- * inode's number: a name that was removed would lead to another file. It is the second rule of soft
- * updates (Ganger and Patt, Metadata Update Performance in File Systems, 1994): never use a thing again
- * before all that leads to it is gone from the disk.
+ * Suppose that a file is truncated, another file gets its blocks, and its data are written at once;
+ * then the power is cut. On the disk both files now have these blocks, and the first file's blocks
+ * hold the second file's data, even where its addresses were, so that e2fsck may delete the whole
+ * file, with the part that should stay. Likewise with an inode number: a removed name would lead to
+ * another file. This is the second rule of soft updates (Ganger and Patt, Metadata Update
+ * Performance in File Systems, 1994): never reuse a resource before all pointers to it are gone
+ * from the disk.
  *
- * So of a bitmap in which something is freed the state before is kept. What is given is free there, and
- * is marked in both. A flush that has written all metadata as it was after the last of it was freed
- * lets the copies go. If there is no memory for a copy, or nothing else is free, who wants a block or an
- * inode flushes first.
+ * So for a bitmap in which something is freed, a copy of its former state is kept. Allocations must
+ * be free in that copy, and are marked in both. The copies are dropped by a flush that has written
+ * all metadata as of after the last freeing. If there is no memory for a copy, or nothing else is
+ * free, an allocation flushes first.
  */
 #include "ext2.h"
 
@@ -88,7 +89,7 @@ int ext2_flush(struct super_block *sb)
 	if (err || err2)
 		return err ? err : err2;
 	fs->flushed = MAX(fs->flushed, nr);
-	/* While something is freed, an inode that is not yet in its block leads to it. */
+	/* During freeing, the block of an inode may still hold pointers to what is freed. */
 	if (!sb->freeing && fs->flushed >= fs->freed_before)
 		ext2_kept_drop(fs);
 	return 0;

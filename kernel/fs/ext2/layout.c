@@ -1,8 +1,8 @@
 /*
- * Where things lie on the disk. Every number of superblock and descriptors is checked here once, at
- * mount, so that what is computed from them later needs no check: tables lie in their own groups,
- * on the device, and not on one another. What is checked, and computed with, are copies: a program
- * that writes to the device's file changes the blocks, but not these numbers.
+ * The layout of the disk. Every number of superblock and descriptors is checked here once, at
+ * mount, so that later computations with them need no check: tables lie in their own groups, on the
+ * device, and do not overlap. Copies are checked and used: a program that writes to the device's
+ * file changes the blocks, but not these numbers.
  */
 #include "ext2.h"
 
@@ -45,7 +45,7 @@ static bool has_super(const struct ext2_fs *fs, u32 group)
 	return group == 1 || power_of(group, 3) || power_of(group, 5) || power_of(group, 7);
 }
 
-/* Blocks of such a copy, with those that resize2fs may use for more descriptors. */
+/* Returns the blocks of such a copy, with those reserved for more descriptors (resize2fs). */
 static u32 copy_blocks(const struct ext2_fs *fs)
 {
 	u32 spare = fs->es.compat & EXT2_COMPAT_RESIZE_INODE ? fs->es.reserved_gdt_blocks : 0;
@@ -58,7 +58,7 @@ static bool in_table(const struct ext2_fs *fs, const struct ext2_group *g, u32 b
 	return block - g->inode_table < fs->table_blocks;
 }
 
-/* A run of count blocks from first on, cut before `own`. */
+/* Cuts the run of count blocks from first on before `own`. */
 static u32 cut_run(u32 first, u32 count, u32 own)
 {
 	return own >= first ? MIN(count, own - first) : count;
@@ -106,7 +106,7 @@ bool ext2_may_write(const struct ext2_fs *fs)
 	return !unknown;
 }
 
-/* The features, which count in revision 0, too, where there should be none. 0, -EINVAL, -EROFS. */
+/* Checks the features, in revision 0, too, which should have none. Returns 0, -EINVAL or -EROFS. */
 static int check_revision(struct ext2_fs *fs)
 {
 	const struct ext2_super_block *es = &fs->es;

@@ -1,12 +1,13 @@
 /*
- * Names that come and go: link, unlink, rename.
+ * Adding, removing and moving names: link, unlink, rename.
  *
- * A file whose name moves has two for a moment, and on the disk, where blocks are written in any
- * order, it could have none: the old name's block is written, the power goes. So the new name is
- * written before the old one is taken away, unless one sector has both changes. The same
- * for a name that goes after link gave a file another one, and no flush came in between. And a name
- * that another file had leads to the new one on the disk before the other is freed: so after a cut it
- * leads to one of the two. Everything dirty is written then, which is what ext2_flush can do.
+ * A renamed file has two names for a moment. But on the disk, where blocks are written in any
+ * order, it could have none: the block of the old name is written, and the power is cut. So the new
+ * name is written before the old one is removed, unless one sector contains both changes. The same
+ * applies to removing a name after link gave the file another one, without a flush in between. And
+ * a name taken from another file refers to the new file on the disk before the other file is freed,
+ * so after a power cut it refers to one of the two. For this ext2_flush writes everything that is
+ * dirty.
  */
 #include "ext2.h"
 
@@ -29,7 +30,7 @@ int ext2_link(struct inode *dir, const struct path_name *name, struct inode *ino
 	return err;
 }
 
-/* The entry, which must be the inode's. */
+/* Finds the entry, which must refer to the inode. */
 static int find_of(struct inode *dir, const struct path_name *name, const struct inode *inode,
 		   struct ext2_slot *slot)
 {
@@ -50,7 +51,7 @@ static void drop_link(struct inode *inode)
 	inode_mark_dirty(inode);
 }
 
-/* A directory that was removed: . and the name in dir no longer lead to it. */
+/* A directory was removed: . and the name in dir no longer refer to it. */
 static void drop_dir(struct inode *dir, struct inode *inode)
 {
 	inode->nlink = 0;
@@ -58,7 +59,7 @@ static void drop_dir(struct inode *dir, struct inode *inode)
 	drop_link(dir);
 }
 
-/* Takes the name of inode out of dir. 0 or -errno. */
+/* Removes the name of inode from dir. Returns 0 or -errno. */
 static int name_remove(struct inode *dir, const struct path_name *name, struct inode *inode)
 {
 	struct ext2_slot slot;
@@ -98,10 +99,10 @@ int ext2_unlink(struct inode *dir, const struct path_name *name, struct inode *i
 	return err;
 }
 
-/* A rename, with all that it changes held in memory: what it has begun is undone without a read. */
+/* A rename, with all blocks that it changes held in memory, so that undoing it needs no read. */
 struct renaming {
 	struct inode *from, *to, *inode, *replaced;
-	bool moves; /* a directory, to another one: its .. follows */
+	bool moves; /* a directory moves to another one: its .. must change */
 	struct ext2_slot old, new, dots;
 };
 
@@ -113,7 +114,7 @@ static int hold_new(struct renaming *r, const struct path_name *name)
 	return find_of(r->to, name, r->replaced, &r->new);
 }
 
-/* The new name leads to what it led to before. */
+/* Makes the new name refer to its former inode, or removes it. */
 static void give_back_new(struct renaming *r)
 {
 	if (r->replaced)
@@ -122,7 +123,8 @@ static void give_back_new(struct renaming *r)
 		ext2_remove(r->to, &r->new);
 }
 
-/* The new name first: it may be put before the old one. 0, or -errno: nothing has changed. */
+/* Creates the new name first, since it may be placed before the old one. Returns 0, or -errno with
+ * nothing changed. */
 static int hold(struct renaming *r, const struct path_name *old, const struct path_name *new)
 {
 	const struct path_name dots = { .s = "..", .len = 2 };
@@ -162,7 +164,7 @@ static void change_parent(struct renaming *r, struct inode *from, struct inode *
 	drop_link(from);
 }
 
-/* The old name goes when the new one is safe; if it cannot be, all is as it was. */
+/* Removes the old name once the new one is safe on the disk. If that fails, undoes everything. */
 static int move(struct renaming *r)
 {
 	int err = 0;

@@ -1,38 +1,39 @@
 /*
- * Where the blocks of a file lie.
+ * The mapping of a file's blocks to the disk.
  *
  * An inode has 15 slots. The first 12 hold the addresses of the file's first blocks. Slot 12 is the
- * address of a block full of addresses, slot 13 of a block of addresses of such blocks, slot 14 has
- * one level more: 2^2n and 2^3n blocks, where a block holds 2^n addresses (n is 8, 9 or 10). So small
- * files need no further reads, and large ones at most three, which stay in memory when they are used.
+ * address of a block full of addresses, slot 13 of a block of addresses of such blocks, and slot 14
+ * adds one more level: 2^2n and 2^3n blocks if a block holds 2^n addresses (n is 8, 9 or 10). So
+ * small files need no further reads, and large ones at most three, whose blocks stay cached while
+ * in use.
  *
  *	slot 0 .. 11           data
  *	slot 12 -> block of addresses -> data
  *	slot 13 -> ... -> block of addresses -> data
  *	slot 14 -> ... -> ... -> block of addresses -> data
  *
- * A new block is first taken from the bitmap, with all blocks of addresses that are missing on the
- * way to it; those are filled from the bottom, and at last the one slot that was empty is set. If
- * anything fails before that, all is given back and nothing has changed.
+ * A new block is first taken from the bitmap, with all missing blocks of addresses on the path to
+ * it. Those are filled from the bottom, and finally the one empty slot is set. If anything fails
+ * before that, all blocks are freed and nothing has changed.
  *
- * Looking up needs no lock. Blocks are only added meanwhile, or taken by ext2_cut, which counts: if
- * it came in between, the answer, or the error, may be of a block that is another's now, and the
- * question is asked again.
+ * Lookups need no lock. Meanwhile blocks can only be added, or removed by ext2_cut, which
+ * increments a counter: if that has changed, the result, or the error, may concern a block that now
+ * belongs to another file, and the lookup is repeated.
  */
 #include "ext2.h"
 
 #define MAX_LEVELS 3u
 
-/* A way down to a block: index[0] in the inode's slots, then in one block of addresses each. */
+/* A path to a block: index[0] in the inode's slots, then one index in each block of addresses. */
 struct way {
 	u32 index[MAX_LEVELS + 1];
-	u32 levels;     /* blocks of addresses on it */
-	u32 level;      /* how many were found; where it stopped */
-	u32 *slot;      /* there: the address that is missing, or that of the data */
+	u32 levels;     /* blocks of addresses on the path */
+	u32 level;      /* blocks of addresses found so far */
+	u32 *slot;      /* where it ended: a missing address, or that of the data */
 	struct buf buf; /* the block that slot is in, if level > 0 */
 };
 
-/* The limit is that of 32-bit counts of 512-byte blocks, or the slots' reach. */
+/* Limited by the 32-bit count of 512-byte blocks, or by the range of the slots. */
 u64 ext2_max_size(const struct ext2_fs *fs)
 {
 	u32 n = fs->addr_bits;
@@ -67,7 +68,7 @@ static void find_way(const struct ext2_fs *fs, u32 block, struct way *way)
 		way->index[level] = block & mask;
 }
 
-/* Goes down as far as there are addresses. 0, -EIO, -ENOMEM; afterwards way_end. */
+/* Goes down as far as there are addresses. Returns 0, -EIO or -ENOMEM. Call way_end afterwards. */
 static int way_walk(struct inode *inode, struct way *way)
 {
 	struct ext2_fs *fs = ext2_fs(inode->sb);
@@ -97,13 +98,13 @@ static void way_end(struct way *way)
 		buf_put(&way->buf);
 }
 
-/* How many slots there are from this one to the end of its block. */
+/* Returns the number of slots from this one to the end of its block. */
 static u32 slots_left(const struct ext2_fs *fs, const struct way *way, u32 level)
 {
 	return (way->levels ? 1u << fs->addr_bits : EXT2_NR_DIRECT) - way->index[level];
 }
 
-/* How many blocks of a hole follow: 1 or more. */
+/* Returns the number of blocks of the hole that begins here: 1 or more. */
 static u32 hole_blocks(const struct ext2_fs *fs, const struct way *way, u32 max)
 {
 	u32 below = way->levels - way->level, n = 0, inside = 0;
@@ -119,7 +120,7 @@ static u32 hole_blocks(const struct ext2_fs *fs, const struct way *way, u32 max)
 	return MIN(max, (1u << below * fs->addr_bits) - inside);
 }
 
-/* What the way ends in, as an extent. 0, -EIO: an address is wrong. */
+/* Stores the end of the path as an extent. Returns 0, or -EIO for an invalid address. */
 static int way_extent(struct ext2_fs *fs, const struct way *way, u32 max, struct extent *extent)
 {
 	u32 first = *way->slot, n = 1;
@@ -155,9 +156,9 @@ static int look_up(struct inode *inode, struct way *way, u32 max, struct extent 
 	return err;
 }
 
-/* Making what is missing. */
+/* Allocating missing blocks. */
 
-/* Where the new blocks should be: after what the file has before them. */
+/* Returns the goal for the new blocks: after the file's preceding block. */
 static u32 goal_of(const struct inode *inode, const struct way *way)
 {
 	const struct ext2_fs *fs = ext2_fs(inode->sb);
@@ -172,7 +173,7 @@ static u32 goal_of(const struct inode *inode, const struct way *way)
 	return ext2_group_first(fs, (inode->ino - 1) / fs->es.inodes_per_group);
 }
 
-/* New blocks that are not linked yet. */
+/* New blocks, not yet linked. */
 struct growth {
 	u32 address[MAX_LEVELS], nr; /* blocks of addresses, from the top */
 	u32 first, count;            /* data */
@@ -212,7 +213,7 @@ static int take_blocks(struct inode *inode, const struct way *way, u32 want, str
 	return err;
 }
 
-/* Fills the new blocks of addresses from the bottom. 0, -ENOMEM, -EIO. */
+/* Fills the new blocks of addresses from the bottom. Returns 0, -ENOMEM or -EIO. */
 static int fill_addresses(struct inode *inode, const struct way *way, const struct growth *new)
 {
 	for (u32 i = new->nr; i-- > 0;) {
@@ -232,7 +233,7 @@ static int fill_addresses(struct inode *inode, const struct way *way, const stru
 	return 0;
 }
 
-/* The one change that makes them the file's. */
+/* The single change that makes the blocks part of the file. */
 static void link_blocks(struct inode *inode, struct way *way, const struct growth *new)
 {
 	struct ext2_fs *fs = ext2_fs(inode->sb);
@@ -249,7 +250,8 @@ static void link_blocks(struct inode *inode, struct way *way, const struct growt
 	inode_mark_dirty(inode);
 }
 
-/* The way ends in an empty slot: 0, -ENOSPC, -EIO, -ENOMEM. */
+/* Allocates blocks for the empty slot at the end of the path. Returns 0, -ENOSPC, -EIO or
+ * -ENOMEM. */
 static int grow(struct inode *inode, struct way *way, u32 max, struct extent *extent)
 {
 	struct ext2_fs *fs = ext2_fs(inode->sb);

@@ -1,11 +1,11 @@
 /*
- * Names that lead to inodes, and new files. A directory is entered only by a name in the one that
- * its .. leads to, and by one name only: so no disk, however damaged, makes a tree without an end. What
- * is in memory counts, since a program may write to the disk while it is mounted.
+ * Looking up names, and new files. A directory is entered only by a name in the directory that its
+ * .. refers to, and by only one name. So no disk, however damaged, yields an infinite tree. The
+ * state in memory decides, since a program may write to the disk while it is mounted.
  */
 #include "ext2.h"
 
-/* 0, -EIO: another directory is its parent, or it has a name already; -ENOMEM. */
+/* Returns 0, -EIO if another directory is its parent or it already has a name, or -ENOMEM. */
 static int check_parent(struct inode *dir, struct inode *inode)
 {
 	const struct path_name dots = { .s = "..", .len = 2 };
@@ -45,7 +45,7 @@ static int lookup(struct inode *dir, const struct path_name *name, struct inode 
 	return err;
 }
 
-/* What the new inode needs besides itself, before it has a name. */
+/* Prepares the contents of a new inode before it gets a name. */
 static int furnish(struct inode *dir, struct inode *inode, const char *target)
 {
 	int err = 0;
@@ -78,7 +78,7 @@ static int create(struct inode *dir, const struct path_name *name, u32 mode, u32
 		buf_put(&slot.buf);
 	inode_ready(*inode);
 	if (err) {
-		(*inode)->nlink = 0; /* which frees it again */
+		(*inode)->nlink = 0; /* frees it again */
 		inode_put(*inode);
 	} else if (is_dir) {
 		dir->nlink++;

@@ -1,4 +1,5 @@
-/* Symlinks: a target of up to 59 bytes stands where the inode's slots are, a longer one in a block. */
+/* Symlinks: a target of up to 59 bytes is stored in place of the inode's slots, a longer one in a
+ * block. */
 #include "ext2.h"
 
 #include "lib/assert.h"

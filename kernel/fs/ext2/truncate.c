@@ -1,20 +1,20 @@
 /*
- * Taking blocks from a file: all from a given one on, to its end.
+ * Freeing blocks of a file: all from a given one to its end.
  *
- * What goes is a rest of the tree of map.c. The walk goes down only along the border, and through
- * what lies beyond it; a block of addresses goes when nothing before the border hangs on it. Blocks
- * that follow one another are freed together. The walk ends at the first contradiction (a block that
- * was free already, an address out of range), so that a damaged tree, even one that bites its tail,
- * costs no more than it holds blocks that are in use.
+ * The part to free is the rest of the tree of map.c. The walk goes down only along the border, and
+ * through the part beyond it. A block of addresses is freed if nothing before the border depends on
+ * it. Consecutive blocks are freed together. The walk ends at the first inconsistency (a block that
+ * is already free, an address out of range), so that even a damaged tree that contains itself costs
+ * no more steps than it has blocks in use.
  */
 #include "ext2.h"
 
 struct cut {
 	struct inode *inode;
 	struct ext2_fs *fs;
-	u32 first, count; /* a run that is still to be freed */
+	u32 first, count; /* a run still to be freed */
 	u32 freed;
-	bool metadata; /* the data too are blocks of buf_* */
+	bool metadata; /* the data are blocks of buf_*, too */
 };
 
 static int flush_run(struct cut *c)
@@ -44,10 +44,10 @@ static int free_block(struct cut *c, u32 block, bool metadata)
 
 static int cut_slots(struct cut *c, u32 *slot, u32 nr, u32 level, u32 from);
 
-/* Frees what hangs on a slot at `level` (0: data) from its block number `from` on. */
+/* Frees the blocks below a slot at `level` (0: data), from block number `from` on. */
 static int cut_slot(struct cut *c, u32 *slot, u32 level, u32 from)
 {
-	u32 block = *slot; /* a damaged tree may have the slot itself below it */
+	u32 block = *slot; /* a damaged tree may contain the slot itself */
 	struct buf buf;
 	int err;
 
@@ -71,7 +71,7 @@ static int cut_slot(struct cut *c, u32 *slot, u32 level, u32 from)
 	return err;
 }
 
-/* The same for slots that follow one another. */
+/* Does that for consecutive slots. */
 static int cut_slots(struct cut *c, u32 *slot, u32 nr, u32 level, u32 from)
 {
 	u32 bits = level * c->fs->addr_bits, start = from >> bits;
@@ -101,7 +101,7 @@ static int cut_tree(struct cut *c, u64 first)
 	return err;
 }
 
-/* The inode without the blocks is in its block, so that the next flush has it. */
+/* Writes the shortened inode into its block, so that the next flush includes it. */
 static void write_cut(struct cut *c)
 {
 	if (c->freed)

@@ -7,23 +7,23 @@
 struct file;
 struct inode;
 
-#define LOCK_LAST (~0ull >> 1) /* the last byte that a file can have */
+#define LOCK_LAST (~0ull >> 1) /* the last byte a file can have */
 
 /* A range of bytes of a file, both ends included. */
 struct record {
 	bool unlock, write;
 	u64 start, last;
-	int pid; /* out: who holds it */
+	int pid; /* out: the process that holds it */
 };
 
-/* Sets or clears a record of current. wait: until it is free. 0, -EAGAIN (held by another),
- * -EDEADLK, -ENOLCK (no memory), -ERESTARTSYS. */
+/* Sets or clears a record lock of current. wait: sleep until the range is free. Returns 0, -EAGAIN
+ * if another process holds it, -EDEADLK, -ENOLCK if out of memory, or -ERESTARTSYS. */
 int record_set(struct file *f, const struct record *r, bool wait);
-/* *r becomes a record of another process that is in its way; unlock: there is none. */
+/* Sets *r to a conflicting record lock of another process. r->unlock is set if there is none. */
 void record_test(struct file *f, struct record *r);
-/* flock: 0, -EAGAIN, -ENOLCK, -ERESTARTSYS. */
+/* flock(2). Returns 0, -EAGAIN, -ENOLCK or -ERESTARTSYS. */
 int file_flock(struct file *f, bool unlock, bool write, bool wait);
-/* All locks of an owner (a files_struct or a file) on this file. */
+/* Releases all locks on this file that an owner (a files_struct or a file) holds. */
 void locks_release(struct inode *inode, const void *owner);
 
 #endif

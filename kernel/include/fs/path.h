@@ -1,4 +1,4 @@
-/* Paths as text: cutting them into components. Pure. */
+/* Paths as text: splitting them into components. Pure code. */
 #ifndef FS_PATH_H
 #define FS_PATH_H
 
@@ -7,22 +7,22 @@
 struct path_name {
 	const char *s; /* not NUL-terminated */
 	u32 len;
-	u32 hash; /* of the two, for the table of names */
+	u32 hash; /* of s and len, for the table of names */
 };
 
-/* A whole string as a name. */
+/* Returns a whole string as a name. */
 struct path_name path_name_of(const char *s);
 
 #define PATH_HASH 0x811c9dc5u /* FNV-1a (Fowler, Noll, Vo): small, and good enough for names */
 
-/* With one character more. */
+/* Extends a hash by one character. */
 static inline u32 path_hash(u32 hash, char c)
 {
 	return (hash ^ (u8)c) * 0x01000193u;
 }
 
-/* Cuts the next component off *path, skipping slashes before it; false: there is none. *path is
- * left at what follows the component: a slash or the end. */
+/* Takes the next component off *path, skipping the slashes before it. Returns false if there is
+ * none. *path then points at what follows the component: a slash or the end. */
 static inline bool path_next(const char **path, struct path_name *name)
 {
 	const char *s = *path, *start;
@@ -37,7 +37,7 @@ static inline bool path_next(const char **path, struct path_name *name)
 	return s != start;
 }
 
-/* Does no further component follow in path, as path_next left it? */
+/* Returns true if no further component follows in path, as path_next left it. */
 static inline bool path_at_end(const char *path)
 {
 	while (*path == '/')
@@ -55,7 +55,7 @@ static inline bool path_is_dotdot(const struct path_name *name)
 	return name->len == 2 && name->s[0] == '.' && name->s[1] == '.';
 }
 
-/* Is it the string s? */
+/* Returns true if the name equals the string s. */
 bool path_name_is(const struct path_name *name, const char *s);
 
 #endif

@@ -9,8 +9,9 @@ struct file;
 #define PIPE_BUF 4096u /* a write of up to this many bytes is not interleaved with others */
 
 /*
- * The reading end in f[0], the writing end in f[1], count 1 each. flags: O_NONBLOCK, kept by both;
- * O_CLOEXEC is the caller's affair; others: -EINVAL. 0, -EINVAL or -ENOMEM.
+ * Creates a pipe: reading end in f[0], writing end in f[1], count 1 each. flags: O_NONBLOCK, set on
+ * both ends. O_CLOEXEC is left to the caller; any other flag is invalid. Returns 0, -EINVAL or
+ * -ENOMEM.
  */
 int do_pipe(struct file *f[2], u32 flags);
 

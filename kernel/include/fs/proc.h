@@ -1,6 +1,6 @@
 /*
- * /proc: a file is a name, a function that prints it, and perhaps one that takes what is
- * written to it. The text is made when the file is read from its start.
+ * /proc: a file has a name, a function that prints it, and optionally a function that handles what
+ * is written to it. The text is generated when the file is read from its start.
  */
 #ifndef FS_PROC_H
 #define FS_PROC_H
@@ -13,28 +13,28 @@ struct vm_area_struct;
 
 struct proc_file {
 	const char *path; /* below /proc, e.g. "sys/vm/policy" */
-	/* Never sleeps, and may be called again at once with a larger buffer. */
+	/* Never sleeps. May be called again at once with a larger buffer. */
 	void (*show)(struct seq_file *m);
-	/* text is NUL-terminated, newline removed; 0 or -errno. NULL: read-only. May sleep. */
+	/* text is NUL-terminated, without the newline. Returns 0 or -errno. NULL: read-only. May sleep. */
 	int (*store)(char *text);
 };
 
-/* One of /proc/<pid>/. */
+/* A file of /proc/<pid>/. */
 struct proc_pid_file {
 	const char *name;
 	/* Never sleeps. t may be a kernel thread or a zombie: t->mm may be NULL. */
 	void (*show)(struct seq_file *m, struct task_struct *t);
 };
 
-/* Tables end with an entry without a path; they are kept, not copied. Called at boot, after
- * vfs_init; panics when a name is taken. */
+/* Tables end with an entry without a path. They are kept, not copied. Called at boot, after
+ * vfs_init. Panics if a name is taken. */
 void proc_register(const struct proc_file *table);
 void proc_register_pid(const struct proc_pid_file *table);
 
-/* The line of a region in /proc/<pid>/maps. */
+/* Prints the line of a region in /proc/<pid>/maps. */
 void proc_maps_region(struct seq_file *m, const struct vm_area_struct *vma);
 
-/* /proc itself and the files that belong to no other part of the kernel. */
+/* /proc itself, and the files that belong to no other part of the kernel. */
 void procfs_init(void);
 
 #endif

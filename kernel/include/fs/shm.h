@@ -1,4 +1,4 @@
-/* System V shared memory: what the system calls of those names do. */
+/* System V shared memory: the work behind shmget, shmat, shmdt and shmctl. */
 #ifndef FS_SHM_H
 #define FS_SHM_H
 
@@ -8,7 +8,7 @@
 #define IPC_SET 1u
 #define IPC_STAT 2u
 
-/* What IPC_STAT tells, in Linux's layout (struct shmid64_ds of i386). */
+/* What IPC_STAT returns, in Linux's layout (struct shmid64_ds of i386). */
 struct shmid_ds {
 	u32 key, uid, gid, cuid, cgid;
 	u16 mode, pad1, seq, pad2;
@@ -21,14 +21,14 @@ struct shmid_ds {
 
 STATIC_ASSERT(sizeof(struct shmid_ds) == 84);
 
-/* The identifier, or -ENOENT, -EEXIST, -EINVAL, -ENOSPC, -ENOMEM. */
+/* Returns the identifier, or -ENOENT, -EEXIST, -EINVAL, -ENOSPC or -ENOMEM. */
 long shm_get(u32 key, u32 size, u32 flags);
-/* The address, or -EINVAL, -ENOMEM. */
+/* Returns the address, or -EINVAL or -ENOMEM. */
 long shm_attach(u32 id, u32 addr, u32 flags);
-/* 0 or -EINVAL. */
+/* Returns 0 or -EINVAL. */
 long shm_detach(u32 addr);
-/* IPC_RMID, IPC_SET (mode and owner from *ds), IPC_STAT (to *ds): 0 or -EINVAL. */
+/* IPC_RMID, IPC_SET (mode and owner from *ds), IPC_STAT (to *ds). Returns 0 or -EINVAL. */
 long shm_control(u32 id, u32 cmd, struct shmid_ds *ds);
-void shm_init(void); /* /proc/sysvipc/shm */
+void shm_init(void); /* registers /proc/sysvipc/shm */
 
 #endif
