@@ -1,4 +1,4 @@
-/* What the files of fs/ share among themselves. */
+/* Shared by the files of fs/. */
 #ifndef FS_INTERNAL_H
 #define FS_INTERNAL_H
 
@@ -24,11 +24,12 @@ static inline bool inode_is_reg(const struct inode *inode)
 	return (inode->mode & S_IFMT) == S_IFREG;
 }
 
-/* inode.c: an inode of sb with count 1 and a number of its own, all else zero; NULL: no memory. */
+/* inode.c: returns an inode of sb with count 1 and its own number, all else zero, or NULL if out of
+ * memory. */
 struct inode *inode_alloc(struct super_block *sb, u32 mode);
-/* Frees the object itself. */
+/* Frees only the object. */
 void inode_release(struct inode *inode);
-/* A read by a program, when one is due: atime. */
+/* A program reads the file and the access counts: sets atime. */
 void inode_accessed(struct inode *inode);
 
 static inline void inode_note_read(struct inode *inode)
@@ -38,76 +39,79 @@ static inline void inode_note_read(struct inode *inode)
 }
 
 /* icache.c */
-/* The last reference to an inode of a device has gone. */
+/* The last reference to an inode of a device has been dropped. */
 void inode_unused(struct inode *inode);
-/* Nobody refers to it, and it is not in the list of unused ones: out of memory with it, and off the
+/* The inode is unreferenced and not in the list of unused inodes: evicts it, and frees it on the
  * device if it has no name. */
 void inode_evict(struct inode *inode);
-/* Takes up to n unused inodes out of memory; how many went. Never sleeps. */
+/* Evicts up to n unused inodes. Returns the number evicted. Never sleeps. */
 u32 icache_shrink(u32 n);
 u32 icache_nr_unused(void);
-/* All unused ones of sb that are clean. */
+/* Evicts all unused clean inodes of sb. */
 void icache_drop_unused(struct super_block *sb);
-/* Writes all dirty ones with their pages and waits; 0 or the first error. */
+/* Writes all dirty inodes with their pages and waits. Returns 0 or the first error. */
 int icache_sync(struct super_block *sb);
-/* Nobody uses sb: all but the root leave memory, dirty or not. How many pages and inodes were dirty. */
+/* sb is unused: evicts all inodes but the root, even dirty ones. Returns the number of dirty pages
+ * and inodes lost. */
 u32 icache_lose(struct super_block *sb);
 
 /* dcache.c. Needs nr_managed_pages and kmalloc. */
 void dcache_init(void);
-/* The entry of a directory, or NULL; its inode may be NULL: there is no such name. */
+/* Returns the entry of a directory or NULL. Its inode is NULL if the name does not exist. */
 struct dentry *dentry_find(const struct inode *dir, const struct path_name *name);
-/* An entry in no directory yet; kfree takes it back. NULL: no memory. */
+/* Returns an entry that is in no directory yet, to be freed by kfree, or NULL if out of memory. */
 struct dentry *dentry_new(const struct path_name *name);
-/* Puts it in a directory where the name is not known. inode: gets a reference; NULL: a negative
- * one. Never sleeps. */
+/* Adds d to a directory that has no entry of that name. inode: gets a reference; NULL: a negative
+ * entry. Never sleeps. */
 void dentry_link(struct inode *dir, struct dentry *d, struct inode *inode);
-/* Takes it out and frees it. */
+/* Removes an entry and frees it. */
 void dentry_remove(struct dentry *d);
-/* Does a name of the directory that is in memory lead somewhere? */
+/* Does any cached name of the directory refer to an inode? */
 bool dentry_any(const struct inode *dir);
 void dentry_drop_all(struct inode *dir);
-/* Looks at n names on devices, takes those that are not in use; how many went. Never sleeps. */
+/* Scans n cached names of devices and evicts unused ones. Returns the number evicted. Never
+ * sleeps. */
 u32 dcache_shrink(u32 n);
 u32 dcache_nr_cached(void);
-/* All of sb that are not in use. */
+/* Evicts all unused names of sb. */
 void dcache_drop(struct super_block *sb);
 
-/* super.c: an empty super block of that type. */
+/* super.c: initialises an empty super block of that type. */
 void super_init(struct super_block *sb, const struct fs_type *type);
-/* Writes all that is dirty and waits: 0 or the first error. */
+/* Writes all dirty data and waits. Returns 0 or the first error. */
 int super_sync(struct super_block *sb);
-/* Only the metadata that write_inode and sync have put into blocks. */
+/* Writes only the metadata that write_inode and sync have put into blocks. */
 int super_flush(struct super_block *sb);
-/* Does anybody use it? The caller holds one reference to the root. May sleep, but not between the
- * last look and the answer. */
+/* Is sb in use? The caller holds one reference to the root. May sleep, but not between the last
+ * check and the return. */
 bool super_in_use(struct super_block *sb);
-/* Is a file of it open for writing, or changed just now, or without a name, so that it is freed when it is closed? */
+/* Is a file of sb open for writing, being changed, or unlinked but open (freed at close)? */
 bool super_has_writers(const struct super_block *sb);
-/* Is it the program of a process? Then it is neither written to nor cut. */
+/* Is it the program of a process? Then it must not be written or truncated. */
 bool inode_runs(const struct inode *inode);
-/* Metadata are written, or lost, and the device is free. */
+/* The metadata are written, or given up: releases the device. */
 void super_release_device(struct super_block *sb);
-/* It is not mounted, and nobody uses it. */
+/* Frees sb, which is unmounted and unused. */
 void super_free(struct super_block *sb);
 
-/* mount.c: the first file systems: the root, /dev and /proc's place. */
+/* mount.c: mounts the first file systems: the root, /dev and /proc. */
 void mount_init(void);
-/* Mounts sb, whose root is set, on a directory, whose reference is taken over. Never sleeps. */
+/* Mounts sb, whose root is set, on a directory, and takes over the caller's reference to it. Never
+ * sleeps. */
 void mount_attach(struct super_block *sb, struct inode *dir);
-/* Mounts sb, whose root is set, on a directory of the first root, which is made; panics. */
+/* Mounts sb, whose root is set, on a new directory of the first root. Panics on failure. */
 void mount_at_boot(struct super_block *sb, const char *name);
 void mounts_show(struct seq_file *m);
 void filesystems_show(struct seq_file *m);
 extern struct super_block root_sb, dev_sb, proc_sb, pipe_sb;
 
-/* ramfs.c: a new inode of any kind, count 1, without a name; NULL: no memory. */
+/* ramfs.c: returns a new inode of any kind, count 1, without a name, or NULL if out of memory. */
 struct inode *ramfs_inode(struct super_block *sb, u32 mode, u32 rdev);
-/* A symlink to the text target. */
+/* Returns a symlink to the text target, or NULL. */
 struct inode *ramfs_symlink(struct super_block *sb, const char *target, size_t len);
-/* Appends data of the boot archive to a regular file; 0 or -errno. */
+/* Appends data of the boot archive to a regular file. Returns 0 or -errno. */
 int ramfs_append(struct inode *inode, const void *from, size_t n);
-/* inode_operations.truncate, and what statfs says of room in memory. */
+/* inode_operations.truncate; the room in memory for statfs. */
 int ramfs_truncate(struct inode *inode, u64 size);
 void ramfs_room(struct kstatfs *st);
 /* ramfs_dir.c */
@@ -115,27 +119,25 @@ extern const struct inode_operations ramfs_ops;
 extern const struct super_operations ramfs_super_ops;
 int ramfs_mount(struct super_block *sb, const char *options);
 /* tmpfs.c */
-extern const struct fs_type tmpfs_type;
 void shm_fs_init(void);
-/* ext2/super.c */
-extern const struct fs_type ext2_type;
 extern const struct file_operations dir_fops, fifo_fops;
-/* Makes /dev and its nodes; panics without memory. */
+/* Creates /dev and its nodes. Panics if out of memory. */
 void dev_init(void);
 
 /*
- * namei.c: where a path ends. dir has a reference. last.len 0: the path names dir itself; "." and
- * ".." are reported as such.
+ * namei.c: where a path ends. dir has a reference. last.len 0: the path names dir itself. "." and
+ * ".." are left in last.
  */
 struct walk {
 	struct inode *dir;
 	struct path_name last; /* points into the path, or into made */
-	bool slash; /* a slash follows it: it must be a directory */
+	bool slash; /* a slash follows: it must be a directory */
 	u32 links; /* symlinks followed so far */
-	char *made; /* the path as the last of them made it, or NULL */
+	char *made; /* the path after following symlinks, or NULL */
 };
 
-/* The directory that path's last component is, or would be, in; 0 or -errno. */
+/* Finds the directory that contains, or would contain, path's last component. Returns 0 or
+ * -errno. */
 int walk_parent(const char *path, struct walk *w);
 
 static inline void walk_end(struct walk *w)
@@ -146,22 +148,22 @@ static inline void walk_end(struct walk *w)
 }
 
 int walk_parent_at(const struct path_at *at, struct walk *w);
-/* The inode of that component, with a reference; 0 or -errno. */
+/* Stores the inode of the last component, with a reference. Returns 0 or -errno. */
 int walk_last(struct walk *w, bool follow, struct inode **inode);
-/* May the name be made there? 0, or -EEXIST (. and .. and /), -ENAMETOOLONG, -EROFS, -EPERM (only
- * the kernel makes names there), -ENOENT (a removed directory). */
+/* May the name be created there? Returns 0, -EEXIST (. and .. and /), -ENAMETOOLONG, -EROFS, -EPERM
+ * (only the kernel creates names there), or -ENOENT (a removed directory). */
 int walk_may_create(const struct walk *w);
 
-/* dir.c: a new file under the name that the walk ended in. mode: of all kinds; rdev, target: as
- * inode_operations.create has them; inode: gets a reference, NULL: not wanted. 0, -EEXIST, or as
- * above, or what the file system says. */
+/* dir.c: creates a file under the last name of the walk. mode: of any kind. rdev, target: see
+ * inode_operations.create. inode: gets a reference, may be NULL. Returns 0, -EEXIST, an error as
+ * above, or one of the file system. */
 int walk_create(struct walk *w, u32 mode, u32 rdev, const char *target, struct inode **inode);
-/* The same name for an inode that exists. */
+/* Links the last name of the walk to an existing inode. */
 int walk_link(struct walk *w, struct inode *inode);
 
-/* open.c: first of all. */
+/* open.c: call first. */
 void file_init(void);
-/* An open file of inode, which takes a reference of its own; 0 or -errno. */
+/* Creates an open file of inode, with its own reference to inode. Returns 0 or -errno. */
 int file_create(struct inode *inode, u32 flags, struct file **file);
 
 #endif

@@ -1,21 +1,22 @@
 /*
- * Mounts: which file systems there are, and where the roots of those in use lie in the tree.
+ * Mounts: the known file systems, and where the roots of mounted ones lie in the tree.
  *
- * The directory under a mount points to the root of what is mounted there (inode->mounted), and a
- * walk goes on from that root; the super block points back. So mounts can be stacked: the second
- * is mounted on the root of the first, and only the last can be unmounted. The root's parent is
- * the directory's, so ".." needs to know nothing of it.
+ * The directory under a mount points to the root of the mounted file system (inode->mounted), and a
+ * walk continues from that root; the super block points back. So mounts can be stacked: the second
+ * is mounted on the root of the first, and only the last one can be unmounted. The root has the
+ * parent of the directory, so ".." needs no special case.
  *
  * The first root is a ramfs that the boot archive fills. With root=DEVICE the file system of that
- * device covers it before the first program starts, and /dev and /proc are mounted there if it
- * has such directories. With mount=DEVICE its file system, or the first one of its partitions, is
- * mounted on /mnt.
+ * device covers it before the first program starts, and /dev and /proc are mounted there if it has
+ * these directories. With mount=DEVICE the device's file system, or the first one of its
+ * partitions, is mounted on /mnt.
  *
  * Left out: one file system at two places (bind mounts), moving a mount, namespaces.
  */
 #include "internal.h"
 
 #include "drivers/block.h"
+#include "fs/fs_type.h"
 #include "lib/assert.h"
 #include "lib/param.h"
 #include "lib/printf.h"
@@ -26,13 +27,15 @@
 #define MS_MGC_MASK 0xffff0000u
 #define MS_MGC_VAL 0xc0ed0000u
 
-static const struct fs_type ramfs_type = { .name = "ramfs", .mount = ramfs_mount };
-static const struct fs_type proc_type = { .name = "proc", .single = &proc_sb };
-static const struct fs_type dev_type = { .name = "devtmpfs", .single = &dev_sb };
+static FILE_SYSTEM(ramfs_type) = { .name = "ramfs", .mount = ramfs_mount };
+static FILE_SYSTEM(proc_type) = { .name = "proc", .single = &proc_sb };
+static FILE_SYSTEM(dev_type) = { .name = "devtmpfs", .single = &dev_sb };
 static const struct fs_type pipe_type = { .name = "pipefs" };
 
-static const struct fs_type *const types[] = { &ramfs_type, &proc_type, &dev_type, &tmpfs_type,
-					       &ext2_type };
+extern const struct fs_type __filesystems_start[], __filesystems_end[];
+
+#define for_each_filesystem(t)                                                                     \
+	for (const struct fs_type *t = __filesystems_start; t < __filesystems_end; t++)
 
 static int proc_statfs(struct super_block *sb, struct kstatfs *st)
 {
@@ -111,13 +114,14 @@ void mount_at_boot(struct super_block *sb, const char *name)
 
 static const struct fs_type *find_type(const char *name)
 {
-	for (u32 i = 0; i < ARRAY_SIZE(types); i++)
-		if (!strcmp(types[i]->name, name))
-			return types[i];
+	for_each_filesystem(t)
+		if (!strcmp(t->name, name))
+			return t;
 	return NULL;
 }
 
-/* By its name, or by any node that stands for it. 0, -ENOTBLK, -ENXIO, or what the path says. */
+/* Finds a device by its name, or by any node that refers to it. Returns 0, -ENOTBLK, -ENXIO, or an
+ * error of the lookup. */
 static int find_device(const char *path, struct block_device **bdev)
 {
 	struct inode *node;
@@ -148,7 +152,7 @@ static int open_device(struct super_block *sb, const char *path)
 	return bdev_claim(sb->bdev, sb->type->name);
 }
 
-/* Gets the file system ready; on failure nothing is left of it. */
+/* Initialises the file system. On failure nothing is left of it. */
 static int fill(struct super_block *sb, const char *source, const char *options)
 {
 	int err = sb->type->on_device ? open_device(sb, source) : 0;
@@ -161,7 +165,7 @@ static int fill(struct super_block *sb, const char *source, const char *options)
 	return err;
 }
 
-/* A super block with its root, not mounted yet; 0 or -errno. */
+/* Stores a super block with its root, not yet mounted, in *made. Returns 0 or -errno. */
 static int make_super(const struct fs_type *type, const char *source, bool read_only,
 		      const char *options, struct super_block **made)
 {
@@ -186,10 +190,10 @@ static int make_super(const struct fs_type *type, const char *source, bool read_
 	return err;
 }
 
-/* One at a time: the file system writes on the disk that it is in use, and may sleep. */
+/* One remount at a time: the file system marks the disk as in use, and may sleep. */
 static struct mutex remount_lock = { .waiters = { LIST_HEAD_INIT(remount_lock.waiters.waiters) } };
 
-/* All is written, and the disk is marked as unused. Nobody begins a change meanwhile. */
+/* Writes everything and marks the disk as unused. No change can begin meanwhile. */
 static int make_read_only(struct super_block *sb)
 {
 	int err;
@@ -239,8 +243,8 @@ static int remount(struct inode *root, bool read_only)
 }
 
 /*
- * The directory, or the root of what another task has mounted on it, and on that, meanwhile; with a
- * reference. Locked, since who removes a directory holds its lock, too, and may sleep.
+ * Returns dir, locked and with a reference, or the topmost root of what other tasks have mounted on
+ * it meanwhile. Locked, because removing a directory also takes its lock, and may sleep.
  */
 static struct inode *lock_top(struct inode *dir)
 {
@@ -301,7 +305,7 @@ int vfs_mount(const char *source, const char *path, const char *type, u32 flags,
 	if (flags & MS_REMOUNT)
 		err = remount(dir, flags & MS_RDONLY);
 	else if (dir == vfs_root)
-		err = -EBUSY; /* all processes would lose what they run from */
+		err = -EBUSY; /* all processes would lose their files */
 	else
 		err = mount_new(source, dir, type, flags, options);
 	inode_put(dir);
@@ -352,9 +356,9 @@ static int mount_any(const char *device, struct inode *dir)
 {
 	int err = -ENODEV;
 
-	for (u32 i = 0; i < ARRAY_SIZE(types) && err; i++)
-		if (types[i]->on_device)
-			err = mount_new(device, dir, types[i]->name, 0, NULL);
+	for_each_filesystem(t)
+		if (t->on_device && err)
+			err = mount_new(device, dir, t->name, 0, NULL);
 	return err;
 }
 
@@ -371,7 +375,7 @@ static void mount_root(void)
 	move_to(&proc_sb, "/proc");
 }
 
-/* The device, or one of its partitions: those whose names begin with its own. */
+/* Mounts the device or one of its partitions, whose names begin with its name. */
 static void mount_mnt(void)
 {
 	struct block_device *b = NULL;
@@ -380,7 +384,7 @@ static void mount_mnt(void)
 
 	if (is_none(mnt_device))
 		return;
-	vfs_mkdir("/mnt", 0755); /* / on a disk may have it */
+	vfs_mkdir("/mnt", 0755); /* it may exist if / is on a disk */
 	err = vfs_lookup("/mnt", true, &dir) ?: -ENODEV;
 	while (dir && err && (b = bdev_next(b)))
 		if (!strncmp(b->name, mnt_device, strlen(mnt_device)))
@@ -397,7 +401,7 @@ void mount_disks(void)
 	mount_mnt();
 }
 
-/* All of them. */
+/* All mounts. */
 
 int vfs_sync(void)
 {
@@ -405,13 +409,13 @@ int vfs_sync(void)
 	int err = 0, err2;
 
 	list_for_each_entry(sb, &mounts, node) {
-		inode_get(sb->root); /* in use: stays while we sleep */
+		inode_get(sb->root); /* in use: it stays while this task sleeps */
 		err2 = super_sync(sb);
 		err = err ? err : err2;
 		inode_put(sb->root);
 	}
 	for (struct block_device *b = bdev_next(NULL); b; b = bdev_next(b)) {
-		err2 = buf_sync_all(b); /* what was written to the device itself */
+		err2 = buf_sync_all(b); /* pages written through the device itself */
 		err = err ? err : err2;
 	}
 	return err;
@@ -440,6 +444,6 @@ void mounts_show(struct seq_file *m)
 
 void filesystems_show(struct seq_file *m)
 {
-	for (u32 i = 0; i < ARRAY_SIZE(types); i++)
-		seq_printf(m, "%s\t%s\n", types[i]->on_device ? "" : "nodev", types[i]->name);
+	for_each_filesystem(t)
+		seq_printf(m, "%s\t%s\n", t->on_device ? "" : "nodev", t->name);
 }

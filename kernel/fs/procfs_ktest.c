@@ -1,4 +1,4 @@
-/* /proc inside the running kernel. */
+/* Tests of /proc in the running kernel. */
 #include "internal.h"
 
 #include "ktest_user.h"
@@ -10,7 +10,7 @@
 
 static char text[8192];
 
-/* The first bytes of a file, read in pieces of `piece`, in text; the length or -errno. */
+/* Reads a file in pieces of `piece` into text, which may cut it. Returns the length or -errno. */
 static long read_file(const char *path, u32 piece)
 {
 	char *user = ktest_user_begin(PAGE_SIZE);
@@ -39,7 +39,7 @@ KTEST(procfs, whole_files_in_small_pieces)
 	long n = read_file("/proc/filesystems", 7);
 
 	EXPECT_EQ(n, strlen(text));
-	EXPECT_STREQ(text, "nodev\tramfs\nnodev\tproc\nnodev\tdevtmpfs\nnodev\ttmpfs\n\text2\n");
+	EXPECT_STREQ(text, "\text2\nnodev\tramfs\nnodev\tproc\nnodev\tdevtmpfs\nnodev\ttmpfs\n");
 }
 
 KTEST(procfs, every_process_has_its_files)
@@ -83,7 +83,7 @@ KTEST(procfs, names_belong_to_the_kernel)
 		  -EBUSY);
 }
 
-/* The text outgrows the first buffer: maps or params, whichever is long, comes out whole. */
+/* The text outgrows the first buffer and must still be complete. */
 KTEST(procfs, long_texts_are_whole)
 {
 	u32 lines = 0;

@@ -1,18 +1,19 @@
 /*
- * Super blocks: a file system that is in use, its inodes, and how it is written out and let go.
+ * Super blocks: a file system in use, its inodes, and how it is written out and released.
  *
- * Of one in memory the names are all there is: it is unused when every inode has no references but
- * those of its names. Of one on a device all names and unused inodes are first taken out of memory;
- * it is unused when only its root is left. Between that look and the moment when no path leads
- * there any more nothing sleeps.
+ * An in-memory file system consists of its names: it is unused if every inode has only the
+ * references of its names. For one on a device, all names and unused inodes are first evicted; it
+ * is unused if only its root is left. Nothing sleeps between this check and the moment when no path
+ * leads to it any more.
  *
- * What cannot be written stays in memory as long as the file system is mounted, and is tried again and
- * again. It does not keep the file system from being unmounted, or a disk that is broken would stay for
- * ever: after WRITE_TRIES it is given up, and a line on the console says how much.
+ * Dirty data that cannot be written stay in memory while the file system is mounted, and are
+ * retried again and again. They do not prevent an unmount, or a broken disk would stay mounted for
+ * ever: after WRITE_TRIES they are given up, and a line on the console reports how much was lost.
  */
 #include "internal.h"
 
 #include "drivers/block.h"
+#include "fs/fs_type.h"
 #include "lib/assert.h"
 #include "lib/printf.h"
 #include "lib/string.h"
@@ -72,7 +73,7 @@ bool super_has_writers(const struct super_block *sb)
 	return false;
 }
 
-/* References to the root that are not a use: the super block's, and the caller's. */
+/* References to the root that are not a use: those of the super block and the caller. */
 #define ROOT_HELD 2u
 
 static bool memory_in_use(const struct super_block *sb)
@@ -99,7 +100,7 @@ bool super_in_use(struct super_block *sb)
 {
 	if (!sb->type->on_device)
 		return memory_in_use(sb);
-	for (u32 tries = 0;; tries++) { /* writing sleeps: look again */
+	for (u32 tries = 0;; tries++) { /* writing sleeps: check again */
 		dcache_drop(sb);
 		icache_drop_unused(sb);
 		if (device_in_use(sb))
@@ -113,7 +114,8 @@ bool super_in_use(struct super_block *sb)
 	}
 }
 
-/* The inodes first get a reference each, so that none goes while its directory is taken apart. */
+/* First takes a reference to each inode, so that none is freed while its directory is
+ * dismantled. */
 static void free_tree(struct super_block *sb)
 {
 	struct inode *inode, *next;
@@ -128,7 +130,7 @@ static void free_tree(struct super_block *sb)
 	sb->root->count--;
 }
 
-/* The file system's own data are gone by now. */
+/* The file system's own data are already gone. */
 void super_release_device(struct super_block *sb)
 {
 	struct block_device *bdev = sb->bdev;
@@ -137,7 +139,7 @@ void super_release_device(struct super_block *sb)
 
 	while ((err = flush_device(bdev)) && ++tries < WRITE_TRIES)
 		;
-	if (err) { /* else what is dirty is that of a program that writes to the device */
+	if (err) { /* else the dirty data belong to a program that writes to the device */
 		bdev->nr_lost += bdev->inode->cache.nr_dirty;
 		cache_drop(bdev->inode);
 	}
@@ -157,7 +159,7 @@ void super_free(struct super_block *sb)
 		return;
 	if (sb->type->on_device) {
 		super_sync(sb);
-		root->count--; /* it does not stay in memory */
+		root->count--; /* it must not stay cached */
 		ASSERT(!root->count);
 		inode_evict(root);
 	} else {

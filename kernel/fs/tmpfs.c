@@ -1,12 +1,13 @@
 /*
- * tmpfs: ramfs whose files are shared memory (mm/cache/shmem.c), with a size of its own. And files that
- * have no name: memory that is shared after a fork, memfd, System V segments. They belong to a file
- * system that is mounted nowhere and has no limit; what is seen of them is a name in /proc/PID/maps.
+ * tmpfs: a ramfs whose files are shared memory (mm/cache/shmem.c), with its own size limit. Also
+ * unnamed files: memory shared after a fork, memfd, System V segments. They belong to an unmounted
+ * file system without a limit, and appear only as a name in /proc/PID/maps.
  *
  * Left out: limits on inodes, quotas, seals.
  */
 #include "internal.h"
 
+#include "fs/fs_type.h"
 #include "lib/assert.h"
 #include "lib/printf.h"
 #include "lib/string.h"
@@ -25,7 +26,7 @@ static int tmpfs_statfs(struct super_block *sb, struct kstatfs *st)
 
 static const struct super_operations tmpfs_super_ops = { .statfs = tmpfs_statfs };
 
-/* 0: no limit. 0 or -EINVAL. */
+/* Parses a size; 0 means no limit. Returns 0 or -EINVAL. */
 static int parse_size_option(const char *text, u32 *pages)
 {
 	u64 bytes;
@@ -36,7 +37,7 @@ static int parse_size_option(const char *text, u32 *pages)
 	return 0;
 }
 
-/* size=N[KMG][,...] */
+/* Parses size=N[KMG][,...]. */
 static int parse_options(struct super_block *sb, const char *options)
 {
 	char one[32];
@@ -69,9 +70,9 @@ static int tmpfs_mount(struct super_block *sb, const char *options)
 	return err;
 }
 
-const struct fs_type tmpfs_type = { .name = "tmpfs", .mount = tmpfs_mount };
+static FILE_SYSTEM(tmpfs_type) = { .name = "tmpfs", .mount = tmpfs_mount };
 
-/* Files without names. */
+/* Unnamed files. */
 
 static const struct fs_type shm_type = { .name = "tmpfs" };
 static struct super_block shm_sb;

@@ -1,10 +1,11 @@
 /*
- * The caches of names and inodes, and mounts, on a file system made for the tests: its "device" is
- * a table of names in one directory, and it counts what it is asked for. Reading takes a while, so
- * that others come meanwhile.
+ * Tests of the caches of names and inodes, and of mounts, on a file system made for the tests. Its
+ * "device" is a table of names in one directory, and it counts its calls. Reading takes a while, so
+ * that other tasks can ask meanwhile.
  */
 #include "internal.h"
 
+#include "fs/fs_type.h"
 #include "lib/ktap.h"
 #include "lib/printf.h"
 #include "lib/string.h"
@@ -123,7 +124,7 @@ static const struct super_operations test_super_ops = {
 
 static const struct fs_type test_type = { .name = "test", .on_device = true };
 
-/* Mounted on a directory of its own. */
+/* Mounts it on its own directory. */
 static struct super_block *begin(void)
 {
 	struct super_block *sb = kzalloc(sizeof(*sb), GFP_KERNEL);
@@ -170,7 +171,7 @@ KTEST(dcache, device_is_asked_once)
 	EXPECT_EQ(nr_lookups, 1);
 	EXPECT_EQ(look(TOP "/none"), -ENOENT);
 	EXPECT_EQ(look(TOP "/none"), -ENOENT);
-	EXPECT_EQ(nr_lookups, 2); /* that there is none is known, too */
+	EXPECT_EQ(nr_lookups, 2); /* the missing name is cached, too */
 	EXPECT_EQ(vfs_mknod(TOP "/none", S_IFREG | 0644, 0), 0);
 	EXPECT_EQ(look(TOP "/none"), 0);
 	EXPECT_EQ(vfs_unlink(TOP "/none"), 0);
@@ -192,21 +193,21 @@ KTEST(dcache, shrinks_to_what_is_in_use)
 	}
 	EXPECT_EQ(vfs_lookup(TOP "/f7", true, &used), 0);
 	EXPECT_EQ(dcache_nr_cached(), NR_FILES);
-	EXPECT_EQ(icache_nr_unused(), 0); /* their names hold them */
+	EXPECT_EQ(icache_nr_unused(), 0); /* held by their names */
 	vfs_drop_caches();
 	EXPECT_EQ(dcache_nr_cached(), 1);
 	EXPECT_EQ(nr_evicted, NR_FILES - 1);
 	EXPECT_EQ(vfs_path_of(used, path, sizeof(path)), 0);
 	EXPECT_STREQ(path, TOP "/f7");
 	inode_put(used);
-	EXPECT_EQ(look(TOP "/f3"), 0); /* comes again */
+	EXPECT_EQ(look(TOP "/f3"), 0); /* is read again */
 	EXPECT_EQ(nr_reads, 1 + NR_FILES + 1);
 	end();
 	EXPECT_EQ(dcache_nr_cached(), 0);
 	EXPECT_EQ(icache_nr_unused(), 0);
 }
 
-/* Of two names that a damaged disk counts as one, the first was removed. */
+/* A damaged disk counts two names as one, and the first of them was removed. */
 KTEST(dcache, reclaim_does_not_free_files)
 {
 	struct inode *inode = NULL;
@@ -249,7 +250,7 @@ KTEST(icache, two_who_ask_get_one_inode)
 	kthread_create("racer", 0, racer, (void *)1);
 	ksleep_ns(10000000);
 	EXPECT(raced[0] && raced[0] == raced[1]);
-	EXPECT_EQ(nr_reads, 2); /* the root and this one */
+	EXPECT_EQ(nr_reads, 2); /* the root and this inode */
 	EXPECT_EQ(seen_mode[0], S_IFREG | 0644);
 	EXPECT_EQ(seen_mode[1], S_IFREG | 0644); /* not before it was read */
 	EXPECT_EQ(raced[0]->count, 2);
@@ -316,7 +317,7 @@ KTEST(mount, stacked_ones_come_off_in_order)
 	EXPECT_EQ(vfs_umount(TOP "/d", true), 0);
 	EXPECT_EQ(vfs_umount(TOP "/d", true), -EINVAL);
 	EXPECT_EQ(vfs_lookup(TOP "/d", true, &inner), 0);
-	EXPECT_EQ(vfs_umount(TOP, true), -EBUSY); /* somebody in it */
+	EXPECT_EQ(vfs_umount(TOP, true), -EBUSY); /* in use */
 	inode_put(inner);
 	EXPECT_EQ(vfs_umount(TOP, true), 0);
 	EXPECT_EQ(look(TOP "/one"), 0);

@@ -2,78 +2,79 @@
  * ext2: files on a disk (Card, Ts'o, Tweedie: Design and Implementation of the Second Extended
  * Filesystem, 1994). Linux and e2fsprogs read and write the same disks.
  *
- * The disk is an array of blocks of 1, 2 or 4 KiB, cut into groups of as many blocks as a bitmap of
- * one block has bits. Each group has a bitmap of its blocks, a bitmap of its inodes and a table of
- * its inodes; a descriptor says where those lie. Superblock and descriptors stand at the start of
- * group 0, copies of them at the start of some others, which only e2fsck reads.
+ * The disk is an array of blocks of 1, 2 or 4 KiB, divided into groups; a group has as many blocks
+ * as a bitmap of one block has bits. Each group has a bitmap of its blocks, a bitmap of its inodes
+ * and a table of its inodes; a descriptor holds their positions. Superblock and descriptors are at
+ * the start of group 0. Copies of them are at the start of some other groups; only e2fsck reads
+ * those.
  *
  *	| super | descriptors | block bitmap | inode bitmap | inode table | blocks of files ... |
  *
- * An inode is 128 bytes or more: mode, size, times, how many names it has, and 15 addresses of
+ * An inode has 128 bytes or more: mode, size, times, the number of its names, and 15 addresses of
  * blocks: 12 of the file's first ones, then one each of a block of addresses, of a block of
- * addresses of such blocks, and once more (map.c). Address 0 is a hole. A directory is a file of
- * entries that say name and inode number (dir.c).
+ * addresses of such blocks, and of one more level (map.c). Address 0 is a hole. A directory is a
+ * file of entries that contain name and inode number (dir.c).
  *
- * Where it is kept in memory. Of superblock and descriptors the kernel has copies; what changes in
- * them is written into their blocks, which are held while the disk is mounted. All other metadata
- * (bitmaps, tables, addresses, directories, long symlinks) are blocks of the device, read and marked
- * dirty through buf_*. The data of regular files are pages of the file; the cache asks ext2_map where
- * each block lies. An inode's slots are in ext2_info; ext2_write_inode brings them into the table's
- * block.
+ * Representation in memory. The kernel has copies of superblock and descriptors. Changes to them
+ * are written into their blocks, which are pinned while the disk is mounted. All other metadata
+ * (bitmaps, tables, addresses, directories, long symlinks) are blocks of the device, read and
+ * marked dirty through buf_*. The data of regular files are pages of the file; the cache asks
+ * ext2_map for the position of each block. An inode's slots are in ext2_info; ext2_write_inode
+ * writes them into the block of the table.
  *
- * Locks. A directory's own lock holds its names still, and an inode's its size. fs->lock is for
- * bitmaps, counts and every file's tree of addresses; what only looks up an address does without
- * (map.c). Whoever holds it waits for the disk and for memory, but for no other lock; reclaim, which
- * gives memory, writes pages whose blocks are there already, and so never asks for it.
+ * Locks. A directory's lock protects its names, and an inode's lock its size. fs->lock protects
+ * bitmaps, counts and every file's tree of addresses; looking up an address needs no lock (map.c).
+ * The holder of fs->lock waits for the disk and for memory, but for no other lock. Reclaim, which
+ * provides memory, writes only pages whose blocks exist already, and so never needs it.
  *
- * Order of writes. A system call changes blocks in memory only. Dirty ones are written later, by the
- * flusher in any order, or all at once by buf_sync_all: fsync writes the file's data, then its
- * inode into the table's block, then all dirty metadata, whosever it is, and returns when the medium
- * has it: addresses, and the names of all directories up to the root. So a file that was fsynced is
- * there whole after a cut of the power, with the name it had, as long as later calls leave it alone.
- * Fsync of a directory, or of any file, makes all names safe; of a file's data, those of this file alone.
- * Calls that come later and are not synced take away only what they are about: a file that is written
- * keeps its other bytes, one that is cut those that stay, one that is renamed one of its names, and a
- * name that another file takes leads to one of the two. These rules keep it so, in a disk that writes
- * sectors in any order:
+ * Order of writes. A system call changes blocks in memory only. Dirty blocks are written later, by
+ * the flusher in any order, or all at once by buf_sync_all: fsync writes the file's data, then its
+ * inode into the block of the table, then all dirty metadata of all files, and returns when they
+ * are on the medium: addresses, and the names in all directories up to the root. So after a power
+ * cut, a file that was fsynced is complete and has its name, unless later calls changed it. Fsync
+ * of a directory, or of any file, makes all names safe, but only this file's data. Later calls that
+ * are not followed by a sync can damage only their own objects: a written file keeps its other
+ * bytes, a truncated one its remaining bytes, a renamed one has one of its names, and a name taken
+ * from another file refers to one of the two. The following rules guarantee that, on a disk that
+ * writes sectors in any order:
  *
  *   - a new inode and a new directory's first block are in memory before the entry that names them,
- *     so no sync writes a name without the thing;
- *   - a further name is on the disk before an older one goes (link.c), so no cut leaves a file
- *     between two names without any; and before the file is freed that had it;
- *   - what was freed is not given again before the disk knows (kept.c);
+ *     so no sync writes a name without its object;
+ *   - an additional name is on the disk before an older one is removed (link.c), so no power cut leaves
+ *     a file without any name; likewise before the file that had the name is freed;
+ *   - freed blocks and inodes are not reused before the disk has recorded the freeing (kept.c);
  *   - a change of a directory lies in one sector (dir.c), so that no chain of names breaks;
- *   - the disk is marked as in use before anything changes, and clean after all else was written.
+ *   - the disk is marked as in use before anything changes, and as clean after all else was written.
  *
- * All other contradictions that a cut leaves e2fsck repairs: counts and bitmaps follow from the
- * inodes; names of inodes that never came are taken out; inodes without a name go to lost+found, and
- * those whose last name went while they were open, freed. Not promised: a call that was not followed
- * by a sync may be lost, in part too, and later ones not. A file that was growing may end in what its
- * new blocks held before, up to the end of its last block; so may the rest of a block that a write has
- * put into a hole. Without fsync before it, a rename may bring a new file without its content.
+ * All other inconsistencies after a power cut are repaired by e2fsck: counts and bitmaps follow
+ * from the inodes; names of inodes that were never written are removed; inodes without a name go to
+ * lost+found, and those unlinked while open are freed. Not guaranteed: a call that was not followed
+ * by a sync may be lost, also in part, while later ones are not. A growing file may end with the
+ * former contents of its new blocks, up to the end of its last block; so may the rest of a block
+ * that a write has allocated in a hole. Without a preceding fsync, a rename may yield a new file
+ * without its content.
  *
- * What comes from the disk is believed in nothing: each number is checked before it is used
- * (layout.c at mount, then ext2_block_ok, ext2_iget, dir.c). A program may write to the device while it
- * is mounted: whatever is read from a block again, after a sleep, is checked again. What contradicts
- * itself is EIO for the caller, a line on the console, and a mark in the superblock for e2fsck.
+ * No data from the disk are trusted: each number is checked before it is used (layout.c at mount,
+ * then ext2_block_ok, ext2_iget, dir.c). A program may write to the device while it is mounted, so
+ * anything read from a block again after a sleep is checked again. An inconsistency is EIO for the
+ * caller, a line on the console, and a mark in the superblock for e2fsck.
  *
- * Left out: reservations, directories' hash trees (they are read in a line; a change drops the tree,
- * as in Linux's ext2), extended attributes (kept, and freed with the inode), quotas, the flags of
- * chattr, times finer than a second, updates of the copies.
+ * Left out: reservations, directories' hash trees (they are searched linearly; a change drops the
+ * tree, as in Linux's ext2), extended attributes (kept, and freed with the inode), quotas, the
+ * flags of chattr, times finer than a second, updates of the copies.
  */
 #include "ext2.h"
 
-#include "../internal.h"
-
 #include "arch/time.h"
 #include "drivers/block.h"
+#include "fs/fs_type.h"
 #include "lib/printf.h"
 #include "lib/string.h"
 #include "mm/slab.h"
 #include "mm/vmalloc.h"
 #include <stdarg.h>
 
-#define ERRORS_TOLD 20u /* lines about one mount; a damaged disk has thousands to tell */
+#define ERRORS_TOLD 20u /* lines per mount; a damaged disk could cause thousands */
 
 u32 ext2_now(void)
 {
@@ -101,7 +102,8 @@ int ext2_error(struct super_block *sb, const char *fmt, ...)
 	return -EIO;
 }
 
-/* Only what a kernel changes is written: what else a program has written there stays. */
+/* Writes only the fields that a kernel changes, and keeps what other programs have written
+ * there. */
 void ext2_super_dirty(struct ext2_fs *fs)
 {
 	u32 offset = EXT2_SUPER_OFFSET & (fs->sb->block_size - 1);
@@ -131,7 +133,7 @@ void ext2_group_dirty(struct ext2_fs *fs, u32 group)
 	fs->touched = true;
 }
 
-/* While it is mounted. */
+/* While mounted. */
 
 static int ext2_sync(struct super_block *sb)
 {
@@ -154,7 +156,7 @@ static int ext2_statfs(struct super_block *sb, struct kstatfs *st)
 		.block_size = sb->block_size,
 		.blocks = fs->es.blocks_count - fs->overhead,
 		.blocks_free = fs->es.free_blocks,
-		/* Some are reserved for root, which everybody is. */
+		/* Some are reserved for root; every process is root. */
 		.blocks_available = fs->es.free_blocks,
 		.files = fs->es.inodes_count,
 		.files_free = fs->es.free_inodes,
@@ -176,7 +178,7 @@ static void release(struct ext2_fs *fs)
 	kfree(fs);
 }
 
-/* The superblock, alone, after everything else. */
+/* Writes the superblock alone, after everything else. */
 static void write_state(struct ext2_fs *fs, u32 state)
 {
 	struct super_block *sb = fs->sb;
@@ -195,7 +197,7 @@ static void mark_unused(struct ext2_fs *fs)
 		write_state(fs, (fs->state & EXT2_VALID) | (fs->es.state & EXT2_ERROR));
 }
 
-/* From here on the disk says that it is in use. */
+/* From here on the disk is marked as in use. */
 static void mark_used(struct ext2_fs *fs)
 {
 	fs->state = fs->es.state;
@@ -239,7 +241,7 @@ static const struct super_operations super_ops = {
 
 /* Mounting. */
 
-/* Reads the superblock as the block that it is, or is in. 0, -EINVAL, -EIO, -ENOMEM. */
+/* Reads the block that is, or contains, the superblock. Returns 0, -EINVAL, -EIO or -ENOMEM. */
 static int read_super(struct ext2_fs *fs)
 {
 	struct super_block *sb = fs->sb;
@@ -298,7 +300,7 @@ static int read_groups(struct ext2_fs *fs)
 		free_blocks += ext2_group(fs, i)->free_blocks;
 		free_inodes += ext2_group(fs, i)->free_inodes;
 	}
-	/* Other kernels bring the sums up to date only now and then. */
+	/* Other kernels update the sums only occasionally. */
 	fs->es.free_blocks = free_blocks;
 	fs->es.free_inodes = free_inodes;
 	return 0;
@@ -342,4 +344,4 @@ static int ext2_mount(struct super_block *sb, const char *options)
 	return err;
 }
 
-const struct fs_type ext2_type = { .name = "ext2", .on_device = true, .mount = ext2_mount };
+FILE_SYSTEM(ext2_type) = { .name = "ext2", .on_device = true, .mount = ext2_mount };
