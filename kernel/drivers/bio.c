@@ -1,8 +1,8 @@
 /*
- * Bios, and waiting for one.
+ * Allocation of bios.
  *
- * They come from a fixed pool, since nothing may be allocated where memory is being freed; who
- * finds it empty waits for one to end.
+ * They come from a fixed pool, since code that frees memory must not allocate any. A task that
+ * finds the pool empty waits until a bio ends.
  */
 #include "drivers/disk.h"
 
@@ -13,7 +13,7 @@
 #define NR_BIOS 32
 
 static struct bio bios[NR_BIOS];
-static u32 nr_bios_used;     /* irq: of bios; those after it were never taken */
+static u32 nr_bios_used;     /* irq: of bios; those after it are still unused */
 static LIST_HEAD(free_bios); /* irq */
 static WAIT_QUEUE(bio_wait);
 
@@ -32,7 +32,7 @@ static inline struct bio *bio_take(void)
 	return bio;
 }
 
-static __attribute__((noinline)) struct bio *wait_for_bio(void)
+static out_of_line struct bio *wait_for_bio(void)
 {
 	bool was = current->in_pagewait;
 	struct bio *bio;
@@ -71,7 +71,7 @@ void bio_put(struct bio *bio)
 		wake_up(&bio_wait);
 }
 
-/* One bio that somebody waits for. */
+/* A bio that a task waits for. */
 struct waited {
 	struct wait_queue over;
 	volatile bool done;

@@ -1,21 +1,21 @@
 /*
  * Modelled disks: one for the swap area, and sda.
  *
- * The data lie in the memory above mem=, which the allocator does not manage. A request is served
- * alone, for
+ * The data lie in the memory above mem=, which the allocator does not manage. Requests are served
+ * one at a time; each takes
  *
- *	latency + (not where the head stands: seek + rotation) + sectors * transfer / 8
+ *	latency + (if the head must move: seek + rotation) + sectors * transfer / 8
  *
- * microseconds of machine time, kept by a timer; the copy is made when the time is over. A
- * request that begins where the last one ended needs no seek, which is what makes clustering
- * pay. With all four 0 ("sim:ram") a request ends before submit returns. The copy costs
- * instructions (600 a page, 1,100 where the sectors are not those of a page of the store), which is
- * little next to the latency that it stands for.
+ * microseconds of machine time, measured by a timer. The data are copied when that time is over. A
+ * request that begins where the last one ended needs no seek, which is why clustering pays off.
+ * With all four 0 ("sim:ram") a request ends before submit returns. The copy costs instructions
+ * (600 per page; 1,100 if the sectors span two pages of the store), which is little compared
+ * with the latency that it represents.
  *
  *	swap=sim:hdd                       the preset; empty at boot
- *	swap=sim:ssd,size=64M,latency=50   one with changes
- *	disk=sim:hdd,at=96M,size=32M       sda: its image was put there before boot
- *	disk=sim:hdd,...,cache=1M          sda has a cache that a cut of the power empties: powercut.c
+ *	swap=sim:ssd,size=64M,latency=50   a preset with changes
+ *	disk=sim:hdd,at=96M,size=32M       sda: its image was loaded there before boot
+ *	disk=sim:hdd,...,cache=1M          sda has a cache that a power cut empties: powercut.c
  */
 #include "drivers/simdisk.h"
 
@@ -36,8 +36,8 @@
 
 struct disk_model {
 	u32 seek, rotation, transfer, latency; /* us; transfer per page */
-	u64 size;         /* bytes; 0: all there is */
-	u64 at;    /* where the image lies; the cache's memory follows it */
+	u64 size;         /* bytes; 0: all memory above mem= */
+	u64 at;    /* start of the image; the cache's memory follows it */
 	u64 cache; /* bytes; 0: none */
 };
 
@@ -63,10 +63,10 @@ static const struct {
 static struct sim {
 	struct disk disk;
 	struct disk_model model;
-	struct timer service; /* irq: until the active request is over */
+	struct timer service; /* irq: runs until the active request is over */
 	u32 first_pfn;
 	u32 head;      /* irq: sector under the head */
-	u32 first_us;  /* irq; with jitter=: the first request takes so much longer */
+	u32 first_us;  /* irq; with jitter=: extra time of the first request */
 } sims[NR_SIMDISKS] = {
 	[SIMDISK_SWAP] = { .disk.whole = { .name = "sim", .dev = 240 << 8 },
 			   .model = { .seek = 8000, .rotation = 4170, .transfer = 100 } },
@@ -106,7 +106,7 @@ static const char *set_key(struct disk_model *model, const char *name, const cha
 	return "unknown key";
 }
 
-/* One word of the specification: a preset, or key=value. */
+/* Parses one word of the specification: a preset, or key=value. */
 static const char *parse_word(struct disk_model *model, char *word, bool first)
 {
 	char *eq = strchr(word, '=');
@@ -178,15 +178,15 @@ static void move_page(const struct sim *s, struct page *page, u32 sector, bool w
 	kunmap(frame);
 }
 
-/* Apart, so that tools/plugin sees what is read and written. */
-__attribute__((noinline)) void copy_sectors(void *to, const void *from, u32 n)
+/* Out of line, so that tools/plugin sees the data moved. */
+out_of_line void copy_sectors(void *to, const void *from, u32 n)
 {
 	memcpy(to, from, n);
 }
 
-/* Sectors may lie anywhere in a page of the store, and go on in the next. */
-static __attribute__((noinline)) void move_part(const struct sim *s, const struct bio_piece *piece,
-						u32 sector, bool write)
+/* Sectors may start anywhere in a page of the store and continue in the next page. */
+static out_of_line void move_part(const struct sim *s, const struct bio_piece *piece, u32 sector,
+				  bool write)
 {
 	for (u32 done = 0, n; done < piece->bytes; done += n, sector += n / SECTOR_SIZE) {
 		u32 in_page = sector % SECTORS_PER_PAGE * SECTOR_SIZE;
@@ -216,7 +216,7 @@ static void move(const struct sim *s, const struct request *rq)
 		}
 }
 
-/* The request has had its time. */
+/* The time of the request is over: moves the data. */
 static int serve(struct sim *s, const struct request *rq)
 {
 	s->head = rq->sector + rq->nr_sectors;

@@ -1,9 +1,9 @@
 /* Reading, writing, seeking, ioctl and poll on open files: checks, then the file's operation. */
 #include "internal.h"
 
-#define MAX_COUNT 0x7ffff000u /* bytes moved by one call, as on Linux */
+#define MAX_COUNT 0x7ffff000u /* limit of one call, as on Linux */
 
-/* Memory devices can, terminals and pipes cannot. */
+/* Memory devices can seek; terminals and pipes cannot. */
 static bool can_seek(const struct inode *inode)
 {
 	u32 kind = inode->mode & S_IFMT;
@@ -30,18 +30,17 @@ static inline long read_plain(struct file *f, void *user, size_t n, u64 *pos, bo
 	return direct ? cache_direct_read(f, user, n, pos) : f->fops->read(f, user, n, pos);
 }
 
-/* From a file that is not open for it, or with O_DIRECT. */
-static __attribute__((noinline)) long read_rare(struct file *f, void *user, size_t n, u64 *pos)
+/* The rare reads: file not open for reading, or O_DIRECT. */
+static out_of_line long read_checked(struct file *f, void *user, size_t n, u64 *pos)
 {
 	if (!file_may_read(f))
 		return -EBADF;
 	return read_plain(f, user, n, pos, f->flags & O_DIRECT);
 }
 
-/* A write to a file that is not open for it, with O_DIRECT, or one that is over when its data are
- * on the medium. */
-static __attribute__((noinline)) long write_rare(struct file *f, const void *user, size_t n,
-						 u64 *pos)
+/* The rare writes: file not open for writing, O_DIRECT, or a write that must reach the medium
+ * before it returns. */
+static out_of_line long write_checked(struct file *f, const void *user, size_t n, u64 *pos)
 {
 	long done;
 	int err;
@@ -60,7 +59,7 @@ static __attribute__((noinline)) long write_rare(struct file *f, const void *use
 static inline long read_from(struct file *f, void *user, size_t n, u64 *pos)
 {
 	if (unlikely(f->flags & (O_WRONLY | O_DIRECT)))
-		return read_rare(f, user, n, pos);
+		return read_checked(f, user, n, pos);
 	return read_plain(f, user, n, pos, false);
 }
 
@@ -70,7 +69,7 @@ static inline long write_to(struct file *f, const void *user, size_t n, u64 *pos
 
 	n = MIN(n, MAX_COUNT);
 	if (unlikely(mode != O_WRONLY && mode != O_RDWR))
-		return write_rare(f, user, n, pos);
+		return write_checked(f, user, n, pos);
 	return likely(f->fops->write) ? f->fops->write(f, user, n, pos) : -EINVAL;
 }
 

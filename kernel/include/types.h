@@ -1,4 +1,4 @@
-/* Integer types of fixed size, and the few macros that every file needs. */
+/* Fixed-size integer types, and the few macros that every file needs. */
 #ifndef TYPES_H
 #define TYPES_H
 
@@ -24,6 +24,8 @@ typedef int64_t s64;
 #define STATIC_ASSERT(cond) _Static_assert(cond, #cond)
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
+/* For rare or large paths: the hot caller then saves no registers for them. Any other reason stands at its function. */
+#define out_of_line __attribute__((noinline))
 #define __noreturn __attribute__((noreturn))
 #define __printf(fmt, args) __attribute__((format(printf, fmt, args)))
 #define barrier() __asm__ volatile("" ::: "memory")

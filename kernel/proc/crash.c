@@ -1,9 +1,9 @@
 /*
- * Breaking the kernel on purpose, to see (and to test) what becomes of it: the panic with its
- * backtrace, the double-fault task that finds a stack used up, the watchdog that finds a hang.
+ * Crashes the kernel deliberately, to see (and to test) the reaction: the panic with its backtrace,
+ * the double-fault task that reports a stack overflow, the watchdog that reports a hang.
  *
- * Done by a kernel thread when everything else has started. Each way goes through an address or a
- * condition that the compiler cannot see through, else it would leave the mistake out.
+ * A kernel thread does it, after everything else has started. Each way uses an address or a
+ * condition that the compiler cannot evaluate; otherwise it would optimise the error away.
  */
 #include "proc/crash.h"
 
@@ -16,7 +16,7 @@
 
 static volatile u32 zero;
 
-static __attribute__((noinline)) u32 use_up_stack(volatile u32 *caller)
+static out_of_line u32 use_up_stack(volatile u32 *caller)
 {
 	volatile u32 frame[64];
 
@@ -44,7 +44,7 @@ static void crash_assert(void)
 	ASSERT(zero);
 }
 
-/* With interrupts off: nothing but an NMI gets through. */
+/* With interrupts off, only an NMI gets through. */
 static void crash_hang(void)
 {
 	irq_disable();
@@ -52,7 +52,7 @@ static void crash_hang(void)
 		;
 }
 
-/* With interrupts on: the tick comes, but no task gets on. */
+/* With interrupts on, the tick comes, but no task makes progress. */
 static void crash_loop(void)
 {
 	while (!zero)

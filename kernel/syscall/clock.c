@@ -1,6 +1,6 @@
 /*
- * System calls that read clocks and sleep. Programs ask for the time often, so its division into
- * seconds is remembered: a time within the same second needs none.
+ * System calls that read clocks and sleep. Programs read the time often, so its division into
+ * seconds is cached: another time within the same second needs no division.
  */
 #include "arch/time.h"
 #include "arch/uaccess.h"
@@ -16,7 +16,7 @@
 #define NSEC 1000000000u
 #define TIMER_ABSTIME 1u
 #define ITIMER_REAL 0u
-#define MAX_SEC 9000000000ll /* in ns this still fits */
+#define MAX_SEC 9000000000ll /* its value in ns fits in an s64 */
 
 enum {
 	CLOCK_REALTIME,
@@ -37,7 +37,7 @@ struct timespec64 {
 	s64 sec, nsec;
 };
 
-/* The same for times that we make ourselves, which fit into half of it. */
+/* For times that the kernel returns; the low words are enough for them. */
 struct timespec64_words {
 	u32 sec, sec_high, nsec, nsec_high;
 };
@@ -53,7 +53,7 @@ s64 timespec_ns(s64 sec, s64 nsec)
 	return sec > MAX_SEC ? MAX_SEC * NSEC : sec * NSEC + nsec;
 }
 
-/* The last second that somebody was in. */
+/* The second of the last conversion. */
 struct second {
 	u64 start_ns;
 	u32 sec;
@@ -61,8 +61,8 @@ struct second {
 
 static struct second monotonic_second, other_second;
 
-/* Returns how far ns lies in its second. */
-static u32 __attribute__((noinline)) second_enter(struct second *s, u64 ns)
+/* Sets *s to the second of ns. Returns the offset of ns in it. */
+static out_of_line u32 second_enter(struct second *s, u64 ns)
 {
 	s->sec = ns / NSEC;
 	s->start_ns = (u64)s->sec * NSEC;
@@ -84,7 +84,7 @@ u32 split_ns(u64 ns, u32 *nsec)
 	return second_split(&other_second, ns, nsec);
 }
 
-/* 0 or -EINVAL. */
+/* Returns 0 or -EINVAL. */
 static int clock_read(u32 clock, u64 *ns)
 {
 	switch (clock) {
@@ -179,13 +179,13 @@ long sys_time(u32 *user)
 	return sec;
 }
 
-/* Nobody may set the clock: two runs would no longer be the same. */
+/* No process may set the clock: runs would no longer be reproducible. */
 long sys_settimeofday(void)
 {
 	return -EPERM;
 }
 
-/* Until a time of a clock: how long is that from now? 0 or -EINVAL. */
+/* Converts a time of a clock to a time from now. Returns 0 or -EINVAL. */
 static int make_relative(u32 clock, s64 *ns)
 {
 	u64 now;
@@ -196,7 +196,7 @@ static int make_relative(u32 clock, s64 *ns)
 	return 0;
 }
 
-/* *left is 0 when nothing is to be reported. */
+/* *left is 0 if there is no remaining time to report. */
 static int sleep_on_clock(u32 clock, u32 flags, s64 ns, u64 *left)
 {
 	bool absolute = flags & TIMER_ABSTIME;
@@ -259,7 +259,7 @@ static s64 timeval_ns(struct timeval32 tv)
 
 static struct itimerval32 alarm_state(void)
 {
-	/* Rounded up: an armed timer is never shown as 0. */
+	/* Rounded up, so that an armed timer never reads as 0. */
 	return (struct itimerval32){ .interval = to_timeval(current->alarm_interval_ns),
 				     .value = to_timeval(alarm_left_ns() + 999) };
 }
@@ -290,7 +290,8 @@ long sys_getitimer(u32 which, void *user)
 	return which != ITIMER_REAL ? -EINVAL : copy_to_user(user, &state, sizeof(state));
 }
 
-/* What is left of the one before, rounded to the nearest second, but not to 0. It must not look like an error. */
+/* Returns the rest of the previous alarm, rounded to seconds but never to 0 while it was set, and 0
+ * without one. */
 long sys_alarm(u32 sec)
 {
 	u64 left = alarm_left_ns();

@@ -1,26 +1,25 @@
 /*
- * The clock is the TSC; the timer is channel 0 of the 8254 (PIT) in mode 0: one interrupt per
- * count written, and silence until the next one is written. The PIT also tells, once, at boot,
- * how fast the TSC runs: both are read, the CPU sleeps until a count of 5 ms has ended, and both
- * are read again. The rate is rounded to whole MHz; under icount that makes it 1000 exactly, and
- * then a cycle is a nanosecond and nothing is converted.
+ * The clock is the TSC. The timer is channel 0 of the 8254 (PIT) in mode 0: one interrupt per count
+ * written, and silence until the next one is written. At boot the PIT also measures, once, the rate
+ * of the TSC: both are read, the CPU sleeps until a count of 5 ms has ended, and both are read
+ * again. The rate is rounded to whole MHz. Under icount that makes it exactly 1000, and then a
+ * cycle is a nanosecond and no conversion is needed.
  *
- * Waking up to the nanosecond. An exact machine is one in which an instruction takes a nanosecond:
- * QEMU with icount. Only who starts it knows that, and says `exact` on the command line; a TSC of
- * 1,000 MHz is no proof, since some emulators count real nanoseconds. When an exact machine halts, QEMU moves its clock to the next event,
- * but two of its threads race: one may do so before the other has counted the last instructions
- * executed, and then the clock goes too far by just those (seen in 1 of 5 runs on a loaded host).
- * So the CPU counts them itself, by reading the TSC right before it halts, which leaves a handful;
- * and the interrupt that ends the wait first spins to a fixed time after the event, ending in a
- * slide of one-byte instructions that take a nanosecond each. Whatever the clock was, it is the
- * same from there on. Where time does not stand still after all, a moment later than expected, the
- * slide is not entered.
+ * Waking up to the nanosecond. In an exact machine, one instruction takes one nanosecond: QEMU with
+ * icount. The kernel learns that only from `exact` on the command line. A TSC of 1,000 MHz proves
+ * nothing, since some emulators count real nanoseconds. When an exact machine halts, QEMU advances
+ * its clock to the next event, but two of its threads race: one may do so before the other has
+ * counted the last instructions executed. Then the clock is too far ahead by exactly these
+ * instructions (seen in 1 of 5 runs on a loaded host). So the CPU counts them itself, by reading
+ * the TSC right before it halts, which leaves a few. And the interrupt that ends the wait first
+ * spins to a fixed time after the event, ending in a slide of one-byte instructions that take a
+ * nanosecond each. Whatever the clock showed before, it is identical from there on. If time does
+ * not stand still after all and that moment has passed, the slide is skipped.
  *
- * Looking at the machine without changing it. The kernel's own measurements execute instructions,
- * too, and in an exact machine these are time. So the clock can be stopped: it shows one instant,
- * and goes on from the same instant when the CPU has come to a time that was chosen
- * beforehand, again by the slide. This must not happen while the PIT counts, since the PIT
- * cannot be stopped.
+ * Inspecting the machine without changing it. The kernel's own measurements execute instructions,
+ * too, and in an exact machine these take time. So the clock can be stopped: it shows one instant,
+ * and continues from that instant when the CPU has reached a time chosen beforehand, again by means
+ * of the slide. This must not happen while the PIT counts, since the PIT cannot be stopped.
  */
 #include "arch/time.h"
 #include "arch/irq.h"
@@ -39,17 +38,17 @@ enum { PIT_COUNTER0 = 0x40, PIT_CONTROL = 0x43, PIT_MODE0 = 0x30, PIT_LATCH0 = 0
 #define CALIBRATION_TICKS 5966u
 #define SCALE_SHIFT 24
 #define WAKE_MARGIN 500u /* ns from the event to the fixed time */
-#define SLIDE 64u        /* more than a turn of the loop before it */
+#define SLIDE 64u        /* more than one iteration of the loop before it */
 
 u64 clock_start;
-u64 clock_zero; /* cycles: when clock_ns would have been 0, had the clock never stopped */
+u64 clock_zero; /* cycles: clock_ns would be 0 here if the clock had never stopped */
 static u32 ns_scale; /* ns per cycle << SCALE_SHIFT; 0: exactly 1 */
-static bool plain = true; /* a cycle is a nanosecond, and the clock goes */
+static bool plain = true; /* a cycle is a nanosecond, and the clock runs */
 static bool stopped;
-static u64 stopped_at, goes_at; /* cycles: the instant that it shows; when it goes on */
-static u64 armed_ns; /* when the PIT fires; 0: its interrupt has been taken, it is silent */
-static u64 realtime_offset_ns; /* what to add to clock_ns */
-static u64 wake_cycles; /* the fixed time at which a wait for the PIT ends */
+static u64 stopped_at, goes_at; /* cycles: the instant of the stop, the end of the stop */
+static u64 armed_ns; /* when the PIT fires; 0: not armed, the interrupt has come */
+static u64 realtime_offset_ns; /* realtime - clock_ns */
+static u64 wake_cycles; /* the fixed time that ends a wait for the PIT */
 static bool exact;
 static bool halted;
 static volatile bool calibrated;
@@ -92,7 +91,7 @@ u64 clock_realtime_ns(void)
 	return clock_ns() + realtime_offset_ns;
 }
 
-/* A tick is 838.095 ns. */
+/* The PIT counts once per 838.095 ns. */
 static void pit_start(u32 ticks)
 {
 	wake_cycles = cycles_now() + ticks * 838u + ticks / 10 + WAKE_MARGIN;
@@ -109,8 +108,8 @@ static u32 pit_read(void)
 	return low | inb(PIT_COUNTER0) << 8;
 }
 
-/* A count under way that ends before when_ns is left alone, if that may be: the timer core will ask
- * again, which costs less than to write a new one. */
+/* Leaves a running count alone if it ends before when_ns and may_be_early is set: the timer core
+ * will ask again, which costs less than writing a new count. */
 void timer_arm(u64 when_ns, bool may_be_early)
 {
 	u64 now = clock_ns();
@@ -130,8 +129,8 @@ void cpu_idle_wait(void)
 	halted = false;
 }
 
-/* Returns at the same number of instructions after `cycles`, which is more than SLIDE from now. */
-static __attribute__((noinline)) void spin_until(u64 cycles)
+/* Returns a constant number of instructions after `cycles`, which is more than SLIDE from now. */
+static out_of_line void spin_until(u64 cycles)
 {
 	while ((s64)(cycles - cycles_now()) > (s64)SLIDE)
 		;
@@ -150,7 +149,7 @@ static __attribute__((noinline)) void spin_until(u64 cycles)
 			 : "eax", "edx", "cc");
 }
 
-/* Much too early is the interrupt of a count that ended just before another one replaced it. */
+/* An interrupt much too early belongs to a count that ended just before it was replaced. */
 static void settle_wake_time(void)
 {
 	s64 early = wake_cycles - cycles_now();
@@ -202,7 +201,7 @@ static u32 measure_mhz(void)
 
 	irq_register(IRQ_TIMER, calibration_interrupt);
 	outb(PIT_CONTROL, PIT_MODE0);
-	irq_take_pending(); /* a tick of the BIOS's clock, which has run until now */
+	irq_take_pending(); /* a tick of the BIOS's clock, which has run so far */
 	calibrated = false;
 	pit_start(CALIBRATION_TICKS);
 	start = cycles_now();
@@ -243,12 +242,12 @@ static void rtc_read(u8 v[6])
 	u32 i;
 
 	while (cmos_read(0x0A) & 0x80)
-		; /* an update is under way: 2 ms at most */
+		; /* an update is in progress: 2 ms at most */
 	for (i = 0; i < ARRAY_SIZE(regs); i++)
 		v[i] = cmos_read(regs[i]);
 }
 
-/* Reads until two readings agree, lest an update came between the registers. */
+/* Reads until two readings agree, in case an update came between the registers. */
 static u64 rtc_seconds(void)
 {
 	bool bcd = !(cmos_read(0x0B) & 4);
@@ -263,8 +262,8 @@ static u64 rtc_seconds(void)
 	return days_from_civil(2000 + v[5], v[4], v[3]) * 86400ull + v[2] * 3600 + v[1] * 60 + v[0];
 }
 
-/* Stops the RTC. Nobody reads it again, and in a machine whose time is virtual its alarm would be
- * the only thing left to wait for at an idle prompt: every wait would last until midnight. */
+/* Stops the RTC. It is not read again. With virtual time its alarm would be the only event left to
+ * wait for at an idle prompt, so that every wait would last until midnight. */
 static void rtc_stop(void)
 {
 	u8 b = cmos_read(0x0B);
@@ -287,7 +286,7 @@ void time_init(void)
 	realtime_offset_ns = rtc_seconds() * 1000000000ull - clock_ns();
 	rtc_stop();
 	irq_register(IRQ_TIMER, pit_interrupt);
-	if (armed_ns) { /* before now, and the measurement has taken its count */
+	if (armed_ns) { /* armed earlier; the measurement has overwritten that count */
 		armed_ns = 0;
 		timer_arm(clock_ns(), true);
 	}

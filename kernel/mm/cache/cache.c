@@ -1,42 +1,42 @@
 /*
- * The page cache: which pages of a file are in memory.
+ * The page cache: which pages of a file are resident.
  *
- * Each inode has a radix tree from page number to page. With no store behind it (ramfs) the tree is
- * the file: a page that is not there is a hole, and its pages go with truncation or with the inode.
- * With a store (a file system on a device, or the device itself) a page that is not there is read,
- * and pages go to make room, by the policy's choice; then a shadow stays in the tree, which tells a
- * page that comes back how many others were evicted meanwhile.
+ * Each inode has a radix tree from page number to page. Without a store behind it (ramfs) the tree
+ * is the file: a missing page is a hole, and pages are freed by truncation or with the inode. With
+ * a store (a file system on a device, or the device itself) a missing page is read, and pages are
+ * evicted to make room, chosen by the policy. Then a shadow stays in the tree. When the page is
+ * read again, the shadow tells how many other pages were evicted meanwhile.
  *
  * The states of a page of a file with a store:
  *
- *	locked            being read, truncated away, or given its place on the device; others wait
- *	up to date        holds what the file holds; without it, after an error, it is dropped
- *	dirty             differs from the device: tag in the tree, and which of its sectors
- *	writeback         a write is under way; it may become dirty again meanwhile
- *	owned, isolated   the policy's, or reclaim's, as anonymous pages are (mm/policy.h)
- *	readahead         nobody has asked for it yet
+ *	locked            being read, truncated, or getting its blocks on the device; others wait
+ *	up to date        holds the file's data; a page that is not, after an error, is dropped
+ *	dirty             differs from the device: a tag in the tree, and a mask of its sectors
+ *	writeback         a write is under way; the page may become dirty again meanwhile
+ *	owned, isolated   held by the policy or by reclaim, as for anonymous pages (mm/policy.h)
+ *	readahead         not requested by any process yet
  *
- * From three sides a page becomes dirty. write(2) marks what it writes. A shared mapping is read-only
- * until somebody writes through it: that fault finds the page its place on the device and marks it.
- * When it is cleaned all its entries become read-only again, so that the next write is seen, too: an
- * entry that may be written to means a dirty page. The third are the blocks of metadata (buf.c).
+ * A page becomes dirty in three ways. write(2) marks the page that it writes. A shared mapping is
+ * read-only until a program writes through it: that fault allocates the page's blocks on the device and
+ * marks it. When the page is cleaned, all its entries become read-only again, so that the next write is
+ * noticed, too: a writable entry means a dirty page. The third way are blocks of metadata (buf.c).
  *
- * Order of locks: inode->lock, then mm->lock, then a page's; those of a file system come last. Who
- * reads or writes pages may wait for a page's lock only with nothing unsent in his hands (io.c).
- * Counts and tags change when a write ends, in an interrupt: with interrupts off.
+ * Order of locks: inode->lock, then mm->lock, then a page's; those of a file system come last. A task
+ * that reads or writes pages may wait for a page's lock only after submitting all queued I/O (io.c).
+ * Counts and tags change when a write ends, in an interrupt: so they are changed with interrupts off.
  *
- * The frames may lie in HIGHMEM. Copying to or from user memory may sleep, for the user's page may
- * have to be read, and a kmap slot must not be held across a sleep; so pages in low memory are
- * copied in place, the common case, and others through a small buffer on the stack (copy.c).
+ * The frames may lie in HIGHMEM. Copying to or from user memory may sleep, because the user's page
+ * may have to be read, and a kmap slot must not be held across a sleep. So pages in low memory, the
+ * common case, are copied in place, and others through a small buffer on the stack (copy.c).
  *
- * While a copy sleeps the file may change under it. A page in use is pinned by a reference, and
- * tree and size are looked at again after each page. A new page is filled before it is put into the
- * tree, so that no reader sees what its frame held before; if another task put one there meanwhile,
- * the write of that page starts again.
+ * While a copy sleeps, the file may change. A page in use is pinned by a reference, and the tree
+ * and the size are checked again after each page. A new page is filled before it is added to the
+ * tree, so that no reader sees the old contents of its frame. If another task has added a page
+ * there meanwhile, the write of that page starts again.
  *
  * Files without a store may fill half of the memory that the boot archive leaves (as tmpfs by
- * default), else nothing would be left for the processes, and memory is asked for without killing
- * anybody: filling /tmp ends in ENOSPC. Files end at 4 GiB.
+ * default); otherwise nothing would be left for processes. Their memory is allocated without
+ * killing processes: filling /tmp ends in ENOSPC. Files end at 4 GiB.
  */
 #include "internal.h"
 
@@ -47,13 +47,13 @@
 #include "mm/vmstat.h"
 #include "sched/wait.h"
 
-#define FIRST_STORE 256u /* below: swap areas; tools/plugin/files.c has it, too */
+#define FIRST_STORE 256u /* smaller numbers are swap areas; also in tools/plugin/files.c */
 
 u32 cache_nr_stored;
 u32 cache_nr_kept, cache_max_kept;
 
 static u32 nr_shadows;
-static u32 evictions;    /* of pages of files */
+static u32 evictions;    /* evictions of file pages since boot */
 
 static struct kmem_cache *node_cache(void)
 {
@@ -88,15 +88,15 @@ u32 cache_nr_cached(void)
 	return cache_nr_kept + cache_nr_stored;
 }
 
-/* Pages come. */
+/* Adding pages. */
 
 static void note_refault(u32 shadow)
 {
-	if (((evictions - (shadow >> 1)) & INT32_MAX) <= vm_frames()) /* it has 31 bits */
+	if (((evictions - (shadow >> 1)) & INT32_MAX) <= vm_frames()) /* a shadow has 31 bits */
 		stat_count(workingset_refault_file);
 }
 
-/* There is something: a page, or the shadow of this one, whose place it takes. */
+/* The tree has an item there: a page, or this page's shadow, which the page replaces. */
 static int replace_shadow(struct radix *pages, u32 index, struct page *page)
 {
 	void *old = radix_find(pages, index);
@@ -109,7 +109,7 @@ static int replace_shadow(struct radix *pages, u32 index, struct page *page)
 	return 0;
 }
 
-/* Adds nodes, one for each that is found to be missing. */
+/* Inserts the page, and adds one node for each that is missing. */
 static int insert_with_nodes(struct radix *pages, u32 index, struct page *page, gfp_t gfp)
 {
 	struct radix_nodes nodes = { 0 };
@@ -165,8 +165,7 @@ void cache_describe(struct inode *inode, u32 index, struct page *page)
 	describe(inode, index, page);
 }
 
-static __attribute__((noinline)) int add_slowly(struct inode *inode, u32 index, struct page *page,
-						gfp_t gfp)
+static out_of_line int add_slowly(struct inode *inode, u32 index, struct page *page, gfp_t gfp)
 {
 	struct radix *pages = &inode->cache.pages;
 	int err = -EEXIST;
@@ -180,7 +179,7 @@ static __attribute__((noinline)) int add_slowly(struct inode *inode, u32 index, 
 	return err;
 }
 
-/* Where no node is missing nothing changes that an interrupt looks at. */
+/* If no node is missing, nothing changes that an interrupt handler reads. */
 int cache_add(struct inode *inode, u32 index, struct page *page, gfp_t gfp)
 {
 	if (unlikely(!radix_try_insert(&inode->cache.pages, index, page)))
@@ -189,7 +188,7 @@ int cache_add(struct inode *inode, u32 index, struct page *page, gfp_t gfp)
 	return 0;
 }
 
-/* Pages go. */
+/* Removing pages. */
 
 void cache_take_out(struct page *page)
 {
@@ -256,7 +255,7 @@ void cache_forget_index(struct inode *inode, u32 index)
 	forget(inode, index);
 }
 
-/* Waits until nobody reads or writes it; somebody else may take it out meanwhile. */
+/* Waits until the page is neither read nor written. Another task may remove the page meanwhile. */
 static void drop_stored(struct inode *inode, u32 index, struct page *page)
 {
 	page_get(page);
@@ -271,7 +270,7 @@ static void drop_stored(struct inode *inode, u32 index, struct page *page)
 	page_put(page);
 }
 
-/* Of a file without a store: from the entry on that from names, all that is in the same leaf. */
+/* For a file without a store: drops the pages of one leaf of the tree, from number `from` on. */
 static void drop_kept(struct inode *inode, u32 from)
 {
 	struct radix *pages = &inode->cache.pages;
@@ -316,7 +315,7 @@ static void drop_from(struct inode *inode, u32 from)
 	}
 }
 
-/* What lies beyond the end of a file reads as zeros when the file grows again. */
+/* Data after the end of a file must read as zeros when the file grows again. */
 void cache_clear_tail(struct inode *inode)
 {
 	u32 off = (u32)inode->size & (PAGE_SIZE - 1);
@@ -324,12 +323,12 @@ void cache_clear_tail(struct inode *inode)
 
 	if (!page)
 		return;
-	page_clear(page, PG_placed); /* blocks behind the end go */
+	page_clear(page, PG_placed); /* blocks after the end are freed */
 	if (page_test(page, PG_uptodate))
 		page_zero(page, off, PAGE_SIZE - off);
 }
 
-/* On the device, too, there must be zeros: so the last page is read if it must be, and dirty. */
+/* The device must hold zeros, too, so the last page is read if necessary and marked dirty. */
 static void clear_stored_tail(struct inode *inode, u64 size)
 {
 	struct page *page;

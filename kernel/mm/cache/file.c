@@ -1,6 +1,6 @@
 /*
- * Reading and writing a file by way of its page cache: page by page, as far as it goes. A page of a
- * file without a store that is not there reads as zeros, and comes with the first write.
+ * Reading and writing a file through its page cache, page by page, as far as possible. In a file
+ * without a store, a missing page reads as zeros and is created by the first write.
  */
 #include "internal.h"
 #include "lib/string.h"
@@ -24,12 +24,12 @@ static inline int read_kept(struct inode *inode, u32 index, u32 off, char *user,
 	return err;
 }
 
-/* One instance for each kind of file. */
+/* Inlined once for each kind of file. */
 static inline __attribute__((always_inline)) long read_pages(struct file *f, char *user, u32 n,
 							     u64 *pos, bool stored)
 {
 	struct inode *inode = f->inode;
-	u32 at = *pos, start = at, done; /* who shares the file may move *pos meanwhile */
+	u32 at = *pos, start = at, done; /* a task that shares the file may change *pos meanwhile */
 	int err = 0;
 
 	for (u32 len; n; at += len, user += len, n -= len) {
@@ -50,12 +50,12 @@ static inline __attribute__((always_inline)) long read_pages(struct file *f, cha
 	return done ? (long)done : err;
 }
 
-static __attribute__((noinline)) long read_stored(struct file *f, char *user, u32 n, u64 *pos)
+static out_of_line long read_stored(struct file *f, char *user, u32 n, u64 *pos)
 {
 	return read_pages(f, user, n, pos, true);
 }
 
-static __attribute__((noinline)) long read_many(struct file *f, char *user, u32 n, u64 *pos)
+static out_of_line long read_many(struct file *f, char *user, u32 n, u64 *pos)
 {
 	return read_pages(f, user, n, pos, false);
 }
@@ -106,8 +106,8 @@ long cache_read_kernel(struct inode *inode, u64 pos, void *to, size_t n)
 	return done;
 }
 
-/* The page of a number with a reference; a hole is filled with zeros. 0 or -ENOMEM. */
-static __attribute__((noinline)) int get_page(struct inode *inode, u32 index, struct page **page)
+/* Returns the page at index with a reference; fills a hole with zeros. Returns 0 or -ENOMEM. */
+static out_of_line int get_page(struct inode *inode, u32 index, struct page **page)
 {
 	struct page *new;
 	int err;
@@ -126,7 +126,7 @@ static __attribute__((noinline)) int get_page(struct inode *inode, u32 index, st
 	return 0;
 }
 
-/* Of a file without a store. */
+/* For a file without a store. */
 static inline int get_kept(struct inode *inode, u32 index, struct page **page)
 {
 	if (unlikely((u64)index << PAGE_SHIFT >= inode->size))
@@ -159,9 +159,8 @@ int cache_get_page(struct inode *inode, u32 index, struct page **page)
 	return 0;
 }
 
-static __attribute__((noinline)) int fault_stored(struct inode *inode, u32 index,
-						  struct readahead *ahead, struct page **page,
-						  bool *major)
+static out_of_line int fault_stored(struct inode *inode, u32 index, struct readahead *ahead,
+				    struct page **page, bool *major)
 {
 	if (!cache_find(inode, index))
 		guard_call_fault(current->mm);
@@ -184,9 +183,8 @@ int cache_fault_page(struct inode *inode, u32 index, struct readahead *ahead, st
 
 /* Writing. */
 
-/* Fills a hole from the user: 0, -EFAULT, -ENOSPC, -ENOMEM, or -EEXIST: it is none any more. */
-static __attribute__((noinline)) int write_hole(struct inode *inode, u32 index, u32 off,
-						const char *user, u32 n)
+/* Fills a hole from user memory. Returns 0, -EFAULT, -ENOSPC, -ENOMEM, or -EEXIST if it is a page now. */
+static out_of_line int write_hole(struct inode *inode, u32 index, u32 off, const char *user, u32 n)
 {
 	struct page *page;
 	int err;
@@ -204,7 +202,7 @@ static __attribute__((noinline)) int write_hole(struct inode *inode, u32 index, 
 	return err;
 }
 
-static inline int write_kept(struct inode *inode, u32 index, u32 off, const char *user, u32 n)
+static inline int write_cached(struct inode *inode, u32 index, u32 off, const char *user, u32 n)
 {
 	struct page *page;
 	int err;
@@ -220,13 +218,13 @@ static inline int write_kept(struct inode *inode, u32 index, u32 off, const char
 	return err;
 }
 
-/* The part of a write that fails on the user's second page: what is on the first one. */
+/* When a write fails on the user's second page: the number of bytes on the first one. */
 static u32 before_border(const char *user, u32 n)
 {
 	return MIN(n, PAGE_SIZE - ((u32)user & (PAGE_SIZE - 1)));
 }
 
-/* One instance for each kind of file, so that write_page is no call through a pointer. */
+/* Inlined once for each kind of file, so that write_page is not called through a pointer. */
 static inline __attribute__((always_inline)) int write_pages(
 	struct inode *inode, const char *from, u32 n, u32 *pos,
 	int (*write_page)(struct inode *inode, u32 index, u32 off, const char *user, u32 n))
@@ -259,9 +257,8 @@ static inline __attribute__((always_inline)) int write_pages(
 	return err;
 }
 
-/* Past the cache, but for what direct_write leaves. */
-static __attribute__((noinline)) int write_direct(struct inode *inode, const char *user, u32 n,
-						  u32 *at)
+/* Writes past the cache, except for the rest that direct_write leaves. */
+static out_of_line int write_direct(struct inode *inode, const char *user, u32 n, u32 *at)
 {
 	u32 start = *at, end = start + n, from;
 	int err = direct_write(inode, user, n, at), settled;
@@ -274,8 +271,7 @@ static __attribute__((noinline)) int write_direct(struct inode *inode, const cha
 	return err ?: settled;
 }
 
-static __attribute__((noinline)) long write_stored(struct file *f, const char *user, size_t n,
-						   u64 *pos)
+static out_of_line long write_stored(struct file *f, const char *user, size_t n, u64 *pos)
 {
 	struct inode *inode = f->inode;
 	u32 end = is_device(inode) ? cache_end_of(inode) : CACHE_MAX_SIZE, at, start;
@@ -318,7 +314,7 @@ long cache_file_write(struct file *f, const void *user, size_t n, u64 *pos)
 	at = start = *pos;
 	if (*pos >= CACHE_MAX_SIZE)
 		return n ? -EFBIG : 0;
-	err = write_pages(inode, user, MIN(n, CACHE_MAX_SIZE - at), &at, write_kept);
+	err = write_pages(inode, user, MIN(n, CACHE_MAX_SIZE - at), &at, write_cached);
 	if (err)
 		cache_clear_tail(inode);
 	n = at - start;

@@ -1,28 +1,28 @@
 /*
  * The binary buddy allocator of one zone.
  *
- * Problem: hand out runs of 2^order frames, aligned to their size, quickly and without letting
- * memory fall into pieces that never grow together again.
+ * Problem: allocate runs of 2^order frames, aligned to their size, quickly and without splitting
+ * memory into pieces that never merge again.
  *
- * A free block of order k begins at a multiple of 2^k frames; its buddy is the block with which
- * it makes up one of order k + 1, so the buddy's first frame is pfn ^ 2^k. A block is taken from
- * the lowest order that has one and halved until it fits, the upper halves staying free. A freed
- * block is merged with its buddy as long as that is free and whole. With blocks of one size this
- * costs, on average, one halving and one merge per block, since every second needs none at all:
- * those cases have a path of their own, in a function that needs few registers.
+ * A free block of order k begins at a multiple of 2^k frames. Its buddy is the block with which it
+ * forms a block of order k + 1, so the buddy's first frame is pfn ^ 2^k. An allocation takes a
+ * block of the lowest order that has one and halves it until it fits; the upper halves stay free. A
+ * freed block is merged with its buddy as long as the buddy is free and not split. With blocks of
+ * one size this costs, on average, one halving and one merge per block, but every second block
+ * needs none at all: this case has a path of its own, in a function that needs few registers.
  *
- * States of a frame, seen from here:
+ * States of a frame, as this file sees them:
  *	allocated	its first frame has lru.next == LIST_POISON_NEXT until its owner uses lru
  *	free, first	PG_buddy, .order, linked by lru into free_area[order]
- *	free, inside	lru.next == INSIDE if it once was a block by itself; all else is stale
- * INSIDE is what makes a second free of a merged page detectable. It also means that a block
- * must be freed whole: not page by page.
+ *	free, inside	lru.next == INSIDE if it was once a block of its own; all other fields are stale
+ * INSIDE makes it possible to detect a second free of a merged page. It also means that a block
+ * must be freed as a whole, not page by page.
  *
- * A zone need not begin at a multiple of the largest block: a buddy outside the zone is no buddy.
- * Frames that do not exist are never freed into the zone, so they never carry PG_buddy.
+ * A zone need not begin at a multiple of the largest block: a frame outside the zone is not a
+ * buddy. Frames that do not exist are never freed into the zone, so they never have PG_buddy.
  *
- * Locks: none, but task context only. Left out: watermarks, waiting, who may take from which zone
- * (page_alloc.c), and lists of hot and cold frames (pagelist.c).
+ * Locks: none, but task context only. Left out: watermarks, waiting, which allocations may use
+ * which zone (page_alloc.c), and lists of hot and cold frames (pagelist.c).
  *
  * Source: Knuth, The Art of Computer Programming 1, 2.5; Knowlton, CACM 8 (1965) 623.
  */
@@ -30,7 +30,7 @@
 #include "lib/assert.h"
 #include "mm/zone.h"
 
-#define INSIDE ((struct list_head *)0x300) /* no page of the kernel lies there */
+#define INSIDE ((struct list_head *)0x300) /* an address at which the kernel has no page */
 
 void buddy_init(struct zone *z)
 {
@@ -53,7 +53,7 @@ static inline void block_insert(struct zone *z, struct page *page, u32 order)
 	area->nr_free++;
 }
 
-/* Takes a block off its list; what becomes of it is in lru.next. */
+/* Takes a block off its list and stores its new state in lru.next. */
 static inline void block_remove(struct zone *z, struct page *page, u32 order,
 				struct list_head *state)
 {
@@ -63,8 +63,8 @@ static inline void block_remove(struct zone *z, struct page *page, u32 order,
 	z->free_area[order].nr_free--;
 }
 
-/* No block of this order is left: halves a larger one. */
-static __attribute__((noinline)) struct page *alloc_by_halving(struct zone *z, u32 order)
+/* No block of this order is free: halves a larger one. */
+static out_of_line struct page *alloc_by_halving(struct zone *z, u32 order)
 {
 	struct page *page;
 	u32 k = order + 1;
@@ -95,7 +95,7 @@ struct page *buddy_alloc(struct zone *z, u32 order)
 	return page;
 }
 
-/* The free buddy of the block at pfn, or NULL. */
+/* Returns the buddy of the block at pfn if it is free, otherwise NULL. */
 static inline struct page *free_buddy(const struct zone *z, u32 pfn, u32 order)
 {
 	u32 other = pfn ^ (1u << order);
@@ -106,8 +106,8 @@ static inline struct page *free_buddy(const struct zone *z, u32 pfn, u32 order)
 	return page_test(page, PG_buddy) && page->order == order ? page : NULL;
 }
 
-/* Inserts the block at pfn after merging it with its buddy, which is free, and so on upwards. */
-static __attribute__((noinline)) void free_by_merging(struct zone *z, u32 pfn, u32 order)
+/* Merges the block at pfn with its buddy, which is free, and so on upwards; then inserts the result. */
+static out_of_line void free_by_merging(struct zone *z, u32 pfn, u32 order)
 {
 	struct page *buddy;
 
@@ -124,7 +124,7 @@ void buddy_free(struct zone *z, struct page *page, u32 order)
 	u32 pfn = page_pfn(page);
 
 	ASSERT(!(pfn & ((1u << order) - 1)));
-	ASSERT(!page_test(page, PG_buddy) && page->lru.next != INSIDE); /* else: freed twice */
+	ASSERT(!page_test(page, PG_buddy) && page->lru.next != INSIDE); /* fails if freed twice */
 	z->nr_free += 1u << order;
 	page->lru.next = INSIDE;
 	if (free_buddy(z, pfn, order))
@@ -133,7 +133,7 @@ void buddy_free(struct zone *z, struct page *page, u32 order)
 		block_insert(z, page, order);
 }
 
-/* The blocks on one list, or -EINVAL. */
+/* Returns the number of blocks on one list, or -EINVAL. */
 static int check_list(const struct zone *z, u32 order)
 {
 	const struct list_head *head = &z->free_area[order].list, *at;
@@ -155,7 +155,7 @@ static int check_list(const struct zone *z, u32 order)
 	return count;
 }
 
-/* Free blocks by their flags: a block hidden inside another one is not counted. */
+/* Counts free blocks by their flags; a block hidden inside another one is not counted. */
 static void count_blocks(const struct zone *z, u32 *nr_blocks)
 {
 	u32 pfn = z->start_pfn;

@@ -1,29 +1,29 @@
 /*
- * Every process gets on, however few frames there are.
+ * Every process makes progress, however few frames there are.
  *
  * Problem. An instruction may need several pages at once: its operands, its stack. With three
- * frames and two processes it can come to this: A waits for its second page while B takes A's
- * first one for itself, and the other way round. Each fault is served and no instruction is ever
- * completed. No policy can prevent it, since every choice of a victim is the wrong one.
+ * frames and two processes this can happen: A waits for its second page while B takes A's first
+ * page for itself, and then the other way round. Each fault is served, but no instruction is ever
+ * completed. No policy can prevent this, since every choice of a victim is the wrong one.
  *
- * Idea: the sign is that a process faults again and again with the very same registers. Nothing
- * that gets on does so: an instruction that has completed has moved on. When it has to read one
- * page again and again like that (STARVED_AFTER), the process gets a turn:
+ * Idea: starvation shows as a process that faults repeatedly with exactly the same registers. A
+ * process that makes progress does not do so, because a completed instruction has moved on. If a
+ * process has to read the same page repeatedly in this way (STARVED_AFTER), it gets a turn:
  *
- *   - nobody else is given a frame (frames_charge waits), so it can win the race for one;
- *   - the pages that its instruction has got are not eligible, so no choice can be wrong.
+ *   - no other process is given a frame (frames_charge waits), so this one gets the next free frame;
+ *   - the pages that its instruction has obtained are not eligible, so no choice can be wrong.
  *
- * The turn is over when its instruction is: the process has spent time in user mode and has not
- * faulted, or has faulted with other registers. Who was starved meanwhile comes next.
+ * The turn ends when the instruction is completed: the process has spent time in user mode and has
+ * not faulted, or has faulted with other registers. A process that starved meanwhile is next.
  *
- * It always ends. The pages kept are fewer than the frames, so one frame at least can be had: it
- * is eligible, or in flight (being read or written) and then becomes so. An instruction that
- * needs more than there is gives its turn up after TURN_FAULTS; a process that sleeps for another
- * reason (it is held back by the policy) at once; and whatever else happens, after TURN_NS.
+ * The turn always ends. Fewer pages are kept than there are frames, so at least one frame is available:
+ * it is eligible, or in flight (being read or written) and becomes eligible later. An instruction that
+ * needs more frames than exist gives up its turn after TURN_FAULTS; a process that sleeps for another
+ * reason (the policy holds it back), at once; and in any case the turn ends after TURN_NS.
  *
- * Left out: faults of the kernel on a program's behalf. It needs one page of the program at a
- * time, and uses it before anybody else runs. A word on two pages needs both: with all but one
- * frame locked it tries in vain, until SIGKILL.
+ * Left out: faults of the kernel on a program's behalf. The kernel needs one page of the program at
+ * a time, and uses it before any other process runs. A word that straddles two pages needs both:
+ * with all but one frame locked, the kernel tries in vain until SIGKILL.
  */
 #include "mm/starve.h"
 
@@ -41,13 +41,13 @@
 struct mm_struct *starved_mm;
 
 static struct {
-	u32 vpn[MAX_KEPT]; /* of the pages kept; the one that came last stands last */
+	u32 vpn[MAX_KEPT]; /* of the pages kept; the most recent one is last */
 	u32 nr, faults;
-	u64 user_cycles; /* of its task, at its last fault */
+	u64 user_cycles; /* user time of its task at its last fault */
 	u64 since_ns;
 } turn;
 
-/* With frames=N, one frame must remain to be had. */
+/* With frames=N, at least one frame must stay available. */
 static u32 max_kept(void)
 {
 	return frames_cap ? MIN(MAX_KEPT, frames_cap - 1) : MAX_KEPT;
@@ -76,7 +76,7 @@ static void end_turn(void)
 	starved_mm = NULL;
 }
 
-/* Its registers are those of a fault: the digest, 0 for any other entry to the kernel. */
+/* A digest of the registers with which current faulted; 0 if it entered the kernel in another way. */
 static u32 faulting_state(void)
 {
 	const struct pt_regs *regs = task_regs(current);
@@ -92,9 +92,8 @@ static void begin_turn(u32 addr)
 	keep(addr);
 }
 
-/* A page was read that had been read just before: with the same registers? Apart, so that other
- * major faults do not pay for it. */
-static __attribute__((noinline)) void read_again(struct starve *s, u32 addr)
+/* The same page was read twice in a row: with the same registers, too? */
+static out_of_line void read_again(struct starve *s, u32 addr)
 {
 	u32 state = faulting_state();
 

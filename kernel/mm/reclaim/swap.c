@@ -1,6 +1,6 @@
 /*
- * The slots of swap areas: counts, and the swap cache; mm/swap.h says what they mean. Which slot is
- * handed out next is in swap_area.c.
+ * The slots of swap areas: their counts and the swap cache, as described in mm/swap.h. swap_area.c
+ * chooses the slot to allocate next.
  */
 #include "errno.h"
 #include "lib/assert.h"
@@ -23,8 +23,8 @@ static void slot_released(u32 slot)
 	policy_call_forget(id);
 }
 
-/* Apart, so that who only counts down saves no registers. */
-static void __attribute__((noinline)) slot_unnamed(u32 slot)
+/* No entry names the slot any more. */
+static out_of_line void release_unless_cached(u32 slot)
 {
 	if (!swap_cached(slot))
 		slot_released(slot);
@@ -41,7 +41,7 @@ void swap_free(u32 slot)
 
 	ASSERT(*count);
 	if (--*count == 0)
-		slot_unnamed(slot);
+		release_unless_cached(slot);
 }
 
 void swap_cache_add(struct page *page, u32 slot)
@@ -90,7 +90,7 @@ void swap_cache_prune(struct swap_area *a)
 	}
 }
 
-/* A major fault on a page that was evicted not long ago: a larger memory would have kept it. */
+/* Counts a major fault on a page that was evicted recently: with more memory it would be resident. */
 void swap_note_refault(struct mm_struct *mm, u32 slot)
 {
 	u32 shadow = swap_index.shadow[slot >> AREA_SHIFT][slot];

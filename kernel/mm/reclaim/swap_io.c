@@ -1,15 +1,15 @@
 /*
  * Moving pages between frames and the swap area.
  *
- * Reading. The wanted slot and those neighbours, inside the aligned group of 2^page_cluster, that
- * hold a page and are not in memory go into one request: the head is there anyway. A neighbour is
- * only taken while memory is plentiful, and from a disk that takes time. All its pages are locked
- * until the request ends; the neighbours are the policy's from the start, as prefetched, but not
- * eligible while locked.
+ * Reading. One request reads the wanted slot together with those neighbours, in the aligned group
+ * of 2^page_cluster, that hold a page and are not resident: the disk head is already there.
+ * Neighbours are read only while memory is plentiful, and only from disks that take time. All pages
+ * of the request are locked until it ends. The policy owns the neighbours from the start, as
+ * prefetched pages, but they are not eligible while locked.
  *
- * Writing. Pages are collected and sorted by slot; those whose slots follow one another leave as
- * one request. The policy chooses in the order of use, which is not the order of the slots as soon
- * as two zones, or two processes, take turns.
+ * Writing. Pages are collected and sorted by slot; pages with consecutive slots are written by one
+ * request. The policy chooses in the order of use, which differs from the order of slots as soon as
+ * two zones, or two processes, take turns.
  */
 #include "drivers/block.h"
 #include "lib/param.h"
@@ -25,7 +25,7 @@
 u32 page_cluster = 3;
 PARAM_U32("vm.page_cluster", page_cluster, 0, MAX_CLUSTER, "log2 pages", "read-ahead from swap");
 
-static struct page *plug[BIO_MAX_PIECES]; /* to be written, in the order of their slots */
+static struct page *plug[BIO_MAX_PIECES]; /* pages to be written, in the order of their slots */
 static u32 nr_plugged;
 
 static struct bio *get_bio(u32 slot, bool write, void (*end)(struct bio *bio))
@@ -33,8 +33,8 @@ static struct bio *get_bio(u32 slot, bool write, void (*end)(struct bio *bio))
 	return bio_get(swap_area_of(slot)->bdev, swap_sector(slot), write, BIO_SWAP, end);
 }
 
-/* Of an area in a file: where the request's slots truly lie. */
-static void __attribute__((noinline)) set_true_sector(struct bio *bio)
+/* For an area in a file: sets the sector at which the request's slots really lie on the device. */
+static out_of_line void set_true_sector(struct bio *bio)
 {
 	u32 slot = bio->piece[0].page->slot;
 	const struct swap_area *a = swap_area_of(slot);
@@ -76,7 +76,7 @@ static void write_end(struct bio *bio)
 	bio_put(bio);
 }
 
-/* How many of the pages, from the first on, have slots that follow one another. */
+/* The number of pages, beginning with the first, whose slots are consecutive. */
 static u32 run_length(struct page **pages, u32 nr)
 {
 	u32 n = 1;
@@ -101,7 +101,7 @@ void swap_write_flush(void)
 	struct page *pages[BIO_MAX_PIECES];
 	u32 nr = nr_plugged, run;
 
-	/* Waiting for a request lets others collect meanwhile. */
+	/* While this task waits for a request, other tasks may collect pages: so copy the list first. */
 	for (u32 i = 0; i < nr; i++)
 		pages[i] = plug[i];
 	nr_plugged = 0;
@@ -124,7 +124,7 @@ void swap_write(struct page *page)
 	plug[i] = page;
 }
 
-/* A locked frame in the swap cache for a slot that has none; the cache's reference only. */
+/* Returns a locked frame in the swap cache for a slot without one. Only the cache holds a reference. */
 static struct page *add_frame(u32 slot, gfp_t gfp)
 {
 	struct page *page = alloc_page(gfp);
@@ -143,7 +143,7 @@ static struct page *add_frame(u32 slot, gfp_t gfp)
 	return page;
 }
 
-/* Reads a neighbour too? Only when it costs nobody a frame. */
+/* Adds a neighbour to the request, but only if that takes no frame from a process. */
 static struct page *add_neighbour(u32 slot)
 {
 	struct page_id id = { SWAP_STORE, slot };
@@ -183,7 +183,7 @@ static void read_cluster(struct bio *bio, struct page *target, u32 cluster)
 	send(bio);
 }
 
-/* log2 of the pages to read at once. */
+/* log2 of the number of pages to read at once. */
 static u32 read_ahead(const struct bio *bio, bool alone)
 {
 	return alone || bio->bdev->synchronous ? 0 : page_cluster;
@@ -200,7 +200,7 @@ struct page *swap_in_slot(u32 slot, struct mm_struct *mm, bool alone, bool *majo
 		guard_call_fault(mm);
 	frames_charge();
 	page = add_frame(slot, GFP_USER);
-	if (!page) { /* no memory; or somebody read it while we slept, and it is in the cache */
+	if (!page) { /* no memory; or another task read it while we slept, and it is in the cache */
 		frames_uncharge();
 		return swap_slot_valid(slot) ? swap_cache_get(slot) : NULL;
 	}
@@ -223,7 +223,7 @@ bool swap_prefetch(u32 slot, u32 cluster)
 	return true;
 }
 
-/* A frame for swapoff, as add_frame; kills nobody for it. */
+/* Like add_frame, for swapoff, but never kills a process to get the frame. */
 static struct page *add_frame_gently(u32 slot)
 {
 	struct page *page;
@@ -243,8 +243,8 @@ static struct page *add_frame_gently(u32 slot)
 	return page;
 }
 
-/* Sends a request for places that follow one another, from `place` on, that hold a page and are not in
- * memory: at most nr. Returns how many. */
+/* Sends one request for at most nr consecutive places, from `place` on, that hold a page and are
+ * not resident. Returns their number. */
 static u32 read_run(const struct swap_area *a, u32 place, struct page **pages, u32 nr)
 {
 	u32 n = 0, slot = a->first + place;
@@ -267,8 +267,8 @@ static u32 read_run(const struct swap_area *a, u32 place, struct page **pages, u
 	return n;
 }
 
-/* A page that was read ahead becomes nobody's, as those that are read now: reclaim could not free it
- * while we hold it, and who waits for memory, we among them, would try for ever. */
+/* Takes a page that was read ahead from the policy, like the pages being read now: while we hold a reference,
+ * reclaim could not free it, and tasks that wait for memory, this one included, would try forever. */
 static struct page *hold_cached(u32 slot)
 {
 	struct page *page = swap_cache_get(slot);

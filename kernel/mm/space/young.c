@@ -1,20 +1,20 @@
 /*
- * Who used which page: the accessed bits, shared by two readers.
+ * Which pages have been used: the accessed bits, shared by two readers.
  *
  * The CPU sets the accessed bit of an entry at every use and never clears it. The policy
- * (page_referenced) and the sampler (observe/sample.c) both ask "since I last asked". So the policy,
- * when it clears the bit, leaves a note for the sampler, PG_sampled; the sampler moves the bit to
- * a software bit of the same entry (pte_take_use). (Linux's idle page tracking
- * leaves notes for both.) A cleared entry's translation is dropped, else the CPU would not set the
- * bit again.
+ * (page_referenced) and the sampler (observe/sample.c) both want the uses since they last asked. So
+ * when the policy clears the bit, it leaves a note for the sampler, PG_sampled; the sampler moves
+ * the bit to a software bit of the same entry (pte_take_use). (Linux's idle page tracking leaves
+ * notes for both readers.) After a bit is cleared, the entry's translation is flushed from the TLB;
+ * otherwise the CPU would not set the bit again.
  *
- * Both bits together are pte_young. All other code tests and clears both, by the same
- * instructions for either bit: so the sampler does not change the run.
+ * Both bits together are pte_young. All other code tests and clears both, with the same
+ * instructions for either bit, so that the sampler does not change the run.
  *
- * The access that faulted a page in is not a use to the policy, to which it would make every page
- * look used twice; to the sampler it is one. The CPU sets the bit for it on the way out of the
- * fault, after the handler; so it is cleared when the task next enters the kernel, for whatever
- * reason. Uses between the fault and that entry (4 ms at most) count as part of the faulting access.
+ * The access that faulted a page in does not count as a use for the policy, since otherwise every page
+ * would seem to be used twice; for the sampler it counts. The CPU sets the bit for this access when the
+ * task returns from the fault, after the handler. So the bit is cleared when the task next enters the
+ * kernel for any reason. Uses between the fault and that entry (4 ms at most) count as part of this access.
  */
 #include "mm/policy.h"
 #include "mm/rmap.h"
@@ -37,7 +37,7 @@ void swallow_faulting_use(void)
 	tlb_flush_page(current->mm->pgd, addr);
 }
 
-/* The entry of a page that has but one, its owner's, as nearly every page; NULL: ask rmap_walk. */
+/* The page's only entry, if it is the owner's, as for nearly every page; NULL: use rmap_walk. */
 static pte_t *only_entry(const struct page *page)
 {
 	return page->mapcount == 1 && page->owner ? rmap_entry(page, page->owner) : NULL;
@@ -65,8 +65,8 @@ static void clear_young(struct rmap_entry *e, void *arg)
 	seen->used |= test_and_clear_young(seen->page, e->mm, e->addr, e->pte);
 }
 
-/* Apart, so that a page with one entry costs no more than that. */
-static __attribute__((noinline)) bool walk_and_clear(struct page *page)
+/* For a page with several entries. */
+static out_of_line bool walk_and_clear(struct page *page)
 {
 	struct seen seen = { page, false };
 
@@ -108,7 +108,7 @@ bool page_dirty(struct page *page)
 {
 	bool dirty = !page_test(page, PG_swapcache) || page_test(page, PG_dirty);
 
-	if (page_test(page, PG_filecache)) /* who may write to it has made it dirty */
+	if (page_test(page, PG_filecache)) /* a writable entry means that it is marked dirty */
 		return page_test(page, PG_dirty) || (page_test(page, PG_shmem) && dirty);
 	if (!dirty)
 		rmap_walk(page, test_dirty, &dirty);
