@@ -1,7 +1,7 @@
 /*
- * Start-up, one line per subsystem, in order of need; and the ways the machine ends.
+ * Start-up, one line per subsystem, in order of dependency; and the ways the machine ends.
  *
- * arch/x86 has set up a stack and the first page tables, and read what the boot loader said.
+ * arch/x86 has set up a stack and the first page tables, and saved the boot loader's information.
  */
 #include "main.h"
 
@@ -54,7 +54,7 @@ static void parse_command_line(void)
 	if (!param_parse_line(line, err, sizeof(err)))
 		return;
 	printk("command line: ");
-	console_write(err, strlen(err)); /* printk takes less than all names */
+	console_write(err, strlen(err)); /* printk's buffer is too small for all names */
 	printk("\n");
 	machine_exit(EXIT_REFUSED);
 }
@@ -126,7 +126,7 @@ void kernel_main(void)
 	crash_init();
 	fail_start();
 	if (run_tests) {
-		fail_init_runs(); /* what runs instead of it */
+		fail_init_runs(); /* the tests run instead of init */
 		kthread_create("ktest", 0, test_thread, NULL);
 	} else {
 		proc_start_init();
@@ -138,7 +138,7 @@ void power_off(int status)
 {
 	vfs_sync();
 	pressure_now();
-	sample_now();
+	still(sample_now); /* its length depends on the samples before it, and the end does not */
 	summary_stop();
 	profile_report();
 	fail_report();

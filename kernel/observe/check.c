@@ -1,15 +1,15 @@
 /*
- * /proc/vm/check: do the structures of memory management agree with each other?
+ * /proc/vm/check: are the structures of memory management consistent?
  *
- * Each allocator and the policy check themselves; then everything that is counted in two places is
- * counted again from the page tables: resident pages and swap entries of each process, entries
- * per frame against mapcount, entries per slot against the slot's count, user frames against
- * the cap's count. Prints "ok", or what is wrong. Costs time in proportion to memory.
+ * Each allocator and the policy check themselves. Then every value that is counted in two places is
+ * recounted from the page tables: resident pages and swap entries of each process, entries per
+ * frame against mapcount, entries per slot against the slot's count, user frames against the count
+ * of the frame limit (cap). Prints "ok" or the errors. Takes time in proportion to memory.
  */
-#include "../mm/space/internal.h"
-
 #include "arch/irq.h"
 #include "lib/seq_file.h"
+#include "mm/cache.h"
+#include "mm/mm.h"
 #include "mm/policy_core.h"
 #include "mm/reclaim.h"
 #include "mm/slab.h"
@@ -20,12 +20,12 @@
 
 struct totals {
 	u32 anon, file, swap;       /* entries of one address space */
-	u64 maps, swaps;            /* entries of all */
+	u64 maps, swaps;            /* entries of all spaces */
 	u32 errors;
 	struct seq_file *m;
 };
 
-/* An entry lets a program write to a page of a file: the page must be known to be dirty. */
+/* Does an entry allow writing to a file page that is not marked dirty? That must not be. */
 static bool writes_unseen(const struct vm_area_struct *vma, pte_t e)
 {
 	const struct page *page = pfn_page(pte_pfn(e));
@@ -83,7 +83,8 @@ static void check_mm(struct mm_struct *mm, struct totals *t)
 	t->swaps += t->swap;
 }
 
-/* Processes that wait for a frame: it may count against the cap, and is not there yet. */
+/* Returns the number of processes in direct reclaim: each may have a frame counted against the cap
+ * that it does not have yet. */
 static u32 nr_looking(void)
 {
 	struct task_struct *task;
@@ -98,7 +99,7 @@ static void check_frames(struct totals *t)
 {
 	u32 maps = 0, user = 0, owned = 0, isolated = 0, stored = 0, dirty = 0, shmem = 0,
 	    known_dirty;
-	unsigned long flags = irq_save(); /* a write that fails makes its page dirty again */
+	unsigned long flags = irq_save(); /* a failing write makes its page dirty again */
 
 	for (u32 pfn = 0; pfn < max_pfn; pfn++) {
 		struct page *p = pfn_page(pfn);

@@ -1,14 +1,14 @@
 /*
  * Swap areas and the swap cache.
  *
- * A slot holds one page of swapped memory. All slots are numbered together: an area has a range of
- * numbers. Of each area a table counts the page-table entries that name a slot. While a frame holds the
- * same data the frame is in the swap cache (the area's cache[] points to it, it has PG_swapcache, .slot
- * and one reference). A slot is free when no entry names it and no frame is cached for it. The first
- * slot of an area is never used: mkswap's header lies there, and page_id {1, 0} means nothing.
+ * A slot holds one page of swapped memory. Slots of all areas share one numbering, in which each area has
+ * a range. For each slot, a table of the area counts the page-table entries that name it. While a frame
+ * holds the same data, the frame is in the swap cache (the area's cache[] points to it, it has
+ * PG_swapcache, .slot and one reference). A slot is free when no entry names it and no frame is cached for
+ * it. The first slot of an area is never used: it holds mkswap's header, and page_id {1, 0} means nothing.
  *
- * Slots are handed out in runs of consecutive numbers, so that pages evicted together are
- * written by one request and read ahead together later.
+ * Slots are allocated in runs of consecutive numbers, so that pages evicted together are written by
+ * one request and later read ahead together.
  */
 #ifndef MM_SWAP_H
 #define MM_SWAP_H
@@ -25,78 +25,78 @@ struct seq_file;
 
 #define SWAP_STORE 1u /* page_id.store */
 #define MAX_SWAP_AREAS 8u
-#define AREA_SHIFT 21 /* a slot's number: area, then place in it; 24 bits fit into an entry */
+#define AREA_SHIFT 21 /* a slot number is area, then place in it: 24 bits, which fit an entry */
 #define MAX_AREA_SLOTS (1u << AREA_SHIFT)
-#define SWAP_GROUP 32u /* slots that are handed out together */
+#define SWAP_GROUP 32u /* slots that are allocated together */
 
 /* Flags of swapon(2). */
 #define SWAP_FLAG_PREFER 0x8000u
 #define SWAP_FLAG_PRIO_MASK 0x7fffu
 
-extern u32 page_cluster; /* reads ahead 2^page_cluster slots */
+extern u32 page_cluster; /* swap read-ahead reads 2^page_cluster slots */
 #define MAX_CLUSTER 5
 
-struct swap_tables { /* indexed by the place in the area; as long as whole groups */
+struct swap_tables { /* indexed by the place in the area; the length is whole groups */
 	struct page **cache; /* the frame that holds the same data */
-	u32 *shadow; /* evictions when its page was evicted */
-	u16 *map; /* entries that name the slot */
-	u8 *group_used; /* slots in use, per SWAP_GROUP */
+	u32 *shadow; /* swap_evictions when the slot's page was evicted; 0: never */
+	u16 *map; /* number of entries that name the slot */
+	u8 *group_used; /* number of slots in use, per SWAP_GROUP */
 };
 
 struct swap_area {
-	u32 first, nr; /* slots, of which [first] is never used; nr 0: there is no such area */
+	u32 first, nr; /* slots, of which [first] is never used; nr 0: no area */
 	struct swap_tables t;
-	u32 cursor; /* the next place if it is free and below limit */
-	u32 limit; /* up to here before another area may have a turn */
+	u32 cursor; /* the place to allocate next, if it is free and below limit */
+	u32 limit; /* when cursor gets here, another area may have a turn */
 	u32 nr_free;
-	u32 nr_usable; /* slots without the first one and bad ones */
-	int prio; /* the highest goes first */
-	bool open; /* slots may be taken: it is not being switched off */
+	u32 nr_usable; /* all slots except the first and bad ones */
+	int prio; /* the area with the highest priority is used first */
+	bool open; /* slots may be allocated; false while it is being switched off */
 	struct block_device *bdev;
-	struct swap_file *file; /* in which the area lies; NULL: on all of bdev */
-} __attribute__((aligned(64))); /* a power of two: to find one costs a shift */
+	struct swap_file *file; /* the file that holds the area; NULL: the area is all of bdev */
+} __attribute__((aligned(64))); /* a power of two: indexing is a shift */
 
-/* The same tables once more, by area, and so that the slot is the index: map[area][slot]. */
+/* The same tables again, by area, offset so that the slot number is the index: map[area][slot]. */
 struct swap_index {
 	struct page **cache[MAX_SWAP_AREAS];
 	u32 *shadow[MAX_SWAP_AREAS];
 	u16 *map[MAX_SWAP_AREAS];
-	u32 end[MAX_SWAP_AREAS]; /* the first slot beyond the area; 0: there is none */
+	u32 end[MAX_SWAP_AREAS]; /* the first slot after the area; 0: no area */
 };
 
 extern struct swap_index swap_index;
 extern struct swap_area swap_areas[MAX_SWAP_AREAS];
-/* Of all areas that are open: slots with the first ones; those that can hold a page; free ones. */
+/* Totals over all open areas: slots including the first ones; slots that can hold a page; free slots. */
 extern u32 swap_nr_slots, swap_nr_usable, swap_nr_free;
 
-extern struct block_device *swap_bdev; /* that swap= named; NULL: there is none */
+extern struct block_device *swap_bdev; /* the device named by swap=; NULL: none */
 
-/* Tables for so many slots; while boot_alloc works. */
+/* Allocates tables for nr_slots slots; only while boot_alloc works. */
 void swap_boot_alloc(u32 nr_slots);
-/* Uses the device, as it is: the area of swap=. */
+/* Switches on the area of swap=, with the device as it is, without a header. */
 void swap_on(struct block_device *bdev);
-/* What swapon(2) and swapoff(2) do with a disk or a partition; sleep. 0 or the errno of the call. */
+/* Implement swapon(2) and swapoff(2) for a disk or a partition. Sleep. Return 0 or the call's -errno. */
 int swap_area_on(struct block_device *bdev, u32 flags);
 int swap_area_off(struct block_device *bdev);
-/* The same with a file of a file system on a device; -EINVAL: it has holes. */
+/* Like the two above, for a file of a file system on a device. -EINVAL if the file has holes. */
 int swap_file_on(struct inode *inode, u32 flags);
 int swap_file_off(struct inode *inode);
 
-/* A free slot with count 0 and no cached page, or 0: all areas are full. */
+/* Returns a free slot with count 0 and no cached page, or 0 if all areas are full. */
 u32 swap_alloc(void);
-/* Inline, since each page that comes or goes asks several times. */
+/* Inline, since it is called several times for each page that is read in or evicted. */
 static inline struct swap_area *swap_area_of(u32 slot)
 {
 	return &swap_areas[slot >> AREA_SHIFT];
 }
 
-/* How many entries name the slot. */
+/* Number of page-table entries that name the slot. */
 static inline u32 swap_count(u32 slot)
 {
 	return swap_index.map[slot >> AREA_SHIFT][slot];
 }
 
-/* Does the slot hold a page? For slots of areas that may be gone by now. */
+/* Does the slot hold a page? May be called for slots of areas that no longer exist. */
 static inline bool swap_slot_valid(u32 slot)
 {
 	return slot < swap_index.end[slot >> AREA_SHIFT] && swap_count(slot);
@@ -107,7 +107,7 @@ static inline bool swap_cached(u32 slot)
 	return swap_index.cache[slot >> AREA_SHIFT][slot];
 }
 
-/* One more / one fewer entry names the slot; the last one may free slot and cached frame. */
+/* One more / one fewer entry names the slot; the last swap_free may free the slot, if no frame is cached. */
 static inline void swap_dup(u32 slot)
 {
 	u16 *count = &swap_index.map[slot >> AREA_SHIFT][slot];
@@ -118,17 +118,17 @@ static inline void swap_dup(u32 slot)
 
 void swap_free(u32 slot);
 
-/* More than half used: do not keep copies. */
+/* More than half of the slots are used: swap copies of resident pages should be freed. */
 static inline bool swap_nearly_full(void)
 {
 	return swap_nr_free < swap_nr_slots / 2;
 }
 
-/* An area is being switched off; is the slot one of its? */
+/* An area is being switched off. Is the slot in such an area? */
 extern bool swap_leaving;
 bool swap_slot_leaves(u32 slot);
 
-/* The cached frame with a reference, or NULL. */
+/* Returns the cached frame with a reference, or NULL. */
 static inline struct page *swap_cache_get(u32 slot)
 {
 	struct page *page = swap_index.cache[slot >> AREA_SHIFT][slot];
@@ -139,29 +139,29 @@ static inline struct page *swap_cache_get(u32 slot)
 }
 
 void swap_cache_add(struct page *page, u32 slot);
-/* Drops the frame's place and its reference; frees the slot if no entry names it. */
+/* Removes the frame from the cache and drops its reference; frees the slot if no entry names it. */
 void swap_cache_del(struct page *page);
-/* If nothing but the cache uses the frame and nobody works on it: drop it. */
+/* Removes the frame from the cache if neither an entry nor reclaim nor I/O uses it. */
 void swap_cache_release(struct page *page);
 
 /*
- * Starts reading a slot and, unless it shall be alone, its neighbours. The page with a reference,
- * PG_locked until it is read; NULL: out of memory. mm: who needs it, or NULL. *major: a read was
- * needed.
+ * Starts reading a slot and, unless `alone`, its neighbours. Returns the page with a reference; it
+ * is PG_locked until it is read. NULL if out of memory. mm: the process that needs it, or NULL.
+ * *major: a read was needed. May sleep.
  */
 struct page *swap_in_slot(u32 slot, struct mm_struct *mm, bool alone, bool *major);
 
-/* Starts reading a slot and its neighbours in a group of 2^cluster that nobody has asked for; false: there is no memory to
- * spare, or nothing to read. */
+/* Starts reading a slot and its neighbours in an aligned group of 2^cluster, before any process
+ * requests them. Returns false if memory is short or if there is nothing to read. */
 bool swap_prefetch(u32 slot, u32 cluster);
-/* The same for what a process has in the swap area, as far as memory goes (mm/reclaim/prepage.c). */
+/* Prefetches what a process has in the swap area, as far as free memory allows (mm/reclaim/prepage.c). */
 void swap_prepage(struct mm_struct *mm);
 
-/* Writes are collected and sent as one request while their slots follow one another. */
+/* Queues a write. swap_write_flush sends the queue, one request for each run of consecutive slots. */
 void swap_write(struct page *page);
 void swap_write_flush(void);
 
-/* The slot's page is evicted; it is read again, after so many other evictions. */
+/* Evictions since boot, by which a refault measures how long ago the slot's page was evicted. */
 extern u32 swap_evictions;
 static inline void swap_note_eviction(u32 slot)
 {
@@ -170,10 +170,14 @@ static inline void swap_note_eviction(u32 slot)
 
 void swap_note_refault(struct mm_struct *mm, u32 slot);
 
+/* mm/space/unuse.c: maps, in all address spaces, the pages that are in the swap cache for slots
+ * `first` to `end` - 1, and frees those slots. May sleep between two address spaces. */
+void unuse_slots(u32 first, u32 end);
+
 void swaps_show(struct seq_file *m);
-/* 0, or -EINVAL when counts and cache contradict each other. */
+/* Returns 0, or -EINVAL if counts and cache are inconsistent. */
 int swap_check(void);
-/* Entries that name slots, by the tables of all areas. */
+/* Number of entries that name slots, according to the tables of all areas. */
 u64 swap_nr_entries(void);
 
 #endif

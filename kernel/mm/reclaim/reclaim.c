@@ -1,23 +1,22 @@
 /*
- * Working on the pages that the policy selects, until their frames are free.
+ * Processing the pages that the policy selects, until their frames are free.
  *
  *	select -> isolated -> unmapped everywhere (entries name the slot) -> clean?  free
  *	                                                      dirty -> being written -> free
  *	                      a fault meanwhile maps it again ("rescued") -> putback(USED)
  *
- * A page gets its slot before it is unmapped, so that its identity is known; without a free slot it
- * goes back. Writes are sent in batches and end in an interrupt, which puts the page on the
- * done list; whoever reclaims next finishes the pages there in task context. Detach stops
- * after unmapping, launder writes without unmapping.
+ * A page gets its slot before it is unmapped, so that its identity is known; if no slot is free, it
+ * is put back. Writes are sent in batches and end in an interrupt, which puts the page on the
+ * `done` list. The next task that reclaims finishes the pages on this list, in task context. Detach
+ * stops after unmapping; launder writes without unmapping.
  *
- * No lock: between sleeps no other task runs, and over a sleep our reference keeps the isolated page.
+ * No lock: no other task runs unless this one sleeps, and then our reference keeps the isolated page.
  */
 #include "mm/reclaim.h"
 
 #include "drivers/block.h"
 #include "fs/vfs.h"
 #include "lib/assert.h"
-#include "../space/internal.h"
 #include "mm/cache.h"
 #include "mm/guard_core.h"
 #include "mm/oom.h"
@@ -32,13 +31,13 @@
 #define PAUSE_NS 1000000u
 #define RESCUE_PATIENCE_NS 1000000000ull
 
-static LIST_HEAD(done); /* irq: of struct page.lru, whose writes have ended */
-static u32 nr_writing, nr_failed; /* pages sent: not yet finished; could not be written */
-static u32 nr_writing_files; /* those of files among them */
-static u64 nr_reclaimed, evicted_ns; /* the first eviction since the last question; 0: none */
+static LIST_HEAD(done); /* irq: of struct page.lru; pages whose writes have ended */
+static u32 nr_writing, nr_failed; /* pages sent: not finished yet; failed to be written */
+static u32 nr_writing_files; /* those of nr_writing that belong to files */
+static u64 nr_reclaimed, evicted_ns; /* evicted_ns: first eviction since it was read; 0: none */
 static int worst_priority = DEF_PRIORITY;
-static u32 nr_given, nr_to_evict; /* pages that select gave in the last pass */
-static WAIT_QUEUE(reclaim_wait); /* for a write to end */
+static u32 nr_given, nr_to_evict; /* pages that select gave in the last pass, and to evict */
+static WAIT_QUEUE(reclaim_wait); /* waiting for a write to end */
 
 int reclaim_worst_priority(void)
 {
@@ -113,7 +112,7 @@ static void count_freed(struct page *page)
 		stat_count(pgsteal_direct);
 }
 
-/* The same for a page of a file, which may have been truncated away. */
+/* Frees the unmapped, clean page of a file. Meanwhile it may have been truncated away or used again. */
 static void finish_evict_file(struct page *page)
 {
 	bool slot = page_test(page, PG_swapcache); /* shared memory */
@@ -136,12 +135,12 @@ static void finish_evict_file(struct page *page)
 	page_put(page);
 }
 
-/* Unmapped and clean: the frame becomes free, unless somebody took an interest meanwhile. */
+/* Frees the frame of an unmapped, clean page, unless the page has been used meanwhile. */
 static void finish_evict(struct page *page)
 {
 	u32 slot = page->slot;
 
-	if (!swap_count(slot) && !page->mapcount) { /* every user died */
+	if (!swap_count(slot) && !page->mapcount) { /* every user has exited */
 		policy_drop_isolated(page);
 	} else if (in_use(page)) {
 		stat_count(pgrescued);
@@ -245,7 +244,7 @@ static void clean_entry(struct rmap_entry *e, void *arg)
 	tlb_flush_page(e->mm->pgd, e->addr);
 }
 
-/* While an area is being switched off, a page leaves its slot there as soon as no entry names it. */
+/* While an area is being switched off, a page gives up its slot there as soon as no entry names it. */
 static bool keeps_slot(struct page *page)
 {
 	if (!swap_slot_leaves(page->slot) || swap_count(page->slot))
@@ -322,7 +321,7 @@ static bool work_on_file(struct page *page, enum vm_act act)
 	cache_unmap(page);
 	page_clear(page, PG_young);
 	if (act == VM_DETACH ||
-	    dirty) /* its owner may end meanwhile, and does not see it any more */
+	    dirty) /* its owner does not see it any more, and may end meanwhile */
 		page->owner = NULL;
 	if (act == VM_DETACH) {
 		stat_count(pgdetach);
@@ -336,7 +335,7 @@ static bool work_on_file(struct page *page, enum vm_act act)
 	return true;
 }
 
-/* True: a frame has become free, or will when its write ends. */
+/* Returns true if a frame has become free or will become free when its write ends. */
 static bool work_on(struct page *page, enum vm_act act)
 {
 	if (page_test(page, PG_filecache))
@@ -360,7 +359,7 @@ static bool work_on(struct page *page, enum vm_act act)
 	return true;
 }
 
-/* The policy's next page, isolated and held; NULL: none. */
+/* Returns the policy's next page, isolated and with a reference, or NULL if there is none. */
 static struct page *take_page(struct vm_scan *scan)
 {
 	struct page *page = policy_call_select(scan);
@@ -410,8 +409,8 @@ void reclaim_pause(void)
 }
 
 /*
- * Pages that were rescued can be freed, once who uses them has run; unless those wait for memory, too. So
- * when for a while pages are rescued and not one is freed, that is hopeless.
+ * Rescued pages can be freed after their users have run, unless the users wait for memory, too. So
+ * the situation is hopeless if for a while pages are rescued and none is freed.
  */
 static bool rescued_in_vain(void)
 {
@@ -426,9 +425,9 @@ static bool rescued_in_vain(void)
 }
 
 /*
- * Passes from calm to desperate until something was freed; false: nothing can be. The policy is
- * only to blame for a last pass in which
- * it gave nothing to evict, and if it gave nothing at all, when no page was being written.
+ * Makes passes from calm to desperate until a frame is freed. Returns false if none can be freed.
+ * The policy is blamed only for the last pass: if it gave pages but none to evict, or if it gave no
+ * page at all although no page was being written.
  */
 static bool reclaim_some(u32 zone_mask, u32 want)
 {

@@ -1,22 +1,21 @@
 /*
- * Switching a swap area off: all that lies there comes back into memory, and what does not fit leaves for
- * other areas.
+ * Switching a swap area off: all its pages are read back into memory; pages that do not fit are
+ * evicted to other areas.
  *
- * From the start no slot of the area is handed out any more, and a page that has one there, but all of
- * whose entries map it, gets another before it is evicted: so what is back stays away. Then, in the order of
- * their slots, pages are read in batches, a request for each run. When a batch is there, one walk over the
- * page tables of all processes (mm/space/unuse.c) maps what it finds of it, wherever it is shared, and the
- * slots become free. One walk for each batch, not one for each page, because walks cost more than the pages
- * do. Nobody owns the pages while they are read: the policy gets each as it is mapped, and drops its ghost
- * as the slot becomes free.
+ * From the start no slot of the area is allocated any more. A page that has a slot there, but is
+ * mapped by all its entries, gets a slot elsewhere before it is evicted, so pages do not return to
+ * the area. Then, in the order of their slots, pages are read in batches, with one request for each
+ * run. After each batch, one walk over the page tables of all processes (mm/space/unuse.c) maps its
+ * pages wherever they are shared, and the slots become free. There is one walk per batch, not one
+ * per page, because a walk costs more than reading a page. Pages are unowned while they are read:
+ * the policy gets each page when it is mapped, and drops its ghost when the slot becomes free.
  *
- * Everything else goes on meanwhile: who faults on such a page reads it himself or finds it cached. It
- * ends early by a signal, by an I/O error, and when there is no room for a batch; then the area is used
- * again, with what is still there. That there is too little room to begin with is seen before anything is
- * read. Nobody is killed for it.
+ * Everything else continues meanwhile: a process that faults on such a page reads it itself or
+ * finds it cached. swapoff ends early on a signal, on an I/O error, or if there is no room for a
+ * batch. Then the area is used again, with the pages that are still there. If there is too little
+ * room to begin with, swapoff fails before anything is read. No process is killed for it.
  */
 #include "errno.h"
-#include "../space/internal.h"
 #include "mm/cache.h"
 #include "mm/reclaim.h"
 #include "mm/zone.h"
@@ -24,11 +23,11 @@
 #include "swap_internal.h"
 
 #define BATCH 256u
-#define BATCH_SHARE 64u /* a 64th of the frames at most: while they are read nobody can have them */
+#define BATCH_SHARE 64u /* at most 1/64 of the frames: they are not available while being read */
 
 bool swap_leaving;
 
-/* Frames that can be had without evicting anything. */
+/* Number of frames available without evicting any page. */
 static u32 spare_frames(void)
 {
 	u32 spare = 0;
@@ -40,7 +39,7 @@ static u32 spare_frames(void)
 	return spare;
 }
 
-/* Will all that lies only there fit into spare frames and other areas? */
+/* Do all pages that are only in this area fit into spare frames and other areas? */
 static bool has_room(const struct swap_area *a)
 {
 	u32 needed = 0;
@@ -50,7 +49,7 @@ static bool has_room(const struct swap_area *a)
 	return needed <= spare_frames() + swap_nr_free;
 }
 
-/* Waits for what has been read. 0 or -EIO. */
+/* Waits until the pages have been read. Returns 0 or -EIO. */
 static int wait_read(struct page **pages, u32 nr)
 {
 	int err = 0;
@@ -70,7 +69,7 @@ static int wait_read(struct page **pages, u32 nr)
 
 static int read_batch(struct swap_area *a, u32 *place)
 {
-	static struct page *pages[BATCH]; /* swap_leaving keeps others out */
+	static struct page *pages[BATCH]; /* swap_leaving keeps other tasks out */
 	u32 max = MIN(BATCH, nr_managed_pages() / BATCH_SHARE);
 	u32 nr = swap_read_area(a, place, pages, max);
 	int err = wait_read(pages, nr);
@@ -82,7 +81,7 @@ static int read_batch(struct swap_area *a, u32 *place)
 	return nr < max && *place < a->nr ? -ENOMEM : err;
 }
 
-/* What is left is being worked on by reclaim, or came while we went through. */
+/* The remaining slots are in use by reclaim, or came into use during the scan. */
 static void wait_for_reclaim(void)
 {
 	if (reclaim_nr_writing())
@@ -91,7 +90,7 @@ static void wait_for_reclaim(void)
 		reclaim_pause();
 }
 
-/* What could not be read, now or when it was read ahead, is tried once more. */
+/* Pages that could not be read, now or earlier by read-ahead, are tried once more. */
 static int read_back(struct swap_area *a)
 {
 	bool again = false;
