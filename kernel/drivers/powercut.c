@@ -1,26 +1,28 @@
 /*
- * cut=N: the power goes at the Nth write of sda, the modelled disk for files.
+ * cut=N: the power is cut at the Nth write of sda, the modelled file disk.
  *
- * A disk promises little. A request that was under way when the power went may be there in part; only a
- * sector is written whole or not at all. And a disk says that a write is over when its cache
- * holds the data; on the medium it is after a flush. Runs are exact, so every N can be
- * tried, one boot each, and what is left be judged: e2fsck, and what a program was promised.
+ * A disk guarantees little. A request in progress when the power is cut may be written in part;
+ * only a sector is written entirely or not at all. And a disk reports a write as complete when its
+ * cache holds the data; they are on the medium only after a flush. Runs are exact, so every N can
+ * be tried, with one boot each, and the result be checked: by e2fsck, and against the guarantees
+ * given to programs.
  *
- *	disk=sim:hdd,...,cache=1M   the disk has a cache of this size, and takes flushes
- *	cut=7                       the power goes at request 7
- *	cut_seed=3                  other sectors are there
+ *	disk=sim:hdd,...,cache=1M   the disk has a cache of this size, and accepts flushes
+ *	cut=7                       the power is cut at request 7
+ *	cut_seed=3                  another selection of surviving sectors
  *
- * Counted from 1 on are the requests that change the medium: writes, of files, metadata and swap alike, and
- * flushes, which there are only with a cache. A read changes nothing. At request N each of its sectors
- * is drawn to be there or not, and each write of a sector that the cache holds; sometimes most
- * are, sometimes none. A flush that comes as the Nth does not take place.
+ * The requests that change the medium are counted, from 1 on: writes, of files, metadata and swap
+ * alike, and flushes, which exist only with a cache. Reads change nothing. At request N, each of
+ * its sectors is drawn at random to survive or not, and so is each write of a sector in the cache;
+ * sometimes most survive, sometimes none. If request N is a flush, it does not take place.
  *
- * The disk's memory always holds what a read must find. For the cache is kept, of each sector that was
- * written since the last flush, what the medium had before: at the cut some of that is put back. A
- * cache that is full writes its oldest sector. It does not change how long a request takes, and a flush
- * takes the disk's latency. An orderly end, and a panic, leave the disk its power: nothing is lost.
+ * The disk's memory always holds the data that a read must return. For the cache, the old contents
+ * of the medium are saved for each sector written since the last flush: at the cut some of them are
+ * restored. A full cache writes its oldest sector. The cache does not change the time of a request,
+ * and a flush takes the disk's latency. After a regular end or a panic the disk keeps its power:
+ * nothing is lost.
  *
- * Without cut= and cache= nothing of this is called.
+ * Without cut= and cache= none of this code is called.
  */
 #include "drivers/powercut.h"
 
@@ -38,7 +40,7 @@
 #define OLD_PER_PAGE 7u
 #define QUARTERS 4u
 
-struct old_page { /* what sectors of the medium hold that were written since */
+struct old_page { /* the medium's old contents of sectors written since */
 	char data[OLD_PER_PAGE][SECTOR_SIZE];
 	u32 sector[OLD_PER_PAGE];
 };
@@ -54,8 +56,7 @@ static u32 size;          /* of the cache, in sectors */
 static u32 oldest, nr_old; /* irq: a ring of `size` */
 
 PARAM_U32("cut", cut_at, 1, UINT32_MAX, NULL,
-	  "the power goes at this write or flush of the modelled disk sda; 0: it does not",
-	  AT_BOOT);
+	  "power fails at this write or flush of the modelled disk sda; 0: never", AT_BOOT);
 PARAM_U32("cut_seed", cut_seed, 0, UINT32_MAX, NULL,
 	  "draws which sectors are on the disk after cut=", AT_BOOT);
 
@@ -91,7 +92,7 @@ static void unmap_sector(char *at)
 	kunmap((void *)ALIGN_DOWN((uintptr_t)at, PAGE_SIZE));
 }
 
-/* Between the medium and entry i of the ring: what it had is kept, or put back. */
+/* Saves the medium's sector in entry i of the ring, or restores it (back). */
 static void move_old(u32 i, u32 sector, bool back)
 {
 	struct old_page *old = kmap_pfn(cache_pfn + i / OLD_PER_PAGE);
@@ -124,8 +125,8 @@ static u32 draw(u32 below)
 	return (mix64(drawn + ((u64)cut_seed << 32 | cut_at)) >> 32) % below;
 }
 
-/* The youngest write first, so that a sector that was written twice has one of its three contents.
- * How many writes are lost. */
+/* Restores from the newest write on, so that a sector written twice has one of its three contents.
+ * Returns the number of writes lost. */
 static u32 lose_cached(void)
 {
 	u32 quarters = draw(QUARTERS + 1), lost = 0;
@@ -148,7 +149,7 @@ static void write_sector(u32 sector, const struct bio_piece *piece, u32 offset)
 	kunmap(frame);
 }
 
-/* How many of its sectors are written. */
+/* Writes some of its sectors. Returns their number. */
 static u32 write_part(const struct request *rq)
 {
 	u32 sector = rq->sector, quarters = draw(QUARTERS + 1), written = 0;

@@ -1,11 +1,11 @@
 /*
- * The "newc" form of cpio archives (kernel documentation: initramfs buffer format): for each member
- * a header of 110 bytes, "070701" and 13 numbers of 8 hexadecimal digits, then the name with its
- * NUL, then the data; name and data are padded to multiples of 4 bytes from the archive's start.
- * The member named TRAILER!!! ends it.
+ * The "newc" format of cpio archives (kernel documentation: initramfs buffer format). Each member
+ * has a header of 110 bytes, "070701" and 13 numbers of 8 hexadecimal digits, then the name with
+ * its NUL, then the data. Name and data are padded to multiples of 4 bytes from the archive's
+ * start. The member named TRAILER!!! ends the archive.
  *
- * An archive comes from outside: every length is checked against what is left before it is used,
- * in a way that cannot overflow.
+ * An archive is untrusted input: every length is checked against the remaining bytes before it is
+ * used, without overflow.
  */
 #include "newc.h"
 
@@ -57,7 +57,7 @@ static int parse_fields(const u8 *p, u32 field[NR_FIELDS])
 	return 0;
 }
 
-/* Takes n bytes, and the padding behind them if there is any left; NULL: there are not so many. */
+/* Takes n bytes, and any padding behind them. Returns NULL if fewer than n remain. */
 static const u8 *take(struct newc_reader *r, u32 n)
 {
 	const u8 *p = r->archive + r->offset;
@@ -95,7 +95,7 @@ int newc_next(struct newc_reader *r, struct newc_entry *e)
 	if (check_magic(r, header))
 		return -EINVAL;
 	if (parse_fields(header + 6, field))
-		return wrong(r, "a header field is no hexadecimal number");
+		return wrong(r, "a header field is not a hexadecimal number");
 	namesize = field[F_NAMESIZE];
 	if (!namesize || namesize > NEWC_MAX_NAME)
 		return wrong(r, "the length of a name is out of range");

@@ -1,8 +1,7 @@
 /*
- * Names and inodes of devices give way to pages when memory is short. Of those that nobody uses,
- * each pass of reclaim looks at a part that doubles as it gets more desperate, as Linux's
- * shrinkers do. vfs_cache_pressure is the percentage of that: 0 keeps them, 200 takes them twice
- * as willingly as pages.
+ * Evicts names and inodes of devices when memory is short. Each pass of reclaim scans a part of the
+ * unused ones that doubles as memory pressure grows, as Linux's shrinkers do. vfs_cache_pressure
+ * scales that part in percent: 0 keeps them all, 200 evicts them twice as readily as pages.
  */
 #include "procfs.h"
 
@@ -13,7 +12,7 @@
 static u32 pressure = 100;
 
 PARAM_U32("vm.vfs_cache_pressure", pressure, 0, 1000, "%",
-	  "how willingly names and inodes of devices leave memory, beside pages");
+	  "how readily names and inodes of devices are evicted, compared with pages");
 
 u32 vfs_shrink(int priority)
 {
@@ -29,7 +28,7 @@ void vfs_drop_caches(void)
 {
 	u32 gone;
 
-	do { /* a name gets a second chance, so one look may find nothing */
+	do { /* a name gets a second chance, so one scan may find nothing */
 		gone = dcache_shrink(dcache_nr_cached());
 		gone += dcache_shrink(dcache_nr_cached());
 		gone += icache_shrink(icache_nr_unused());

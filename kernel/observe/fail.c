@@ -1,20 +1,21 @@
 /*
- * Failures on purpose: fail=read:N,write:N,alloc:N on the command line, or written to /proc/fail.
+ * Failure injection: fail=read:N,write:N,alloc:N on the command line, or written to /proc/fail.
  *
- * Errors of a disk, and memory that is not there, are rare, and each takes a way through the kernel
- * that nothing else takes. Runs are exact: the same command line makes the same events in the same order.
- * So instead of drawing some that fail, all can be tried, one in each run: N = 1, 2, 3 ... until there is
- * no Nth any more; and a run that goes wrong is a command that shows it again.
+ * Disk errors and lack of memory are rare, and each takes a path through the kernel that is
+ * otherwise unused. Runs are exact: the same command line gives the same events in the same order.
+ * So instead of injecting random failures, all can be tried, one per run: N = 1, 2, 3 ... until
+ * there is no Nth event any more. And a command that shows an error reproduces it.
  *
- *	read, write   requests to any disk, as they are made: the Nth moves nothing and ends in -EIO
- *	alloc         frames and objects of the slab allocator: the Nth yields NULL. An object for which a
- *	              slab must be made counts before the frames of that.
+ *	read, write   requests to any disk, as they are made: the Nth moves nothing and ends with -EIO
+ *	alloc         frames and objects of the slab allocator: the Nth yields NULL. An object that
+ *	              needs a new slab is counted before the frames of that slab.
  *	mute          requests of both directions: the Nth gets no answer, so that after 30 s its disk
- *	              is given up (drivers/block.c), as one that was pulled out
+ *	              is given up (drivers/block.c), like one that was pulled out
  *
- * Each kind fails once, or with N+ from then on, with N-M to the Mth, and counts on, so that the report knows how many
- * there were. What the kernel needs to start is not counted, since it cannot do without: allocations count from
- * init's first instruction on. Writing to /proc/fail counts from then on.
+ * Each kind fails once, or with N+ from then on, or with N-M up to the Mth. Counting continues, so
+ * that the report knows the number of events. The start of the kernel is not counted, since it
+ * depends on them: allocations count from init's first instruction on. After a write to /proc/fail,
+ * counting starts there.
  */
 #include "observe/fail.h"
 
@@ -39,19 +40,19 @@ enum fail_kind { FAIL_READ, FAIL_WRITE, FAIL_ALLOC, FAIL_MUTE, NR_FAIL_KINDS };
 static const char *const kind_names[NR_FAIL_KINDS] = { "read", "write", "alloc", "mute" };
 
 static struct failure {
-	u32 nth, last; /* and all between; nth 0: none */
+	u32 nth, last; /* first and last failing event; nth 0: none */
 	u32 seen; /* irq */
 	char comm[TASK_COMM_LEN];
 	int pid;
 	const char *bdev;
 	u32 sector;
-	u32 callers[MAX_CALLERS + 1]; /* this file is the first of them */
+	u32 callers[MAX_CALLERS + 1]; /* the first of them is in this file */
 } failures[NR_FAIL_KINDS];
 
 static bool started, init_runs;
 bool fail_on;
 
-/* N, N+ or N-M, from 1 on. */
+/* Parses N, N+ or N-M, from 1 on. */
 static const char *parse_range(char *text, struct failure *to)
 {
 	char *plus = strchr(text, '+'), *minus = strchr(text, '-');
@@ -69,14 +70,14 @@ static const char *parse_range(char *text, struct failure *to)
 	return to->last < to->nth ? "M is less than N" : NULL;
 }
 
-/* One word, kind:N. */
+/* Parses one word, kind:N. */
 static const char *parse_word(char *word, struct failure *to)
 {
 	char *colon = strchr(word, ':');
 	u32 kind = 0;
 
 	if (!colon)
-		return "a word is no kind:N";
+		return "a word is not kind:N";
 	*colon = '\0';
 	while (kind < NR_FAIL_KINDS && strcmp(word, kind_names[kind]))
 		kind++;
@@ -87,7 +88,7 @@ static const char *parse_word(char *word, struct failure *to)
 	return parse_range(colon + 1, &to[kind]);
 }
 
-/* All or nothing. "none": nothing is to fail any more. */
+/* Sets all kinds or, on error, none. "none": no more failures. */
 static const char *parse(const char *text)
 {
 	struct failure new[NR_FAIL_KINDS] = { 0 };
@@ -143,7 +144,7 @@ static void show_value(char *buf, size_t size)
 
 PARAM_CALL("fail", parse, list, show_value, "the Nth request or allocation fails");
 
-/* Counts an event. *first: it is the Nth. */
+/* Counts an event. Returns true if it fails; sets *first if it is the Nth. */
 static bool fails(struct failure *f, bool *first)
 {
 	if (!f->nth || ++f->seen < f->nth)
@@ -188,7 +189,7 @@ enum fail_how fail_count_request(const struct block_device *bdev, u32 sector, bo
 	return failed ? FAILS : FAILS_NOT;
 }
 
-/* Where it was: "sda, sector 1234", or who called whom, the innermost first. */
+/* Formats the place: "sda, sector 1234", or the callers, innermost first. */
 static void format_place(const struct failure *f, char *buf, size_t size)
 {
 	char name[64];
@@ -265,7 +266,7 @@ static void panicked(void *what)
 
 static const struct proc_file files[] = { { "fail", show, store }, { 0 } };
 
-/* Which of the two made a run go wrong could not be told. */
+/* With both, it would be unclear which one made a run go wrong. */
 static void refuse_with_cut(void)
 {
 	char cut[16];

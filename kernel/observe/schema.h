@@ -1,35 +1,36 @@
 /*
- * What the telemetry says: every record and every member of it, in the order in which they are sent.
+ * The telemetry's schema: every record and every member of it, in the order in which they are sent.
  *
  *	M(type, name, kind, "unit", value, "meaning")
  *
- * type	  text, int, u32, u64, s64; padded: a u32 with blanks before it; or a part that has members of its own:
+ * type	  text, int, u32, u64, s64; padded: a u32 with blanks before it; or a part with its own members:
  *	  object   PART_NAME below lists them
  *	  objects  a list of such objects
  *	  rows     a list of lists: each has the values that PART_NAME names, in that order
  *	  numbers  a list of u64
- *	  counts   an object whose names vary, each with a number
- * kind	  FACT     a name, or what does not change
- *	  LEVEL    how it is at that time
+ *	  counts   an object with variable names, each with a number
+ * kind	  FACT     a name, or a constant value
+ *	  LEVEL    the state at that time
  *	  COUNTER  grows from boot: take differences for an interval
  *	  PART     one of the parts; OPTIONAL: one that may be missing
- * unit	  "" for what is counted, or has none
- * value  a C expression; of a part, the call that sends it
+ * unit	  "" for counts, and for values without a unit
+ * value  a C expression; for a part, the call that sends it
  *
- * EMIT makes the C statement that sends a member, so RECORD_EXIT(EMIT) sends all of an exit record.
- * From this file and observe/counters.h, tools/schema.py makes the tables of docs/reference/telemetry.md and
- * the types in tools/tidemark/records.py: run it after a change. A test tells when it was forgotten.
+ * EMIT expands to the C statement that sends a member, so RECORD_EXIT(EMIT) sends a whole exit
+ * record. From this file and observe/counters.h, tools/schema.py generates the tables of
+ * docs/reference/telemetry.md and the types in tools/tidemark/records.py: run it after a change. A
+ * test fails if they are out of date.
  */
 #ifndef SCHEMA_H
 #define SCHEMA_H
 
 #include "observe/telemetry.h"
 
-/* A new member needs no new number: readers pass over what they do not know. */
+/* A new member needs no new number: readers skip unknown members. */
 #define TELEMETRY_SCHEMA 2
 
 #define EMIT(type, name, kind, unit, value, meaning) telemetry_##type(#name, value);
-/* The same for a list, whose elements have no names. */
+/* For a list, whose elements have no names. */
 #define EMIT_ELEMENT(type, name, kind, unit, value, meaning) telemetry_##type(NULL, value);
 
 /* A part sends itself. */
@@ -79,7 +80,7 @@
 /* Every `sample_ms` while anything runs, and one before power off. */
 #define RECORD_SAMPLE(M) \
 	M(u64, idle_us,   COUNTER, "µs", sched_idle_ns() / 1000, \
-	  "time in which nobody could run. Utilisation of an interval = 1 − Δidle_us / Δt_us") \
+	  "time in which no process could run. Utilisation of an interval = 1 − Δidle_us / Δt_us") \
 	M(u64, iowait_us, COUNTER, "µs", sched_iowait_ns() / 1000, \
 	  "the part of `idle_us` in which a task waited for the disk") \
 	M(u64, switches,  COUNTER, "", sched_nr_switches(), "task switches") \
@@ -88,7 +89,7 @@
 	M(numbers, free,  LEVEL,   "pages", send_free(), "free pages of each zone") \
 	M(numbers, owned, LEVEL,   "pages", send_owned(), "pages of each zone that the policy owns") \
 	M(u32, isolated,  LEVEL,   "pages", vm_nr_isolated, "pages the core holds") \
-	M(u32, writing,   LEVEL,   "pages", reclaim_nr_writing(), "those of them being written") \
+	M(u32, writing,   LEVEL,   "pages", reclaim_nr_writing(), "isolated pages that are being written") \
 	M(int, priority,  LEVEL,   "", reclaim_worst_priority(), \
 	  "the lowest reclaim priority since the last sample: 12 calm, 0 desperate") \
 	M(u64, policy_us, COUNTER, "µs", cycles_to_ns(policy_timer.cycles) / 1000, "time inside the policy's hooks") \
@@ -115,12 +116,12 @@
 	M(u64, read,     COUNTER, "pages", pages_read(), "pages read, of swap and of files") \
 	M(u64, evicted,  COUNTER, "pages", vm_events[VM_pgevict], "pages evicted") \
 	M(u64, evicting_us, LEVEL, "µs", reclaim_first_eviction_ns() / 1000, \
-	  "when the first page was evicted since the record before; 0: none was") \
+	  "when the first page since the previous record was evicted; 0: none was") \
 	M(u32, demand,   LEVEL, "pages", most.pages, \
-	  "the most that processes have wanted together until now: the sum of their `mad`; small ones do not count") \
-	M(u32, wanting,  LEVEL, "", most.processes, "how many processes that was") \
+	  "the largest total demand of the processes so far: the sum of their `mad`; small ones do not count") \
+	M(u32, wanting,  LEVEL, "", most.processes, "the number of these processes") \
 	M(u32, held,     LEVEL, "", admission_most_waiting(), \
-	  "the most processes that admission has held back at once until now") \
+	  "the largest number of processes that admission has held back at once so far") \
 	M(u64, oom_kill, COUNTER, "", vm_events[VM_oom_kill], "processes killed for memory")
 
 #define PART_DISK(M) \
@@ -144,14 +145,14 @@
 	M(u64, data_reads,  COUNTER, "", c->requests[BIO_DATA][BLOCK_READ], "the same for the data of files") \
 	M(u64, data_writes, COUNTER, "", c->requests[BIO_DATA][BLOCK_WRITE], "the same for the data of files") \
 	M(u64, meta_reads,  COUNTER, "", c->requests[BIO_META][BLOCK_READ], \
-	  "the same for what a file system, or a partition table, keeps of itself") \
+	  "the same for the metadata of a file system, or a partition table") \
 	M(u64, meta_writes, COUNTER, "", c->requests[BIO_META][BLOCK_WRITE], "the same; and flushes") \
 	M(u64, sectors_read,    COUNTER, "sectors", bdev_sectors(b, false), "of 512 bytes") \
 	M(u64, sectors_written, COUNTER, "sectors", bdev_sectors(b, true), "of 512 bytes")
 
 #define PART_PSI(M) \
-	M(u64, some_us, COUNTER, "µs", psi_some_ns() / 1000, "time in which somebody was stalled for memory") \
-	M(u64, full_us, COUNTER, "µs", psi_full_ns() / 1000, "the part of it in which nobody was productive")
+	M(u64, some_us, COUNTER, "µs", psi_some_ns() / 1000, "time in which at least one task was stalled for memory") \
+	M(u64, full_us, COUNTER, "µs", psi_full_ns() / 1000, "the part of `some_us` in which no task was productive")
 
 #define PART_RQ(M) \
 	M(int, pid,      FACT,    "",   q->pid, "number of the task") \
@@ -167,7 +168,7 @@
 	M(int,  pid,     FACT,    "", t->pid, "number") \
 	M(text, comm,    FACT,    "", t->comm, "name") \
 	M(int,  state,   LEVEL,   "", t->state, \
-	  "0 runnable, 1 asleep, 2 asleep and not to be disturbed, 3 zombie") \
+	  "0 runnable, 1 asleep, 2 asleep and not interruptible, 3 zombie") \
 	M(u32,  mad,     LEVEL,   "pages", c->demand, \
 	  "memory allocation demand: pages of anonymous and of private writable regions") \
 	M(u32,  rss,     LEVEL,   "pages", mm_rss_pages(mm), "resident pages") \
@@ -183,7 +184,7 @@
 	  "than there are frames") \
 	M(u64,  user_us,     COUNTER, "µs", account_us(t, ACCT_USER), "running its own code") \
 	M(u64,  kernel_us,   COUNTER, "µs", account_us(t, ACCT_KERNEL), "the kernel at work for it") \
-	M(u64,  ready_us,    COUNTER, "µs", account_us(t, ACCT_READY), "it could run, somebody else does") \
+	M(u64,  ready_us,    COUNTER, "µs", account_us(t, ACCT_READY), "it could run, but another task runs") \
 	M(u64,  pagewait_us, COUNTER, "µs", account_us(t, ACCT_PAGEWAIT), "waiting for a page or a frame") \
 	M(u64,  admit_us,    COUNTER, "µs", account_us(t, ACCT_ADMIT), "held back by `may_run`") \
 	M(u64,  sleep_us,    COUNTER, "µs", account_us(t, ACCT_SLEEP), "asleep for any other reason") \
@@ -230,12 +231,12 @@
 
 /* Another policy has taken over. */
 #define RECORD_POLICY(M) \
-	M(text, name, FACT, "", name, "name of the new one")
+	M(text, name, FACT, "", name, "name of the new policy")
 
 /* A policy or a guard broke a rule. */
 #define RECORD_VIOLATION(M) \
-	M(text, policy, OPTIONAL, "", culprit(v, "policy"), "who did, if it is a policy") \
-	M(text, guard,  OPTIONAL, "", culprit(v, "guard"), "who did, if it is a guard") \
+	M(text, policy, OPTIONAL, "", culprit(v, "policy"), "the policy that did, if it was one") \
+	M(text, guard,  OPTIONAL, "", culprit(v, "guard"), "the guard that did, if it was one") \
 	M(text, rule,   FACT,     "", v->rule, "the rule") \
 	M(text, what,   FACT,     "", v->what, "what happened")
 

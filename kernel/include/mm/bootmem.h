@@ -4,18 +4,18 @@
 
 #include "types.h"
 
-/* Bytes of zeroed direct-mapped memory that is never given back; panics when there is none. */
+/* Returns zeroed, direct-mapped memory that is never freed. Panics if there is not enough. */
 void *boot_alloc(size_t bytes, size_t align);
 
-/* Gives the initramfs's frames to the allocator, up to the one that holds this address. */
+/* Frees the frames of the initramfs, up to the frame that holds this address, into the allocator. */
 void bootmem_free_initramfs(const void *upto);
 
-/* Memory management from the memory map to a working kmalloc, in order. */
+/* Initializes memory management in order, from the memory map to a working kmalloc. */
 void mm_init(void);
 
-/* Physical memory above mem=, for the modelled swap disk: bytes [*start, *end). */
+/* Physical memory above mem=, for the simulated swap disk: bytes [*start, *end). */
 void bootmem_store_range(u64 *start, u64 *end);
-/* Is there such memory, and above mem=? */
+/* Does this range exist as usable memory, and does it lie above mem=? */
 bool bootmem_is_spare(u64 start, u64 end);
 
 #endif

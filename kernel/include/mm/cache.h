@@ -1,9 +1,9 @@
 /*
- * The page cache: the pages of a file that are in memory. mm/cache/cache.c has the theory.
+ * The page cache: the resident pages of files. mm/cache/cache.c has the theory.
  *
- * A file has a store behind it (a file system on a device, or the device itself: cache_ops says where
- * its blocks lie), or none (ramfs), and then its cache is all there is of it. Shared memory is in
- * between: its pages leave for the swap area (mm/cache/shmem.c).
+ * A file may have a store behind it: a file system on a device, or the device itself. Then
+ * cache_ops tells where its blocks lie. A file without a store (ramfs) exists only in its cache.
+ * Shared memory is in between: its pages are evicted to the swap area (mm/cache/shmem.c).
  */
 #ifndef MM_CACHE_H
 #define MM_CACHE_H
@@ -19,103 +19,103 @@ struct page;
 struct seq_file;
 struct super_block;
 
-/* Files end here at the latest: positions fit into 32 bits. */
+/* The maximum size of a file: positions fit into 32 bits. */
 #define CACHE_MAX_SIZE 0xFFFFF000u
 
 /* Where blocks of a file lie on its device. */
 struct extent {
 	u32 sector; /* 0: a hole */
-	u32 blocks; /* that follow one another from there, >= 1 */
-	bool fresh; /* just made: what the caller does not write must be zeroed */
+	u32 blocks; /* number of consecutive blocks from there, >= 1 */
+	bool fresh; /* just allocated: what the caller does not write must be zeroed */
 };
 
 struct cache_ops {
 	/*
-	 * Where block `block` (of 1 << inode->block_bits bytes) of the file lies, and how many
-	 * after it follow it on the device, at most max. create: makes those that are missing; the
-	 * page is locked. May sleep. 0, -ENOSPC, -EIO. Without create it is called by reclaim,
-	 * too, with create by page faults: it may take neither inode->lock nor mm->lock.
+	 * Finds block `block` (of 1 << inode->block_bits bytes) of the file on the device, and the
+	 * number of blocks, at most max, that are contiguous with it there. create: allocates missing
+	 * blocks; the page is locked. May sleep. Returns 0, -ENOSPC, -EIO. Reclaim calls it without
+	 * create, page faults also with create: it must take neither inode->lock nor mm->lock.
 	 */
 	int (*map)(struct inode *inode, u32 block, u32 max, bool create, struct extent *extent);
 };
 
 struct page_cache { /* in struct inode */
-	struct radix pages; /* pages by number; and shadows of those that were evicted */
+	struct radix pages; /* pages by number, and shadows of evicted pages */
 	u32 nr_pages, nr_dirty;
 	u32 nr_writeback; /* irq */
-	u32 nr_swapped; /* shared memory: pages in the swap area */
-	u32 store; /* page_id.store of its pages, given with the first one; 0: none yet */
-	const struct cache_ops *ops; /* NULL: nothing is behind it, no policy sees its pages */
-	struct block_device *bdev;   /* where extents lie */
-	struct list_head regions;    /* of vm_area_struct.mapping: who maps it */
-	struct list_head dirty;      /* with nr_dirty: in the list of those to be written; shared
-					memory: with nr_swapped, in that of those in swap */
-	u64 dirtied_ns; /* machine time at which the first of its dirty pages became so */
-	u32 reach; /* a write is under way that makes the file so long; 0: none */
-	u32 nr_writers; /* who go over its dirty pages now */
-	u32 errors;  /* irq: writes of a page that failed, so far */
-	u32 errors_told; /* as many when fsync last said so to somebody */
-	bool failing;    /* irq: the last one did */
-	bool holes_mapped; /* without a store: entries may show the frame of zeros for a hole */
+	u32 nr_swapped; /* shared memory: number of pages in the swap area */
+	u32 store; /* page_id.store of its pages, set with the first page; 0: not yet */
+	const struct cache_ops *ops; /* NULL: no store, and no policy sees its pages */
+	struct block_device *bdev;   /* the device on which extents lie */
+	struct list_head regions;    /* of vm_area_struct.mapping: the regions that map it */
+	struct list_head dirty;      /* if nr_dirty: in the list of dirty files; shared memory, if
+					nr_swapped: in the list of files with pages in swap */
+	u64 dirtied_ns; /* machine time at which its first dirty page became dirty */
+	u32 reach; /* end of the write in progress beyond the file's size; 0: none */
+	u32 nr_writers; /* tasks that are writing its dirty pages now */
+	u32 errors;  /* irq: number of page writes that failed so far */
+	u32 errors_told; /* value of `errors` when fsync last reported an error */
+	bool failing;    /* irq: the last write of a page failed */
+	bool holes_mapped; /* without a store: entries may map the frame of zeros for a hole */
 };
 
-/* How a file is read: what is read ahead of it. In struct file and vm_area_struct; all zero: nothing
- * is known yet. */
+/* The read-ahead state of one reader. In struct file and vm_area_struct; all zero: nothing is
+ * known yet. */
 struct readahead {
-	u32 next; /* the page after the one that was used last */
-	u32 start, size; /* the last window: pages that were read before somebody asked */
+	u32 next; /* the page after the one used last */
+	u32 start, size; /* the last window: pages read before they were requested */
 	u8 advice; /* enum readahead_advice */
 };
 
 enum readahead_advice { READ_NORMAL, READ_RANDOM, READ_SEQUENTIAL };
 
-/* A new inode's cache, all else zero. */
+/* Initializes the cache of a new inode, which is all zero otherwise. */
 static inline void cache_init(struct page_cache *cache)
 {
 	INIT_LIST_HEAD(&cache->regions);
 	INIT_LIST_HEAD(&cache->dirty);
 }
 
-/* A regular file's operations. Bytes, or -EFAULT, -EIO, -ENOMEM, -ENOSPC, -EFBIG. May sleep. */
+/* A regular file's operations. Return bytes, or -EFAULT, -EIO, -ENOMEM, -ENOSPC, -EFBIG. May sleep. */
 long cache_file_read(struct file *f, void *user, size_t n, u64 *pos);
 long cache_file_write(struct file *f, const void *user, size_t n, u64 *pos);
-/* The same past the cache, into memory, from a place, of a length in whole sectors (-EINVAL): O_DIRECT,
- * with which cache_file_write goes past it, too. */
+/* O_DIRECT: reads past the cache. Memory address, position and length must be whole sectors, else
+ * -EINVAL. With O_DIRECT, cache_file_write also writes past the cache. */
 long cache_direct_read(struct file *f, void *user, size_t n, u64 *pos);
-/* The same into kernel memory. */
+/* Reads through the cache into kernel memory. */
 long cache_read_kernel(struct inode *inode, u64 pos, void *to, size_t n);
-/* Pages that files without a store may have, and how many of them are left. */
+/* *pages: the maximum number of pages of files without a store; *left: how many of them are free. */
 void cache_room(u64 *pages, u64 *left);
-/* What the boot archive brings: 0, -EFBIG, -ENOSPC. */
+/* Appends data of the boot archive to a file. Returns 0, -EFBIG, -ENOSPC. */
 int cache_append_kernel(struct inode *inode, const void *from, size_t n);
 
-/* A page with a reference, read if it must be: 0, -EINVAL beyond the end, -ENOMEM, -EIO. May sleep. */
+/* Returns a page with a reference, read if necessary: 0, -EINVAL beyond the end, -ENOMEM, -EIO. May sleep. */
 int cache_get_page(struct inode *inode, u32 index, struct page **page);
 
-/* The file has become shorter, inode->size says so already: pages beyond go, unmapped everywhere;
- * the rest of the last one is zeroed. Before the file system frees the blocks. May sleep. */
+/* Call when the file has become shorter (inode->size is already set), before the file system frees
+ * blocks. Unmaps and frees the pages beyond the end, and zeroes the rest of the last page. May sleep. */
 void cache_truncate(struct inode *inode, u64 size);
-/* Zeros behind the end of the file, which is about to grow: a mapping may have written there. */
+/* Zeroes the page after the end of a file that is about to grow: a mapping may have written there. */
 void cache_clear_tail(struct inode *inode);
-/* All pages, clean or not: the inode goes for good. Sleeps only if it has pages. */
+/* Frees all pages, clean or not, because the inode is deleted. Sleeps only if it has pages. */
 void cache_drop(struct inode *inode);
-/* The shadows of pages that were evicted, but no page. Never sleeps. */
+/* Frees the shadows of evicted pages, but no pages. Never sleeps. */
 void cache_forget_evicted(struct inode *inode);
-/* Drops what is clean, not mapped and not in use: pages dropped. Never sleeps. */
+/* Frees pages that are clean, not mapped and not in use. Returns their number. Never sleeps. */
 u32 cache_shrink(struct inode *inode);
-/* Writes what is dirty and waits for it: 0, or -EIO if a write failed meanwhile, whose page stays
- * dirty. May sleep. */
+/* Writes all dirty pages and waits for the writes. Returns 0, or -EIO if a write failed meanwhile;
+ * that page stays dirty. May sleep. */
 int cache_sync(struct inode *inode);
-/* The same for fsync: -EIO also if one failed since this open file was told, or was opened; or before
- * it was opened, and nobody has been told. */
+/* Like cache_sync, for fsync. Also returns -EIO if a write has failed since this open file last
+ * reported an error or was opened, or before it was opened if no fsync has reported that error. */
 int cache_sync_file(struct file *f);
-/* posix_fadvise: a range of bytes, n 0: to the end. 0 or -EINVAL. May sleep. */
+/* posix_fadvise for a range of bytes; n 0: up to the end. Returns 0 or -EINVAL. May sleep. */
 int cache_advise(struct file *f, u64 from, u64 n, int advice);
-/* The same of pages: starts reading them; drops those that can go at once. */
+/* Starts reading nr pages, from page number `first` on. */
 void cache_will_need(struct inode *inode, u32 first, u32 nr);
 
-/* Blocks of metadata of a file system: pieces of the pages of its device's own file. data is valid
- * until buf_put. Of such a page only the sectors of blocks marked dirty are ever written. */
+/* Metadata blocks of a file system: parts of the pages of its device's own file. data is valid until
+ * buf_put. Only the sectors of blocks that were marked dirty are ever written to the device. */
 struct buf {
 	struct page *page;
 	char *data;
@@ -124,66 +124,66 @@ struct buf {
 };
 
 int buf_read(struct super_block *sb, u32 block, struct buf *b); /* 0, -EIO, -ENOMEM; may sleep */
-int buf_new(struct super_block *sb, u32 block, struct buf *b); /* the same; zeroed, and dirty */
+int buf_new(struct super_block *sb, u32 block, struct buf *b); /* like buf_read; zeroed and dirty */
 void buf_dirty(struct buf *b);
 void buf_put(struct buf *b);
-/* The block was freed: it is not written any more. Waits for a write that is under way. */
+/* Call when a block has been freed: it will not be written any more. Waits for a write in progress. */
 void buf_forget(struct super_block *sb, u32 block);
-/* Writes all dirty metadata of a device and waits: 0 or -EIO. May sleep. */
+/* Writes all dirty metadata of a device and waits. Returns 0 or -EIO. May sleep. */
 int buf_sync_all(struct block_device *bdev);
 
-/* A device's own file: the inode of /dev/NAME becomes it. */
+/* Makes the inode of /dev/NAME the device's own file. */
 void cache_init_device(struct inode *inode, struct block_device *bdev);
 
-/* The operations of a file that is shared memory. */
+/* The operations of a file that represents shared memory. */
 extern const struct cache_ops shmem_ops;
 
-/* Pages of files that have a store, of shared memory among them, dirty, being written; of all files. */
+/* Pages of files with a store, of shared memory (included in these), dirty, being written; of all files. */
 extern u32 cache_nr_stored, cache_nr_shmem, cache_nr_dirty, cache_nr_writeback;
 u32 cache_nr_cached(void);
-void writeback_start(void); /* its thread: before anything gets dirty, or with it */
+void writeback_start(void); /* starts the thread, when a page becomes dirty or before */
 
 /*
  * For mm/space and reclaim.
  */
 struct mm_struct;
 
-/* The page for a fault, as cache_get_page; but -ENOENT: a hole of a file without a store. *major: it had
- * to be read. */
+/* Like cache_get_page, for a page fault, but returns -ENOENT for a hole of a file without a store.
+ * *major: the page had to be read. */
 int cache_fault_page(struct inode *inode, u32 index, struct readahead *ahead, struct page **page,
 		     bool *major);
-/* read, write or the kernel found the page, or brought it in. This and the next three for pages of
- * files with a store. */
+/* read, write or the kernel found the page in the cache, or loaded it. This and the next three
+ * functions are for pages of files with a store. */
 void cache_note_io(struct page *page);
-/* mm has just mapped it. */
+/* mm has just mapped the page. */
 void cache_note_fault(struct page *page, struct mm_struct *mm);
-/* May mm map this entry of the tree because its neighbour was asked for? Then it is mm's. */
+/* May fault-around map this item of the tree for mm? If so, mm becomes the owner of an unowned page. */
 bool cache_note_neighbour(struct page *page, struct mm_struct *mm);
-/* mm maps it no more; used: since somebody asked last. The page may have others, or none. */
+/* mm has unmapped the page; used: the entry's accessed bit was set. Other mappings may remain. */
 void cache_note_unmap(struct page *page, struct mm_struct *mm, bool used);
-/* A shared mapping may write to it from now on: finds it its place and makes it dirty. 0, -ENOSPC,
- * -EIO; -EAGAIN: it has left the file. May sleep. */
+/* Call before a shared mapping may write to the page: allocates its blocks and marks it dirty.
+ * Returns 0, -ENOSPC, -EIO, or -EAGAIN if the page no longer belongs to the file. May sleep. */
 int cache_make_writable(struct inode *inode, struct page *page);
-/* Unmaps it everywhere. */
+/* Removes all mappings of the page. */
 void cache_unmap(struct page *page);
-/* filemap.c: empties entries that no page leads to. These two never sleep, and so need no mm->lock.
- * Those of private regions from page first of the file on, copies too; and of its holes. */
+/* filemap.c: empties entries that are not found through a page. These two never sleep and need no mm->lock.
+ * This one: entries of private regions, copies included, and of holes, from page `first` of the file on. */
 void filemap_unmap_rest(struct inode *inode, u32 first);
-/* A page comes where a hole was, which may have been read. */
+/* A page is added where a hole was, which may have been mapped for reading. */
 void filemap_unmap_hole(struct inode *inode, u32 index);
-/* sectors: a bit for each that differs from the device. The first time of all it may sleep. */
+/* sectors: one bit for each sector that differs from the device. The very first call may sleep. */
 void cache_set_dirty(struct page *page, u32 sectors);
-/* Does somebody use it, or is it not clean? */
+/* Is the page in use, or not clean? */
 bool cache_page_in_use(const struct page *page);
-/* Writes it, and dirty neighbours; when it is over reclaim_write_done is called, once. May sleep. */
+/* Writes the page and dirty neighbours. Calls reclaim_write_done once, when the write is over. May sleep. */
 void cache_write_for_reclaim(struct page *page);
-/* It leaves memory, clean and used by nobody; its shadow stays, or its slot. */
+/* Evicts a page, clean and not in use; leaves its shadow in the tree, or, of shared memory, its slot. */
 void cache_evict(struct page *page);
-/* No entry may write to it any more without a fault. */
+/* Makes all entries of the page read-only, so that the next write faults. */
 void cache_protect(struct page *page);
-/* What is in the swap cache for slots first..end - 1 becomes its files' again, and gives the slots up. */
+/* Moves pages in the swap cache for slots first..end - 1 back to their files, and frees the slots. */
 void shmem_unuse(u32 first, u32 end);
-/* Pages of shared memory in the swap area; *sound becomes false when that contradicts its files. */
+/* Pages of shared memory in the swap area; *sound becomes false if that contradicts the files. */
 u32 shmem_nr_swapped(bool *sound);
 
 #endif

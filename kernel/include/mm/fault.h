@@ -11,27 +11,27 @@ struct page;
 enum fault_flags {
 	FAULT_WRITE = 1,   /* the access was a store */
 	FAULT_USER = 2,    /* from user mode */
-	FAULT_PRESENT = 4, /* the entry was present: a violation of its rights */
+	FAULT_PRESENT = 4, /* the entry was present: the access violated its rights */
 };
 
-/* Called by the trap entry with the faulting address. Interrupts as they were. May sleep. */
+/* Called by the trap entry with the faulting address. Leaves interrupts as they were. May sleep. */
 void do_page_fault(struct pt_regs *regs, u32 addr, u32 fault);
 
 /*
- * Makes addr usable for a read or a write, as a fault there would. 0, or -EFAULT (no region or
- * no right), -ENOMEM, -EIO. Takes mm->lock; may sleep.
+ * Makes addr usable for a read or a write, as a page fault at addr would. Returns 0, or -EFAULT if
+ * no region permits the access, -ENOMEM, -EIO. Takes mm->lock. May sleep.
  */
 int handle_mm_fault(struct mm_struct *mm, u32 addr, u32 fault);
 
 /*
- * The page that addr (below TASK_SIZE) shows, with a reference: its frame stays what it is even if reclaim
- * unmaps it. NULL: a read or a write there would fault. Takes mm->lock; may sleep for that.
+ * Returns the page mapped at addr (below TASK_SIZE), with a reference: the frame keeps its contents
+ * even if reclaim unmaps it. NULL if the access would fault. Takes mm->lock and may sleep to get it.
  */
 struct page *get_user_page(struct mm_struct *mm, u32 addr, bool write);
 
-/* Supplied by arch: continues at the fixup of a user copy; false: there is none. */
+/* Supplied by arch: continues at the fixup of a user copy. Returns false if there is no fixup. */
 bool fixup_exception(struct pt_regs *regs);
-/* Is it one? Elsewhere the kernel has no business with user addresses. */
+/* Did this exception happen in a user copy? Other kernel code must not access user addresses. */
 bool has_fixup(const struct pt_regs *regs);
 void __noreturn die(struct pt_regs *regs, const char *what, u32 addr);
 

@@ -1,10 +1,10 @@
 /*
- * Ghosts: what a policy remembers of pages that have left memory, by their page_id.
+ * Ghosts: what a policy remembers about evicted pages, by page_id. Each call takes constant time.
  *
- * A ghost is added when a page is evicted, found when it is read again, and dropped when the policy wants
- * its place or the page is gone for good (forget). It lies on a list of the policy's own, whose
- * order says whose turn it is. The table has a place for each from the start, since hooks may not
- * allocate: with none left the policy drops one first. Times: constant.
+ * A policy adds a ghost when a page is evicted and finds it when the page is read again. It drops
+ * the ghost when it needs the place or when the page no longer exists (forget). A ghost is on one of
+ * the policy's own lists, whose order says which ghost is dropped next. All places of the table are
+ * allocated at init, since hooks may not allocate: if none is free, the policy drops a ghost first.
  */
 #ifndef MM_GHOST_H
 #define MM_GHOST_H
@@ -12,28 +12,28 @@
 #include "mm/policy.h"
 
 struct ghost {
-	struct list_head node; /* on a list of the policy, or on none */
+	struct list_head node; /* on a list of the policy, or unlinked */
 	struct page_id id;
-	u32 data;             /* the policy's; 0 at first */
-	struct ghost *next;   /* the table's: in the same bucket, or free */
-	struct ghost *bucket; /* the table's: the first in the bucket of this place's number */
+	u32 data;             /* for the policy; 0 at first */
+	struct ghost *next;   /* for the table: next in the bucket, or next free place */
+	struct ghost *bucket; /* for the table: head of the bucket with this place's number */
 };
 
 struct ghosts {
 	struct ghost **chunks;
-	u32 capacity, nr; /* places, and those taken */
+	u32 capacity, nr; /* places in total, places in use */
 	struct ghost *free;
 };
 
-/* A table for so many, at least one; for init. 0 or -ENOMEM. */
+/* Makes a table of `capacity` places, at least 1. Returns 0 or -ENOMEM. Call it from init. */
 int ghosts_init(struct ghosts *g, u32 capacity);
-/* For exit, and after a failed init: frees it, whatever it holds. */
+/* Frees the table and all ghosts in it. Call it from exit, and after a failed init. */
 void ghosts_exit(struct ghosts *g);
-/* NULL: there is none. */
+/* Returns the ghost of this page, or NULL if there is none. */
 struct ghost *ghost_find(const struct ghosts *g, struct page_id id);
-/* A new one, on no list; one of that id that was there is dropped. NULL: no place is left. */
+/* Returns a new ghost, on no list, or NULL if no place is free. Drops an older one with this id. */
 struct ghost *ghost_add(struct ghosts *g, struct page_id id);
-/* Takes it off its list, too. */
+/* Removes the ghost from its list and frees its place. */
 void ghost_drop(struct ghosts *g, struct ghost *ghost);
 
 #endif

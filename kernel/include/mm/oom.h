@@ -5,9 +5,9 @@
 #include "types.h"
 
 /*
- * Nothing can be reclaimed: kills the process with the highest badness, unless a victim is dying
- * already, and says so. True: try again; it has slept, unless current is the victim. False:
- * there is nobody left to kill.
+ * Call it when nothing can be reclaimed. Kills the process with the highest badness, unless a
+ * victim is already dying, and prints a message. Returns true to try again; then it has slept,
+ * unless current is the victim. Returns false if there is no process left to kill.
  */
 bool out_of_memory(void);
 

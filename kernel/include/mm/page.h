@@ -1,13 +1,13 @@
 /*
  * struct page: one per frame of managed memory, in the array mem_map.
  *
- * count   references: one per page-table entry that maps it, one for the swap cache or the page
- *         cache, one for whoever works on it (reclaim, I/O). At 0 the frame is freed.
- * mapcount  how many page-table entries map it.
+ * count     references: one per page-table entry that maps the page, one for the swap cache or the page
+ *           cache, one per user that works on it (reclaim, I/O). When it reaches 0 the frame is freed.
+ * mapcount  the number of page-table entries that map the page.
  *
- * An anonymous page knows where it is mapped by (family, index): at virtual page number
- * `index` of some address spaces of a family (mm/rmap.h). A page in the swap cache also knows its
- * slot. All fields belong to task context unless they say "irq".
+ * An anonymous page records where it is mapped as (family, index): at virtual page number `index`
+ * of some address spaces of a family (mm/rmap.h). A page in the swap cache also records its slot.
+ * All fields are used in task context only, unless marked "irq".
  */
 #ifndef MM_PAGE_H
 #define MM_PAGE_H
@@ -25,9 +25,9 @@ struct inode;
 
 enum page_flags {
 	PG_reserved,   /* never managed: kernel image, holes */
-	PG_buddy,      /* first frame of a free block; its order is in .order */
+	PG_buddy,      /* first frame of a free block, whose order is in .order */
 	PG_slab,       /* belongs to a slab */
-	PG_locked,     /* irq: a read is under way; unlocked by its completion */
+	PG_locked,     /* irq: a read is under way; its completion clears the flag */
 	PG_uptodate,   /* irq: holds valid data */
 	PG_error,      /* irq: the read failed */
 	PG_writeback,  /* irq: a write is under way */
@@ -36,43 +36,43 @@ enum page_flags {
 	PG_swapcache,  /* in the swap cache, at .slot */
 	PG_mlocked,    /* locked in memory: never given to the policy */
 	PG_owned,      /* the policy owns it (mm/policy.h) */
-	PG_isolated,   /* the core took it by select */
-	PG_laundering, /* the core writes it, but leaves it in memory */
-	PG_stale,      /* isolated under a policy that has been replaced since */
-	PG_young,      /* a use, seen without an entry, that the policy has not asked about yet */
-	PG_sampled,    /* a use the sampler has not yet seen */
-	PG_filecache,  /* of a file with a store: the policy sees it */
-	PG_readahead,  /* read before anybody asked for it */
-	PG_reclaim,    /* irq: reclaim waits for the end of the write */
+	PG_isolated,   /* the core got it from select */
+	PG_laundering, /* the core writes it, but it stays resident */
+	PG_stale,      /* isolated under a policy that has since been replaced */
+	PG_young,      /* used without an accessed bit; the policy has not asked yet */
+	PG_sampled,    /* used, but the sampler has not counted it yet */
+	PG_filecache,  /* belongs to a file with a store: the policy sees it */
+	PG_readahead,  /* read ahead, not yet requested by any process */
+	PG_reclaim,    /* irq: reclaim is waiting for the write to end */
 	PG_shmem,      /* with PG_filecache: shared memory, whose store is the swap area */
-	PG_placed,     /* of a file with a store: all its blocks have their places there */
-	PG_zone_shift = 28, /* two bits: the zone's index */
+	PG_placed,     /* of a file with a store: all its blocks are allocated there */
+	PG_zone_shift = 28, /* the zone's index, two bits */
 };
 
 struct page {
 	u32 flags;
 	u32 count;
 	u32 mapcount;
-	struct list_head lru; /* free list, slab list, core lists; never the policy's */
+	struct list_head lru; /* in the free list, slab list or core lists; not for policies */
 	union {
 		struct { /* anonymous */
 			struct anon_family *family;
 			u32 index; /* virtual page number */
 			u32 slot;  /* swap slot, with PG_swapcache */
-			struct mm_struct *owner; /* who faulted it in; NULL: not known, gone */
-			u32 used_vt; /* virtual ms at which the sampler last saw a use */
+			struct mm_struct *owner; /* faulted it in; NULL: unknown or ended */
+			u32 used_vt; /* virtual time (ms) at which the sampler last saw a use */
 		};
 		struct { /* slab */
 			struct kmem_cache *cache;
 			struct slab *slab;
 		};
-		struct { /* page cache: index and owner are where those above are */
+		struct { /* page cache; index and owner have the same offsets as above */
 			struct inode *inode; /* NULL: truncated away */
 			u32 file_index;
 			/* shared memory has .slot here, with PG_swapcache */
-			u8 sectors; /* dirty ones, a bit for each */
-			u8 writing; /* those that are being written */
-			u8 nr_io;   /* irq: pieces of it under way, and who sends them */
+			u8 sectors; /* dirty sectors, one bit each */
+			u8 writing; /* sectors that are being written */
+			u8 nr_io;   /* irq: writes under way, plus 1 while they are being sent */
 		};
 		u32 order; /* PG_buddy; or first frame of an allocated slab block */
 	};
@@ -82,7 +82,7 @@ struct page {
 STATIC_ASSERT(sizeof(struct page) == 64);
 STATIC_ASSERT(offsetof(struct page, index) == offsetof(struct page, file_index));
 STATIC_ASSERT(offsetof(struct page, nr_io) < offsetof(struct page, owner));
-/* tools/plugin/trace.c and frames.c read them */
+/* tools/plugin/trace.c and frames.c read these fields */
 STATIC_ASSERT(offsetof(struct page, index) == 24 && offsetof(struct page, owner) == 32);
 STATIC_ASSERT(offsetof(struct page, flags) == 0 && offsetof(struct page, count) == 4);
 STATIC_ASSERT(PG_reserved == 0 && PG_slab == 2 && PG_anon == 8 && PG_filecache == 17);
@@ -95,7 +95,7 @@ static inline bool page_test(const struct page *p, enum page_flags f)
 	return p->flags >> f & 1;
 }
 
-/* Plain read-modify-write: call with interrupts off where an "irq" flag may change meanwhile. */
+/* Plain read-modify-write: call with interrupts off where an "irq" flag may change at the same time. */
 static inline void page_set(struct page *p, enum page_flags f)
 {
 	bits_set(&p->flags, 1u << f);
@@ -125,13 +125,13 @@ static inline struct page *pfn_page(u32 pfn)
 	return mem_map + pfn;
 }
 
-/* Direct-map address; only for pages of low zones. */
+/* The direct-map address of a page; only for pages of low-memory zones. */
 static inline void *page_address(const struct page *p)
 {
 	return phys_to_virt(page_pfn(p) << PAGE_SHIFT);
 }
 
-/* The page of a direct-map address. */
+/* The page at a direct-map address. */
 static inline struct page *virt_page(const void *va)
 {
 	return pfn_page(virt_to_phys(va) >> PAGE_SHIFT);
@@ -152,24 +152,24 @@ static inline void page_get(struct page *p)
 	p->count++;
 }
 
-/* Drops a reference; the last one takes the page from the policy and frees it. */
+/* Drops a reference; the last one removes the page from the policy and frees it. */
 void page_put(struct page *p);
 
-/* Sleeps until the read in flight (PG_locked) has ended. */
+/* Sleeps until the read in progress (PG_locked) has ended. */
 void page_wait_unlocked(struct page *p);
 void page_init_queues(void);
 
-/* Locks it: sleeps while somebody else has. */
+/* Locks the page; sleeps while another task holds the lock. */
 void page_lock(struct page *p);
-/* Sleeps until the write in flight (PG_writeback) has ended: who ends it must call page_wake. */
+/* Sleeps until the write in progress (PG_writeback) has ended; its completion must call page_wake. */
 void page_wait_writeback(struct page *p);
 void page_wake(struct page *p);
 
-/* Completion of a read, and of a write; irq context. */
+/* Completion of a read, and of a write. Called in irq context. */
 void page_unlock(struct page *p);
 void page_end_writeback(struct page *p);
 
-/* The frame of zeros that every untouched anonymous page shows to readers. */
+/* The frame of zeros: mapped read-only for every anonymous page that has only been read. */
 extern struct page *zero_page;
 
 static inline bool is_zero_page(const struct page *p)

@@ -5,20 +5,20 @@
 #include "mm/zone.h"
 
 struct page_list { /* of a zone */
-	struct list_head pages; /* of struct page.lru, the hot ones first */
-	u32 nr, high, batch;    /* frames: there are, at most, moved at once; high 0: none */
+	struct list_head pages; /* of struct page.lru; cache-hot frames first */
+	u32 nr, high, batch;    /* frames: current, maximum, moved at once; high 0: no list */
 };
 
 extern struct page_list page_lists[MAX_ZONES];
-extern u32 pagelist_fraction; /* 0: there are no lists */
+extern u32 pagelist_fraction; /* 0: no lists are used */
 
-/* As buddy_alloc and buddy_free, by way of the list if it is a single frame. cold: nobody has used it
- * lately. */
+/* Like buddy_alloc and buddy_free, but single frames go through the list. cold: the frame has not
+ * been used recently. */
 struct page *pagelist_alloc(struct zone *z, u32 order);
 void pagelist_free(struct zone *z, struct page *page, u32 order, bool cold);
-/* All of them go to the buddies; false: there were none. */
+/* Frees all frames on the lists to the buddy allocator. Returns false if the lists were empty. */
 bool pagelists_drain(void);
-/* Gives them the sizes that follow from the fraction and the zones; empties them. */
+/* Sets the sizes of the lists from pagelist_fraction and the sizes of the zones; empties the lists. */
 void pagelists_resize(void);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Reclaim: turns pages that the policy selects into free frames. kswapd works between the low and
- * the high watermark, direct reclaim for the task that allocates below min.
+ * Reclaim: turns pages that the policy selects into free frames. kswapd runs in the background
+ * between the low and the high watermark; below min, the allocating task does direct reclaim itself.
  */
 #ifndef MM_RECLAIM_H
 #define MM_RECLAIM_H
@@ -8,49 +8,49 @@
 #include "mm/policy_core.h"
 #include "types.h"
 
-/* Wakes kswapd: a zone is below low; a write has ended. Any context. */
+/* Wake kswapd: because a zone is below its low watermark; because a write has ended. Any context. */
 void kswapd_wake(void);
 void kswapd_wake_done(void);
-/* Lets it free so many frames beyond the high watermark, once. */
+/* Makes kswapd free nr frames beyond the high watermark, once. */
 void kswapd_make_room(u32 nr);
-/* Frees memory in the zones of the mask for the calling task; true: progress was made. Sleeps. */
+/* Frees memory in the zones of the mask for the calling task. Returns true on progress. Sleeps. */
 bool direct_reclaim(u32 zone_mask);
-/* Takes up to n surplus pages of one process. */
+/* Takes up to n surplus pages of one process. May sleep. */
 void reclaim_trim(struct mm_struct *mm, u32 n);
 
-/* The calling task reclaims for itself in between: it may use the reserve, and is stalled. */
+/* Between these calls the task reclaims for itself: it may use the reserve, and counts as stalled. */
 void reclaim_begin(void);
 void reclaim_end(void);
-/* One frame of anonymous memory freed for the calling task; false: none can be. Sleeps. */
+/* Frees one frame of anonymous memory for the calling task. Returns false if none can be freed. Sleeps. */
 bool reclaim_one_anon(void);
-/* The steps that kswapd and direct reclaim share: one pass at one priority, which says how many
- * frames it has freed or has begun to write; waiting for a write to end; finishing those. */
+/* The steps that kswapd and direct reclaim share. reclaim_pass makes one pass at one priority and returns the
+ * number of frames freed or being written. reclaim_wait_write waits for a write to end and finishes it. */
 u32 reclaim_pass(u32 zone_mask, int priority, u32 want);
 void reclaim_wait_write(void);
-/* Lets those run who hold frames for the moment. */
+/* Sleeps briefly, so that tasks that hold frames for the moment can run. */
 void reclaim_pause(void);
 void reclaim_finish_writes(void);
 
-/* The cap on user frames, 0: none; and how many count against it. */
+/* The cap on user frames (0: none), and the number of frames that count against it. */
 extern u32 frames_cap, frames_used;
-/* Sleeps until one more user frame fits under the cap. */
+/* Counts one more user frame; sleeps until it fits under the cap. */
 void frames_charge(void);
-/* The same without sleeping or reclaiming; false: there is no room. */
+/* Like frames_charge, but never sleeps or reclaims. Returns false if the cap is reached. */
 bool frames_try_charge(void);
 void frames_uncharge(void);
 
-/* Pages whose writes are under way; those of them that go to swap. */
+/* Pages that reclaim is writing. */
 u32 reclaim_nr_writing(void);
-/* How often a page that reclaim sent could not be written. */
+/* Pages that reclaim sent and that could not be written, since boot. */
 u32 reclaim_nr_failed(void);
-u32 reclaim_nr_swapping(void);
+u32 reclaim_nr_swapping(void); /* of the pages being written: those that go to the swap area */
 /* Frames freed since boot. */
 u64 reclaim_nr_freed(void);
-/* When the first page was evicted since the last call; 0: none was. */
+/* Time (ns) of the first eviction since the last call of this function; 0: there was none. */
 u64 reclaim_first_eviction_ns(void);
-/* The worst priority that reclaim had to go down to since the last call. */
+/* The most desperate (lowest) priority that reclaim reached since the last call of this function. */
 int reclaim_worst_priority(void);
-/* irq context: a write has ended. */
+/* Called in irq context when a write has ended. */
 void reclaim_write_done(struct page *page);
 
 void kswapd_init(void);

@@ -1,12 +1,12 @@
 /*
- * Reverse mapping of anonymous pages: who maps this frame?
+ * Reverse mapping of anonymous pages: which page-table entries map this frame?
  *
- * A forked address space maps a shared page at the same address as its parent did. So a page
- * need only know its virtual page number and its family: the address spaces that descend from one
- * execve. The walk looks at that address in each member's page table, the one that faulted the
- * page in first, and ends when it has seen mapcount entries. (This is the "anonmm" design of
- * Hugh Dickins' 2004 patches; Linux took anon_vma instead because mremap moves pages. Here
- * mremap copies.) A page table entry is found again without any list to keep.
+ * A forked address space maps a shared page at the same address as its parent does. So a page need
+ * only record its virtual page number and its family: the address spaces that descend from one
+ * execve. The walk looks at that address in each member's page table, beginning with the owner,
+ * which faulted the page in, and ends when it has seen mapcount entries. (This is the "anonmm"
+ * design of Hugh Dickins' 2004 patches; Linux chose anon_vma instead because mremap moves pages.
+ * Here mremap copies.) Thus page-table entries are found without maintaining any list of them.
  */
 #ifndef MM_RMAP_H
 #define MM_RMAP_H
@@ -19,15 +19,15 @@ struct anon_family {
 	struct list_head mms; /* of mm_struct.family_node */
 };
 
-/* A family of its own: 0 or -ENOMEM. */
+/* Creates a new family with mm as its only member. Returns 0 or -ENOMEM. */
 int family_create(struct mm_struct *mm);
 void family_join(struct mm_struct *child, struct mm_struct *parent);
-void family_leave(struct mm_struct *mm); /* the last one frees it */
+void family_leave(struct mm_struct *mm); /* the last member frees the family */
 
-/* Records that mm maps the anonymous page at addr: family, index, owner, mapcount, RSS. The
+/* Records that mm maps the anonymous page at addr: sets family, index, owner, mapcount, RSS. The
  * caller writes the entry and holds the reference that becomes the entry's. */
 void page_add_anon(struct page *page, struct mm_struct *mm, u32 addr);
-/* The owner's last interest in the page is gone, but others still have one: passes it on. */
+/* Called when the owner gives the page up while other processes still use it: passes ownership on. */
 void page_disown(struct page *page);
 
 struct rmap_entry {
@@ -36,7 +36,7 @@ struct rmap_entry {
 	pte_t *pte;
 };
 
-/* The entry for addr, if it maps the page (present or trapped), or NULL. */
+/* Returns the entry for addr if it maps the page (present or trapped), otherwise NULL. */
 static inline pte_t *entry_of(const struct page *page, struct mm_struct *mm, u32 addr)
 {
 	pte_t *pte = pte_lookup(mm->pgd, addr);
@@ -46,8 +46,8 @@ static inline pte_t *entry_of(const struct page *page, struct mm_struct *mm, u32
 	return pte;
 }
 
-/* The entry of mm that maps the anonymous page (present or trapped), or NULL. Inline, since every
- * look at an accessed bit asks for it. */
+/* Returns mm's entry that maps the anonymous page (present or trapped), or NULL. Inline, since
+ * every test of an accessed bit calls it. */
 static inline pte_t *rmap_entry(const struct page *page, struct mm_struct *mm)
 {
 	return entry_of(page, mm, page->index << PAGE_SHIFT);
@@ -56,7 +56,7 @@ static inline pte_t *rmap_entry(const struct page *page, struct mm_struct *mm)
 /* Calls fn for every entry that maps the page (present or trapped); fn may change the entry. */
 void rmap_walk(struct page *page, void (*fn)(struct rmap_entry *e, void *arg), void *arg);
 
-/* RSS of mm changes by n pages: settles space-time first. */
+/* Changes the RSS of mm by n pages; first adds up space-time with the old RSS. */
 void mm_count_anon(struct mm_struct *mm, int n);
 void mm_count_file(struct mm_struct *mm, int n);
 

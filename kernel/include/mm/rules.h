@@ -1,14 +1,14 @@
 /*
- * The rules of the seams (mm/policy.h, mm/guard.h), and what they need of the world around them.
+ * The rules of the policy and guard interfaces (mm/policy.h, mm/guard.h), and what the rules need
+ * from their environment, the "world".
  *
  * mm/seam/rules.c and mm/seam/timer.c are compiled into three worlds: the kernel (mm/seam/world.c),
- * the simulator of policies (tools/vmsim) and the host tests (tests/host). So what a policy may do,
- * what is checked and how a broken rule is worded is the same in all of them; what becomes of it is
- * not.
+ * the policy simulator (tools/vmsim) and the host tests (tests/host). So what a policy may do, what is
+ * checked and how a broken rule is worded is the same in all of them. Only its consequences differ.
  *
- * A world also has what policies and guards may call, mem_map and zones, a clock for hooks
- * (cycles_now, cycles_to_ns), swap_nr_free (mm/swap.h), and pages that are kept for a starving process
- * (mm/starve.h).
+ * A world also provides the functions that policies and guards may call, mem_map and zones, a clock
+ * for hooks (cycles_now, cycles_to_ns), swap_nr_free (mm/swap.h), and the pages kept for a starving
+ * process (mm/starve.h).
  */
 #ifndef MM_RULES_H
 #define MM_RULES_H
@@ -18,25 +18,25 @@
 #include "mm/policy_core.h"
 #include "observe/events.h"
 
-/* What a world supplies. */
+/* Supplied by each world. */
 
-/* Somebody broke a rule. Afterwards another policy may be switched on. */
+/* A policy or a guard broke a rule. When this returns, another policy may have been switched on. */
 void world_violation(const struct violation *v);
-/* The same, where nothing can go on. */
+/* A rule was broken and the machine cannot continue. */
 void __noreturn world_stop(const struct violation *v);
-/* A select has looked at so many pages. */
+/* A call of select has examined nr pages. */
 void world_scanned(u32 nr);
-/* Another policy has been switched on by policy_take_over. */
+/* policy_take_over has switched on another policy. */
 void world_switched(void);
-/* The policy's count is compared with ours after so many selects, later if pages are many. */
+/* Number of selects between two comparisons of the policy's page count with ours; more if pages are many. */
 extern const u32 world_check_every;
 
-/* What broken rules are said with; t tells whose hook it is. */
+/* Report a broken rule; t says whether the hook is the policy's or the guard's. */
 void rule_broken(const struct hook_timer *t, const char *rule, const char *hook,
 		 const struct page *page, const char *fmt, ...) __printf(5, 6);
 void __noreturn rule_fatal(const struct hook_timer *t, const char *rule, const char *hook,
 			   const char *fmt, ...) __printf(4, 5);
-/* The policy or the guard whose timer it is. */
+/* Name of the policy or the guard to which this timer belongs. */
 const char *rules_name(const struct hook_timer *t);
 
 #endif

@@ -1,21 +1,21 @@
-/* Processes whose pages are taken before their instruction has run: see mm/reclaim/starve.c. */
+/* Processes whose pages are evicted before their instruction can run: see mm/reclaim/starve.c. */
 #ifndef MM_STARVE_H
 #define MM_STARVE_H
 
 #include "mm/page.h"
 
-extern struct mm_struct *starved_mm; /* whose turn it is; NULL: nobody's, as nearly always */
+extern struct mm_struct *starved_mm; /* the process whose turn it is; NULL: none, the normal case */
 
-/* A fault of current has been served by reading a page: is it starved? */
+/* A fault of current was served by reading a page. Starts a turn if current is starved. */
 void starve_note_major(u32 addr);
-/* current, whose turn it is, faults again, in user mode. */
+/* current, whose turn it is, faults again in user mode. */
 void starve_fault(u32 addr);
 
 bool starve_others_wait(void);
 bool starve_kept(const struct page *page);
 
-/* Whoever wants a frame waits while this holds, for reclaim_pause. Inline, like the next: asked
- * at every fault, and of every page that is scanned. */
+/* While this is true, every other task that needs a frame waits, by calls of reclaim_pause. Inline,
+ * as is the next function: they are called at every fault and for every page scanned. */
 static inline bool starve_must_wait(void)
 {
 	return unlikely(starved_mm) && starve_others_wait();
@@ -27,7 +27,7 @@ static inline bool starve_keeps(const struct page *page)
 	return unlikely(starved_mm) && starve_kept(page);
 }
 
-/* The address space goes. */
+/* The address space ends: ends its turn, if any. */
 void starve_mm_exit(struct mm_struct *mm);
 
 #endif

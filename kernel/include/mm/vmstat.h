@@ -17,15 +17,15 @@ extern const char *const vm_event_names[NR_VM_EVENTS];
 
 struct seq_file;
 
-/* observe/check.c: "ok", or what contradicts what. */
+/* observe/check.c: prints "ok", or which numbers are inconsistent. */
 void vm_check_show(struct seq_file *m);
-/* Registers the /proc files; observe/sysctl.c: those of /proc/sys/vm. */
+/* Register /proc files; sysctl_init (observe/sysctl.c): those of /proc/sys/vm. */
 void vmstat_init(void);
 void sysctl_init(void);
-void smaps_init(void); /* smaps of processes */
+void smaps_init(void); /* smaps files of processes */
 
 #define stat_count(name) ((void)vm_events[VM_##name]++)
 #define stat_add(name, n) ((void)(vm_events[VM_##name] += (n)))
-#define vm_count(name) stat_count(name) /* as files of the paging lab call it */
+#define vm_count(name) stat_count(name) /* the name that files of the paging lab use */
 
 #endif

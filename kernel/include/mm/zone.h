@@ -1,9 +1,9 @@
 /*
  * Zones of physical memory and the binary buddy allocator.
  *
- * DMA lies below 16 MiB, NORMAL up to the border lowmem= (896 MiB at most), HIGHMEM above. Each
- * zone keeps free blocks of 2^0 .. 2^10 frames and three watermarks in pages. kswapd is woken
- * below low and works until high; below min only reclaim itself may allocate.
+ * DMA lies below 16 MiB, NORMAL from there to lowmem= (at most 896 MiB), HIGHMEM above. Each zone
+ * keeps free blocks of 2^0 .. 2^10 frames and three watermarks in pages. kswapd is woken when free
+ * memory falls below low and works until it reaches high; below min only reclaim itself may allocate.
  */
 #ifndef MM_ZONE_H
 #define MM_ZONE_H
@@ -16,12 +16,12 @@
 
 enum zone_index { ZONE_DMA, ZONE_NORMAL, ZONE_HIGHMEM, MAX_ZONES };
 #define ZONES_ALL (1u << ZONE_DMA | 1u << ZONE_NORMAL | 1u << ZONE_HIGHMEM)
-#define ZONES_LOWMEM (1u << ZONE_DMA | 1u << ZONE_NORMAL) /* what the kernel can address */
+#define ZONES_LOWMEM (1u << ZONE_DMA | 1u << ZONE_NORMAL) /* directly addressable by the kernel */
 enum { WMARK_MIN, WMARK_LOW, WMARK_HIGH, NR_WMARKS };
 
 struct free_area {
-	struct list_head list; /* of struct page.lru, first frames of free blocks */
-	u32 nr_free;           /* blocks */
+	struct list_head list; /* of struct page.lru: first frames of free blocks */
+	u32 nr_free;           /* number of blocks */
 };
 
 struct zone {
@@ -31,9 +31,9 @@ struct zone {
 	u32 managed;            /* frames given to the buddy allocator */
 	u32 nr_free;            /* free frames */
 	u32 watermark[NR_WMARKS];
-	u32 keep[NR_WMARKS * MAX_ZONES]; /* left free; see zone_keep */
+	u32 keep[NR_WMARKS * MAX_ZONES]; /* frames that must stay free; see zone_keep */
 	struct free_area free_area[MAX_ORDER];
-	u32 nr_owned; /* pages the policy owns here */
+	u32 nr_owned; /* pages of this zone that the policy owns */
 	u64 nr_alloc, nr_freed, nr_scanned, nr_reclaimed;
 } __attribute__((aligned(256))); /* a power of two: page_zone is a shift */
 
@@ -44,13 +44,13 @@ static inline struct zone *page_zone(const struct page *p)
 	return &zones[page_zone_index(p)];
 }
 
-/* Where in keep[] stands what an allocation down to a mark leaves that may use zones up to highest. */
+/* Index into keep[]: for an allocation that may use zones up to `highest` and go down to `mark`. */
 static inline int zone_keep(int mark, int highest)
 {
 	return mark * MAX_ZONES + highest;
 }
 
-/* Free frames that programs may have without waking kswapd. */
+/* Free frames that programs may allocate without waking kswapd. */
 static inline u32 zone_spare(const struct zone *z)
 {
 	u32 keep = z->keep[zone_keep(WMARK_LOW, ZONE_HIGHMEM)];
@@ -65,28 +65,28 @@ static inline u32 zones_nr_owned(void)
 	       zones[ZONE_HIGHMEM].nr_owned;
 }
 
-/* The pure buddy: no watermarks, no waiting; mm/frame/buddy.c. */
+/* The buddy allocator alone: no watermarks, no waiting; mm/frame/buddy.c. */
 void buddy_init(struct zone *z);
-/* The first frame of a block of 2^order frames, or NULL. */
+/* Returns the first frame of a block of 2^order frames, or NULL. */
 struct page *buddy_alloc(struct zone *z, u32 order);
-/* Gives a block back and merges it with its free buddies. */
+/* Frees a block and merges it with its free buddies. */
 void buddy_free(struct zone *z, struct page *page, u32 order);
-/* 0, or -EINVAL when the lists contradict themselves: counts, flags, alignment, unmerged pairs. */
+/* Returns 0, or -EINVAL if the lists are inconsistent: counts, flags, alignment, unmerged buddies. */
 int buddy_check(const struct zone *z);
 
-/* What an allocation may do. */
+/* What an allocation may do, as flags. */
 typedef u32 gfp_t;
 #define GFP_WAIT 1u /* may sleep and reclaim */
-#define GFP_HIGH 2u /* may come from HIGHMEM */
-#define GFP_DMA 4u /* only from DMA */
-#define GFP_RESERVE 8u /* may go below min (reclaim itself, dying tasks) */
-#define GFP_ZERO 16u /* cleared */
-#define GFP_NORETRY 32u /* give up rather than kill somebody */
+#define GFP_HIGH 2u /* may use HIGHMEM */
+#define GFP_DMA 4u /* only DMA */
+#define GFP_RESERVE 8u /* may go below min (for reclaim itself, and dying tasks) */
+#define GFP_ZERO 16u /* the frames are zeroed */
+#define GFP_NORETRY 32u /* fail rather than kill a process */
 #define GFP_KERNEL GFP_WAIT
 #define GFP_ATOMIC 0u
 #define GFP_USER (GFP_WAIT | GFP_HIGH)
 
-/* 2^order frames, count 1, or NULL. With GFP_WAIT it may sleep. */
+/* Returns 2^order frames with count 1, or NULL if out of memory. May sleep with GFP_WAIT. */
 struct page *alloc_pages(gfp_t gfp, u32 order);
 void free_pages(struct page *page, u32 order);
 
@@ -95,12 +95,12 @@ static inline struct page *alloc_page(gfp_t gfp)
 	return alloc_pages(gfp, 0);
 }
 
-/* Low-memory address of 2^order frames, or NULL. */
+/* Returns the low-memory address of 2^order frames, or NULL. */
 void *get_free_pages(gfp_t gfp, u32 order);
 void free_pages_at(void *va, u32 order);
 
-u32 nr_free_pages(void); /* frames, all zones */
-u32 nr_managed_pages(void); /* frames the allocator was given */
+u32 nr_free_pages(void); /* free frames in all zones */
+u32 nr_managed_pages(void); /* frames given to the allocator */
 /* Recomputes watermarks and reserves from min_free_kbytes and lowmem_reserve_ratio. */
 void zones_set_watermarks(void);
 extern u32 min_free_kbytes;

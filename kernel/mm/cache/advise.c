@@ -1,4 +1,4 @@
-/* What a program says about its use of a file: posix_fadvise, and madvise of regions that show one. */
+/* A program's advice on its use of a file: posix_fadvise, and madvise for regions that map a file. */
 #include "internal.h"
 
 enum { ADV_NORMAL, ADV_RANDOM, ADV_SEQUENTIAL, ADV_WILLNEED, ADV_DONTNEED, ADV_NOREUSE };
@@ -17,7 +17,7 @@ void cache_will_need(struct inode *inode, u32 first, u32 nr)
 	}
 }
 
-/* Only whole pages, and only those that can go at once: dirty ones are written, for the next time. */
+/* Drops only whole, clean pages that are not in use. Dirty ones are written, for the next call. */
 static void dont_need(struct inode *inode, u64 from, u64 end)
 {
 	u32 first = PAGE_ALIGN(from) >> PAGE_SHIFT, last = end >> PAGE_SHIFT;

@@ -1,11 +1,11 @@
 /*
- * What to read ahead of a reader. Pure decisions; read.c does the reading.
+ * Read-ahead: which pages to read before a reader requests them. Decisions only; read.c does the reading.
  *
- * Who asks for the page after the one that he used last reads in sequence: a window of pages is
- * read at once, each twice as large as the one before, up to 128 KiB. When he comes to the first
- * page of a window, the next one is sent for, so that the device works while he does. Who asks for
- * another page is a random reader: he gets what he asked for, and begins anew. (This is the
- * design of Linux's mm/readahead.c without its context search and its marked page.)
+ * A reader that requests the page after the one it used last reads sequentially: a window of pages is
+ * read at once, each window twice as large as the one before, up to 128 KiB. When the reader comes to the
+ * first page of a window, the next window is requested, so that the device works in parallel. A reader
+ * that requests another page reads randomly: only the requested pages are read, and the window starts
+ * anew. (This is the design of Linux's mm/readahead.c without its context search and its marked page.)
  */
 #include "internal.h"
 

@@ -1,4 +1,4 @@
-/* What is read ahead, asked page by page. */
+/* Tests which pages are read ahead, for page-by-page requests. */
 #include "ahead.c"
 #include "lib/ktap.h"
 
@@ -29,7 +29,7 @@ KTEST(readahead, gives_a_random_reader_what_he_asks_for)
 	EXPECT(!readahead_follow(&a, 1000));
 	EXPECT_EQ(readahead_miss(&a, 500, 3), 3);
 	EXPECT(!readahead_follow(&a, 500));
-	/* and in sequence again, from the smallest window on */
+	/* and sequential again, from the smallest window on */
 	EXPECT_EQ(readahead_miss(&a, 501, 1), 4);
 }
 

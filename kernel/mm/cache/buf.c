@@ -1,11 +1,11 @@
 /*
  * Device files, and blocks of metadata.
  *
- * The file of a device (/dev/sda) is its sectors: page n is what lies at n * 4096, as long as there are
- * sectors. A file system keeps its metadata in these pages. They lie in low memory, so that a block
- * has an address. Each page knows which of its sectors are dirty, and no others are written: next
- * to a block of metadata there may lie data of a file, which are newer in that file's own cache
- * than here.
+ * The file of a device (/dev/sda) consists of its sectors: page n holds the bytes from n * 4096 on,
+ * up to the end of the device. A file system keeps its metadata in these pages. They lie in low
+ * memory, so that a block has an address. Each page knows which of its sectors are dirty, and only
+ * these are written: next to a block of metadata there may be data of a file, and that file's own
+ * cache may hold newer data than this page.
  */
 #include "drivers/block.h"
 #include "internal.h"
@@ -23,7 +23,7 @@ static int device_map(struct inode *inode, u32 block, u32 max, bool create, stru
 	u32 sectors = inode->cache.bdev->nr_sectors;
 
 	(void)create;
-	ASSERT(block < sectors); /* nobody goes beyond the file's size */
+	ASSERT(block < sectors); /* no caller goes beyond the file's size */
 	*e = (struct extent){ .sector = block, .blocks = MIN(max, sectors - block) };
 	return 0;
 }
@@ -61,9 +61,9 @@ static void describe(struct super_block *sb, u32 block, struct buf *b)
 	*b = (struct buf){ .bdev = sb->bdev, .block = block, .size = sb->block_size };
 }
 
-/* Half of a change may have been made already, and a block that cannot be freed is lost: so memory is
- * waited for, if it can come at all, and what cannot be read is tried again. Who writes pages only
- * looks where they lie, and whoever has memory may wait for that write. */
+/* Half of a change may have been made already, and a block that cannot be freed is lost. So this waits
+ * for memory if any can become free, and tries a failed read again. But a task that is writing pages only
+ * looks up where they lie, and must not wait: the tasks that hold memory may be waiting for its write. */
 static int get_page(struct buf *b, u32 tries)
 {
 	int err = cache_get_page(b->bdev->inode, page_of(b), &b->page);
@@ -89,7 +89,7 @@ int buf_read(struct super_block *sb, u32 block, struct buf *b)
 	return 0;
 }
 
-/* The page is read even if none of it is needed: what lies beside the block may be. */
+/* Reads the page even if this block is not needed, because neighbouring blocks may be. */
 int buf_new(struct super_block *sb, u32 block, struct buf *b)
 {
 	int err = buf_read(sb, block, b);

@@ -1,4 +1,4 @@
-/* Files with a store, on a disk of a few pages in memory that can be told to fail, or to take its time. */
+/* Tests files with a store, on a small disk in memory that can be told to fail or to be slow. */
 #include "arch/time.h"
 #include "arch/uaccess.h"
 #include "drivers/disk.h"
@@ -16,21 +16,21 @@
 #include "sched/wait.h"
 
 #define NAME "/ktest-file"
-#define ORDER 6u /* of the disk's memory: 256 KiB */
+#define ORDER 6u /* order of the disk's memory: 256 KiB */
 #define NR_SECTORS (PAGE_SIZE / SECTOR_SIZE << ORDER)
 #define BLOCK 1024u
-#define SHIFT 64u /* sectors: where the file's first block lies */
-#define HOLE 5u /* this block, and each eighth after it, is none until it is made */
+#define SHIFT 64u /* sector at which the file's first block lies */
+#define HOLE 5u /* this block and every eighth one after it are holes until allocated */
 
 static char *memory;
-static bool fails; /* writes */
+static bool fails; /* every write fails */
 static bool fails_to_read;
-static bool slow; /* a request ends a millisecond after it began */
+static bool slow; /* a request takes one millisecond */
 static struct timer ending;
 static char *user;
 static struct file *f;
 static bool made[64]; /* holes that have been filled */
-static bool hungry; /* where a block lies is found with a frame */
+static bool hungry; /* map needs a frame to find a block */
 
 static int move(const struct request *rq)
 {
@@ -74,7 +74,7 @@ static void end_request(struct timer *t)
 	block_end(&disk, move(disk.active));
 }
 
-/* Neighbours in the file are none on the disk: each pair of blocks lies the other way round. */
+/* Neighbours in the file are not neighbours on the disk: each pair of blocks is swapped. */
 static int map(struct inode *inode, u32 block, u32 max, bool create, struct extent *e)
 {
 	struct page *frame = hungry ? alloc_page(GFP_KERNEL) : NULL;
@@ -103,7 +103,7 @@ static char *on_disk(u32 block)
 	return memory + (SHIFT + (block ^ 1) * (BLOCK / SECTOR_SIZE)) * SECTOR_SIZE;
 }
 
-/* A file of 16 pages whose blocks hold their numbers. */
+/* Returns a file of 16 pages whose blocks contain their numbers. */
 static bool begin(void)
 {
 	user = ktest_user_begin(4 * PAGE_SIZE);
@@ -185,7 +185,7 @@ KTEST(cache, two_writers_of_a_page_lose_nothing)
 	EXPECT_EQ(cache_sync(f->inode), 0);
 	EXPECT(!is_dirty(0) && !f->inode->cache.nr_writeback);
 	EXPECT(!memcmp(on_disk(0) + 10, "write", 5) && !memcmp(on_disk(2), "map", 3));
-	/* the entry was made read-only again: the next write is seen */
+	/* the entry was made read-only again, so the next write is noticed */
 	EXPECT_EQ(copy_to_user(mapped + 2 * BLOCK, "MAP", 3), 0);
 	EXPECT(is_dirty(0));
 	EXPECT_EQ(cache_sync(f->inode), 0);
@@ -231,7 +231,7 @@ KTEST(cache, truncated_pages_are_gone_from_mappings)
 	EXPECT_EQ(copy_from_user(&c, mapped + PAGE_SIZE + 1, 1), 0);
 	EXPECT_EQ(c, 'i');
 	EXPECT_EQ(copy_from_user(&c, mapped + PAGE_SIZE + 2, 1), 0);
-	EXPECT_EQ(c, 0); /* behind the end */
+	EXPECT_EQ(c, 0); /* after the end */
 	EXPECT_EQ(cache_sync(f->inode), 0);
 	EXPECT(on_disk(4)[1] == 'i' && !on_disk(4)[2] && !on_disk(4)[BLOCK - 1]);
 	EXPECT(memcmp(on_disk(8), "dirty", 5)); /* never written */
@@ -248,7 +248,7 @@ KTEST(cache, what_could_not_be_written_stays_dirty)
 	EXPECT(is_dirty(0));
 	EXPECT(memcmp(on_disk(0), "new", 3));
 	fails = false;
-	EXPECT_EQ(cache_sync(f->inode), 0); /* the error was told once */
+	EXPECT_EQ(cache_sync(f->inode), 0); /* the error was reported once already */
 	EXPECT(!is_dirty(0) && !memcmp(on_disk(0), "new", 3));
 	finish();
 }
@@ -286,7 +286,7 @@ KTEST(cache, only_sectors_of_dirty_blocks_are_written)
 	strlcpy(a.data, "block 33", BLOCK);
 	buf_dirty(&a);
 	page = a.page;
-	memset(memory + 32 * BLOCK, '!', BLOCK); /* somebody writes past the cache */
+	memset(memory + 32 * BLOCK, '!', BLOCK); /* a write past the cache */
 	EXPECT_EQ(page->sectors, 0x3C);
 	buf_forget(&sb, 34);
 	EXPECT_EQ(page->sectors, 0x0C);
@@ -309,7 +309,7 @@ KTEST(cache, a_short_read_in_the_middle_reads_one_page)
 	finish();
 }
 
-/* Of dirty pages the writes begin. */
+/* Writes of dirty pages are started. */
 KTEST(cache, whole_pages_that_are_not_needed_go)
 {
 	enum { DONTNEED = 4 }; /* POSIX_FADV_DONTNEED */
@@ -351,7 +351,7 @@ KTEST(cache, who_maps_a_page_owns_it)
 	mapped = map_file(1);
 	EXPECT_EQ(copy_from_user(&c, mapped, 1), 0);
 	EXPECT_EQ(page_mm(page), current->mm);
-	EXPECT(!page_is_executable(page)); /* until somebody may run it */
+	EXPECT(!page_is_executable(page)); /* until a program may execute it */
 	EXPECT_EQ(do_mprotect(current->mm, (u32)mapped, PAGE_SIZE, PROT_READ | PROT_EXEC), 0);
 	EXPECT(page_is_executable(page));
 	EXPECT_EQ(do_munmap(current->mm, (u32)mapped, PAGE_SIZE), 0);
@@ -394,7 +394,7 @@ KTEST(cache, what_is_being_written_is_cut_off_afterwards)
 	finish();
 }
 
-/* Whoever has memory may wait for the pages that are not yet sent. */
+/* The task that holds memory may be waiting for pages that have not been sent yet. */
 KTEST(cache, who_writes_does_not_wait_for_memory)
 {
 	struct page *page, *next;
@@ -416,7 +416,7 @@ KTEST(cache, who_writes_does_not_wait_for_memory)
 	EXPECT_EQ(cache_write_range(f->inode, 0, 0, 1, false), 0);
 	EXPECT(is_dirty(0) && !f->inode->cache.nr_writeback);
 	param_set("fail", "alloc:1", NULL, 0);
-	EXPECT_EQ(cache_sync(f->inode), 0); /* this one waits for one, with nothing begun */
+	EXPECT_EQ(cache_sync(f->inode), 0); /* this sync waits for memory, with no page begun */
 	EXPECT(!is_dirty(0) && !memcmp(on_disk(0), "none", 4));
 	finish();
 }
@@ -427,7 +427,7 @@ static void writer(void *inode)
 	do_exit(0);
 }
 
-/* It waits for the page that cache_drop has locked, and finds none afterwards. */
+/* The writer waits for the page that cache_drop has locked, and finds no page afterwards. */
 KTEST(cache, pages_go_for_good_when_no_writer_looks_for_them)
 {
 	if (!begin())
@@ -452,7 +452,7 @@ KTEST(cache, a_page_that_cannot_be_read_is_let_go)
 	cache_prefetch(f->inode, 3, 1);
 	page = cache_find(f->inode, 3);
 	page_get(page);
-	EXPECT(page_test(page, PG_owned)); /* nobody's yet, but the policy may take it */
+	EXPECT(page_test(page, PG_owned)); /* unowned by any process, but the policy may evict it */
 	EXPECT_EQ(vfs_read_at(f, user, 1, &pos), -EIO);
 	EXPECT(!page->inode && !page_test(page, PG_locked));
 	EXPECT_EQ(page->count, 1);
@@ -469,7 +469,7 @@ static int map_nothing(struct inode *inode, u32 block, u32 max, bool create, str
 	return 0;
 }
 
-/* As reclaim does it. */
+/* Evicts a page as reclaim does. */
 static void evict(u32 index)
 {
 	struct page *page;
@@ -480,7 +480,7 @@ static void evict(u32 index)
 	cache_evict(page);
 }
 
-/* There may be twice as many as frames. */
+/* There may be twice as many shadows as frames. */
 KTEST(cache, shadows_go_with_their_file_and_make_room_for_others)
 {
 	static const struct cache_ops holes = { .map = map_nothing };

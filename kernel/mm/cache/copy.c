@@ -1,4 +1,4 @@
-/* Between pages of files and memory: of the user, which may sleep, and of the kernel. */
+/* Copies between pages of files and memory: user memory, which may sleep, and kernel memory. */
 #include "internal.h"
 #include "lib/string.h"
 

@@ -1,25 +1,25 @@
 /*
- * O_DIRECT: between the device and the caller's own pages, past the cache.
+ * O_DIRECT: transfers between the device and the caller's own pages, past the cache.
  *
- * What is moved are whole sectors, in memory, in the file, and in number. The pages of the caller are
- * faulted in and held for one request; reclaim may unmap one meanwhile, but its frame stays, and what
- * the device has put there counts as written by the caller.
+ * Address in memory, position in the file and length must be whole sectors. The caller's pages are
+ * faulted in and held for one request. Reclaim may unmap a page meanwhile, but its frame stays
+ * allocated, and data that the device has put there count as written by the caller.
  *
  * The cache may hold the same pages of the file, for other readers, writers and mappings. So before a
- * read what is dirty there is written. Before a write it is written, and then all of it leaves the cache,
- * and again afterwards what came meanwhile. Who holds a page at that moment (a mounted file system
- * its metadata, in its device's own file) keeps it: then the write goes through the cache.
+ * read, dirty pages in the range are written back. Before a write they are written back, too, and then
+ * all pages in the range are dropped, and after the write again those that were loaded meanwhile. A page
+ * with other users (metadata of a mounted file system) stays: then the write goes through the cache.
  *
  *	reading a hole                      zeros, without the device
- *	reading the last sector             as any other; the count ends with the file
- *	writing into a hole, and into the   through the cache, written and dropped at once
+ *	reading the last sector             like any other; the byte count ends with the file
+ *	writing into a hole, and into the   through the cache, written back and dropped at once
  *	page in which the file ends
- *	writing whole pages behind that     their blocks are made, and written
+ *	writing whole pages after that      blocks are allocated, and written
  *
- * A page of the cache that has none of the file yet cannot come while such a page is written, for
- * readers end where the file does; nothing but the size tells them of it. inode->lock keeps other writers
- * and truncation away, readers past the cache, too. Who writes through a mapping at the same time
- * gets one or the other, as on Linux.
+ * No page can be loaded into the cache from after the end while it is being written, because
+ * readers stop at the file's size, which grows only afterwards. inode->lock keeps out other
+ * writers, truncation, and direct readers. A task that writes through a mapping at the same time
+ * gets either the old or the new data, as on Linux.
  */
 #include "arch/uaccess.h"
 #include "drivers/block.h"
@@ -34,11 +34,11 @@
 struct transfer {
 	struct inode *inode;
 	bool write;
-	char *user; /* of the next byte */
-	u32 at;     /* the same in the file */
+	char *user; /* address of the next byte */
+	u32 at;     /* position of the next byte in the file */
 	u32 left;
-	u32 most;   /* of one request */
-	u32 old_end; /* writing: behind it blocks are made */
+	u32 most;   /* maximum of one request */
+	u32 old_end; /* writing: from here on, blocks are allocated */
 	struct bio_piece piece[BIO_MAX_PIECES];
 	u32 nr;
 };
@@ -55,8 +55,8 @@ static struct page *get_page(const struct transfer *t, u32 addr)
 	return get_user_page(current->mm, addr, !t->write);
 }
 
-/* Faults in those of the next bytes, and holds none: a fault may have to wait until others have left. How many bytes,
- * or why not even one. */
+/* Faults in the pages of the next bytes. Holds none of them, since a fault may have to evict some
+ * of them. Returns the number of bytes, or -errno if not even the first page can be faulted in. */
 static long fault_in(const struct transfer *t, u32 bytes)
 {
 	u32 from = (u32)t->user, flags = t->write ? 0 : FAULT_WRITE;
@@ -73,7 +73,7 @@ static long fault_in(const struct transfer *t, u32 bytes)
 	return bytes;
 }
 
-/* Holds those that are there, as far as they follow one another: how many bytes. */
+/* Holds the resident pages of the next bytes, up to the first missing one. Returns the number of bytes. */
 static u32 hold_there(struct transfer *t, u32 bytes)
 {
 	u32 done = 0, len;
@@ -92,7 +92,7 @@ static u32 hold_there(struct transfer *t, u32 bytes)
 	return done;
 }
 
-/* Bytes whose pages are held, or why not even one is. Where the last one pushes the first one out, fewer will do. */
+/* Returns the number of bytes held, or -errno. If the last page evicts the first one, fewer are tried. */
 static long hold_pages(struct transfer *t, u32 bytes)
 {
 	u32 held = 0;
@@ -105,7 +105,7 @@ static long hold_pages(struct transfer *t, u32 bytes)
 	return ready < 0 ? ready : (long)held;
 }
 
-/* The device has written to it. A page of a file that is shared may have been cleaned meanwhile. */
+/* The device has written to the page. A page of a shared file may have been cleaned meanwhile. */
 static void note_written(struct page *page)
 {
 	if (page_test(page, PG_anon))
@@ -123,7 +123,7 @@ static void release_pages(struct transfer *t)
 	}
 }
 
-/* Moving. */
+/* Transferring data. */
 
 static void count(const struct transfer *t, u32 sectors)
 {
@@ -133,7 +133,7 @@ static void count(const struct transfer *t, u32 sectors)
 		stat_add(pgpgin, sectors / 2);
 }
 
-/* One request, from a sector on: bytes, or -errno. */
+/* Does one request, from `sector` on. Returns the number of bytes, or -errno. */
 static long move(struct transfer *t, u32 sector, u32 bytes)
 {
 	long held = hold_pages(t, bytes);
@@ -148,7 +148,7 @@ static long move(struct transfer *t, u32 sector, u32 bytes)
 	return err ?: held;
 }
 
-/* The bytes of the next step, and whether their blocks are made; 0: they are for the cache. */
+/* Number of bytes of the next step; 0: they must go through the cache. *create: allocate blocks. */
 static u32 next_bytes(const struct transfer *t, bool *create)
 {
 	*create = t->write && t->at >= t->old_end;
@@ -161,7 +161,7 @@ static u32 next_bytes(const struct transfer *t, bool *create)
 	return MIN(t->left, MIN(t->most, ALIGN_DOWN(cache_end_of(t->inode) - t->at, SECTOR_SIZE)));
 }
 
-/* As far as it follows one another on the device: bytes, 0: that is for the cache, or -errno. */
+/* Transfers one contiguous piece. Returns bytes, 0 if it must go through the cache, or -errno. */
 static long step(struct transfer *t)
 {
 	struct inode *inode = t->inode;
@@ -185,7 +185,7 @@ static long step(struct transfer *t)
 	return clear_user(t->user, bytes) ? -EFAULT : (long)bytes;
 }
 
-/* 0, or why it did not go on; what it did is done. */
+/* Returns 0, or the error that stopped the transfer; earlier steps remain done. */
 static int go(struct transfer *t)
 {
 	while (t->left) {
@@ -202,7 +202,7 @@ static int go(struct transfer *t)
 
 /* Reading. */
 
-/* n: in whole sectors, also where the file ends in the midst of one. */
+/* n is in whole sectors, even if the file ends in the middle of one. */
 static long read_range(struct inode *inode, char *user, u32 n, u32 at)
 {
 	struct transfer t = {
@@ -242,7 +242,7 @@ long cache_direct_read(struct file *f, void *user, size_t n, u64 *pos)
 
 /* Writing. */
 
-/* Takes a clean page out of the cache; of a device, only one that nobody else holds. False: not so. */
+/* Removes a clean page from the cache; of a device, only if it has no other users. False: it stays. */
 static bool drop_page(struct inode *inode, struct page *page)
 {
 	bool gone;

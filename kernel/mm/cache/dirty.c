@@ -1,6 +1,6 @@
 /*
- * Dirty pages: marking them, and writing them in the order of the file. Which files are written when:
- * writeback.c.
+ * Dirty pages: marking them, and writing them in the order of the file. writeback.c decides which
+ * files are written when.
  */
 #include "arch/irq.h"
 #include "arch/time.h"
@@ -9,7 +9,7 @@
 #include "proc/task.h"
 #include "sched/wait.h"
 
-#define AROUND 16u /* pages on each side that reclaim writes together with one */
+#define AROUND 16u /* pages on each side of a page that reclaim writes together with it */
 
 u32 cache_nr_dirty, cache_nr_writeback;
 
@@ -74,7 +74,7 @@ void cache_clean_sectors(struct page *page, u32 sectors)
 	irq_restore(flags);
 }
 
-/* Waits for what is in the page's way; true: that slept, so look again. */
+/* Waits if the page is locked or being written. Returns true if that slept: the caller must look again. */
 static bool wait_for(struct io_plan *plan, struct page *page)
 {
 	if (!page_test(page, PG_locked) && !page_test(page, PG_writeback))
@@ -85,7 +85,7 @@ static bool wait_for(struct io_plan *plan, struct page *page)
 	return true;
 }
 
-/* Is it on its way, or -ENOMEM? 0: it need not be written. */
+/* Returns 1 if the write has begun, 0 if the page need not be written, or -ENOMEM. */
 static int write_page(struct io_plan *plan, struct page *page)
 {
 	int err;
@@ -98,7 +98,7 @@ static int write_page(struct io_plan *plan, struct page *page)
 	return err == -ENOMEM ? err : 1;
 }
 
-/* Waits until there is memory, after what was begun has been sent. When that is in vain, it counts as an error. */
+/* Sends what was begun, then waits until memory is free. If none becomes free, that counts as an error. */
 static bool memory_comes(struct io_plan *plan)
 {
 	struct page *some;
@@ -180,7 +180,7 @@ int cache_sync_file(struct file *f)
 
 /* Reclaim. */
 
-/* The dirty pages that follow one another around index: the first of them, and the last. */
+/* The first (step -1) or last (step 1) of the consecutive dirty pages around index. */
 static u32 dirty_border(const struct inode *inode, u32 index, int step)
 {
 	for (u32 n = 0; n < AROUND && index + step < CACHE_MAX_SIZE >> PAGE_SHIFT; n++) {
@@ -206,6 +206,6 @@ void cache_write_for_reclaim(struct page *page)
 			  2 * AROUND + 1, false);
 	flags = irq_save();
 	if (!page_test(page, PG_writeback) && page_test_and_clear(page, PG_reclaim))
-		reclaim_write_done(page); /* nothing had to be written, or it could not be */
+		reclaim_write_done(page); /* the page was clean, or could not be written */
 	irq_restore(flags);
 }

@@ -1,15 +1,15 @@
 /*
- * Between pages and the device.
+ * Transfers between pages and the device.
  *
- * A page has several blocks, which may lie anywhere or nowhere (holes). So reading or writing
- * pages makes a list of pieces, and those whose sectors follow one another become one bio, of several
- * pages where the file lies in one piece. The list is sent when the next piece does not fit to
- * it. Who has something in his list must not wait for a page's lock, nor for a write: somebody may
- * wait for him. Nor for memory, when he writes, since whoever has some may wait for that write: where
- * a page lies is found with frames of the reserve, and if there is none, the page is dirty as before.
+ * A page has several blocks, which may lie anywhere or nowhere (holes). So reading or writing pages makes
+ * a list of pieces. Pieces with consecutive sectors become one bio, of several pages if the file is
+ * contiguous on the device. The list is sent when the next piece does not continue it. A task with pieces
+ * in its list must wait neither for a page's lock nor for a write, because another task may be waiting for
+ * these pieces. When it writes, it must not wait for memory either, since tasks that hold memory may wait
+ * for that write: where a page lies is found with reserve frames; if there are none, the page stays dirty.
  *
- * A page is done when its last piece is, in an interrupt; nr_io counts the pieces, and one more
- * while they are still being planned.
+ * A page is done when its last piece is, in an interrupt. nr_io counts the pieces, plus one while
+ * they are still being planned.
  */
 #include "arch/irq.h"
 #include "drivers/block.h"
@@ -19,9 +19,9 @@
 #include "mm/rmap.h"
 #include "mm/vmstat.h"
 
-#define EXTENT_ASKED 256u /* blocks, when reading */
+#define EXTENT_ASKED 256u /* blocks per question to the file system, when reading */
 
-/* The end of a page's reading or writing; irq or interrupts off. */
+/* The end of reading or writing a page. Called in irq context or with interrupts off. */
 
 static void end_read(struct page *page)
 {
@@ -30,8 +30,8 @@ static void end_read(struct page *page)
 	page_unlock(page);
 }
 
-/* After an error it is dirty as before, and reclaim, if it waits, is told by PG_error. What cannot be
- * written ever again must not stay dirty: it would fill memory. */
+/* After an error the page is dirty again, and reclaim, if it waits, sees PG_error. But if the
+ * device is dead, the page must not stay dirty, since it would occupy memory forever. */
 static void write_failed(struct page *page)
 {
 	struct page_cache *cache = &page->inode->cache;
@@ -127,9 +127,9 @@ static void add_piece(struct io_plan *plan, struct page *page, u32 off, u32 byte
 STATIC_ASSERT(ARRAY_SIZE(((struct io_plan *)0)->piece) == BIO_MAX_PIECES);
 
 /*
- * Where a block lies, and how many after it. What the file system said about the blocks behind the
- * last one is believed only when reading: there the pages that they belong to are locked, so
- * nobody gives them another place meanwhile.
+ * Finds a block on the device and the number of blocks contiguous with it. Blocks that the file
+ * system reported beyond the requested ones are used only when reading: then their pages are
+ * locked, so no other task can allocate other blocks for them meanwhile.
  */
 static int find_blocks(struct io_plan *plan, u32 block, u32 max, struct extent *e)
 {
@@ -153,7 +153,7 @@ static int find_blocks(struct io_plan *plan, u32 block, u32 max, struct extent *
 	return 0;
 }
 
-/* The blocks from i on, up to end, whose sectors are in the mask; 0: not even the first. */
+/* Number of consecutive blocks from i on, below end, whose sectors are in the mask; 0: not even the first. */
 static u32 run_of_blocks(u32 i, u32 end, u32 bits, u32 mask)
 {
 	u32 n = 0;
@@ -188,7 +188,7 @@ static int plan_blocks(struct io_plan *plan, struct page *page, u32 end, u32 mas
 	return 0;
 }
 
-/* What a mapping has written behind the end of the file does not reach the device. */
+/* Data that a mapping has written after the end of the file do not reach the device. */
 int io_plan_page(struct io_plan *plan, struct page *page)
 {
 	struct inode *inode = plan->inode;
@@ -215,7 +215,7 @@ int io_plan_page(struct io_plan *plan, struct page *page)
 	return err;
 }
 
-/* Beginning. */
+/* The start of reading or writing a page. */
 
 void io_begin_read(struct page *page)
 {

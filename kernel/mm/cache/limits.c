@@ -1,10 +1,10 @@
 /*
- * The knobs of writing back, with Linux's names and meanings. What could be dirty are the frames that
- * are free and those that hold pages of files with a store.
+ * The parameters of writeback, with Linux's names and meanings. The pages that could be dirty are
+ * the free frames and the frames that hold pages of files with a store.
  */
 #include "limits.h"
 
-#define MIN_LIMIT 16u /* pages; with fewer a writer would wait for each of his */
+#define MIN_LIMIT 16u /* pages; with fewer, a writer would wait for every page */
 #define CENTISEC_NS 10000000ull
 
 static u32 part(u32 pages, u32 percent)
@@ -17,7 +17,7 @@ u32 dirty_limit(const struct dirty_knobs *k, u32 dirtyable)
 	return MAX(part(dirtyable, k->ratio), MIN_LIMIT);
 }
 
-/* Never so much that writers wait before anything is written. */
+/* Always below dirty_limit, so that writing starts before writers must wait. */
 u32 dirty_background(const struct dirty_knobs *k, u32 dirtyable)
 {
 	u32 limit = dirty_limit(k, dirtyable), pages = part(dirtyable, k->background_ratio);
@@ -25,7 +25,7 @@ u32 dirty_background(const struct dirty_knobs *k, u32 dirtyable)
 	return pages < limit ? pages : limit / 2;
 }
 
-/* Where the disk shall rest, what is dirty waits until the disk runs anyway. */
+/* To let the disk rest, set a long expire time: dirty pages then wait until the disk runs anyway. */
 bool dirty_expired(const struct dirty_knobs *k, u64 now_ns, u64 dirtied_ns)
 {
 	return now_ns - dirtied_ns >= k->expire_centisecs * CENTISEC_NS;

@@ -1,4 +1,4 @@
-/* When what is dirty is written. */
+/* Tests when dirty pages are written. */
 #include "limits.c"
 #include "lib/ktap.h"
 

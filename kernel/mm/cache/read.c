@@ -1,23 +1,23 @@
 /*
- * Bringing pages of a file into memory: the one that is needed, and those that will be (ahead.c).
+ * Reading pages of a file into memory: the one that is needed, and those that will be (ahead.c).
  *
- * All pages of a request get their frames and their places in the tree, locked, before the first is
- * asked for on the device. The one that is needed may make others go; pages that nobody has asked for
- * yet cost nobody a frame: where memory is short they are left out.
+ * All pages of a request get their frames and their places in the tree, locked, before the first
+ * one is requested from the device. The needed page may cause evictions. Pages that no process has
+ * requested yet take no frame from a process: when memory is short they are left out.
  */
 #include "internal.h"
 #include "mm/policy_core.h"
 #include "mm/vmstat.h"
 
-#define MOST 64u /* pages at once */
+#define MOST 64u /* pages per request */
 
-/* The kernel looks into the pages of devices, where metadata lie, at any time: they need an address. */
+/* The kernel accesses device pages, which hold metadata, at any time: they need a kernel address. */
 static gfp_t may_lie(const struct inode *inode)
 {
 	return is_device(inode) ? 0 : GFP_HIGH;
 }
 
-/* A locked page for a number that has none; NULL: there is no memory, or there is one now. */
+/* Adds a locked page. Returns NULL if out of memory or, with *err -EEXIST, if there is a page now. */
 static struct page *add_page(struct inode *inode, u32 index, gfp_t gfp, int *err)
 {
 	struct page *page = alloc_page(gfp | may_lie(inode));
@@ -34,7 +34,7 @@ static struct page *add_page(struct inode *inode, u32 index, gfp_t gfp, int *err
 	return NULL;
 }
 
-/* The pages after the first that are not there yet, up to the end of the file. */
+/* Adds the missing pages from `first` on, up to the end of the file. Returns their number. */
 static u32 add_ahead(struct inode *inode, u32 first, u32 nr, struct page **pages)
 {
 	u64 end = (inode->size + PAGE_SIZE - 1) >> PAGE_SHIFT;
@@ -80,7 +80,7 @@ void cache_prefetch(struct inode *inode, u32 first, u32 nr)
 		start(inode, pages, nr);
 }
 
-/* Reads page index, and as many after it as the reader will need. 0, -ENOMEM; -EEXIST: it is there. */
+/* Reads page index, and up to nr - 1 missing pages after it. Returns 0, -ENOMEM, or -EEXIST if it exists. */
 static int read_from(struct inode *inode, u32 index, u32 nr)
 {
 	struct page *pages[MOST + 1];
@@ -94,7 +94,7 @@ static int read_from(struct inode *inode, u32 index, u32 nr)
 	return 0;
 }
 
-/* A page that could not be read is of no use to anybody. */
+/* Drops a page that could not be read. */
 static void discard(struct page *page)
 {
 	page_lock(page);
@@ -103,7 +103,7 @@ static void discard(struct page *page)
 	page_unlock(page);
 }
 
-/* 0: it is up to date; -EAGAIN: it has left the cache; -EIO. */
+/* Returns 0 if the page is up to date, -EAGAIN if it has left the cache, or -EIO. */
 static int wait_read(const struct inode *inode, struct page *page)
 {
 	page_wait_unlocked(page);
@@ -127,14 +127,14 @@ static int read_shmem(struct inode *inode, u32 index, struct readahead *ahead, s
 	err = shmem_get_page(inode, index, GFP_USER, ahead->advice == READ_RANDOM, found, major);
 	if (err || at < inode->size)
 		return err;
-	page_put(*found); /* it has become shorter meanwhile */
+	page_put(*found); /* the file has become shorter meanwhile */
 	return -EINVAL;
 }
 
 int cache_read_page(struct inode *inode, u32 index, u32 want, struct readahead *ahead,
 		    struct page **found, bool *major)
 {
-	bool again = false, alone = false; /* a request of several pages failed: is it this one? */
+	bool again = false, alone = false; /* a clustered read failed: because of this page? */
 
 	if (is_shmem(inode))
 		return read_shmem(inode, index, ahead, found, major);

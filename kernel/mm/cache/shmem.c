@@ -1,32 +1,32 @@
 /*
- * Shared memory: files whose pages leave for the swap area. Memory that is shared after a fork, memfd,
- * System V segments and the files of tmpfs are all such files, and differ only in their names.
+ * Shared memory: files whose pages are evicted to the swap area. Memory that is shared after a fork,
+ * memfd, System V segments and the files of tmpfs are all such files, and differ only in their names.
  *
- * The radix tree is the file, as that of ramfs: a number holds
+ * The radix tree is the file, as in ramfs. At each page number there is
  *
- *	nothing    a hole: zeros; the first fault or write makes a page of it
- *	a page     in memory
+ *	nothing    a hole: zeros; the first fault or write creates a page
+ *	a page     resident
  *	a slot     in the swap area, as 2 * slot + 1: pages are at even addresses
  *
- * The tree counts as one entry that names the slot (mm/swap.h), as an entry of a page table does for
- * anonymous memory. A page that came back stays in the swap cache while it is clean, so that it need
- * not be written again; who writes to it makes it dirty, as for other files: entries are read-only
+ * The tree counts as one entry that names the slot (mm/swap.h), like a page-table entry of
+ * anonymous memory. A page that was read back stays in the swap cache while it is clean, so that it
+ * need not be written again. A write makes it dirty, as for other files: entries are read-only
  * until a fault has marked the page. A page without a slot counts as dirty.
  *
  *	hole -> page -> isolated, gets a slot, unmapped, written -> the slot takes the page's place
  *	         ^                                                  |
  *	         +---- read by swap_in, then moved to the file -----+
  *
- * To a policy the page is the file's, {store, number}, from the start, but no page of a file: its slot
- * is nobody's business. Only a neighbour that was read ahead is known by its slot, since nobody can say
- * whose it is before somebody asks for it.
+ * For a policy the page has the identity {store, number} from the start, but it is not a page of a
+ * file. The policy does not see its slot. Only a neighbour that was read ahead is identified by its
+ * slot, since its file is not known until a process requests it.
  *
- * No page is ever locked here: a new one is filled before it is seen, and one that is being read is
- * not the file's yet. Who truncates takes away a page that reclaim is just writing; it finds the page
- * without a file then, and frees the slot.
+ * Pages are never locked here: a new page is filled before it becomes visible, and a page that is
+ * being read does not belong to the file yet. Truncation may remove a page that reclaim is just
+ * writing; reclaim then finds the page without a file, and frees the slot.
  *
- * The pages of a file system are counted, in memory or not, before they are made, so that it cannot
- * grow over its size (tmpfs). Interrupts never look at these trees.
+ * The pages of a file system are counted, resident or not, before they are created, so that it
+ * cannot exceed its size (tmpfs). Interrupt handlers never access these trees.
  */
 #include "errno.h"
 #include "internal.h"
@@ -40,7 +40,7 @@ const struct cache_ops shmem_ops;
 
 u32 cache_nr_shmem;
 
-static LIST_HEAD(swapped_files); /* of page_cache.dirty: those with pages in the swap area */
+static LIST_HEAD(swapped_files); /* of page_cache.dirty: files with pages in the swap area */
 
 static void *slot_item(u32 slot)
 {
@@ -61,7 +61,7 @@ static void count_swapped(struct page_cache *cache, int n)
 		list_del_init(&cache->dirty);
 }
 
-/* Pages come. */
+/* Adding pages. */
 
 static bool reserve(struct super_block *sb)
 {
@@ -71,7 +71,7 @@ static bool reserve(struct super_block *sb)
 	return true;
 }
 
-/* -EEXIST: there is something now. */
+/* Creates a page of zeros. Returns 0, -ENOSPC, -ENOMEM, or -EEXIST if it is no longer a hole. */
 static int fill_hole(struct inode *inode, u32 index, gfp_t gfp)
 {
 	struct page *page;
@@ -90,7 +90,7 @@ static int fill_hole(struct inode *inode, u32 index, gfp_t gfp)
 	return err;
 }
 
-/* A page that has been read becomes the file's. It stays in the swap cache as long as there is room. */
+/* Moves a page that has been read to its file. It stays in the swap cache unless swap is nearly full. */
 static void move_in(struct inode *inode, u32 index, struct page *page)
 {
 	u32 slot = page->slot;
@@ -116,8 +116,8 @@ static bool holds_slot(const struct inode *inode, u32 index, u32 slot)
 	return radix_find(&inode->cache.pages, index) == slot_item(slot);
 }
 
-/* The page at that number is in the slot, or was before we slept: 0, -EIO, -ENOMEM. again: a request
- * that it was part of has failed. */
+/* Reads the page, which is in the slot unless that changed while we slept. Returns 0, -EIO,
+ * -ENOMEM. again: a clustered read that included this page has failed. */
 static int read_back(struct inode *inode, u32 index, u32 slot, bool alone, bool again, bool *major)
 {
 	struct page *page;
@@ -192,7 +192,7 @@ void shmem_will_need(struct inode *inode, u32 first, u32 nr)
 			swap_prefetch(item_slot(item), page_cluster);
 }
 
-/* Pages go. */
+/* Removing pages. */
 
 void shmem_evict(struct page *page)
 {
@@ -206,7 +206,7 @@ void shmem_evict(struct page *page)
 	cache_take_out(page);
 }
 
-/* What reclaim holds it also frees. */
+/* If reclaim has isolated the page, reclaim also frees its slot. */
 static void drop_page(struct page *page)
 {
 	cache_unmap(page);
@@ -239,7 +239,7 @@ void shmem_drop(struct inode *inode, u32 index, void *item)
 	inode->sb->nr_pages--;
 }
 
-/* What was behind the end must not come back with it. */
+/* Data after the new end must not reappear when the file grows again. */
 void shmem_clear_tail(struct inode *inode, u64 size)
 {
 	struct page *page;
@@ -255,7 +255,7 @@ void shmem_clear_tail(struct inode *inode, u64 size)
 	page_put(page);
 }
 
-/* An area is being switched off. */
+/* For swapoff: an area is being switched off. */
 
 static void unuse_file(struct inode *inode, u32 first, u32 end)
 {

@@ -1,10 +1,10 @@
 /*
- * Reading and writing a page of a file with a store.
+ * Reading and writing one page of a file with a store.
  *
- * A write first finds the blocks that it covers their places, so that a full device is said at once
- * and not when the page is written back. The page is locked for that, but not for the copy, which
- * may fault on a mapping of the same page. The file's size grows after the copy; until then `reach` says
- * how far its data go, for who writes the page back meanwhile.
+ * A write first allocates the blocks that it covers, so that a full device is reported at once and
+ * not when the page is written back. The page is locked for that, but not for the copy, which may
+ * fault on a mapping of the same page. The file's size grows after the copy; until then `reach`
+ * says how far its data extend, for a task that writes the page back meanwhile.
  */
 #include "arch/uaccess.h"
 #include "internal.h"
@@ -14,7 +14,7 @@ int stored_read(struct file *f, u32 index, u32 off, char *user, u32 n, u32 left)
 	u32 pages = (off + left + PAGE_SIZE - 1) >> PAGE_SHIFT;
 	struct page *page;
 	bool major = false;
-	bool again = f->ahead.next == index + 1; /* a page read in pieces is used once */
+	bool again = f->ahead.next == index + 1; /* a page read in pieces counts as one use */
 	int err;
 
 	if (is_shmem(f->inode) && !radix_find(&f->inode->cache.pages, index))
@@ -30,9 +30,9 @@ int stored_read(struct file *f, u32 index, u32 off, char *user, u32 n, u32 left)
 }
 
 /*
- * A page that is not in memory and of which nothing on the device matters, since all of it is
- * written or the file has ended before: filled, and put into the cache locked, until its place is
- * found. -EEXIST: there is one now.
+ * Writes to a page that is not resident and whose contents on the device do not matter, because the
+ * whole page is written or lies after the end. Fills a new page and adds it to the cache, locked
+ * until its blocks are allocated. Returns -EEXIST if another task has added a page meanwhile.
  */
 static int write_new(struct inode *inode, u32 index, u32 off, const char *user, u32 n)
 {
@@ -74,7 +74,7 @@ static int write_old(struct inode *inode, u32 index, u32 off, const char *user, 
 		return err;
 	page_lock(page);
 	err = page->inode == inode ? cache_make_blocks(page, off, n) : -EEXIST;
-	if (!err) /* also what is new on the device and not reached by the copy: it holds zeros here */
+	if (!err) /* including newly allocated blocks not copied to: they hold zeros here */
 		cache_set_dirty(page, ALL_SECTORS);
 	page_unlock(page);
 	if (!err) {

@@ -1,6 +1,6 @@
 /*
- * What the policy hears of a page of a file, and who its owner is: the process that faulted it in
- * last and still maps it; nobody, if it was only read and written.
+ * What the policy learns about a page of a file, and who owns the page: the process that last
+ * faulted it in and still maps it. A page that was only read and written is unowned.
  */
 #include "internal.h"
 #include "mm/mm.h"
@@ -9,18 +9,18 @@
 #include "mm/vmstat.h"
 #include "proc/task.h"
 
-/* tools/plugin/files.c reads them */
+/* tools/plugin/files.c reads these fields */
 STATIC_ASSERT(offsetof(struct page, flags) == 0 && offsetof(struct page, inode) == 20);
 STATIC_ASSERT(offsetof(struct file, inode) == 0 && PG_filecache == 17 && VM_IN_READ == 3);
 
-/* page_id_of, of a page of a file with a store. */
+/* page_id_of for a page of a file with a store. */
 static inline struct page_id id_of(const struct page *page)
 {
 	return (struct page_id){ page->inode->cache.store, page->file_index };
 }
 
-/* The first use of a page that was read ahead: to the policy the page comes now. Nothing is lost,
- * since a page that has not been used has no history. */
+/* The first use of a page that was read ahead: the policy sees it as inserted now. Nothing is lost,
+ * since an unused page has no history. */
 static void claim(struct page *page, struct mm_struct *owner, enum vm_in how)
 {
 	policy_call_remove(page, VM_OUT_MOVED);
@@ -47,7 +47,7 @@ void cache_note_io(struct page *page)
 		return;
 	claimed = claims(page);
 	if (page_test(page, PG_isolated))
-		page_set(page, PG_young); /* reclaim looks, before it lets it go */
+		page_set(page, PG_young); /* reclaim tests this flag before it evicts the page */
 	else if (!page_test(page, PG_owned))
 		policy_call_insert(page, NULL, claimed ? VM_IN_CLAIM : VM_IN_READ, id_of(page));
 	else if (claimed)

@@ -1,16 +1,16 @@
 /*
- * Writing back: the thread that writes dirty pages, and writers that wait.
+ * Writeback: the thread that writes dirty pages, and the throttling of writers.
  *
- * The thread is woken every dirty_writeback_centisecs while anything is dirty, and writes the files that
- * have been so for dirty_expire_centisecs; and it is woken when more is dirty than
- * dirty_background_ratio allows, and writes the oldest files until that is no longer so. A program
- * that writes to a file waits while more than dirty_ratio is dirty or being written.
+ * While any page is dirty, the thread is woken every dirty_writeback_centisecs and writes the files that
+ * have been dirty for dirty_expire_centisecs. It is also woken when more pages are dirty than
+ * dirty_background_ratio permits, and then writes the oldest files until the number is below that. A
+ * program that writes to a file is throttled while more pages than dirty_ratio are dirty or being written.
  *
- * A file whose pages cannot be written stays dirty and is tried again when it has expired anew; nobody
- * waits for a device that writes nothing. With laptop_mode everything is written so many seconds
- * after the disk was read from, since it runs then anyway.
+ * A file whose pages cannot be written stays dirty and is tried again when it has expired again; no
+ * task waits for a device that writes nothing. With laptop_mode, everything is written laptop_mode
+ * seconds after the disk was read, since the disk runs then anyway.
  *
- * As long as nothing is dirty no timer runs, and a machine without disks for files has no such thread.
+ * While nothing is dirty no timer runs. A machine without disks for files does not have this thread.
  */
 #include "arch/irq.h"
 #include "arch/time.h"
@@ -21,7 +21,7 @@
 #include "sched/timer.h"
 #include "sched/wait.h"
 
-#define BATCH 1024u /* pages of one file, before the next one's turn */
+#define BATCH 1024u /* pages of one file, before the next file has its turn */
 
 LIST_HEAD(dirty_caches);
 
@@ -33,11 +33,12 @@ static void look_anew(void);
 
 PARAM_U32("vm.dirty_background_ratio", knobs.background_ratio, 0, 100, "%",
 	  "of memory dirty: it is written in the background");
-PARAM_U32("vm.dirty_ratio", knobs.ratio, 0, 100, "%", "of memory dirty: who writes waits");
+PARAM_U32("vm.dirty_ratio", knobs.ratio, 0, 100, "%",
+	  "of memory dirty before writers are throttled");
 PARAM_U32("vm.dirty_expire_centisecs", knobs.expire_centisecs, 0, 360000, "10 ms",
 	  "how long a file may be dirty");
 PARAM_U32("vm.dirty_writeback_centisecs", knobs.writeback_centisecs, 0, 360000, "10 ms",
-	  "how often what is dirty is looked at; 0: never", .changed = look_anew);
+	  "time between two looks for dirty pages; 0: never", .changed = look_anew);
 PARAM_U32("vm.laptop_mode", knobs.laptop_seconds, 0, 3600, "s",
 	  "after the disk was read from, all that is dirty is written; 0: not");
 
@@ -46,8 +47,8 @@ static WAIT_QUEUE(writers_wait);
 static struct timer look_timer, laptop_timer;
 static bool look_due, laptop_due; /* irq */
 static bool background_due;
-static u32 nr_written;            /* irq: pages that were written */
-static bool stuck;                /* the last round wrote nothing */
+static u32 nr_written;            /* irq: number of pages written successfully */
+static bool stuck;                /* the last round wrote no page */
 
 static u32 dirtyable(void)
 {
@@ -89,7 +90,7 @@ static void start_look_timer(void)
 		timer_start(&look_timer, at);
 }
 
-/* The time that it was armed for is that of the interval before. */
+/* The interval has changed: a running timer was set with the old one. */
 static void look_anew(void)
 {
 	timer_stop(&look_timer);
@@ -110,7 +111,7 @@ void writeback_progress(bool written)
 		wake_up(&writers_wait);
 }
 
-/* A device that fails must not hold its writers for ever, nor those of others. */
+/* A device that fails must not block its writers forever, nor those of other devices. */
 void writeback_throttle(struct page_cache *cache)
 {
 	while (unlikely(over_limit()) && !cache->failing && !stuck &&
@@ -128,7 +129,7 @@ bool writeback_hopeless(const struct page_cache *cache)
 	return unlikely(stuck) && cache->failing && over_limit();
 }
 
-/* The file that is dirty for the longest time; NULL: none, or none that is old enough. */
+/* The file that has been dirty longest, or NULL if there is none (expired: none old enough). */
 static struct inode *oldest(u64 now_ns, bool expired)
 {
 	struct page_cache *cache;
@@ -141,7 +142,7 @@ static struct inode *oldest(u64 now_ns, bool expired)
 	return container_of(cache, struct inode, cache);
 }
 
-/* What is left dirty of the file has its next turn after all others. */
+/* Pages of the file that remain dirty have their next turn after all other files. */
 static void write_some(struct inode *inode)
 {
 	struct page_cache *cache = &inode->cache;
@@ -153,7 +154,7 @@ static void write_some(struct inode *inode)
 	cache_write_range(inode, 0, ~0u, BATCH, false);
 }
 
-/* Each file that is dirty now, once. expired: only those that are old enough. */
+/* Writes each file that is dirty now, once. expired: only files that are old enough. */
 static void write_round(bool expired)
 {
 	u64 now_ns = clock_ns();
@@ -196,7 +197,7 @@ static void writeback_thread(void *arg)
 		if (look_due) {
 			look_due = false;
 			write_round(true);
-			if (cache_nr_dirty || cache_nr_writeback) /* which may fail */
+			if (cache_nr_dirty || cache_nr_writeback) /* writes may fail */
 				start_look_timer();
 		}
 		if (laptop_due) {

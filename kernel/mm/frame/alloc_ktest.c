@@ -1,6 +1,6 @@
 /*
- * The buddy and slab allocators inside the running kernel, with its real zones. None of these
- * tests sleeps, so nobody else allocates or frees in between and the counts must come out even.
+ * Tests the buddy and slab allocators in the running kernel, with its real zones. None of these
+ * tests sleeps, so no other task allocates or frees in between, and the counts must match exactly.
  */
 #include "lib/ktap.h"
 #include "lib/param.h"
@@ -12,7 +12,7 @@
 
 #define GFP_TEST (GFP_ATOMIC | GFP_NORETRY)
 
-/* Free blocks of every zone and order: the same free frames always make the same blocks. */
+/* Free blocks of every zone and order: the same set of free frames always forms the same blocks. */
 struct free_counts {
 	u32 nr[MAX_ZONES][MAX_ORDER];
 };
@@ -70,7 +70,7 @@ static bool set_lists(const char *fraction)
 	return !param_set("vm.percpu_pagelist_fraction", fraction, NULL, 0);
 }
 
-/* An even frame among them whose odd neighbour is among them, too. */
+/* Returns an even frame of the list whose odd neighbour is on the list, too. */
 static struct page *first_of_pair(const struct list_head *held)
 {
 	struct page *page, *other;
@@ -131,7 +131,7 @@ KTEST(buddy_kernel, every_order_is_aligned)
 	EXPECT(!memcmp(&before, &after, sizeof(before)));
 }
 
-/* Of Normal, for who may use HighMem: each frame of that. */
+/* In Normal, for allocations that may use HighMem: ratio 1 reserves one frame for each HighMem frame. */
 KTEST(buddy_kernel, reserve_is_counted_to_the_frame)
 {
 	const struct zone *z = &zones[ZONE_NORMAL];
@@ -144,7 +144,7 @@ KTEST(buddy_kernel, reserve_is_counted_to_the_frame)
 	EXPECT_EQ(z->keep[zone_keep(WMARK_LOW, ZONE_HIGHMEM)], z->watermark[WMARK_LOW]);
 }
 
-/* A policy has what it owns, and what could be free for it. */
+/* Frames available to a policy: those that it owns, and those that are free for use. */
 KTEST(buddy_kernel, frames_of_the_policy_are_counted_to_the_frame)
 {
 	u32 nr = 0;
@@ -164,7 +164,7 @@ KTEST(slab_kernel, kmalloc_of_every_size)
 
 	for (i = 0; i < ARRAY_SIZE(p); i++) {
 		p[i] = kmalloc(32u << i, GFP_TEST);
-		EXPECT(p[i] || i > 7); /* a large run of frames may be hard to find */
+		EXPECT(p[i] || i > 7); /* a large run of contiguous frames may not exist */
 		if (p[i])
 			memset(p[i], i, 32u << i);
 	}
@@ -209,7 +209,7 @@ KTEST(slab_kernel, constructor_runs_once)
 	EXPECT_EQ(kmem_cache_destroy(c), 0);
 }
 
-/* Fills one slab: where in its page does the first object lie? */
+/* Fills one slab. Returns the offset of the first object in its page. */
 static u32 colour_of_new_slab(struct kmem_cache *c, void **objs, u32 per_slab)
 {
 	u32 i;
@@ -221,7 +221,7 @@ static u32 colour_of_new_slab(struct kmem_cache *c, void **objs, u32 per_slab)
 
 KTEST(slab_kernel, slabs_are_coloured)
 {
-	enum { PER_SLAB = 20 }; /* 4096 / 200, and enough left over for one colour more */
+	enum { PER_SLAB = 20 }; /* 4096 / 200, with enough space left for one more colour */
 	struct kmem_cache *c = kmem_cache_create("ktest", 200, 0, NULL);
 	void *objs[2 * PER_SLAB];
 	u32 first, second, i;

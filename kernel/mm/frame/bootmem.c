@@ -1,12 +1,12 @@
 /*
  * Memory at boot.
  *
- * The loader's map says which physical memory exists. mem= says how much of it, from 0 up, the
- * allocator manages; what lies above is the store of the modelled swap disk, and above it the image
- * of the modelled data disk and the future (lib/future.h), if somebody has put one there. Until the buddy allocator works, memory is taken by
- * moving a pointer up from the end of the kernel image, around the initramfs, and is never given
- * back: mem_map, page tables, little else. Then every usable frame that nobody took is freed into
- * its zone.
+ * The loader's map says which physical memory exists. mem= says how much of it, from address 0 up,
+ * the allocator manages. The memory above is the store of the simulated swap disk; above that are
+ * the image of the simulated data disk and the future (lib/future.h), if they have been loaded
+ * there. Until the buddy allocator works, memory is taken by moving a pointer up from the end of
+ * the kernel image, around the initramfs, and is never freed: mem_map, page tables, little else.
+ * Then every usable frame that has not been taken is freed into its zone.
  */
 #include "mm/bootmem.h"
 
@@ -36,11 +36,11 @@ extern char __kernel_start[], __kernel_end[];
 struct page *mem_map;
 u32 max_pfn;
 
-static u64 mem_limit;               /* mem=; then: end of managed memory */
-static u64 lowmem_limit = LOWMEM_MAX; /* lowmem=; then: border to HIGHMEM */
-static u64 future_at;               /* future=; 0: there is none */
+static u64 mem_limit;               /* first mem=, then the end of managed memory */
+static u64 lowmem_limit = LOWMEM_MAX; /* first lowmem=, then the border to HIGHMEM */
+static u64 future_at;               /* future=; 0: none */
 static u32 bump;      /* next free physical byte */
-static u32 low_bump = PAGE_SIZE; /* the same below the kernel: the last resort of small machines */
+static u32 low_bump = PAGE_SIZE; /* the same below the kernel, a last resort for small machines */
 
 PARAM_SIZE("mem", mem_limit, MEM_MIN, MEM_MAX, "memory that the kernel manages", AT_BOOT);
 PARAM_SIZE("lowmem", lowmem_limit, 4 * MIB, LOWMEM_MAX, "border between NORMAL and HIGHMEM",
@@ -61,7 +61,7 @@ static bool in_ram(u64 start, u64 end)
 	return false;
 }
 
-/* Where the pointer must jump over the initramfs, it does. */
+/* Skips the initramfs if the memory would overlap it. */
 void *boot_alloc(size_t bytes, size_t align)
 {
 	const struct mem_range *fs = &boot_info.initramfs;
@@ -81,7 +81,7 @@ void *boot_alloc(size_t bytes, size_t align)
 	return memset(phys_to_virt(start), 0, bytes);
 }
 
-/* Above it nothing is the kernel's, nor the swap disk's. */
+/* The end of the memory that the kernel and the swap disk may use. */
 static u64 store_end(void)
 {
 	struct mem_range image = simdisk_image();
@@ -92,7 +92,7 @@ static u64 store_end(void)
 	return future_at ? MIN(end, future_at) : end;
 }
 
-/* Without mem=, the store gets the size it asks for, or half of what there is, from the top. */
+/* Without mem=, the store gets the size it asks for, at most (and by default) the upper half of memory. */
 static void settle_limits(void)
 {
 	u64 end = store_end() & ~(MIB - 1), store = simdisk_size(SIMDISK_SWAP);
@@ -102,13 +102,13 @@ static void settle_limits(void)
 	if (!mem_limit)
 		mem_limit = end - (swapdisk_in_memory() ? MIN(store ?: end / 2, end / 2) : 0);
 	mem_limit = MIN(MIN(mem_limit, ram_end()), MEM_MAX) & ~(u64)(PAGE_SIZE - 1);
-	if (mem_limit < 8 * MIB) /* what the kernel needs may not fit into the first 4 MiB */
+	if (mem_limit < 8 * MIB) /* the kernel's memory may not fit into the first 4 MiB */
 		lowmem_limit = mem_limit;
 	else
 		lowmem_limit = MIN(lowmem_limit, mem_limit) & ~(4 * MIB - 1);
 }
 
-/* The future lies above all that is managed, and the store ends before it. */
+/* The range of the future. It must lie above all managed memory; the store ends before it. */
 static struct mem_range future_range(void)
 {
 	const struct future_file *file = phys_to_virt(future_at);
@@ -156,7 +156,7 @@ static void zone_define(enum zone_index i, const char *name, u64 start, u64 end)
 		mem_map[pfn].flags = 1u << PG_reserved | (u32)i << PG_zone_shift;
 }
 
-/* Gives [start, end) to the zones, frame by frame; the buddy merges them. */
+/* Frees [start, end) into the zones, frame by frame; the buddy merges the frames. */
 static void release_range(u64 start, u64 end)
 {
 	u32 first = ALIGN_UP(start, PAGE_SIZE) >> PAGE_SHIFT;
@@ -172,7 +172,7 @@ static void release_range(u64 start, u64 end)
 	}
 }
 
-/* Releases what of [start, end) is not in a hole that must stay, holes sorted by address. */
+/* Frees the parts of [start, end) that are not in holes, which are sorted by address. */
 static void release_around(u64 start, u64 end, const struct mem_range *holes, int n)
 {
 	for (int i = 0; i < n; i++) {
@@ -193,7 +193,7 @@ static void release_all(void)
 	struct mem_range holes[3] = { { 0, ALIGN_UP(low_bump,
 						    PAGE_SIZE) } }; /* frame 0 stays unused */
 
-	if (fs.start < kernel.end) /* boot structures went above the initramfs, or around it */
+	if (fs.start < kernel.end) /* boot structures lie above the initramfs, or around it */
 		kernel.end = MAX(kernel.end, ALIGN_UP(fs.end, (u64)PAGE_SIZE));
 	holes[1] = kernel;
 	holes[2] = (struct mem_range){ ALIGN_DOWN(fs.start, (u64)PAGE_SIZE),

@@ -1,18 +1,18 @@
 /*
  * The buddy allocator, for all small memories and all sequences of calls.
  *
- * A memory of few frames can be in finitely many states, and what a call does depends on nothing
- * else. So all states that any sequence of calls reaches are visited, breadth first, each as the
- * bytes of its struct pages and of its zone; when no call leads to a new one, what held in each of
- * them holds after every sequence, however long. The memories are all zones of up to 6 frames (or
- * FRAMES= in the environment, 8 at most), at each place relative to the largest block that fits, with
- * each set of frames missing. The frames outside look like free blocks, of a neighbour zone.
+ * A memory of few frames has finitely many states, and the effect of a call depends on nothing else.
+ * So all states that any sequence of calls can reach are visited, breadth first. A state consists of the
+ * bytes of its struct pages and of its zone. When no call leads to a new state, the properties that were
+ * checked in each state hold after every sequence, however long. The memories are all zones of up to 6
+ * frames (or FRAMES= in the environment, at most 8), at each position relative to the largest block that
+ * fits, with each set of frames missing. The frames outside look like free blocks of a neighbour zone.
  *
- * Shown in each state, with a map of frames that knows nothing of buddies as the judge:
- *	an allocation of 2^k frames gives a block, aligned, inside the zone, all of whose frames were
- *	free, out of a smallest free block that has room; and fails only where there is no such block
- *	free blocks are as large as can be, counted right, and on the right lists (buddy_check)
- *	a block that is freed is free, all others are what they were; freed once more, it is noticed
+ * Checked in each state, against a map of frames that has no notion of buddies:
+ *	an allocation of 2^k frames returns an aligned block inside the zone, all of whose frames were
+ *	free, from a smallest free block that is large enough; it fails only if there is no such block
+ *	free blocks are as large as possible, counted correctly, and on the right lists (buddy_check)
+ *	a freed block is free, and all others are unchanged; freeing it again is detected
  */
 #include "buddy.c"
 #include "host/host.h"
@@ -21,11 +21,11 @@
 
 enum { NR = 8, MARGIN = 8, NR_ORDERS = 5, NR_BUCKETS = 1 << 20 };
 
-/* What a frame is, for the judge: not there, free, inside a block that is held; HELD + k is the first
- * of one of order k. */
+/* State of a frame in the map: missing, free, or inside an allocated block. HELD + k: the first
+ * frame of an allocated block of order k. */
 enum { ABSENT, FREE, INNER, HELD };
 
-/* All that the allocator reads or writes. */
+/* Everything that the allocator reads or writes. */
 struct memory {
 	struct {
 		u32 flags, order;
@@ -37,8 +37,8 @@ struct memory {
 };
 
 struct state {
-	struct state *next; /* in its bucket */
-	struct state *later; /* to be looked at */
+	struct state *next; /* next in the bucket */
+	struct state *later; /* next in the queue of states to visit */
 	struct memory memory;
 };
 
@@ -87,7 +87,7 @@ static u32 hash(const struct memory *m)
 	return h % NR_BUCKETS;
 }
 
-/* The state that we are in, if it is new, will be looked at. */
+/* Adds the current state to the queue of states to visit, if it is new. */
 static void reached(void)
 {
 	struct memory now;
@@ -106,7 +106,7 @@ static void reached(void)
 	nr_states++;
 }
 
-/* May 2^order frames from i on be given? */
+/* May the allocator return the 2^order frames from i on? */
 static bool is_free(u32 i, u32 order)
 {
 	u32 pfn = zone.start_pfn + i;
@@ -119,7 +119,7 @@ static bool is_free(u32 i, u32 order)
 	return true;
 }
 
-/* The order of the largest free block around frame i. */
+/* The order of the largest free block that contains frame i. */
 static u32 around(u32 i)
 {
 	u32 order = 0;
@@ -157,7 +157,7 @@ static void try_alloc(const struct memory *m, u32 order)
 	EXPECT(is_free(i, order));
 	EXPECT_EQ(around(i), best);
 	mark(i, order, true);
-	INIT_LIST_HEAD(&page->lru); /* owners use lru as they like */
+	INIT_LIST_HEAD(&page->lru); /* owners may use lru */
 	reached();
 }
 
@@ -183,7 +183,7 @@ static void judge(const struct memory *m)
 	EXPECT_EQ(buddy_check(&zone), 0);
 }
 
-/* Neighbours of the zone look free, each as a block of this order. */
+/* Makes the zone's neighbours look free, each as a block of this order. */
 static void start(u32 where, u32 n, u32 present, u32 order)
 {
 	memset(mem_map, 0, (3 * MARGIN + NR) * sizeof(*mem_map));
@@ -207,7 +207,7 @@ static void start(u32 where, u32 n, u32 present, u32 order)
 	reached();
 }
 
-/* All states of one memory. */
+/* Visits all states of one memory. */
 static void visit_all(void)
 {
 	struct state *s, *next;

@@ -4,20 +4,20 @@
 #include <string.h>
 
 #define NR_FRAMES 5000
-#define ZONE_START 37 /* aligned to nothing */
+#define ZONE_START 37 /* not aligned to any block */
 #define ZONE_END 4900
 #define MAX_HELD 600
 
 static struct zone zone;
 
-/* A zone with a hole, all of it free. */
+/* Makes a zone with a hole, all frames of which are free. */
 static void zone_fill(void)
 {
 	u32 pfn;
 
 	host_ram_create(NR_FRAMES);
 	memset(&zone, 0, sizeof(zone));
-	zone.nr_free = zone.free_area[3].nr_free = 7; /* whatever was there */
+	zone.nr_free = zone.free_area[3].nr_free = 7; /* any wrong value */
 	zone.start_pfn = ZONE_START;
 	zone.end_pfn = ZONE_END;
 	buddy_init(&zone);
@@ -82,7 +82,7 @@ struct held {
 	u32 order;
 };
 
-/* A frame-by-frame map of what is allocated is the model. */
+/* The model is a map of the allocated frames, frame by frame. */
 static bool take(u8 *used, const struct held *h, u8 from, u8 to)
 {
 	u32 pfn = page_pfn(h->page), i;
@@ -95,7 +95,7 @@ static bool take(u8 *used, const struct held *h, u8 from, u8 to)
 	return true;
 }
 
-/* Each order is half as frequent as the one below it. */
+/* Returns an order; each is half as frequent as the one below it. */
 static u32 random_order(u32 *rnd)
 {
 	return __builtin_ctz(ktap_random(rnd) | 1u << (MAX_ORDER - 1));
@@ -119,7 +119,7 @@ KTEST(buddy, random_operations_match_a_map)
 			h.page = buddy_alloc(&zone, h.order);
 			if (!h.page)
 				continue;
-			h.page->lru.next = &h.page->lru; /* owners use lru as they like */
+			h.page->lru.next = &h.page->lru; /* owners may use lru */
 			EXPECT(take(used, &h, 0, 1));
 			held[nr_held++] = h;
 			nr_used += 1u << h.order;
@@ -160,7 +160,7 @@ KTEST(buddy, free_block_of_a_neighbour_zone_is_no_buddy)
 	host_ram_destroy();
 }
 
-/* The two frames of a pair, of which the first given back is freed again before and after they
+/* Frees both frames of a pair, and the first one again, before and after they
  * have merged. */
 static void free_twice(struct page *first, struct page *second)
 {

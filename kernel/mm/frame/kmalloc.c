@@ -1,7 +1,7 @@
 /*
- * kmalloc: memory of any size up to 128 KiB, from one slab cache per power of two. An object is
- * at most twice as large as what was asked for, and it begins at a multiple of 32 bytes; from 512
- * bytes on, at a multiple of its size, or of a page. kfree finds the cache through struct page.
+ * kmalloc: memory of any size up to 128 KiB, from one slab cache per power of two. An object is less
+ * than twice as large as requested, or has 32 bytes, and begins at a multiple of 32 bytes; from 512
+ * bytes on, at a multiple of its size or of a page. kfree finds the cache through struct page.
  */
 #include "lib/assert.h"
 #include "lib/string.h"

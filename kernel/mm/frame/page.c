@@ -1,8 +1,8 @@
 /*
- * References to a frame, and waiting until it has been read.
+ * References to a frame, and waiting for a read or a write of it to end.
  *
- * Waiters for any page share a few queues by frame number; a wake-up of the wrong waiter is
- * harmless because everybody tests again.
+ * The waiters for all pages share a few queues, chosen by frame number. Waking the wrong waiter is
+ * harmless, because every waiter tests its condition again.
  */
 #include "lib/assert.h"
 #include "mm/policy_core.h"

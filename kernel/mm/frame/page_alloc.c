@@ -1,12 +1,12 @@
 /*
- * Allocation of frames: zones, watermarks, and what happens when there are none.
+ * Allocation of frames: zones, watermarks, and what happens when no frame is free.
  *
- * An allocation tries its zones from the highest down. While a zone keeps more than its low
- * watermark it simply gives. When all are below low, kswapd is woken and the allocation may go
- * down to min. Below min a task that may sleep reclaims for itself; reclaim itself, who writes pages
- * of files, and a task that is being killed to free memory may take the rest. When reclaim finds nothing the
- * out-of-memory killer is asked; when nobody is left whom it could kill, init may take the rest, too.
- * Single frames may come from a list before the buddy (pagelist.c). How large these are: watermarks.c.
+ * An allocation tries its zones from the highest down. A zone above its low watermark gives frames
+ * without further checks. If all are below low, kswapd is woken and the allocation may go down to min.
+ * Below min, a task that may sleep reclaims for itself. The rest may be used by reclaim itself, by a task
+ * that writes pages of files, and by a task that is being killed to free memory. If reclaim finds nothing,
+ * the OOM killer is called; if there is no process left to kill, init may use the rest, too. Single
+ * frames may come from a list in front of the buddy (pagelist.c). watermarks.c computes the watermarks.
  */
 #include "lib/assert.h"
 #include "lib/param.h"
@@ -78,7 +78,7 @@ static struct page *prepare(struct page *page, gfp_t gfp, u32 order)
 	return page;
 }
 
-/* Which reserve this caller may go down to: a watermark, or -1: everything. */
+/* The reserve that this caller may go down to: a watermark, or -1 for all of it. */
 static int reserve_mark(gfp_t gfp)
 {
 	if (gfp & GFP_RESERVE || current->flags & (TF_RECLAIM | TF_WRITING | TF_OOM_VICTIM))
@@ -86,7 +86,7 @@ static int reserve_mark(gfp_t gfp)
 	return WMARK_MIN;
 }
 
-/* It sleeps until its victim is gone: that, too, is waiting for a frame. */
+/* Sleeps until the victim has exited: this also counts as waiting for a frame. */
 static bool kill_for_memory(void)
 {
 	bool killed;
@@ -112,7 +112,7 @@ static struct page *alloc_slow(gfp_t gfp, u32 order)
 			return page;
 		if (!(gfp & GFP_WAIT) || current->flags & (TF_RECLAIM | TF_WRITING))
 			return NULL;
-		if (order && tries > MAX_TRIES) /* frames come, but not side by side */
+		if (order && tries > MAX_TRIES) /* frames become free, but not contiguous ones */
 			return NULL;
 		if (direct_reclaim(zone_mask))
 			continue;

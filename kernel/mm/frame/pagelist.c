@@ -1,24 +1,24 @@
 /*
  * Lists of single free frames in front of the buddy allocator, one for each zone.
  *
- * Linux has one for each processor and zone, so that most allocations take no lock, and so that a frame
- * whose contents may still be in the processor's cache ("hot") is given again first. There is one
- * processor here and no lock, and QEMU has no such cache. What is left to gain are halving and merging, for
- * every second frame; what is lost are the frames that lie here, which are not free for anybody
- * else, and large blocks, which do not grow together meanwhile. Measured in 64 MiB, a page touched and a
- * page unmapped, 256 of each in turn: 1,107 and 299 instructions without lists, 1,076 and 237 with
- * N = 8, 1,128 and 311 with N = 100. So there are none by default.
+ * Linux has one for each processor and zone, so that most allocations take no lock, and so that a
+ * frame whose contents may still be in the processor's cache ("hot") is reused first. Here there is
+ * one processor and no lock, and QEMU has no such cache. The remaining gain is the halving and
+ * merging that every second frame needs. The cost is that frames on the lists are not free for other
+ * uses, and that large blocks do not form meanwhile. Measured in 64 MiB, a page touched and a page
+ * unmapped, 256 of each in turn: 1,107 and 299 instructions without lists, 1,076 and 237 with
+ * N = 8, 1,128 and 311 with N = 100. So there are no lists by default.
  *
- * vm.percpu_pagelist_fraction = N (8 or more): the list of a zone takes its Nth part at most (`high`), and
- * is filled from and emptied into the buddy by `batch` frames, a quarter of that, 96 at most. 0: no lists,
- * where Linux takes sizes of its own. A frame on a list is not free (nr_free) but allocated, for the
- * buddy, too.
+ * vm.percpu_pagelist_fraction = N (8 or more): the list of a zone takes at most 1/N of its frames
+ * (`high`). It is filled from the buddy and emptied into it in batches (`batch`) of a quarter of
+ * that, at most 96 frames. 0 means no lists, whereas Linux then uses sizes of its own. A frame on a
+ * list counts as allocated, not as free (nr_free), for the buddy, too.
  *
- *	freed by who used it	at the head; who asks takes it from there
- *	freed by reclaim	it is cold: at the tail, from where the list is emptied
+ *	freed by its user	hot: at the head, from where it is allocated
+ *	freed by reclaim	cold: at the tail, from where the list is emptied
  *
- * When the zones have come down to a watermark all lists are emptied before anybody reclaims, looks for
- * frames side by side, or is killed.
+ * When the zones have fallen to a watermark, all lists are emptied before any task reclaims,
+ * searches for contiguous frames, or is killed.
  */
 #include "mm/pagelist.h"
 
@@ -42,7 +42,7 @@ static void fill(struct zone *z, struct page_list *l)
 	}
 }
 
-/* The coldest go. */
+/* Returns nr frames to the buddy allocator, the coldest first. */
 static void give_back(struct zone *z, struct page_list *l, u32 nr)
 {
 	for (; nr && l->nr; nr--, l->nr--) {
@@ -131,4 +131,4 @@ static void show_fraction(char *buf, size_t size)
 }
 
 PARAM_CALL("vm.percpu_pagelist_fraction", parse_fraction, list_fraction, show_fraction,
-	   "one frame of so many in a zone may lie on its list of single frames; 0: no lists");
+	   "1/N of a zone's frames may be on its list of single frames; 0: no lists");

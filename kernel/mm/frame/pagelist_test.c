@@ -4,7 +4,7 @@
 #include "host/host.h"
 #include "lib/ktap.h"
 
-#define NR_FRAMES 1024u /* of the zone: one block */
+#define NR_FRAMES 1024u /* in the zone: one block */
 #define NR_CALLS 20000
 
 static struct zone *const z = &zones[ZONE_NORMAL];
@@ -91,7 +91,7 @@ KTEST(pagelist, a_full_list_gives_a_batch_back)
 	empty();
 }
 
-/* Whatever is done, each frame is held, on the list, or free, and nothing is lost. */
+/* After any operation, each frame is held, on the list, or free, and none is lost. */
 KTEST(pagelist, frames_are_in_one_place)
 {
 	struct page *held[NR_FRAMES + 1];

@@ -1,31 +1,31 @@
 /*
  * The slab allocator.
  *
- * Problem: the kernel allocates and frees many small things of few kinds. Frames are too large
+ * Problem: the kernel allocates and frees many small objects of a few kinds. Frames are too large
  * for them, a general heap spends its time searching and merging, and initializing an object
  * often costs more than finding the memory for it.
  *
  * A cache holds objects of one kind. It takes blocks of 2^order frames, the slabs, and cuts each
- * into objects, which the constructor prepares once. Allocating takes a slab's first free object,
- * freeing puts it back in its constructed state; neither searches.
+ * into objects, which the constructor prepares once. Allocating takes a slab's first free object;
+ * freeing returns it in its constructed state. Neither has to search.
  *
  * Slab:	empty -> partial -> full, and back, on the cache's list of that name. Allocation
  *		prefers partial slabs, so that empty ones stay empty until memory gets scarce and
- *		slab_reap returns them.
- * Descriptor:	a struct slab at the end of the block. For objects of an eighth of a page and more
- *		it would spoil the fit, so those have it elsewhere, in memory from kmalloc.
- * Free objects: a list of indexes beside the objects, not links inside them, which would undo
- *		the construction. The index of an object in use is marked, so that freeing twice,
- *		and freeing what is no object, is noticed.
+ *		slab_reap frees them.
+ * Descriptor:	a struct slab at the end of the block. For objects of an eighth of a page or more
+ *		it would waste space, so their descriptors lie elsewhere, in memory from kmalloc.
+ * Free objects: a list of indexes beside the objects, not links inside them, which would destroy
+ *		the constructed state. The index of an object in use is marked, so that freeing twice,
+ *		and freeing an address that is not an object, is detected.
  * Object to slab: every frame of a slab has PG_slab and points to its cache and slab.
- * Colour:	what is left over in a slab shifts its first object, by one step more in each new
+ * Colour:	unused space in a slab shifts its first object, by one step more in each new
  *		slab, so that objects of different slabs do not compete for the same cache lines.
  *
- * With slab_poison, free objects of caches without a constructor are filled with POISON_FREE, and
- * it is checked before they are handed out again; this finds writes after the free.
+ * With slab_poison, free objects of caches without a constructor are filled with POISON_FREE, which
+ * is checked before they are allocated again; this finds writes after the free.
  *
- * Locks: none, but task context only. Growing may sleep, with nothing half done. Left out:
- * per-CPU magazines, NUMA.
+ * Locks: none, but task context only. Growing may sleep, while all structures are consistent. Left
+ * out: per-CPU magazines, NUMA.
  *
  * Source: Bonwick, The Slab Allocator: An Object-Caching Kernel Memory Allocator, USENIX Summer
  * 1994.
@@ -40,11 +40,11 @@
 #define OFF_SLAB_SIZE (PAGE_SIZE / 8)
 #define CACHE_LINE 32u
 #define MAX_SLAB_ORDER 5 /* 128 KiB */
-/* Better fit is worth two frames in a row, but not more: those get rare. */
+/* A better fit is worth a block of two contiguous frames, but not more, since larger blocks get rare. */
 #define FIT_ORDER 1
 
 #define POISON_FREE 0x6b
-#define POISON_NEW 0x5a /* handed out, not yet initialized */
+#define POISON_NEW 0x5a /* allocated, not yet initialized */
 
 LIST_HEAD(slab_caches);
 static struct kmem_cache cache_cache; /* of struct kmem_cache */
@@ -59,7 +59,7 @@ static u32 descriptor_size(u32 nr_objects)
 	return ALIGN_UP(sizeof(struct slab) + nr_objects * sizeof(u16), sizeof(u32));
 }
 
-/* How many objects go into a block of this order. */
+/* Number of objects that fit into a block of this order. */
 static u32 objects_in(const struct kmem_cache *c, u32 order)
 {
 	u32 bytes = PAGE_SIZE << order, n;
@@ -119,7 +119,7 @@ int kmem_cache_setup(struct kmem_cache *c, const char *name, size_t size, size_t
 	return 0;
 }
 
-/* Binds the frames of a block to a slab, or, with s NULL, gives them up. */
+/* Binds the frames of a block to a slab, or, with s NULL, unbinds them. */
 static void slab_bind_pages(struct kmem_cache *c, struct page *page, struct slab *s)
 {
 	u32 i;
@@ -156,7 +156,7 @@ static u32 cache_next_colour(struct kmem_cache *c)
 	return colour * c->colour_step;
 }
 
-/* Adds an empty slab. May sleep with GFP_WAIT; false: no memory. */
+/* Adds an empty slab. Returns false if out of memory. May sleep with GFP_WAIT. */
 static bool cache_grow(struct kmem_cache *c, gfp_t gfp)
 {
 	u32 desc_size = descriptor_size(c->nr_objects);
@@ -197,7 +197,7 @@ static void slab_destroy(struct kmem_cache *c, struct slab *s)
 	free_pages(page, c->order);
 }
 
-/* A free object leaves the cache: was it written to since it was freed? */
+/* Called when a free object is allocated: panics if it was written to since it was freed. */
 static void poison_check(const struct kmem_cache *c, u8 *obj)
 {
 	u32 i;
@@ -249,8 +249,8 @@ void kmem_cache_free(struct kmem_cache *c, void *obj)
 	s = page->slab;
 	offset = (char *)obj - s->first;
 	i = offset / c->size;
-	ASSERT(i < c->nr_objects && offset % c->size == 0); /* else: not the start of an object */
-	ASSERT(s->next[i] == SLAB_IN_USE); /* else: freed twice */
+	ASSERT(i < c->nr_objects && offset % c->size == 0); /* fails if not an object's start */
+	ASSERT(s->next[i] == SLAB_IN_USE); /* fails if freed twice */
 	if (unlikely(c->poison))
 		memset(obj, POISON_FREE, c->size);
 	s->next[i] = s->free;
@@ -275,7 +275,7 @@ u32 kmem_cache_shrink(struct kmem_cache *c)
 }
 
 /*
- * From the youngest cache to the oldest: kmalloc's, the oldest, hold the descriptors of the
+ * From the youngest cache to the oldest, because the oldest, kmalloc's, hold the descriptors of the
  * others.
  */
 u32 slab_reap(void)

@@ -14,20 +14,20 @@ struct slab {
 	char *first;           /* object 0: start of the block, plus the colour */
 	u16 nr_used;
 	u16 free;   /* index of the first free object, or SLAB_END */
-	u16 next[]; /* of a free object: the next free one */
+	u16 next[]; /* next[i] of a free object i: the next free object */
 };
 
 struct kmem_cache {
 	struct list_head partial; /* slabs with free objects and used ones */
 	struct list_head full;
 	struct list_head empty;   /* kept until they are reaped */
-	u32 size;                 /* from object to object */
+	u32 size;                 /* distance between two objects */
 	u32 nr_objects;           /* per slab */
-	u32 nr_in_use;            /* objects, over all slabs */
+	u32 nr_in_use;            /* objects in all slabs */
 	bool off_slab;            /* descriptors come from kmalloc */
 	bool poison;
-	u32 order;                /* frames per slab, log2 */
-	u32 object_size;          /* what was asked for */
+	u32 order;                /* log2 of the frames per slab */
+	u32 object_size;          /* requested size */
 	u32 colour_step, nr_colours, next_colour;
 	u32 nr_slabs;
 	void (*ctor)(void *);
@@ -37,10 +37,10 @@ struct kmem_cache {
 
 extern struct list_head slab_caches;
 
-/* Lays out c and adds it to slab_caches. -EINVAL: the objects are too large. */
+/* Lays out c and adds it to slab_caches. Returns -EINVAL if the objects are too large. */
 int kmem_cache_setup(struct kmem_cache *c, const char *name, size_t size, size_t align,
 		     void (*ctor)(void *));
-/* Makes the caches behind kmalloc. */
+/* Creates the caches behind kmalloc. */
 void kmalloc_init(void);
 
 static inline char *slab_object(const struct kmem_cache *c, const struct slab *s, u32 i)

@@ -10,7 +10,7 @@
 #define NR_FRAMES 2048
 
 static struct zone zone;
-static u32 nr_refused; /* allocations that find no memory from now on; ~0: all */
+static u32 nr_refused; /* number of further allocations that fail; ~0: all */
 
 struct page *alloc_pages(gfp_t gfp, u32 order)
 {
@@ -176,7 +176,7 @@ KTEST(slab, reap_returns_every_page_of_unused_caches)
 	for (i = 0; i < 13; i++)
 		kfree(p[i]);
 	EXPECT(slab_reap() > 0);
-	EXPECT_EQ(zone.nr_free, NR_FRAMES - 1); /* the page of the caches themselves */
+	EXPECT_EQ(zone.nr_free, NR_FRAMES - 1); /* one page holds the caches themselves */
 	EXPECT_EQ(buddy_check(&zone), 0);
 	teardown();
 }
@@ -190,7 +190,7 @@ KTEST(slab, destroyed_cache_leaves_nothing)
 	in_use = slab_objects_in_use();
 	c = kmem_cache_create("gone", 700, 0, NULL);
 	kmem_cache_free(c, kmem_cache_alloc(c, GFP_KERNEL));
-	EXPECT_EQ(slab_objects_in_use(), in_use + 1); /* the cache; not its slab's descriptor */
+	EXPECT_EQ(slab_objects_in_use(), in_use + 1); /* the cache, but not its slab's descriptor */
 	EXPECT_EQ(kmem_cache_destroy(c), 0);
 	EXPECT_EQ(slab_objects_in_use(), in_use);
 	slab_reap();
@@ -251,7 +251,7 @@ KTEST(slab, out_of_memory_yields_null_and_leaks_nothing)
 	teardown();
 }
 
-/* The page is there, but not the descriptor. */
+/* The page can be allocated, but not the descriptor. */
 KTEST(slab, failing_descriptor_frees_the_block)
 {
 	struct kmem_cache *c;
@@ -300,7 +300,7 @@ KTEST(slab, wrong_frees_are_caught)
 	EXPECT_PANIC(kmem_cache_free(other, a));
 	kmem_cache_free(c, a);
 	EXPECT_PANIC(kmem_cache_free(c, a));
-	kfree(b); /* kfree knows every cache */
+	kfree(b); /* kfree finds the cache of every object */
 	EXPECT_PANIC(kfree(b));
 	EXPECT_PANIC(kfree(page_address(alloc_pages(GFP_KERNEL, 0))));
 	kmem_cache_shrink(c);

@@ -1,9 +1,9 @@
-/* Looking at the slab caches: consistency, counts, /proc/slabinfo. */
+/* Inspecting the slab caches: consistency, counts, /proc/slabinfo. */
 #include "errno.h"
 #include "lib/seq_file.h"
 #include "slab_internal.h"
 
-/* The free list and the marks of one slab add up, and its frames point to it. */
+/* Are the free list and the marks of one slab consistent, and do its frames point to it? */
 static bool slab_sound(const struct kmem_cache *c, const struct slab *s)
 {
 	const struct page *page = virt_page((void *)ALIGN_DOWN((uintptr_t)s->first, PAGE_SIZE));
@@ -20,7 +20,7 @@ static bool slab_sound(const struct kmem_cache *c, const struct slab *s)
 	return nr_marked == s->nr_used && nr_free + s->nr_used == c->nr_objects;
 }
 
-/* Every slab of the list has between min and max objects in use; adds up slabs and objects. */
+/* Does every slab of the list have between min and max objects in use? Adds up slabs and objects. */
 static bool list_sound(const struct kmem_cache *c, const struct list_head *head, u32 min, u32 max,
 		       u32 *nr_slabs, u32 *nr_in_use)
 {
@@ -56,7 +56,7 @@ int slab_check(void)
 	return 0;
 }
 
-/* Without the descriptors that caches of large objects have from kmalloc, one per slab. */
+/* Does not count the descriptors, one per slab, that caches of large objects get from kmalloc. */
 u32 slab_objects_in_use(void)
 {
 	const struct kmem_cache *c;

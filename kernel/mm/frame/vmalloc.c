@@ -1,18 +1,18 @@
 /*
- * vmalloc: large pieces of kernel memory from single frames.
+ * vmalloc: large pieces of kernel memory made of single frames.
  *
- * After a while the buddy allocator has hardly two frames side by side, and low memory is scarce on a
- * machine that has HIGHMEM. A table of many pages needs neither: the page tables can make frames from
- * anywhere look like one piece. It costs a page of addresses more (the guard behind each piece), an
- * entry in the TLB for every page where the direct map needs one for 1024, and a walk to map it.
+ * After a while the buddy allocator has hardly any contiguous frames, and low memory is scarce on a
+ * machine with HIGHMEM. A table of many pages needs neither: page tables can map frames from anywhere
+ * at consecutive addresses. The costs are one extra page of addresses (the guard after each piece),
+ * one TLB entry per page, where the direct map needs one per 1024 pages, and a walk to map the piece.
  *
- * Every address space must show the same kernel. A page directory is copied when an address space is
- * made, so that one that is changed later would differ from the others. But the page tables of the
- * window exist from boot on (arch/x86/mmu.c: 16 KiB for 16 MiB), and all directories name these same
- * tables: an entry that is written once is seen everywhere. Nothing is preallocated beyond that, and
- * nothing needs to be brought up to date by faults.
+ * Every address space must map the same kernel memory. A page directory is copied when an address
+ * space is created, so a directory that is changed later would differ from the others. But the page
+ * tables of this window exist from boot on (arch/x86/mmu.c: 16 KiB for 16 MiB), and all directories
+ * point to these same tables: an entry that is written once is visible everywhere. Nothing else is
+ * preallocated, and no fault has to update a directory.
  *
- * Which frame a page has stands in its entry, and only there.
+ * The frame of a page is recorded only in the page's entry.
  */
 #include "mm/vmalloc.h"
 
@@ -40,7 +40,7 @@ static void unmap_pages(u32 start, u32 end)
 	}
 }
 
-/* Reclaim may run meanwhile, but nobody else uses the range. */
+/* Reclaim may run meanwhile, but no other task uses the range. */
 static bool map_pages(const struct vm_range *r, gfp_t gfp)
 {
 	for (u32 va = r->start; va != r->start + r->bytes; va += PAGE_SIZE) {
@@ -103,7 +103,7 @@ u32 vmalloc_nr_pages(void)
 	return nr_pages;
 }
 
-/* As Linux prints it: the size with the guard, then who has it; the number of pages without. */
+/* In Linux's format: addresses and size with the guard page, the user, the number of pages without it. */
 void vmallocinfo_show(struct seq_file *m)
 {
 	struct piece *p;

@@ -1,4 +1,4 @@
-/* vmalloc in the running kernel, with its real page tables. */
+/* Tests vmalloc in the running kernel, with its real page tables. */
 #include "lib/ktap.h"
 #include "lib/string.h"
 #include "mm/slab.h"
@@ -71,7 +71,7 @@ KTEST(vmalloc, more_than_the_window_is_refused)
 	EXPECT_EQ(slab_objects_in_use(), objects);
 }
 
-/* It has half of its pages when there are no more. */
+/* Memory runs out when half of the pages are allocated. */
 KTEST(vmalloc, without_memory_nothing_is_left)
 {
 	u32 had = vmalloc_nr_pages(), objects = slab_objects_in_use(), nr_free;
@@ -90,7 +90,7 @@ KTEST(vmalloc, without_memory_nothing_is_left)
 	EXPECT(!p);
 	EXPECT_EQ(vmalloc_nr_pages(), had);
 	EXPECT_EQ(slab_objects_in_use(), objects);
-	EXPECT(nr_free_pages() + 1 >= nr_free); /* a slab for the piece may have been made */
+	EXPECT(nr_free_pages() + 1 >= nr_free); /* a slab for the piece may have been allocated */
 	list_for_each_entry_safe(page, next, &held, lru)
 		free_pages(page, 0);
 }

@@ -1,9 +1,9 @@
 /*
- * Addresses for vmalloc: ranges of a window, in a list by address.
+ * Addresses for vmalloc: ranges of a window, in a list sorted by address.
  *
- * First fit: a new range goes into the lowest gap that holds it and one page more. That page stays
- * unmapped, so that who runs over the end of a range faults instead of writing into the next. A search
- * looks at every range; there are few, and they live long.
+ * First fit: a new range goes into the lowest gap that has room for it and one more page. That page
+ * stays unmapped, so that an access beyond the end of a range faults and does not hit the next
+ * range. A search looks at every range; there are only a few, and they live long.
  */
 #include "mm/vmalloc.h"
 

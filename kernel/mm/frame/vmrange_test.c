@@ -1,4 +1,4 @@
-/* Ranges of addresses against a model that marks every page of the window. */
+/* Tests address ranges against a model that marks every page of the window. */
 #include "vmrange.c"
 
 #include "lib/ktap.h"
@@ -9,7 +9,7 @@
 #define NR_RANGES 24u
 
 static struct vm_window window;
-static u8 taken[NR_PAGES]; /* guards too */
+static u8 taken[NR_PAGES]; /* including guard pages */
 
 static void make_window(void)
 {
@@ -18,7 +18,7 @@ static void make_window(void)
 	memset(taken, 0, sizeof(taken));
 }
 
-/* The first page of the lowest gap of nr pages, or NR_PAGES. */
+/* Returns the first page of the lowest gap of nr pages, or NR_PAGES if there is none. */
 static u32 model_find(u32 nr)
 {
 	for (u32 at = 0, run = 0; at < NR_PAGES; at++) {

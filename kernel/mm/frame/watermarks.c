@@ -1,13 +1,13 @@
 /*
- * How much of each zone is kept free, and from whom.
+ * How much of each zone is kept free, and for which allocations.
  *
- * min_free_kbytes is shared out over the zones by size: min; low = min + min/4; high = min + min/2.
+ * min_free_kbytes is divided among the zones by size: min; low = min + min/4; high = min + min/2.
  *
- * Low memory serves everybody, HIGHMEM only programs. When programs have filled HIGHMEM they go on in the
- * lower zones, and what only low memory can hold finds none. lowmem_reserve_ratio is a number for each
- * zone: of zone i, an allocation that may come from zones up to j leaves (frames of zones i+1 to j) /
- * ratio free, beyond the watermark; 0: nothing. Linux has 256, 32 and 0 by default; here it is 0 for all, so
- * that all memory is the policy's until somebody asks for a reserve.
+ * Low memory serves all allocations, HIGHMEM only programs. When programs have filled HIGHMEM they
+ * continue in the lower zones, and allocations that need low memory find none. lowmem_reserve_ratio
+ * has a number for each zone: in zone i, an allocation that may use zones up to j leaves (frames of
+ * zones i+1 to j) / ratio free, in addition to the watermark; 0: nothing. Linux's defaults are 256, 32
+ * and 0. Here it is 0 for all, so that the policy can use all memory unless a reserve is requested.
  */
 #include "lib/param.h"
 #include "lib/printf.h"
@@ -30,7 +30,7 @@ static u32 sqrt_u32(u32 x)
 	return r;
 }
 
-/* Linux's choice: 4 * sqrt(low memory in KiB), from 128 KiB up. */
+/* Linux's choice: 4 * sqrt(low memory in KiB), at least 128 KiB. */
 static u32 default_min_free_kbytes(void)
 {
 	u32 low_kib = (zones[ZONE_DMA].managed + zones[ZONE_NORMAL].managed) * 4;
@@ -69,7 +69,7 @@ void zones_set_watermarks(void)
 	pagelists_resize();
 }
 
-/* Unless it is too early. */
+/* Does nothing before the zones have frames. */
 static void set_again(void)
 {
 	if (nr_managed_pages())
@@ -100,7 +100,7 @@ static void show_min_free(char *buf, size_t size)
 PARAM_CALL("vm.min_free_kbytes", parse_min_free, list_min_free, show_min_free,
 	   "kept free for the kernel; 0: chosen by memory size");
 
-/* Numbers with blanks between; where there are fewer than zones, the others stay. */
+/* Parses numbers separated by blanks. If there are fewer numbers than zones, the other zones keep theirs. */
 static const char *parse_ratio(const char *text)
 {
 	char copy[40], *word = copy;
@@ -135,6 +135,5 @@ static void show_ratio(char *buf, size_t size)
 		 reserve_ratio[ZONE_HIGHMEM]);
 }
 
-PARAM_CALL(
-	"vm.lowmem_reserve_ratio", parse_ratio, list_ratio, show_ratio,
-	"one frame of so many in the zones above is kept of a zone from who may use those; 0: none");
+PARAM_CALL("vm.lowmem_reserve_ratio", parse_ratio, list_ratio, show_ratio,
+	   "1/N of the frames of higher zones stays free in this one; 0: none");

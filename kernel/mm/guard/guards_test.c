@@ -1,9 +1,9 @@
 /*
- * What holds for every guard, also for one that is only a file in this folder: random use of the
- * seam over fifo, with parameters as they are and at both ends of their ranges.
+ * Tests for every guard, including one that is just a file in this folder: random use of the guard
+ * interface over fifo, with parameters at their defaults and at both ends of their ranges.
  *
- * A guard breaks no rule, stops nobody for ever, and keeps nothing of a process that has ended: its
- * memory is freed, so the sanitizer would find it.
+ * A guard breaks no rule, does not stop all processes forever, and keeps no reference to a process
+ * that has ended: its memory is freed, so the sanitizer would find the reference.
  */
 #include "../policy/fifo.c"
 #include "host/fake_core.h"
@@ -15,7 +15,7 @@ enum { NR_FRAMES = 24, MAX_MMS = 6, NR_SLOTS = 4 * NR_FRAMES, NR_OPS = 20000, MI
 #define SECOND 1000000000ull
 
 static u32 seed;
-static u64 idle_now, nobody_since; /* ns; since when nobody may run */
+static u64 idle_now, nobody_since; /* ns; time since when no process may run */
 
 static u32 below(u32 n)
 {
@@ -27,7 +27,7 @@ static struct mm_struct *some_mm(void)
 	return core_mm(below(core_nr_mm()));
 }
 
-/* What the fake core does not know. */
+/* Functions that the fake core lacks. */
 
 u32 mm_demand(struct mm_struct *mm)
 {
@@ -36,7 +36,7 @@ u32 mm_demand(struct mm_struct *mm)
 
 u32 mm_pid(struct mm_struct *mm)
 {
-	return 1 + mm->vtime_ns / SECOND; /* of a process that has ended: the sanitizer stops */
+	return 1 + mm->vtime_ns / SECOND; /* if the process has ended, the sanitizer stops here */
 }
 
 u64 vm_idle(void)
@@ -107,7 +107,7 @@ static void op_process(void)
 		end_process(some_mm(), NULL);
 }
 
-/* Time passes; now and then a second, in which the machine may have been idle. */
+/* Time passes, sometimes a second, in which the machine may have been idle. */
 static void op_time(void)
 {
 	u64 passed = below(8) ? below(100) * 1000000ull : SECOND;
@@ -160,7 +160,7 @@ static void random_op(void)
 	}
 }
 
-/* A guard is switched on once, at boot, and has no hook for its end. */
+/* A guard is switched on once, at boot, and has no hook for being switched off. */
 static void begin(u32 guard)
 {
 	static u32 nr_on;
@@ -220,7 +220,7 @@ KTEST(guards, keep_the_rules_at_the_ends_of_their_parameters)
 	}
 }
 
-/* As many as there may be, and places of some that have been switched off. */
+/* The maximum number of guards, of which some have been switched off. */
 KTEST(guards, hooks_are_called_in_every_place_that_has_one)
 {
 	begin(0);
@@ -232,7 +232,7 @@ KTEST(guards, hooks_are_called_in_every_place_that_has_one)
 	vm_guards[MAX_GUARDS - 1] = NULL;
 	show();
 	EXPECT_EQ(vm_guard_asked, MAX_GUARDS - 2);
-	vm_nr_guards = 1; /* what a place held before is not asked */
+	vm_nr_guards = 1; /* places beyond vm_nr_guards are not called */
 	vm_guards[0] = NULL;
 	show();
 	EXPECT_EQ(vm_guard_asked, MAX_GUARDS - 2);
@@ -254,7 +254,7 @@ KTEST(guards, say_what_they_are_each_in_words_of_its_own)
 	}
 }
 
-/* PROCESSES=n in the environment: so many. */
+/* The number of processes that begin and end; PROCESSES=n in the environment sets it. */
 static u32 nr_processes(void)
 {
 	const char *n = getenv("PROCESSES");

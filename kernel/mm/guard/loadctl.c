@@ -1,23 +1,24 @@
 /*
- * loadctl: load control as 4.4BSD has it: while memory is short, the largest process is suspended, and one
- * that has slept for long before all others.
+ * loadctl: load control as in 4.4BSD. While memory is short, the largest process is suspended;
+ * before any other, a process that has slept for long.
  *
- * Problem. A global policy has no notion of too many processes: it takes pages from whoever loses them, and
- * when all together want more than there is, nobody keeps what it needs.
+ * Problem. A global policy has no notion of too many processes. It evicts pages of any process, and
+ * when all processes together need more memory than there is, none of them keeps the pages it
+ * needs.
  *
- * Idea. Swap whole processes, as time-sharing systems did before they had paging. When memory has been
- * short for a while, and the processor idle meanwhile, one process is held back until there is
- * room again; its pages then go by themselves, because it no longer uses them. (M. McKusick, K.
- * Bostic, M. Karels, J. Quarterman, The Design and Implementation of the 4.4BSD Operating System,
- * 1996, section 5.12; vm/vm_glue.c: swapout_threads, scheduler.)
+ * Idea. Swap whole processes, as time-sharing systems did before they had paging. When memory has
+ * been short for a while and the processor was idle meanwhile, one process is held back until there
+ * is room again; its pages are then evicted as usual, because it no longer uses them. (M. McKusick,
+ * K. Bostic, M. Karels, J. Quarterman, The Design and Implementation of the 4.4BSD Operating
+ * System, 1996, section 5.12; vm/vm_glue.c: swapout_threads, scheduler.)
  *
- *	out   one that has slept for more than long_idle_ms, the longest sleeper first; else of the four that
- *	      have most resident pages the one that has been in memory longest. None is taken while those
- *	      that are in demand no more than there is, none that was let in less than stay_ms
- *	      ago, and one always remains.
- *	in    when free memory and the demand of those that run leave room for it; the one that has been out
- *	      longest first; after out_ms it comes in whatever there is (BSD: its priority grows
- *	      with the time that it has been out), and another goes.
+ *	out   a process that has slept for more than long_idle_ms, the longest sleeper first; else, of the
+ *	      four with the most resident pages, the one that has been in memory longest. None is suspended
+ *	      while the processes that are in demand no more than the available frames, none that was let
+ *	      in less than stay_ms ago, and one always remains.
+ *	in    when free memory and the demand of the running processes leave room for it; the process that
+ *	      has been out longest is first; after out_ms it comes in even without room (BSD: its
+ *	      priority grows with the time that it has been out), and another process is suspended.
  *
  * Left out: the u-area and kernel stack, which BSD swaps, too; nice values in the choice.
  */
@@ -26,17 +27,17 @@
 static u32 window_ms = 250, stay_ms = 10000, out_ms = 20000, long_idle_ms = 20000;
 
 static const struct vm_param loadctl_params[] = {
-	{ "window_ms", &window_ms, 10, 60000, "ms", "how long is looked at before a decision" },
-	{ "stay_ms", &stay_ms, 10, 600000, "ms", "a process that came in stays so long" },
-	{ "out_ms", &out_ms, 10, 3600000, "ms",
-	  "a process that was suspended comes in after that" },
-	{ "long_idle_ms", &long_idle_ms, 10, 3600000, "ms", "who has slept so long goes first" },
+	{ "window_ms", &window_ms, 10, 60000, "ms", "length of the window before a decision" },
+	{ "stay_ms", &stay_ms, 10, 600000, "ms", "minimum stay of a process that came in" },
+	{ "out_ms", &out_ms, 10, 3600000, "ms", "longest suspension of a process" },
+	{ "long_idle_ms", &long_idle_ms, 10, 3600000, "ms",
+	  "a process asleep for longer is suspended first" },
 	{ 0 },
 };
 
 /* Kept with every process. */
 struct loadctl_mm {
-	u64 since_ns; /* it is in, or out, since; 0: it has been in from the start */
+	u64 since_ns; /* time since when it is in, or out; 0: in from the start */
 	u64 awake_ns; /* when it was last seen awake */
 	u32 faults; /* in this window */
 	bool out;
@@ -48,7 +49,7 @@ static bool short_of_memory; /* a watermark was crossed in this window */
 static u32 nr_out;
 static u64 nr_suspended, nr_resumed;
 
-#define LARGEST 4 /* of so many the one that has been in longest goes */
+#define LARGEST 4 /* largest considered; of them the one that has been in longest is suspended */
 #define for_each_process(mm) for (struct mm_struct *mm = vm_next_mm(NULL); mm; mm = vm_next_mm(mm))
 
 static struct loadctl_mm *data(struct mm_struct *mm)
@@ -61,7 +62,7 @@ static bool older_than(u64 since_ns, u32 ms)
 	return vm_now() - since_ns > ms * 1000000ull;
 }
 
-/* Its pages are those that the policy may take first. */
+/* Suspends the process. Its pages are those that the policy may evict first. */
 static void suspend(struct mm_struct *mm)
 {
 	for (struct page *page = vm_next_page(mm, NULL); page; page = vm_next_page(mm, page))
@@ -80,7 +81,7 @@ static void resume(struct mm_struct *mm)
 	nr_resumed++;
 }
 
-/* Asleep of its own will for long: it will not even notice. NULL: nobody is. */
+/* Returns the process that has slept longest of its own will, beyond long_idle_ms, or NULL. */
 static struct mm_struct *longest_sleeper(void)
 {
 	struct mm_struct *found = NULL;
@@ -91,7 +92,7 @@ static struct mm_struct *longest_sleeper(void)
 	return found;
 }
 
-/* How many of those that are in have more resident pages. */
+/* Returns the number of processes that are in and have more resident pages. */
 static u32 rank(struct mm_struct *of)
 {
 	u32 n = 0;
@@ -114,7 +115,7 @@ static bool has_stayed(struct mm_struct *mm)
 	return !data(mm)->since_ns || older_than(data(mm)->since_ns, stay_ms);
 }
 
-/* Of the largest, who has been in longest; NULL: all came just now, or only one wants to run. */
+/* Of the largest, returns the one in longest. NULL: all came just now, or only one wants to run. */
 static struct mm_struct *largest(void)
 {
 	struct mm_struct *found = NULL;
@@ -140,7 +141,8 @@ static u64 demand_inside(void)
 	return sum;
 }
 
-/* Lets the next one in, if there is room for it, or in another's place when it has waited long enough. */
+/* Lets the next process in, if there is room, or replaces another one once it has waited for
+ * out_ms. */
 static void let_in(void)
 {
 	struct mm_struct *next = longest_out(), *victim;

@@ -1,4 +1,4 @@
-/* Load control: who is suspended when memory is short, and when nobody is. */
+/* Load control: which process is suspended when memory is short, and when none is. */
 #include "loadctl.c"
 
 #include "../../lib/seq_file.c"
@@ -20,7 +20,7 @@ u64 vm_idle(void)
 	return idle_now;
 }
 
-/* A second without a page for anybody, in which all faulted. */
+/* A second in which memory is short, all processes fault, and none runs. */
 static void short_second(void)
 {
 	for_each_process(mm) loadctl.fault(mm);
@@ -30,7 +30,7 @@ static void short_second(void)
 	loadctl.tick();
 }
 
-/* Two processes with 20 and 30 pages. */
+/* Starts two processes with 20 and 30 pages. */
 static void start(void)
 {
 	static const u32 rss[] = { 20, 30 };

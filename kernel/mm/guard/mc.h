@@ -1,16 +1,16 @@
 /*
- * What the patches of A. McMenamin have in common here: mc62 to mc75, named after the sections of
- * his report (Applying Working Set Heuristics to the Linux Kernel, MSc report, Birkbeck,
- * University of London, 2011).
+ * Common code of A. McMenamin's patches: mc62 to mc75, named after the sections of his report
+ * (Applying Working Set Heuristics to the Linux Kernel, MSc report, Birkbeck, University of London,
+ * 2011).
  *
- * He walked over all pages of a process's file at each call, so many at a time (PAGEGRAB) under a
- * lock. Here it is the pages that the policy owns and the process faulted in: with NAME.kind=1 those
- * of files that it maps, as his, with 2 its own memory, with 3, unless told otherwise, both. Pages
- * that are only read and written are nobody's. And a hook may not take long: a call works on so many
- * pages, and the next call goes on where it stopped.
+ * Each call of his patches walked over all pages of a process's file, PAGEGRAB pages at a time
+ * under a lock. Here a walk covers the pages that the policy owns and that the process faulted in.
+ * NAME.kind=1 selects pages of mapped files, as in his patches, 2 the process's own memory, and 3,
+ * the default, both. Pages that are only read and written are unowned. And because a hook must be
+ * short, a call works on a limited number of pages, and the next call continues where it stopped.
  *
- * He acted in kswapd only. Pressure also comes when who needs memory reclaims it: that is the
- * nearest to his test of the MIN watermark.
+ * His patches act only in kswapd. Here pressure also comes when a process must reclaim memory
+ * itself: that is the nearest to his test of the MIN watermark.
  */
 #ifndef MM_GUARD_MC_H
 #define MM_GUARD_MC_H
@@ -19,13 +19,13 @@
 
 /* Kept with every process. */
 struct mc_mm {
-	struct page *at; /* where the last call stopped; NULL: begin anew */
+	struct page *at; /* where the last call stopped; NULL: start with the first page */
 };
 GUARD_MM_FITS(struct mc_mm);
 
 enum { MC_FILE = 1, MC_ANON = 2 };
 
-static u32 kind = MC_FILE | MC_ANON; /* each guard has its own */
+static u32 kind = MC_FILE | MC_ANON; /* one per guard */
 
 #define MC_KIND                                                                                    \
 	{ "kind", &kind, 1, 3, NULL, "pages of: 1 mapped files, 2 anonymous memory, 3 both" }
@@ -35,7 +35,7 @@ static inline bool mc_of_kind(const struct page *page)
 	return kind & (page_is_file(page) ? MC_FILE : MC_ANON);
 }
 
-/* Works on so many pages of mm at most. One call ends with the last page, as his loop did. */
+/* Works on at most `pages` pages of mm. A call ends at the last page, as his loop did. */
 static inline void mc_walk(struct mm_struct *mm, u32 pages, void (*work)(struct page *page))
 {
 	struct mc_mm *d = guard_mm(mm);
@@ -49,8 +49,8 @@ static inline void mc_walk(struct mm_struct *mm, u32 pages, void (*work)(struct 
 	} while (d->at && pages);
 }
 
-/* Who has most; *second: who had most of those before it in the list, which need not be the second
- * largest. His list is in order of age, too. */
+/* Returns the largest process. *second: the largest of those before it in the list, which need not
+ * be the second largest. His list is in order of age, too. */
 static inline struct mm_struct *mc_biggest(u32 (*size)(struct mm_struct *mm),
 					   struct mm_struct **second)
 {

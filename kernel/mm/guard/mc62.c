@@ -1,24 +1,24 @@
 /*
- * mc62: the dirty pages of the largest process go first.
+ * mc62: the dirty pages of the largest processes are evicted first.
  *
- * Problem. A dirty page must be written before its frame is free, so that who needs the frame
- * waits for the disk.
+ * Problem. A dirty page must be written before its frame is free, so the process that needs the
+ * frame waits for the disk.
  *
- * Idea. While memory is short, write the dirty pages of the two largest processes before anybody
- * needs their frames.
+ * Idea. While memory is short, write the dirty pages of the two largest processes before their
+ * frames are needed.
  *
  * Source: A. McMenamin, Applying Working Set Heuristics to the Linux Kernel, MSc report, Birkbeck,
  * 2011, section 6.2 (force_writeback): in kswapd's balance_pgdat, when a zone is below LOW, up to
- * 256 dirty pages each of the files of two processes are written: the one whose file has most
- * pages in memory, and the largest of those that come before it in the list, "which may or may not
- * be the second biggest". With only one nothing is done. What he found: such pages are hardly ever
- * dirty, since a program does not change its text; he took no times.
+ * 256 dirty pages each of the files of two processes are written: the process whose file has most
+ * resident pages, and the largest of those that come before it in the list, "which may or may not
+ * be the second biggest". If there is only one, nothing is done. His result: such pages are hardly
+ * ever dirty, because a program does not change its text; he measured no times.
  *
- * Here most pages are anonymous, and dirty until they have been written once; kind=1 takes
- * those of files alone. And a guard cannot write: it pushes. A dirty page loses its accessed bit
- * and is hinted as DONTNEED, so that the policy gives it sooner and it is written then, which ends
- * with its eviction; his pages stayed. So this presses harder than he meant. `written` pages,
- * which are clean, are passed. A call looks at 256 pages of each, the next goes on there.
+ * Here most pages are anonymous, and dirty until they have been written once; kind=1 selects only
+ * pages of files. And a guard cannot write, but it can push. A dirty page loses its accessed bit
+ * and is hinted as DONTNEED, so the policy selects it sooner, and it is written and then evicted;
+ * in his patch the page stayed. So this guard presses harder than he intended. It passes clean
+ * pages (`written`). A call looks at 256 pages of each process; the next call continues from there.
  */
 #include "mc.h"
 
@@ -66,7 +66,7 @@ static void mc62_show(struct seq_file *m)
 
 static const struct vm_guard mc62 = {
 	.name = "mc62",
-	.summary = "the largest processes' dirty pages go first",
+	.summary = "evicts the largest processes' dirty pages first",
 	.params = mc62_params,
 	.pressure = mc62_pressure,
 	.show = mc62_show,

@@ -1,5 +1,5 @@
 /*
- * Dirty pages of the largest, and of who was that before it in the list: whose, and which.
+ * mc62: whose dirty pages are pushed (the largest, and the largest before it in the list).
  */
 #include "mc62.c"
 
@@ -9,7 +9,7 @@
 
 #define NR 3
 
-/* Processes with 20, 50 and 30 pages, one after the other in memory, all active; every second is dirty. */
+/* Processes with 20, 50 and 30 pages, in consecutive frames, all active; every second is dirty. */
 static void start(u32 nr)
 {
 	static const u32 rss[NR] = { 20, 50, 30 };

@@ -1,17 +1,17 @@
 /*
  * mc63: CLOCK pressure on the largest process.
  *
- * Problem. When a program moves to another phase, the pages of the old one are of no use any more,
- * but were used recently and often. LRU keeps them, and 2Q, which protects what was used often,
+ * Problem. When a program moves to another phase, it no longer needs the pages of the old one, but
+ * used them recently and often. LRU keeps them, and 2Q, which protects pages that were used often,
  * even more so. The largest process has most of them.
  *
- * Idea. While memory is short, the hands of the clock pass over the pages of the largest process
- * once more: a page that was used loses its accessed bit, and must be used again before the policy
- * looks, or goes.
+ * Idea. While memory is short, pass the hands of the clock over the pages of the largest process
+ * once more: a page that was used loses its accessed bit, and is evicted unless it is used again
+ * before the policy looks at it.
  *
  * Source: A. McMenamin, Applying Working Set Heuristics to the Linux Kernel, MSc report, Birkbeck,
  * 2011, section 6.3 (speedhands): in kswapd's balance_pgdat (mm/vmscan.c, Linux of August 2011),
- * when a zone is below LOW, the process whose file has most pages in memory is found, and
+ * when a zone is below LOW, the process whose file has most resident pages is found, and
  * PG_referenced is cleared on all of them, PAGEGRAB at a time. Variants:
  *
  *	6.3	LOW, PAGEGRAB 256, and dirty pages are written (here: guard=mc62,mc63)
@@ -19,15 +19,15 @@
  *	6.3.2	PAGEGRAB 512, no writing
  *	6.3.3	PAGEGRAB 16
  *
- * What he found: no gain at 96 MB, a loss at 48 MB.
+ * His result: no gain at 96 MB, a loss at 48 MB.
  *
- * Here: the size is the pages in memory. Pressure at LOW comes once when kswapd begins, as in his
- * 6.5, not for every zone and priority. A call looks at pagegrab pages and the next goes on there,
- * where his loop went on to the end: so a small pagegrab is less pressure, not only shorter locks,
- * and pagegrab=4096 comes nearest to his.
- * His flag was that of the list, and left the accessed bits of mapped pages alone; here the
- * accessed bit is all that every policy sees. His pages were those of files (kind=1), clean
- * and dropped for nothing; anonymous ones must be written first.
+ * Here the size is the number of resident pages. Pressure at LOW comes once when kswapd begins, as
+ * in his 6.5, not for every zone and priority. A call looks at pagegrab pages and the next
+ * continues from there, while his loop continued to the end. So a small pagegrab means less
+ * pressure, not only shorter locks, and pagegrab=4096 is closest to his patch. His flag was that of
+ * the list, and he did not change the accessed bits of mapped pages; here the accessed bit is all
+ * that every policy sees. His pages were clean pages of files (kind=1), which are dropped at no
+ * cost; anonymous pages must be written first.
  */
 #include "mc.h"
 

@@ -1,6 +1,4 @@
-/*
- * CLOCK pressure on the largest: whose bits it takes, when, and how many in a call.
- */
+/* mc63: whose accessed bits the pressure clears, when, and how many in a call. */
 #include "mc63.c"
 
 #include "../../lib/seq_file.c"
@@ -10,7 +8,7 @@
 #define NR 3
 #define FRAMES 100
 
-/* Three processes with 20, 50 and 30 pages, one after the other in memory, all used. */
+/* Three processes with 20, 50 and 30 pages, in consecutive frames, all used. */
 static void start(void)
 {
 	static const u32 rss[NR] = { 20, 50, 30 };
@@ -66,7 +64,7 @@ KTEST(mc63, so_many_in_a_call_and_goes_on_there)
 	core_stop();
 }
 
-/* Of the largest, ten pages are of files, here marked with PG_slab: twice five in a call of five. */
+/* Ten pages of the largest process are of files, marked here with PG_slab: two calls of five each. */
 KTEST(mc63, pages_of_the_kind_it_is_told)
 {
 	start();

@@ -1,29 +1,30 @@
 /*
  * mc64: the pages of the largest process are pushed out of the active list.
  *
- * Problem. Taking the referenced flag (mc63) is a weak hint: an active page stays active until the
- * scan comes to it, and it comes late.
+ * Problem. Clearing the referenced flag (mc63) is a weak hint: an active page stays active until
+ * the scan reaches it, and that may be late.
  *
- * Idea. While memory is short, look at the pages of the largest process. One that was used loses
- * its accessed bit, as in mc63. One that was not is pushed from the active list to the inactive
- * one at once:
+ * Idea. While memory is short, look at the pages of the largest process. A page that was used loses
+ * its accessed bit, as in mc63. A page that was not used is pushed from the active list to the
+ * inactive one at once:
  *
- *	active or inactive, used  -->  the same, not used
+ *	active or inactive, used  -->  same list, not used
  *	active, not used          -->  inactive, not used
  *
  * Source: A. McMenamin, Applying Working Set Heuristics to the Linux Kernel, MSc report, Birkbeck,
  * 2011, section 6.4 (figure 6.7), PAGEGRAB 16, then 256; and 6.5, the same without locks and once
- * for each call of balance_pgdat. In kswapd, when a zone is below LOW. What he found: no gain, and
- * a clear loss when memory was small.
+ * for each call of balance_pgdat. In kswapd, when a zone is below LOW. His result: no gain, and a
+ * clear loss when memory was small.
  *
- * Here: largest is who demands most, as in the second version (total_vm). Dirty pages are pushed,
- * too: he left that test out in the end, and here nearly all are. Which list a page is on only the
- * policy knows, so all that were not used are hinted as DONTNEED; he moved only active pages. What
- * the hint does is the policy's: 2q moves the page to the tail of its inactive list, so that it is
- * evicted next; his went to the head, and had the length of the list to be used again. clock and
- * fifo have no list to push from, and it is mc63 with them. The accessed bit is cleared as in mc63,
- * not the list's flag. A call looks at pagegrab pages and the next goes on there; his loop went on
- * to the end of the file: pagegrab=4096 comes nearest.
+ * Here the largest process is the one with the largest demand, as in his second version (total_vm).
+ * Dirty pages are pushed, too: he removed that test in the end, and here nearly all pages are
+ * dirty. Only the policy knows which list a page is on, so all unused pages are hinted as DONTNEED;
+ * he moved only active pages. The effect of the hint depends on the policy. 2q moves the page to
+ * the tail of its inactive list, so that it is evicted next; his went to the head, and could be
+ * used again while it crossed the list. clock and fifo have no list to push from, and with them
+ * this guard is mc63. The accessed bit is cleared as in mc63, not the list's flag. A call looks at
+ * pagegrab pages and the next continues from there; his loop continued to the end of the file:
+ * pagegrab=4096 is closest.
  */
 #include "mc.h"
 

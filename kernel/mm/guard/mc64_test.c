@@ -1,5 +1,5 @@
 /*
- * Pages of who demands most that were not used go to 2q's inactive list, the others lose their bits.
+ * mc64: unused pages of the process with the largest demand go to 2q's inactive list, others lose bits.
  */
 #include "mc64.c"
 
@@ -11,13 +11,13 @@
 
 static struct mm_struct *modest;
 
-/* In memory both have as many pages. */
+/* The processes differ in demand, not in resident pages. */
 u32 mm_demand(struct mm_struct *mm)
 {
 	return mm == modest ? EACH : 3 * EACH;
 }
 
-/* Two processes with all pages active, of which every second was used. */
+/* Starts two processes with all pages active; every second page was used. */
 static void start(void)
 {
 	core_start(&twoq, 2 * EACH);

@@ -1,27 +1,28 @@
 /*
- * What the patches of section 7 have in common: while memory is short, do something to the pages
- * of the process that will run next (leftmost), or last (rightmost).
+ * Common code of the patches of section 7: while memory is short, do something to the pages of the
+ * process that will run next (leftmost) or last (rightmost).
  *
- * There it is done in pick_next_entity, whenever the scheduler chooses, if the priority of the
- * last scan was less than 4 (7.4.1: 2 or less). The seam has no hook at switches of processes;
- * what switches them while it thrashes are faults that must read, so here it is done at each of
- * those, if anybody waits for the processor. The priority is learnt when a scan asks whether a
- * page is spared; none is. Priority 0 does not ask; before it comes 1.
+ * The patches act in pick_next_entity, whenever the scheduler chooses, if the priority of the last
+ * scan was less than 4 (7.4.1: 2 or less). The guard interface has no hook at context switches.
+ * While the machine thrashes, most switches are caused by faults that must read. So the guards act
+ * at each of those faults, if any process waits for the processor. They learn the priority when a
+ * scan asks whether a page is spared; none is. A scan at priority 0 does not ask, but priority 1
+ * comes before it.
  *
- * Three counters tell why little may happen: `calm` faults found no distress, at `alone` ones
- * nobody was in the queue, `lowest` is the lowest priority that was seen. The queue of a machine
- * that thrashes is often empty, and a policy that gives pages readily never comes to 3:
- * NAME.below=13 makes the guard act always.
+ * Three counters show why little may happen. `calm` counts faults at which the priority was not low
+ * enough, `alone` faults at which the run queue was empty, and `lowest` is the lowest priority
+ * seen. The run queue of a machine that thrashes is often empty, and a policy that gives up pages
+ * readily never gets to priority 3: NAME.below=13 makes the guard act always.
  *
- * His mark_page_accessed is VM_TOUCH_IO, a use that the policy is told of: 2q and useonce do what
- * that function does, mglru what it does there; clock and fifo do not listen.
+ * His mark_page_accessed is VM_TOUCH_IO, a use that is reported to the policy. 2q and useonce do
+ * what that function does, mglru does what it does in Linux; clock and fifo ignore it.
  */
 #ifndef MM_GUARD_MC7_H
 #define MM_GUARD_MC7_H
 
 #include "mc.h"
 
-static u32 pagegrab, below; /* each guard has values of its own */
+static u32 pagegrab, below; /* each guard has its own values */
 
 static const struct vm_param mc_params[] = {
 	{ "pagegrab", &pagegrab, 1, 4096, NULL, "pages in a call" },
@@ -41,7 +42,7 @@ static bool mc_spare(struct page *page, struct mm_struct *owner, const struct vm
 	return false;
 }
 
-/* mark_page_accessed, so many times. */
+/* Calls mark_page_accessed this number of times. */
 static inline void mc_mark(struct page *page, u32 times)
 {
 	nr_pages++;

@@ -1,11 +1,11 @@
 /*
  * mc72: the pages of the process that runs next are promoted.
  *
- * Problem. Denning: no process should run unless its working set is in memory. When several run
- * without, each finds pages missing, sleeps, and the next one does too.
+ * Problem. Denning: no process should run unless its working set is resident. When several run
+ * without it, each finds pages missing and waits for I/O, and so does the next one.
  *
- * Idea. Let the scheduler tell the pager who runs next: while memory is short, mark the pages of
- * the leftmost process of the run queue as used, so that they are there when it runs.
+ * Idea. Let the scheduler tell the pager which process runs next: while memory is short, mark the
+ * pages of the leftmost process of the run queue as used, so that they are resident when it runs.
  *
  * Source: A. McMenamin, Applying Working Set Heuristics to the Linux Kernel, MSc report, Birkbeck,
  * 2011, section 7.2: in CFS's pick_next_entity (kernel/sched_fair.c, Linux of August 2011), when
@@ -14,10 +14,10 @@
  *
  *	inactive  -->  inactive, referenced  -->  active  -->  active, referenced
  *
- * What he found: no difference. Who runs next uses its pages by itself in a moment.
+ * His result: no difference. The process that runs next will use its pages in a moment anyway.
  *
- * Here: a call marks 16 pages and the next goes on there; his loop went on to the end of the file.
- * When and why it acts: mc7.h.
+ * Here a call marks 16 pages and the next continues from there; his loop continued to the end of
+ * the file. mc7.h says when it acts, and why.
  */
 #include "mc7.h"
 
@@ -36,7 +36,7 @@ static void mc72_fault(struct mm_struct *mm)
 
 static const struct vm_guard mc72 = {
 	.name = "mc72",
-	.summary = "promotes the pages of who runs next",
+	.summary = "promotes the pages of the process that runs next",
 	.params = mc_params,
 	.fault = mc72_fault,
 	.spare = mc_spare,

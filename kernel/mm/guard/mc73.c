@@ -1,19 +1,19 @@
 /*
  * mc73: the pages of the process that runs last are promoted.
  *
- * Problem. As for mc72. But who runs next needs no help: it will use its pages by itself.
+ * Problem. As for mc72. But the process that runs next needs no help: it will use its pages anyway.
  *
- * Idea. The rightmost process of the run queue has had most of the processor and waits longest, so
- * its pages grow old. When one program is the largest and does most of the work, as a compiler
- * started by make, it is most often that one. While memory is short, mark its pages as used.
+ * Idea. The rightmost process of the run queue has used the processor most and waits longest, so
+ * its pages age. If one program is the largest and does most of the work, like a compiler started
+ * by make, it is usually the rightmost. While memory is short, mark its pages as used.
  *
  * Source: A. McMenamin, Applying Working Set Heuristics to the Linux Kernel, MSc report, Birkbeck,
- * 2011, section 7.3: as mc72, with the rightmost entity of CFS's tree (rb_last). What he found: no
- * gain, and with little memory an enormous loss. With PAGEGRAB 256 a machine of 40 MB did not even
- * boot: the array was on the stack.
+ * 2011, section 7.3: as mc72, with the rightmost entity of CFS's tree (rb_last). His result: no
+ * gain, and with little memory an enormous loss. With PAGEGRAB 256 a machine with 40 MB did not
+ * even boot: the array was on the stack.
  *
- * Here: as mc72. The pages of the one that waits longest are the ones that LRU would give first,
- * and rightly so, if it will not run for long.
+ * Here: as mc72. The pages of the process that waits longest are those that LRU would evict first,
+ * and rightly so if the process will not run for long.
  */
 #include "mc7.h"
 
@@ -32,7 +32,7 @@ static void mc73_fault(struct mm_struct *mm)
 
 static const struct vm_guard mc73 = {
 	.name = "mc73",
-	.summary = "promotes the pages of who runs last",
+	.summary = "promotes the pages of the process that runs last",
 	.params = mc_params,
 	.fault = mc73_fault,
 	.spare = mc_spare,

@@ -1,5 +1,5 @@
 /*
- * The rightmost's pages activated: whose, when, and that the hints do to 2q's pages what
+ * mc74: which process's pages are activated, when, and that the hints do to 2q's pages what
  * activate_page does to Linux's (figure 7.4 of the report).
  */
 #include "mc74.c"
@@ -10,7 +10,7 @@
 
 #define NR 2
 #define EACH 40
-#define IN_SWAP ((struct page_id){ 1, 1 }) /* what comes from there is inactive */
+#define IN_SWAP ((struct page_id){ 1, 1 }) /* pages read from there are inactive */
 
 static struct mm_struct *process[NR];
 static bool queue_empty;
@@ -20,8 +20,8 @@ struct mm_struct *vm_queued(bool last)
 	return queue_empty ? NULL : process[last];
 }
 
-/* Two processes with 40 pages each, inactive; of both, every second page is referenced. The last
- * scan was of this priority. */
+/* Starts two processes with 40 inactive pages each, of which every second is referenced. The last
+ * scan had this priority. */
 static void start(int priority)
 {
 	struct vm_scan scan = { .zones = ZONES_ALL, .priority = priority };

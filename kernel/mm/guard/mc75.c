@@ -1,24 +1,24 @@
 /*
  * mc75: CLOCK pressure on the process that runs last.
  *
- * Problem. To keep the pages of the largest process (mc73 to mc741) helps only while it uses them.
- * When it has moved to another phase, what is kept is what it needs no more.
+ * Problem. Keeping the pages of the largest process (mc73 to mc741) helps only while it uses them.
+ * When it has moved to another phase, the pages kept are those it no longer needs.
  *
- * Idea. The other way round: while memory is short, the pages of the rightmost process of the run
- * queue, often the largest, lose their accessed bits. What it still needs it will use again; the
- * rest goes.
+ * Idea. The opposite: while memory is short, the pages of the rightmost process of the run queue,
+ * often the largest, lose their accessed bits. It will use again the pages that it still needs; the
+ * others are evicted.
  *
  * Source: A. McMenamin, Applying Working Set Heuristics to the Linux Kernel, MSc report, Birkbeck,
  * 2011, section 7.5: as mc73, with ClearPageReferenced in place of mark_page_accessed; no page is
- * moved to another list. What he found, at 40 MB: notably worse. The time went into reading pages
- * again, not into the patch: the wrong pages went.
+ * moved to another list. His result, at 40 MB: notably worse. The time went into reading pages
+ * again, not into the patch: the wrong pages were evicted.
  *
- * Here: the accessed bit is cleared, as in mc63, since his flag belongs to the lists of one
- * policy; that presses harder than he did, for the bit of a mapped page is what 2q looks at. A call
- * handles pagegrab pages, 16, and the next goes on there; his loop went on to the end of the file,
- * so that one call pressed all of it: pagegrab=4096 comes nearest. The process does not run just
- * then, so that it cannot use them again before the scan comes: the pressure takes what it needs
- * next.
+ * Here the accessed bit is cleared, as in mc63, because his flag belongs to the lists of one
+ * policy. This presses harder than his patch, because 2q looks at the accessed bit of a mapped
+ * page. A call handles pagegrab pages, 16, and the next continues from there; his loop continued to
+ * the end of the file, so that one call pressed all of it: pagegrab=4096 is closest. The process
+ * does not run at that moment, so it cannot use the pages again before the scan comes: the pressure
+ * evicts the pages that it needs next.
  */
 #include "mc7.h"
 
@@ -37,7 +37,7 @@ static void mc75_fault(struct mm_struct *mm)
 
 static const struct vm_guard mc75 = {
 	.name = "mc75",
-	.summary = "CLOCK pressure on who runs last",
+	.summary = "CLOCK pressure on the process that runs last",
 	.params = mc_params,
 	.fault = mc75_fault,
 	.spare = mc_spare,

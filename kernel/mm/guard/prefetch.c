@@ -1,59 +1,60 @@
 /*
- * prefetch: when the machine has been idle for a while and has free memory, what was evicted last
- * is read back before anybody asks.
+ * prefetch: when the machine has been idle for a while and has free memory, the pages evicted last
+ * are read back before they are needed.
  *
- * Problem. Something large runs for a while and pushes all others into the swap area. It ends, and
+ * Problem. A large program runs for a while and pushes all others into the swap area. It ends, and
  * leaves much free memory and an idle disk. Still each of the others must wait for the disk, page
- * by page, when it is wanted again: demand paging reads nothing before somebody needs it.
+ * by page, when it is used again: demand paging reads a page only when a process needs it.
  *
- * Idea. Use the idle time. Remember what left memory; when nothing has happened for some seconds,
- * read it back, newest first: who was pushed out last was used last. (C. Kolivas, swap prefetch,
- * patches to Linux 2.6.13 and later, in the -ck series and in 2.6.16-mm to 2.6.22-mm, 2005 to
- * 2007: mm/swap_prefetch.c, after T. Schlichter.) It protects nobody; it mends what thrashing left
- * behind.
+ * Idea. Use the idle time. Record which pages are evicted. When nothing has happened for some
+ * seconds, read them back, newest first: the page evicted last was used last. (C. Kolivas, swap
+ * prefetch, patches to Linux 2.6.13 and later, in the -ck series and in 2.6.16-mm to 2.6.22-mm,
+ * 2005 to 2007: mm/swap_prefetch.c, after T. Schlichter.) It protects no process; it repairs the
+ * effects of thrashing.
  *
- *	remembers  pages that left memory, by where they can be read again; as many as two thirds of
- *	           the frames, the oldest are forgotten
- *	waits      until for delay_ms nobody has had to read a page, none was evicted, and the
- *	           processor was idle (but for a tenth)
- *	reads      while so many frames are free: begins above four times the high watermarks, ends
+ *	remembers  evicted pages, by where they can be read again; at most two thirds of
+ *	           the number of frames: the oldest are dropped
+ *	waits      until for delay_ms no process has had to read a page, no page was evicted, and the
+ *	           processor was idle (at least nine tenths of the time)
+ *	reads      while enough frames are free: begins above four times the high watermarks, ends
  *	           at three times, so that it never makes kswapd evict
- *	stops      at the first fault, eviction or shortage, and waits anew
+ *	stops      at the first fault, eviction or shortage, and waits again
  *
- * What is read lies in the swap cache: the policy has it as read ahead, its slot is kept, and so
- * it is dropped without a write if nobody has wanted it when memory is short again. A page is
- * asked for with its neighbours, and those are most often the next to be asked for; that costs
- * nothing then.
+ * Pages read back lie in the swap cache. The policy has them as read ahead, and their slots are
+ * kept. So a page that is still unused when memory is short again is dropped without a write. A
+ * page is read together with its neighbours, and those are usually requested next; that request
+ * then costs nothing.
  *
- * An idle machine sleeps: ticks are asked for only while there is something to read and room for
- * it, and once more after each time it has been awake, because then somebody may have made room.
+ * An idle machine sleeps: the guard requests ticks only while there is something to read and room
+ * for it, and once more each time after the machine was awake, because memory may have been freed
+ * then.
  *
  * Left out: the patch also keeps a third of memory free, for pages of files, and stops while pages
- * are being written; laptop mode. Its list loses a page as soon as that is read again; here no
- * hook tells of it, and asking for a page that is there does nothing.
+ * are being written; laptop mode. Its list loses a page as soon as that page is read again. Here no
+ * hook reports that, and a request for a resident page does nothing.
  */
 #include "mm/guard.h"
 #include "mm/ghost.h"
 
 #define NS_PER_MS 1000000ull
 #define TICK_MS 100
-#define BEGIN_AT 4 /* high watermarks */
+#define BEGIN_AT 4 /* in high watermarks */
 #define END_AT 3
-#define CLUSTER 8 /* frames that one read may take, with vm.page_cluster as it is by default */
+#define CLUSTER 8 /* frames that one read may take, with the default vm.page_cluster */
 
 static u32 delay_ms = 5000, batch = 32;
 
 static const struct vm_param prefetch_params[] = {
-	{ "delay_ms", &delay_ms, 0, 3600000, "ms", "calm for so long before it reads" },
-	{ "batch", &batch, 1, 32, "pages", "asked for at once, ten times a second" },
+	{ "delay_ms", &delay_ms, 0, 3600000, "ms", "calm time before it reads" },
+	{ "batch", &batch, 1, 32, "pages", "requested at once, ten times a second" },
 	{ 0 },
 };
 
 static struct ghosts swapped;
-static struct list_head order; /* of the ghosts: newest first */
+static struct list_head order; /* the ghosts, newest first */
 static bool disturbed;         /* since the last tick */
 static bool reading;
-static u64 calm_ns;         /* since when nothing has happened */
+static u64 calm_ns;         /* time since when nothing has happened */
 static u64 last_ns, idle_ns; /* of the last tick; the machine's idle time then */
 static u64 nr_asked, nr_stopped;
 
@@ -99,7 +100,7 @@ static void prefetch_pressure(bool min)
 	disturb();
 }
 
-/* The newest, as many as there is room for. */
+/* Reads back the newest pages, as many as there is room for. */
 static void read_some(u32 room)
 {
 	for (u32 n = MIN(batch, room / CLUSTER); n && swapped.nr; n--) {

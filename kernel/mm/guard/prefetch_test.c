@@ -1,6 +1,6 @@
 /*
- * Swap prefetch, by what it asks for, when, and whether it lets the machine sleep. Only the hooks
- * are used; time, idle time and free memory are the test's.
+ * Swap prefetch: which pages it requests, when, and whether it lets the machine sleep. Only the
+ * hooks are used; the test provides time, idle time and free memory.
  */
 #include "prefetch.c"
 
@@ -8,14 +8,14 @@
 #include "../policy/fifo.c"
 #include "host/fake_core.h"
 
-#define FRAMES 90 /* so it remembers 61 */
-#define SECOND 10 /* ticks */
-#define MUCH 1000 /* frames */
+#define FRAMES 90 /* so it remembers 61 pages */
+#define SECOND 10 /* in ticks */
+#define MUCH 1000 /* in frames */
 #define MAX_ASKED 1000
 
 static u64 idle_now;
-static u32 room;             /* what vm_free says */
-static u32 asked[MAX_ASKED]; /* slots, in this order */
+static u32 room;             /* the result of vm_free */
+static u32 asked[MAX_ASKED]; /* slots, in order of the requests */
 static u32 n_asked;
 
 u64 vm_idle(void)
@@ -48,14 +48,14 @@ static void stop(void)
 	core_stop();
 }
 
-/* Pages that had these slots go, in their order. */
+/* Evicts pages to these slots, in this order. */
 static void evict(u32 first, u32 last)
 {
 	for (u32 slot = first; slot <= last; slot++)
 		prefetch.evicted(&mem_map[0], NULL, (struct page_id){ 1, slot });
 }
 
-/* Ticks, the processor idle for so many percent; the answer of the last. */
+/* Ticks pass with the processor idle for `idle` percent. Returns the last tick's result. */
 static bool pass(u32 ticks, u32 idle)
 {
 	bool more = false;
@@ -111,9 +111,9 @@ KTEST(prefetch, without_room_the_machine_may_sleep)
 	start();
 	evict(1, 40);
 	room = 0;
-	EXPECT(pass(1, 100)); /* just now there was an eviction */
+	EXPECT(pass(1, 100)); /* a page was evicted just now */
 	EXPECT(!pass(1, 100));
-	core_now_ns += 3600000 * NS_PER_MS; /* asleep; then somebody is awake for a moment */
+	core_now_ns += 3600000 * NS_PER_MS; /* the machine sleeps, then wakes for a moment */
 	idle_now += 3600000 * NS_PER_MS;
 	EXPECT(pass(1, 100));
 	room = MUCH;
@@ -129,7 +129,7 @@ KTEST(prefetch, no_more_than_there_is_room_for)
 	room = BEGIN_AT + 2 * CLUSTER;
 	pass(5 * SECOND + 1, 100);
 	EXPECT_EQ(n_asked, 2);
-	room = BEGIN_AT + CLUSTER - 1; /* too little to begin, enough to go on */
+	room = BEGIN_AT + CLUSTER - 1; /* too little to begin, enough to continue */
 	pass(1, 100);
 	EXPECT_EQ(n_asked, 3);
 	room--;
@@ -144,7 +144,7 @@ KTEST(prefetch, what_is_gone_is_not_read)
 	evict(1, 3);
 	prefetch.forget((struct page_id){ 1, 3 });
 	prefetch.forget((struct page_id){ 1, 99 });
-	evict(1, 1); /* again: it is the newest now */
+	evict(1, 1); /* again: now this page is the newest */
 	pass(6 * SECOND, 100);
 	EXPECT_EQ(n_asked, 2);
 	EXPECT_EQ(asked[0], 1);

@@ -22,40 +22,40 @@
  *		process with fewer whole turns comes first, and of equals the one that lacks the fewest pages:
  *		processes that are in memory end, and make room for the others without a write
  *	spared  the pages of the process that runs: without that a process that does not fit would take them
- *	reading a process that reads one page after the other back in its turn gets all that it lacks read
- *		(vm_prepage), in order of slots. A process that fills new memory reads a page now
- *		and then, too: reading what it had before would delay it
+ *	reading if a process reads back one page after the other in its turn, all pages that it lacks are
+ *		read (vm_prepage), in order of slots. A process that fills new memory reads a page now
+ *		and then, too: reading back its old pages would delay it
  *	next    while a process computes, the disk works for the process that comes next, if all of that
  *		process has room beside the running one
  *	room    a page in, a page out, and the disk does nothing but move its arm: before pages are read,
  *		room is made for many of them at once (vm_make_room)
- *	small   a process that needs next to nothing, as a shell or a parent that waits for its children, is
+ *	small   a process that needs very little, like a shell or a parent that waits for its children, is
  *		spared and never waits: a turn of its own would cost more than its pages
- *	ends    fewer than two processes are left that fit; or memory holds all that those left demand, large
- *		ones included; or for a window no process wants a turn
+ *	ends    fewer than two processes that fit are left; or memory holds the demand of all processes left,
+ *		large ones included; or for a window no process wants a turn
  *
- * Reading ahead does not always pay. Where more was asked for than the process had, its pages are more
- * than fit, or other processes use them, too; and where slots lie far apart, or another process keeps the
- * disk busy, it is slower than faults, which wait behind it. Then the process that runs reads by
+ * Reading ahead does not always pay. If more pages were requested than the process had, they do not fit,
+ * or other processes use them, too. If slots lie far apart, or another process keeps the disk busy,
+ * reading ahead is slower than faults, which wait behind it. Then the process that runs reads by
  * its own faults alone. Pages that were read for a process whose turn is over are evicted first.
  *
- * Left out: it does not see which processes belong together. A pipe from one that waits to one that runs
+ * Left out: it does not see which processes belong together. A pipe from a waiting process to a running one
  * makes the reader sleep, and its turn ends. It does not measure whether a process makes progress faster
  * than without turns. And demand includes memory that was mapped and never touched: a process that maps
  * much and uses little counts as one that does not fit.
  */
 #include "mm/guard.h"
 
-#define AT_ONCE 256 /* pages: reading them takes a disk as long as moving its arm twice */
-#define SLOW_NS 250000u /* for a page that is read; in order of slots a disk needs half of it */
-#define READS 3 /* faults; fewer are its stack and the page that it was at */
-#define PAGES_A_READ 16 /* more than a fault reads: so these are new */
-#define LONGEST 4 /* times turn_ms for reading in */
+#define AT_ONCE 256 /* pages that take as long to read as two movements of the disk's arm */
+#define SLOW_NS 250000u /* limit per page read; a disk needs half of it in order of slots */
+#define READS 3 /* faults; fewer may be for its stack and the page that it used last */
+#define PAGES_A_READ 16 /* more pages than a fault reads: memory that grows faster is new */
+#define LONGEST 4 /* limit for reading in, in units of turn_ms */
 
 static u32 window_ms = 250, turn_ms = 2000;
 
 static const struct vm_param serialize_params[] = {
-	{ "window_ms", &window_ms, 10, 60000, "ms", "how long is looked at before it begins" },
+	{ "window_ms", &window_ms, 10, 60000, "ms", "length of the window before it begins" },
 	{ "turn_ms", &turn_ms, 10, 3600000, "ms", "longest turn, without reading in" },
 	{ 0 },
 };
@@ -63,30 +63,30 @@ static const struct vm_param serialize_params[] = {
 /* Kept with every process. */
 struct serialize_mm {
 	u32 faults; /* in this window */
-	u32 ran_ms; /* in its turns; one that came late begins with what who ran then had had */
-	bool scattered; /* its slots: reading ahead was slow */
+	u32 ran_ms; /* in its turns; a latecomer starts with the current runner's value */
+	bool scattered; /* its slots are scattered: reading ahead was slow */
 	bool joined; /* it faulted since turns began */
 };
 GUARD_MM_FITS(struct serialize_mm);
 
-static bool serial; /* they run one at a time */
-static struct mm_struct *runs; /* whose turn it is; NULL: nobody wanted one */
-static struct mm_struct *ahead; /* who is next; NULL: not chosen yet */
+static bool serial; /* processes run one at a time */
+static struct mm_struct *runs; /* the process whose turn it is; NULL: none wanted a turn */
+static struct mm_struct *ahead; /* the process that comes next; NULL: not chosen yet */
 static bool runs_read, ahead_read; /* pages have been read for it */
-static u32 nr_stale; /* pages read for those whose turn is over: who runs has no use for them */
-static u32 max_small; /* pages that a small process demands at most */
-static u64 window_ns, idle_ns, tick_ns, tick_idle_ns; /* begins, and vm_idle() then */
-static bool stalled; /* in this window: somebody had to free the memory that it needed */
+static u32 nr_stale; /* unowned pages that were read for processes whose turn is over */
+static u32 max_small; /* upper bound on the demand of a small process, in pages */
+static u64 window_ns, idle_ns, tick_ns, tick_idle_ns; /* starts of both, and vm_idle() then */
+static bool stalled; /* in this window a process had to reclaim the memory it needed */
 static u32 nr_turns;
 static u64 nr_begun;
 
-/* Of the turn: */
-static u64 turn_ns, since_ns; /* it began, and counts */
-static u32 nr_reads, rss; /* faults that read since it had so many pages */
-static u32 nr_asked; /* for room in vain */
+/* State of the turn: */
+static u64 turn_ns, since_ns; /* start of the turn; start of the time that counts */
+static u32 nr_reads, rss; /* faults that read, since it had rss resident pages */
+static u32 nr_asked; /* failed requests for room */
 static u32 nr_wanted; /* pages that may still be read for it */
-static u32 batch; /* pages that were asked for at the last tick */
-static bool left_alone; /* nothing is read ahead for it */
+static u32 batch; /* pages that were requested at the last tick */
+static bool left_alone; /* do not read ahead for it */
 
 static struct serialize_mm *data(struct mm_struct *mm)
 {
@@ -100,7 +100,8 @@ static bool is_small(struct mm_struct *mm)
 	return mm_demand(mm) <= max_small;
 }
 
-/* A turn helps a process that memory can hold, and that others would take pages from. */
+/* Does a turn help? It helps if memory can hold the process and others' faults would evict its
+ * pages. */
 static bool turn_helps(struct mm_struct *mm)
 {
 	return !is_small(mm) && mm_demand(mm) <= vm_frames();
@@ -121,7 +122,7 @@ static u32 lack(struct mm_struct *mm)
 	return mm_demand(mm) - MIN(mm_demand(mm), mm_rss(mm));
 }
 
-/* Who has had fewer whole turns; of equals, who lacks less. */
+/* The process with fewer whole turns goes before; of equals, the one that lacks fewer pages. */
 static bool goes_before(struct mm_struct *a, struct mm_struct *b)
 {
 	u32 turns_a = data(a)->ran_ms / turn_ms, turns_b = data(b)->ran_ms / turn_ms;
@@ -129,7 +130,7 @@ static bool goes_before(struct mm_struct *a, struct mm_struct *b)
 	return turns_a == turns_b ? lack(a) < lack(b) : turns_a < turns_b;
 }
 
-/* Whose turn comes after the one of who runs; NULL: nobody's. */
+/* Returns the process whose turn comes next, or NULL if no process wants a turn. */
 static struct mm_struct *next_in_turn(void)
 {
 	struct mm_struct *next = NULL;
@@ -148,7 +149,7 @@ static void join(struct mm_struct *mm)
 	data(mm)->joined = true;
 }
 
-/* The policy may take first what is not needed now; NULL: nobody's pages. Returns how many. */
+/* Lets the policy evict the pages of mm (NULL: unowned pages) first. Returns their number. */
 static u32 demote(struct mm_struct *mm)
 {
 	u32 nr = 0;
@@ -158,7 +159,7 @@ static u32 demote(struct mm_struct *mm)
 	return nr;
 }
 
-/* Nobody is next any more. */
+/* Forgets which process is next. */
 static void drop_ahead(void)
 {
 	ahead = NULL;
@@ -182,7 +183,7 @@ static void begin_turn(struct mm_struct *mm, u64 now)
 	nr_stale = runs_read ? 0 : demote(NULL);
 }
 
-/* The turn is over; it goes on if nobody else wants one. */
+/* Ends the turn. The same process goes on if no other wants a turn. */
 static void give_turn(u64 now)
 {
 	struct mm_struct *next = next_in_turn();
@@ -194,7 +195,7 @@ static void give_turn(u64 now)
 	begin_turn(next || !wants_turn(runs) ? next : runs, now);
 }
 
-/* A process larger than memory counts: beside it those that fit still need their turns. */
+/* A process larger than memory counts: beside it, processes that fit still need their turns. */
 static bool all_fit(void)
 {
 	u64 demand = 0;
@@ -211,7 +212,7 @@ static bool fewer_than_two(void)
 	return nr < 2;
 }
 
-/* Reads what the processes that took part lack, in one go, as far as there is room. */
+/* Ends the turns. Reads the pages that the participants lack in one go, if there is room. */
 static void stop(void)
 {
 	serial = false;
@@ -225,7 +226,7 @@ static void stop(void)
 	}
 }
 
-/* Small is a sixteenth of memory, if all who are have room in a quarter of it. */
+/* Small is at most a sixteenth of memory, if all such processes fit into a quarter of it. */
 static void find_small(void)
 {
 	u32 frames = vm_frames(), nr = 0;
@@ -234,7 +235,7 @@ static void find_small(void)
 	max_small = nr <= frames / 4 ? frames / 16 : 0;
 }
 
-/* Did it thrash in the window that ends now? */
+/* Did the machine thrash in the window that ends now? */
 static bool thrashes(u64 now)
 {
 	u32 faulting = 0;
@@ -253,7 +254,7 @@ static bool thrashes(u64 now)
 	return faulting > 1 && 2 * (vm_idle() - idle_ns) > now - window_ns;
 }
 
-/* Reading and writing by turns moves the disk's arm each time: so room is made first. */
+/* Reading and writing in alternation moves the disk's arm each time, so room is made first. */
 static bool has_room(u32 want)
 {
 	if (vm_free(1) >= want)
@@ -262,7 +263,7 @@ static bool has_room(u32 want)
 	return false;
 }
 
-/* Does its memory grow by what it reads, and not by new pages? */
+/* Does the running process's memory grow by reading back, and not by new pages? */
 static bool reads_back(void)
 {
 	if (mm_rss(runs) > rss + PAGES_A_READ * nr_reads) {
@@ -272,7 +273,7 @@ static bool reads_back(void)
 	return lack(runs) && (runs_read || nr_reads >= READS);
 }
 
-/* The last tick's batch took longer than faults would have. */
+/* Stops reading ahead if the last tick's batch took longer than faults would have taken. */
 static void look_at_batch(u64 now)
 {
 	if (runs && batch && now - tick_ns > (u64)batch * SLOW_NS)
@@ -280,7 +281,7 @@ static void look_at_batch(u64 now)
 	batch = 0;
 }
 
-/* Reads some of what who runs lacks; where no room can be had, every fourth tick what fits. */
+/* Reads some of the pages that the running process lacks. Without room, reads every fourth tick. */
 static void bring_in(void)
 {
 	u32 want = MIN(lack(runs), MIN(AT_ONCE, vm_frames() / 8));
@@ -294,7 +295,7 @@ static void bring_in(void)
 	nr_wanted -= MIN(nr_wanted, want);
 }
 
-/* Who comes next must not take the last frames from who runs: all of it has room, or it waits. */
+/* The next process must not take the last frames from the running one: it needs room for all pages. */
 static void read_ahead(void)
 {
 	struct mm_struct *next = next_in_turn();
@@ -326,7 +327,7 @@ static void use_disk(u64 now)
 
 static void begin(u64 now)
 {
-	if (all_fit()) { /* it only reads back what had to go before */
+	if (all_fit()) { /* they only read back pages that were evicted before */
 		stop();
 		return;
 	}
@@ -381,7 +382,7 @@ static bool serialize_may_run(struct mm_struct *mm)
 	return !serial || mm == runs || !takes_part(mm);
 }
 
-/* What has been read ahead and is nobody's yet is for who runs or comes next, but for what is stale. */
+/* Spares unowned pages, which were read ahead for the running or the next process, unless stale. */
 static bool serialize_spare(struct page *page, struct mm_struct *owner, const struct vm_scan *scan)
 {
 	(void)page, (void)scan;
@@ -417,7 +418,7 @@ static void serialize_show(struct seq_file *m)
 
 static const struct vm_guard serialize = {
 	.name = "serialize",
-	.summary = "while it thrashes, processes run one at a time",
+	.summary = "while the machine thrashes, processes run one at a time",
 	.tick_ms = 20,
 	.params = serialize_params,
 	.mm_exit = serialize_mm_exit,

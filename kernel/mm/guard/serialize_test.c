@@ -1,4 +1,4 @@
-/* Serialize: which processes take turns, and what the disk is asked for in a turn. */
+/* Serialize: which processes take turns, and what is requested of the disk in a turn. */
 #include "serialize.c"
 
 #include "../../lib/seq_file.c"
@@ -11,7 +11,7 @@
 
 static u64 idle_now;
 static u32 nr_free, asked_for, nr_reads_ahead;
-static struct mm_struct *large; /* demands more than there is */
+static struct mm_struct *large; /* demands more than memory */
 
 u32 mm_demand(struct mm_struct *mm)
 {
@@ -64,7 +64,7 @@ static void start_with(u32 nr_processes)
 		core_mm_new();
 }
 
-/* One with 60 pages of 80 runs, another with 30 waits; and the one that runs reads back what it lacks. */
+/* A process with 60 of 80 pages runs and reads back what it lacks; another with 30 waits. */
 static void start(void)
 {
 	start_with(2);
@@ -93,7 +93,7 @@ KTEST(serialize, room_is_made_before_pages_are_read)
 	end();
 }
 
-/* It lacks 20: twice an eighth of memory is more than that, and then faults go on alone. */
+/* The process lacks 20 pages. Two reads of an eighth of memory exceed that; then only faults read. */
 KTEST(serialize, no_more_is_read_than_is_lacking)
 {
 	start();

@@ -1,38 +1,37 @@
 /*
- * The token: when the machine thrashes, one process keeps its pages until it has got on.
+ * The token: when the machine thrashes, one process keeps its pages until it has made progress.
  *
- * Problem. Several processes want more memory than there is. Each waits for the disk, and while it
- * waits the others take its pages, so that it waits again. Global replacement treats all alike, and
- * so nobody ever has what it needs: the processor is idle though all could run (P. Denning,
- * Thrashing: its causes and prevention, AFIPS FJCC 1968).
+ * Problem. Several processes need more memory than there is. Each waits for the disk, and while it
+ * waits the others' faults evict its pages, so it waits again. Global replacement treats all alike,
+ * and so no process ever has the pages it needs: the processor is idle though all could run (P.
+ * Denning, Thrashing: its causes and prevention, AFIPS FJCC 1968).
  *
  * Idea. Be unfair for a while. One process gets a token, and the pages of the holder are spared. It
- * collects what it needs, runs at full speed, and ends, which gives its memory to the others.
+ * collects the pages it needs, runs at full speed, and ends, which frees its memory for the others.
  *
- * This is TPF (S. Jiang, X. Zhang, TPF: a dynamic system thrashing protection facility, Software:
- * Practice and Experience 32(3), 2002), from which detection and choice are taken, grown towards
- * the same authors' swap token (Token-ordered LRU, Performance Evaluation 60, 2005), from which
- * comes that it is kept for long:
+ * Detection and choice are taken from TPF (S. Jiang, X. Zhang, TPF: a dynamic system thrashing
+ * protection facility, Software: Practice and Experience 32(3), 2002). The long turn is taken from
+ * the same authors' swap token (Token-ordered LRU, Performance Evaluation 60, 2005):
  *
  *   detection  at the first fault after a window (a quarter of a second; the paper's second is
- *              dear here, where so much is over in ten) has passed. In it the processor was idle
+ *              expensive here, where most runs are over in ten seconds). In it the processor was idle
  *              for more than half of the time, and two processes or more faulted repeatedly.
- *   choice     of those the one that lacks least, demand minus resident: it is done soonest. Not
- *              the one that had its turn just now, and none whose demand is much larger than
- *              memory: it would starve the others and never have enough.
- *   end        its process ends; it sleeps, and not for a page; the processor is busy again; or
- *              its turn is over, so that no process waits for ever.
+ *   choice     of those, the process with the smallest lack, demand minus resident pages: it is done
+ *              soonest. Not the last holder, and none whose demand is much larger than memory:
+ *              it would starve the others and never have enough.
+ *   end        the holder ends; it sleeps for another reason than a page; the processor is busy again;
+ *              or its turn is over, so that no process waits forever.
  *
- * "Repeatedly" is twice in a window, and no rate as in the paper: a slow disk with a long queue
+ * "Repeatedly" means twice in a window, not a rate as in the paper: a slow disk with a long queue
  * serves each of many processes only a few times a second. No timer is needed: a machine that
  * thrashes has faults.
  *
  * The swap token's time-out is turn_ms. Linux 2.6.9 (mm/thrash.c) lets a process keep it for 300 s,
  * and so does token.turn_ms=300000. Here it is a minute: the work is smaller, and others wait.
  *
- * Left out: a page shared by several processes is that of the one who faulted it in last. Pages
- * read ahead for the holder are nobody's until they are used. The others are not stopped, so their
- * faults still stand before the holder's in the disk's queue.
+ * Left out: a page shared by several processes belongs to the one that faulted it in last. Pages
+ * read ahead for the holder are unowned until they are used. The others are not stopped, so their
+ * requests may still be before the holder's in the disk's queue.
  */
 #include "mm/guard.h"
 
@@ -41,12 +40,13 @@ static u32 turn_ms = 60000, share = 125;
 
 static const struct vm_param token_params[] = {
 	{ "window_ms", &window_ms, 10, 60000, "ms",
-	  "how long is looked at before the next decision" },
+	  "length of the window before the next decision" },
 	{ "faults", &nr_faults, 1, 10000, NULL, "in a window: the process faults repeatedly" },
-	{ "cpu_low", &cpu_low, 0, 100, "%", "processor busy for less: it thrashes" },
+	{ "cpu_low", &cpu_low, 0, 100, "%", "processor busy for less: the machine thrashes" },
 	{ "cpu_high", &cpu_high, 0, 100, "%", "processor busy for more: no token is needed" },
 	{ "turn_ms", &turn_ms, 1, 3600000, "ms", "longest turn" },
-	{ "share", &share, 1, 1000, "%", "of all frames: who demands more gets no token" },
+	{ "share", &share, 1, 1000, "%",
+	  "of all frames: a process that demands more gets no token" },
 	{ 0 },
 };
 
@@ -56,8 +56,8 @@ struct token_mm {
 };
 GUARD_MM_FITS(struct token_mm);
 
-static struct mm_struct *holder; /* NULL: nobody has the token */
-static u64 since_ns;             /* when it was given */
+static struct mm_struct *holder; /* NULL: no process has the token */
+static u64 since_ns;             /* when the holder got it */
 static u64 window_ns, idle_ns;   /* when the window began; the machine's idle time then */
 static u32 busy = 100;           /* %, in the last window */
 static u64 nr_given, nr_spared;
@@ -79,8 +79,8 @@ static bool turn_over(u64 now)
 	return busy > cpu_high || mm_sleeps(holder) || now - since_ns > turn_ms * 1000000ull;
 }
 
-/* Of those that faulted repeatedly the one that lacks least, but not last, and none that is too
- * large; NULL: there is none, or fewer than two faulted. Begins a new count. */
+/* Returns the process with the smallest lack of those that faulted repeatedly, but not `last` and
+ * none too large; NULL: there is none, or fewer than two faulted. Resets the counts. */
 static struct mm_struct *choose(const struct mm_struct *last)
 {
 	struct mm_struct *best = NULL;
@@ -152,7 +152,7 @@ static void token_show(struct seq_file *m)
 
 static const struct vm_guard token = {
 	.name = "token",
-	.summary = "while it thrashes, one process at a time keeps its pages",
+	.summary = "while the machine thrashes, one process at a time keeps its pages",
 	.params = token_params,
 	.mm_exit = token_mm_exit,
 	.fault = token_fault,

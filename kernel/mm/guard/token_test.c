@@ -1,6 +1,6 @@
 /*
- * The token, by what it does: whom it spares when. Only the hooks are used, so that any guard of
- * this name can be tested; pages are names, time and idle time are the test's.
+ * The token: which process's pages are spared, and when. Only the hooks are used, so that any guard
+ * of this name can be tested; pages are only names, and the test provides time and idle time.
  */
 #include "token.c"
 
@@ -12,7 +12,7 @@
 #define FRAMES 100
 #define SECOND 1000000000ull
 
-/* What the fake core does not know of an address space. */
+/* Data of an address space that the fake core lacks. */
 static struct {
 	struct mm_struct *mm;
 	u64 data[GUARD_MM_SIZE / 8];
@@ -44,7 +44,7 @@ u64 vm_idle(void)
 	return idle_now;
 }
 
-/* Three processes that want 60 pages each and have 10, 30 and 20. */
+/* Starts three processes that demand 60 pages each and have 10, 30 and 20. */
 static void start(void)
 {
 	static const u32 rss[NR] = { 10, 30, 20 };
@@ -76,8 +76,8 @@ static void stop(void)
 	core_stop();
 }
 
-/* Seconds in which the processor is idle for so many percent, and the first nr processes fault ten
- * times each, taking turns. */
+/* Seconds pass with the processor idle for `idle` percent. In each second, the first nr processes
+ * fault ten times each, in alternation. */
 static void pass(u32 seconds, u32 idle, u32 nr)
 {
 	for (u32 k = 0; k < 10 * seconds; k++) {
@@ -89,7 +89,7 @@ static void pass(u32 seconds, u32 idle, u32 nr)
 	}
 }
 
-/* A bit for each process whose pages are spared. */
+/* Returns a bit for each process whose pages are spared. */
 static u32 spared(void)
 {
 	struct vm_scan scan = { .zones = ZONES_ALL, .priority = 12 };

@@ -1,13 +1,13 @@
 /*
- * tpf: the thrashing protection facility. While the machine thrashes, one process gives next to no
- * pages, until it no longer faults.
+ * tpf: the thrashing protection facility. While the machine thrashes, one process gives up almost
+ * no pages, until it no longer faults.
  *
- * Problem. Several processes want more memory than there is. While one waits for its page the
- * others take those that it has, because they were not used lately, and so all of them wait.
- * Global replacement has no reason to prefer one of them.
+ * Problem. Several processes need more memory than there is. While one waits for a page, the
+ * others' faults evict its resident pages, because they were not used recently, and so all of them
+ * wait. Global replacement has no reason to prefer one of them.
  *
- * Idea. Protect early, one process, and for a short time only: just until it has its working set.
- * It runs then, and soon ends. Nobody is stopped. (S. Jiang, X. Zhang, TPF: a dynamic system
+ * Idea. Protect early, one process, and only for a short time: just until it has its working set.
+ * Then it runs, and soon ends. No process is stopped. (S. Jiang, X. Zhang, TPF: a dynamic system
  * thrashing protection facility, Software: Practice and Experience 32(3), 2002; the names of the
  * parameters, their values and the states are theirs, sections 4 and 5.1.)
  *
@@ -18,25 +18,25 @@
  *	           fewer than two fault often          the protected one faults less than
  *	                                               pf_low, or has ended; busy > cpu_high
  *
- *	faults often  more than pf_high faults in a second: it is on the list of those
- *	              (high_PF_proc in the paper) until in a window it has fewer than pf_low
- *	choice        of those on the list, who lacks least: demand minus resident pages
- *	protection    that process gives at most one page each time all pages are looked at
+ *	faults often  more than pf_high faults in a second: the process is on the list of
+ *	              high_PF_proc (the paper's name) until it has fewer than pf_low in a window
+ *	choice        of those on the list, the process with the smallest lack: demand minus resident
+ *	protection    that process gives up at most one page each time all pages are looked at
  *
- * Detection looks at the end of each window, a second in the paper; faults are those that must be
- * read.
+ * Detection runs at the end of each window, a second as in the paper; only faults that must read
+ * count.
  *
- * What differs. The paper changes swap_out of Linux 2.2, which goes through the processes one
- * after the other: one page per loop over all of them. Here policies have lists of pages, and a
- * loop is as many questions (spare) as there are frames. An end of the window is noticed by a
- * tick, which an idle machine gets late: rates are of the time that has really passed.
+ * Differences from the paper. The paper changes swap_out of Linux 2.2, which goes through the
+ * processes one after the other: one page per loop over all of them. Here policies have lists of
+ * pages, and a loop is as many calls of spare as there are frames. A tick notices the end of the
+ * window, and an idle machine gets ticks late: rates use the time that has really passed.
  *
- * When it does not help. pf_high is a rate. A disk that reads 80 pages a second gives each of ten
- * processes eight, so nobody faults often, and the more processes there are the less is seen:
- * `too_few` counts the windows in which the processor was idle, and fewer than two were on the
- * list. With tpf.pf_high=3 it sees them and does as well as `token`. And there is no longest turn:
- * one that wants more than all memory faults for ever and stays protected, as the paper says in
- * 5.2; then load control must help.
+ * When it does not help. pf_high is a rate. If a disk reads 80 pages a second, each of ten
+ * processes gets eight, so no process faults often: the more processes there are, the less is
+ * detected. `too_few` counts the windows in which the processor was idle and fewer than two
+ * processes were on the list. With tpf.pf_high=3 they are detected, and tpf does as well as
+ * `token`. And a turn has no limit: a process that needs more than all of memory faults forever and
+ * stays protected, as the paper says in 5.2; then load control must help.
  */
 #include "mm/guard.h"
 
@@ -46,29 +46,30 @@
 static u32 cpu_low = 40, cpu_high = 80, pf_high = 10, pf_low = 1, window_ms = 1000;
 
 static const struct vm_param tpf_params[] = {
-	{ "cpu_low", &cpu_low, 0, 100, "%", "processor busy for less: somebody is protected" },
+	{ "cpu_low", &cpu_low, 0, 100, "%", "processor busy for less: a process is protected" },
 	{ "cpu_high", &cpu_high, 0, 100, "%", "processor busy for more: protection ends" },
-	{ "pf_high", &pf_high, 0, 10000, "faults/s", "a process with more faults often" },
-	{ "pf_low", &pf_low, 0, 10000, "faults/s", "with fewer it no longer does" },
-	{ "window_ms", &window_ms, 10, 60000, "ms", "how long is looked at" },
+	{ "pf_high", &pf_high, 0, 10000, "faults/s", "a process above this rate faults often" },
+	{ "pf_low", &pf_low, 0, 10000, "faults/s",
+	  "a process below this rate no longer faults often" },
+	{ "window_ms", &window_ms, 10, 60000, "ms", "length of the window" },
 	{ 0 },
 };
 
 /* Kept with every process. */
 struct tpf_mm {
-	u64 start_ns; /* since when faults are counted */
+	u64 start_ns; /* start of the count of faults */
 	u32 num_pf;   /* faults since then */
-	bool high;    /* on the list of those that fault often */
+	bool high;    /* on the list of processes that fault often */
 };
 GUARD_MM_FITS(struct tpf_mm);
 
 static enum { NORMAL, MONITORING, PROTECTION } state;
-static struct mm_struct *privileged; /* NULL: nobody is protected */
+static struct mm_struct *privileged; /* NULL: no process is protected */
 static u32 nr_high;                  /* length of the list */
 static u64 window_ns, idle_ns;       /* when the window began; the machine's idle time then */
 static u32 busy = 100;               /* %, in the last window */
-static u32 round_size, nr_asked;     /* questions in a round; asked in this one */
-static bool has_given;               /* the protected one gave its page of this round */
+static u32 round_size, nr_asked;     /* calls of spare in a round; in this round so far */
+static bool has_given;               /* the protected process gave up its page of this round */
 static u64 nr_protections, nr_spared, nr_given, nr_too_few;
 
 static struct tpf_mm *data(struct mm_struct *mm)
@@ -101,7 +102,7 @@ static void leave_list(struct mm_struct *mm)
 	data(mm)->high = false;
 }
 
-/* The detection routine, at each fault: who faults often? */
+/* The detection routine, at each fault: puts processes that fault often on the list. */
 static void tpf_fault(struct mm_struct *mm)
 {
 	struct tpf_mm *d = data(mm);
@@ -122,7 +123,7 @@ static void tpf_fault(struct mm_struct *mm)
 	count_anew(d, now);
 }
 
-/* Who has had few faults of late leaves the list. */
+/* Removes processes with few recent faults from the list. */
 static void look_through_list(u64 now)
 {
 	for (struct mm_struct *mm = vm_next_mm(NULL); mm; mm = vm_next_mm(mm)) {
@@ -229,7 +230,8 @@ static void tpf_show(struct seq_file *m)
 
 static const struct vm_guard tpf = {
 	.name = "tpf",
-	.summary = "while it thrashes, one process keeps its pages until it faults no more",
+	.summary =
+		"while the machine thrashes, one process keeps its pages until it stops faulting",
 	.tick_ms = 20,
 	.params = tpf_params,
 	.mm_exit = tpf_mm_exit,

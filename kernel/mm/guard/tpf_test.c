@@ -1,6 +1,6 @@
 /*
- * TPF, by what it does: who is protected when. Only the hooks are used; pages are names, time and
- * idle time are the test's.
+ * TPF: which process is protected, and when. Only the hooks are used; pages are only names, and the
+ * test provides time and idle time.
  */
 #include "tpf.c"
 
@@ -10,11 +10,11 @@
 
 #define NR 3
 #define FRAMES 100
-#define STEP_NS 20000000ull /* a tick */
-#define OFTEN 40            /* faults in a second */
+#define STEP_NS 20000000ull /* one tick */
+#define OFTEN 40            /* faults per second */
 #define SELDOM 5
 
-/* What the fake core does not know of an address space. */
+/* Data of an address space that the fake core lacks. */
 static struct {
 	struct mm_struct *mm;
 	u64 data[GUARD_MM_SIZE / 8];
@@ -46,7 +46,7 @@ u64 vm_idle(void)
 	return idle_now;
 }
 
-/* Three processes that want 60 pages each and have 10, 30 and 20. */
+/* Starts three processes that demand 60 pages each and have 10, 30 and 20. */
 static void start(void)
 {
 	static const u32 rss[NR] = { 10, 30, 20 };
@@ -76,8 +76,8 @@ static void stop(void)
 	core_stop();
 }
 
-/* Seconds in which the processor is idle for so many percent, and process i has rates[i] faults in
- * each. */
+/* Seconds pass with the processor idle for `idle` percent, and process i has rates[i] faults in
+ * each second. */
 static void pass(u32 seconds, u32 idle, const u32 rates[NR])
 {
 	for (u32 k = 1; k <= 50 * seconds; k++) {
@@ -92,7 +92,7 @@ static void pass(u32 seconds, u32 idle, const u32 rates[NR])
 
 #define PASS(seconds, idle, ...) pass(seconds, idle, (const u32[NR]){ __VA_ARGS__ })
 
-/* The pages of process i that may be taken when all pages are looked at once. */
+/* Returns how many pages of process i may be evicted when all pages are looked at once. */
 static u32 taken(u32 i)
 {
 	struct vm_scan scan = { .zones = ZONES_ALL, .priority = 12 };

@@ -1,57 +1,57 @@
 /*
- * 2Q as Linux 3.0 has it: an active and an inactive list for each kind of page in each zone.
+ * 2Q as in Linux 3.0: an active and an inactive list for each kind of page in each zone.
  *
- * A page of a file that is read once should not push out pages used again and again: it must
- * prove itself. A program's own (anonymous) pages are dear to write, and most are used again. So
- * each kind has two lists and rules of its own. Pages leave at the tail of an inactive list.
- * *Referenced* is a flag of the page; *used* is what the accessed bits say when somebody looks,
- * and looking clears them.
+ * A page of a file that is read once should not push out pages that are used again and again: it
+ * must first prove that it is used. A program's own (anonymous) pages are costly to write, and most
+ * are used again. So each kind has two lists and rules of its own. Pages are evicted at the tail of
+ * an inactive list. *Referenced* is a flag of the page; *used* is the value of the accessed bits
+ * when the policy looks at them, which clears them.
  *
  *	event                       anonymous         of a file
  *	new                         active            inactive
  *	read back from swap         inactive          -
- *	read or write finds it      it becomes referenced; an inactive one that was so already
+ *	read or write finds it      becomes referenced; an inactive page that already was
  *	                            becomes active and unreferenced (mark_page_accessed)
- *	its owner unmaps it, used   -                 the same
+ *	its owner unmaps it, used   -                 as for read or write
  *	tail of inactive, used      active            referenced, and round once more;
  *	                                              active if it was referenced before
  *	tail of inactive, not used  evicted           evicted, but round once more if it was
  *	                                              referenced and is dirty
- *	tail of active              inactive, used    the same, but round again if it is
+ *	tail of active              inactive, used    inactive, but round again if it is
  *	                            or not            used and the text of a program
  *
- * An active list gives pages up only while it is too long: pages of files, longer than the
- * inactive one; anonymous ones, longer than `ratio` times that (1 in a zone below 1 GiB, else the
- * root of ten times its size in GiB).
+ * An active list gives up pages only while it is too long. For pages of files, this means longer
+ * than the inactive list. For anonymous pages, it means longer than `ratio` times the inactive list
+ * (1 in a zone below 1 GiB, else the square root of ten times its size in GiB).
  *
- * Which kind gives a page (get_scan_count)? Both inactive lists are scanned, in proportion to
- * their lengths, times swappiness for anonymous pages and 200 - swappiness for files, times how
- * many pages were scanned lately for each one in use (scanned / rotated): the kind that keeps
- * being found in use is left alone.
+ * Which kind must give up a page (get_scan_count)? Both inactive lists are scanned. The share of
+ * each is in proportion to its length, times swappiness for anonymous pages or 200 - swappiness for
+ * files, times the number of pages recently scanned for each page found in use (scanned / rotated):
+ * the kind whose pages are mostly found in use is left alone.
  *
- * The access that faults. In Linux a page counts as used once a fault has mapped it; here that
- * access leaves no bit, and `young` stands for it. It matters: a page read back from swap becomes
- * active when it is first looked at. So the active list is always fed, and gives up the pages of
- * a phase that is over.
+ * The access that faults. In Linux a page counts as used once a fault has mapped it. Here that
+ * access sets no accessed bit, and `young` stands for it. This matters: a page read back from swap
+ * becomes active at its first inspection. So the active list is always fed, and gives up the pages
+ * of a phase that is over.
  *
- * It is global: whose page it is plays no role. When many processes cycle over more than memory
- * holds, each takes the other's pages.
+ * The policy is global: the owner of a page plays no role. When many processes cycle over more
+ * pages than memory holds, each one's faults evict the others' pages.
  *
- * Source: Linux 3.0 (2011), mm/vmscan.c (shrink_active_list, page_check_references,
- * get_scan_count) and mm/swap.c (mark_page_accessed, lru_deactivate_fn); A. McMenamin's report of
- * that year measures it. Other versions differ: before 2.6.29 a fault called mark_page_accessed,
- * too; from 3.3 on text becomes active at its first use, and so does a page of a file that
- * several mappings used. (Johnson and Shasha's 2Q of 1994 is another algorithm; useonce.c is the
- * older Linux with one kind of page.)
+ * Source: Linux 3.0 (2011), mm/vmscan.c (shrink_active_list, page_check_references, get_scan_count)
+ * and mm/swap.c (mark_page_accessed, lru_deactivate_fn); A. McMenamin's report of that year
+ * measures it. Other versions differ: before 2.6.29 a fault called mark_page_accessed, too; from
+ * 3.3 on text becomes active at its first use, and so does a page of a file that several mappings
+ * used. (Johnson and Shasha's 2Q of 1994 is another algorithm; useonce.c is the older Linux with
+ * one kind of page.)
  *
- * Otherwise than there: Linux works on 32 pages of a list at a time, here it is one, and an
- * active list is looked at as often as its length asks for. A page that was read ahead goes to
- * the head of its list when it is claimed. Linux marks a used page at the end of every mapping,
- * here it is the owner's; a use through another one is seen at the next look. At priority 0 uses
- * do not count. Shared memory is on the anonymous lists, and is marked as a page of a file is; one
- * use at the tail makes it active, as from 3.5 on (in 3.0 it must be used twice). Left out: memory
- * cgroups, lumpy reclaim, and scanning anonymous pages alone when next to no file is left (how
- * much is free is not known here).
+ * Differences from Linux. Linux works on 32 pages of a list at a time, this policy on one, and it
+ * looks at an active list as often as the list's length requires. A page that was read ahead goes
+ * to the head of its list when it is claimed. Linux marks a used page when any of its mappings
+ * ends, this policy only when the owner's ends; a use through another mapping is seen at the next
+ * inspection. At priority 0 uses do not count. Shared memory is on the anonymous lists, and is
+ * marked as a page of a file is; one use at the tail makes it active, as from 3.5 on (in 3.0 it
+ * must be used twice). Left out: memory cgroups, lumpy reclaim, and scanning only anonymous pages
+ * when hardly any pages of files are left (the amount of free memory is not known here).
  */
 #include "mm/policy.h"
 
@@ -60,14 +60,14 @@ enum twoq_list { INACTIVE, ACTIVE, NR_LISTS };
 
 struct twoq_page {
 	struct list_head node;
-	struct twoq_lists *lists; /* those of its zone and kind */
+	struct twoq_lists *lists; /* those of the page's zone and kind */
 	enum twoq_list list : 8;
 	bool referenced;
 	bool young; /* mapped by a fault since the last look */
 };
 POLICY_PAGE_FITS(struct twoq_page);
 
-#define CLUSTER 32u          /* most active pages looked at for one inactive one */
+#define CLUSTER 32u          /* upper bound on active pages looked at for one inactive page */
 #define MOST_SCANNED 1000000 /* scanned is halved here at the latest: products fit 32 bits */
 
 struct twoq_lists {
@@ -75,15 +75,15 @@ struct twoq_lists {
 	enum twoq_kind kind;
 	struct list_head list[NR_LISTS]; /* newest first */
 	u32 nr[NR_LISTS];
-	u32 ratio;            /* how many active pages for an inactive one */
-	u32 scanned, rotated; /* pages looked at lately; those of them in use */
+	u32 ratio;            /* active pages allowed for each inactive page */
+	u32 scanned, rotated; /* pages looked at recently; those found in use */
 };
 
 static struct twoq_zone {
 	struct twoq_lists kind[NR_KINDS];
-	u32 nr;        /* pages */
-	u32 nr_looked; /* pages looked at lately: the zone's share of the pressure */
-	u64 turn;      /* what anonymous pages have saved up; see next_kind */
+	u32 nr;        /* pages in the zone */
+	u32 nr_looked; /* pages looked at recently: the zone's share of the pressure */
+	u64 turn;      /* weight that anonymous pages have saved up; see get_scan_count */
 } zone[VM_NR_ZONES];
 
 static u64 nr_activated, nr_deactivated;
@@ -117,13 +117,13 @@ static void move(struct twoq_lists *l, struct twoq_page *p, enum twoq_list to)
 	list_move(&p->node, &l->list[to]);
 }
 
-/* Once more through the list that it is on. */
+/* Sends the page once more through the list that it is on. */
 static void rotate(struct twoq_lists *l, struct twoq_page *p, enum twoq_list list)
 {
 	list_move(&p->node, &l->list[list]);
 }
 
-/* Old looks count less: they are halved as soon as they are many. */
+/* Makes old looks count less. Called when there are many. */
 static void halve(struct twoq_lists *l)
 {
 	l->scanned /= 2;
@@ -155,7 +155,7 @@ static void mark_page_accessed(struct twoq_page *p)
 	}
 }
 
-/* How many active anonymous pages a zone may have for an inactive one. */
+/* Returns the number of active anonymous pages allowed for each inactive one in a zone. */
 static u32 ratio_of(u32 nr_pages)
 {
 	u32 gib = nr_pages >> 18, root = 0;
@@ -196,14 +196,14 @@ static void twoq_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
 		l += page_is_file(page) ? FILES : ANON;
 	if (how != VM_IN_PREFETCH && how != VM_IN_ADOPT) {
 		p->young = mm;
-		p->referenced = !mm; /* by a read: mark_page_accessed */
+		p->referenced = !mm; /* inserted by a read, which calls mark_page_accessed */
 	}
 	p->lists = l;
 	enlist(l, p, active ? ACTIVE : INACTIVE);
 	count(l, active);
 }
 
-/* To the tail of the inactive list, unused. (In Linux a dirty page waits until it is written.) */
+/* Moves to the tail of the inactive list, as unused. (In Linux a dirty page is written first.) */
 static void deactivate(struct page *page)
 {
 	struct twoq_page *p = twoq_data(page);
@@ -232,7 +232,7 @@ static void twoq_remove(struct page *page, enum vm_out why)
 	delist(twoq_data(page)->lists, twoq_data(page));
 }
 
-/* When a mapping of a file or of shared memory goes, Linux marks the pages that were used through
+/* When a mapping of a file or of shared memory ends, Linux marks the pages that were used through
  * it (zap_pte_range). */
 static void twoq_moved(struct page *page, struct mm_struct *from, struct mm_struct *to)
 {
@@ -252,8 +252,8 @@ static struct twoq_page *oldest(struct twoq_lists *l, enum twoq_list list)
 	return list_last_entry(&l->list[list], struct twoq_page, node);
 }
 
-/* Looks at a page, which clears what it sees. Old pressure counts less: whenever a zone has been
- * looked at four times over, all forget half. (Inline: every look asks.) */
+/* Was the page used? Clears what it reads. Old pressure counts less: when a zone's pages have been
+ * looked at four times over, all zones halve their counts. (Inline: called at every look.) */
 static inline bool was_used(struct twoq_lists *l, struct twoq_page *p)
 {
 	bool used = page_referenced(policy_page_of(p)) | p->young;
@@ -271,8 +271,8 @@ static bool is_too_long(const struct twoq_lists *l)
 	return l->nr[ACTIVE] > l->nr[INACTIVE] * l->ratio;
 }
 
-/* Linux scans lists in proportion to their lengths, so for one inactive page so many active ones,
- * while these are too many, as they are at the start. */
+/* Linux scans lists in proportion to their lengths. So each inactive page takes active / inactive
+ * active pages with it, as long as the active list was too long at the start and still is. */
 static void shrink_active(struct twoq_lists *l, struct vm_scan *scan)
 {
 	u32 active = l->nr[ACTIVE], inactive = l->nr[INACTIVE];
@@ -294,7 +294,7 @@ static void shrink_active(struct twoq_lists *l, struct vm_scan *scan)
 	}
 }
 
-/* Comes before each look at an inactive page. */
+/* Called before each look at an inactive page. */
 static void balance(struct twoq_lists *l, struct vm_scan *scan)
 {
 	u32 inactive = l->nr[INACTIVE], active = l->nr[ACTIVE];
@@ -305,13 +305,13 @@ static void balance(struct twoq_lists *l, struct vm_scan *scan)
 		halve(l);
 }
 
-/* Does the page stay when its turn to go has come? If so it is moved. */
+/* Returns true if the page at the tail stays in memory; then it has been moved. */
 static bool page_check_references(struct twoq_lists *l, struct twoq_page *p)
 {
 	bool used = was_used(l, p), referenced = p->referenced;
 	bool activates = used && (l->kind == ANON || referenced);
 
-	p->referenced = used && l->kind == FILES; /* also of one that becomes active */
+	p->referenced = used && l->kind == FILES; /* even if the page becomes active */
 	count(l, activates);
 	if (activates)
 		activate(l, p);
@@ -322,7 +322,7 @@ static bool page_check_references(struct twoq_lists *l, struct twoq_page *p)
 	return true;
 }
 
-/* Looks at the oldest inactive page; NULL: it stays. */
+/* Looks at the oldest inactive page. Returns NULL if that page stays. */
 static struct page *shrink_inactive(struct twoq_lists *l, const struct vm_scan *scan)
 {
 	struct twoq_page *p = oldest(l, INACTIVE);
@@ -342,9 +342,9 @@ static u64 weight(const struct twoq_lists *l, u32 priority)
 	return (u64)l->nr[INACTIVE] * ((priority + 1) * (l->scanned + 1) / (l->rotated + 1));
 }
 
-/* At each look anonymous pages save up their weight, until it pays for the weight of both. (Apart, since most
- * zones have pages of one kind only.) */
-static __attribute__((noinline)) struct twoq_lists *get_scan_count(struct twoq_zone *z)
+/* At each call, anonymous pages save up their weight; they are chosen once it reaches the weight of
+ * both kinds. Most zones have pages of one kind only. */
+static out_of_line struct twoq_lists *get_scan_count(struct twoq_zone *z)
 {
 	struct twoq_lists *anon = &z->kind[ANON], *files = &z->kind[FILES];
 	u64 mine = weight(anon, swappiness), both = mine + weight(files, 200 - swappiness);
@@ -356,7 +356,7 @@ static __attribute__((noinline)) struct twoq_lists *get_scan_count(struct twoq_z
 	return anon;
 }
 
-/* Which kind is looked at next; NULL: none. */
+/* Returns the kind to look at next, or NULL if both inactive lists are empty. */
 static struct twoq_lists *next_kind(struct twoq_zone *z)
 {
 	struct twoq_lists *anon = &z->kind[ANON], *files = &z->kind[FILES];
@@ -368,7 +368,7 @@ static struct twoq_lists *next_kind(struct twoq_zone *z)
 	return anon->nr[INACTIVE] ? anon : NULL;
 }
 
-/* Of the zones of the scan, the one that has been looked at least for its size. */
+/* Returns the zone of the scan that has been looked at least in relation to its size. */
 static struct twoq_zone *next_zone(const struct vm_scan *scan)
 {
 	struct twoq_zone *best = NULL;
@@ -381,7 +381,7 @@ static struct twoq_zone *next_zone(const struct vm_scan *scan)
 	return best;
 }
 
-/* At priority 0: the oldest eligible page, used or not. */
+/* At priority 0: returns the oldest eligible page, used or not. */
 static struct page *take_any(struct twoq_lists *l, enum twoq_list list, struct vm_scan *scan)
 {
 	for (u32 n = l->nr[list]; n && vm_scan_more(scan); n--) {
@@ -474,7 +474,7 @@ static void twoq_show(struct seq_file *m)
 
 static const struct vm_param twoq_params[] = {
 	{ "swappiness", &swappiness, 0, 100, NULL,
-	  "weight of anonymous pages; files: 200 less it" },
+	  "weight of anonymous pages; weight of files is 200 minus this" },
 	{ 0 },
 };
 

@@ -18,7 +18,7 @@ static void insert(u32 pfn, enum vm_in how, u32 store)
 		    (struct page_id){ store, pfn + 1 });
 }
 
-/* How the host's core makes a page a file's. */
+/* This is how the host's core marks a page of a file. */
 static void insert_file(u32 pfn, enum vm_in how)
 {
 	page_set(&mem_map[pfn], PG_slab);
@@ -167,7 +167,7 @@ static struct twoq_lists *lists_of(u32 pfn)
 	return twoq_data(&mem_map[pfn])->lists;
 }
 
-/* Shared memory has the name of a file, but goes to the swap area. */
+/* Shared memory has the identity of a file, but is written to the swap area. */
 KTEST(2q, shared_memory_is_on_the_anonymous_lists)
 {
 	start(4);
@@ -186,10 +186,10 @@ KTEST(2q, mapping_that_goes_has_used_its_page_once_if_at_all)
 	start(4);
 	insert_file(0, VM_IN_FAULT);
 	policy_call_moved(&mem_map[0], NULL);
-	EXPECT(in_state(0, INACTIVE, true)); /* by the fault */
+	EXPECT(in_state(0, INACTIVE, true)); /* referenced by the fault */
 	policy_call_moved(&mem_map[0], mm);
 	policy_call_moved(&mem_map[0], NULL);
-	EXPECT(in_state(0, INACTIVE, true)); /* it was mapped, but not used */
+	EXPECT(in_state(0, INACTIVE, true)); /* mapped, but not used */
 	policy_call_moved(&mem_map[0], mm);
 	page_set(&mem_map[0], PG_young);
 	policy_call_moved(&mem_map[0], core_mm_new());

@@ -2,18 +2,19 @@
  * A page-replacement policy of your own.
  *
  * `make new-policy NAME=template` makes this file from TEMPLATE.c. `make sim VM=template` runs it
- * on the host and shows each decision, `make qemu VM=template` boots it. Nothing else has to be
- * told about it.
+ * on the host and shows each decision, and `make qemu VM=template` boots it. You need not register
+ * the policy anywhere.
  *
- * Begin with your theory: which page goes next, and why; what you keep per page; what you
- * believe about programs. The rules are in mm/policy.h; fifo.c and clock.c are short examples. As
- * it stands this policy takes the page that came last: simple, correct, and so bad that a program
- * whose instruction needs two pages may wait for ever when there are very few frames. It does not ask
- * whose a page is; a policy that does needs one more hook, moved.
+ * Begin with your theory: which page to evict and why, what you record for each page, and what you
+ * assume about programs. The rules are in mm/policy.h; fifo.c and clock.c are short examples. As it
+ * stands, this policy evicts the page that was inserted last. That is simple and correct, but so
+ * bad that, with very few frames, a program whose instruction needs two pages may never make
+ * progress. This policy ignores which process owns a page; a policy that does not needs one more
+ * hook, moved.
  */
 #include "mm/policy.h"
 
-/* Yours to keep with every page: at most 24 bytes, all zero at insert. */
+/* The policy's own data in every page: at most 24 bytes, all zero at insert. */
 struct template_page {
 	struct list_head node;
 };
@@ -26,7 +27,7 @@ static struct template_page *template_data(struct page *page)
 	return policy_page(page);
 }
 
-/* A page is yours from now on. */
+/* The policy owns the page from now on. */
 static void template_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
 			    struct page_id from)
 {
@@ -34,7 +35,7 @@ static void template_insert(struct page *page, struct mm_struct *mm, enum vm_in 
 	list_add(&template_data(page)->node, &pages);
 }
 
-/* It is yours no longer: its memory was freed, for instance. */
+/* The policy no longer owns the page, for example because its memory was freed. */
 static void template_remove(struct page *page, enum vm_out why)
 {
 	(void)why;
@@ -42,9 +43,10 @@ static void template_remove(struct page *page, enum vm_out why)
 }
 
 /*
- * A frame is needed: which page shall go? Take it off your list and return it; NULL when there is
- * none that fits. vm_scan_more counts how many you have looked at, vm_eligible says which
- * pages this scan may take, page_referenced whether a page was used since you last asked.
+ * A frame is needed: chooses the page to evict. Take the page off your list and return it, or
+ * return NULL if no page is eligible. vm_scan_more counts the pages you have looked at, vm_eligible
+ * says which pages this scan may take, and page_referenced says whether a page was used since your
+ * last call.
  */
 static struct page *template_select(struct vm_scan *scan)
 {
@@ -61,14 +63,14 @@ static struct page *template_select(struct vm_scan *scan)
 	return NULL;
 }
 
-/* You chose it, but it stays: why says what happened. It is yours again. */
+/* The core did not evict the page you chose; why gives the reason. The policy owns it again. */
 static void template_putback(struct page *page, enum vm_put why)
 {
 	(void)why;
 	list_add_tail(&template_data(page)->node, &pages);
 }
 
-/* How many pages you hold; the core compares. Negative: your lists contradict themselves. */
+/* Returns the number of pages held, or < 0 if the lists are inconsistent. The core compares. */
 static int template_check(void)
 {
 	return vm_list_length(&pages);

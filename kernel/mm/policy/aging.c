@@ -1,36 +1,38 @@
 /*
- * Aging: a cheap imitation of LRU by a counter of eight bits for each page.
+ * Aging: a cheap approximation of LRU with an eight-bit counter for each page.
  *
- * True LRU must know of every use. A kernel has one accessed bit for each page, and sees only
- * whether there was a use since it looked last. So at every tick it looks at all pages: each
- * counter is shifted to the right by one, and the accessed bit, which is cleared, comes in at the
- * left. The page with the smallest counter goes.
+ * True LRU must see every use. A kernel has one accessed bit for each page, and sees only whether
+ * the page was used since the kernel last looked. So at every tick aging looks at all pages: it
+ * shifts each counter right by one, puts the accessed bit into the leftmost bit, and clears the
+ * accessed bit. The page with the smallest counter is evicted.
  *
  *	tick:              1         2         3         4         5
  *	page A, used in    x         x                             x
  *	its counter     10000000  11000000  01100000  00110000  10011000
  *	page B, used in                        x         x
- *	its counter     00000000  00000000  10000000  11000000  01100000     B goes
+ *	its counter     00000000  00000000  10000000  11000000  01100000     evict B
  *
  * Read as a number, a counter says first how long ago the last use was, and then how regular the
- * uses before it were. Two things separate it from LRU. Of two pages used in the same interval it
- * does not know which one came later. And it has a horizon: after eight ticks without a use all
- * counters are 0, however old the last use is. Of equals the page goes that came first. So the
- * interval must suit the program: with many times memory used in each it is FIFO behind pages that
- * were popular before the last tick. The book has 20 ms: after 160 a page is not important.
+ * uses before it were. Two things separate aging from LRU. Of two pages used in the same interval,
+ * it cannot tell which was used later. And it has a horizon: after eight ticks without a use every
+ * counter is 0, however old the last use is. Of pages with equal counters, the one inserted first
+ * is evicted. So the interval must suit the program: if a program uses many times the size of
+ * memory in each interval, aging is FIFO behind the pages that were popular before the last tick.
+ * The book has 20 ms: a page that was not used for 160 ms is unimportant.
  *
- * With aging.lfu=1 the accessed bit is added instead, and nothing is shifted: NFU, not frequently
- * used, which is LFU as far as accessed bits allow. It counts ticks with a use in them, not uses,
- * and up to 255. It never forgets: what was popular in the last phase is in the way of this one,
- * and a page that has just come has the smallest counter of all and is often the next to go.
- * Aging is what one gets when NFU is made to forget.
+ * With aging.lfu=1 the accessed bit is added to the counter, and nothing is shifted: NFU, not
+ * frequently used, which is LFU as far as accessed bits allow. It counts ticks with a use in them,
+ * not uses, and saturates at 255. It never forgets: pages popular in the last phase occupy the
+ * memory that this phase needs, and a new page has the smallest counter of all and is often the
+ * next to be evicted. Aging is NFU that forgets.
  *
- * The use that brings a page in is not seen by its accessed bit. With aging the page begins as if
- * it had been, else the newest page would always be the one that goes; with NFU it begins at 0.
+ * The access that faults the page in does not set its accessed bit. With aging the page begins as
+ * if it had; otherwise the newest page would always be the victim. With NFU the counter begins at
+ * 0.
  *
- * Pages with the same counter are in one list, so select need not search. A tick goes over all
- * pages in the order in which they came, a piece at a call, and puts each at the tail of its
- * new list: so all lists are in that order, too.
+ * Pages with equal counters are on one list, so select need not search. A tick goes over all pages
+ * in order of insertion, some at each call, and puts each at the tail of its new list: so all lists
+ * are in that order, too.
  *
  * A. Tanenbaum, "Modern Operating Systems", 4th edition, Pearson 2015, section 3.4.7: "Simulating
  * LRU in software".
@@ -39,21 +41,21 @@
 
 enum { USED = 0x80, MAX_COUNTER = 0xff };
 
-#define PIECE 1024 /* pages that one call of tick may look at */
+#define PIECE 1024 /* upper bound on pages that one call of tick looks at */
 
 struct aging_page {
 	struct list_head all, equals;
 	u8 counter;
-	u8 round;  /* of ticks, in which it came or was looked at last */
-	bool used; /* since then, and the core told */
+	u8 round;  /* of ticks: the round of its insertion or of the last look at it */
+	bool used; /* used since the last look, reported by touch() */
 };
 POLICY_PAGE_FITS(struct aging_page);
 
 static u32 lfu;
-static LIST_HEAD(pages); /* in the order in which they came */
+static LIST_HEAD(pages); /* in order of insertion */
 static struct list_head equals[MAX_COUNTER + 1];
-static u32 lowest; /* counter that a page may have: the lists below are empty */
-static struct list_head *next_page; /* of the tick; &pages: none */
+static u32 lowest; /* lower bound on all counters: the lists below this one are empty */
+static struct list_head *next_page; /* the page the tick looks at next; &pages: the tick is over */
 static u8 round;
 static u32 nr;
 static u64 nr_ticks;
@@ -130,7 +132,7 @@ static void aging_remove(struct page *page, enum vm_out why)
 	delist(aging_data(page));
 }
 
-/* Of the pages with one counter, the first that the scan may have; the others go to the tail. */
+/* Takes the first page of one counter that the scan may take; puts the others at the tail. */
 static struct page *take(struct list_head *list, struct vm_scan *scan)
 {
 	struct list_head *last = list->prev, *at = list;
@@ -176,7 +178,7 @@ static void look_at(struct aging_page *p)
 		set_counter(p, p->counter >> 1 | used * USED);
 }
 
-/* Those that came during the tick are at the end, and are not looked at. */
+/* Pages inserted during the tick are at the end of the list, and are not looked at. */
 static bool aging_tick(void)
 {
 	if (next_page == &pages) {
@@ -227,7 +229,7 @@ static void aging_show(struct seq_file *m)
 
 static const struct vm_policy aging = {
 	.name = "aging",
-	.summary = "shift counters: the page used least lately goes",
+	.summary = "shift counters: evicts the page used least recently",
 	.tick_ms = 20,
 	.params = aging_params,
 	.init = aging_init,

@@ -1,4 +1,4 @@
-/* Aging: each page is in one of the rows that it shows, and is looked at in every tick. */
+/* Aging: the output counts each page in exactly one row, and every tick looks at each page. */
 #include "aging.c"
 
 #include "../../lib/seq_file.c"
@@ -18,7 +18,7 @@ KTEST(aging, rows_count_each_page_once)
 	core_stop();
 }
 
-/* The number of the round begins anew after 256. */
+/* The round number wraps after 256. */
 KTEST(aging, no_tick_leaves_a_page_out)
 {
 	core_start(&aging, 8);

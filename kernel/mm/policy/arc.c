@@ -1,38 +1,38 @@
 /*
  * ARC: two LRU lists whose shares of memory follow the ghosts that are hit.
  *
- * Problem. Pages seen once lately (a scan, a new phase) and pages seen more often compete for
- * memory, and which deserve more changes as programs run. 2Q fixes the shares by parameters.
+ * Problem. Pages used once recently (a scan, a new phase) and pages used more often compete for
+ * memory, and which kind deserves more changes as programs run. 2Q fixes the shares by parameters.
  *
- * Idea. T1 holds the pages seen once, T2 those seen at least twice. Each has ghosts of what left
- * it, B1 and B2. A page that comes back as a ghost of B1 says: T1 was too small; one of B2: T2
- * was. So p, the size wanted for T1, grows or shrinks with each such fault, by more the rarer the
- * ghosts of that kind are.
+ * Idea. T1 holds the pages used once, T2 those used at least twice. Each has ghosts of the pages
+ * evicted from it, B1 and B2. A fault on a page with a ghost in B1 means that T1 was too small;
+ * with a ghost in B2, that T2 was. So p, the target size of T1, grows or shrinks with each such
+ * fault. The step is larger if the ghosts of that kind are rarer.
  *
  *	          <- older      newer ->                 c = vm_frames()
  *	  B1 (ghosts) | T1      new pages enter T1       T1 + T2 <= c
  *	  B2 (ghosts) | T2      everything else T2       T1 + B1 <= c,  all four <= 2 c
  *
  *	event                        what happens
- *	a frame is needed            |T1| > p: oldest of T1 goes, and its ghost to B1;
- *	                             else: oldest of T2, and its ghost to B2
- *	page in T1 or T2 is used     newest of T2
+ *	a frame is needed            |T1| > p: evict the oldest of T1, its ghost enters B1;
+ *	                             else: evict the oldest of T2, its ghost enters B2
+ *	page in T1 or T2 is used     becomes newest of T2
  *	fault, ghost in B1           p += max(1, |B2| / |B1|), at most c;  newest of T2
  *	fault, ghost in B2           p -= max(1, |B1| / |B2|), at least 0; newest of T2
- *	fault, no ghost              newest of T1; a ghost goes if there are too many
+ *	fault, no ghost              newest of T1; drop a ghost if there are too many
  *
- * The size c is vm_frames() of the moment: the policy's pages and the frames that are free. When
- * it shrinks, so do the lists of ghosts, by two with each new page.
+ * The size c is the current vm_frames(): the policy's pages and the free frames. When it shrinks,
+ * so do the lists of ghosts, by two with each new page.
  *
- * What accessed bits change. The paper moves a page at each hit. Here a hit is a bit, which is
- * asked for when its page is the oldest of its list and about to go: then the page, in T1 or T2,
- * becomes the newest of T2, and the next one is looked at. So T2 is in the order in which uses were
- * seen, not made, and T1 holds pages which have been used again but not yet been asked. That is
- * what CAR (car.c) makes of ARC on purpose. What the core sees itself (touch: minor faults, read,
- * write) moves its page at once, as in the paper. Two more things differ, since a frame is made
- * free before the policy hears which page comes: p adapts after the victim was chosen, and the
- * paper's rule for a tie (|T1| = p and the page is in B2: take it from T1) is left out. Quotients
- * are rounded down.
+ * What accessed bits change. The paper moves a page at each hit. Here a hit sets a bit, which the
+ * policy reads only when the page is the oldest of its list and about to be evicted. If the bit is
+ * set, the page, in T1 or T2, becomes the newest of T2, and the policy looks at the next one. So T2
+ * is in the order in which uses were seen, not made, and T1 holds pages which have been used again
+ * but not yet been inspected. CAR (car.c) changes ARC in this way on purpose. A use that the core
+ * itself sees (touch: minor faults, read, write) moves the page at once, as in the paper. Two more
+ * things differ, because a frame is freed before the policy learns which page is inserted: p adapts
+ * after the victim was chosen, and the paper's rule for a tie (|T1| = p and the page is in B2:
+ * evict from T1) is left out. Quotients are rounded down.
  *
  * N. Megiddo, D. Modha, "ARC: A self-tuning, low overhead replacement cache", FAST 2003, fig. 4.
  */
@@ -51,7 +51,7 @@ static struct list_head t[NR_LISTS]; /* pages, oldest first */
 static struct list_head b[NR_LISTS]; /* ghosts of each list, oldest first; data: which list */
 static u32 nr_t[NR_LISTS], nr_b[NR_LISTS];
 static struct ghosts ghosts;
-static u32 p; /* pages wanted in T1 */
+static u32 p; /* target size of T1, in pages */
 static u64 nr_hits[NR_LISTS], nr_seen_used;
 
 static struct arc_page *arc_data(struct page *page)
@@ -59,8 +59,10 @@ static struct arc_page *arc_data(struct page *page)
 	return policy_page(page);
 }
 
-/* As many ghosts as there are frames: memory is full when pages leave it, and all four lists have
- * 2 c entries. One more, because a page leaves before the next one's place is made. */
+/*
+ * As many ghosts as frames: pages are evicted when memory is full, and all four lists have 2 c
+ * entries. One more, because a page is evicted before an entry is freed for the next one.
+ */
 static int arc_init(void)
 {
 	for (int i = 0; i < NR_LISTS; i++) {
@@ -109,7 +111,7 @@ static void drop_oldest(u32 list)
 	drop(list_first_entry(&b[list], struct ghost, node));
 }
 
-/* Somebody wants back what left that list. */
+/* Changes the target size after a fault on a page that was evicted from that list. */
 static void adapt(u32 list)
 {
 	u32 step = MAX(nr_b[!list] / nr_b[list], 1u);
@@ -121,7 +123,7 @@ static void adapt(u32 list)
 		p -= MIN(step, p);
 }
 
-/* Makes room for a page that no list knows. */
+/* Makes room for a page that is on no list and has no ghost. */
 static void trim_ghosts(void)
 {
 	u32 c = vm_frames();
@@ -167,7 +169,7 @@ static void arc_remove(struct page *page, enum vm_out why)
 	delist(page);
 }
 
-/* Whose turn it is; NR_LISTS when all pages have been skipped. */
+/* Returns the list that must give up a page, or NR_LISTS when all pages have been skipped. */
 static u32 turn(const u32 *skipped)
 {
 	u32 list = nr_t[T1] > p ? T1 : T2;
@@ -214,7 +216,7 @@ static struct page *oldest_unused(struct vm_scan *scan, u32 kept_back)
 	return NULL;
 }
 
-/* At priority 0 so much of the budget is kept back that every page can be offered, used or not. */
+/* At priority 0, reserves enough of the budget to offer every page, used or not. */
 static struct page *arc_select(struct vm_scan *scan)
 {
 	struct page *page = oldest_unused(scan, scan->priority ? 0 : nr_t[T1] + nr_t[T2]);
@@ -275,7 +277,7 @@ static void arc_show(struct seq_file *m)
 
 static const struct vm_policy arc = {
 	.name = "arc",
-	.summary = "adaptive: used once and used often share memory as ghosts say",
+	.summary = "adaptive: ghosts balance pages used once and pages used often",
 	.init = arc_init,
 	.exit = arc_exit,
 	.insert = arc_insert,

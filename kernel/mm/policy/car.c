@@ -1,35 +1,35 @@
 /*
- * CAR: ARC made for accessed bits, by two clocks.
+ * CAR: ARC made for accessed bits, with two clocks.
  *
- * Problem. ARC (arc.c) moves a page at each use, so it needs to see each, which no kernel can for
- * mapped pages; and one bit per page is all that CLOCK asks for.
+ * Problem. ARC (arc.c) moves a page at each use, so it must see each use, and no kernel can do that
+ * for mapped pages. CLOCK needs only one bit per page.
  *
- * Idea. T1 and T2 of ARC become clocks. A use only sets the page's bit. A hand that meets a page
- * with the bit takes the bit off and puts the page behind the hand of T2: from T1 since it was
- * used a second time, from T2 as a second chance. Ghosts and p are ARC's.
+ * Idea. T1 and T2 of ARC become clocks. A use only sets the page's bit. A hand that finds the bit
+ * of a page set clears it and puts the page behind the hand of T2: a page of T1 because it was used
+ * a second time, a page of T2 as a second chance. Ghosts and p are as in ARC.
  *
  *	        hand                    new pages
- *	B1 <---- o  T1  o o o o o o o  <---------   no bit: leaves, ghost in B1;  bit: to T2
+ *	B1 <---- o  T1  o o o o o o o  <---------   bit clear: evicted, ghost in B1;  set: to T2
  *	        hand
- *	B2 <---- o  T2  o o o o o o o  <---------   no bit: leaves, ghost in B2;  bit: round again
+ *	B2 <---- o  T2  o o o o o o o  <---------   bit clear: evicted, ghost in B2;  set: round again
  *	                                from T1, and pages that come back as ghosts
  *
  *	event                        what happens                               c = vm_frames()
  *	a frame is needed            |T1| >= max(1, p): hand of T1, else hand of T2, until a page
- *	                             leaves
+ *	                             is evicted
  *	page is used                 its bit is set
  *	fault, ghost in B1           p += max(1, |B2| / |B1|), at most c;  behind the hand of T2
  *	fault, ghost in B2           p -= max(1, |B1| / |B2|), at least 0; behind the hand of T2
- *	fault, no ghost              behind the hand of T1; first a ghost goes, of B1 when
- *	                             |T1| + |B1| = c, else of B2 when all four lists have 2 c
+ *	fault, no ghost              behind the hand of T1; first drops a ghost, of B1 if
+ *	                             |T1| + |B1| = c, else of B2 if all four lists have 2 c
  *
- * The size c is vm_frames() of the moment: the policy's pages and the frames that are free. When
- * it shrinks, so do the lists of ghosts, by two with each new page.
+ * The size c is the current vm_frames(): the policy's pages and the free frames. When it shrinks,
+ * so do the lists of ghosts, by two with each new page.
  *
- * What accessed bits change: nothing, the paper has them. It even takes the victim before it looks
- * for the ghost of the page that comes, as the kernel must. Where CAR and ARC differ here: CAR
- * takes from T1 already when |T1| = p; and a use that the core sees (minor fault, read, write)
- * sets a bit here as any other use does, while ARC moves the page at once. Left out: CART, the
+ * What accessed bits change: nothing, the paper is written for them. It even chooses the victim
+ * before it looks for the ghost of the new page, as the kernel must. Here CAR and ARC differ in two
+ * ways. CAR evicts from T1 already when |T1| = p. And a use that the core sees (minor fault, read,
+ * write) sets a bit, as any other use does, while ARC moves the page at once. Left out: CART, the
  * paper's second algorithm, which does not count a second use soon after the first. Quotients are
  * rounded down.
  *
@@ -43,15 +43,15 @@ enum { T1, T2, NR_LISTS };
 struct car_page {
 	struct list_head node;
 	u32 list;
-	bool used; /* what the core saw; the processor's bits say the rest */
+	bool used; /* set by a use that the core saw; other uses are in the accessed bits */
 };
 POLICY_PAGE_FITS(struct car_page);
 
-static struct list_head t[NR_LISTS]; /* clocks: the hand is before the first */
+static struct list_head t[NR_LISTS]; /* clocks: the hand is before the first page */
 static struct list_head b[NR_LISTS]; /* ghosts of each list, oldest first; data: which list */
 static u32 nr_t[NR_LISTS], nr_b[NR_LISTS];
 static struct ghosts ghosts;
-static u32 p; /* pages wanted in T1 */
+static u32 p; /* target size of T1, in pages */
 static u64 nr_hits[NR_LISTS], nr_seen_used;
 
 static struct car_page *car_data(struct page *page)
@@ -59,8 +59,8 @@ static struct car_page *car_data(struct page *page)
 	return policy_page(page);
 }
 
-/* As many ghosts as there are frames: memory is full when pages leave it, and all four lists have
- * 2 c entries. One more, because a page leaves before the next one's place is made. */
+/* As many ghosts as frames: pages are evicted when memory is full, and all four lists have 2 c
+ * entries. One more, because a page is evicted before an entry is freed for the next one. */
 static int car_init(void)
 {
 	for (int i = 0; i < NR_LISTS; i++) {
@@ -109,7 +109,7 @@ static void drop_oldest(u32 list)
 	drop(list_first_entry(&b[list], struct ghost, node));
 }
 
-/* Somebody wants back what left that list. */
+/* Changes the target size after a fault on a page that was evicted from that list. */
 static void adapt(u32 list)
 {
 	u32 step = MAX(nr_b[!list] / nr_b[list], 1u);
@@ -121,7 +121,7 @@ static void adapt(u32 list)
 		p -= MIN(step, p);
 }
 
-/* Makes room for a page that no list knows. */
+/* Makes room for a page that is on no list and has no ghost. */
 static void trim_ghosts(void)
 {
 	u32 c = vm_frames();
@@ -168,7 +168,7 @@ static void car_remove(struct page *page, enum vm_out why)
 	delist(page);
 }
 
-/* Whose turn it is; NR_LISTS when all pages have been skipped. */
+/* Returns the list that must give up a page, or NR_LISTS when all pages have been skipped. */
 static u32 turn(const u32 *skipped)
 {
 	u32 list = nr_t[T1] >= MAX(p, 1u) ? T1 : T2;
@@ -193,7 +193,7 @@ static struct page *any_eligible(struct vm_scan *scan)
 	return NULL;
 }
 
-/* Since the hand was here. Both kinds of uses are taken off. */
+/* Was the page used since the hand last passed it? Clears the accessed bits and the core's bit. */
 static bool was_used(struct page *page)
 {
 	bool seen = car_data(page)->used;
@@ -224,7 +224,7 @@ static struct page *next_unused(struct vm_scan *scan, u32 kept_back)
 	return NULL;
 }
 
-/* At priority 0 so much of the budget is kept back that every page can be offered, used or not. */
+/* At priority 0, reserves enough of the budget to offer every page, used or not. */
 static struct page *car_select(struct vm_scan *scan)
 {
 	struct page *page = next_unused(scan, scan->priority ? 0 : nr_t[T1] + nr_t[T2]);

@@ -1,4 +1,4 @@
-/* CAR: a scan that may have only some of the pages. */
+/* CAR: a scan that may take only some of the pages. */
 #include "car.c"
 
 #include "../../lib/seq_file.c"
@@ -6,7 +6,7 @@
 
 #define NR 12
 
-/* Pages of both clocks: those that came again from where a ghost is are in the second. */
+/* Fills both clocks: pages that were read again while they had a ghost are in the second. */
 static void start(void)
 {
 	struct page_id slot = { 1, 1 };

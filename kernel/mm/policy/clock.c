@@ -1,11 +1,12 @@
 /*
  * CLOCK, or second chance: FIFO that spares pages used since the hand last passed them.
  *
- * The pages stand in a circle and a hand moves over them. A page whose accessed bit is set loses
- * the bit and is passed; the first one without it is taken. A new page is put behind the hand, so
- * that the hand reaches it last. The circle is a list whose head is where the hand stands: passing
- * a page means moving it to the tail. If all have been used, the hand comes round to bits it has
- * cleared itself, so it ends after two turns at most.
+ * The pages form a circle, and a hand moves over them. If the accessed bit of the page at the hand
+ * is set, the hand clears the bit and passes the page; the first page whose bit is clear is
+ * evicted. A new page is put behind the hand, so the hand reaches it last. The circle is a list,
+ * and the hand stands at the list's head: passing a page means moving it to the tail. If all pages
+ * have been used, the hand comes round to bits it has cleared itself, so it stops after at most two
+ * turns.
  *
  * F. Corbato, "A paging experiment with the Multics system", 1968.
  */
@@ -16,7 +17,7 @@ struct clock_page {
 };
 POLICY_PAGE_FITS(struct clock_page);
 
-static LIST_HEAD(circle); /* the hand is before the first */
+static LIST_HEAD(circle); /* the hand is before the first page */
 static u64 nr_turned;     /* pages passed because they were used */
 
 static struct clock_page *clock_data(struct page *page)

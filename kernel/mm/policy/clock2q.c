@@ -1,10 +1,10 @@
 /*
- * Clock2Q+, S3-FIFO with a correlation window: uses right after a page came do not count.
+ * Clock2Q+: S3-FIFO with a correlation window. Uses shortly after a page is inserted do not count.
  *
- * A program that touches a page seldom does it once. A record is read and then changed, a loop goes
- * over the words of a page: a burst of uses that belong together (correlated references). S3-FIFO
- * with one bit takes the burst for a proof that the page will be needed again, and main fills with
- * pages whose burst is over. Clock2Q+ lets the newest pages of the small queue lie in a window:
+ * A program rarely touches a page only once. A record is read and then changed; a loop goes over
+ * the words of a page: a burst of uses that belong together (correlated references). S3-FIFO with
+ * one bit takes the burst as proof that the page will be needed again, and main fills with pages
+ * whose burst is over. Clock2Q+ puts the newest pages of the small queue into a window:
  *
  *	   new                                        again, while it has a ghost
  *	    v                                                        v
@@ -13,24 +13,26 @@
  *	                      v                                      v
  *	                evicted, ghost                            evicted
  *
- * While small has its tenth or more, the next page is sought at its end, else at the end of main.
- * Until the first page has to leave, those for which small has no room go to main. Ghosts are half
- * as many as frames, and 8 at least.
+ * While small holds its tenth of memory or more, the victim is sought at the end of small, else at
+ * the end of main. Before the first eviction, new pages go to main when small is full. There are
+ * half as many ghosts as frames, but at least 8.
  *
- * The bits. One per page is all that Clock2Q+ asks for. A cache leaves the bit of a page in the
- * window unset; a kernel cannot, but it can clear it when the page leaves the window, and nobody
- * looks at it before. So it is exact. One page leaves for each that comes: the cost is constant.
+ * The bits. Clock2Q+ needs only one bit per page. A cache does not set the bit of a page in the
+ * window. A kernel cannot prevent that, but it can clear the bit when the page leaves the window,
+ * and the bit is not read before. So the policy is exact. For each page that is inserted one page
+ * leaves the window: the cost is constant.
  *
- * Sizes are shares of vm_frames(), asked at each insert and select; what is too long after a change
- * shrinks as pages come and leave. Small has one frame at least, and the window half of it rounded
- * up: with less than 20 frames small is nothing but the window. There are places for as many ghosts
- * as there could ever be frames.
+ * Sizes are shares of vm_frames(), read at each insert and select. A queue that is too long after a
+ * change shrinks as pages are inserted and evicted. Small has at least one frame, and the window is
+ * half of small, rounded up: with fewer than 20 frames, small is nothing but the window. The table
+ * has room for as many ghosts as there could ever be frames.
  *
- * Not in the paper: the search ends with the first page that leaves; what the scan may not have
- * goes to the head of its queue; when small has only such pages main is asked; and at priority 0,
- * after a look at every page, the oldest that the scan may have goes, used or not. DONTNEED puts a
- * page to the end of small. A page that was only read ahead leaves no ghost, and one whose ghost is
- * still there goes to main when it is claimed. Left out: the paper's care for dirty pages.
+ * Not in the paper: the search ends with the first page that is evicted. A page that the scan may
+ * not take goes to the head of its queue; if small has only such pages, main is searched. At
+ * priority 0, after a look at every page, the oldest page that the scan may take is evicted, used
+ * or not. DONTNEED puts a page at the end of small. A page that was only read ahead leaves no
+ * ghost; if it still has a ghost when it is claimed, it goes to main. Left out: the paper's
+ * treatment of dirty pages.
  *
  * Y. Zhai, B. Marthen, S. Balivada and others, "Clock2Q+: a simple and efficient replacement
  * algorithm for metadata cache in VMware vSAN", VLDB 2026, arXiv 2511.21958.
@@ -38,27 +40,27 @@
 #include "mm/ghost.h"
 #include "mm/policy.h"
 
-enum c2q_queue { WINDOW, SMALL, MAIN, NR_QUEUES }; /* SMALL: the rest of it */
+enum c2q_queue { WINDOW, SMALL, MAIN, NR_QUEUES }; /* SMALL: the rest of the small queue */
 
 struct c2q_page {
 	struct list_head node;
 	u8 queue;
-	bool used;    /* by a use that the core saw */
-	bool claimed; /* somebody has asked for it, it is not only read ahead */
+	bool used;    /* set by a use that the core saw */
+	bool claimed; /* a process has asked for it; false: only read ahead */
 };
 POLICY_PAGE_FITS(struct c2q_page);
 
-#define MIN_GHOSTS 8u /* for an instruction that needs several pages, with 3 frames */
+#define MIN_GHOSTS 8u /* so that an instruction that needs several pages works with 3 frames */
 
 static u32 small_percent = 10;
 static u32 window_percent = 50; /* of small */
-static u32 ghost_percent = 50;  /* of all */
+static u32 ghost_percent = 50;  /* of all frames */
 
 static struct list_head queue[NR_QUEUES]; /* newest first */
 static u32 nr[NR_QUEUES];
 static LIST_HEAD(ghost_queue); /* newest first */
 static struct ghosts ghosts;
-static bool filling; /* no page has had to leave yet */
+static bool filling; /* no victim has been needed yet */
 static u64 nr_promoted, nr_reinserted, nr_ghost_hits;
 
 static struct c2q_page *c2q_data(struct page *page)
@@ -66,13 +68,13 @@ static struct c2q_page *c2q_data(struct page *page)
 	return policy_page(page);
 }
 
-/* How many frames are small's. */
+/* Returns the size of small, in frames. */
 static u32 small_share(void)
 {
 	return MAX(vm_frames() * (u64)small_percent / 100, 1u);
 }
 
-/* How many of these the window has. */
+/* Returns the size of the window, which is part of small. */
 static u32 window_share(void)
 {
 	return (small_share() * window_percent + 99) / 100;
@@ -132,7 +134,7 @@ static struct page *oldest(enum c2q_queue q)
 	return policy_page_of(list_last_entry(&queue[q], struct c2q_page, node));
 }
 
-/* The burst of uses of pages that leave the window is over, or so we believe. */
+/* Moves pages out of the window. Their burst of uses is assumed to be over. */
 static void slide_window(void)
 {
 	u32 share = window_share();
@@ -145,7 +147,7 @@ static void slide_window(void)
 	}
 }
 
-/* What is read ahead is not asked for yet: its ghost waits for the claim. */
+/* A page that is read ahead is not in use yet: its ghost stays until the page is claimed. */
 static void c2q_insert(struct page *page, struct mm_struct *mm, enum vm_in how, struct page_id from)
 {
 	struct ghost *ghost = ghost_find(&ghosts, how == VM_IN_CLAIM ? page_id_of(page) : from);
@@ -183,7 +185,7 @@ static void c2q_remove(struct page *page, enum vm_out why)
 	delist(page);
 }
 
-/* Whose end comes next; of small so many were skipped. */
+/* Returns the queue whose end is looked at next. skipped: pages of small already skipped. */
 static enum c2q_queue next_queue(u32 share, u32 skipped)
 {
 	if (nr[MAIN] && (nr_small() < share || skipped >= nr_small()))
@@ -191,7 +193,7 @@ static enum c2q_queue next_queue(u32 share, u32 skipped)
 	return !nr[WINDOW] || skipped < nr[SMALL] ? SMALL : WINDOW;
 }
 
-/* The page that leaves, still in its queue. */
+/* Returns the page to evict, which is still in its queue. */
 static struct page *victim(struct vm_scan *scan)
 {
 	u32 share = small_share(), skipped = 0;
@@ -238,7 +240,7 @@ static void c2q_evicted(struct page *page, struct page_id to)
 
 	if (c2q_data(page)->queue == MAIN || !c2q_data(page)->claimed)
 		return;
-	for (int i = 0; i < 2 && ghosts.nr >= limit; i++) /* two, if the limit has sunk */
+	for (int i = 0; i < 2 && ghosts.nr >= limit; i++) /* two, if the limit has shrunk */
 		ghost_drop(&ghosts, list_last_entry(&ghost_queue, struct ghost, node));
 	ghost = ghost_add(&ghosts, to);
 	if (ghost)
@@ -281,7 +283,7 @@ static const struct vm_param params[] = {
 
 static const struct vm_policy clock2q = {
 	.name = "clock2q",
-	.summary = "Clock2Q+: S3-FIFO where uses right after a page came do not count",
+	.summary = "Clock2Q+: S3-FIFO that ignores uses shortly after a page is inserted",
 	.params = params,
 	.init = c2q_init,
 	.exit = c2q_exit,

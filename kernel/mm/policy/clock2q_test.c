@@ -1,4 +1,4 @@
-/* Clock2Q+: where a page goes that reclaim has had in its hands. */
+/* Clock2Q+: the queue of a page that the core puts back. */
 #include "clock2q.c"
 
 #include "../../lib/seq_file.c"
@@ -6,7 +6,7 @@
 
 #define NR 40
 
-/* The page that leaves comes back: to which queue? */
+/* Selects a page and puts it back. Returns its new queue; *from: the old one. */
 static int back_to(enum vm_put why, int *from)
 {
 	struct page *page = core_reclaim(ZONES_ALL);

@@ -1,15 +1,16 @@
 /*
- * CLOCK-Pro: pages that come back soon are hot, whenever they were used last.
+ * CLOCK-Pro: pages that are reused soon are hot, whenever their last use was.
  *
- * Problem. LRU and CLOCK look at when a page was used last. A page of a long scan was used just
+ * Problem. LRU and CLOCK look at when a page was last used. A page of a long scan was used just
  * now, and is worth nothing. A loop a little larger than memory loses every page just before its
- * next use. LIRS judges by the reuse distance, how much else was used between the last two uses,
- * but it needs to see each use.
+ * next use. LIRS judges by the reuse distance, the number of other pages used between the last two
+ * uses, but it must see each use.
  *
- * Idea. Pages with small reuse distances are hot, the others cold, and only cold ones leave. A cold
- * page has a test period, which begins when it comes: if it is used again before the test ends, its
- * distance is smaller than that of some hot page, so it becomes hot and that one cold. A page
- * that leaves during its test stays on the clock as a ghost. All are on one clock:
+ * Idea. Pages with small reuse distances are hot, the others cold, and only cold ones are evicted.
+ * A cold page has a test period, which begins when the page is inserted. If the page is used again
+ * before the test ends, its distance is smaller than that of some hot page, so it becomes hot and
+ * that hot page becomes cold. A page that is evicted during its test stays on the clock as a ghost.
+ * All pages and ghosts are on one clock:
  *
  *	              newest            a state                        in memory, bits
  *	         new pages | HANDhot    hot                            yes
@@ -19,28 +20,28 @@
  *	   HANDcold o             o HANDtest
  *	             '--o--o--o--'      The hands move from old to new.
  *
- *	HANDcold   frees a frame. At a cold page: without bit it leaves, as a ghost if it is in
- *	           test; with bit, in test: hot, to the newest; with bit, test over: to the newest,
- *	           a new test begins.
- *	HANDhot    runs when there are more than m - mc hot pages. Hot with bit: bit off, passed;
- *	           hot without: cold, test over. It ends the tests of the cold pages it passes.
- *	HANDtest   runs when there are more than m ghosts, and ends tests until one has gone.
- *	fault      on a ghost: hot, newest, then HANDhot; on another page: cold, in test, newest.
- *	mc         cold pages wanted: one more for a use during a test, one fewer for a test that
- *	           ends without; from 1 to m - 1.
+ *	HANDcold   frees a frame. A cold page with its bit clear is evicted, as a ghost if it is in
+ *	           test. With its bit set: in test, it becomes hot and newest; test over, it becomes
+ *	           newest and a new test begins.
+ *	HANDhot    runs when there are more than m - mc hot pages. A hot page with its bit set: clears
+ *	           the bit, passes it. Bit clear: cold, test over. Ends tests of cold pages it passes.
+ *	HANDtest   runs when there are more than m ghosts, and ends tests until one ghost is dropped.
+ *	fault      with a ghost: hot, newest, then HANDhot; without: cold, in test, newest.
+ *	mc         target number of cold pages: one more for a use during a test, one fewer for a test
+ *	           that ends without a use; from 1 to m - 1.
  *
- * The size m is vm_frames() of the moment: the policy's pages and the frames that are free.
+ * The size m is the current vm_frames(): the policy's pages and the free frames.
  *
- * What accessed bits change: nothing, the paper is made for them. Uses that the core sees (minor
- * faults, read, write) set a bit of our own. Open in the paper, and decided here: while memory
- * fills, all pages are cold, and mc begins at 1; with no cold page, HANDhot makes one.
- * What is read ahead has no test before somebody claims it, and a page that its user calls
- * needless is cold and the next one under HANDcold.
+ * What accessed bits change: nothing, the paper is written for them. Uses that the core sees (minor
+ * faults, read, write) set a bit of the policy's own. Open in the paper, and decided here: while
+ * memory fills, all pages are cold, and mc begins at 1; if there is no cold page, HANDhot makes
+ * one. A page that is read ahead has no test until it is claimed. A page that its process does not
+ * need (DONTNEED) is cold and the next one under HANDcold.
  *
- * The circle begins at HANDhot: passing an entry is to move the first to the end. Resident cold
- * pages are on a second list in the same order, so that HANDcold need not look for them. While the
- * core works on a page in test, a ghost that is named by the frame keeps its place. In a fault, a
- * hand makes MAX_STEPS at most, and goes on at the next.
+ * The circle begins at HANDhot: passing an entry means moving the first to the end. Resident cold
+ * pages are on a second list in the same order, so HANDcold need not search for them. While the
+ * core works on a page in test, a ghost identified by the page's frame keeps its place. In a fault,
+ * a hand makes at most MAX_STEPS steps, and goes on at the next fault.
  *
  * S. Jiang, F. Chen, X. Zhang, "CLOCK-Pro: An effective improvement of the CLOCK replacement",
  * USENIX ATC 2005, sections 3 and 4.
@@ -49,21 +50,21 @@
 #include "mm/policy.h"
 
 enum { MAX_STEPS = 256, IN_WORK = 64 };
-#define FRAME_STORE UINT32_MAX /* page_id.store of a place that is kept for a frame's page */
+#define FRAME_STORE UINT32_MAX /* page_id.store of a ghost that keeps the place of a frame's page */
 
 struct clockpro_page {
 	struct list_head node;
 	struct list_head cold; /* on colds, unless hot */
-	bool hot, in_test, used; /* used: as the core saw */
+	bool hot, in_test, used; /* used: set by a use that the core saw */
 };
 POLICY_PAGE_FITS(struct clockpro_page);
 
-static struct list_head circle; /* pages and ghosts, HANDhot is before the first */
-static struct list_head colds;  /* resident cold pages, in the same order */
-static struct list_head *hand_cold, *hand_test; /* what they point to; NULL: the first */
+static struct list_head circle; /* pages and ghosts; HANDhot is before the first */
+static struct list_head colds; /* resident cold pages, in the same order */
+static struct list_head *hand_cold, *hand_test; /* the entry under each hand; NULL: the first */
 static struct ghosts ghosts;
 static u32 nr_hot, nr_cold;
-static u32 mc; /* cold pages wanted */
+static u32 mc; /* target number of cold pages */
 static u64 nr_promoted, nr_demoted, nr_ghost_hits;
 
 static struct clockpro_page *clockpro_data(struct page *page)
@@ -71,7 +72,7 @@ static struct clockpro_page *clockpro_data(struct page *page)
 	return policy_page(page);
 }
 
-/* As many ghosts as there are frames, and the places of pages that the core works on. */
+/* As many ghosts as frames, and as many places as pages that the core works on at once. */
 static int clockpro_init(void)
 {
 	INIT_LIST_HEAD(&circle);
@@ -90,7 +91,7 @@ static void clockpro_exit(void)
 
 /* Entries and hands. */
 
-/* The page of an entry of the circle, NULL: it is a ghost's. */
+/* Returns the page of an entry of the circle, or NULL if the entry is a ghost. */
 static struct clockpro_page *page_at(struct list_head *node)
 {
 	struct page *page = (struct page *)node;
@@ -100,7 +101,7 @@ static struct clockpro_page *page_at(struct list_head *node)
 	return list_entry(node, struct clockpro_page, node);
 }
 
-/* What follows on the ring; NULL: there is nothing else. */
+/* Returns the next entry on the circular list, or NULL if there is no other entry. */
 static struct list_head *after(const struct list_head *list, const struct list_head *node)
 {
 	struct list_head *next = node->next == list ? list->next : node->next;
@@ -126,7 +127,7 @@ static void delist(struct clockpro_page *p)
 	nr_cold -= !p->hot;
 }
 
-/* Before these entries: of the circle, and of colds. */
+/* Inserts before these entries: node of the circle, cold of colds. */
 static void enlist(struct clockpro_page *p, struct list_head *node, struct list_head *cold)
 {
 	list_add_tail(&p->node, node);
@@ -161,7 +162,7 @@ static struct page_id frame_of(struct clockpro_page *p)
 	return (struct page_id){ FRAME_STORE, (u32)(policy_page_of(p) - mem_map) };
 }
 
-/* How many cold pages. */
+/* The number of cold pages. */
 
 static u32 cold_wanted(void)
 {
@@ -181,7 +182,7 @@ static void used_in_test(void)
 	mc = cold_wanted();
 }
 
-/* The test of this entry, if it is in one, is over. */
+/* Ends the test of this entry, if it is in one. */
 static void end_test(struct list_head *node)
 {
 	struct clockpro_page *p = page_at(node);
@@ -197,7 +198,7 @@ static void end_test(struct list_head *node)
 		drop(list_entry(node, struct ghost, node));
 }
 
-/* Since a hand was here. Both kinds of uses are taken off. */
+/* Was the page used since a hand last passed it? Clears the accessed bits and the core's bit. */
 static bool was_used(struct clockpro_page *p)
 {
 	bool seen = p->used;
@@ -239,7 +240,7 @@ static bool at_hot(void)
 	return p && p->hot;
 }
 
-/* Until few enough are hot; it stops at a hot page. */
+/* Runs HANDhot until there are few enough hot pages; it stops at a hot page. */
 static void run_hot(void)
 {
 	for (u32 steps = 0; steps < MAX_STEPS; steps++) {
@@ -271,7 +272,7 @@ static void become_hot(struct clockpro_page *p)
 		run_hot();
 }
 
-/* There is no cold page that fits: HANDhot makes one. False: not within the budget. */
+/* No cold page is eligible: HANDhot makes one. Returns false if the budget does not suffice. */
 static bool make_cold(struct vm_scan *scan, u32 kept_back)
 {
 	u32 before = nr_cold;
@@ -325,7 +326,7 @@ static void clockpro_insert(struct page *page, struct mm_struct *mm, enum vm_in 
 	struct clockpro_page *p = clockpro_data(page);
 
 	(void)mm;
-	drop_id(frame_of(p)); /* whose page died while the core worked on it */
+	drop_id(frame_of(p)); /* of a page that was freed while the core worked on it */
 	if (ghost) {
 		nr_ghost_hits++;
 		drop(ghost);
@@ -373,7 +374,7 @@ static struct clockpro_page *any_eligible(struct vm_scan *scan)
 	return NULL;
 }
 
-/* The ghost takes the place of what is at this entry, for HANDtest, too. */
+/* Puts the ghost into the place of this entry, also for HANDtest. */
 static void stand_in(struct ghost *ghost, struct list_head *node)
 {
 	list_add_tail(&ghost->node, node);
@@ -381,7 +382,7 @@ static void stand_in(struct ghost *ghost, struct list_head *node)
 		hand_test = &ghost->node;
 }
 
-/* At priority 0 so much of the budget is kept back that every page can be offered, used or not. */
+/* At priority 0, reserves enough of the budget to offer every page, used or not. */
 static struct page *clockpro_select(struct vm_scan *scan)
 {
 	struct clockpro_page *p = run_cold(scan, scan->priority ? 0 : nr_hot + nr_cold);

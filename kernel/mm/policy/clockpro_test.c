@@ -1,4 +1,4 @@
-/* CLOCK-Pro: where the cold hand looks next, and how many cold pages are wanted. */
+/* CLOCK-Pro: the next victim of the cold hand, and the target number of cold pages. */
 #include "clockpro.c"
 
 #include "../../lib/seq_file.c"
@@ -21,7 +21,7 @@ KTEST(clockpro, takes_first_what_is_not_needed)
 	core_stop();
 }
 
-/* The hand has passed the first page, and does not come back to it. */
+/* The hand has passed the first page, and does not return to it. */
 KTEST(clockpro, goes_on_where_it_was_after_a_page_that_is_not_needed)
 {
 	core_start(&clockpro, 8);
@@ -40,7 +40,7 @@ KTEST(clockpro, goes_on_where_it_was_after_a_page_that_is_not_needed)
 	core_stop();
 }
 
-/* The others are hot, and stay so. */
+/* The other pages are hot, and stay hot. */
 KTEST(clockpro, skips_cold_pages_that_the_scan_may_not_have)
 {
 	struct vm_scan scan;
@@ -66,12 +66,12 @@ KTEST(clockpro, more_cold_pages_are_never_wanted_than_there_are_frames_but_one)
 	for (int i = 0; i < 10; i++)
 		used_in_test();
 	EXPECT_EQ(cold_wanted(), 3);
-	core_frames = 8; /* nothing was saved up for more memory */
+	core_frames = 8; /* no target was saved up for more memory */
 	EXPECT_EQ(cold_wanted(), 3);
 	core_stop();
 }
 
-/* It leaves during its test and comes back: that was a small distance. */
+/* A page that is evicted during its test and read again had a small reuse distance. */
 KTEST(clockpro, page_that_has_a_ghost_comes_back_hot)
 {
 	struct page_id slot = { 1, 7 };

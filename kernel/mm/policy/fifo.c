@@ -1,10 +1,10 @@
 /*
- * FIFO: the page that came first goes first, however much it is used.
+ * FIFO: evicts the page that was inserted first, however often it is used.
  *
- * One queue; a page enters at the tail and is taken at the head. A page that comes back from the
- * core (no swap slot, used while it was written) queues again. FIFO looks at no accessed bit, and
- * more frames can mean more faults: L. Belady, R. Nelson and G. Shedler, "An anomaly in
- * space-time characteristics of certain programs running in a paging machine", CACM 12(6), 1969.
+ * One queue: a page enters at the tail and is evicted at the head. A page that the core puts back
+ * (no swap slot, used during its writeback) joins the tail again. FIFO reads no accessed bits, and
+ * more frames can mean more faults: L. Belady, R. Nelson and G. Shedler, "An anomaly in space-time
+ * characteristics of certain programs running in a paging machine", CACM 12(6), 1969.
  */
 #include "mm/policy.h"
 

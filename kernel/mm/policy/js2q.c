@@ -1,36 +1,38 @@
 /*
- * The full 2Q of Johnson and Shasha: a page has to come back before it is believed in.
+ * The full 2Q of Johnson and Shasha: a page must be read a second time before it counts as useful.
  *
- * Problem. LRU and CLOCK keep a page that has just been used, also when that was the only time:
- * one long scan pushes out everything. But a second use soon after the first says little, too.
- * It often belongs to the same piece of work (a correlated use).
+ * Problem. LRU and CLOCK keep a page that has just been used, even if that was its only use: one
+ * long scan pushes out everything. But a second use soon after the first says little, either. It
+ * often belongs to the same piece of work (a correlated use).
  *
- * Idea. New pages pass through a short queue, A1in, in which uses do not count. What leaves it is
- * remembered in A1out, by identity only. A page that is read again while it is remembered has
- * been wanted twice, some time apart: it goes to Am, the main list.
+ * Idea. New pages pass through a short queue, A1in, in which uses do not count. The identity of a
+ * page that is evicted from A1in, but not its contents, is recorded in A1out. A page that is read
+ * again while A1out has its identity was needed twice, some time apart: it goes to Am, the main
+ * list.
  *
- *	            fault          oldest leaves           oldest is dropped
+ *	            fault          oldest is evicted       oldest is dropped
  *	new page ----------> A1in ---------------> A1out ------------------>
  *	                     Kin                   Kout (ghosts)
  *	                                             | fault
  *	                                             v
- *	                                            Am ---> oldest unused leaves, not remembered
+ *	                                            Am ---> oldest unused page is evicted, no ghost
  *
  *	a frame is needed            the victim comes from
  *	A1in is longer than Kin      A1in: first in, first out
- *	else                         Am; A1in if nothing is there
+ *	else                         Am; A1in if Am is empty
  *
- * The size is the c = vm_frames() of that moment: the policy's pages and the frames that are
- * still free. Kin and Kout are percentages of it; the paper advises 25 and 50.
+ * The size is c, the current vm_frames(): the policy's pages and the free frames. Kin and Kout are
+ * percentages of c; the paper advises 25 and 50.
  *
- * What accessed bits change. The paper's Am is an LRU list, in which each use moves its page to
- * the front at once. Here a use is a bit, which is seen when the page has become the oldest of
- * Am: a page with the bit goes to the front then, a second chance as in CLOCK. Uses that the core
- * sees itself (touch) move it at once. And the kernel asks for a victim before it says
- * which page comes: a ghost can drop out of A1out just then, where the paper would have found it.
+ * What accessed bits change. The paper's Am is an LRU list, in which each use moves its page to the
+ * front at once. Here a use sets a bit, which the policy reads when the page has become the oldest
+ * of Am. If the bit is set, the page goes to the front then: a second chance, as in CLOCK. Uses
+ * that the core sees itself (touch) move the page at once. And the kernel asks for a victim before
+ * it says which page is inserted: a ghost can drop out of A1out just then, where the paper would
+ * have found it.
  *
- * A page that was read ahead is in A1in, and its ghost counts when somebody claims it. A page that
- * its user calls needless becomes the oldest of its list.
+ * A page that was read ahead is in A1in, and its ghost counts when the page is claimed. A page that
+ * its process does not need (DONTNEED) becomes the oldest of its list.
  *
  * T. Johnson and D. Shasha, "2Q: A low overhead high performance buffer management replacement
  * algorithm", VLDB 1994, the "2Q, full version".
@@ -55,8 +57,8 @@ static u64 nr_ghost_hits, nr_spared;
 
 static const struct vm_param js2q_params[] = {
 	{ "kin", &kin, 0, 100, "%",
-	  "A1in gives a page when it is longer than this share of memory" },
-	{ "kout", &kout, 0, 100, "%", "so many ghosts, as a share of memory" },
+	  "A1in gives up a page when it is longer than this share of memory" },
+	{ "kout", &kout, 0, 100, "%", "maximum number of ghosts, as a share of memory" },
 	{ 0 },
 };
 
@@ -70,7 +72,7 @@ static u32 share(u32 percent)
 	return (u64)vm_frames() * percent / 100;
 }
 
-/* As many ghosts as kout may ever ask for, and one more until the oldest has gone. */
+/* The upper bound on ghosts for any kout, and one more, until the oldest is dropped. */
 static int js2q_init(void)
 {
 	for (int i = 0; i < NR_LISTS; i++) {
@@ -138,7 +140,7 @@ static void js2q_remove(struct page *page, enum vm_out why)
 	delist(page);
 }
 
-/* Whose turn it is; NR_LISTS when all pages have been skipped. */
+/* Returns the list that must give up a page, or NR_LISTS when all pages have been skipped. */
 static u32 turn(const u32 *skipped)
 {
 	u32 list = nr[A1IN] > share(kin) ? A1IN : AM;
@@ -183,7 +185,7 @@ static struct page *oldest_unused(struct vm_scan *scan, u32 kept_back)
 	return NULL;
 }
 
-/* At priority 0 so much of the budget is kept back that every page can be offered, used or not. */
+/* At priority 0, reserves enough of the budget to offer every page, used or not. */
 static struct page *js2q_select(struct vm_scan *scan)
 {
 	struct page *page = oldest_unused(scan, scan->priority ? 0 : nr[A1IN] + nr[AM]);
@@ -210,7 +212,7 @@ static void js2q_evicted(struct page *page, struct page_id to)
 	ghost = ghost_add(&ghosts, to);
 	if (ghost)
 		list_add_tail(&ghost->node, &a1out);
-	for (int i = 0; i < 2 && ghosts.nr > share(kout); i++) /* kout may have become smaller */
+	for (int i = 0; i < 2 && ghosts.nr > share(kout); i++) /* kout may have been reduced */
 		ghost_drop(&ghosts, list_first_entry(&a1out, struct ghost, node));
 }
 
@@ -243,7 +245,7 @@ static void js2q_show(struct seq_file *m)
 
 static const struct vm_policy js2q = {
 	.name = "js2q",
-	.summary = "2Q with ghosts, as Johnson and Shasha have it",
+	.summary = "2Q with ghosts, by Johnson and Shasha",
 	.params = js2q_params,
 	.init = js2q_init,
 	.exit = js2q_exit,

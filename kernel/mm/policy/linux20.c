@@ -1,47 +1,48 @@
 /*
- * Linux 2.0: every process in turn gives a few pages, and every page has an age.
+ * Linux 2.0: each process in turn gives up a few pages, and every page has an age.
  *
  * One accessed bit says only whether a page was used since the last look. An age remembers several
- * looks: it begins at 3, rises by 3 (to 20 at most) when a look finds the page used, else it
- * falls by 1, and at 0 the page goes. So a page that was used often survives many looks at which it
- * was not.
+ * looks. It begins at 3. If a look finds the page used, the age rises by 3 (to at most 20);
+ * otherwise it falls by 1, and at 0 the page is evicted. So a page that was used often survives
+ * many looks that find it unused.
  *
  *	look finds it used       age + 3, at most 20     stays
  *	not used, age above 1    age - 1                 stays
- *	not used, age 1 or 0     age 0                   goes
+ *	not used, age 1 or 0     age 0                   evicted
  *
- * The looks go through the address spaces, in order of address, and the processes stand in a
- * circle. The one whose turn it is gives 1/32 of its pages in memory, but at least 4 (swap_cnt),
- * then it is the next one's turn; so it is, too, when its walk comes to its last page. A large
- * process gives more, in proportion. S. Jiang and X. Zhang saw in this a danger of thrashing:
- * all processes lose pages at the same time, and none can build up its working set.
+ * The looks walk through the address spaces, in order of address, and the processes form a circle.
+ * The process whose turn it is gives up 1/32 of its resident pages, but at least 4 (swap_cnt); then
+ * the turn passes to the next process. The turn also passes when the walk reaches its last page. A
+ * large process gives up more, in proportion. S. Jiang and X. Zhang saw a danger of thrashing in
+ * this: all processes lose pages at the same time, and none can build up its working set.
  *
- * Pages that no process has mapped have ages, too, and a clock of their own, shrink_mmap. The two
- * sources take turns, each until it fails: shrink_mmap when its hand has been round once, swap_out
- * when every process has been walked through in vain.
+ * Pages that are mapped by no process have ages, too, and a clock of their own, shrink_mmap. The
+ * two sources take turns, each until it fails: shrink_mmap when its hand has gone round once,
+ * swap_out when every process has been walked through without success.
  *
- * What differs. In Linux the priority limits how many pages shrink_mmap looks at and how many
- * processes swap_out tries, here the number of pages looked at. There a walk that ends counts as
- * one of swap_cnt, too. The order of shrink_mmap's clock is that in which the pages came, there
- * that of the frames. There a page that has become dirty since it was read from the swap area
- * counts as used at the first look. Where in its address space a file is mapped the seam does not
- * say: such pages follow the others. A shared page belongs to the process that brought it in. At
- * priority 0, when the budget is spent, the page with the lowest age goes that was seen.
+ * Differences from Linux. In Linux the priority limits how many pages shrink_mmap looks at and how
+ * many processes swap_out tries; here the scan's budget limits the pages looked at. In Linux the
+ * end of a walk also counts as one of swap_cnt. Here shrink_mmap's clock is in order of insertion,
+ * in Linux in order of frames. In Linux a page that has become dirty since it was read from the
+ * swap area counts as used at the first look. The policy interface does not say at which address a
+ * file is mapped: pages of files follow the others. A shared page belongs to the process that
+ * faulted it in. At priority 0, when the budget is spent, the page with the lowest age among those
+ * looked at is evicted.
  *
- * Linux 2.0.39, mm/vmscan.c (swap_out), mm/filemap.c (shrink_mmap), include/linux/swapctl.h.
- * S. Jiang and X. Zhang, "TPF: a dynamic system thrashing protection facility", Software: Practice
- * and Experience 32(3), 2002, section 2.1, where ages fall by 3.
+ * Linux 2.0.39, mm/vmscan.c (swap_out), mm/filemap.c (shrink_mmap), include/linux/swapctl.h. S.
+ * Jiang and X. Zhang, "TPF: a dynamic system thrashing protection facility", Software: Practice and
+ * Experience 32(3), 2002, section 2.1, where ages fall by 3.
  */
 #include "lib/rbtree.h"
 #include "mm/policy.h"
 
-#define CLUSTER_FRACTION 32 /* a turn is one part in so many of the resident pages */
+#define CLUSTER_FRACTION 32 /* a turn takes 1/32 of the resident pages */
 #define CLUSTER_MIN 4
 
 struct linux20_page {
 	union {
-		struct rb_node node;    /* of a process: by address */
-		struct list_head cache; /* of none */
+		struct rb_node node;    /* of a process: in order of address */
+		struct list_head cache; /* of no process: on the cache list */
 	};
 	bool used; /* a use that the accessed bit does not show */
 	u8 age;
@@ -52,28 +53,28 @@ struct linux20_mm {
 	struct list_head turn;
 	struct rb_root pages;
 	u32 nr;           /* pages in the tree */
-	u32 swap_cnt;     /* pages that are still to be given in this turn */
-	u64 swap_address; /* where the walk goes on */
+	u32 swap_cnt;     /* pages still to be given up in this turn */
+	u64 swap_address; /* where the walk continues */
 };
 POLICY_MM_FITS(struct linux20_mm);
 
-/* A select: its scan, and the eligible page with the lowest age among those that stayed. */
+/* One select: its scan, and the eligible page with the lowest age among those that stayed. */
 struct search {
 	struct vm_scan *scan;
 	struct page *oldest;
 };
 
 static u32 max_age = 20, advance = 3, decline = 1, initial_age = 3;
-static struct list_head cache;     /* pages of no process; the hand is before the first */
-static struct list_head processes; /* whose turn it is comes first */
+static struct list_head cache;     /* pages mapped by no process; the hand is before the first */
+static struct list_head processes; /* the process whose turn it is comes first */
 static u32 nr_cached, nr_processes;
-static bool in_processes; /* swap_out's turn, not shrink_mmap's */
+static bool in_processes; /* whether it is the turn of swap_out or of shrink_mmap */
 static u64 nr_turns, nr_walks, nr_rejuvenated;
 
 static const struct vm_param linux20_params[] = {
-	{ "max_age", &max_age, 1, 255, NULL, "no page gets older than this" },
-	{ "advance", &advance, 0, 255, NULL, "how much age rises when a page was used" },
-	{ "decline", &decline, 1, 255, NULL, "how much age falls when it was not" },
+	{ "max_age", &max_age, 1, 255, NULL, "maximum age of a page" },
+	{ "advance", &advance, 0, 255, NULL, "increase in age if a page was used" },
+	{ "decline", &decline, 1, 255, NULL, "decrease in age if a page was not used" },
 	{ "initial_age", &initial_age, 0, 255, NULL, "age of a new page" },
 	{ 0 },
 };
@@ -93,7 +94,7 @@ static struct page *page_of(struct rb_node *node)
 	return policy_page_of(rb_entry(node, struct linux20_page, node));
 }
 
-/* Its place in the address space: mapped files come after the process's own memory. */
+/* Returns the page's place in the address space. Mapped files follow the process's own memory. */
 static u64 address_of(const struct page *page)
 {
 	return (u64)page_is_file(page) << 32 | page_vpn(page);
@@ -119,7 +120,7 @@ static void enlist(struct page *page)
 	linux20_mm(mm)->nr++;
 }
 
-/* mm: of whose tree; NULL: it is of no process. */
+/* mm: the process whose tree holds the page; NULL: the page is in the cache. */
 static void delist(struct page *page, struct mm_struct *mm)
 {
 	if (mm) {
@@ -187,7 +188,7 @@ static void linux20_moved(struct page *page, struct mm_struct *from, struct mm_s
 	enlist(page);
 }
 
-/* Is it so old that it goes? One that stays may become the oldest seen. */
+/* Ages the page. Returns true if it is to be evicted; a page that stays may become s->oldest. */
 static bool age(struct search *s, struct page *page)
 {
 	struct linux20_page *p = linux20_data(page);
@@ -209,7 +210,7 @@ static bool age(struct search *s, struct page *page)
 	return false;
 }
 
-/* Once round the pages of no process. NULL: in vain, or the budget is spent. */
+/* Goes once round the cache. Returns NULL if all pages stay or the budget is spent. */
 static struct page *shrink_mmap(struct search *s)
 {
 	for (u32 left = nr_cached; left && vm_scan_more(s->scan); left--) {
@@ -222,7 +223,7 @@ static struct page *shrink_mmap(struct search *s)
 	return NULL;
 }
 
-/* The first page of a process that is not below this address; NULL: none. */
+/* Returns the first page of a process at or above this address, or NULL if there is none. */
 static struct rb_node *first_from(const struct rb_root *pages, u64 address)
 {
 	struct rb_node *at = pages->rb_node, *best = NULL;
@@ -237,7 +238,7 @@ static struct rb_node *first_from(const struct rb_root *pages, u64 address)
 	return best;
 }
 
-/* Goes on with the walk. NULL: it has ended, or the budget is spent. */
+/* Continues the walk. Returns NULL if it has ended or the budget is spent. */
 static struct page *swap_out_process(struct linux20_mm *m, struct search *s)
 {
 	struct rb_node *at;
@@ -260,7 +261,7 @@ static void next_process(void)
 	nr_turns++;
 }
 
-/* A page of the process whose turn it is; NULL: every walk has ended once, one of them twice. */
+/* Returns a page of the process whose turn it is, or NULL when nr_processes + 1 walks have ended. */
 static struct page *swap_out(struct search *s)
 {
 	u32 failures = 0;
@@ -340,7 +341,7 @@ static void linux20_show(struct seq_file *m)
 
 static const struct vm_policy linux20 = {
 	.name = "linux20",
-	.summary = "Linux 2.0: processes give pages in turn, pages have ages",
+	.summary = "Linux 2.0: processes give up pages in turn, pages have ages",
 	.params = linux20_params,
 	.init = linux20_init,
 	.mm_init = linux20_mm_init,

@@ -1,4 +1,4 @@
-/* Linux 2.0 with more than one process; reference by reference it is compared with a model. */
+/* Linux 2.0 with more than one process; tests/kernel/models has a model for one. */
 #include "linux20.c"
 
 #include "../../lib/rbtree.c"

@@ -1,43 +1,44 @@
 /*
- * Linux 2.2: one process after the other gives pages, the largest first, in order of address.
+ * Linux 2.2: one process after another gives up pages, the largest first, in order of address.
  *
  * There is no list of pages. swap_out chooses a process and walks through its address space, from
- * where it stopped the last time. A page that was used since loses its accessed bit and is passed;
- * the first one without it is taken. So each process has a clock of its own, whose hand moves in
- * order of address, and the next question is whose hand moves:
+ * where it stopped the last time. A page that was used since then loses its accessed bit and is
+ * passed; the first page whose bit is clear is evicted. So each process has a clock of its own,
+ * whose hand moves in order of address. The question that remains is whose hand moves:
  *
- *	round begins          every process gets a swap_cnt: its pages in memory at that moment
- *	a page is needed      the process with the largest swap_cnt goes on
- *	its walk ends         at its last page: swap_cnt is 0, it begins at address 0 next time
+ *	round begins          every process gets a swap_cnt: its current number of resident pages
+ *	a page is needed      the walk of the process with the largest swap_cnt continues
+ *	its walk ends         at its last page: swap_cnt is 0; the next walk begins at address 0
  *	all swap_cnt are 0    the next round begins
  *
- * So a process gives pages until its walk has ended, however many it still has, and only then is it
- * the next one's turn. S. Jiang and X. Zhang found that this protects against thrashing better
- * than taking a little from everyone (2.0, 2.4): the others can meanwhile build up their working
- * sets.
+ * So a process gives up pages until its walk has ended, however many it has left, and only then is
+ * it the next process's turn. S. Jiang and X. Zhang found that this protects against thrashing
+ * better than taking a few pages from every process (2.0, 2.4): the others can meanwhile build up
+ * their working sets.
  *
- * Pages that no process has mapped (read ahead, or read by system calls) are looked at first, by
- * shrink_mmap, another clock with a bit of software, PG_referenced. Here its order is that
- * in which they came, in Linux that of the frames.
+ * Pages that are mapped by no process (read ahead, or read by system calls) are looked at first, by
+ * shrink_mmap, another clock, with a software bit, PG_referenced. Here its clock is in order of
+ * insertion, in Linux in order of frames.
  *
- * What differs. In Linux a page that swap_out unmaps stays in the swap cache until shrink_mmap
- * finds it there, and a use can rescue it: here it goes at once. There the number of processes
- * tried is limited by the priority, here the number of pages. Where in its address space a file
- * is mapped the seam does not say: such pages follow the others, in order of the file. A page that
- * several processes share belongs to the one that brought it in. At priority 0, when the budget is
- * spent, the first page is taken that was passed because of its use.
+ * Differences from Linux. In Linux a page that swap_out unmaps stays in the swap cache until
+ * shrink_mmap finds it there, and a use can rescue it; here the page is evicted at once. In Linux
+ * the priority limits the number of processes tried; here the scan's budget limits the number of
+ * pages. The policy interface does not say at which address a file is mapped: pages of files follow
+ * the others, in order of the file. A page that several processes share belongs to the process that
+ * faulted it in. At priority 0, when the budget is spent, the first page that was passed because of
+ * a use is evicted.
  *
- * Linux 2.2.14, mm/vmscan.c (swap_out) and mm/filemap.c (shrink_mmap). S. Jiang and X. Zhang,
- * "TPF: a dynamic system thrashing protection facility", Software: Practice and Experience 32(3),
- * 2002, section 2.2.
+ * Linux 2.2.14, mm/vmscan.c (swap_out) and mm/filemap.c (shrink_mmap). S. Jiang and X. Zhang, "TPF:
+ * a dynamic system thrashing protection facility", Software: Practice and Experience 32(3), 2002,
+ * section 2.2.
  */
 #include "lib/rbtree.h"
 #include "mm/policy.h"
 
 struct linux22_page {
 	union {
-		struct rb_node node;    /* of a process: by address */
-		struct list_head cache; /* of none */
+		struct rb_node node;    /* of a process: in order of address */
+		struct list_head cache; /* of no process: on the cache list */
 	};
 	bool used; /* a use that the accessed bit does not show */
 };
@@ -46,12 +47,12 @@ POLICY_PAGE_FITS(struct linux22_page);
 struct linux22_mm {
 	struct rb_root pages;
 	u32 nr;           /* pages in the tree */
-	u32 swap_cnt;     /* pages when the round began; 0: its walk has ended */
-	u64 swap_address; /* where the walk goes on */
+	u32 swap_cnt;     /* resident pages when the round began; 0: the walk has ended */
+	u64 swap_address; /* where the walk continues */
 };
 POLICY_MM_FITS(struct linux22_mm);
 
-static struct list_head cache; /* pages of no process; the hand is before the first */
+static struct list_head cache; /* pages mapped by no process; the hand is before the first */
 static u32 nr_cached;
 static u64 nr_rounds, nr_walks, nr_passed;
 
@@ -70,7 +71,7 @@ static struct page *page_of(struct rb_node *node)
 	return policy_page_of(rb_entry(node, struct linux22_page, node));
 }
 
-/* Its place in the address space: mapped files come after the process's own memory. */
+/* Returns the page's place in the address space. Mapped files follow the process's own memory. */
 static u64 address_of(const struct page *page)
 {
 	return (u64)page_is_file(page) << 32 | page_vpn(page);
@@ -96,7 +97,7 @@ static void enlist(struct page *page)
 	linux22_mm(mm)->nr++;
 }
 
-/* mm: of whose tree; NULL: it is of no process. */
+/* mm: the process whose tree holds the page; NULL: the page is in the cache. */
 static void delist(struct page *page, struct mm_struct *mm)
 {
 	if (mm) {
@@ -143,7 +144,7 @@ static void linux22_remove(struct page *page, enum vm_out why)
 	delist(page, page_mm(page));
 }
 
-/* A use that is noted stays noted. */
+/* The page keeps its record of a use. */
 static void linux22_moved(struct page *page, struct mm_struct *from, struct mm_struct *to)
 {
 	(void)to;
@@ -151,7 +152,7 @@ static void linux22_moved(struct page *page, struct mm_struct *from, struct mm_s
 	enlist(page);
 }
 
-/* Was it used since the last time? Forgets it. */
+/* Was the page used since the last call? Clears the accessed bits and the policy's bit. */
 static bool test_and_clear_used(struct page *page)
 {
 	bool used = page_referenced(page) || linux22_data(page)->used;
@@ -161,7 +162,7 @@ static bool test_and_clear_used(struct page *page)
 	return used;
 }
 
-/* passed: the first page that was passed because it was used, unless there has been one before. */
+/* passed: receives the first page that was passed because it was used, unless it is already set. */
 static bool may_go(struct vm_scan *scan, struct page *page, struct page **passed)
 {
 	if (!vm_eligible(scan, page))
@@ -173,7 +174,7 @@ static bool may_go(struct vm_scan *scan, struct page *page, struct page **passed
 	return false;
 }
 
-/* Once round the pages of no process. */
+/* Goes once round the pages mapped by no process. */
 static struct page *shrink_mmap(struct vm_scan *scan, struct page **passed)
 {
 	for (u32 left = nr_cached; left && vm_scan_more(scan); left--) {
@@ -186,7 +187,7 @@ static struct page *shrink_mmap(struct vm_scan *scan, struct page **passed)
 	return NULL;
 }
 
-/* The first page of a process that is not below this address; NULL: none. */
+/* Returns the first page of a process at or above this address, or NULL if there is none. */
 static struct rb_node *first_from(const struct rb_root *pages, u64 address)
 {
 	struct rb_node *at = pages->rb_node, *best = NULL;
@@ -201,7 +202,7 @@ static struct rb_node *first_from(const struct rb_root *pages, u64 address)
 	return best;
 }
 
-/* Goes on with the walk. NULL: it has ended, or the budget is spent. */
+/* Continues the walk. Returns NULL if it has ended or the budget is spent. */
 static struct page *swap_out_process(struct linux22_mm *m, struct vm_scan *scan,
 				     struct page **passed)
 {
@@ -303,7 +304,7 @@ static void linux22_show(struct seq_file *m)
 
 static const struct vm_policy linux22 = {
 	.name = "linux22",
-	.summary = "Linux 2.2: the largest process gives pages in order of address",
+	.summary = "Linux 2.2: the largest process gives up pages in order of address",
 	.init = linux22_init,
 	.mm_init = linux22_mm_init,
 	.insert = linux22_insert,

@@ -1,4 +1,4 @@
-/* Linux 2.2: whose page goes, and which, against loops over all pages and processes. */
+/* Linux 2.2: which process's page is evicted, checked against loops over all pages and processes. */
 #include "linux22.c"
 
 #include "../../lib/rbtree.c"
@@ -7,7 +7,7 @@
 
 enum { NR_FRAMES = 60, MAX_MMS = 5, NR_OPS = 20000 };
 
-/* A process as swap_out sees it. The oldest comes first. */
+/* A process as swap_out sees it. The oldest process comes first. */
 static struct naive {
 	struct mm_struct *mm;
 	u32 swap_cnt, swap_address;
@@ -30,7 +30,7 @@ static u32 nr_pages(const struct naive *p)
 	return n;
 }
 
-/* Its page with the lowest address from here on. */
+/* Returns the process's page with the lowest address from swap_address on, or NULL. */
 static struct page *next_of(const struct naive *p)
 {
 	struct page *best = NULL;
@@ -56,7 +56,7 @@ static struct page *walk(struct naive *p)
 	return NULL;
 }
 
-/* There is a page. */
+/* Returns the page that swap_out would choose. There must be one. */
 static struct page *naive_victim(void)
 {
 	for (;;) {

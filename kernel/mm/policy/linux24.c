@@ -1,45 +1,45 @@
 /*
- * Linux 2.4 up to 2.4.9: page ages on an active list, and two inactive lists that keep writing
- * apart from choosing.
+ * Linux 2.4 up to 2.4.9: page ages on an active list, and two inactive lists that separate writing
+ * pages from choosing them.
  *
- * Ages tell pages that are used again and again from pages used once by chance. But a page that
- * must be written cannot be freed when its age is 0, only later; and a page should have a last
- * chance while it waits. So there are three lists, and pages go down them:
+ * Ages distinguish pages that are used again and again from pages used once by chance. But a page
+ * that must be written cannot be freed at the moment when its age becomes 0, only later; and while
+ * it waits, a use should still be able to save it. So there are three lists, and pages move down
+ * them:
  *
- *	active          has an age: 2 at first; a scan that finds the page used makes it 3 more, to
- *	                64 at most, else half of it; at 0 the page is deactivated
+ *	active          has an age: 2 at first; a scan that finds the page used adds 3, to
+ *	                at most 64, else halves it; at 0 the page is deactivated
  *	inactive dirty  must be written; the oldest are written in batches (laundered)
- *	inactive clean  can be taken at once, oldest first
+ *	inactive clean  can be evicted at once, oldest first
  *
- * A page that is found used on an inactive list goes back to the active one. An age falls by
- * halves but rises by steps, so even the hottest page is old after seven looks that found it
- * unused.
+ * A page that is found used on an inactive list goes back to the active one. An age falls by halves
+ * but rises by steps, so even the hottest page is old after seven looks that found it unused.
  *
- * How many inactive pages there should be follows the demand: as many as were wanted per second, on
- * average over the last 64 seconds, and no more than a quarter of memory (inactive_target). So a
- * page stays inactive for about a second, in which it can still be saved. Besides, 1/64 of the
- * active pages is aged every second, wanted or not.
+ * The target number of inactive pages follows the demand: the number of pages wanted per second,
+ * averaged over the last 64 seconds, but at most a quarter of memory (inactive_target). So a page
+ * stays inactive for about a second, in which a use can still save it. In addition, 1/64 of the
+ * active pages is aged every second, with or without demand.
  *
- * What differs. In 2.4 the processes' address spaces are walked through as in 2.0 (swap_out), since
- * there is no way from a page to those who have mapped it; here page_referenced asks them all, and
- * the active list's scan does for both, as it did in R. van Riel's later rmap patches. A page that
- * is clean when it is deactivated goes to the clean list at once; there page_launder sorts it out
- * of the dirty one. There each zone has a clean list of its own. Left out: use-once (2.4.8: a page
- * that is read begins inactive), the balance between the caches, and waiting for writes at the end.
- * At priority 0 a dirty page is written and taken at once, and when the budget is spent, the page
- * with the lowest age goes that was seen.
+ * Differences from Linux. Linux 2.4 walks through the processes' address spaces as 2.0 does
+ * (swap_out), because it cannot find the mappings of a page. Here page_referenced reads the bits of
+ * all mappings, and the active list's scan does both jobs, as it did in R. van Riel's later rmap
+ * patches. Here a page that is clean when it is deactivated goes to the clean list at once; in
+ * Linux, page_launder moves it there from the dirty one. In Linux each zone has a clean list of its
+ * own. Left out: use-once (2.4.8: a page that is read begins inactive), the balance between the
+ * caches, and waiting for writes at the end. At priority 0 a dirty page is written and evicted at
+ * once; when the budget is spent, the page with the lowest age among those looked at is evicted.
  *
- * Linux 2.4.5, mm/vmscan.c (reclaim_page, page_launder, refill_inactive_scan) and mm/swap.c.
- * R. van Riel, "Page replacement in Linux 2.4 memory management", USENIX Annual Technical
- * Conference (FREENIX), 2001.
+ * Linux 2.4.5, mm/vmscan.c (reclaim_page, page_launder, refill_inactive_scan) and mm/swap.c. R. van
+ * Riel, "Page replacement in Linux 2.4 memory management", USENIX Annual Technical Conference
+ * (FREENIX), 2001.
  */
 #include "mm/policy.h"
 
 enum list { ACTIVE, DIRTY, CLEAN, NR_LISTS };
 enum { AGE_START = 2, AGE_ADVANCE = 3, AGE_MAX = 64 };
 
-#define LAUNDER_BATCH 32 /* MAX_LAUNDER with 16 to 32 MiB: 4 << page_cluster */
-#define PRESSURE_SHIFT 6 /* an average over 64 seconds */
+#define LAUNDER_BATCH 32 /* MAX_LAUNDER on machines with 16 to 32 MiB: 4 << page_cluster */
+#define PRESSURE_SHIFT 6 /* averages over 64 seconds */
 
 struct linux24_page {
 	struct list_head node;
@@ -48,7 +48,7 @@ struct linux24_page {
 };
 POLICY_PAGE_FITS(struct linux24_page);
 
-/* A select: its scan, and the eligible page with the lowest age among those that stayed. */
+/* One select: its scan, and the eligible page with the lowest age among those that stayed. */
 struct search {
 	struct vm_scan *scan;
 	struct page *oldest;
@@ -56,8 +56,8 @@ struct search {
 
 static struct list_head list[NR_LISTS]; /* oldest first */
 static u32 nr[NR_LISTS];
-static u32 pressure;     /* pages wanted, fading: 64 times the average per second */
-static u32 nr_laundered; /* since select last let the writes end */
+static u32 pressure;     /* decaying count of pages wanted: 64 times the average per second */
+static u32 nr_laundered; /* since select last ended a pass so that its writes complete */
 static u64 nr_activated, nr_deactivated, nr_written;
 
 static struct linux24_page *linux24_data(struct page *page)
@@ -148,7 +148,7 @@ static void note(struct search *s, struct page *page)
 		s->oldest = page;
 }
 
-/* The first page of an inactive list that has not been used; those used go to the active one. */
+/* Returns the first unused page of an inactive list; moves used ones to the active list. */
 static struct page *first_unused(struct search *s, enum list l)
 {
 	for (u32 left = nr[l]; left && vm_scan_more(s->scan); left--) {
@@ -168,7 +168,7 @@ static struct page *first_unused(struct search *s, enum list l)
 	return NULL;
 }
 
-/* A clean page; one that has become dirty since goes to the other list. */
+/* Returns a clean page to evict. Moves pages that have become dirty to the dirty list. */
 static struct page *reclaim_page(struct search *s)
 {
 	struct page *page;
@@ -182,7 +182,7 @@ static struct page *reclaim_page(struct search *s)
 	return NULL;
 }
 
-/* A page to write; and if one has become clean meanwhile, that one to take. */
+/* Returns a page to write. A page that has become clean, or any at priority 0, is to be evicted. */
 static struct page *page_launder(struct search *s)
 {
 	struct page *page = first_unused(s, DIRTY);
@@ -195,7 +195,7 @@ static struct page *page_launder(struct search *s)
 	return page;
 }
 
-/* One look at the oldest active page. Was it deactivated? */
+/* Ages the oldest active page. Returns true if it was deactivated. */
 static bool age(struct page *page)
 {
 	struct linux24_page *p = linux24_data(page);
@@ -211,7 +211,7 @@ static bool age(struct page *page)
 	return !p->age;
 }
 
-/* Deactivates so many pages, if there are as many in once round the list. Were there any? */
+/* Deactivates up to `wanted` pages in one pass over the list. Returns true if it deactivated any. */
 static bool refill_inactive(struct search *s, u32 wanted)
 {
 	u32 found = 0;
@@ -234,7 +234,8 @@ static u32 inactive_target(void)
 	return MIN(pressure >> PRESSURE_SHIFT, vm_frames() / 4);
 }
 
-/* NULL after a batch, and when there is no more to launder: so the pass ends, with its writes. */
+/* Returns NULL after a batch, and when there is nothing left to launder: the pass and its writes
+ * end. */
 static struct page *find_page(struct search *s)
 {
 	u32 inactive = nr[DIRTY] + nr[CLEAN], target = inactive_target();
@@ -272,7 +273,7 @@ static void linux24_putback(struct page *page, enum vm_put why)
 	enlist(page, page_dirty(page) ? DIRTY : CLEAN);
 }
 
-/* Every second. */
+/* Called every second. */
 static bool linux24_tick(void)
 {
 	pressure -= pressure >> PRESSURE_SHIFT;
@@ -306,7 +307,7 @@ static void linux24_show(struct seq_file *m)
 
 static const struct vm_policy linux24 = {
 	.name = "linux24",
-	.summary = "Linux 2.4: page ages, and pages are laundered before they are taken",
+	.summary = "Linux 2.4: page ages, and pages are laundered before they are evicted",
 	.tick_ms = 1000,
 	.init = linux24_init,
 	.insert = linux24_insert,

@@ -1,62 +1,64 @@
 /*
- * LIRS, low inter-reference recency set: pages are ranked by the time between their last two
+ * LIRS, low inter-reference recency set: pages are ranked by the distance between their last two
  * uses.
  *
- * LRU asks how long ago a page was used; a scan, or a loop longer than memory, fills it with pages
- * that will not be needed soon. LIRS asks how many other pages were used between the last two uses
- * of a page. Where these are few the page is LIR; LIR pages have all frames but 1 %. The others are
- * HIR; they pass through those few frames.
+ * LRU asks how long ago a page was used; a scan, or a loop longer than memory, fills memory with
+ * pages that will not be needed soon. LIRS asks how many other pages were used between the last two
+ * uses of a page. If these are few, the page is LIR; LIR pages have all frames but 1 %. The other
+ * pages are HIR; they pass through those few frames.
  *
- * The stack S holds LIR pages, HIR pages and ghosts, the one used last on top. Its bottom is always
- * an LIR page: what lies below is cut off (pruning). So a HIR page or a ghost that is used while it
- * is in S came back sooner than the lowest LIR page has, and they change places. The queue Q holds
- * the HIR pages in memory; the one at its front leaves.
+ * The stack S holds LIR pages, HIR pages and ghosts, the most recently used on top. Its bottom is
+ * always an LIR page: entries below the lowest LIR page are cut off (pruning). So a HIR page or a
+ * ghost that is used while it is in S was reused sooner than the lowest LIR page, and the two
+ * change places. The queue Q holds the resident HIR pages; the page at its front is evicted.
  *
- *	used: of Q, and in S	LIR, top of S			too many LIR pages: the lowest
- *	      of Q only		top of S, end of Q		becomes HIR, to the end of Q
+ *	used: in Q and in S	LIR, top of S			too many LIR pages: the lowest
+ *	      in Q only		top of S, end of Q		becomes HIR, to the end of Q
  *	      its ghost in S	LIR, top of S
  *	      new		top of S, end of Q		evicted: a ghost, if it is in S
  *
- * S needs no list of everything. A page and a ghost keep the time when they were put on top (a
- * count), and those later than the lowest LIR page are in S. So only LIR pages are in a list, and
- * pruning is a comparison, which costs nothing.
+ * S needs no list of all its entries. Each page and each ghost records the time when it was put on
+ * top (a count), and it is in S if that time is later than the lowest LIR page's. So only LIR pages
+ * are in a list, and pruning is a comparison, which costs nothing.
  *
- * The bits. LIRS sees each hit; a kernel sees a bit, and only when it looks: at the front of Q
- * before a page leaves, and at the bottom of S, once for each page that comes and, when LIR has
- * too many pages, until it meets an unused one. Then the page counts as used just now. What
- * changes: S is turned like a CLOCK, and its bottom is as old as the last look at it, so S reaches
- * too deep and pages become LIR more easily. An LIR page too many waits for the next select. And
- * in the few frames of Q a burst of uses right after a page came makes it LIR: CLOCK-Pro is the
- * authors' answer for kernels.
+ * The bits. LIRS sees each hit; a kernel sees a bit, and only when it looks. It looks at the front
+ * of Q before a page is evicted, and at the bottom of S, once for each page that is inserted and,
+ * when there are too many LIR pages, until it finds an unused one. A page found used counts as used
+ * just now. This has three effects. S turns like a CLOCK, and its bottom is as old as the last look
+ * at it, so S reaches too deep and pages become LIR more easily. An excess LIR page waits for the
+ * next select. And in the few frames of Q, a burst of uses right after a page is inserted makes it
+ * LIR: CLOCK-Pro is the authors' answer for kernels.
  *
- * Sizes: HIR has hir_percent of vm_frames(), asked at each insert and select, and 2 frames at
- * least, as in the authors' program. There are as many ghosts as frames at most (the paper has no
- * bound), the oldest goes first, and places for as many as there ever are frames.
+ * Sizes: HIR has hir_percent of vm_frames(), read at each insert and select, and at least 2 frames,
+ * as in the authors' program. There are at most as many ghosts as frames (the paper has no bound);
+ * the oldest is dropped first. The table has room for as many as there are ever frames.
  *
- * What is read ahead of a file. The paper knows no such pages. Nobody has used them yet, so they are
- * neither LIR nor HIR: they wait in a list of their own. In Q, with its 1 %, one window would push out
- * the next one unread, and what had just been read would outlive both. They take their frames
- * from LIR; once they have more than HIR has, and than two windows of a reader (or an eighth of the
- * frames), the oldest leave. The few pages around one that is read from the swap area wait in Q. Both
- * leave no ghost, and have their first use when they are claimed.
+ * Readahead of files. The paper does not know pages that are read ahead. They have not been used
+ * yet, so they are neither LIR nor HIR: they wait on a list of their own. In Q, with its 1 %, one
+ * readahead window would push out the next one unread, and pages that had just been read would
+ * outlive both. They take their frames from LIR. Once they have more frames than HIR, and more than
+ * two windows of a reader (or an eighth of the frames), the oldest are evicted. The few pages
+ * around a page that is read from the swap area wait in Q. Both kinds leave no ghost, and have
+ * their first use when they are claimed.
  *
- * So while a file is read LIR is short of its share, and frames are free whenever kswapd has run. If
- * the pages of the file took that room, a scan would go through all of LIR. So once a page had to
- * leave, a new page of a file becomes LIR at once only when a quarter of the frames is nobody's again.
+ * So while a file is read, LIR has less than its share, and frames are free whenever kswapd has
+ * run. If the pages of the file took those frames, a scan would replace all LIR pages. So once a
+ * page has been evicted, a new page of a file becomes LIR at once only when a quarter of the frames
+ * is free again.
  *
- * Not in the paper: what the scan may not have goes to the end of its list; when Q has only such
- * pages, the lowest LIR page is lowered; at priority 0, after a look at every page, any that the scan
- * may have goes. DONTNEED puts a page to the front of Q.
+ * Not in the paper: a page that the scan may not take goes to the end of its list. If Q has only
+ * such pages, the lowest LIR page becomes HIR. At priority 0, after a look at every page, any page
+ * that the scan may take is evicted. DONTNEED puts a page at the front of Q.
  *
- * S. Jiang and X. Zhang, "LIRS: an efficient low inter-reference recency set replacement policy
- * to improve buffer cache performance", SIGMETRICS 2002.
+ * S. Jiang and X. Zhang, "LIRS: an efficient low inter-reference recency set replacement policy to
+ * improve buffer cache performance", SIGMETRICS 2002.
  */
 #include "lib/string.h"
 #include "mm/ghost.h"
 #include "mm/policy.h"
 
 #define MIN_HIR 2u
-#define MAX_AHEAD 64u /* or as many as HIR has: two windows of a reader */
+#define MAX_AHEAD 64u /* two windows of a reader; more if HIR has more */
 
 enum lirs_list { LIR, HIR, AHEAD, NR_LISTS };
 
@@ -64,19 +66,19 @@ struct lirs_page {
 	struct list_head node;
 	u32 time; /* when it was put on top of S */
 	enum lirs_list list : 8;
-	bool used;    /* by a use that the core saw */
-	bool claimed; /* somebody has asked for it, it is not only read ahead */
+	bool used;    /* set by a use that the core saw */
+	bool claimed; /* a process has asked for it; false: only read ahead */
 };
 POLICY_PAGE_FITS(struct lirs_page);
 
 static u32 hir_percent = 1;
 
-static struct list_head lists[NR_LISTS]; /* the LIR pages of S, the bottom first; Q; read ahead */
+static struct list_head lists[NR_LISTS]; /* LIR pages of S, bottom first; Q; read ahead */
 static u32 nr[NR_LISTS], now;
 static LIST_HEAD(ghost_queue); /* newest first */
 static struct ghosts ghosts;
-static bool was_short;           /* a page had to leave since frames were free */
-static u64 nr_lowered, nr_wasted; /* LIR pages that became HIR; read ahead for nothing */
+static bool was_short;           /* a page was evicted since frames were last free */
+static u64 nr_lowered, nr_wasted; /* LIR pages that became HIR; read ahead and never used */
 
 static struct lirs_page *lirs_data(struct page *page)
 {
@@ -93,7 +95,7 @@ static u32 hir_share(u32 frames)
 	return MAX(frames * (u64)hir_percent / 100, MIN_HIR);
 }
 
-/* How many pages may be LIR. */
+/* Returns the target number of LIR pages. */
 static u32 lir_share(u32 frames)
 {
 	u32 hir = hir_share(frames);
@@ -106,7 +108,7 @@ static u32 ahead_share(u32 frames)
 	return MAX(hir_share(frames), MIN(MAX_AHEAD, frames / 8));
 }
 
-/* Has a page had to leave, and has no quarter of the frames become free since? */
+/* Returns true if a page was evicted and a quarter of the frames has not been free since then. */
 static bool is_short(u32 frames)
 {
 	if (nr_all() < frames - frames / 4)
@@ -119,7 +121,7 @@ static struct lirs_page *bottom(void)
 	return list_first_entry(&lists[LIR], struct lirs_page, node);
 }
 
-/* Is what was put on top then still in S? Times may wrap around. */
+/* Is an entry that was put on top at this time still in S? Times may wrap around. */
 static bool in_stack(u32 time)
 {
 	return !nr[LIR] || (s32)(time - bottom()->time) > 0;
@@ -153,7 +155,7 @@ static void to_end(struct lirs_page *p)
 	list_move_tail(&p->node, &lists[p->list]);
 }
 
-/* It was used while it was in Q. */
+/* Handles a page that was used while it was in Q. */
 static void hit_hir(struct lirs_page *p)
 {
 	bool promoted = in_stack(p->time);
@@ -174,7 +176,7 @@ static bool turn_stack(void)
 	return true;
 }
 
-/* The lowest LIR page is HIR now, and the next to leave when Q has nothing for this scan. */
+/* Makes the lowest LIR page HIR. next: at the front of Q, because Q has nothing for this scan. */
 static void lower_stack(bool next)
 {
 	struct lirs_page *p = bottom();
@@ -203,7 +205,7 @@ static void lirs_exit(void)
 	ghosts_exit(&ghosts);
 }
 
-/* Drops the ghost; was there one, and in S? */
+/* Drops the ghost. Returns true if there was one and it was in S. */
 static bool take_ghost(struct page_id id)
 {
 	struct ghost *ghost = ghost_find(&ghosts, id);
@@ -258,7 +260,7 @@ static void lirs_remove(struct page *page, enum vm_out why)
 	delist(lirs_data(page));
 }
 
-/* The list that is next. most: of LIR and AHEAD; skipped: pages of each that the scan may not have. */
+/* Returns the list to look at next. most: size limits; skipped: ineligible pages of each list. */
 static enum lirs_list giver(const u32 *most, const u32 *skipped, bool any)
 {
 	if (nr[LIR] > most[LIR] && !any)
@@ -272,7 +274,7 @@ static enum lirs_list giver(const u32 *most, const u32 *skipped, bool any)
 	return nr[AHEAD] ? AHEAD : HIR;
 }
 
-/* The page that leaves, still in its list. The last looks at priority 0 are at each page once. */
+/* Returns the page to evict, still in its list. At priority 0 the last looks cover each page once. */
 static struct lirs_page *victim(struct vm_scan *scan)
 {
 	u32 frames = vm_frames(), all = nr_all(), skipped[NR_LISTS] = { 0 };
@@ -331,7 +333,7 @@ static void lirs_evicted(struct page *page, struct page_id to)
 	nr_wasted += !p->claimed;
 	if (!p->claimed || !in_stack(p->time))
 		return;
-	for (int i = 0; i < 2 && ghosts.nr >= limit; i++) /* two, if the limit has sunk */
+	for (int i = 0; i < 2 && ghosts.nr >= limit; i++) /* two, if the limit has shrunk */
 		ghost_drop(&ghosts, list_last_entry(&ghost_queue, struct ghost, node));
 	ghost = ghost_add(&ghosts, to);
 	ghost->data = p->time;

@@ -1,4 +1,4 @@
-/* LIRS: what a program says it does not need goes first, also if it was just used. */
+/* LIRS: a page that its program no longer needs is evicted first, even if it was just used. */
 #include "lirs.c"
 
 #include "../../lib/seq_file.c"

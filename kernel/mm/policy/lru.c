@@ -1,37 +1,41 @@
 /*
- * Sampled LRU: of a few pages drawn at random, the one goes that has been unused for longest.
+ * Sampled LRU: of a few pages drawn at random, evicts the one that has been unused for longest.
  *
- * Least recently used is the classic belief: what was used lately will be used again soon. A list
- * in the order of use would have to be changed at every use, of which the kernel learns nothing,
- * and to search all pages for the oldest takes too long. But one need not find the oldest page, an
- * old one will do. So draw some pages and take the oldest of them. With five, the page that goes is
- * among the older half 31 times out of 32, and among the oldest tenth two times out of five; and
- * what it costs hardly depends on how much memory there is.
+ * Least recently used rests on the classic assumption: a page used recently will be used again
+ * soon. A list in order of use would have to be updated at every use, but the kernel does not see
+ * the uses; and searching all pages for the oldest takes too long. But the victim need not be the
+ * oldest page: an old page will do. So draw some pages and evict the oldest of them. With five, the
+ * victim is among the older half 31 times out of 32, and among the oldest tenth two times out of
+ * five; and the cost hardly depends on the size of memory.
  *
  *	drawn            A      B      C      D      E
- *	accessed bit     0      1      0      0      1      B and E: used lately, seen now
- *	last seen, ms   310    now    120    450    now     C goes
+ *	accessed bit     0      1      0      0      1      B and E: used recently, seen now
+ *	last seen, ms   310    now    120    450    now     C is evicted
  *
- * A cache that is told of every use (Redis, for instance) notes the time of each. Here a page is
- * known to have been used when its accessed bit is found set: when it is drawn, at no other time.
- * Then the bit is cleared and the time is noted. So a time is not that of the last use, but of the
- * last draw that saw one since the draw before; when a page comes, that is noted as well. A page
- * may be taken for younger than it is, by the time between two draws of it, but never for older.
- * The more pages have to go, the more are drawn, and the shorter that time is: the times are good
- * when they are needed, and nothing is done when they are not. No tick looks at all pages.
+ * A cache that sees every use (Redis, for instance) records the time of each. Here the policy
+ * learns that a page was used by finding its accessed bit set, and it reads the bit only when it
+ * draws the page. Then it clears the bit and records the time. So the recorded time is not the time
+ * of the last use, but that of the last draw that found the bit set; the time at which a page is
+ * inserted is recorded as well. A page may be taken for younger than it is, by the time between two
+ * draws of it, but never for older. The more pages must be evicted, the more are drawn, and the
+ * shorter that time is: the times are accurate when they are needed, and cost nothing when they are
+ * not. No tick looks at all pages.
  *
- * (The other thing that goes by this name keeps all pages in order and moves those to the tail
- * that a tick found used. Each tick then costs time for all of memory, and between two ticks it
- * is FIFO. aging.c and ws.c work like that.)
+ * (Another algorithm called LRU keeps all pages in order, and at each tick moves the pages found
+ * used to the tail. Each tick then costs time for all of memory, and between two ticks the
+ * algorithm is FIFO. aging.c and ws.c work like that.)
  *
- * lru.sample: how many are drawn. 1 is random.c; the more, the closer to LRU. Of equals the one
- * goes that was drawn first. A page may be drawn twice. Left out: the next best of a sample are not
- * kept for the next time, as the paper proposes and Redis does since its version 3.0.
+ * lru.sample is the number of pages drawn. 1 is random.c; the larger it is, the closer to LRU. Of
+ * equally old pages, the first one drawn is evicted. A page may be drawn twice. Left out: the
+ * runners-up of a sample are not kept for the next one, as the paper proposes and Redis does since
+ * 3.0.
  *
- * After DRAWS of which none gave a page that the scan may have, it goes on by number from the last.
+ * If DRAWS draws have found no page that the scan may take, the search goes on by number from the
+ * last.
  *
  * K. Psounis and B. Prabhakar, "A randomized web-cache replacement scheme", INFOCOM 2001, for any
- * rule of choice among those drawn; Redis (maxmemory-samples) is the best known LRU of this kind.
+ * rule of choosing among the drawn pages; Redis (maxmemory-samples) is the best known LRU of this
+ * kind.
  */
 #include "lib/bag.h"
 #include "mm/policy.h"
@@ -41,7 +45,7 @@
 
 struct lru_page {
 	struct bag_node node;
-	u32 seen_ms; /* machine time; 49 days, and it begins anew */
+	u32 seen_ms; /* last time seen used, in machine time; wraps after 49 days */
 };
 POLICY_PAGE_FITS(struct lru_page);
 
@@ -52,7 +56,7 @@ static u64 nr_drawn, nr_used, nr_in_vain;
 static const struct vm_param lru_params[] = {
 	{ "sample", &sample, 1, DRAWS, "pages",
 	  "pages drawn at random; the one unused for longest is evicted (1: random)" },
-	{ "seed", &seed, 0, UINT32_MAX, NULL, "other draws for each" },
+	{ "seed", &seed, 0, UINT32_MAX, NULL, "seed of the random draws" },
 	{ 0 },
 };
 
@@ -101,7 +105,7 @@ static struct lru_page *numbered(u32 number)
 	return container_of(*bag_place(&pages, number), struct lru_page, node);
 }
 
-/* Looks at its bit. For how long was it not seen in use? */
+/* Tests and clears the accessed bit. Returns the time for which the page was not seen used. */
 static u32 age(struct lru_page *p, u32 now)
 {
 	if (page_referenced(policy_page_of(p))) {

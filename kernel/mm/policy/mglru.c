@@ -1,45 +1,48 @@
 /*
  * MGLRU: the multi-generational LRU of Linux 6.1.
  *
- * Two lists, active and inactive, know only "used lately" and "not". Here there are up to four, the
- * generations, numbered as time goes by: max_seq is the youngest, min_seq the oldest. The pages of
- * a generation were last seen in use at about the same time.
+ * Two lists, active and inactive, distinguish only "used recently" from "not". MGLRU has up to four
+ * lists, the generations, numbered in order of time: max_seq is the youngest, min_seq the oldest.
+ * The pages of a generation were last seen in use at about the same time.
  *
  *	min_seq        min_seq + 1    max_seq - 1                max_seq
  *	  evicted        ...            used before the last       brought in by a fault,
  *	  from here                     walk ended                 used since
  *
- * Aging walks over the pages and moves those that were used to the youngest generation; then it
- * begins a new one (max_seq + 1), and so everything is one generation older. Eviction takes the
- * first page of the oldest generation; one that is found used there goes to the youngest. When the
- * oldest is empty, min_seq goes up. From the two youngest nothing is evicted: a page has time to be
- * used again. When only they are left, a walk is due. It begins earlier if there are three and the
+ * Aging walks over the pages and moves the used ones to the youngest generation. Then it begins a
+ * new one (max_seq + 1), and so all others are one generation older. Eviction takes the first page
+ * of the oldest generation; if that page is found used, it moves to the youngest. When the oldest
+ * is empty, min_seq goes up. From the two youngest nothing is evicted: a page has time to be used
+ * again. When only they are left, a walk is due. It begins earlier if there are three and the
  * youngest has more than half of all pages, or the oldest less than a quarter.
  *
- * Areas. Most pages are not in use, and to ask each of them is dear. But pages in use are neighbours:
- * so a walk passes by the pages of an area, as much as one page table maps, unless at least eight of
- * them, and every eighth that the last walk asked, were found used since that walk began. The first
- * walk asks all pages. If no area is in use, the walk is over at once. Linux remembers such areas by
- * a Bloom filter, which may take one area for another; here a hash gives each a number, and two with
- * the same are one.
+ * Areas. Most pages are not in use, and checking each of them is expensive. But pages in use are
+ * neighbours. So a walk looks only at areas in use; an area is what one page table maps. An area is
+ * in use if, since the last walk began, at least eight of its pages were found used, and at least
+ * one in eight of the pages checked. The first walk checks all pages. If no area is in use, the walk is over at
+ * once. Linux records such areas in a Bloom filter, which may take one area for another. Here a
+ * hash gives each area a number, and two areas with the same number count as one.
  *
- * Kinds. Pages of files and anonymous ones have a min_seq each, and one max_seq, so that
- * generations of both can be compared: the kind whose oldest generation is older gives. A page that
- * a fault brought in begins in the youngest generation, with those that it read ahead; one that a
- * system call read, in the oldest: it has yet to show that it is used again. Uses by system calls
- * are counted, and so is a use through the owner's mapping when that goes: after N of them a page
- * is in tier log2(N), rounded up. Pages of tier 1 and above, used at least twice, are not evicted,
- * but moved to the next generation, where their count begins anew.
+ * Kinds. Pages of files and anonymous pages have a min_seq each and share max_seq, so that
+ * generations of both can be compared: the kind whose oldest generation is older gives up a page. A
+ * page that a fault brought in begins in the youngest generation, with the pages read ahead by that
+ * fault. A page that a system call read begins in the oldest: it has yet to show that it is used
+ * again. Uses by system calls are counted, and a use through the owner's mapping is counted when
+ * that mapping ends: after N uses a page is in tier log2(N), rounded up. Pages of tier 1 and above,
+ * used at least twice, are not evicted but moved to the next generation, where their count begins
+ * again at 0.
  *
- * What differs. Linux walks through page tables, and around each page that eviction finds used;
- * here the walk goes over the lists of generations, the youngest first, in pieces: some pages in each
- * select, more when it is due. There it is the entries of a page table of which every eighth must be
- * used, here the pages in memory. In Linux a PID controller compares how many pages of each tier and
- * kind come back after their eviction, and so decides which tiers are protected and which kind gives
- * when both are equally old: until pages of a tier have come back, it is not protected. The
- * controller is left out: all tiers but 0 are protected, and files give first, as with swappiness 1.
- * There a dirty page of a file is moved to the next generation, too, and left to the threads that
- * write back. Left out, too: memory cgroups, min_ttl_ms, accessed bits of page directories. At priority 0, if half of the budget was in vain, any eligible page goes.
+ * Differences from Linux. Linux walks through page tables, and around each page that eviction finds
+ * used. Here the walk goes over the lists of generations, the youngest first, in pieces: some pages
+ * in each select, more when it is due. In Linux one in eight entries of a page table must be used,
+ * here one in eight resident pages. In Linux a PID controller compares how many pages of each tier
+ * and kind are read back after their eviction. It decides which tiers are protected, and which kind
+ * gives up pages when both are equally old: a tier is not protected until pages of it have been
+ * read back. The controller is left out: all tiers but 0 are protected, and files give up pages
+ * first, as with swappiness 1. Linux also moves a dirty page of a file to the next generation and
+ * leaves it to the writeback threads. Also left out: memory cgroups, min_ttl_ms, accessed bits of
+ * page directories. At priority 0, if half of the budget found no victim, any eligible page is
+ * evicted.
  *
  * Linux 6.1 (Yu Zhao, 2022), mm/vmscan.c, include/linux/mm_inline.h,
  * Documentation/mm/multigen_lru.rst.
@@ -49,24 +52,24 @@
 enum { MIN_GENS = 2, MAX_GENS = 4 };
 enum kind { ANON, FILES, NR_KINDS };
 
-#define WALK_STEP 64 /* pages of the walk that each select does */
-#define MAX_REFS 8   /* tier 3 is the last */
+#define WALK_STEP 64 /* pages of the walk done by each select */
+#define MAX_REFS 8   /* the top of tier 3, the last */
 #define AREA_PAGES 1024
 #define NR_AREAS 128 /* of each kind */
-#define MIN_USED 8   /* pages of an area in use, and one of so many */
+#define MIN_USED 8   /* minimum of used pages in an area, and one in this many */
 
 struct generation {
-	struct list_head pages; /* the next to go comes first */
+	struct list_head pages; /* next victim first */
 	u32 nr;
 };
 
 struct area {
-	u32 asked, used; /* of its pages, since the last walk began */
+	u32 asked, used; /* pages of the area, since the last walk began */
 	bool in_use;
 };
 
 struct mglru_page {
-	struct list_head node; /* of its generation */
+	struct list_head node; /* on the list of its generation */
 	struct generation *gen;
 	u8 kind;
 	u8 refs;   /* uses by system calls */
@@ -74,17 +77,17 @@ struct mglru_page {
 };
 POLICY_PAGE_FITS(struct mglru_page);
 
-static struct generation gens[NR_KINDS][MAX_GENS]; /* by their numbers, modulo MAX_GENS */
+static struct generation gens[NR_KINDS][MAX_GENS]; /* by sequence number modulo MAX_GENS */
 static struct area areas[NR_KINDS][NR_AREAS];
 static u32 nr_all;
 static u32 max_seq, min_seq[NR_KINDS];
-static struct generation *youngest[NR_KINDS], *oldest[NR_KINDS]; /* those of these numbers */
+static struct generation *youngest[NR_KINDS], *oldest[NR_KINDS]; /* those of max_seq and min_seq */
 static u64 nr_walks, nr_promoted, nr_protected;
 
-static u32 walk_seq; /* the walk is in this generation */
+static u32 walk_seq; /* generation that the walk is in */
 static enum kind walk_kind;
-static struct list_head *next_page; /* of the walk, the head: none is left there; NULL: no walk */
-static bool emptied; /* a generation has no page any more, or a new one has begun */
+static struct list_head *next_page; /* of the walk; a list head: list done; NULL: no walk */
+static bool emptied; /* a generation has become empty, or a new one has begun */
 
 static struct mglru_page *mglru_data(struct page *page)
 {
@@ -120,7 +123,7 @@ static void delist(struct mglru_page *p)
 		emptied = true;
 }
 
-/* Its count of uses by system calls begins anew. */
+/* Resets the page's count of uses by system calls. */
 static void move(struct mglru_page *p, struct generation *gen)
 {
 	delist(p);
@@ -148,7 +151,7 @@ static int mglru_init(void)
 	return 0;
 }
 
-/* What one page table maps, of a process or of a file. */
+/* Returns the area of a page: what one page table maps, of a process or of a file. */
 static struct area *area_of(struct mglru_page *p)
 {
 	struct page *page = policy_page_of(p);
@@ -211,11 +214,11 @@ static bool test_and_clear_used(struct mglru_page *p)
 	return used;
 }
 
-/* When a mapping goes, a use through it counts as one by a system call (zap_pte_range). */
+/* When a mapping ends, a use through it counts as one by a system call (zap_pte_range). */
 static void mglru_moved(struct page *page, struct mm_struct *from, struct mm_struct *to)
 {
 	struct mglru_page *p = mglru_data(page);
-	bool in_cache = page_id_of(page).store > 1; /* a page of a file, or of shared memory */
+	bool in_cache = page_id_of(page).store > 1; /* a page of a file or of shared memory */
 
 	(void)to;
 	if (from && in_cache && test_and_clear_used(p))
@@ -235,7 +238,7 @@ static u32 nr_gens(enum kind kind)
 	return max_seq - min_seq[kind] + 1;
 }
 
-/* Leaves empty generations behind. That of anonymous pages does not get ahead of that of files. */
+/* Skips empty generations. The oldest anonymous one does not overtake the oldest of files. */
 static void inc_min_seq(void)
 {
 	emptied = false;
@@ -246,7 +249,7 @@ static void inc_min_seq(void)
 	find_ends();
 }
 
-/* A generation begins. */
+/* Begins a new generation. */
 static void end_walk(void)
 {
 	next_page = NULL;
@@ -256,7 +259,7 @@ static void end_walk(void)
 	emptied = true;
 }
 
-/* Which areas have been in use since the last walk began? Are there any? */
+/* Finds the areas that were in use since the last walk began. Returns false if there are none. */
 static bool find_areas(void)
 {
 	bool any = !nr_walks;
@@ -282,7 +285,7 @@ static void begin_walk(void)
 		end_walk();
 }
 
-/* The walk is through with a list: the next is that of the other kind, or of an older generation. */
+/* The walk has finished a list: goes to the other kind's list, or to an older generation. */
 static void next_list(void)
 {
 	walk_seq -= walk_kind == FILES;
@@ -307,7 +310,7 @@ static void walk_to(struct mglru_page *p)
 	}
 }
 
-/* Goes on with the walk for so many pages. */
+/* Continues the walk for this number of pages. */
 static void walk(struct vm_scan *scan, u32 pages)
 {
 	while (next_page) {
@@ -322,7 +325,7 @@ static void walk(struct vm_scan *scan, u32 pages)
 	}
 }
 
-/* Is it time for a walk, though there is still something to evict? */
+/* Is it time for a walk, although there are still pages to evict? */
 static bool should_run_aging(void)
 {
 	u32 young = 0, old = 0;
@@ -347,7 +350,7 @@ static void age(struct vm_scan *scan)
 	inc_min_seq();
 }
 
-/* May the first page of the oldest generation go? If not, it is moved. */
+/* Returns true if the first page of the oldest generation may be evicted; otherwise moves it. */
 static bool sort(struct vm_scan *scan, struct mglru_page *p)
 {
 	if (!vm_eligible(scan, policy_page_of(p))) {
@@ -364,13 +367,13 @@ static bool sort(struct vm_scan *scan, struct mglru_page *p)
 	return false;
 }
 
-/* The oldest generation of a kind, if its pages may go; NULL: not now. */
+/* Returns the oldest generation of a kind, or NULL if it is empty or too young to evict from. */
 static struct generation *evictable(enum kind kind)
 {
 	return nr_gens(kind) > MIN_GENS && oldest[kind]->nr ? oldest[kind] : NULL;
 }
 
-/* Evicts, and ages when it must, as long as the budget is more than the reserve. */
+/* Evicts, and ages when necessary, while the budget is larger than the reserve. */
 static struct mglru_page *find_page(struct vm_scan *scan, u32 reserve)
 {
 	age(scan);
@@ -395,7 +398,7 @@ static struct mglru_page *find_page(struct vm_scan *scan, u32 reserve)
 	return NULL;
 }
 
-/* For priority 0: the oldest that is eligible. */
+/* For priority 0: returns the oldest eligible page. */
 static struct mglru_page *any_page(struct vm_scan *scan)
 {
 	for (u32 seq = min_seq[ANON]; seq <= max_seq; seq++)

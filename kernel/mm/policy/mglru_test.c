@@ -1,4 +1,4 @@
-/* MGLRU, by its generations: where a page begins. */
+/* MGLRU: the generation in which a page begins. */
 #include "mglru.c"
 
 #include "../../lib/seq_file.c"
@@ -29,7 +29,7 @@ KTEST(mglru, what_a_fault_reads_ahead_is_as_young_as_what_it_asked_for)
 	core_stop();
 }
 
-/* Tiers count uses by system calls, and by mappings that are gone. */
+/* Tiers count uses by system calls and by mappings that have ended. */
 KTEST(mglru, mapping_that_goes_has_used_its_page_once_if_at_all)
 {
 	struct page *page;

@@ -1,31 +1,33 @@
 /*
- * MIN: the page whose next use is farthest away goes. It takes a future, which only an exact run
- * has.
+ * MIN: evicts the page whose next use is farthest in the future. It needs to know the future, which
+ * is known only in exact runs.
  *
- * No policy that keeps as many pages has fewer faults (L. Belady, "A study of replacement
- * algorithms for a virtual-storage computer", IBM Systems Journal 5(2), 1966). It cannot be built,
- * for it must know what comes. But an exact run repeats, and which pages a program refers to does
- * not depend on which of them are in memory. So `tidemark min` runs a program once and records its
- * references, then again under this policy with the real future: lib/future.h.
+ * No policy that keeps the same number of pages has fewer faults (L. Belady, "A study of
+ * replacement algorithms for a virtual-storage computer", IBM Systems Journal 5(2), 1966). MIN
+ * cannot be built, because it must know future references. But an exact run is repeatable, and the
+ * pages that a program refers to do not depend on which of them are resident. So `tidemark min`
+ * runs a program once and records its references, then again under this policy with the recorded
+ * future: lib/future.h.
  *
  *	program stands at       D fault, three frames: A B C
- *	it will refer to        D A B A D C        C's next use is the farthest: C goes
+ *	it will refer to        D A B A D C        C's next use is the farthest: evict C
  *
- * One process. With a cap on frames (frames=N), and nothing read ahead, the faults are those that
- * Belady's algorithm has on paper, one by one.
+ * One process. With a cap on frames (frames=N) and without readahead, the faults are exactly those
+ * of Belady's algorithm on paper.
  *
- * Several processes. Who refers first to what depends on who waits for which fault: it is another
- * order under each policy, and so nobody knows it beforehand. Only each process's own string is
- * known. Here the distance of a page is the time that its own process will run until it uses the
- * page. A process that sleeps, and not for a page, will not run: its pages go before those of
- * others. That is a good rule, but not the best one, so what it measures is no bound.
+ * Several processes. The order of references of different processes depends on which process waits
+ * for which fault. It differs from policy to policy, so it is not known beforehand. Only each
+ * process's own reference string is known. Here the distance of a page is the time that its own
+ * process will run until it uses the page. A process that sleeps for a reason other than a page
+ * will not run: its pages are evicted before those of others. That is a good rule, but not the best
+ * one, so the result is not a bound.
  *
- * Of pages that are equal in this the one that came first goes. Passing a million references takes
- * long for a hook; the tick does most of it, in portions.
+ * Of pages at the same distance, the one inserted first is evicted. Advancing over a million
+ * references takes long for a hook; the tick does most of it, in portions.
  *
- * Left out: a page that processes share after a fork counts for the one that faulted it in. Memory
- * that a zone lacks is sought in that zone, and kswapd takes many pages at once: without a cap on
- * frames it is MIN among those that must go.
+ * Left out: a page that processes share after a fork counts for the process that faulted it in.
+ * When a zone is short of memory, the victim must be in that zone, and kswapd evicts many pages at
+ * once: without a cap on frames, this is MIN among the pages that may be evicted.
  */
 #include "min.h"
 

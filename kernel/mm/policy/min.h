@@ -1,9 +1,9 @@
 /*
- * What min and vmin have in common: they hold pages together with what the future says of them.
+ * What min and vmin share: they keep each page together with its future uses.
  *
- * Each page has a place in its process's future, if it is found there when it comes. The rest is
- * asked of lib/future.h. All pages are looked at for the farthest one, whatever budget the scan
- * gives: what knowing everything costs is of no interest.
+ * Each page has an entry in its process's future if it is found there when it is inserted.
+ * lib/future.h does the rest. The search for the farthest page looks at all pages, whatever the
+ * scan's budget: the cost of knowing the future is of no interest.
  */
 #ifndef MM_POLICY_MIN_H
 #define MM_POLICY_MIN_H
@@ -17,22 +17,22 @@
 
 struct min_page {
 	struct list_head node;
-	struct future *of; /* its process's; NULL: that has none */
-	struct future_page *page; /* NULL: not in it */
-	u32 last; /* vmin's: reference that is over */
+	struct future *of; /* of its process; NULL: the process has no future */
+	struct future_page *page; /* NULL: not in that future */
+	u32 last; /* vmin only: last reference that is over */
 };
 POLICY_PAGE_FITS(struct min_page);
 
 struct min_mm {
 	struct future *future;
-	/* vmin's */
-	u64 since_ns; /* the process's time at its last fault, */
-	u32 since; /* and that of the reference */
-	u32 passed; /* references before this one are over */
+	/* vmin only */
+	u64 since_ns; /* the process's time at its last fault */
+	u32 since; /* number of the reference of that fault */
+	u32 passed; /* all references before this one are over */
 };
 POLICY_MM_FITS(struct min_mm);
 
-static LIST_HEAD(pages); /* in the order in which they came */
+static LIST_HEAD(pages); /* in order of insertion */
 static struct future_file *file;
 static u32 nr_spaces;
 
@@ -57,7 +57,7 @@ static inline int min_init(void)
 	return 0;
 }
 
-/* Spaces are counted from the first program on: switched on later, it is lost at once. */
+/* Counts address spaces from the first program on; if switched on later, the count is wrong. */
 static inline void min_mm_init(struct mm_struct *mm)
 {
 	struct min_mm *d = policy_mm(mm);
@@ -96,7 +96,7 @@ static inline void min_insert(struct page *page, struct mm_struct *mm, enum vm_i
 	min_hold(d);
 }
 
-/* What its process has used until now it has used while the page was there. */
+/* The references up to now count as made while the page was resident. */
 static inline void min_remove(struct page *page, enum vm_out why)
 {
 	struct min_page *d = min_data(page);
@@ -107,7 +107,7 @@ static inline void min_remove(struct page *page, enum vm_out why)
 	min_let_go(d);
 }
 
-/* How far away is its next use? Time first, since it compares processes; then order. */
+/* Returns the distance of the page's next use: time first, to compare processes; then order. */
 static inline u64 min_distance(struct min_page *d)
 {
 	const struct future *f = d->of;

@@ -1,32 +1,34 @@
 /*
- * Not recently used: a page that nobody has used lately goes, and rather a clean than a dirty one.
+ * Not recently used: evicts a page that was not used recently, and a clean one before a dirty one.
  *
- * The processor keeps two bits for each page: accessed and dirty. Every tick the accessed bits are
- * cleared, so that a set one means: used since the last tick. The two make four classes, and a page
- * of the lowest class that has one goes:
+ * The processor keeps two bits for each page: accessed and dirty. Every tick clears the accessed
+ * bits, so a set bit means: used since the tick. The two bits make four classes, and a page of the
+ * lowest class that is not empty is evicted:
  *
  *	class  used since the tick  dirty
- *	  0            no             no     nobody misses it, and it need not be written
- *	  1            no             yes    its use is over; it costs a write
- *	  2            yes            no     wanted, but cheap
- *	  3            yes            yes    the last to go
+ *	  0            no             no     not in use, and need not be written
+ *	  1            no             yes    not in use; its eviction costs a write
+ *	  2            yes            no     in use, but its eviction is cheap
+ *	  3            yes            yes    evicted last
  *
- * That class 1 comes before class 2 is the policy's belief: a use lately says more than a write
- * saved. Within its class the page goes that came first. (Textbooks take one at random, or the
- * first; the first does not depend on luck.) What NRU lacks is a memory: what was used before the
- * last tick is as old as what was never used. When all is used between two ticks, it is FIFO.
+ * That class 1 comes before class 2 is the policy's assumption: a recent use says more than a write
+ * saved. Within a class, the page that was inserted first is evicted. (Textbooks take one at
+ * random, or the first; the first does not depend on luck.) What NRU lacks is a memory: a page last
+ * used before the tick counts as old as a page never used. If all pages are used between two ticks,
+ * NRU is FIFO.
  *
- * Nobody tells the policy when a page changes its class, and to look at all pages for each frame
+ * The policy is not told when a page changes its class, and looking at all pages for each frame
  * would be too slow. But between two ticks a page can only rise: a bit may be set, not cleared. So
- * each page is kept in the class that it was last seen in, and the real one is never lower. If the
- * first page of the lowest class has risen, it is moved up, and the next one is looked at; the
- * first that has not risen is the right one. A page rises three times between ticks at most, so
- * looking costs little however many pages there are. (A select that has moved very many goes on
- * without moving.) A class is a tree in the order of arrival, since pages do not rise in the order
- * in which they came. Only the tick looks at every page, in pieces.
+ * each page is kept in the class in which it was last seen, and its real class is never lower. If
+ * the first page of the lowest class has risen, it is moved up, and the next one is looked at; the
+ * first page that has not risen is the right one. A page rises at most three times between ticks,
+ * so looking costs little however many pages there are. (A select that has moved very many pages
+ * goes on without moving.) A class is a tree in order of insertion, because pages do not rise in
+ * that order. Only the tick looks at every page, some at each call.
  *
- * The use that brings a page in does not count. A page that a scan may not have, such as one that
- * is still being read, counts as come and used just now, so that the next one does not meet it.
+ * The access that faults the page in does not count as a use. A page that a scan may not take, for
+ * example one that is still being read, counts as inserted and used just now, so that the next scan
+ * does not meet it.
  *
  * A. Tanenbaum, "Modern Operating Systems", 4th edition, Pearson 2015, section 3.4.2.
  */
@@ -35,30 +37,30 @@
 
 enum { DIRTY = 1, USED = 2, NR_CLASSES = 4 };
 
-#define PIECE 1024 /* pages that one call of tick may look at */
-#define MAX_MOVES 32768 /* of pages in a select; a hook must not take long */
+#define PIECE 1024 /* upper bound on pages that one call of tick looks at */
+#define MAX_MOVES 32768 /* of pages in one select; a hook must not take long */
 
 struct nru_page {
 	u64 arrival;
 	struct rb_node node;
-	u8 class; /* that it was last seen in */
-	bool used; /* a use since the tick, of which the core told */
+	u8 class; /* in which it was last seen */
+	bool used; /* used since the tick, reported by touch() */
 };
 POLICY_PAGE_FITS(struct nru_page);
 
-/* What one select has found. */
+/* The state of one select. */
 struct search {
 	struct vm_scan *scan;
-	u64 end;   /* pages that came since then have been put off */
-	u32 moves; /* how many it may still make */
+	u64 end;   /* pages with a later arrival were put off during this select */
+	u32 moves; /* moves still allowed */
 	struct nru_page *best;
-	u32 class; /* of the best one */
+	u32 class; /* class of the best page */
 };
 
 static struct rb_root classes[NR_CLASSES]; /* in order of arrival */
 static u32 length[NR_CLASSES];
 static u64 next_arrival, nr_risen, nr_ticks;
-static u64 tick_arrival; /* where the tick goes on, */
+static u64 tick_arrival; /* where the tick continues, */
 static u32 tick_class;   /* and in which class */
 
 static struct nru_page *nru_data(struct page *page)
@@ -105,7 +107,7 @@ static void arrive(struct page *page)
 	enlist(nru_data(page), class_of(page));
 }
 
-/* As a tick does it. */
+/* Forgets a use, as a tick does. */
 static void forget_use(struct nru_page *p)
 {
 	struct page *page = policy_page_of(p);
@@ -160,7 +162,7 @@ static void put_off(struct nru_page *p)
 	enlist(p, p->class | USED);
 }
 
-/* True: nothing that comes later can be better than the best one now. */
+/* Returns true if no later page can be better than the best one now. */
 static bool consider(struct search *s, struct nru_page *p)
 {
 	u32 listed = p->class, class;
@@ -186,7 +188,7 @@ static bool consider(struct search *s, struct nru_page *p)
 	return class <= listed;
 }
 
-/* True: that was all. */
+/* Returns true if the search is over. */
 static bool search_class(struct search *s, u32 class)
 {
 	struct nru_page *next, *p = entry(rb_first(&classes[class]));
@@ -195,7 +197,7 @@ static bool search_class(struct search *s, u32 class)
 		next = entry(rb_next(&p->node));
 		if (!vm_scan_more(s->scan)) {
 			if (s->scan->priority)
-				s->best = NULL; /* a better one may come */
+				s->best = NULL; /* there may be a better page */
 			return true;
 		}
 		if (consider(s, p))
@@ -223,7 +225,7 @@ static void nru_putback(struct page *page, enum vm_put why)
 	arrive(page);
 }
 
-/* The first of a class that came at `arrival` or later; NULL: there is none. */
+/* Returns the first page of a class that arrived at `arrival` or later, or NULL if there is none. */
 static struct nru_page *since(u32 class, u64 arrival)
 {
 	struct rb_node *node = classes[class].rb_node;
@@ -239,7 +241,7 @@ static struct nru_page *since(u32 class, u64 arrival)
 	return found;
 }
 
-/* A call does a piece of one class, from class 0 up: pages fall into classes that are done. */
+/* Each call does a part of one class, from class 0 up: pages fall into classes already done. */
 static bool nru_tick(void)
 {
 	struct nru_page *p = since(tick_class, tick_arrival);

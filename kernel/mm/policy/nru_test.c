@@ -1,4 +1,4 @@
-/* NRU: a tick looks at all pages, a piece at a time. */
+/* NRU: a tick looks at all pages, some at each call. */
 #include "nru.c"
 
 #include "../../lib/rbtree.c"
@@ -21,7 +21,7 @@ KTEST(nru, tick_is_called_again_until_all_uses_are_forgotten)
 	while (nru_tick() && calls < 100)
 		calls++;
 	EXPECT_EQ(length[0], NR);
-	EXPECT_EQ(calls, NR_CLASSES + 1); /* one class has more than a piece */
+	EXPECT_EQ(calls, NR_CLASSES + 1); /* one class has more pages than a call looks at */
 	EXPECT_EQ(nr_ticks, 1);
 	core_stop();
 }

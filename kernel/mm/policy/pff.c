@@ -1,29 +1,30 @@
 /*
- * PFF: each process gets memory by how often it faults.
+ * PFF: the rate of a process's page faults decides how much memory it gets.
  *
- * The working set needs the time of each page's last use, and somebody who looks for it all the
- * time. Chu and Opderbeck look at the faults instead. One that comes soon after the one before says
- * that the process has too few pages: it grows by the page it asks for. One that comes late, more
- * than T = 1/P of the process's own time after the one before, P being the frequency of faults that
- * is thought right, says that it may have too many: then those that it has not used leave it.
+ * The working set needs the time of each page's last use, and a periodic search for it. Chu and
+ * Opderbeck look at the faults instead. A fault soon after the previous one means that the process
+ * has too few pages: the process grows by the page that faulted. A fault is late if it comes more
+ * than T = 1/P of the process's own time after the previous one, where P is the fault frequency
+ * thought to be right. A late fault means that the process may have too many pages: it loses those
+ * it has not used.
  *
  *	since its last fault   the process
  *	at most T              grows by a page
  *	more than T            loses the pages that were not used; all bits are cleared
  *
- * Only faults that bring a page in count: to claim what was read ahead, or to find a page in
- * memory, is not one. A process that does not fault keeps what it has, also when it needs it no
- * longer, and one that goes from phase to phase grows in between.
+ * Only faults that bring a page in count. To claim a page that was read ahead, or to find a page
+ * resident, is not such a fault. A process that does not fault keeps what it has, even if it no
+ * longer needs it, and a process that moves from phase to phase grows in between.
  *
- * Not as in the paper: the pages are looked through at the first tick after the late fault, not in
- * it, as hooks of faults must be short, and leave then (->surplus). Bits are cleared only when a
- * process shrinks, as textbooks have it. So "not used" means since it last shrank; to clear them at
- * each fault would be a walk for each fault.
+ * Different from the paper: a hook called from a fault must be short. So the pages are examined at
+ * the first tick after the late fault, not in the fault, and leave then (->surplus). Bits are
+ * cleared only when a process shrinks, as in textbooks. So "not used" means since the process last
+ * shrank; clearing them at each fault would need a walk at each fault.
  *
- * When no frame is free, and nobody shrinks, the paper stops a process. Here the hand of a CLOCK
- * over the pages of all gives one, and load control is left to guards (mm/guard.h). Hand and walk
- * both clear accessed bits, so each leaves a note for the other. Pages of no process, those read
- * ahead and those only read and written, are the hand's alone.
+ * If no frame is free and no process shrinks, the paper stops a process. Here the hand of a CLOCK
+ * over the pages of all processes gives up one, and load control is left to guards (mm/guard.h).
+ * Both the hand and the walk clear accessed bits, so each records the use for the other. Pages of
+ * no process, those read ahead and those only read and written, belong to the hand alone.
  *
  * W. Chu and H. Opderbeck, "The page fault frequency replacement algorithm", AFIPS Fall Joint
  * Computer Conference, 1972.
@@ -31,31 +32,31 @@
 #include "mm/policy.h"
 
 struct pff_page {
-	struct list_head node;   /* on the circle, or leaving */
-	struct list_head of_set; /* in its process's list; an empty ring: of no process */
+	struct list_head node;   /* on the circle, or on `leaving` */
+	struct list_head of_set; /* on its process's list; an empty list: of no process */
 	bool leaving;
 	bool used_set;  /* used since its process last shrank */
-	bool used_hand; /* used since the hand last came */
+	bool used_hand; /* used since the hand last passed it */
 };
 POLICY_PAGE_FITS(struct pff_page);
 
 struct pff_mm {
-	struct list_head set; /* its pages, oldest first */
+	struct list_head set; /* pages of the process, oldest first */
 	u32 nr, nr_leaving;
-	u32 fault_us; /* low bits of the virtual time of its last fault */
-	bool shrink;  /* that one came late */
+	u32 fault_us; /* low bits of the virtual time of the last fault */
+	bool shrink;  /* that fault was late */
 };
 POLICY_MM_FITS(struct pff_mm);
 
 static u32 interval_ms = 10;
-static LIST_HEAD(circle); /* the hand is before the first */
+static LIST_HEAD(circle); /* the hand is before the first page */
 static LIST_HEAD(leaving);
 static u32 nr_circle, nr_leaving;
 static u64 nr_late, nr_left, nr_clock;
 
 static const struct vm_param pff_params[] = {
 	{ "interval_ms", &interval_ms, 1, 60000, "ms",
-	  "T: faults further apart shrink, process virtual time" },
+	  "T: faults further apart shrink the process; process virtual time" },
 	{ 0 },
 };
 
@@ -86,7 +87,7 @@ static void pff_mm_init(struct mm_struct *mm)
 	pff_mm(mm)->fault_us = mm_vtime(mm) / 1000;
 }
 
-/* mm NULL: of no process. */
+/* mm: the process of the page; NULL: none. */
 static void join_set(struct pff_page *p, struct mm_struct *mm)
 {
 	INIT_LIST_HEAD(&p->of_set);
@@ -128,7 +129,7 @@ static void delist(struct page *page)
 	leave_set(p, page_mm(page));
 }
 
-/* Only pages of processes leave. */
+/* Moves a page to or from `leaving`. Only pages of processes leave. */
 static void set_leaving(struct page *page, bool leaves)
 {
 	struct pff_page *p = pff_data(page);
@@ -143,7 +144,8 @@ static void set_leaving(struct page *page, bool leaves)
 	pff_mm(page_mm(page))->nr_leaving += change;
 }
 
-/* Its uses stay noted, and so what was to leave does; but of no process, it is the next under the hand. */
+/* The page's recorded uses stay, and a leaving page still leaves. If it now has no process, it
+ * becomes the next page under the hand. */
 static void pff_moved(struct page *page, struct mm_struct *from, struct mm_struct *to)
 {
 	struct pff_page *p = pff_data(page);
@@ -159,7 +161,7 @@ static void pff_moved(struct page *page, struct mm_struct *from, struct mm_struc
 	join_set(p, to);
 }
 
-/* Asks for the accessed bit, for the hand and for the walk. */
+/* Reads the accessed bit, for both the hand and the walk. */
 static void look(struct page *page)
 {
 	if (page_referenced(page))
@@ -206,7 +208,7 @@ static void pff_remove(struct page *page, enum vm_out why)
 	delist(page);
 }
 
-/* One that was used meanwhile stays; at priority 0 any will do. */
+/* Takes a leaving page. A page used since then stays; at priority 0 accessed bits are not read. */
 static struct page *take_leaving(struct vm_scan *scan)
 {
 	for (u32 left = nr_leaving; left && vm_scan_more(scan); left--) {
@@ -309,7 +311,7 @@ static void pff_show(struct seq_file *m)
 
 static const struct vm_policy pff = {
 	.name = "pff",
-	.summary = "page fault frequency: who faults rarely shrinks",
+	.summary = "page fault frequency: a process that faults rarely shrinks",
 	.tick_ms = 10,
 	.params = pff_params,
 	.init = pff_init,

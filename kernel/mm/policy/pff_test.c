@@ -1,4 +1,4 @@
-/* PFF: which faults count, and whose pages leave. With one process it is compared with a model. */
+/* PFF: which faults count, and which pages leave. For one process, see tests/kernel/models. */
 #include "pff.c"
 
 #include "../../lib/seq_file.c"
@@ -17,7 +17,7 @@ static struct mm_struct *begin(u32 nr_pages)
 	return mm;
 }
 
-/* At first all count as used: they have just come. */
+/* The first late fault removes no page, as all pages count as used when they are inserted. */
 static void late_fault(struct page *page, struct mm_struct *mm)
 {
 	mm->vtime_ns += 2 * interval_ms * MS;
@@ -35,7 +35,7 @@ KTEST(pff, late_fault_makes_unused_pages_leave)
 	EXPECT_EQ(pff_surplus(mm), 0);
 	page_set(&mem_map[2], PG_young);
 	late_fault(&mem_map[5], mm);
-	EXPECT_EQ(pff_surplus(mm), 4); /* 0, 1, 3 and 4 */
+	EXPECT_EQ(pff_surplus(mm), 4); /* pages 0, 1, 3 and 4 */
 	EXPECT_EQ(pff_surplus(other), 0);
 	page_set(&mem_map[1], PG_young); /* used in time */
 	scan = policy_trim_scan(mm, 4, 6);
@@ -89,7 +89,7 @@ KTEST(pff, counts_from_zero_when_it_is_switched_on_again)
 	core_stop();
 }
 
-/* Page 0 has been used since the process shrank, page 1 has not and is to leave. */
+/* Page 0 was used since the process shrank; page 1 was not, and leaves. */
 KTEST(pff, page_that_moves_keeps_its_uses_and_leaves_all_the_same)
 {
 	struct mm_struct *mm = begin(2), *heir = core_mm_new();

@@ -1,10 +1,10 @@
 /*
- * What holds for every policy, also for one that is only a file in this folder: random use of the
- * seam, with the rules of mm/policy.h checked by the fake core.
+ * Tests for every policy, including one that is just a file in this folder: random use of the
+ * policy interface, while the fake core checks the rules of mm/policy.h.
  *
- * The world is a few processes with pages that are resident, evicted or not yet there. A page that
- * is being read ahead is locked; one that was selected stays isolated for a while, in which its
- * user may die; frames lie in three zones, and scans ask for some of them.
+ * The test world has a few processes with pages that are resident, evicted or not yet inserted. A
+ * page that is being read ahead is locked. A selected page stays isolated for a while, in which its
+ * process may end. Frames lie in three zones, and scans request some of them.
  */
 #include "host/fake_core.h"
 
@@ -125,7 +125,7 @@ static void op_select(void)
 		isolated[nr_isolated++] = page;
 }
 
-/* The core has done its work on an isolated page. */
+/* The core completes its work on an isolated page. */
 static void op_answer(void)
 {
 	struct page *page;
@@ -167,7 +167,7 @@ static void op_process(void)
 	core_mm_end(mm, below(2) ? heir : NULL);
 }
 
-/* Time passes, and what comes with it; a process that may not run now must find its turn. */
+/* Time passes, and ticks come. At least one process must always be allowed to run. */
 static void op_tick(void)
 {
 	struct mm_struct *mm = some_mm();
@@ -264,7 +264,7 @@ static void end(void)
 	core_stop();
 }
 
-/* Returns false, after a note, when a rule was broken. */
+/* Returns false, and prints a note, if a rule was broken. */
 static bool random_ops(u32 n)
 {
 	for (u32 i = 0; i < n && !core_nr_errors; i++) {
@@ -293,7 +293,7 @@ KTEST(policies, keep_the_rules_under_random_use)
 
 enum param_end { LEAST, MOST, BEFORE };
 
-/* All parameters of a policy at their least, at their most, or at what they were before. */
+/* Sets all parameters of a policy to their minimum, their maximum, or their previous values. */
 static void set_params(const struct vm_param *params, enum param_end to)
 {
 	static u32 before[16];
@@ -338,7 +338,7 @@ KTEST(policies, say_what_they_are_each_in_words_of_its_own)
 	}
 }
 
-/* In the middle of what there is: pages that the core holds come back to another policy. */
+/* Switches policies during random use: pages that the core holds are returned to another policy. */
 KTEST(policies, conserve_pages_when_switched)
 {
 	u32 nr = 0, owned;
@@ -348,7 +348,7 @@ KTEST(policies, conserve_pages_when_switched)
 		nr++;
 	begin(policy_at(0));
 	for (int i = 0; i < 60 && random_ops(500); i++) {
-		if (vm_policy->tick) /* perhaps not to its end */
+		if (vm_policy->tick) /* perhaps leaving a tick unfinished */
 			vm_policy->tick();
 		owned = core_owned(ZONES_ALL);
 		core_switch(policy_at(below(nr)));
@@ -358,7 +358,7 @@ KTEST(policies, conserve_pages_when_switched)
 	end();
 }
 
-/* Everything in memory has just been used, and still a page must go. */
+/* All resident pages were used just now, and still a page must be evicted. */
 KTEST(policies, give_a_page_when_all_were_used)
 {
 	for (u32 i = 0; policy_at(i); i++) {
@@ -379,7 +379,7 @@ KTEST(policies, give_a_page_when_all_were_used)
 	}
 }
 
-/* The only page that a scan may have is one among many that it may not have. */
+/* Only one page is eligible for the scan, among many that are not. */
 KTEST(policies, find_the_only_eligible_page)
 {
 	seed = ktap_seed_noted();
@@ -405,7 +405,7 @@ KTEST(policies, find_the_only_eligible_page)
 		}
 }
 
-/* A page of this identity is read, and leaves memory with that which it has then. */
+/* Reads a page with identity `from`; if that evicts a page, the evicted page gets identity `to`. */
 static void pass_through(struct page_id from, struct page_id to)
 {
 	struct page *page = &mem_map[0];
@@ -424,8 +424,9 @@ static void pass_through(struct page_id from, struct page_id to)
 }
 
 /*
- * No ghost is ever forgotten until the end. First every slot has one, and pages leave for slots that
- * have one; then pages of files, of which there can be more than of slots, push the old ones out.
+ * No ghost is forgotten before the end. First every slot gets a ghost, and pages are evicted to
+ * slots that have one. Then pages of files, of which there can be more than slots, push the old
+ * ghosts out.
  */
 KTEST(policies, remember_no_more_than_they_have_room_for)
 {
@@ -453,7 +454,7 @@ KTEST(policies, remember_no_more_than_they_have_room_for)
 	}
 }
 
-/* How many processes a policy sees begin and end; PROCESSES=n in the environment: so many. */
+/* The number of processes that begin and end; PROCESSES=n in the environment sets it. */
 static u32 nr_processes(void)
 {
 	const char *n = getenv("PROCESSES");
@@ -461,8 +462,8 @@ static u32 nr_processes(void)
 	return n ? strtoul(n, NULL, 0) : 20000;
 }
 
-/* Each has a page, and another stays that had the one before: what an address space leaves behind
- * would be found by the sanitizer, since its memory is freed. */
+/* Each process has a page, and takes over from the previous one. The sanitizer finds references
+ * that a policy keeps to an address space that ended, because its memory is freed. */
 KTEST(policies, keep_nothing_of_processes_that_have_ended)
 {
 	for (u32 i = 0; policy_at(i); i++) {

@@ -1,23 +1,24 @@
 /*
- * Random: every page is as likely to go as any other.
+ * Random: every page is equally likely to be evicted.
  *
- * The policy knows nothing and remembers nothing, and that is its use: it is the yardstick of the
- * others. One that does worse than chance has a belief that is wrong for this program. LRU and FIFO
- * do on a loop that is a little larger than memory: they always take the page that is needed next,
- * and every reference is a fault. Random keeps some of the loop by luck. It cannot be fooled by any
- * order of references, and it has no anomaly of its own making, but it takes the hot page as
- * gladly as the one that nobody wants.
+ * The policy knows nothing and remembers nothing, which makes it the baseline for all the others. A
+ * policy that does worse than chance makes an assumption that is wrong for this program. LRU and
+ * FIFO do worse on a loop that is a little larger than memory: they always evict the page that is
+ * needed next, and every reference is a fault. Random keeps some of the loop by luck. No order of
+ * references can defeat it, and it has no anomaly of its own, but it is as likely to evict a hot
+ * page as a page that is never used again.
  *
- * A page is drawn from a bag (lib/bag.h), in the logarithm of the number of pages. Accessed bits
- * are not read, so it does not matter that they are all that a kernel sees of the uses. The numbers
- * come from a generator of the policy's own, which begins anew when the policy is switched on: the
- * same seed gives the same run, and what programs get from the kernel's generator is not disturbed.
+ * A page is drawn from a bag (lib/bag.h) in time logarithmic in the number of pages. Accessed bits
+ * are not read, so their imprecision does not matter. The numbers come from the policy's own
+ * generator, which is reset when the policy is switched on: the same seed gives the same run, and
+ * the numbers that programs get from the kernel's generator do not change.
  *
- * A page that the scan may not have is drawn in vain. After DRAWS of them the scan goes on from
- * the last one by number, so that it comes to an end; then the choice is no longer quite even.
+ * Drawing a page that the scan may not take is a wasted draw. After DRAWS draws the scan goes on
+ * from the last page by number, so that it ends; from then on the pages are no longer quite equally
+ * likely.
  *
  * L. Belady, "A study of replacement algorithms for a virtual-storage computer", IBM Systems
- * Journal 5(2), 1966, where it is called RAND.
+ * Journal 5(2), 1966, where the algorithm is called RAND.
  */
 #include "lib/bag.h"
 #include "mm/policy.h"
@@ -31,10 +32,10 @@ POLICY_PAGE_FITS(struct random_page);
 
 static u32 seed = 1;
 static struct bag pages;
-static u64 nr_in_vain; /* draws of pages that a scan could not have */
+static u64 nr_in_vain; /* draws of pages that the scan may not take */
 
 static const struct vm_param random_params[] = {
-	{ "seed", &seed, 0, UINT32_MAX, NULL, "other draws for each" },
+	{ "seed", &seed, 0, UINT32_MAX, NULL, "seed of the random draws" },
 	{ 0 },
 };
 
@@ -100,10 +101,10 @@ static void random_show(struct seq_file *m)
 	show_u64(m, "drawn_in_vain", nr_in_vain);
 }
 
-/* Not named "random", which is a function of C libraries. */
+/* Not named "random", which is a function of the C library. */
 static const struct vm_policy random_policy = {
 	.name = "random",
-	.summary = "any page, each as likely as the others",
+	.summary = "any page, all equally likely",
 	.params = random_params,
 	.init = random_init,
 	.insert = random_insert,

@@ -1,4 +1,4 @@
-/* Random: the same seed gives the same draws, each time that it is switched on. */
+/* Random: the same seed gives the same draws each time the policy is switched on. */
 #include "random.c"
 
 #include "../../lib/seq_file.c"
@@ -6,7 +6,7 @@
 
 #define NR 64
 
-/* The pages by number, in the order in which they leave. */
+/* Records the order in which the pages are selected. */
 static void draw(u32 order[NR])
 {
 	struct mm_struct *mm;

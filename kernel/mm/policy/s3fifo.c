@@ -1,11 +1,11 @@
 /*
- * S3-FIFO, with one bit: new pages prove themselves in a small queue before they get into a
- * large one.
+ * S3-FIFO, with one bit: new pages must prove in a small queue that they are used, before they
+ * enter a large one.
  *
- * Most pages that come are used once, or in one short burst. LRU and CLOCK keep each of them for
- * a whole turn through memory. S3-FIFO lets a new page into a small queue of a tenth of the
- * memory, and what has not been used when it gets to the end of it leaves: quick demotion. Three
- * FIFO queues:
+ * Most new pages are used once, or in one short burst. LRU and CLOCK keep each of them for a whole
+ * turn through memory. S3-FIFO puts a new page into a small queue of a tenth of memory. A page that
+ * has not been used when it reaches the end of that queue is evicted: quick demotion. Three FIFO
+ * queues:
  *
  *	            new                      again, while it has a ghost
  *	             v                                   v
@@ -14,29 +14,30 @@
  *	      v                         v                        |
  *	   evicted, ghost            evicted     (used: from its end to its head)
  *
- * Ghosts are as many as main's frames, and 8 at least. While small has its tenth or more, the
- * next page is sought at its end, else at the end of main. So the first pages fill small, until
- * pages must leave, and then it shrinks to its tenth. One frame is wanted at a time: the search
- * ends with the first page that leaves, also when that is one of main, which the promoted ones
- * have made too long.
+ * There are as many ghosts as main has frames, but at least 8. While small has its tenth or more,
+ * the victim is sought at the end of small, else at the end of main. So the first pages fill small
+ * until memory is full, and then small shrinks to its tenth. The kernel asks for one frame at a
+ * time: the search ends with the first page that is evicted, even if that is a page of main, which
+ * promoted pages have made too long.
  *
- * The bits. In the paper each page counts its uses up to 3, a page needs two uses in small to
- * get into main, and main gives a page as many turns more as it has uses. The hardware keeps one
- * bit, so here one use is enough and main is a plain CLOCK. What changes: a page used once more
- * soon after it came, in the same burst, goes to main although nobody needs it later (clock2q
- * has a remedy), and in main a page used often has no advantage over one used once. Uses that
- * the core saw (touch) could be counted, but then pages that are read would have an advantage
- * over those that are mapped. Looking late loses nothing: the bit says at the end of a queue
- * whether it was used in that queue.
+ * The bits. In the paper each page counts its uses up to 3, a page needs two uses in small to get
+ * into main, and main gives a page as many additional turns as it has uses. The hardware keeps one
+ * bit, so here one use is enough and main is a plain CLOCK. This changes two things. A page used
+ * once more soon after its insertion, in the same burst, goes to main although it is not needed
+ * later (clock2q has a remedy). And in main, a page used often has no advantage over one used once.
+ * Uses that the core saw (touch) could be counted, but then pages that are read would have an
+ * advantage over pages that are mapped. Looking late loses nothing: at the end of a queue, the bit
+ * says whether the page was used in that queue.
  *
- * Sizes are shares of vm_frames(), asked at each select; a queue that is too long after a change
- * shrinks as pages leave. There are places for as many ghosts as there could ever be frames.
+ * Sizes are shares of vm_frames(), read at each select; a queue that is too long after a change
+ * shrinks as pages are evicted. The table has room for as many ghosts as there could ever be
+ * frames.
  *
- * Not in the paper: what the scan may not have goes to the head of its queue; when small has
- * only such pages main is asked; and at priority 0, after a look at every page, the oldest that
- * the scan may have goes, used or not. DONTNEED puts a page to the end of small. A page that was
- * only read ahead leaves no ghost, and one whose ghost is still there goes to main when it is
- * claimed.
+ * Not in the paper: a page that the scan may not take goes to the head of its queue; if small has
+ * only such pages, main is searched. At priority 0, after a look at every page, the oldest page
+ * that the scan may take is evicted, used or not. DONTNEED puts a page at the end of small. A page
+ * that was only read ahead leaves no ghost; if it still has a ghost when it is claimed, it goes to
+ * main.
  *
  * J. Yang, Y. Zhang, Z. Qiu, Y. Yue and K. Rashmi, "FIFO queues are all you need for cache
  * eviction", SOSP 2023: algorithm 1.
@@ -49,12 +50,12 @@ enum s3_queue { SMALL, MAIN, NR_QUEUES };
 struct s3_page {
 	struct list_head node;
 	u8 queue;
-	bool used;    /* by a use that the core saw */
-	bool claimed; /* somebody has asked for it, it is not only read ahead */
+	bool used;    /* set by a use that the core saw */
+	bool claimed; /* a process has asked for it; false: only read ahead */
 };
 POLICY_PAGE_FITS(struct s3_page);
 
-#define MIN_GHOSTS 8u /* for an instruction that needs several pages, with 3 frames */
+#define MIN_GHOSTS 8u /* so that an instruction that needs several pages works with 3 frames */
 
 static u32 small_percent = 10;
 
@@ -69,7 +70,7 @@ static struct s3_page *s3_data(struct page *page)
 	return policy_page(page);
 }
 
-/* How many frames are small's. */
+/* Returns the size of small, in frames. */
 static u32 small_share(void)
 {
 	return MAX(vm_frames() * (u64)small_percent / 100, 1u);
@@ -118,7 +119,7 @@ static void s3_exit(void)
 	ghosts_exit(&ghosts);
 }
 
-/* What is read ahead is not asked for yet: its ghost waits for the claim. */
+/* A page that is read ahead is not in use yet: its ghost stays until the page is claimed. */
 static void s3_insert(struct page *page, struct mm_struct *mm, enum vm_in how, struct page_id from)
 {
 	struct ghost *ghost = ghost_find(&ghosts, how == VM_IN_CLAIM ? page_id_of(page) : from);
@@ -160,10 +161,10 @@ static struct page *oldest(enum s3_queue q)
 	return policy_page_of(list_last_entry(&queue[q], struct s3_page, node));
 }
 
-/* The page that leaves, still in its queue. */
+/* Returns the page to evict, which is still in its queue. */
 static struct page *victim(struct vm_scan *scan)
 {
-	u32 share = small_share(), skipped = 0; /* pages of small */
+	u32 share = small_share(), skipped = 0; /* pages of small skipped */
 
 	while (nr[SMALL] + nr[MAIN]) {
 		bool any = !scan->priority && scan->budget <= nr[SMALL] + nr[MAIN];
@@ -208,7 +209,7 @@ static void s3_evicted(struct page *page, struct page_id to)
 
 	if (s3_data(page)->queue == MAIN || !s3_data(page)->claimed)
 		return;
-	for (int i = 0; i < 2 && ghosts.nr >= limit; i++) /* two, if the limit has sunk */
+	for (int i = 0; i < 2 && ghosts.nr >= limit; i++) /* two, if the limit has shrunk */
 		ghost_drop(&ghosts, list_last_entry(&ghost_queue, struct ghost, node));
 	ghost = ghost_add(&ghosts, to);
 	if (ghost)

@@ -1,44 +1,43 @@
 /*
  * SIEVE: CLOCK whose spared pages stay where they are.
  *
- * FIFO with second chance (CLOCK) puts a page that was used behind the newest one. So old pages
- * that are used and new pages that nobody will use again mix, and the hand meets the new ones
- * only after a whole turn. SIEVE leaves a spared page in its place in the queue and only moves
- * the hand:
+ * FIFO with second chance (CLOCK) puts a spared page behind the newest one. So old pages that are
+ * used mix with new pages that will never be used again, and the hand reaches the new ones only
+ * after a whole turn. SIEVE leaves a spared page at its place in the queue and only moves the hand:
  *
  *	newest [ g f e d c b a ] oldest		the hand goes from the oldest to the newest
  *	             ^ hand
  *
- *	visited:     the page loses the mark, stays, and the hand goes on
- *	not visited: the page is taken, the hand goes on
- *	past the newest one the hand begins anew with the oldest one
+ *	visited:     the page loses the mark and stays; the hand moves on
+ *	not visited: the page is evicted; the hand moves on
+ *	past the newest page, the hand starts again at the oldest one
  *
- * New pages enter at the newest end, ahead of the hand: what lies behind it has survived a look
- * and is sifted, what lies ahead is new and goes quickly if nobody uses it. This is the quick
- * demotion of pages that are used once, without a second queue.
+ * New pages enter at the newest end, ahead of the hand. The pages behind the hand have survived an
+ * inspection; the pages ahead of it are new, and are evicted soon if they are not used. This is the
+ * quick demotion of pages that are used once, without a second queue.
  *
- * The mark of the paper is one bit that each hit sets and only the hand reads. An accessed bit
- * is just that, so in a kernel SIEVE is exact; uses that the core saw (touch) set a bit of our
- * own beside it. The queue has no size of its own: how many frames there are, and when that
- * changes, it need not know.
+ * The mark of the paper is one bit that each hit sets and only the hand reads. An accessed bit is
+ * exactly that, so in a kernel SIEVE is exact; uses that the core saw (touch) set a bit of the
+ * policy's own beside it. The queue has no fixed size: the policy need not know the number of
+ * frames, nor when that number changes.
  *
- * Not in the paper: a page that the scan may not have is passed, as a visited one is, but keeps
- * its mark; one that is not needed any longer (DONTNEED) is put where the hand stands.
+ * Not in the paper: the hand passes a page that the scan may not take, as it passes a visited one,
+ * but leaves its mark. A page that is no longer needed (DONTNEED) is put where the hand stands.
  *
- * Y. Zhang, J. Yang, Y. Yue, Y. Vigfusson and K. Rashmi, "SIEVE is simpler than LRU: an
- * efficient turn-key eviction algorithm for web caches", NSDI 2024.
+ * Y. Zhang, J. Yang, Y. Yue, Y. Vigfusson and K. Rashmi, "SIEVE is simpler than LRU: an efficient
+ * turn-key eviction algorithm for web caches", NSDI 2024.
  */
 #include "mm/policy.h"
 
 struct sieve_page {
 	struct list_head node;
-	u32 visited; /* by a use that the core saw */
+	u32 visited; /* set by a use that the core saw */
 };
 POLICY_PAGE_FITS(struct sieve_page);
 
 static LIST_HEAD(queue);        /* newest first */
-static struct list_head *hand;  /* at the page to look at next, or at the list's head */
-static u64 nr_spared, nr_turns; /* visited pages passed; times the hand began anew */
+static struct list_head *hand;  /* the page to look at next, or the list's head */
+static u64 nr_spared, nr_turns; /* visited pages passed; times the hand started again */
 
 static struct sieve_page *sieve_data(struct page *page)
 {
@@ -96,7 +95,7 @@ static bool visited(struct page *page)
 	return was;
 }
 
-/* The page at the hand, of a queue that is not empty. */
+/* Returns the page at the hand. The queue must not be empty. */
 static struct sieve_page *at_hand(void)
 {
 	if (hand == &queue) {

@@ -1,25 +1,27 @@
 /*
- * Use-once, which Linux has from 2.4.10 on: two lists, and a referenced flag.
+ * Use-once, the policy of Linux from 2.4.10 on: two lists, and a referenced flag.
  *
  * A page that is used once should not push out pages that are used again and again. So a new page
- * goes to the inactive list, from whose tail pages are evicted, and must prove itself there
+ * goes to the inactive list, from whose tail pages are evicted. There it must prove that it is used
  * to get to the active list, which is protected:
  *
  *	inactive, unreferenced  --used-->  inactive, referenced  --used-->  active
  *	active, referenced  --not used-->  active, unreferenced  --not used-->  inactive
  *
- * (mark_page_accessed in Linux's mm/swap.c; figure 1.1 of McMenamin's report.) "Used" is what the
- * accessed bit says when a scan comes by, or a minor fault. The active list is scanned only while
- * the inactive one is the shorter of the two. Zones share the pressure in proportion to their sizes.
+ * (mark_page_accessed in Linux's mm/swap.c; figure 1.1 of McMenamin's report.) "Used" means that a
+ * scan finds the accessed bit set, or that a minor fault occurs. The active list is scanned only
+ * while the inactive one is the shorter of the two. Zones share the pressure in proportion to their
+ * sizes.
  *
- * It is global: whose page it is plays no role. So it can hold on to pages of a phase that is
- * over, and when many processes cycle over more than memory holds, each takes the other's pages.
+ * The policy is global: the owner of a page plays no role. So it can hold on to pages of a phase
+ * that is over, and when many processes cycle over more than memory holds, each evicts the other
+ * processes' pages.
  *
  * All pages are treated by the rules that Linux has for pages of files, anonymous ones too. 2q.c is
- * Linux 3.0 with both kinds. While the inactive list is the longer one nothing leaves the
- * active one, and its pages may be dead. (That rule is Linux's from 2.6.31 on, inactive_file_is_low;
- * before it active pages were looked at whenever inactive ones were: in 2.4 so many that the active
- * list stayed at two thirds of all.)
+ * Linux 3.0 with both kinds. While the inactive list is the longer one, no page leaves the active
+ * one, and its pages may be dead. (That rule is Linux's from 2.6.31 on, inactive_file_is_low;
+ * before, active pages were looked at whenever inactive ones were: in 2.4 often enough to keep the
+ * active list at two thirds of all.)
  */
 #include "mm/policy.h"
 
@@ -37,7 +39,7 @@ POLICY_PAGE_FITS(struct useonce_page);
 static struct useonce_zone {
 	struct list_head list[NR_LISTS]; /* newest first */
 	u32 nr[NR_LISTS];
-	u32 nr_looked; /* pages looked at lately: the zone's share of the pressure */
+	u32 nr_looked; /* pages looked at recently: the zone's share of the pressure */
 } zone[VM_NR_ZONES];
 
 static u64 nr_activated, nr_deactivated;
@@ -123,7 +125,7 @@ static struct page *oldest(struct useonce_zone *z, enum useonce_list list)
 	return policy_page_of(list_last_entry(&z->list[list], struct useonce_page, node));
 }
 
-/* Old pressure counts less: whenever a zone has been looked at four times over, all forget half. */
+/* Makes old pressure count less: when a zone was looked at four times over, all counts are halved. */
 static void count_look(struct useonce_zone *z)
 {
 	if (++z->nr_looked < 4 * (z->nr[INACTIVE] + z->nr[ACTIVE]) + ACTIVE_BATCH)
@@ -132,8 +134,8 @@ static void count_look(struct useonce_zone *z)
 		zone[i].nr_looked /= 2;
 }
 
-/* Moves unused pages from the active to the inactive list, while that is the shorter one; at
- * priority 0 all of them. */
+/* Moves unused pages from the active to the inactive list, while the inactive one is shorter. At
+ * priority 0 moves all pages. */
 static void shrink_active(struct useonce_zone *z, struct vm_scan *scan)
 {
 	bool all = !scan->priority;
@@ -158,7 +160,7 @@ static void shrink_active(struct useonce_zone *z, struct vm_scan *scan)
 	}
 }
 
-/* At priority 0 looks at every page once, used or not. */
+/* Returns a page to evict, or NULL. At priority 0 looks at every page once, used or not. */
 static struct page *shrink_inactive(struct useonce_zone *z, struct vm_scan *scan)
 {
 	u32 left = z->nr[INACTIVE];
@@ -180,7 +182,7 @@ static struct page *shrink_inactive(struct useonce_zone *z, struct vm_scan *scan
 	return NULL;
 }
 
-/* Of the zones of the scan, the one that has been looked at least for its size. */
+/* Returns the zone of the scan that has been looked at least in relation to its size. */
 static struct useonce_zone *next_zone(const struct vm_scan *scan, u32 tried)
 {
 	struct useonce_zone *best = NULL;

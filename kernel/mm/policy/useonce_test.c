@@ -85,7 +85,7 @@ KTEST(useonce, page_rescued_while_written_is_active)
 
 enum { HOT = 16, FRAMES = 64, ROUNDS = 40, COLD = 100 };
 
-/* Each round uses the hot pages twice and then COLD others once. */
+/* Each round uses the hot pages several times and COLD other pages once. */
 static u32 scan_string(u8 *refs)
 {
 	u32 n = 0;
@@ -104,7 +104,7 @@ KTEST(useonce, pages_used_once_do_not_push_out_hot_ones)
 	u32 n = scan_string(refs);
 	u32 faults = core_play(&useonce, FRAMES, refs, n, 10);
 
-	/* Every cold reference faults (they recur after 240 others); a hot page only at first. */
+	/* Every cold reference faults (pages recur after 240 others); a hot page faults once. */
 	EXPECT_EQ(faults, ROUNDS * COLD + HOT);
 }
 

@@ -1,37 +1,39 @@
 /*
- * VMIN: a page is given back right after a reference if its next use is more than tau away.
+ * VMIN: evicts a page right after a reference if its next use is more than tau away.
  *
- * The best that a policy of variable space can do: for every mean number of pages it has the fewest
+ * VMIN is the optimal variable-space policy: for every mean number of pages it has the fewest
  * faults, as MIN has for every fixed number (B. Prieve and R. Fabry, "VMIN: an optimal
  * variable-space page replacement algorithm", CACM 19(5), 1976). To keep a page until its next use
- * costs memory for that time, to drop it costs a fault; tau is where the one becomes dearer than
- * the other. A working set with the same window has the same faults: it keeps a page for tau after
- * its last use before it finds that it was for nothing, and that is what VMIN saves. Like MIN it
- * takes the run's own future.
+ * costs memory for that time; to evict it costs a fault. tau is the time at which keeping becomes
+ * more expensive than the fault. A working set with the same window has the same faults, but it
+ * keeps a page for tau after its last use before it finds that the page was not needed. VMIN saves
+ * that memory. Like MIN, it needs the run's own future.
  *
  *	references        A    B    A    C    B    A      tau: 2 steps
  *	next use, steps   2    3    3    -    -    -
- *	in memory         A    A B  A    C    B    A      A is kept once, B goes at once
+ *	resident          A    A B  A    C    B    A      A is kept once, B is evicted at once
  *
- * Time is the process's own, in instructions of its program. A page counts as in use until another
- * one of the string is referred to.
+ * Time is the process's own, in instructions of its program. A page counts as in use until the
+ * process refers to another page of its reference string.
  *
- * What is different from the paper: pages go at ticks, every millisecond, not at references.
- * Between two faults the process's place is known by how long it has run since the last one; a
- * reference is taken as over when the next one must have been made for some microseconds. So pages
- * stay longer, by the time between two ticks, and some that are used again within it are spared a
- * fault. When memory is short, the page whose next use is farthest away goes, as with min.
+ * Different from the paper: pages are evicted at ticks, every millisecond, not at references.
+ * Between two faults, the process's position follows from the time it has run since the last fault;
+ * a reference counts as over when the next one must have been made some microseconds ago. So pages
+ * stay longer, by the time between two ticks, and if a page is used again within that time, the
+ * fault is avoided. When memory is short, the page whose next use is farthest away is evicted, as
+ * with min.
  */
 #include "min.h"
 
-#define MARGIN 4 /* by which the time that a process has run may be wrong; 1024 instructions */
+#define MARGIN 4 /* maximum error of the time that a process has run; 1024 instructions */
 
 static u32 tau_us = 100000;
 static u64 nr_given_back;
-static LIST_HEAD(due); /* pages to give back, the others are on `pages` */
+static LIST_HEAD(due); /* pages to evict; the others are on `pages` */
 
 static const struct vm_param vmin_params[] = {
-	{ "tau_us", &tau_us, 1000, UINT32_MAX, "us", "a page goes whose next use is farther away" },
+	{ "tau_us", &tau_us, 1000, UINT32_MAX, "us",
+	  "evicts pages whose next use is farther away" },
 	{ 0 },
 };
 
@@ -40,7 +42,7 @@ static struct min_mm *vmin_mm(struct mm_struct *mm)
 	return policy_mm(mm);
 }
 
-/* Is it, after this reference, not used for longer than tau? */
+/* Is the page's next use after this reference more than tau away? */
 static bool far_away(const struct future *f, u32 ref)
 {
 	u32 next = f->refs[ref].next;
@@ -60,7 +62,7 @@ static void pass_reference(struct min_mm *d, const struct future *f)
 	d->passed++;
 }
 
-/* A fault says where the process is: all references before it are over. */
+/* A fault shows where the process is: all references before it are over. */
 static void vmin_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
 			struct page_id from)
 {
@@ -75,7 +77,7 @@ static void vmin_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
 	vmin_mm(mm)->since = f->at < f->nr_refs ? f->refs[f->at].time : 0;
 }
 
-/* What is due, and may have been used again by now, stays. */
+/* Keeps due pages that may have been used again by now. */
 static void keep_used(const struct future *f, u64 now)
 {
 	struct min_page *d, *next;
@@ -86,7 +88,7 @@ static void keep_used(const struct future *f, u64 now)
 			list_move_tail(&d->node, &pages);
 }
 
-/* Those references that the process must have made since its last fault. */
+/* Passes the references that the process must have made since its last fault. */
 static void pass_references(struct mm_struct *mm, struct future *f)
 {
 	struct min_mm *d = vmin_mm(mm);
@@ -164,7 +166,7 @@ static void vmin_show(struct seq_file *m)
 
 static const struct vm_policy vmin = {
 	.name = "vmin",
-	.summary = "a page goes if its next use is more than tau away, by the run's own future",
+	.summary = "evicts a page if its next use is more than tau away, by the run's own future",
 	.tick_ms = 1,
 	.params = vmin_params,
 	.init = min_init,

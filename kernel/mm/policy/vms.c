@@ -1,43 +1,45 @@
 /*
  * VAX/VMS: a resident set for each process, first in, first out, and a second chance for all.
  *
- * The VAX has no accessed bits, so nobody can say what was used. VMS takes the simplest order there
- * is, and mends its errors. Each process has a resident set, a queue with a limit. A page that
- * leaves the queue stays in memory for a while, on a list of all processes: the modified list,
- * if it must be written, else the free list. Its process can no longer use it without a fault, and
- * such a fault (a minor one, it costs no read) puts it back into the set. A page that is used is
- * rescued, one that is not comes to the head of the free list, and its frame is taken:
+ * The VAX has no accessed bits, so the system cannot tell which pages were used. VMS uses the
+ * simplest order, FIFO, and corrects its errors. Each process has a resident set, a queue with a
+ * limit. A page that leaves the queue stays in memory for a while, on a list shared by all
+ * processes: the modified list if it must be written, else the free list. Its process can no longer
+ * use it without a fault, but such a fault (a minor one, without a read) puts it back into the set.
+ * So a page that is used is rescued; a page that is not used reaches the head of the free list, and
+ * its frame is reused:
  *
- *	resident set --oldest--> modified list --written--> free list --> its frame is taken
+ *	resident set --oldest--> modified list --written--> free list --> its frame is reused
  *	     ^       --clean, oldest------------------------> tail    head
  *	     `------------------- used: a minor fault -------'
  *
- * The modified list is a buffer, too. It is written when it is long, down to half its limit, and
- * many pages at once: many die or are used again before, and one large write costs less than many
- * small ones. Free and modified list together are a queue in the order of last use, as far as VMS
- * can see it. The larger the resident sets, the more it is FIFO; the smaller, the more it is LRU,
- * and the more minor faults there are. R. Turner and H. Levy call it segmented FIFO (SIGMETRICS
- * 1981).
+ * The modified list is also a buffer. When it is too long, it is written down to half its limit,
+ * many pages at once: many pages die or are used again before that, and one large write costs less
+ * than many small ones. Free and modified list together are a queue in the order of last use, as
+ * far as VMS can see it. The larger the resident sets, the more it is FIFO; the smaller, the more
+ * it is LRU, and the more minor faults there are. R. Turner and H. Levy call it segmented FIFO
+ * (SIGMETRICS 1981).
  *
- * Accessed bits do not decide here. A page leaves a set by page_trap, not by VM_DETACH: that is at
- * once, and in the very fault that makes the set too long, as in VMS.
+ * Accessed bits do not decide here. A page leaves a set by page_trap, not by VM_DETACH. page_trap
+ * acts immediately, within the very fault that makes the set too long, as in VMS.
  *
- * Limits. In VMS each user has one, and memory must be large enough for them, or whole processes
- * are swapped out. Here all sets may have resident_percent of memory together. When they have more,
- * the process that faults gives its oldest page, if it has more than an even share, else the one
- * that has most. So one alone may have everything. A process keeps min_pages: an instruction may need
- * six at a time (its own bytes, what it reads and what it writes, each across the end of a page), and
- * with fewer it would never be done. When both lists are empty, the largest set's oldest page goes.
+ * Limits. In VMS each user has a limit, and memory must be large enough for all limits, or whole
+ * processes are swapped out. Here all sets together may have resident_percent of memory. When they
+ * have more, the process that faults gives up its oldest page if it has more than an even share,
+ * else the process with the most pages does. So a single process may have all of it. A process
+ * keeps min_pages: an instruction may need six at a time (its own bytes, what it reads and what it
+ * writes, each across the end of a page), and with fewer it could never complete. When both lists
+ * are empty, the largest set's oldest page is evicted.
  *
  * Pages of no process (read ahead, or only read and written) are in no set, but on the lists, from
- * where a claim takes them. Left out: the swapper, and clusters of pages that are read together.
+ * which a claim takes them. Left out: the swapper, and clusters of pages that are read together.
  *
- * H. Levy and P. Lipman, "Virtual memory management in the VAX/VMS operating system", IEEE
- * Computer 15(3), 1982.
+ * H. Levy and P. Lipman, "Virtual memory management in the VAX/VMS operating system", IEEE Computer
+ * 15(3), 1982.
  */
 #include "mm/policy.h"
 
-#define FIRST_PASS 12 /* its priority */
+#define FIRST_PASS 12 /* priority of the first pass */
 
 enum vms_place { RESIDENT, FREE, MODIFIED };
 
@@ -54,19 +56,19 @@ struct vms_mm {
 POLICY_MM_FITS(struct vms_mm);
 
 static u32 resident_percent = 70, modified_percent = 10, cluster = 32, min_pages = 8;
-static LIST_HEAD(free_list); /* both: the next to go first */
+static LIST_HEAD(free_list); /* both lists: next victim first */
 static LIST_HEAD(modified_list);
 static u32 nr_free, nr_modified;
-static u32 nr_resident, nr_sets; /* pages in sets, and sets that are not empty */
+static u32 nr_resident, nr_sets; /* pages in sets; sets that are not empty */
 static bool writing;             /* the modified list has become too long */
-static u32 nr_written;           /* pages laundered since one was evicted */
+static u32 nr_written;           /* pages laundered since the last eviction */
 static u64 nr_rescued, nr_laundered, nr_emergency;
 
 static const struct vm_param vms_params[] = {
 	{ "resident_percent", &resident_percent, 1, 99, "%", "memory that resident sets may have" },
 	{ "modified_percent", &modified_percent, 1, 50, "%", "memory that waits to be written" },
-	{ "cluster", &cluster, 1, 100, NULL, "pages laundered for one that is evicted" },
-	{ "min_pages", &min_pages, 6, 1000, NULL, "what a resident set keeps" },
+	{ "cluster", &cluster, 1, 100, NULL, "pages laundered for each evicted page" },
+	{ "min_pages", &min_pages, 6, 1000, NULL, "minimum pages of a resident set" },
 	{ 0 },
 };
 
@@ -102,7 +104,7 @@ static void vms_mm_init(struct mm_struct *mm)
 	INIT_LIST_HEAD(&vms_mm(mm)->set);
 }
 
-/* mm: whose set it is in, if it is in one. */
+/* mm: the process whose set holds the page, if it is in a set. */
 static void delist(struct vms_page *p, struct mm_struct *mm)
 {
 	list_del(&p->node);
@@ -116,7 +118,7 @@ static void delist(struct vms_page *p, struct mm_struct *mm)
 	}
 }
 
-/* Onto the list where it waits for what becomes of it. */
+/* Puts the page on the modified or the free list. */
 static void shelve(struct page *page)
 {
 	struct vms_page *p = vms_data(page);
@@ -132,7 +134,7 @@ static void shelve(struct page *page)
 	}
 }
 
-/* Its process finds it by a fault now. Bits that are set later say that one did (putback). */
+/* The process's next use is a fault now. A bit set later means that it was used (see putback). */
 static void leave_set(struct page *page)
 {
 	delist(vms_data(page), page_mm(page));
@@ -149,7 +151,7 @@ static struct mm_struct *largest_set(void)
 	return largest;
 }
 
-/* The sets are too large together: one of them loses its oldest page. mm has just got one. */
+/* If all sets together are too large, removes an oldest page. mm has just got a page. */
 static bool shorten(struct mm_struct *mm)
 {
 	u32 limit = share(resident_percent);
@@ -164,7 +166,7 @@ static bool shorten(struct mm_struct *mm)
 	return true;
 }
 
-/* Two for one, so that sets become smaller when memory does. Never the page that joins. */
+/* Removes up to two pages for one, so that sets shrink if memory does; never the page that joins. */
 static void join_set(struct page *page)
 {
 	struct vms_mm *m = vms_mm(page_mm(page));
@@ -211,8 +213,9 @@ static void vms_remove(struct page *page, enum vm_out why)
 	delist(vms_data(page), page_mm(page));
 }
 
-/* Into the set of its new process, or without one onto a list, as a page that leaves a set. What is
- * on a list stays there: its next use is a fault. But the first process to map a page may do so without. */
+/* Puts the page into the set of its new process; without one, onto a list. A page that is on a list
+ * stays there, as its next use is a fault, except when its first process maps it: then there may be
+ * none. */
 static void vms_moved(struct page *page, struct mm_struct *from, struct mm_struct *to)
 {
 	(void)to;
@@ -234,7 +237,7 @@ static struct page *first_of(struct list_head *list, u32 length, struct vm_scan 
 	return NULL;
 }
 
-/* Both lists are empty, or not for this scan. The first pass waits for what is being written. */
+/* Called if both lists have no page for this scan. The first pass waits for pages being written. */
 static struct page *first_of_sets(struct vm_scan *scan)
 {
 	struct mm_struct *largest = largest_set();
@@ -298,7 +301,7 @@ static struct page *vms_select(struct vm_scan *scan)
 	return page;
 }
 
-/* Somebody may have used the page while it was written: then no fault finds it any more. */
+/* If the page was used during its writeback, its next use is not a fault any more. */
 static void vms_putback(struct page *page, enum vm_put why)
 {
 	bool used = why == VM_PUT_USED || page_referenced(page);

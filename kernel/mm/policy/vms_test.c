@@ -1,4 +1,4 @@
-/* VAX/VMS with more than one process; reference by reference it is compared with a model. */
+/* VAX/VMS with more than one process; tests/kernel/models has a model for one. */
 #include "vms.c"
 
 #include "../../lib/seq_file.c"
@@ -10,7 +10,7 @@ static void insert_all(u32 first, u32 n, struct mm_struct *mm)
 		core_insert(&mem_map[i], mm, VM_IN_FAULT, (struct page_id){ 0 });
 }
 
-/* One alone may have all that sets may have; a second one takes it from the first, up to half. */
+/* One process alone may have the share of all sets; a second one takes up to half of it. */
 KTEST(vms, sets_share_what_they_may_have)
 {
 	struct mm_struct *first, *second;
@@ -48,7 +48,7 @@ KTEST(vms, minor_fault_rescues_and_claim_joins)
 	core_stop();
 }
 
-/* What was used while it was written is found by no fault: its accessed bit says so. */
+/* A page that is used during its writeback does not fault; its accessed bit shows the use. */
 KTEST(vms, laundered_page_that_was_used_goes_back_to_its_set)
 {
 	struct vm_scan scan;

@@ -1,47 +1,46 @@
 /*
- * The working set: Denning's policy (P. Denning, "The working set model for program behavior",
- * CACM 11(5), 1968), with the rule of admission that goes with it.
- *
- * The working set of a process is the set of pages that it used in the last tau of its own virtual time
- * (time in user mode). A process runs only while its working set is in memory; if the sets of all do
- * not fit, one must wait. Each page is on one of these lists, least recently used first:
+ * The working set: Denning's policy (P. Denning, "The working set model for program behavior", CACM
+ * 11(5), 1968), with its rule for admitting processes. The working set of a process is the set of
+ * pages that it used in the last tau of its own virtual time (time in user mode). A process runs
+ * only while its working set is in memory; if the working sets of all processes do not fit, one
+ * process must wait. Each page is on one of these lists, least recently used first:
  *
  *	set      the working set of its process
- *	left     pages that have left it: taken at once with strict release (->surplus), otherwise when
- *	         a frame is needed
- *	nobodys  read ahead, or by read and write: in no working set. They go before a process must
- *	         wait for room, and when they are many
- *	shared   (after fork) used while their owner did not run, so by another process: they stay
- *	         when their owner must wait, and have the machine's time
+ *	left     pages that have left it: evicted at once with strict release (->surplus), otherwise
+ *	         when a frame is needed
+ *	nobodys  unowned pages: read ahead, or by read and write, in no working set. They are evicted
+ *	         before a process must wait for memory, and when there are many
+ *	shared   (after fork) pages used while their owner did not run, so by another process: they stay
+ *	         when their owner must wait, and their clock is machine time
  *
- * A tick reads the accessed bits of processes that ran since the last tick. A page may have been used
- * at any time between the two, so these times are spread evenly; it leaves at the tick nearest to tau
- * after its use: tau after it on average. A tick looks at LOOKS pages at most, those not used for
- * longest: a page of a larger working set may be kept longer.
+ * A tick reads the accessed bits of processes that ran since the last tick. A page may have been
+ * used at any time between the two, so the assumed times of use are spread evenly. A page leaves at
+ * the tick nearest to tau after its use: on average, tau after it. A tick looks at no more than
+ * LOOKS pages, those unused for longest: in a larger working set, a page may be kept longer.
  *
- * A process is active or waiting. An active process that sleeps, and not for a page, is idle: it claims
- * nothing until it runs again. The claim of any other is its working-set size, but for the first tau
- * after it was activated not less than before: its pages must first come back. Until then it
- * is loading. The claims of active processes are kept within memory:
+ * A process is active or waiting. An active process that sleeps for another reason than a page is
+ * idle: it claims nothing until it runs again. The claim of any other process is its working-set
+ * size, but in the first tau after its activation at least its previous claim: its pages must first
+ * be read back. Until then it is loading. The claims of active processes are kept within memory:
  *
- *	overflow  a frame is needed, and no page has left any working set: an active process starts
- *	          waiting, and its pages go. First an idle one, then the one activated last
- *	admission a waiting process starts when its claim fits beside the others', or no other is
- *	          active; first the one that has most in memory. One loads at a time, and while frames
- *	          are free its pages are read ahead. A process that claims next to nothing never waits
- *	patience  a process that has waited for patience_ms is next, and takes the place of those that
- *	          have been active for as long: none starves, and the other end of a pipe gets on
+ *	overflow  a frame is needed, and no page has left any working set: an active process must
+ *	          wait, and its pages are evicted. First an idle one, then the one activated last
+ *	admission a waiting process becomes active when its claim fits beside the others', or no other
+ *	          is active; first the one with the most resident pages. One process loads at a time;
+ *	          while frames are free its pages are read ahead. One that claims very little never waits
+ *	patience  a process that has waited for patience_ms is next, and replaces processes that have
+ *	          been active for as long: none starves, and the other end of a pipe makes progress
  *
- * A process alone that is larger than memory gives up its own oldest page: least recently used.
- * With admit=0 none waits, and the largest gives: replacement alone.
+ * A single process that is larger than memory gives up its own oldest page: least recently used.
+ * With admit=0 no process waits, and the largest gives up pages: replacement alone.
  */
 #include "mm/policy.h"
 
-#define PER_MS 977 /* times are in 1,024 ns: that needs no division */
-#define SMALL 64 /* one part in so many of the frames is next to nothing */
-#define MANY 8 /* one part in so many is much to read ahead */
-#define WORTH 16 /* so much must be free that it is worth a seek to read ahead */
-#define LOOKS 2048u /* 1 ms */
+#define PER_MS 977 /* times are in units of 1,024 ns: no division needed */
+#define SMALL 64 /* a claim below 1/64 of the frames is very little */
+#define MANY 8 /* more than 1/8 of the frames is many unowned pages */
+#define WORTH 16 /* readahead is worth a seek if 1/16 of the frames is free */
+#define LOOKS 2048u /* about 1 ms */
 #define TICK_MS 57u /* at most */
 
 enum where { SET, LEFT, NOBODYS, SHARED };
@@ -64,23 +63,24 @@ struct ws_mm {
 	u32 claim;
 	u32 active_at; /* virtual time at activation */
 	u32 ran_until; /* virtual time at the last tick */
-	bool idle; /* asleep at the last tick, and had not run since the one before */
+	bool idle; /* at the last tick: asleep, and did not run since the one before */
 	bool waiting;
-	u64 since; /* machine time at which it became active, or started to wait */
+	u64 since; /* machine time at which it became active or began to wait */
 };
 POLICY_MM_FITS(struct ws_mm);
 
 static u32 tau_ms = 200, patience_ms = 30000, strict = 1, admit = 1;
 static struct ws_list nobodys = { LIST_HEAD_INIT(nobodys.pages), 0 };
 static struct ws_list shared = { LIST_HEAD_INIT(shared.pages), 0 };
-static u32 nr_pages, spread; /* on all lists; where the next use lies between two ticks */
+static u32 nr_pages, spread; /* all pages; where the next assumed use lies between two ticks */
 static u64 nr_suspended, nr_admitted;
 
 static const struct vm_param ws_params[] = {
 	{ "tau_ms", &tau_ms, 1, 60000, "ms", "window of the working set, process virtual time" },
-	{ "patience_ms", &patience_ms, 100, 600000, "ms", "turn of the active while others wait" },
-	{ "strict", &strict, 0, 1, NULL, "1: take pages as they leave; 0: when frames are needed" },
-	{ "admit", &admit, 0, 1, NULL, "1: who does not fit waits; 0: replacement alone" },
+	{ "patience_ms", &patience_ms, 100, 600000, "ms",
+	  "turn of active processes while others wait" },
+	{ "strict", &strict, 0, 1, NULL, "1: evict leaving pages; 0: when frames are needed" },
+	{ "admit", &admit, 0, 1, NULL, "1: processes that do not fit wait; 0: replacement alone" },
 	{ 0 },
 };
 
@@ -110,7 +110,7 @@ static struct ws_list *list_of(struct page *page)
 	return p->where == SET ? &ws_mm(page_mm(page))->set : &ws_mm(page_mm(page))->left;
 }
 
-/* As used just now. A page without a process is nobody's. */
+/* Adds a page as used just now. A page without a process is unowned. */
 static void enlist(struct page *page, enum where where)
 {
 	struct mm_struct *mm = page_mm(page);
@@ -160,7 +160,7 @@ static void ws_touch(struct page *page, struct mm_struct *mm, enum vm_touch how)
 	if (how != VM_TOUCH_DONTNEED) {
 		move(page, SET);
 	} else if (ws_data(page)->where == SET) {
-		page_referenced(page); /* what was before counts no more */
+		page_referenced(page); /* uses before this no longer count */
 		move(page, LEFT);
 	}
 }
@@ -177,7 +177,7 @@ static void ws_putback(struct page *page, enum vm_put why)
 	enlist(page, SET);
 }
 
-/* Who runs. */
+/* Which process runs. */
 
 static u32 active_claims(void)
 {
@@ -189,7 +189,7 @@ static u32 active_claims(void)
 	return sum;
 }
 
-/* It will need again what it has now, even if it was never measured. */
+/* The process will need its resident pages again, even if its working set was never measured. */
 static void suspend(struct mm_struct *mm)
 {
 	struct ws_mm *w = ws_mm(mm);
@@ -210,7 +210,7 @@ static void activate(struct mm_struct *mm)
 	nr_admitted++;
 }
 
-/* Whom to stop: one that is idle anyway, then the one activated last; NULL: only one is left. */
+/* Returns the process to suspend: an idle one, else the last activated; NULL: only one is active. */
 static struct mm_struct *choose_victim(void)
 {
 	struct mm_struct *victim = NULL;
@@ -228,7 +228,7 @@ static struct mm_struct *choose_victim(void)
 	return active > 1 && admit ? victim : NULL;
 }
 
-/* Who has not yet got back what it had when it was stopped; NULL: nobody. */
+/* Returns the process that has not yet read back its claim since activation, or NULL. */
 static struct mm_struct *who_loads(void)
 {
 	for_each_ws(mm) {
@@ -248,7 +248,7 @@ static bool fits(struct mm_struct *mm)
 	return !admit || !others || others + ws_mm(mm)->claim <= vm_frames();
 }
 
-/* Of those that wait, want to run and fit, who has most in memory, then who waits longest. */
+/* Returns the next process to admit: wants to run, fits; most resident pages, then longest wait. */
 static struct mm_struct *next_in(void)
 {
 	struct mm_struct *next = NULL;
@@ -275,9 +275,9 @@ static bool ws_may_run(struct mm_struct *mm)
 	return !w->waiting;
 }
 
-/* Which page goes. */
+/* Which page to evict. */
 
-/* It has been used after all; by another process, if its own has not run. */
+/* The page was used after all. If its own process did not run, another one used it. */
 static void keep(struct page *page)
 {
 	struct mm_struct *mm = page_mm(page);
@@ -287,7 +287,7 @@ static void keep(struct page *page)
 	move(page, others ? SHARED : SET);
 }
 
-/* The first that the scan may take and, but at priority 0, nobody has used since the last look. */
+/* Returns the first eligible page that was not used since the last look, or was, at priority 0. */
 static struct page *take(struct ws_list *l, struct vm_scan *scan)
 {
 	struct ws_page *p, *next;
@@ -303,7 +303,7 @@ static struct page *take(struct ws_list *l, struct vm_scan *scan)
 				return page;
 			keep(page);
 		} else if (scan->trim) {
-			return NULL; /* another time: without swap space none would be */
+			return NULL; /* retried later: without swap space no page would be */
 		}
 	}
 	return NULL;
@@ -316,7 +316,7 @@ static struct page *take_old_shared(struct vm_scan *scan)
 	return shared.nr && outside(first, vm_now() >> 10) ? take(&shared, scan) : NULL;
 }
 
-/* What has left a working set or is of a process that waits, or (any) of any process. */
+/* Returns a page that left its working set or of a waiting process, or (any) of any process. */
 static struct page *take_owned(struct vm_scan *scan, bool any)
 {
 	struct page *page = NULL;
@@ -329,7 +329,7 @@ static struct page *take_owned(struct vm_scan *scan, bool any)
 	return page;
 }
 
-/* Nobody can be stopped: the least recently used page of the active one that has the most. */
+/* No process can be stopped: takes the oldest page of the active process that has the most. */
 static struct page *take_oldest(struct vm_scan *scan)
 {
 	struct ws_list *most = &shared;
@@ -340,7 +340,7 @@ static struct page *take_oldest(struct vm_scan *scan)
 	return take(most, scan);
 }
 
-/* At priority 0 some page must go, whosever it is. */
+/* At priority 0 some page must be evicted, whichever process owns it. */
 static struct page *find_page(struct vm_scan *scan)
 {
 	struct mm_struct *victim;
@@ -381,7 +381,7 @@ static void look(struct ws_list *l, u32 last, u32 now, u32 looks)
 			return;
 		if (page_referenced(policy_page_of(p))) {
 			move(policy_page_of(p), SET);
-			spread += 0x9e3779b9; /* multiples of the golden ratio lie evenly */
+			spread += 0x9e3779b9; /* multiples of the golden ratio are spread evenly */
 			p->used = last + ((u64)(now - last) * spread >> 32);
 		} else if (p->where == LEFT || outside(p, now + (now - last) / 2)) {
 			move(policy_page_of(p), LEFT);
@@ -405,7 +405,7 @@ static void measure(struct mm_struct *mm, u32 looks)
 		w->claim = w->size;
 }
 
-/* Who has waited, or been active, for longer than patience, and the longest; NULL: nobody. */
+/* Returns the process that was waiting (or active) the longest, beyond patience_ms, or NULL. */
 static struct mm_struct *longest(bool waiting)
 {
 	struct mm_struct *first = NULL;
@@ -430,7 +430,7 @@ static bool ws_tick(void)
 	for_each_ws(mm)
 		nr += vtime(mm) != ws_mm(mm)->ran_until;
 	for_each_ws(mm)
-		measure(mm, 2 * LOOKS / nr); /* those that ran share them */
+		measure(mm, 2 * LOOKS / nr); /* shared by the processes that ran */
 	mm = longest(true);
 	while (mm && !fits(mm) && (old = longest(false)))
 		suspend(old);
@@ -482,7 +482,7 @@ static void ws_show(struct seq_file *m)
 
 static const struct vm_policy ws = {
 	.name = "ws",
-	.summary = "Denning's working set: who does not fit waits",
+	.summary = "Denning's working set: processes that do not fit wait",
 	.tick_ms = TICK_MS,
 	.params = ws_params,
 	.mm_init = ws_mm_init,

@@ -1,4 +1,4 @@
-/* The working set: what is used after all, read ahead, shared, many pages; and without admission. */
+/* The working set: pages used after all, read ahead or shared; many pages; no admission control. */
 #include "ws.c"
 
 #include "../../lib/seq_file.c"
@@ -10,7 +10,7 @@
 
 enum { FRAMES = 100, LARGE = 3 * LOOKS };
 
-/* The next page that goes is this one. */
+/* Expects that the next victim is page i. */
 static void expect_goes(u32 i)
 {
 	struct page *page = core_reclaim(ZONES_ALL);
@@ -29,7 +29,7 @@ static void defaults(u32 frames)
 	core_frames = frames - 10;
 }
 
-/* Without ticks: the page that came first goes, but one that was used has a second chance. */
+/* Without ticks ws evicts in order of insertion, and gives a page that was used a second chance. */
 static u32 second_chance(u32 nr_frames, const u8 *refs, u32 n)
 {
 	u32 faults = 0, held = 0, queue[64];
@@ -103,7 +103,7 @@ KTEST(ws_lists, page_that_is_not_needed_leaves_at_once)
 	core_stop();
 }
 
-/* a waits. Then all of its first 20 pages are used, by somebody else. */
+/* Process a waits. Then another process uses the first 20 pages of a. */
 static void share(struct mm_struct **b)
 {
 	struct mm_struct *a;

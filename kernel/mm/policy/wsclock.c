@@ -1,78 +1,80 @@
 /*
  * WSClock: the working set, found by a clock's hand.
  *
- * Denning's working set says well which pages to keep: those that their process has used in the
+ * Denning's working set states well which pages to keep: those that their process has used in the
  * last tau of its own time. But to find the others, all pages must be looked at again and again.
- * CLOCK looks at very few, but its hand turns fast when memory is short, and then it spares
- * nothing. WSClock has one circle for all processes, and each page the time of its last use, on
- * the clock of the process that it belongs to. The hand passes when a frame is needed:
+ * CLOCK looks at very few pages, but its hand turns fast when memory is short, and then it spares
+ * none. WSClock has one circle for all processes, and records for each page the time of its last
+ * use, on the clock of the process that owns the page. The hand passes when a frame is needed:
  *
- *	used since the hand last came   note the time, clear the bit, go on
+ *	used since the hand last came   record the time, clear the bit, go on
  *	used less than tau ago          in a working set: go on
- *	older, and clean                take it
- *	older, and dirty                write it where it is, and go on: the hand will be back
+ *	older, and clean                evict it
+ *	older, and dirty                write it in place, and go on: the hand will come back
  *
- * So a page of a process that stands still does not grow old, and there is no other scan than the
- * hand's. The time of a use is that at which the hand sees the accessed bit. A use just after the
- * hand has passed is thus noted a whole turn too late: the slower the hand, the larger the sets.
+ * So the pages of a process that does not run do not age, and there is no scan other than the
+ * hand's. The time of a use is the time at which the hand sees the accessed bit. A use just after
+ * the hand has passed is thus recorded a whole turn too late: the slower the hand, the larger the
+ * sets.
  *
- * How many writes may be begun for one frame the paper leaves open. After `batch` of them an old dirty
+ * The paper does not say how many writes to begin for one frame. After `batch` of them an old dirty
  * page is evicted, so that all are written together.
  *
- * Load control. A whole turn without an old page says that memory holds nothing but working sets, and
- * one more than fits. Then a process is stopped: one that sleeps anyway, otherwise the one that was
- * activated last, which has brought in least. All pages of a stopped process are old.
+ * Load control. A whole turn without an old page means that memory holds nothing but working sets,
+ * and needs one more page than fits. Then a process is stopped: one that sleeps anyway, otherwise
+ * the one that was activated last, which has brought in the fewest pages. All pages of a stopped
+ * process are old.
  *
- *	claim     the pages that a process had when it was stopped
- *	loading   a process that was activated and has not got its claim back; after tau of its own time it
+ *	claim     the number of pages that a process had when it was stopped
+ *	loading   a process that was activated and has not read its claim back; after tau of its own time it
  *		  runs. Only one process loads at a time: the paper's control of loading and running tasks
  *	activated the process that has waited longest, when none is loading and its claim fits beside the
- *		  pages of active processes, or none is active. A process that claims next to nothing
+ *		  pages of active processes, or none is active. A process that claims very few pages
  *		  never waits: a shell must answer
- *	patience  a process that has waited for patience_ms takes the place of those that have been active
- *		  for longer: none starves, though the others never end
+ *	patience  a process that has waited for patience_ms replaces processes that have been active
+ *		  for longer: none starves, even if the others never end
  *
- * When only one process is active there is none to stop. With control=0 none is stopped at all; other
- * guards (mm/guard.h) can do it. The hand then takes clean pages that were not used since it last came,
- * and if there was none in a turn, dirty ones: it is CLOCK then.
+ * When only one process is active, there is none to stop. With control=0 none is stopped at all;
+ * other guards (mm/guard.h) can do it. The hand then evicts clean pages that were not used since
+ * its last turn, and if it found none in a turn, dirty ones: this is CLOCK.
  *
- * Pages that no process has asked for (read ahead), or that are only read and written, have the
- * machine's time. When a page passes to another process, its age stays.
+ * Pages that no process has asked for (read ahead), or that are only read and written, use machine
+ * time. When a page passes to another process, its age stays.
  *
  * R. Carr and J. Hennessy, "WSCLOCK - a simple and effective algorithm for virtual memory
  * management", SOSP 1981. The paper has no patience: its processes end.
  */
 #include "mm/policy.h"
 
-#define SMALL 64 /* one part in 64 of the frames is next to nothing */
-#define SLACK 16 /* and one in 16 must be spare: what did not fit before would not fit again */
+#define SMALL 64 /* a claim below 1/64 of the frames is very small */
+#define SLACK 16 /* 1/16 must be spare: a claim that did not fit before would not fit again */
 
 struct wsclock_page {
 	struct list_head node;
 	u32 used_us; /* low bits of the virtual time of its last use */
-	struct mm_struct *owner; /* when it was given to the core */
+	struct mm_struct *owner; /* at the time when select returned it */
 };
 POLICY_PAGE_FITS(struct wsclock_page);
 
 struct wsclock_mm {
 	bool stopped;
-	u32 claim;   /* pages */
+	u32 claim;   /* pages it had when it was stopped */
 	u32 from_us; /* virtual time at activation */
-	u64 since;   /* machine time at which it became active, or was stopped */
+	u64 since;   /* machine time at which it was activated or stopped */
 };
 POLICY_MM_FITS(struct wsclock_mm);
 
 static u32 tau_ms = 200, batch = 32, control = 1, patience_ms = 30000;
-static LIST_HEAD(circle); /* the hand is before the first */
+static LIST_HEAD(circle); /* the hand is before the first page */
 static u32 nr_pages;
 static u32 nr_since_old;   /* pages that the hand has passed since it met an old one */
-static u32 nr_since_clean; /* and since it met one that was clean, and not just used */
-static u32 nr_writes;      /* begun since a page was last given to evict */
+static u32 nr_since_clean; /* pages passed since it met a clean one that was not just used */
+static u32 nr_writes;      /* writes begun since the last eviction */
 static u64 nr_used, nr_laundered, nr_old, nr_overcommit, nr_stopped;
 
 static const struct vm_param wsclock_params[] = {
 	{ "tau_ms", &tau_ms, 1, 60000, "ms", "window of the working set, process virtual time" },
-	{ "batch", &batch, 0, 100, NULL, "pages laundered for one that is evicted" },
+	{ "batch", &batch, 0, 100, NULL, "pages laundered for each evicted page" },
 	{ "control", &control, 0, 1, NULL,
 	  "1: processes that do not fit wait; 0: replacement alone" },
 	{ "patience_ms", &patience_ms, 100, 600000, "ms", "longest wait while others are active" },
@@ -91,7 +93,7 @@ static struct wsclock_mm *wsclock_mm(struct mm_struct *mm)
 
 #define for_each_mm(mm) for (struct mm_struct *mm = vm_next_mm(NULL); mm; mm = vm_next_mm(mm))
 
-/* The clock of a process; NULL: the machine's. */
+/* Returns the time of a process's clock, or machine time if mm is NULL; us. */
 static u32 clock_of(struct mm_struct *mm)
 {
 	return (mm ? mm_vtime(mm) : vm_now()) / 1000;
@@ -147,7 +149,7 @@ static void wsclock_insert(struct page *page, struct mm_struct *mm, enum vm_in h
 	enlist(page);
 }
 
-/* What is not needed any more is old at once, and the next that the hand meets. */
+/* A page that is no longer needed becomes old at once, and the next one under the hand. */
 static void wsclock_touch(struct page *page, struct mm_struct *mm, enum vm_touch how)
 {
 	(void)mm;
@@ -178,7 +180,7 @@ static bool is_small(u32 pages)
 	return pages <= vm_frames() / SMALL;
 }
 
-/* Has an active process not yet got back what it had? After tau it has what it needs. */
+/* Has an active process not yet read its claim back? After tau it has the pages it needs. */
 static bool is_loading(struct mm_struct *mm)
 {
 	struct wsclock_mm *w = wsclock_mm(mm);
@@ -205,7 +207,7 @@ static void activate(struct mm_struct *mm)
 	w->since = vm_now();
 }
 
-/* Would the first rather be stopped than the second, which is older? */
+/* Returns true if mm is a better victim to stop than `older`, an older process. */
 static bool rather(struct mm_struct *mm, struct mm_struct *older)
 {
 	if (mm_sleeps(mm) != mm_sleeps(older))
@@ -213,7 +215,7 @@ static bool rather(struct mm_struct *mm, struct mm_struct *older)
 	return wsclock_mm(mm)->since >= wsclock_mm(older)->since;
 }
 
-/* Stops an active process, unless only one has pages that are worth it. */
+/* Stops an active process. Returns false if fewer than two have enough pages to be worth it. */
 static bool stop_one(void)
 {
 	struct mm_struct *victim = NULL;
@@ -252,7 +254,7 @@ static bool any_loads(void)
 	return false;
 }
 
-/* The process that wants to run and has waited longest; NULL: none waits. */
+/* Returns the process that wants to run and has waited longest, or NULL if none waits. */
 static struct mm_struct *first_waiting(void)
 {
 	struct mm_struct *first = NULL;
@@ -277,7 +279,7 @@ static bool is_over(struct mm_struct *mm)
 	return vm_now() - wsclock_mm(mm)->since > patience_ms * 1000000ull;
 }
 
-/* Stops processes that have been active for longer than patience_ms, as many as it takes. */
+/* Stops processes that have been active for longer than patience_ms, until mm fits. */
 static void make_room_for(struct mm_struct *mm)
 {
 	for_each_mm(old)
@@ -308,7 +310,7 @@ static void pass(struct page *page)
 	nr_since_clean++;
 }
 
-/* An old page is always worked on; to write it is enough, but at priority 0. */
+/* Chooses what to do with an old page. Writing it suffices, except at priority 0 or after a batch. */
 static void choose_act(struct vm_scan *scan, bool dirty)
 {
 	nr_since_old = 0;
@@ -317,8 +319,8 @@ static void choose_act(struct vm_scan *scan, bool dirty)
 		scan->act = VM_LAUNDER;
 }
 
-/* Shall this page, in a working set, go? Only after a whole turn without an old one; and if it
- * is dirty, without a clean one, too. */
+/* Must this page, in a working set, be evicted? Only if a whole turn found no old page; a dirty
+ * page only if the turn found no clean one, either. */
 static bool must_go(const struct vm_scan *scan, bool dirty)
 {
 	bool none_old = nr_since_old >= nr_pages, none_clean = nr_since_clean >= nr_pages;
@@ -331,7 +333,7 @@ static bool must_go(const struct vm_scan *scan, bool dirty)
 	return true;
 }
 
-/* The hand stands before this page, which has not been used since it last came. */
+/* Returns true to select the page at the hand, which was not used since the hand last passed it. */
 static bool wanted(struct vm_scan *scan, struct page *page)
 {
 	bool dirty = page_dirty(page);
@@ -379,8 +381,8 @@ static struct page *wsclock_select(struct vm_scan *scan)
 	return NULL;
 }
 
-/* Its time stays: a page that was used while it was written has its accessed bit. But a time on the
- * clock of a process that has given the page up meanwhile says nothing. */
+/* The page keeps its time: if it was used during its writeback, its accessed bit is set. But its
+ * time is invalid on the clock of a process that has given up the page since. */
 static void wsclock_putback(struct page *page, enum vm_put why)
 {
 	if (why == VM_PUT_USED || page_mm(page) != wsclock_data(page)->owner)

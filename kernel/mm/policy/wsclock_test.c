@@ -1,4 +1,4 @@
-/* WSClock with more than one process; reference by reference it is compared with a model. */
+/* WSClock with more than one process; tests/kernel/models has a model for one. */
 #include "wsclock.c"
 
 #include "../../lib/seq_file.c"
@@ -12,7 +12,7 @@ static void insert_all(u32 first, u32 n, struct mm_struct *mm)
 		core_insert(&mem_map[i], mm, VM_IN_FAULT, (struct page_id){ 0 });
 }
 
-/* The machine's time makes nothing old: only who runs loses pages. */
+/* Machine time makes no page old: only a process that runs loses pages. */
 KTEST(wsclock, process_that_stands_still_keeps_its_pages)
 {
 	struct mm_struct *still, *runs;
@@ -32,7 +32,7 @@ KTEST(wsclock, process_that_stands_still_keeps_its_pages)
 	core_stop();
 }
 
-/* A dirty old page is given to be written, and stays; the next one is asked for at once. */
+/* A dirty old page is selected for writing, and stays; select returns the next one at once. */
 KTEST(wsclock, dirty_old_pages_are_laundered)
 {
 	struct mm_struct *mm;
@@ -59,7 +59,7 @@ KTEST(wsclock, dirty_old_pages_are_laundered)
 	core_stop();
 }
 
-/* The page is as old on the clock of its new owner, and on the machine's, as it was before. */
+/* The page's age is the same on its new owner's clock and in machine time. */
 KTEST(wsclock, page_that_moves_keeps_its_age)
 {
 	struct mm_struct *first, *second;
@@ -134,7 +134,7 @@ KTEST(wsclock, turn_without_an_old_page_stops_a_process)
 	core_stop();
 }
 
-/* It is activated when its pages fit again, here because memory has grown. */
+/* The process is activated when its pages fit again, here because memory has grown. */
 KTEST(wsclock, stopped_process_runs_when_its_pages_fit)
 {
 	start_full();

@@ -1,9 +1,9 @@
 /*
  * The cap on user frames (frames=N), for experiments with a handful of frames.
  *
- * It counts the frames of anonymous memory that are not locked: just those that policies replace.
- * A fault that would exceed the cap first has one page evicted and waits until its frame is
- * free; so with frames=3 there are never more than 3. Locked pages (mlock), files and the
+ * It counts the frames of anonymous memory that are not locked: exactly those that policies
+ * replace. A fault that would exceed the cap first has a page evicted and waits until that page's
+ * frame is free; so with frames=3 there are never more than 3. Locked pages (mlock), files and the
  * kernel do not count.
  */
 #include "lib/param.h"
@@ -45,7 +45,7 @@ static u32 nr_owned(void)
 	return nr;
 }
 
-/* Is a frame in nobody's hands for the moment: being read or written, or not yet mapped? */
+/* Is a frame unowned for the moment, because it is being read or written or is not mapped yet? */
 static bool frame_in_flight(void)
 {
 	return frames_used > nr_owned();
@@ -67,7 +67,7 @@ void frames_charge(void)
 {
 	while (unlikely(starve_must_wait() || !frames_try_charge())) {
 		if (dying()) {
-			frames_used++; /* it needs memory to die */
+			frames_used++; /* a dying task needs memory to exit */
 			return;
 		}
 		if (starve_must_wait())

@@ -1,16 +1,16 @@
 /*
- * kswapd: keeps free frames between the low and the high watermark.
+ * kswapd: keeps the number of free frames between the low and the high watermark.
  *
- * Woken when an allocation finds its zones below low, it goes from priority 12 downwards until
- * enough is free. User memory may come from any zone, so what counts are the zones together:
- * their free frames against the sum of their high watermarks; and the same for those that the
- * kernel can use, without HIGHMEM. (Linux balances each zone by itself. With one queue for all
- * zones a policy would then have to walk past the pages of the others: measured here, 400
- * pages looked at for each one taken.)
+ * An allocation that finds its zones below low wakes kswapd, which lowers the priority from 12
+ * until enough frames are free. User memory may come from any zone, so kswapd considers the zones
+ * together: the sum of their free frames against the sum of their high watermarks; and the same for
+ * the zones that the kernel can address, without HIGHMEM. (Linux balances each zone by itself. With
+ * one queue for all zones a policy would then have to skip the pages of the other zones: measured
+ * here, 400 pages examined for each page taken.)
  *
- * A pass that got something starts again calmly, since the list it met may not be like the next.
- * When even priority 0 gets nothing it goes back to sleep: the tasks that need memory then
- * reclaim, or kill, for themselves. It also finishes the pages whose writes have ended.
+ * After a successful pass kswapd returns to the calmest priority, since the rest of the list may differ.
+ * If even priority 0 frees nothing, kswapd goes back to sleep: the tasks that need memory then reclaim
+ * for themselves, or invoke the OOM killer. kswapd also finishes the pages whose writes have ended.
  */
 #include "mm/guard_core.h"
 #include "mm/policy_core.h"
@@ -23,8 +23,8 @@
 #define MAX_WRITING (4 * SWAP_CLUSTER_MAX)
 
 static WAIT_QUEUE(kswapd_wait);
-static bool below_low, write_done; /* irq: why it was woken */
-static u32 room; /* so many frames more shall be free this time */
+static bool below_low, write_done; /* irq: why kswapd was woken */
+static u32 room; /* extra frames that shall be free this time */
 
 void kswapd_wake(void)
 {
@@ -47,7 +47,7 @@ void kswapd_make_room(u32 nr)
 	kswapd_wake();
 }
 
-/* Frames free in the zones of the mask, and what they should keep. */
+/* Is less free in the zones of the mask than their watermarks plus `want`, while a page can be reclaimed? */
 static bool zones_low(u32 mask, u32 writing, u32 want)
 {
 	u32 have = writing, owned = 0, highest = mask == ZONES_ALL ? ZONE_HIGHMEM : ZONE_NORMAL;
@@ -62,7 +62,7 @@ static bool zones_low(u32 mask, u32 writing, u32 want)
 	return have < want && owned;
 }
 
-/* The zones to reclaim from, counting the frames whose writes are under way as free; 0: none. */
+/* The zones to reclaim from; 0: none. Frames whose writes are under way count as free. */
 static u32 unbalanced_zones(void)
 {
 	u32 writing = reclaim_nr_writing();
@@ -72,8 +72,8 @@ static u32 unbalanced_zones(void)
 	return zones_low(ZONES_LOWMEM, writing, 0) ? ZONES_LOWMEM : 0;
 }
 
-/* A page that was sent and could not be written is no progress, or a disk that fails at once would
- * keep it busy for ever. */
+/* A page whose write failed does not count as progress. Otherwise a disk on which every write fails
+ * at once would keep kswapd busy forever. */
 static void balance(void)
 {
 	u32 failed = reclaim_nr_failed(), before, mask;
@@ -85,7 +85,7 @@ static void balance(void)
 		failed = reclaim_nr_failed();
 		if (reclaim_pass(mask, priority, SWAP_CLUSTER_MAX) && failed == before)
 			priority = DEF_PRIORITY;
-		else if (--priority == 0) /* that would take from those who are spared */
+		else if (--priority == 0) /* priority 0 would take spared pages */
 			room = 0;
 		if (reclaim_nr_writing() >= MAX_WRITING || (priority < 6 && reclaim_nr_writing()))
 			reclaim_wait_write();

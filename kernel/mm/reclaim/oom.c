@@ -1,11 +1,11 @@
 /*
- * The out-of-memory killer: when nothing can be reclaimed, somebody must go.
+ * The out-of-memory killer: when nothing can be reclaimed, it kills a process.
  *
- * Badness is the memory that killing the process would free: resident pages, swapped pages and
- * page tables (Linux's measure without its adjustments). The worst one is killed, the
- * youngest among equals; process 1 never. The victim may use the last frames so that it can
- * exit, and until it has, nobody else is killed. But it may itself wait for somebody who
- * waits here (a pipe's lock): if it is not gone after a while, the next one goes.
+ * Badness is the memory that killing the process would free: resident pages, swapped pages and page
+ * tables (Linux's measure without its adjustments). The process with the highest badness is killed,
+ * the youngest among equals, but never process 1. The victim may use the last frames so that it can
+ * exit. Until it has exited, no other process is killed. But the victim may itself be waiting for a
+ * task that waits here (for a pipe's lock): if it has not exited after a while, another one is killed.
  */
 #include "mm/oom.h"
 
@@ -26,8 +26,7 @@
 static u64 killed_ns; /* when the last victim was chosen */
 static u32 panic_on_oom;
 
-PARAM_U32("vm.panic_on_oom", panic_on_oom, 0, 1, NULL,
-	  "1: the machine stops rather than kill somebody");
+PARAM_U32("vm.panic_on_oom", panic_on_oom, 0, 1, NULL, "1: panic instead of killing a process");
 
 static u32 badness(const struct mm_struct *mm)
 {

@@ -1,20 +1,20 @@
 /*
- * Prepaging: reading what a process has in the swap area before it asks for it.
+ * Prepaging: reading the swapped pages of a process before the process accesses them.
  *
- * Demand paging brings a process that was out of memory back with a seek for every few pages. Its pages
- * lie in the swap area in the order in which they left, mostly side by side: read in order of slots they
- * come at the speed of the disk. They are in the swap cache afterwards, nobody's, until a fault
- * claims them. Frames are taken down to the min watermark, never by reclaim: kswapd makes new ones
- * meanwhile, and who wants more asks again.
+ * With demand paging, a process that was swapped out returns with a seek for every few pages. Its
+ * pages lie in the swap area in the order in which they were evicted, mostly side by side: read in
+ * order of slots, they arrive at the full speed of the disk. They are then in the swap cache,
+ * unowned by any process, until a fault claims them. Frames are taken down to the min watermark,
+ * never by reclaim: kswapd frees new ones meanwhile, and a caller that wants more pages calls again.
  */
 #include "mm/mm.h"
 #include "mm/reclaim.h"
 #include "mm/swap.h"
 #include "proc/task.h"
 
-#define AT_ONCE 1024 /* pages looked for */
+#define AT_ONCE 1024 /* pages per call */
 
-/* Slots of pages of mm that are not in memory. It does not sleep, so nothing changes meanwhile. */
+/* Collects the slots of pages of mm that are not resident. Does not sleep, so nothing changes meanwhile. */
 static u32 collect(struct mm_struct *mm, u32 *slots)
 {
 	u32 nr = 0;
@@ -30,7 +30,7 @@ static u32 collect(struct mm_struct *mm, u32 *slots)
 	return nr;
 }
 
-/* Shell's (CACM 2(7), 1959). */
+/* Shell sort (CACM 2(7), 1959). */
 static void sort(u32 *slots, u32 nr)
 {
 	for (u32 gap = nr / 2; gap; gap /= 2)
@@ -49,7 +49,7 @@ void swap_prepage(struct mm_struct *mm)
 	u32 nr = collect(mm, slots), reclaims = current->flags & TF_RECLAIM;
 
 	sort(slots, nr);
-	current->flags &= ~TF_RECLAIM; /* which may use the last frame */
+	current->flags &= ~TF_RECLAIM; /* a reclaiming task may use the last frame */
 	for (u32 i = 0; i < nr; i++)
 		if (swap_slot_valid(slots[i]) && !swap_cached(slots[i]) &&
 		    !swap_prefetch(slots[i], MAX_CLUSTER))

@@ -1,20 +1,20 @@
 /*
- * Swap areas: which there are, and which of them gives the next slot.
+ * Swap areas: which areas exist, and which of them provides the next slot.
  *
- * Numbers. The number of a slot is the area's, 3 bits, and the place in it, 21 bits (8 GiB). So an area
- * has a range of numbers, and an aligned group for read-ahead lies in one area. Since the first slot of
- * an area is never used, no run of consecutive slots reaches over its border either.
+ * Numbers. A slot number consists of the area's number, 3 bits, and the place in it, 21 bits (8 GiB). So
+ * an area has a range of numbers, and an aligned group for read-ahead lies in one area. Since the first
+ * slot of an area is never used, a run of consecutive slots does not cross an area's border either.
  *
- * Priorities. Slots come from the area with the highest priority that has a free one. Areas of equal
- * priority take turns, group by group, so that what is evicted together still lies together, and the
- * disks work at the same time. `turn` remembers the choice. It is made anew when the area is full, when
- * a group has been given out (if there is more than one area), when an area that was full has a free
- * slot again, and when areas come and go.
+ * Priorities. Slots come from the area with the highest priority that has a free slot. Areas of
+ * equal priority take turns, group by group, so that pages evicted together still lie together and
+ * the disks work in parallel. `turn` remembers the choice. A new choice is made when the area is
+ * full, when a group has been allocated (if there is more than one area), when a full area has a
+ * free slot again, and when areas are added or removed.
  *
- * Within an area slots are handed out one after the other; where the next one is taken, the search
- * goes on at the next wholly free group, and only when there is none at any free slot.
+ * Within an area slots are allocated in order. If the next one is in use, the search continues at
+ * the next completely free group, and only if there is none, at any free slot.
  *
- * Places that must never be used (the first one, mkswap's bad ones) look cached, by no frame.
+ * Places that must never be used (the first one, and mkswap's bad ones) look cached, but have no frame.
  */
 #include "lib/assert.h"
 #include "lib/string.h"
@@ -26,9 +26,9 @@ struct swap_area swap_areas[MAX_SWAP_AREAS];
 struct swap_index swap_index;
 u32 swap_nr_slots, swap_nr_usable, swap_nr_free;
 
-static struct swap_area nobody; /* has no slots */
-static struct swap_area *turn = &nobody; /* gives the next slot */
-static u32 last;    /* the place of the one chosen last */
+static struct swap_area nobody; /* the empty area: has no slots */
+static struct swap_area *turn = &nobody; /* the area that provides the next slot */
+static u32 last;    /* index of the area that was chosen last */
 static u32 nr_areas;
 
 size_t swap_tables_size(u32 nr)
@@ -48,7 +48,7 @@ struct swap_tables swap_tables_at(void *memory, u32 nr)
 	return (struct swap_tables){ cache, shadow, map, (u8 *)(map + n) };
 }
 
-/* Where the table would begin if it had entries for the slots below the area, too. */
+/* Address at which the table would begin if it also had entries for the slots below the area. */
 static void *from_zero(void *table, u32 first, size_t size)
 {
 	return (void *)((uintptr_t)table - first * size);
@@ -126,7 +126,7 @@ void swap_turn_over(void)
 	turn = &nobody;
 }
 
-/* The one with the highest priority that has a free slot; of equal ones the next. */
+/* Returns the area with the highest priority that has a free slot; among equals, the next one in turn. */
 static struct swap_area *choose_area(void)
 {
 	struct swap_area *best = &nobody;
@@ -142,7 +142,7 @@ static struct swap_area *choose_area(void)
 	return best;
 }
 
-/* The next place to put something, when the one at the cursor is taken. */
+/* Returns the next free place, when the one at the cursor is in use. */
 static u32 find_place(const struct swap_area *a)
 {
 	u32 nr_groups = a->nr / SWAP_GROUP;
@@ -162,7 +162,7 @@ static u32 find_place(const struct swap_area *a)
 	panic("swap: %u slots are said to be free, but none is", a->nr_free);
 }
 
-/* Whose turn it is now, with its cursor at a free place; nobody's: all areas are full. */
+/* Returns the area whose turn it is now, with its cursor at a free place; the empty area if all areas are full. */
 static struct swap_area *next_turn(void)
 {
 	struct swap_area *a = turn = choose_area();

@@ -1,5 +1,5 @@
-/* Which slot comes next, over areas that come and go, against a model that keeps a list of free places and
- * knows nothing of cursors: it says whether an answer is allowed. */
+/* Tests which slot is allocated next, while areas are added and removed, against a model that keeps
+ * a list of free places but has no cursors: the model says whether an answer is permitted. */
 #define swap_nr_free area_nr_free /* the fake core has its own */
 #include "swap_area.c"
 
@@ -8,7 +8,7 @@
 
 #define MAX_NR 300u
 
-static bool used[MAX_SWAP_AREAS][MAX_NR]; /* the model: places handed out, or forbidden */
+static bool used[MAX_SWAP_AREAS][MAX_NR]; /* the model: places allocated or forbidden */
 
 static struct swap_area *add_area(u32 nr, int prio)
 {
@@ -56,7 +56,7 @@ static u32 model_nr_free(const struct swap_area *a)
 	return n;
 }
 
-/* The highest priority among open areas that have a free place; INT32_MIN: there is none. */
+/* The highest priority among open areas that have a free place; INT32_MIN if there is none. */
 static int model_prio(void)
 {
 	const struct swap_area *a;
@@ -68,7 +68,7 @@ static int model_prio(void)
 	return best;
 }
 
-/* A slot, which the model must allow; 0: none, which it must agree to. */
+/* Allocates a slot, which the model must permit, or returns 0, which the model must confirm. */
 static u32 take(void)
 {
 	int prio = model_prio();
@@ -107,7 +107,7 @@ static void compare_counts(void)
 	EXPECT_EQ(swap_nr_free, nr_free);
 }
 
-/* Some slot that is in use, or 0. */
+/* Returns some slot that is in use, or 0. */
 static u32 some_slot(u32 *seed)
 {
 	struct swap_area *a = &swap_areas[ktap_random(seed) % MAX_SWAP_AREAS];

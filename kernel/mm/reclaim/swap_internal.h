@@ -1,4 +1,4 @@
-/* What the files about swap areas share. */
+/* Declarations shared by the files that implement swap areas. */
 #ifndef RECLAIM_SWAP_INTERNAL_H
 #define RECLAIM_SWAP_INTERNAL_H
 
@@ -11,21 +11,21 @@
 	for (a = swap_areas; a < swap_areas + MAX_SWAP_AREAS; a++)                                 \
 		if (a->nr)
 
-/* swap_area.c. Lays out the tables of nr slots in memory of zeros; how much they need. */
+/* swap_area.c. Size of the tables of nr slots; lays the tables out in zeroed memory. */
 size_t swap_tables_size(u32 nr);
 struct swap_tables swap_tables_at(void *memory, u32 nr);
 /*
- * An area of nr slots (at most MAX_AREA_SLOTS), filled but for bdev, and not open; all its slots but the
- * first are free. NULL: there are MAX_SWAP_AREAS.
+ * Creates an area of nr slots (at most MAX_AREA_SLOTS), not open yet, with bdev not set; all slots
+ * except the first are free. Returns NULL if there are already MAX_SWAP_AREAS areas.
  */
 struct swap_area *swap_area_add(u32 nr, struct swap_tables t);
-/* The place in the area is never handed out; it must be free. */
+/* Makes this place of the area unusable; it must be free. */
 void swap_area_forbid(struct swap_area *a, u32 place);
 void swap_area_open(struct swap_area *a, int prio);
 void swap_area_close(struct swap_area *a);
-/* Every slot is free, and it is closed. */
+/* Removes a closed area, all of whose slots must be free. */
 void swap_area_drop(struct swap_area *a);
-/* The next slot comes from whichever area has the first claim to it. */
+/* Makes the next swap_alloc choose an area anew. */
 void swap_turn_over(void);
 
 static inline bool swap_place_forbidden(const struct swap_area *a, u32 place)
@@ -38,13 +38,13 @@ static inline bool swap_place_free(const struct swap_area *a, u32 place)
 	return !a->t.map[place] && !a->t.cache[place];
 }
 
-/* Where the slot lies on its area's device. */
+/* Sector of the slot on its area's device, if the area is not in a file. */
 static inline u32 swap_sector(u32 slot)
 {
 	return slot % MAX_AREA_SLOTS * SECTORS_PER_SLOT;
 }
 
-/* Accounts for a slot that is free now. */
+/* Accounts for a slot that has become free. */
 static inline void swap_slot_put(u32 slot)
 {
 	struct swap_area *a = swap_area_of(slot);
@@ -62,32 +62,32 @@ static inline u32 swap_area_used(const struct swap_area *a)
 	return a->nr_usable - a->nr_free;
 }
 
-/* swapon.c. Checks the header at a sector, of an area in nr_pages pages, that names no bad pages, and says which is
- * the last. 0, -EINVAL, -EIO, -ENOMEM. Sleeps. */
+/* swapon.c. Reads and checks the header at a sector, for an area of nr_pages pages, and returns its
+ * last page in *last_page. Returns 0, -EINVAL (also if it names bad pages), -EIO, -ENOMEM. Sleeps. */
 int swap_header_read(struct block_device *bdev, u32 sector, u32 nr_pages, u32 *last_page);
-/* Tables and a place for an area. -ENOMEM: no memory for tables; -EPERM: there are MAX_SWAP_AREAS. */
+/* Creates an area with its tables. Returns 0, -ENOMEM, or -EPERM if there are already MAX_SWAP_AREAS. */
 int swap_area_make(struct block_device *bdev, u32 nr, struct swap_area **made);
-/* Opens it with the priority that the flags of swapon(2) say. */
+/* Opens the area with the priority given by the flags of swapon(2). */
 void swap_area_open_as(struct swap_area *a, u32 flags);
-/* swapoff.c. Switches it off; as swap_area_off. */
+/* swapoff.c. Switches the area off, like swap_area_off. */
 int swap_area_leave(struct swap_area *a);
 
-/* swapfile.c. How many areas lie in files; where a place, which is not forbidden, lies on the device. */
+/* swapfile.c. Number of areas in files; the device sector of a place that is not forbidden. */
 extern u32 swap_nr_files;
 u32 swap_file_sector(const struct swap_file *f, u32 place);
 struct inode *swap_file_inode(const struct swap_file *f);
 void swap_file_end(struct swap_file *f);
 
-/* swapon.c. The closed area that is empty goes, and its tables and device with it. */
+/* swapon.c. Removes the area, closed and empty, and releases its tables and its device or file. */
 void swap_area_end(struct swap_area *a);
 
-/* swap.c. Takes the frames whose slots no entry names out of the cache, but for those that somebody
- * works on. */
+/* swap.c. Removes from the swap cache the frames whose slots no entry names, except frames in use
+ * by reclaim or I/O. */
 void swap_cache_prune(struct swap_area *a);
 
-/* swap_io.c. Begins to read places of an area from `place` on that hold a page and are not in memory:
- * at most nr pages, whose references go to pages[]. Returns how many; *place: where to go on. Fewer
- * than nr before the end of the area: there was no memory. Sleeps. */
+/* swap_io.c. Starts reading the places of an area, from *place on, that hold a page; puts at most
+ * nr pages with a reference into pages[], cached ones included. Returns their number; *place: where
+ * to continue. Fewer than nr before the end of the area means that memory ran out. Sleeps. */
 u32 swap_read_area(const struct swap_area *a, u32 *place, struct page **pages, u32 nr);
 
 #endif

@@ -1,16 +1,16 @@
 /*
- * A swap area in a file, on a file system that says where its blocks lie (cache_ops.map).
+ * A swap area in a file, on a file system that reports where its blocks lie (cache_ops.map).
  *
- * The file system is asked once, when the area is switched on. From then on the area is a list of extents,
- * pieces of the file that lie side by side on the device, and pages go there without asking anybody: where
- * memory is short nothing may depend on metadata that would have to be read first. So the file must have no
- * holes, and may be neither written nor cut while it is used (ETXTBSY); its blocks stay, since the area holds
- * a reference to the inode.
+ * The file system is asked once, when the area is switched on. From then on the area is a list of
+ * extents, pieces of the file that are contiguous on the device, and pages are written there
+ * without asking again: when memory is short, nothing may depend on metadata that would have to be
+ * read first. So the file must have no holes and must not be written or truncated while it is in
+ * use (ETXTBSY). Its blocks stay allocated, since the area holds a reference to the inode.
  *
- * Places are numbered through the extents, with one that is never used behind each: so no run of slots goes on
- * from one extent into another, and requests need no look at borders. A page whose blocks are scattered
- * is left out. A request is built with the sector that the place would have on a disk, and gets the true
- * one when it is sent.
+ * Places are numbered through the extents, with one unused place after each extent. So no run of
+ * slots continues from one extent into another, and requests need not check for borders. A page
+ * whose blocks are scattered is left out. A request is built with the sector that the place would
+ * have on a disk; the real sector is set when the request is sent.
  */
 #include "errno.h"
 #include "fs/vfs.h"
@@ -20,19 +20,19 @@
 #include "swap_internal.h"
 
 struct swap_extent {
-	u32 place, nr; /* from the first one on */
+	u32 place, nr; /* places of this extent, from `place` on */
 	u32 sector;
 };
 
 struct swap_file {
 	struct inode *inode;
-	u32 nr; /* extents */
+	u32 nr; /* number of extents */
 	struct swap_extent extents[];
 };
 
 u32 swap_nr_files;
 
-/* The place after the last extent's. */
+/* The place after the last extent. */
 static u32 end_place(const struct swap_file *f)
 {
 	const struct swap_extent *last = &f->extents[f->nr - 1];
@@ -40,8 +40,8 @@ static u32 end_place(const struct swap_file *f)
 	return f->nr ? last->place + last->nr : 0;
 }
 
-/* Pages from `page` on that lie side by side, at most max, and where; 0: that one's blocks are scattered. Or
- * -errno; -EINVAL: a hole. */
+/* Returns the number of pages, from `page` on and at most max, that are contiguous on the device, and
+ * their sector; 0 if the blocks of `page` are scattered; -EINVAL at a hole, or another -errno. */
 static int map_pages(struct inode *inode, u32 page, u32 max, u32 *sector)
 {
 	u32 per_page = PAGE_SIZE >> inode->block_bits;
@@ -54,7 +54,7 @@ static int map_pages(struct inode *inode, u32 page, u32 max, u32 *sector)
 	return e.sector ? (int)(e.blocks / per_page) : -EINVAL;
 }
 
-/* Finds the extents; with f NULL counts them only. Their number, or -errno. */
+/* Finds the extents and stores them in f (NULL: only counts them). Returns their number, or -errno. */
 static int find_extents(struct inode *inode, u32 nr_pages, struct swap_file *f, u32 room)
 {
 	u32 page = 0, found = 0;
@@ -64,7 +64,7 @@ static int find_extents(struct inode *inode, u32 nr_pages, struct swap_file *f, 
 		int n = map_pages(inode, page, nr_pages - page, &sector);
 
 		if (n < 0 || (!n && !page))
-			return n ? n : -EINVAL; /* the header must be in one piece */
+			return n ? n : -EINVAL; /* the header must be contiguous */
 		if (n && f && found == room)
 			return -EINVAL;
 		if (n && f) {
@@ -102,7 +102,7 @@ static bool is_used(const struct inode *inode)
 	return inode->state & INODE_SWAP;
 }
 
-/* Room for an area in the file, with its gaps; its header said that it has last_page + 1 pages. */
+/* Creates an area in the file, with unused places between extents; the header gives the number of pages. */
 static int open_file(struct swap_file *f, u32 flags)
 {
 	struct swap_area *a;
@@ -122,7 +122,7 @@ static int open_file(struct swap_file *f, u32 flags)
 	return 0;
 }
 
-/* Nobody may change the file from now on, or take its name: not even who is about to. */
+/* From now on no task may change the file or take its name, not even one that is about to do so. */
 static int protect(struct inode *inode)
 {
 	struct inode *dir = inode->parent;

@@ -1,16 +1,16 @@
 /*
  * Switching a swap area on.
  *
- * The area of swap= is used as it is, whatever lies there: its disk is found before memory is set up, so
- * that its tables come from memory that is never given back. Any other must have been prepared by mkswap,
- * because what lies there is lost. mkswap writes into the first page (Linux's version 1, of 1999):
+ * The area of swap= is used whatever its disk contains. That disk is found before memory is set up, so
+ * the area's tables come from memory that is never freed. Any other area must have been prepared by
+ * mkswap, because its contents are lost. mkswap writes into the first page (Linux's version 1, of 1999):
  *
- *	 1024  version: 1        1032  how many bad pages
- *	 1028  the last page     1536  which these are
+ *	 1024  version: 1        1032  number of bad pages
+ *	 1028  the last page     1536  list of bad pages
  *	 4086  "SWAPSPACE2"
  *
- * The tables of such an area come from vmalloc. Those made at boot serve again, once the first area has
- * been switched off, for the next one that is not larger.
+ * The tables of such an area come from vmalloc. The tables made at boot are reused: once the first
+ * area has been switched off, they serve the next area that is not larger.
  */
 #include "errno.h"
 #include "lib/string.h"
@@ -38,9 +38,9 @@ STATIC_ASSERT(sizeof(struct swap_header) == PAGE_SIZE);
 struct block_device *swap_bdev;
 
 static void *boot_tables;
-static u32 boot_nr; /* slots that they have room for */
+static u32 boot_nr; /* number of slots that fit into boot_tables */
 static bool boot_tables_used;
-static int lowest_prio = -1; /* given to one that asked for none; the next gets a lower one */
+static int lowest_prio = -1; /* for areas without a requested priority; each gets a lower one */
 
 void swap_boot_alloc(u32 nr_slots)
 {
@@ -106,7 +106,7 @@ static int check_header(const struct swap_header *h, u32 nr_pages)
 	return 0;
 }
 
-/* A frame with the header, which has been checked; NULL: *err says why. */
+/* Returns a frame with the header, already checked, or NULL with the reason in *err. */
 static struct page *read_header(struct block_device *bdev, u32 sector, u32 nr_pages, int *err)
 {
 	struct page *page = alloc_page(GFP_KERNEL | GFP_NORETRY);

@@ -1,12 +1,12 @@
 /*
- * Admission: Denning's rule that a process runs only while its working set fits.
+ * Admission: Denning's rule that a process runs only while its working set fits in memory.
  *
- * The policy says, in may_run, which processes may run now, and so may the guards; all must agree. They
- * are asked at the end of a page fault and, for everybody, after each tick. A process that may not
- * is held back on its way to user mode (WORK_ADMIT), where it holds no lock and no page is being
- * read for it, and waits until the answer changes; a fatal signal ends the wait. Its pages stay
- * with the policy. The policy and the guards must see to it that everybody's turn comes: when for a
- * minute somebody has been held back and no program has run, whoever says no has broken a rule.
+ * The may_run hooks of the policy and of the guards say which processes may run now; all of them must
+ * agree. They are called for the current process at the end of a page fault, and for all processes
+ * after each tick. A process that may not run is held back on its way to user mode (WORK_ADMIT), where
+ * it holds no lock and waits for no page. It waits until the answer changes or it gets a fatal signal.
+ * The policy keeps its pages. The policy and the guards must give every process a turn: if a process is
+ * held back and no program has run for a minute, the policy or guard that refuses it has broken a rule.
  */
 #include "mm/guard_core.h"
 #include "mm/mm.h"
@@ -21,7 +21,7 @@
 
 static WAIT_QUEUE(admission_wait);
 static u32 nr_waiting, most_waiting;
-static u64 idle_since_ns, ran_ns; /* since when nobody has run, by what programs have run in all */
+static u64 idle_since_ns, ran_ns; /* since when no program has run; total run time at that moment */
 
 u32 admission_nr_waiting(void)
 {
@@ -73,13 +73,13 @@ static void blame_who_holds(struct mm_struct *mm)
 {
 	const struct hook_timer *t = policy_call_may_run(mm) ? &guard_timer : &policy_timer;
 
-	if (admission_grants(mm)) /* it sees the blame coming */
+	if (admission_grants(mm)) /* the answer changed when it was asked once more */
 		return;
 	rule_broken(t, "may_run", "may_run", NULL,
-		    "somebody is held back, and for a minute nobody has run");
+		    "a process is held back, and for a minute no process has run");
 }
 
-/* Those held back are the only ones that could run: is that so for too long? */
+/* Have the held-back processes been the only ones that could run for too long? */
 static void notice_standstill(void)
 {
 	u64 now = vm_now(), ran = nr_waiting ? programs_ran_ns() : 0;

@@ -1,8 +1,8 @@
 /*
- * The table of ghosts: mm/ghost.h. Chained hashing in places that are allocated in chunks of a page.
+ * The table of ghosts (mm/ghost.h): chained hashing, with places that are allocated in chunks of one page.
  *
- * Slots are numbered from 0, so that with a place for each of them nearly every one has a bucket of its
- * own. Other stores begin elsewhere.
+ * Swap slots are numbered from 0. So if the table has a place for each slot, nearly every ghost has a
+ * bucket of its own. The page numbers of other stores are shifted by a multiple of the store's number.
  */
 #include "mm/ghost.h"
 

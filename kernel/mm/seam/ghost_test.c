@@ -1,4 +1,4 @@
-/* The table of ghosts against an array that is searched from end to end. */
+/* Tests the table of ghosts against an array with linear search. */
 #include "host/fake_core.h"
 #include "mm/ghost.h"
 

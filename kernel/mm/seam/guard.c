@@ -1,9 +1,9 @@
 /*
- * Which guards there are (mm/guard.h): guard= at boot, several with commas; and what they may ask besides
- * what a policy may.
+ * Choosing guards (mm/guard.h): guard= at boot, several separated by commas; and the functions that
+ * a guard may call in addition to those of policies.
  *
- * `none` is no guard at all: nothing is called. How the hooks are called: mm/seam/guard_hooks.c; what
- * happens to a guard that breaks a rule: mm/seam/world.c.
+ * `none` means that there is no guard and no hook is called. mm/seam/guard_hooks.c calls the hooks;
+ * mm/seam/world.c switches off a guard that breaks a rule.
  */
 #include "mm/guard_core.h"
 
@@ -17,7 +17,7 @@
 
 #define NONE "none"
 
-static char names[100]; /* of those chosen */
+static char names[100]; /* of the active guards */
 
 static const struct vm_guard *find(const char *name, size_t length)
 {

@@ -1,18 +1,18 @@
 /*
- * The hooks of guards (mm/guard.h), each called for all that are chosen; and what a guard may do to
- * pages. spare is in rules.c, with the question it is part of.
+ * The hooks of guards (mm/guard.h), each called for all chosen guards, and what a guard may do to
+ * pages. The spare hook is in rules.c, with vm_eligible, of which it is a part.
  *
- * A guard may break a rule in its hook and be switched off there: its place is empty afterwards.
+ * A guard that breaks a rule in a hook is switched off at once: its entry in vm_guards is NULL afterwards.
  */
 #include "mm/rules.h"
 
 #define DEFAULT_TICK_MS 100
 
-static u64 due_ns[MAX_GUARDS]; /* of their ticks */
-static bool when_idle[MAX_GUARDS]; /* also if nothing runs */
+static u64 due_ns[MAX_GUARDS]; /* when each guard's next tick is due */
+static bool when_idle[MAX_GUARDS]; /* the tick must come even while the machine is idle */
 
-/* The guard in the first place from *i on that has one, which is asked now; *i: the place after it. NULL:
- * there are no more. */
+/* Returns the first guard at index *i or later and makes it the one whose hook runs
+ * (vm_guard_asked). Sets *i to the next index. Returns NULL if there are no more guards. */
 static const struct vm_guard *next_guard(u32 *i)
 {
 	while (*i < vm_nr_guards && !vm_guards[*i])
@@ -23,7 +23,7 @@ static const struct vm_guard *next_guard(u32 *i)
 	return vm_guards[(*i)++];
 }
 
-/* Calls this hook of every guard that has it. */
+/* Calls this hook of every guard that defines it. */
 #define call_all(hook, ...)                                                                        \
 	for (u32 i = 0; next_guard(&i);)                                                           \
 		if (vm_guards[vm_guard_asked]->hook) {                                             \
@@ -127,5 +127,5 @@ void vm_hint(struct page *page, enum vm_touch touch)
 	if (policy_timer.running || !page_test(page, PG_owned))
 		return;
 	policy_call_touch(page, page->owner, touch);
-	guard_timer.since += policy_timer.cycles - before; /* that was not the guard's time */
+	guard_timer.since += policy_timer.cycles - before; /* this was not the guard's time */
 }

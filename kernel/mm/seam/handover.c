@@ -1,11 +1,11 @@
 /*
- * How a policy begins, and how it hands everything to another.
+ * How a policy starts, and how it hands all its pages over to another policy.
  *
- * A switch hands every page over, in order of frame number: remove(SWITCH) from the old policy,
- * then the address spaces change hands, then insert(ADOPT) into the new one. Pages that the core
- * holds at that moment are marked stale, and become insertions when they come back. Nothing
- * sleeps in between, so nobody sees half a switch. When the new policy breaks a rule meanwhile,
- * another takes over at once, inside the switch, whose rest is then dropped.
+ * A switch hands over every page, in order of frame number: first remove(SWITCH) from the old
+ * policy, then the address spaces change over, then insert(ADOPT) into the new one. Pages that the
+ * core holds at that moment are marked stale; when they are put back they are inserted instead.
+ * Nothing sleeps in between, so no other task sees half a switch. If the new policy breaks a rule
+ * during the switch, another one takes over at once, and the rest of the first switch is skipped.
  *
  * Compiled into the kernel, the simulator and the host tests, as mm/seam/rules.c is.
  */
@@ -30,7 +30,7 @@ void policy_start(const struct vm_policy *policy)
 		rule_fatal(&policy_timer, "init", "init", "it does not start: error %d", -err);
 }
 
-/* The pages stay marked as owned: so hand_over finds them. */
+/* The pages keep their PG_owned mark, by which hand_over finds them. */
 static void take_back(const struct vm_policy *old)
 {
 	for (u32 pfn = 0; pfn < max_pfn; pfn++)

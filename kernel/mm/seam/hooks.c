@@ -1,13 +1,13 @@
-/* The hooks of policies that give or take no page; those that do: rules.c. Guards: guard_hooks.c. */
+/* Policy hooks that neither give nor take pages; those that do are in rules.c, guards' in guard_hooks.c. */
 #include "mm/rules.h"
 
 #define DEFAULT_TICK_MS 100
-#define MAX_TICKS 100000 /* one after the other */
+#define MAX_TICKS 100000 /* consecutive ticks, before it is a broken rule */
 
 static u32 nr_ticks;
-static u32 asked_ms; /* until the next tick; 0: the policy has not said */
+static u32 asked_ms; /* requested delay until the next tick; 0: none requested */
 
-/* For a policy that may keep lists of processes, and has no hook moved. */
+/* For a policy that may keep a list per process but has no moved hook. */
 static void remove_and_insert(struct page *page, struct mm_struct *to)
 {
 	policy_call_remove(page, VM_OUT_MOVED);

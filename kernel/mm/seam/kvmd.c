@@ -1,9 +1,9 @@
 /*
- * kvmd: the thread that calls the ticks of the policy and of the guards, trims surplus pages, reads what
- * guards want to have in memory, and asks again who may run.
+ * kvmd: the thread that calls the ticks of the policy and the guards, trims surplus pages, reads
+ * pages that they want to prefetch, and asks again which processes may run.
  *
- * Ticks come while anything runs. An idle machine is not woken for them, unless somebody is held back
- * or a guard has said that it has something to do.
+ * Ticks come while any task runs. An idle machine is woken for a tick only if a process is held
+ * back or if a guard's tick has requested it.
  */
 #include "mm/guard_core.h"
 #include "mm/mm.h"
@@ -14,7 +14,7 @@
 #include "sched/timer.h"
 #include "sched/wait.h"
 
-#define MAX_PREFETCHES 32 /* after one tick */
+#define MAX_PREFETCHES 32 /* per tick */
 #define MAX_PREPAGED 8
 
 static WAIT_QUEUE(kvmd_wait);
@@ -43,7 +43,7 @@ void kvmd_must_tick(void)
 {
 	u64 at = vm_now() + policy_tick_ms() * 1000000ull;
 
-	if (policy_tick.armed) /* who is held back again and again must not put it off */
+	if (policy_tick.armed) /* repeated refusals must not postpone the tick */
 		at = MIN(at, policy_tick.expires_ns);
 	timer_stop(&policy_tick);
 	policy_tick.deferrable = !admission_nr_waiting();
@@ -55,7 +55,7 @@ static void trim_all(void)
 	struct mm_struct *mm;
 	u32 id = 0;
 
-	/* Trimming may sleep, and processes may end meanwhile: go on by number. */
+	/* Trimming may sleep and processes may end meanwhile, so continue by id. */
 	while (vm_policy->surplus && (mm = mm_after(id))) {
 		u32 n = policy_call_surplus(mm);
 
@@ -80,7 +80,7 @@ void vm_prepage(struct mm_struct *mm)
 		prepaged[nr_prepaged++] = mm->id;
 }
 
-/* What was asked for in the hooks before. */
+/* Reads the pages that the previous hooks requested. */
 static void read_ahead(void)
 {
 	u32 nr = nr_prefetches;
@@ -93,7 +93,7 @@ static void read_ahead(void)
 	for (u32 i = 0; i < nr_prepaged; i++) {
 		struct mm_struct *mm = mm_after(prepaged[i] - 1);
 
-		if (mm && mm->id == prepaged[i]) /* it has not ended meanwhile */
+		if (mm && mm->id == prepaged[i]) /* the process still exists */
 			swap_prepage(mm);
 	}
 	nr_prepaged = 0;

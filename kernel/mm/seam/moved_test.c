@@ -1,21 +1,21 @@
-/* A page passes to another process, or to none: what the policy hears, and what becomes of its data. */
+/* A page moves to another process, or to none: what the policy is told, and what happens to its data. */
 #include "host/fake_core.h"
 
 #include <string.h>
 
 enum { NR_FRAMES = 8, MARK = 0xab };
 
-/* What the policy was told last, and how often. */
+/* What the policy was told last, and how often it was told. */
 static struct {
 	u32 nr_moved, nr_removed, nr_inserted;
-	struct mm_struct *from, *to, *had; /* had: the owner at remove */
+	struct mm_struct *from, *to, *had; /* had: the page's owner at remove */
 	enum vm_in how;
-	bool fresh; /* the data were zero at insert */
+	bool fresh; /* the policy's data in the page were zero at insert */
 } told;
 
 static int nr_held;
-static bool loses; /* moved loses the page */
-static u64 takes_ns; /* moved */
+static bool loses; /* the moved hook loses the page */
+static u64 takes_ns; /* run time of moved */
 
 static void tell_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
 			struct page_id from)
@@ -56,7 +56,7 @@ static void tell_mm_init(struct mm_struct *mm)
 	(void)mm;
 }
 
-/* The page with the lowest number. */
+/* Returns the page with the lowest number. */
 static struct page *tell_select(struct vm_scan *scan)
 {
 	for (u32 pfn = 0; pfn < NR_FRAMES; pfn++)
@@ -88,12 +88,12 @@ static int tell_check(void)
 						 .check = tell_check,                              \
 						 __VA_ARGS__ }
 A_POLICY(hears, .moved = tell_moved, .mm_init = tell_mm_init);
-A_POLICY(deaf, .mm_init = tell_mm_init); /* it has data of each process, and no moved */
+A_POLICY(deaf, .mm_init = tell_mm_init); /* has data for each process, but no moved hook */
 A_POLICY(plain, );
 
 static struct mm_struct *a, *b;
 
-/* Every second page is a's, and all have the policy's mark. */
+/* Every second page belongs to a, and all have the policy's mark. */
 static void start(const struct vm_policy *policy)
 {
 	nr_held = 0;
@@ -169,7 +169,7 @@ KTEST(moved, without_hook_but_with_data_of_processes_it_is_removed_and_inserted)
 	core_stop();
 }
 
-/* Isolated, locked in memory, or never given to the policy. */
+/* Pages that are isolated, locked in memory, or have never been given to the policy. */
 KTEST(moved, page_that_is_not_the_policys_is_not_its_business)
 {
 	const struct vm_policy *const policies[] = { &hears, &deaf, &plain };
@@ -192,7 +192,7 @@ KTEST(moved, page_that_is_not_the_policys_is_not_its_business)
 	}
 }
 
-/* A process that has ended owns no page: each has another owner, or none. */
+/* A process that has ended owns no page: each page has another owner, or none. */
 KTEST(moved, process_that_ended_is_named_no_more)
 {
 	start(&hears);

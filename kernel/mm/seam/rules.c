@@ -1,20 +1,20 @@
 /*
- * The rules of the policy seam and the guard seam: who owns a page, what a policy may answer, what
- * is a broken rule. Hooks that concern pages are called from here, the others from hooks.c, and
- * none from elsewhere. Both are compiled into the kernel, the simulator and the host tests;
- * mm/rules.h says what they need of them.
+ * The rules of the policy and guard interfaces: who owns a page, what a policy may answer, and when
+ * a rule is broken. Hooks that concern pages are called from this file, the other hooks from
+ * hooks.c, and none from anywhere else. Both files are compiled into the kernel, the simulator and
+ * the host tests; mm/rules.h says what they need from each.
  *
- * A page is owned by the policy (PG_owned), by the core (PG_isolated, between select and its
- * answer), or by nobody (locked in memory, not yet mapped). Checks that cost little are always on;
- * the comparison of the policy's own count with ours runs every so many selects.
+ * A page is owned by the policy (PG_owned), by the core (PG_isolated, between select and the core's
+ * answer), or is unowned (locked in memory, not yet mapped). Cheap checks are always on. The
+ * policy's own page count is compared with ours only once in several hundred selects.
  *
- * A policy is untrusted code. In the kernel, when it breaks a rule, `fifo` decides from then on.
- * What the broken policy's lists held does not matter: pages are found by their flags. Its scans
- * end whatever it does: a select looks at so many pages, and a pass is so many selects. The budget is
- * each select's own, since a policy that launders on its way would else give one page a pass.
+ * A policy is untrusted code. When it breaks a rule in the kernel, `fifo` replaces it. The contents of its
+ * lists do not matter, because the core finds pages by their flags. Scans end whatever the policy does: a
+ * select may examine a limited number of pages, and a pass is a limited number of selects. Each select has
+ * its own budget; otherwise a policy that launders pages on its way would yield one page per pass.
  *
- * vm_eligible is also where a guard is asked (mm/guard.h), before anything is isolated: a veto
- * after it would make a storm of putbacks. What select returns is not held against its wish.
+ * vm_eligible is also where guards are asked (mm/guard.h), before a page is isolated: a veto after
+ * that would cause a storm of putbacks. A page that select returns is not checked against guards again.
  */
 #include "mm/rules.h"
 
@@ -26,7 +26,7 @@
 #include "mm/zone.h"
 
 #define MAX_ASKED_AGAIN 1000
-#define MAX_SELECTS (4 * SWAP_CLUSTER_MAX) /* in a pass */
+#define MAX_SELECTS (4 * SWAP_CLUSTER_MAX) /* in one pass */
 
 STATIC_ASSERT(VM_NR_ZONES == MAX_ZONES);
 
@@ -141,15 +141,15 @@ void policy_call_remove(struct page *page, enum vm_out why)
 	hook_leave(&policy_timer);
 }
 
-/* Which page a scan may have. */
+/* Which pages a scan may take. */
 
-/* Could the core work on it? */
+/* Can the core process the page now? */
 static bool available(const struct vm_scan *scan, const struct page *page)
 {
 	if (scan->mm && page->owner != scan->mm)
 		return false;
-	if (!page_test(page, PG_anon)) { /* who else holds it is at work on it */
-		u32 slot = page_test(page, PG_swapcache); /* shared memory, with a reference more */
+	if (!page_test(page, PG_anon)) { /* an extra reference: another user works on the page */
+		u32 slot = page_test(page, PG_swapcache); /* shared memory: one reference more */
 
 		if (scan->zones & VM_ONLY_ANON || page->count > page->mapcount + 1 + slot)
 			return false;
@@ -162,9 +162,8 @@ static bool available(const struct vm_scan *scan, const struct page *page)
 	       scan->zones >> page_zone_index(page) & 1;
 }
 
-/* Not asked at priority 0, nor about surplus pages. Apart, so that no guard costs nothing. */
-static __attribute__((noinline)) bool guard_call_spare(const struct vm_scan *scan,
-						       const struct page *page)
+/* Not called at priority 0 or for surplus pages. */
+static out_of_line bool guard_call_spare(const struct vm_scan *scan, const struct page *page)
 {
 	bool spares = false;
 
@@ -176,7 +175,7 @@ static __attribute__((noinline)) bool guard_call_spare(const struct vm_scan *sca
 		vm_guard_asked = i;
 		hook_enter(&guard_timer, "spare");
 		spares = vm_guards[i]->spare((struct page *)page, page->owner, scan);
-		policy_timer.since += hook_leave(&guard_timer); /* not the policy's time */
+		policy_timer.since += hook_leave(&guard_timer); /* this was not the policy's time */
 	}
 	return spares;
 }
@@ -197,7 +196,7 @@ static bool is_page(const struct page *page)
 	return offset % sizeof(*page) == 0 && offset / sizeof(*page) < max_pfn;
 }
 
-/* What is wrong with giving this page to this scan; NULL: nothing. */
+/* Returns what is wrong with giving this page to this scan, or NULL if nothing is. */
 static const char *selection_error(const struct vm_scan *scan, const struct page *page)
 {
 	if (!is_page(page))
@@ -211,7 +210,7 @@ static const char *selection_error(const struct vm_scan *scan, const struct page
 	return NULL;
 }
 
-/* selected: what select has just given; NULL: the check comes at another time. */
+/* selected: the page that select just gave, or NULL if the check runs at another time. */
 static void check(const struct page *selected)
 {
 	u32 owned = zones_nr_owned();
@@ -238,7 +237,7 @@ void policy_call_check(void)
 	check(NULL);
 }
 
-/* A check walks over every page: the more there are, the rarer it is. */
+/* A check walks over every page, so it is called less often if there are more pages. */
 static void check_sometimes(const struct page *selected)
 {
 	if (++nr_selects < world_check_every + zones_nr_owned() / 16)
@@ -247,7 +246,7 @@ static void check_sometimes(const struct page *selected)
 	check(selected);
 }
 
-/* How many pages a select may look at. */
+/* Number of pages that one select may examine. */
 static u32 allowance(u32 zone_mask, int priority)
 {
 	u32 owned = 0;
@@ -255,7 +254,7 @@ static u32 allowance(u32 zone_mask, int priority)
 	for (int i = 0; i < MAX_ZONES; i++)
 		if (!priority || zone_mask >> i & 1)
 			owned += zones[i].nr_owned;
-	if (!priority) /* every page twice, also those of other zones in the same list */
+	if (!priority) /* every page twice, including other zones' pages in the same list */
 		return 2 * MAX(owned, SWAP_CLUSTER_MAX);
 	return MAX(owned >> priority, SWAP_CLUSTER_MAX);
 }
@@ -295,7 +294,7 @@ struct page *policy_call_select(struct vm_scan *scan)
 	struct page *page = scan->selects ? ask_for_page(scan) : NULL;
 	const char *error;
 
-	if (!page || vm_policy != asked) /* it took too long: the page is another policy's now */
+	if (!page || vm_policy != asked) /* it took too long: another policy owns the page */
 		return NULL;
 	error = selection_error(scan, page);
 	if (unlikely(error)) {
@@ -310,7 +309,7 @@ struct page *policy_call_select(struct vm_scan *scan)
 	return page;
 }
 
-/* Ends the isolation; true: the policy of that time has been replaced since. */
+/* Ends the isolation. Returns true if the policy that gave the page has since been replaced. */
 static bool end_isolation(struct page *page)
 {
 	ASSERT(page_test(page, PG_isolated));
@@ -347,8 +346,8 @@ void policy_drop_isolated(struct page *page)
 	end_isolation(page);
 }
 
-/* Asked once more, it gives a page, which is put back; or breaks a rule by its answer, and is no
- * longer the policy: another one must not be blamed for it. */
+/* Calls select once more. Returns true if it gives a page, which is put back, or if its answer breaks a
+ * rule: then the policy has been replaced, and the new one must not be blamed. Otherwise returns false. */
 static bool gives_now(u32 zone_mask)
 {
 	struct vm_scan scan = { .zones = zone_mask, .allowance = 2 * max_pfn, .selects = 1 };
@@ -382,8 +381,8 @@ static u32 count_eligible(u32 zone_mask, const struct page **first)
 	return nr;
 }
 
-/* An interrupt may have ended a read since the policy was asked, and made pages eligible: they are
- * counted first, and then it is asked once more. */
+/* Since select returned nothing, an interrupt may have ended a read and made pages eligible. So
+ * eligible pages are counted first, and then select is called once more. */
 bool policy_blame(u32 zone_mask, u32 nr_given)
 {
 	const struct page *first = NULL;

@@ -1,17 +1,17 @@
 /*
- * The rules of the policy seam, for all short sequences of calls and all answers of a policy.
+ * The rules of the policy interface, for all short sequences of calls and all answers of a policy.
  *
- * Four pages (two anonymous ones, a file's, and one in another zone), two policies that answer
- * whatever one can think of, and an honest one that goes on when a rule is broken, as in the kernel.
- * From the start every call that the core can make in its state is made with every answer, and then
- * every next one, 4 of them one after the other (or DEPTH= in the environment).
+ * There are four pages (two anonymous ones, a page of a file, and one in another zone), two policies
+ * that give every possible answer, and a correct one that takes over when a rule is broken, as in
+ * the kernel. From the start, every call that the core can make in its state is made with every
+ * answer, and then every possible next one, for sequences of 4 calls (or DEPTH= in the environment).
  *
- * Shown after each call, with a book of each policy and a table of owners as the judges:
- *	a page is the policy's, the core's or nobody's, as the header says, and counted as that
- *	a policy is told all that concerns its pages and no more: what it was given and has not given
- *	away is what it owns, after a switch, too; and when the owner of one changes
- *	what select gives is taken if, and only if, the page may be given; all else breaks a rule,
- *	which is held against the policy that broke it, and nothing else breaks one
+ * Checked after each call, against a record of each policy's pages and a table of owners:
+ *	a page is owned by the policy, by the core, or unowned, as the header says, and counted so
+ *	a policy is told about its own pages and no others: it owns the pages that it was given and has
+ *	not given away, also after a switch; and it is told when the owner of one of them changes
+ *	the page that select returns is accepted if and only if the page may be given; all other answers
+ *	break a rule, the policy that gave the answer is blamed, and nothing else breaks a rule
  */
 #include "host/fake_core.h"
 #include "mm/swap.h"
@@ -23,24 +23,24 @@ enum {
 	BEYOND,
 	BETWEEN,
 	NR_ANSWERS
-}; /* what select gives: a page, or these */
+}; /* what select returns: a page, or one of these */
 
-enum owner { NOBODY, POLICY, CORE, STALE }; /* STALE: the core's, from a policy that is off */
+enum owner { NOBODY, POLICY, CORE, STALE }; /* STALE: the core's, from a policy that was replaced */
 
 static u32 answer;
-static int lie; /* check says so many pages more */
+static int lie; /* added to the number of pages that check returns */
 
-/* All that changes: saved before each call, and brought back for the next. */
+/* All state that changes: saved before each call, and restored for the next one. */
 struct state {
 	struct page pages[NR + 1];
 	u32 nr_owned[MAX_ZONES], nr_isolated, nr_slots;
 	const struct vm_policy *policy;
 	enum owner owner[NR];
-	bool held[NR]; /* the book of the policy that is on */
+	bool held[NR]; /* pages that the active policy has been given */
 };
 
 static struct state s;
-static const char *broke; /* the rule that was broken; NULL: none */
+static const char *broke; /* the broken rule; NULL: none */
 static u32 nr_sequences, nr_broken, nr_moved;
 
 static u32 number(const struct page *page)
@@ -133,10 +133,10 @@ static int count(void)
 						 .check = count,                                   \
 						 __VA_ARGS__ }
 A_POLICY(one, give, .moved = told_moved);
-A_POLICY(other, give, .mm_init = told_mm); /* to which a page that moves is another one */
+A_POLICY(other, give, .mm_init = told_mm); /* is told of a moved page by remove and insert */
 A_POLICY(honest, give_honestly, );
 
-/* What the kernel does, too. */
+/* Called when a rule is broken: records that, and switches to the honest policy, as the kernel does. */
 static void went_wrong(const struct violation *v)
 {
 	EXPECT(!broke);
@@ -216,7 +216,7 @@ static void judge(void)
 	EXPECT_EQ(vm_nr_isolated, nr[CORE] + nr[STALE]);
 }
 
-/* The calls. Each says whether it can be made now. */
+/* The calls. Each returns false if it cannot be made in the current state. */
 
 static bool insert(u32 i)
 {
@@ -268,7 +268,7 @@ static bool drop(u32 i)
 	return true;
 }
 
-/* Its process ends, or it is mapped again. */
+/* The page's process ends, or another process maps the page. */
 static bool move(u32 i)
 {
 	struct mm_struct *to;
@@ -308,7 +308,7 @@ static bool change_policy(u32 i)
 	return true;
 }
 
-/* One select with answer i. */
+/* One call of select, with answer i. */
 static bool select_from(u32 zone_mask, u32 i)
 {
 	struct vm_scan scan = policy_scan(zone_mask, 12);
@@ -340,7 +340,7 @@ static bool select_normal(u32 i)
 	return select_from(1 << ZONE_NORMAL, i);
 }
 
-/* A pass ended at priority 0 with nothing; asked once more, it gives answer i. */
+/* A pass at priority 0 ended without a page; when select is called again, it gives answer i. */
 static bool blame(u32 i)
 {
 	u32 n = nr_to_give(ZONES_ALL);
@@ -369,7 +369,7 @@ static bool (*const calls[])(u32 i) = { insert,   remove_from,   put_back, evict
 					lock,     select_any,    blame,    fill_swap, change_policy,
 					miscount, select_normal, move };
 
-/* rules.c counts how often a policy is asked again until something is evicted. */
+/* rules.c counts how often a policy is asked again before a page is evicted. */
 static void forget_asked_again(void)
 {
 	vm_nr_isolated++;

@@ -1,16 +1,16 @@
-/* The rules of the policy seam: what is a violation and what just is not. The policy does what each
- * test says. */
+/* Tests the rules of the policy interface: what is a violation, and what is almost one but is
+ * permitted. The policy does what each test tells it to do. */
 #include "host/fake_core.h"
 
 #include <string.h>
 
 enum { NR_FRAMES = 8 };
 
-static struct page *given; /* by the next select */
-static u32 looks; /* how many pages it looks at first */
-static u64 takes_ns; /* insert */
-static u32 takes_ticks; /* that come while it runs */
-static int nr_held, nr_ticks; /* nr_ticks: tick asks to be called again so many times */
+static struct page *given; /* the page that the next select returns */
+static u32 looks; /* number of pages that select examines first */
+static u64 takes_ns; /* run time of insert */
+static u32 takes_ticks; /* number of ticks during insert */
+static int nr_held, nr_ticks; /* nr_ticks: how often tick asks to be called again */
 static enum vm_act act;
 
 static void odd_insert(struct page *page, struct mm_struct *mm, enum vm_in how, struct page_id from)
@@ -76,7 +76,7 @@ static void start(void)
 		core_insert(&mem_map[pfn], core_mm(0), VM_IN_FAULT, (struct page_id){ 0 });
 }
 
-/* Does select break this rule when it gives the page? */
+/* Does select break this rule if it returns the page? */
 static bool breaks(const char *rule, struct page *page)
 {
 	struct vm_scan scan = {
@@ -155,7 +155,7 @@ KTEST(rules, nothing_at_priority_0_is_blamed_if_a_page_is_eligible)
 	core_stop();
 }
 
-/* It gives one when it is asked once more: that page is the policy's as before. */
+/* select returns a page only when it is called again: the policy owns that page as before. */
 KTEST(rules, page_that_was_only_asked_for_is_put_back)
 {
 	start();
@@ -186,7 +186,7 @@ KTEST(rules, hook_may_take_200_ms)
 	core_stop();
 }
 
-/* Where time is the host's, a hook is not to blame for what the host did meanwhile. */
+/* With the host's clock, a hook is not blamed for time that the host spent on other programs. */
 KTEST(rules, time_without_ticks_is_not_the_hooks)
 {
 	start();
@@ -196,7 +196,7 @@ KTEST(rules, time_without_ticks_is_not_the_hooks)
 	core_stop();
 }
 
-/* Ticks before it began are not its own. */
+/* Ticks before the hook began do not count. */
 KTEST(rules, ticks_between_hooks_do_not_count)
 {
 	start();
@@ -236,7 +236,7 @@ KTEST(rules, count_is_compared)
 	core_stop();
 }
 
-/* From here on the policy is the odd one with another select. */
+/* From here on the policy has another select, which breaks rules. */
 static struct vm_policy *odd_with(struct page *(*select)(struct vm_scan *scan))
 {
 	static struct vm_policy policy;

@@ -1,9 +1,9 @@
 /*
- * Choosing the policy: vm= at boot, /proc/sys/vm/policy while running. How a switch is done:
- * mm/seam/handover.c.
+ * Choosing the policy: vm= at boot, /proc/sys/vm/policy at run time. mm/seam/handover.c does the
+ * switch itself.
  *
- * The lists of a policy that broke a rule still name the pages it had: it is never switched on
- * again.
+ * The lists of a policy that broke a rule still contain the pages that it had, so it is never
+ * switched on again.
  */
 #include "errno.h"
 #include "lib/assert.h"
@@ -20,7 +20,7 @@
 #define MAX_POLICIES 64
 
 static const struct vm_policy *chosen; /* vm= */
-static bool broken[MAX_POLICIES];      /* by place in the table */
+static bool broken[MAX_POLICIES];      /* indexed as policy_table */
 
 static const struct vm_policy *policy_find(const char *name)
 {

@@ -1,4 +1,4 @@
-/* The hook timer: what is done about hooks that nest, are slow or never return. mm/hook_timer.h. */
+/* The hook timer (mm/hook_timer.h): what happens when hooks nest, are slow or never return. */
 #include "mm/hook_timer.h"
 
 #include "lib/printf.h"
@@ -16,7 +16,7 @@ void hook_may_be_slow(struct hook_timer *t, u64 cycles)
 	const char *hook = t->running;
 	u64 ns = cycles_to_ns(cycles);
 
-	t->running = NULL; /* another policy may take over now */
+	t->running = NULL; /* from here another policy may take over */
 	if (ns > HOOK_LIMIT_NS && t->nr_ticks >= HOOK_LIMIT_TICKS)
 		rule_broken(t, "time", hook, NULL, "hook %s took %llu us, the limit is %u", hook,
 			    (unsigned long long)ns / 1000, HOOK_LIMIT_NS / 1000);

@@ -1,11 +1,11 @@
 /*
- * The kernel as the world of mm/seam/rules.c: what becomes of a broken rule; and the clock and the
- * memory that policies and guards ask about.
+ * The kernel as the world of mm/seam/rules.c: the consequences of a broken rule, and the clock and
+ * memory functions that policies and guards may call.
  *
- * A broken rule is printed and raised as an event with the policy's and the rule's name, and from
- * then on the fallback policy decides (or, were it the fallback's fault, the machine stops, unless
- * it was only slow); a guard is switched off. A hook that never returns is found by the timer tick,
- * which can only stop the machine.
+ * A broken rule is printed and raised as an event, with the names of the policy and the rule. Then
+ * the fallback policy takes over. If the fallback itself broke the rule, the machine stops, unless
+ * the fallback was only slow. A guard that broke a rule is switched off. A hook that never returns
+ * is detected by the timer tick, which can only stop the machine.
  */
 #include "arch/time.h"
 #include "fs/vfs.h"
@@ -34,7 +34,7 @@ static void switch_policy_off(const struct violation *v)
 {
 	nr_violations++;
 	stat_count(policy_violation);
-	if (falling_back) /* the fallback complains about what it is given: it comes too late */
+	if (falling_back) /* the fallback rejects what it is given during the switch: ignored */
 		return;
 	falling_back = true;
 	policy_fall_back();
@@ -42,7 +42,7 @@ static void switch_policy_off(const struct violation *v)
 	falling_back = false;
 }
 
-/* The fallback may be slow: no policy could take over, and its lists are in order. */
+/* The fallback may be slow: no other policy could replace it, and its lists are consistent. */
 static bool is_forgiven(const struct violation *v)
 {
 	return v->kind == policy_timer.kind && policy_is_fallback() && !strcmp(v->rule, "time");

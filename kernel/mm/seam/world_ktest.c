@@ -1,4 +1,4 @@
-/* What becomes of a broken rule, in the kernel. */
+/* The consequences of a broken rule in the kernel. */
 #include "lib/ktap.h"
 #include "lib/string.h"
 #include "mm/rules.h"

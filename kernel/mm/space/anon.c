@@ -1,26 +1,26 @@
 /*
- * Anonymous memory: pages of no file, which begin as zeros. Everything is put off until a program
- * cannot do without it, and then done for one page.
+ * Anonymous memory: pages without a file, which begin as zeros. All work is deferred until a
+ * program needs it, and is then done for a single page.
  *
  *   state of a page      entry                       its frame
  *   untouched            empty                       none
  *   only read            read-only                   the frame of zeros, one for the whole machine
  *   written              writable                    its own
- *   shared after a fork  read-only, in all who       one for all of them; each entry holds a
- *                        share it                    reference and counts in mapcount
+ *   shared after a fork  read-only, in all           one for all of them; each entry holds a
+ *                        processes that share it     reference and counts in mapcount
  *
- * A fork copies the page tables, not the pages. Private pages lose the right to write on both
- * sides, so that the first write of either faults: it gets a copy of its own, the others keep the
- * frame. When all others have gone (copied, unmapped, ended), the frame is the last one's own and
- * is made writable where it is.
+ * A fork copies the page tables, not the pages. Parent and child lose the right to write to private
+ * pages, so that the first write of either one faults: the writer gets its own copy, and the others
+ * keep the frame. When all others have released the frame (copied, unmapped, exited), it belongs to
+ * the last process alone and is made writable without a copy.
  *
- * "Others" are not entries only: a page in the swap cache has a slot, and entries of other
- * processes that name the slot will find the frame through it.
+ * "Others" are not only entries that map the frame: a page in the swap cache has a slot, and
+ * entries of other processes that name the slot will find the frame through it.
  *
- * All of this holds the mm->lock of the address space whose entry changes (the new one of a fork
- * is nobody's yet). Whatever allocates may sleep, and reclaim may change entries meanwhile. The
- * CPU's TLB may hold a translation with rights that the entry has lost: it must be flushed before
- * the program runs again.
+ * All functions hold the mm->lock of the address space whose entry changes (in a fork no other task
+ * can use the new one yet). Every allocation may sleep, and reclaim may change entries meanwhile.
+ * The CPU's TLB may hold a translation with rights that the entry has lost: it must be flushed
+ * before the program runs again.
  */
 #include "anon.h"
 #include "errno.h"
@@ -43,7 +43,7 @@ int fault_anon(struct fault *f)
 	return 0;
 }
 
-/* Nobody else can see the frame: neither another entry nor, through the swap cache, a slot. */
+/* Returns true if no other entry can reach the frame, either directly or through its swap slot. */
 static bool frame_is_ours(const struct page *page)
 {
 	if (!page_test(page, PG_anon) || page->mapcount != 1)
@@ -51,7 +51,7 @@ static bool frame_is_ours(const struct page *page)
 	return !page_test(page, PG_swapcache) || !swap_count(page->slot);
 }
 
-/* Does an entry say the same, but for uses, as before we slept? */
+/* Is the entry the same as before we slept, apart from the accessed bits? */
 static bool same_page(pte_t now, pte_t before)
 {
 	return pte_same(pte_mkold(now), pte_mkold(before));
@@ -65,7 +65,7 @@ static int make_writable(struct fault *f)
 	return 0;
 }
 
-/* Of a file with a store: the first write to a page since it was clean. */
+/* For a file with a store: the first write to a page since it was clean. */
 static int write_stored(struct fault *f, struct page *page)
 {
 	pte_t entry = *f->pte;
@@ -79,7 +79,7 @@ static int write_stored(struct fault *f, struct page *page)
 	return err == -EAGAIN ? 0 : err ? -EIO : 0;
 }
 
-/* A hole of a file gets a page when the access faults again. */
+/* A hole of a file is only unmapped here; it gets a page when the access faults again. */
 static int write_shared(struct fault *f, struct page *page)
 {
 	if (page_test(page, PG_filecache))
@@ -91,7 +91,7 @@ static int write_shared(struct fault *f, struct page *page)
 	return 0;
 }
 
-/* The old frame is not held while we wait for a new one: it may be the one that makes room. */
+/* While we wait for a new frame we hold no reference to the old one: evicting it may make room. */
 int fault_copy_on_write(struct fault *f)
 {
 	struct page *old = pfn_page(pte_pfn(*f->pte)), *copy;
@@ -118,7 +118,7 @@ int fault_copy_on_write(struct fault *f)
 	return 0;
 }
 
-/* The child's entry for what the parent's entry maps; both lose the right to write. */
+/* Returns the child's entry for the page that the parent's entry maps; both lose the right to write. */
 static pte_t share_entry(struct vm_area_struct *vma, pte_t *pte, struct tally *t)
 {
 	struct page *page = pfn_page(pte_pfn(*pte));

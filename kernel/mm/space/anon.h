@@ -1,4 +1,4 @@
-/* What the fault handler (fault.c) and the states of anonymous memory (anon.c) share. */
+/* Shared by the fault handler (fault.c) and the implementation of anonymous memory (anon.c). */
 #ifndef MM_ANON_H
 #define MM_ANON_H
 
@@ -7,18 +7,18 @@
 #include "mm/reclaim.h"
 #include "mm/zone.h"
 
-/* One page fault. mm->lock is held as long as it lasts. */
+/* One page fault. mm->lock is held until the fault ends. */
 struct fault {
 	struct vm_area_struct *vma;
-	u32 addr; /* of the page */
+	u32 addr; /* of the page, aligned */
 	pte_t *pte;
 	bool write;
 	bool major; /* a read was needed */
 };
 
-/* A frame for anonymous memory of the region, with one reference, or NULL; it counts against the
- * cap on frames. GFP_ZERO in extra has it cleared. May reclaim, and sleep. Inline because it is a
- * part of most page faults. */
+/* Returns a frame for anonymous memory of the region, with one reference, or NULL; the frame counts
+ * against the cap on frames. GFP_ZERO in extra zeroes it. May reclaim and sleep. Inline because it
+ * is part of most page faults. */
 static inline struct page *alloc_anon(struct vm_area_struct *vma, gfp_t extra)
 {
 	bool locked = vma->flags & VM_LOCKED;
@@ -37,17 +37,17 @@ static inline struct page *alloc_anon(struct vm_area_struct *vma, gfp_t extra)
 	return page;
 }
 
-/* fault.c. Maps a frame of alloc_anon, writable, and gives it to the policy. The caller's reference
- * becomes the entry's. */
+/* fault.c. Maps a frame from alloc_anon, writable, and inserts it into the policy. The caller's
+ * reference becomes the entry's. */
 void map_new_anon(struct fault *f, struct page *page);
 void copy_frame(struct page *to, struct page *from);
 
-/* anon.c. An access to an empty entry of a region without a file: 0 or -ENOMEM. */
+/* anon.c. Handles an access to an empty entry of a region without a file. Returns 0 or -ENOMEM. */
 int fault_anon(struct fault *f);
-/* A write to a present entry that forbids it, in a region that allows it: 0 or -ENOMEM. */
+/* Handles a write to a read-only present entry, in a writable region. Returns 0 or -errno. */
 int fault_copy_on_write(struct fault *f);
-/* Fork: the child's entries for all that the parent's region maps. 0 or -ENOMEM. Holds the
- * parent's mm->lock; may sleep. */
+/* fork: makes the child's entries for everything that the parent's region maps. Returns 0 or
+ * -ENOMEM. Caller holds the parent's mm->lock. May sleep. */
 int copy_range(struct mm_struct *child, struct vm_area_struct *vma);
 
 #endif

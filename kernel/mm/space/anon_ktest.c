@@ -1,4 +1,4 @@
-/* Anonymous memory inside the running kernel: an address space, its copy, and their entries. */
+/* Tests of anonymous memory in the running kernel: an address space, its copy, and their entries. */
 #include "anon.h"
 #include "internal.h"
 #include "lib/ktap.h"
@@ -8,9 +8,9 @@
 
 #define NR_PAGES 8
 
-static long range; /* in the test's address space */
+static long range; /* address in the test's address space */
 
-/* An address space with NR_PAGES of untouched memory, for current, a kernel thread that has none. */
+/* An address space with NR_PAGES untouched pages, for current, which is a kernel thread without one. */
 static struct mm_struct *begin(void)
 {
 	struct mm_struct *mm = mm_create();
@@ -164,7 +164,7 @@ KTEST(anon, frame_is_the_childs_when_the_parent_has_ended)
 	}
 }
 
-/* As swapoff holds it, which has just read it. */
+/* The test holds the frame, as swapoff does after it has read a page. */
 KTEST(anon, frame_that_somebody_holds_has_no_owner_that_has_ended)
 {
 	struct mm_struct *mm = begin();
@@ -196,7 +196,7 @@ KTEST(anon, page_that_nothing_locks_any_more_is_the_policys_again)
 	end(mm);
 }
 
-/* With a copy in a slot, as PG_swapcache says, a page is dirty if an entry says so. */
+/* A page with a copy in a slot (PG_swapcache) is dirty if an entry has the dirty bit. */
 KTEST(anon, page_with_a_copy_is_dirty_when_it_has_been_written)
 {
 	struct mm_struct *mm = begin();

@@ -1,14 +1,14 @@
 /*
- * Demand: how much memory the processes want together, resident or not, and the most that it was.
+ * Demand: the total memory that all processes demand, resident or not, and its largest value.
  *
  * A process demands the pages of its anonymous and of its private writable regions (MAD: S. Jiang,
- * X. Zhang, "TPF", Software: Practice and Experience 32(3), 2002). The sum has its peaks right before
- * something is given up: a region shrinks, a process ends or executes another program. There,
- * if the sum is the largest so far, the processes are counted; nowhere else. An address space that
- * a fork or an exec is making belongs to no process yet.
+ * X. Zhang, "TPF", Software: Practice and Experience 32(3), 2002). The sum reaches its peaks
+ * immediately before memory is released: a region shrinks, a process ends or executes another
+ * program. Only then, and only if the sum is the largest so far, are the processes counted. An
+ * address space that is being created by fork or exec belongs to no process yet.
  *
- * A process that demands less than a twentieth of the largest one does not count: a shell, say,
- * that waits for the programs it has started. Neither does init.
+ * A process that demands less than a twentieth of the largest one is not counted: for example, a
+ * shell that waits for the programs it has started. Neither is init.
  */
 #include "mm/demand.h"
 

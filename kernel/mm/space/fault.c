@@ -1,18 +1,18 @@
 /*
- * Page faults: from a faulting address to an entry that lets the access through. What is done for
- * anonymous memory, and copy on write, is in mm/space/anon.c.
+ * Page faults: from a faulting address to an entry that permits the access. Anonymous memory and
+ * copy on write are handled in mm/space/anon.c.
  *
  *   no region, or no right          -EFAULT: SIGSEGV
- *   nothing there, a file's region  the page of the file; a copy, for a private write; a hole of a
- *                                   file in memory is read as anonymous memory is
- *   nothing there, anonymous        reading: the shared frame of zeros; writing: a new frame
+ *   empty entry, region of a file   the page of the file; a copy, for a private write; a hole of a
+ *                                   file in memory is read like anonymous memory
+ *   empty entry, anonymous region   reading: the shared frame of zeros; writing: a new frame
  *   a swap slot                     the cached frame, or read it (and neighbours) and sleep
- *   trapped (mm/space/young.c)            tell the policy, make it usable again
- *   present, but not writable       copy on write: the frame itself if nobody else has it
+ *   trapped (mm/space/young.c)      tell the policy, make it usable again
+ *   present, but not writable       copy on write: the frame itself if no other user has it
  *
- * mm->lock is held throughout, also across sleeps, so regions and page tables stay. Reclaim may
- * change the entry while we sleep: it is read again after every sleep, and if it changed, the
- * access simply faults again. A new frame belongs to the policy once it is mapped.
+ * mm->lock is held throughout, also across sleeps, so regions and page tables do not change.
+ * Reclaim may change the entry while we sleep. So the entry is read again after every sleep; if it
+ * has changed, the access simply faults again. The policy owns a new frame once it is mapped.
  */
 #include "mm/fault.h"
 
@@ -27,7 +27,7 @@
 #include "mm/vmstat.h"
 #include "proc/task.h"
 
-#define STACK_GUARD (256 * PAGE_SIZE) /* kept free below a stack, as Linux does */
+#define STACK_GUARD (256 * PAGE_SIZE) /* left free below a stack, as in Linux */
 
 void copy_frame(struct page *to, struct page *from)
 {
@@ -38,7 +38,7 @@ void copy_frame(struct page *to, struct page *from)
 	kunmap(dst);
 }
 
-/* The access that faulted is still to come: it is not a use (mm/space/young.c). */
+/* The access that faulted is repeated after the fault and must not count as a use (mm/space/young.c). */
 static inline void map_anon(struct fault *f, struct page *page, bool writable)
 {
 	page_add_anon(page, f->vma->mm, f->addr);
@@ -60,7 +60,7 @@ void map_new_anon(struct fault *f, struct page *page)
 	map_new(f, page);
 }
 
-/* A private write: the page stays the file's. */
+/* A private write to a page of a file: maps a copy; the page itself stays the file's. */
 static int copy_file_page(struct fault *f, struct page *page)
 {
 	struct page *copy = alloc_anon(f->vma, 0);
@@ -72,7 +72,7 @@ static int copy_file_page(struct fault *f, struct page *page)
 	return 0;
 }
 
-/* The page's reference becomes the entry's. */
+/* Maps the page. Its reference becomes the entry's. */
 static void map_file(struct fault *f, struct page *page)
 {
 	struct vm_area_struct *vma = f->vma;
@@ -126,8 +126,8 @@ static int fault_file(struct fault *f)
 	return err == -EAGAIN ? 0 : err == -ENOSPC ? -EIO : err;
 }
 
-/* The swapped page is in a frame: maps it, and tells the policy, while its slot and so its ghost
- * still live. */
+/* The swapped page is resident: maps it and tells the policy, while its slot and thus its ghost
+ * still exist. */
 static void map_swapped(struct fault *f, struct page *page, u32 slot, enum vm_in how)
 {
 	struct mm_struct *mm = f->vma->mm;
@@ -148,8 +148,8 @@ static void map_swapped(struct fault *f, struct page *page, u32 slot, enum vm_in
 		swap_cache_del(page);
 }
 
-/* A page without an owner becomes mm's. If it was read ahead, it comes to the policy now. If its
- * last user has ended, the policy keeps what it knows of the page. */
+/* Makes mm the owner of a page without an owner. A page that was read ahead is first removed from
+ * the policy, to be inserted as a claim. If the last user has exited, the policy keeps its data. */
 static enum vm_in claim_unowned(struct page *page, struct mm_struct *mm)
 {
 	if (!page_test(page, PG_owned) || page->owner || page->mapcount)
@@ -163,7 +163,7 @@ static enum vm_in claim_unowned(struct page *page, struct mm_struct *mm)
 	return VM_IN_CLAIM;
 }
 
-/* A request for several pages may have failed for the sake of another: again, it is for this one. */
+/* A clustered read may fail because of another page; then `again` reads this page alone. */
 static int fault_swap(struct fault *f, pte_t entry, bool again)
 {
 	bool alone = again || f->vma->flags & VM_RAND_READ || !page_cluster;
@@ -211,11 +211,11 @@ static int fault_dispatch(struct fault *f)
 		return fault_trapped(f);
 	if (f->write && !pte_write(e))
 		return fault_copy_on_write(f);
-	tlb_flush_page(f->vma->mm->pgd, f->addr); /* somebody was here before us */
+	tlb_flush_page(f->vma->mm->pgd, f->addr); /* another task fixed it: flush a stale entry */
 	return 0;
 }
 
-/* A stack grows down to the faulting page, while the limit and its lower neighbour allow. */
+/* Extends a stack down to the faulting page, if the limit and the region below permit it. */
 static bool grow_stack(struct vm_area_struct *vma, u32 addr)
 {
 	struct vm_area_struct *prev = vma_prev(vma);
@@ -236,8 +236,8 @@ static bool allowed(const struct vm_area_struct *vma, u32 fault)
 	return vma->flags & (fault & FAULT_WRITE ? VM_WRITE : VM_READ);
 }
 
-/* The fault has waited; rss is the resident set as it began. For a major fault these are Denning's D
- * and s(t_i). */
+/* Adds up a fault that has waited; rss is the resident set when the fault began. For a major fault
+ * these are Denning's D and s(t_i). */
 static void note_wait(struct acct_clock *a, struct fault_sums *sums, u32 rss)
 {
 	u64 delay = a->cycles[ACCT_PAGEWAIT] - a->begin_cycles;
@@ -296,7 +296,7 @@ int handle_mm_fault(struct mm_struct *mm, u32 addr, u32 fault)
 	return err;
 }
 
-/* NULL: it is not there, or may not be written to yet. */
+/* Returns the page that addr maps, or NULL if it is not resident or not writable yet. */
 static struct page *page_there(struct mm_struct *mm, u32 addr, bool write)
 {
 	pte_t *pte = pte_lookup(mm->pgd, addr);
@@ -327,7 +327,7 @@ static void signal_fault(int err, u32 addr)
 		signal_send(current, SIGKILL);
 }
 
-/* A word on two pages, with one frame left, is never copied: others run, and SIGKILL ends it. */
+/* With one frame left, a word that straddles two pages is never copied: let others run, until SIGKILL. */
 static int copy_goes_on(void)
 {
 	cond_resched();
@@ -354,5 +354,5 @@ void do_page_fault(struct pt_regs *regs, u32 addr, u32 fault)
 	else if (!fixup_exception(regs))
 		die(regs, "page fault in the kernel", addr);
 	else if (err == -ENOMEM)
-		signal_fault(err, addr); /* as if it had touched its memory itself */
+		signal_fault(err, addr); /* as if the program itself had faulted */
 }

@@ -1,7 +1,7 @@
 /*
- * Regions that show a file, by way of its page cache. A read fault also maps those neighbours that are
- * there anyway ("fault-around"): 16 faults become one. Of files with a store only pages that
- * somebody has asked for already: the first use of one that was read ahead is a fault.
+ * Regions that map a file, through its page cache. A read fault also maps those neighbours that are
+ * already resident ("fault-around"): 16 faults become one. If the file has a store, only neighbours that
+ * a process has already requested are mapped: the first use of a page that was read ahead is a fault.
  */
 #include "fs/vfs.h"
 #include "internal.h"
@@ -26,7 +26,7 @@ int filemap_fill_hole(struct vm_area_struct *vma, u32 addr, struct page **page)
 
 const struct vm_operations file_vm_ops = { .name = "file", .fault = file_fault };
 
-/* Of a file with a store: may the neighbour be mapped, too? */
+/* For a file with a store: may the neighbour be mapped, too? */
 static bool take_neighbour(struct vm_area_struct *vma, struct page *page)
 {
 	if (!cache_note_neighbour(page, vma->mm))
@@ -36,8 +36,8 @@ static bool take_neighbour(struct vm_area_struct *vma, struct page *page)
 	return true;
 }
 
-/* Maps those that are there of nr pages that follow one another in the tree; returns how many. One
- * instance for each kind of file, which saves a test for each page. */
+/* Maps the resident ones of nr consecutive pages in the tree. Returns the number of pages mapped.
+ * Inlined once for each kind of file (stored or not), which saves a test for each page. */
 static inline __attribute__((always_inline)) u32 map_run(struct vm_area_struct *vma, pte_t *pte,
 							 void *const *slot, u32 nr, bool stored)
 {
@@ -56,7 +56,7 @@ static inline __attribute__((always_inline)) u32 map_run(struct vm_area_struct *
 	return n;
 }
 
-/* Maps what is cached of the aligned group of pages around addr, whose page table exists. */
+/* Maps the cached pages of the aligned group around addr. The page table of addr exists. */
 void filemap_map_around(struct vm_area_struct *vma, u32 addr)
 {
 	u32 from = MAX(ALIGN_DOWN(addr, AROUND * PAGE_SIZE), vma->start);

@@ -1,9 +1,9 @@
 /*
- * mlock and madvise: what a program says about its memory.
+ * mlock and madvise: what a program tells the kernel about its memory.
  *
- * A page of a locked region is pinned: PG_mlocked, not the policy's, not counted against the cap
- * on frames. Locking faults everything in first. A page that several regions map is pinned as
- * long as one of them is locked.
+ * A page of a locked region is pinned: it has PG_mlocked, the policy does not own it, and it does
+ * not count against the cap on frames. Locking first faults in all pages. A page that several
+ * regions map is pinned as long as one of them is locked.
  */
 #include "errno.h"
 #include "fs/vfs.h"
@@ -44,12 +44,12 @@ void page_unpin(struct page *page)
 		return;
 	page_clear(page, PG_mlocked);
 	if (page_test(page, PG_anon))
-		frames_used++; /* it is there already: over the cap, if need be */
+		frames_used++; /* it is resident already, so it may exceed the cap */
 	if (!page_test(page, PG_isolated))
 		policy_call_insert(page, page->owner, VM_IN_ADOPT, page_id_of(page));
 }
 
-/* The flags of the first region from *addr on that may be read; *addr lies in it then. None: 0. */
+/* Returns the flags of the first readable region at or above *addr and moves *addr into it; 0 if none. */
 static u32 next_readable(struct mm_struct *mm, u32 *addr)
 {
 	struct vm_area_struct *vma;
@@ -81,7 +81,7 @@ int mm_populate(struct mm_struct *mm, u32 start, u32 end)
 	return 0;
 }
 
-/* Pins or unpins what the region's entries map. */
+/* Pins or unpins the pages that the region's entries map. */
 static void pin_range(struct vm_area_struct *vma, u32 start, u32 end, bool lock)
 {
 	for (u32 addr = start; addr < end; addr += PAGE_SIZE) {
@@ -103,7 +103,7 @@ static u32 set_locked(struct vm_area_struct *vma, u32 lock)
 	return lock ? vma->flags | VM_LOCKED : vma->flags & ~VM_LOCKED;
 }
 
-/* What is mapped is done, also where something is not: then -ENOMEM. */
+/* Processes all mapped parts of the range. Returns -ENOMEM afterwards if there are gaps. */
 static int mlock_range(struct mm_struct *mm, u32 start, u32 end, bool lock)
 {
 	struct vm_area_struct *vma;
@@ -130,7 +130,7 @@ long do_mlock(struct mm_struct *mm, u32 addr, u32 len, bool lock)
 	if (err || !lock)
 		return err;
 	err = mm_populate(mm, start, end);
-	return err == -EIO ? -ENOMEM : err; /* what cannot be read counts as not there */
+	return err == -EIO ? -ENOMEM : err; /* a page that cannot be read counts as missing */
 }
 
 long do_mlockall(struct mm_struct *mm, bool current_pages, bool future_pages)
@@ -140,7 +140,7 @@ long do_mlockall(struct mm_struct *mm, bool current_pages, bool future_pages)
 	mm->def_flags = future_pages ? VM_LOCKED : 0;
 	if (current_pages || !future_pages)
 		err = mlock_range(mm, 0, TASK_SIZE, current_pages);
-	if (err == -ENOMEM) /* for the gaps between the regions */
+	if (err == -ENOMEM) /* only because of gaps between regions */
 		err = 0;
 	if (!err && current_pages)
 		mm_populate(mm, 0, TASK_SIZE - PAGE_SIZE);
@@ -208,7 +208,7 @@ long do_madvise(struct mm_struct *mm, u32 addr, u32 len, int advice)
 		err = vma_for_range(mm, addr, end, set_reading, advice);
 	for (vma = vma_find(mm, addr); !err && vma && vma->start < end; vma = vma_next(vma))
 		err = advise_region(vma, MAX(addr, vma->start), MIN(end, vma->end), advice);
-	if (!err && !range_mapped(mm, addr, end)) /* what is mapped has been done */
+	if (!err && !range_mapped(mm, addr, end)) /* mapped parts have been processed */
 		err = -ENOMEM;
 	mutex_unlock(&mm->lock);
 	return err;

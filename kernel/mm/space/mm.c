@@ -1,10 +1,10 @@
 /*
- * Address spaces as a whole: made empty, copied at fork, given to a task, destroyed.
+ * Address spaces as a whole: created empty, copied at fork, attached to a task, destroyed.
  *
- * A fork copies the page tables, not the pages: both sides lose the right to write to private
- * pages, and the first to write gets a copy of its own (mm/space/anon.c). Destroying takes no lock: its
- * task is the only one that could hold it. Reclaim may find the address space through the
- * reverse map until its last entry is gone, which happens without sleeping.
+ * A fork copies the page tables, not the pages: parent and child lose the right to write to private
+ * pages, and the first to write gets its own copy (mm/space/anon.c). Destroying takes no lock,
+ * since no other task could hold it. Until the last entry is gone, reclaim may find the address
+ * space through the reverse map; all entries are removed without sleeping.
  */
 #include "mm/mm.h"
 
@@ -77,7 +77,7 @@ struct mm_struct *mm_create(void)
 	return mm;
 }
 
-/* The pages are no longer its task's, and its clock stands. */
+/* The address space loses its task; its virtual time stops. */
 static void detach(struct mm_struct *mm)
 {
 	mm->vtime_ns = mm_vtime(mm);
@@ -86,7 +86,7 @@ static void detach(struct mm_struct *mm)
 
 void mm_attach(struct task_struct *t, struct mm_struct *mm)
 {
-	demand_peaks(); /* with the address space before */
+	demand_peaks(); /* with the previous address space */
 	if (t->mm) {
 		demand_sum -= t->mm->count.demand;
 		detach(t->mm);
@@ -182,7 +182,7 @@ void mm_destroy(struct mm_struct *mm)
 	admission_recheck();
 }
 
-/* A page of mm that may be written, or an error; faults it in. */
+/* Faults in a page of mm for writing and returns it in *page. Returns 0 or -errno. */
 static int writable_page(struct mm_struct *mm, u32 addr, struct page **page)
 {
 	pte_t *pte;

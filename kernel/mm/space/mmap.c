@@ -1,10 +1,10 @@
 /*
- * The calls that change regions: mmap, munmap, mprotect, brk, mremap.
+ * The system calls that change regions: mmap, munmap, mprotect, brk, mremap.
  *
- * Each first checks everything, then splits regions at the borders of the range, and then works on
- * whole regions. Splitting is the only step that can run out of memory, and is harmless by
- * itself. mremap grows or shrinks in place; it does not move pages, because the reverse map
- * finds a page by its address (mm/rmap.h), and says -ENOMEM, after which C libraries copy.
+ * Each call first checks all arguments, then splits regions at the borders of the range, and then
+ * works on whole regions. Splitting is the only step that can run out of memory, and is harmless by
+ * itself. mremap grows or shrinks in place. It does not move pages, because the reverse map finds a
+ * page by its address (mm/rmap.h); it returns -ENOMEM instead, and C libraries then copy.
  */
 #include "errno.h"
 #include "fs/vfs.h"
@@ -80,7 +80,7 @@ static int check_mmap(u32 addr, u32 len, u32 flags, struct inode *inode, u32 pgo
 	return pgoff + (PAGE_ALIGN(len) >> PAGE_SHIFT) < pgoff ? -EOVERFLOW : 0;
 }
 
-/* The address to map at: as demanded, as wished if it is free, or wherever there is room. */
+/* Returns the address to map at: a fixed one; the requested one if it is free; otherwise any free range. */
 static long choose_address(struct mm_struct *mm, u32 addr, u32 len, u32 flags)
 {
 	struct vm_area_struct *vma;
@@ -169,12 +169,12 @@ static void change_flags(struct vm_area_struct *vma, u32 flags)
 {
 	u32 start = vma->start, end = vma->end;
 
-	vma_resize(vma, start, start); /* recount under the new flags */
+	vma_resize(vma, start, start); /* count again under the new flags */
 	vma->flags = flags;
 	vma_resize(vma, start, end);
 }
 
-/* Splits at the borders and calls change for each region in the range; holds mm->lock. */
+/* Splits at the borders and calls `change` for each region in the range. Caller holds mm->lock. */
 int vma_for_range(struct mm_struct *mm, u32 start, u32 end,
 		  u32 (*change)(struct vm_area_struct *vma, u32 arg), u32 arg)
 {
@@ -195,7 +195,7 @@ static u32 set_protection(struct vm_area_struct *vma, u32 vm)
 	return (vma->flags & ~(VM_READ | VM_WRITE | VM_EXEC)) | vm;
 }
 
-/* May all of the range become writable, and can what then must be promised be? 0, -EACCES, -ENOMEM. */
+/* May the whole range become writable, and may its memory be committed? Returns 0, -EACCES, -ENOMEM. */
 static int check_writable(struct mm_struct *mm, u32 start, u32 end)
 {
 	struct vm_area_struct *vma;

@@ -1,17 +1,17 @@
 /*
- * How much memory may be promised.
+ * How much memory may be committed, that is, promised to programs.
  *
- * A program may map much more than it ever writes to. What has been promised is the sum of all private
- * regions that may be written (Committed_AS in /proc/meminfo); a page of them costs a frame or a slot at
- * its first write, and then it is too late to say no: somebody is killed. So the question is how much
- * to promise. overcommit_memory says, as on Linux:
+ * A program may map much more than it ever writes to. Committed memory is the sum of all private
+ * writable regions (Committed_AS in /proc/meminfo). Each page of them costs a frame or a slot at
+ * its first write. By then it is too late to refuse, and the OOM killer must kill a process. So the
+ * question is how much to commit. overcommit_memory says, as on Linux:
  *
- *	0  no single request for more than all frames and slots together (Linux's default)
- *	1  everything (the default here: what is too much is to be seen)
- *	2  in sum no more than CommitLimit: overcommit_ratio percent of the frames, and all slots;
- *	   then nobody is killed for memory, and -ENOMEM comes where a program can see it
+ *	0  no single request larger than all frames and slots together (Linux's default)
+ *	1  everything (the default here, so that overcommitment can be observed)
+ *	2  in total at most CommitLimit: overcommit_ratio percent of the frames, and all slots;
+ *	   then the OOM killer is not needed, and programs get -ENOMEM from a system call instead
  *
- * Asked by mmap, brk, mremap, mprotect, fork, and when a stack grows.
+ * Checked by mmap, brk, mremap, mprotect, fork, and when a stack grows.
  */
 #include "internal.h"
 #include "lib/param.h"
@@ -29,7 +29,7 @@ PARAM_U32("vm.overcommit_memory", overcommit_memory, 0, 2, NULL,
 	  "promises: 0: none larger than memory and swap, 1: all, 2: in sum up to CommitLimit");
 PARAM_U32("vm.overcommit_ratio", overcommit_ratio, 0, 1000, "%", "of the frames, in CommitLimit");
 
-/* There are fewer than 2^20 frames: the product fits. */
+/* There are fewer than 2^20 frames, so the product does not overflow. */
 u32 vm_commit_limit(void)
 {
 	return nr_managed_pages() * overcommit_ratio / 100 + swap_nr_usable;

@@ -1,9 +1,9 @@
 /*
- * Whole ranges of page-table entries: unmapping and changing protection. Fork is in anon.c.
+ * Operations on ranges of page-table entries: unmapping and changing protection. Fork is in anon.c.
  *
- * The caller holds mm->lock, so only reclaim changes entries meanwhile, and it does so between
- * sleeps. Nothing here sleeps while it works on the entries of one page table; counters and
- * translations are settled once per range.
+ * The caller holds mm->lock, so only reclaim can change entries meanwhile, and only while this task
+ * sleeps. Nothing here sleeps while it processes the entries of one page table. Counters and TLB
+ * entries are updated once per range.
  */
 #include "internal.h"
 #include "mm/policy_core.h"
@@ -19,8 +19,8 @@ void tally_settle(struct mm_struct *mm, const struct tally *t)
 	mm->count.swapents += t->swap;
 }
 
-/* mm has no more to do with a frame that is mapped by nobody, but held: by the swap cache, by reclaim, or
- * by swapoff, which may all outlive it. The caller's own hold is one. */
+/* mm gives up a frame that no entry maps any more, but that is still referenced: by the swap cache,
+ * reclaim or swapoff, all of which may outlive mm. One reference is the caller's. */
 static void leave_to_others(struct mm_struct *mm, struct page *page)
 {
 	swap_cache_release(page);
@@ -113,7 +113,7 @@ void zap_range(struct vm_area_struct *vma, u32 start, u32 end)
 	tlb_flush_all(mm->pgd);
 }
 
-/* Rights that were lost are taken at once; those that were gained come with the next fault. */
+/* Rights that were lost are removed at once; rights that were gained are set by the next fault. */
 static pte_t protect_entry(struct vm_area_struct *vma, pte_t e)
 {
 	if (!(vma->flags & VM_READ))
@@ -141,7 +141,7 @@ void protect_range(struct vm_area_struct *vma, u32 start, u32 end)
 	tlb_flush_all(mm->pgd);
 }
 
-/* Page tables around an unmapped range that map nothing any more. */
+/* Frees the page tables around an unmapped range that map nothing any more. */
 void free_tables_around(struct mm_struct *mm, u32 start, u32 end)
 {
 	struct vm_area_struct *next = vma_find(mm, start), *prev;

@@ -80,7 +80,7 @@ static bool visit(struct page *page, struct mm_struct *mm,
 	return e.pte;
 }
 
-/* Of a page of a file: wherever a region that shows it may have it. */
+/* For a page of a file: looks at its address in every region that maps the file. */
 static void walk_regions(struct page *page, void (*fn)(struct rmap_entry *e, void *arg), void *arg)
 {
 	u32 left = page->mapcount;

@@ -1,10 +1,10 @@
 /*
- * Mapping what came back from swap without a fault, for swapoff: one walk over the page tables of all
- * processes, which maps every page that is in the swap cache for some slots.
+ * For swapoff: maps pages that are back from swap without a fault. One walk over the page tables of
+ * all processes maps every page that is in the swap cache for certain slots.
  *
- * It takes no mm->lock. That lock keeps regions and page tables in place over sleeps, and nothing here
- * sleeps within one address space; as for reclaim, an entry is whole at any moment when others run.
- * Nobody has used the page: its entry is old, and to the policy it is a page that becomes another's.
+ * The walk takes no mm->lock. That lock keeps regions and page tables unchanged across sleeps, but nothing
+ * here sleeps within one address space; as in reclaim, an entry is complete whenever other tasks run.
+ * The process has not used the page: so its entry is old, and the policy sees a page taken over (ADOPT).
  */
 #include "internal.h"
 #include "mm/policy_core.h"

@@ -3,8 +3,8 @@
  *
  * Every region is in mm->vmas, a red-black tree by address, and in mm->vma_list in the same order:
  * the tree finds the region of an address in O(log n), the list gives neighbours. Regions do not
- * overlap; neighbours that only continue each other are merged. The region found last is tried
- * first, since faults come in runs.
+ * overlap; neighbours that exactly continue each other are merged. vma_find first tries the region
+ * that it returned last, since successive faults often hit the same region.
  *
  * mmap without an address takes the highest hole below USER_MMAP_TOP. hole_hint remembers where
  * the last search ended, so that a thousand mmaps do not walk over a thousand regions; an munmap
@@ -28,13 +28,13 @@ void vma_init_cache(void)
 	vma_cache = kmem_cache_create("vm_area_struct", sizeof(struct vm_area_struct), 0, NULL);
 }
 
-/* It may write to its file, perhaps only after mprotect: as who has it open for writing. */
+/* A shared mapping counts as a writer of its file even while read-only: mprotect may enable writes. */
 static bool is_writer(const struct vm_area_struct *vma)
 {
 	return (vma->flags & (VM_SHARED | VM_NOWRITE)) == VM_SHARED;
 }
 
-/* Its places in tree and list come with vma_insert. */
+/* Creates a region that is not yet in the tree or in the list; vma_insert adds it. */
 struct vm_area_struct *vma_new(struct mm_struct *mm, u32 start, u32 end, u32 flags,
 			       struct inode *inode, u32 pgoff)
 {
@@ -126,7 +126,7 @@ static inline __attribute__((always_inline)) void count_pages(struct vm_area_str
 	}
 }
 
-/* Into the tree; the list place follows from the parent found on the way. */
+/* Inserts the region into the tree; its place in the list follows from the parent found on the way. */
 void vma_insert(struct vm_area_struct *vma)
 {
 	struct mm_struct *mm = vma->mm;
@@ -165,7 +165,7 @@ void vma_remove(struct vm_area_struct *vma)
 	count_pages(vma, -1);
 }
 
-/* The order of the regions does not change, so tree and list stay right. */
+/* The order of the regions does not change, so tree and list stay valid. */
 void vma_resize(struct vm_area_struct *vma, u32 start, u32 end)
 {
 	count_pages(vma, -1);

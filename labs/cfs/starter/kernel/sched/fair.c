@@ -2,24 +2,25 @@
  * Round robin. Make it CFS, the completely fair scheduler.
  *
  * Problem: give each of n runnable tasks the share weight / total weight of the CPU over any time
- * longer than a few milliseconds, and let those that mostly sleep answer quickly.
+ * longer than a few milliseconds, and keep the response time of mostly sleeping tasks short.
  *
- * What is here works, and knows no weights. The queue is the red-black tree of struct fair_rq
- * used as a list: who becomes runnable goes to its right end, who is leftmost runs next, for
- * SLICE_NS at most. A nice value changes nothing, and a task that wakes waits for everybody else.
+ * The code here works, but ignores weights. The queue is the red-black tree of struct fair_rq used
+ * as a list: a task that becomes runnable goes to the right end, and the leftmost runs next, for at
+ * most SLICE_NS. A nice value has no effect, and a woken task waits for all others.
  *
  * What to build. An ideal CPU would run all tasks at once, and every task's vruntime, its CPU time
- * times NICE_0_WEIGHT / weight, would stay equal. A real one runs the task whose vruntime is smallest.
+ * times NICE_0_WEIGHT / weight, would stay equal. A real CPU runs the task with the smallest
+ * vruntime.
  *
  *	fair_delta	CPU time as vruntime
- *	tree_insert	by vruntime; of equals, the one that came first stays first. vruntimes are
- *			compared by their difference, (s64)(a - b) < 0, for they may overflow
+ *	tree_insert	by vruntime; among equal vruntimes the earlier entity stays first. Compare
+ *			vruntimes by their difference, (s64)(a - b) < 0, because they may overflow
  *	fair_charge	also min_vruntime: the smallest vruntime of all runnable tasks, curr
- *			included; it never goes back, and stands still while there is none
- *	fair_slice	the task's share (weight / load) of sched_latency_ns; with so many tasks
- *			that it would be too short, of nr_running * sched_min_granularity_ns. A task
- *			that is not on the queue is counted as if it were
- *	fair_enqueue	a task that wakes starts at min_vruntime less half a latency, a new one at
+ *			included; it never decreases, and stays the same while there is none
+ *	fair_slice	the task's share (weight / load) of sched_latency_ns; with too many tasks
+ *			for that, its share of nr_running * sched_min_granularity_ns. A task that
+ *			is not on the queue is counted as if it were
+ *	fair_enqueue	a woken task starts at min_vruntime less half a latency, a new one at
  *			min_vruntime plus its slice as vruntime; but never before its own vruntime
  *	fair_yield	curr moves behind the last task of the tree
  *	fair_tick_preempts	when the slice is used up; or, once the task has run for
@@ -29,7 +30,7 @@
  *			sched_wakeup_granularity_ns (as vruntime, by its own weight)
  *	fair_check	also the order of the tree, and its balance (rb_check)
  *
- * There is no division of 64 by 64 bits in hardware: a / b calls a function that takes its time.
+ * The CPU cannot divide 64 by 64 bits: a / b calls a function, which takes time.
  */
 #include "fair.h"
 #include "errno.h"
@@ -89,7 +90,7 @@ void fair_charge(struct fair_rq *rq, u64 now_ns)
 	se->vruntime += fair_delta(delta, se->weight);
 }
 
-/* At the right end. */
+/* Inserts at the right end. */
 static void tree_insert(struct fair_rq *rq, struct sched_entity *se)
 {
 	struct rb_node *last = rb_last(&rq->tree);

@@ -1,33 +1,33 @@
 /*
- * The page allocator of one zone, as naive as it can be. Make it the binary buddy allocator.
+ * The page allocator of one zone, in its simplest form. Make it the binary buddy allocator.
  *
- * Problem: hand out runs of 2^order frames, aligned to their size, quickly and without letting
- * memory fall into pieces that never grow together again.
+ * Problem: allocate runs of 2^order frames, aligned to their size, quickly and without splitting
+ * memory into pieces that never merge again.
  *
- * What is here works. Every free frame is marked by itself, as a block of order 0 that is on no
- * list, and an allocation looks at one aligned place after the other, from the start of the zone,
- * until it finds one where all frames are free. So nothing ever has to be merged; but an
- * allocation takes the longer, the fuller memory is, and small blocks are cut out of the middle
- * of large holes.
+ * The present code works. Every free frame is marked individually, as a block of order 0 that is on no
+ * list. An allocation tries one aligned place after the other, from the start of the zone, until it
+ * finds one where all frames are free. So blocks never have to be merged. But an allocation takes
+ * longer the fuller memory is, and small blocks are cut out of the middle of large
+ * holes.
  *
- * What to build. A free block of order k begins at a multiple of 2^k frames; its buddy is the block
- * with which it makes up one of order k + 1.
+ * Your task. A free block of order k begins at a multiple of 2^k frames. Its buddy is the block
+ * with which it forms a block of order k + 1.
  *
- *	buddy_alloc	takes a block from the lowest order that has one, halves it until it fits,
+ *	buddy_alloc	takes a block of the lowest order that has one, halves it until it fits,
  *			and puts the halves it does not need on the lists of their orders
- *	buddy_free	merges the block with its buddy while that is free and whole, and puts
- *			the result on the list of its order
- *	buddy_check	0 when lists, counts and flags say the same, or -EINVAL
+ *	buddy_free	merges the block with its buddy while the buddy is free and not split, and
+ *			puts the result on the list of its order
+ *	buddy_check	returns 0 if lists, counts and flags are consistent, otherwise -EINVAL
  *
- * States of a frame, as mm/page.h and mm/zone.h have them:
+ * States of a frame, as defined in mm/page.h and mm/zone.h:
  *	free, first	PG_buddy, .order, linked by lru into free_area[order]
  *	free, inside	of a larger free block: PG_buddy is clear
- *	allocated	PG_buddy is clear; lru and the rest of the fields are the owner's
- * A frame that was never freed into the zone does not exist for the allocator, and a zone need not
- * begin at a multiple of the largest block: a buddy outside the zone is no buddy.
+ *	allocated	PG_buddy is clear; lru and the other fields are the owner's
+ * A frame that was never freed into the zone does not exist for the allocator. A zone need not
+ * begin at a multiple of the largest block: a frame outside the zone is not a buddy.
  *
- * A block freed twice, or at an address that no block of its order has, is a bug of the kernel:
- * ASSERT that it does not happen.
+ * Freeing a block twice, or at an address where no block of its order can begin, is a bug of the
+ * kernel: ASSERT that it does not happen.
  */
 #include "errno.h"
 #include "lib/assert.h"
@@ -83,7 +83,7 @@ void buddy_free(struct zone *z, struct page *page, u32 order)
 
 	ASSERT(!(page_pfn(page) & ((1u << order) - 1)));
 	for (i = 0; i < 1u << order; i++) {
-		ASSERT(!page_test(page + i, PG_buddy)); /* else: freed twice */
+		ASSERT(!page_test(page + i, PG_buddy)); /* fails if freed twice */
 		page_set(page + i, PG_buddy);
 		page[i].order = 0;
 	}

@@ -62,7 +62,7 @@ static struct page *clock_select(struct vm_scan *scan)
 	return NULL;
 }
 
-/* You chose it, but it stays: somebody used it while it was written, or no swap slot was free. */
+/* You chose it, but it stays: it was used while it was written, or no swap slot was free. */
 static void clock_putback(struct page *page, enum vm_put why)
 {
 	(void)why;

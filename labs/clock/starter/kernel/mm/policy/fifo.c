@@ -1,5 +1,5 @@
 /*
- * FIFO: the page that came first goes first, however much it is used.
+ * FIFO: evicts the page that was inserted first, however often it is used.
  *
  * To build: one queue. A page enters at its tail, when the kernel gives it to you (insert) and when
  * it comes back after you had chosen it (putback), and the first one that the scan may have leaves
@@ -62,7 +62,7 @@ static struct page *fifo_select(struct vm_scan *scan)
 	return NULL;
 }
 
-/* You chose it, but it stays: somebody used it while it was written, or no swap slot was free. */
+/* You chose it, but it stays: it was used while it was written, or no swap slot was free. */
 static void fifo_putback(struct page *page, enum vm_put why)
 {
 	(void)why;

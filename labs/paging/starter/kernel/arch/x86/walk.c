@@ -6,12 +6,12 @@
  *	|  directory  |    table    |   offset    |
  *	+-------------+-------------+-------------+
  *
- * Eager: who is at one place will soon be at the next, so the tables of 16 MiB are made at once, and
- * kept until the process ends. It works. What it costs, and whether what it expects comes true, is
- * for you to find out; labs/paging/handout.md has the task.
+ * Eager: programs tend to use neighbouring pages next, so the tables of 16 MiB are allocated
+ * together and kept until the process ends. It works. Find out what it costs, and whether its
+ * expectation comes true; labs/paging/handout.md has the task.
  *
- * No locks: who changes the user half of a directory holds its address space's mm->lock, or is the
- * last to know it.
+ * No locks: code that changes the user half of a directory holds the mm->lock of its address space,
+ * or the last reference to it.
  */
 #include "arch/mmu.h"
 #include "lib/assert.h"
@@ -19,7 +19,7 @@
 #include "mm/zone.h"
 
 #define TABLE_PDE (PTE_P | PTE_RW | PTE_US | PTE_A)
-#define GROUP 4u /* tables made at once */
+#define GROUP 4u /* tables allocated together */
 
 static pgd_t *pgd_entry(pgd_t *pgd, u32 va)
 {
@@ -43,7 +43,7 @@ pte_t *pte_lookup(pgd_t *pgd, u32 va)
 	return (dir.v & (PTE_P | PTE_PS)) == PTE_P ? entry_in(dir, va) : NULL;
 }
 
-/* A table of empty entries; false: no memory. */
+/* Fills a directory entry with a table of empty entries. Returns false if out of memory. */
 static bool add_table(pgd_t *dir)
 {
 	struct page *table = alloc_page(GFP_KERNEL | GFP_ZERO);
@@ -73,7 +73,7 @@ u32 pgd_free_tables(pgd_t *pgd, u32 start, u32 end)
 	u32 freed = 0;
 
 	ASSERT(!(start % TABLE_SPAN) && !(end % TABLE_SPAN) && end <= KERNEL_BASE);
-	if (end - start < TASK_SIZE) /* part of an address space that lives on */
+	if (end - start < TASK_SIZE) /* only part of an address space */
 		return 0;
 	for (u32 i = 0; i < TASK_SIZE / TABLE_SPAN; i++) {
 		if (!(pgd[i].v & PTE_P))

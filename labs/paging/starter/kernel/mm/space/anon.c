@@ -1,13 +1,13 @@
 /*
- * Anonymous memory: pages of no file, which begin as zeros.
+ * Anonymous memory: pages without a file, which begin as zeros.
  *
  * Eager: a program that touches one page gets frames for the four around it, whether it reads or
- * writes; a fork copies every page that the parent has in memory. Both work, and both do at once
- * what may never be needed; labs/paging/handout.md has the task.
+ * writes; a fork copies every resident page of the parent. Both work, but both do work at once
+ * that may never be needed; labs/paging/handout.md has the task.
  *
- * All of this holds the mm->lock of the address space whose entry changes (the new one of a fork
- * is nobody's yet). Whatever allocates may sleep, and reclaim may change entries meanwhile: it
- * takes a page away, and the entry names its swap slot from then on. The CPU's TLB may hold a
+ * All functions hold the mm->lock of the address space whose entry changes (in a fork no other task
+ * can use the new one yet). Every allocation may sleep, and reclaim may change entries meanwhile:
+ * if it evicts a page, the entry names the page's swap slot from then on. The CPU's TLB may hold a
  * translation with rights that the entry has lost: it must be flushed before the program runs
  * again.
  */
@@ -19,7 +19,7 @@
 
 #define AROUND 4u /* pages mapped at once; a power of 2 */
 
-/* A frame of zeros for the page. */
+/* Maps a zeroed frame for the page. */
 static int map_zeros(struct fault *f, gfp_t extra)
 {
 	struct page *page = alloc_anon(f->vma, GFP_ZERO | extra);
@@ -30,7 +30,7 @@ static int map_zeros(struct fault *f, gfp_t extra)
 	return 0;
 }
 
-/* Neighbours are not worth killing a process for, and not wanted where access is random. */
+/* Neighbours are not worth killing a process for, and not useful if the access pattern is random. */
 static void map_around(const struct fault *f)
 {
 	u32 first = ALIGN_DOWN(f->addr, AROUND * PAGE_SIZE);
@@ -47,18 +47,18 @@ static void map_around(const struct fault *f)
 			continue;
 		if (map_zeros(&near, GFP_NORETRY))
 			return;
-		*near.pte = pte_mkold(*near.pte); /* nobody has used it yet */
+		*near.pte = pte_mkold(*near.pte); /* the program has not used it yet */
 	}
 }
 
-/* The page itself comes last: making room for the others must not take it away again. */
+/* The page itself is mapped last, so that making room for its neighbours cannot evict it again. */
 int fault_anon(struct fault *f)
 {
 	map_around(f);
 	return map_zeros(f, 0);
 }
 
-/* The old frame is not held while we wait for a new one: it may be the one that makes room. */
+/* While we wait for a new frame we hold no reference to the old one: evicting it may make room. */
 int fault_copy_on_write(struct fault *f)
 {
 	struct page *old = pfn_page(pte_pfn(*f->pte)), *copy;
@@ -84,7 +84,7 @@ int fault_copy_on_write(struct fault *f)
 	return 0;
 }
 
-/* Parent and child will find the swapped page through the same slot. */
+/* The parent and the child will find the swapped page through the same slot. */
 static void share_slot(pte_t *from, pte_t *to, struct tally *t)
 {
 	swap_dup(pte_swap_slot(*from));
@@ -92,7 +92,7 @@ static void share_slot(pte_t *from, pte_t *to, struct tally *t)
 	*to = *from;
 }
 
-/* A page of a file is the page cache's; it is not written to through a private entry. */
+/* A page of a file belongs to the page cache; it is not written to through a private entry. */
 static void share_file_page(pte_t *from, pte_t *to, struct tally *t)
 {
 	struct page *page = pfn_page(pte_pfn(*from));
@@ -103,7 +103,7 @@ static void share_file_page(pte_t *from, pte_t *to, struct tally *t)
 	*to = pte_mkold(*from);
 }
 
-/* A frame of the child's own. The parent's entry may be swapped out while we wait for one. */
+/* Gives the child its own frame. The parent's entry may be swapped out while we wait for the frame. */
 static int copy_page_of(pte_t *from, struct fault *to, struct tally *t)
 {
 	struct page *copy = alloc_anon(to->vma, 0);

@@ -1,13 +1,13 @@
 /*
  * The token: thrashing protection laid over any policy.
  *
- * Problem. Several processes want more memory than there is. Each waits for the disk, and while it
- * waits the others take its pages, so that it waits again. Global replacement treats all alike, and
- * so nobody ever has what it needs: the processor is idle though all could run (P. Denning,
+ * Problem. Several processes need more memory than there is. Each waits for the disk, and while it
+ * waits the others' faults evict its pages, so it waits again. Global replacement treats all alike, and
+ * so no process ever has the pages it needs: the processor is idle though all could run (P. Denning,
  * "Thrashing: its causes and prevention", AFIPS FJCC 1968).
  *
- * Idea. Be unfair for a while. One process gets a token, and its pages are spared. It collects what
- * it needs, runs at full speed, and ends, which gives its memory to the others. (S. Jiang, X. Zhang,
+ * Idea. Be unfair for a while. One process gets a token, and its pages are spared. It collects the pages
+ * it needs, runs at full speed, and ends, which frees its memory for the others. (S. Jiang, X. Zhang,
  * "TPF: a dynamic system thrashing protection facility", Software: Practice and Experience 32(3),
  * 2002; "Token-ordered LRU", Performance Evaluation 60, 2005.)
  *
@@ -23,7 +23,7 @@
  *	           there is.
  *
  * Another idea will do as well, if it does as well. The rules are in mm/guard.h: what you spare is
- * a wish, which is not heard at priority 0, where somebody must give a page.
+ * a wish, which is ignored at priority 0, where some page must be evicted.
  *
  * As it stands, nothing is spared.
  */
@@ -35,7 +35,7 @@ struct token_mm {
 };
 GUARD_MM_FITS(struct token_mm);
 
-static struct mm_struct *holder; /* NULL: nobody has the token */
+static struct mm_struct *holder; /* NULL: no process has the token */
 
 /* mm needs a page that must be read from the disk; it has no frame for it yet. */
 static void token_fault(struct mm_struct *mm)
@@ -52,14 +52,14 @@ static void token_mm_exit(struct mm_struct *mm)
 		holder = NULL;
 }
 
-/* Shall this page stay? owner is NULL for what was read ahead and is nobody's yet. */
+/* Shall this page stay? owner is NULL for a page that was read ahead and is still unowned. */
 static bool token_spare(struct page *page, struct mm_struct *owner, const struct vm_scan *scan)
 {
 	(void)page, (void)owner, (void)scan;
 	return false;
 }
 
-/* These numbers are in the telemetry, too, and `tidemark watch` shows them. */
+/* These numbers are in the telemetry, too; `tidemark watch` shows them. */
 static void token_show(struct seq_file *m)
 {
 	show_u64(m, "holder", holder ? mm_pid(holder) : 0);

@@ -35,7 +35,7 @@ POLICY_PAGE_FITS(struct useonce_page);
 static struct useonce_zone {
 	struct list_head list[NR_LISTS]; /* newest first */
 	u32 nr[NR_LISTS];
-	u32 nr_looked; /* pages looked at lately: the zone's share of the pressure */
+	u32 nr_looked; /* pages looked at recently: the zone's share of the pressure */
 } zone[VM_NR_ZONES];
 
 static struct useonce_page *useonce_data(struct page *page)
@@ -98,7 +98,7 @@ static struct page *oldest(struct useonce_zone *z, enum useonce_list list)
 	return policy_page_of(list_last_entry(&z->list[list], struct useonce_page, node));
 }
 
-/* Old pressure counts less: whenever a zone has been looked at four times over, all forget half. */
+/* Makes old pressure count less: when a zone was looked at four times over, all counts are halved. */
 static void count_look(struct useonce_zone *z)
 {
 	if (++z->nr_looked < 4 * (z->nr[INACTIVE] + z->nr[ACTIVE]) + LOOK_BATCH)
@@ -124,7 +124,7 @@ static struct page *shrink_inactive(struct useonce_zone *z, struct vm_scan *scan
 	return NULL;
 }
 
-/* Of the zones of the scan, the one that has been looked at least for its size. */
+/* Returns the zone of the scan that has been looked at least in relation to its size. */
 static struct useonce_zone *next_zone(const struct vm_scan *scan, u32 tried)
 {
 	struct useonce_zone *best = NULL;
@@ -161,7 +161,7 @@ static struct page *useonce_select(struct vm_scan *scan)
 	return NULL;
 }
 
-/* You chose it, but it stays: USED when somebody used it while it was written. */
+/* You chose it, but it stays: USED if it was used while it was written. */
 static void useonce_putback(struct page *page, enum vm_put why)
 {
 	(void)why;

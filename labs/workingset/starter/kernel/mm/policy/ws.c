@@ -1,6 +1,6 @@
 /*
  * The working set: Denning's policy (P. Denning, "The working set model for program behavior",
- * CACM 11(5), 1968), with the rule of admission that goes with it.
+ * CACM 11(5), 1968), with its rule for admitting processes.
  *
  * The working set of a process is the set of pages it used in the last tau of its own virtual time
  * (mm_vtime: time in user mode). A process runs only while its working set is in memory; if the
@@ -8,28 +8,29 @@
  *
  * To build, in this order:
  *
- *	measure   every tick, of each process that has run since the last one: read the accessed bits,
- *	          write down the virtual time of the pages that were used, and count the working
- *	          set. Moving used pages to the tail keeps the oldest at the head.
- *	release   surplus: how many pages have not been used for tau; the kernel takes them at once, by
- *	          a scan with trim set, which may have no others. With strict=0 they stay until a frame
- *	          is needed.
- *	overflow  a frame is needed, and no page has left any working set: an active process starts to
- *	          wait, and its pages go. One that sleeps anyway (mm_sleeps) is the first; then the one
- *	          that was activated last has lost least.
- *	admit     may_run: who waits starts again when its claim fits beside those of the active, or
- *	          when nobody else is active. The claim is the size of the working set; for who has
- *	          just started again, what it was before, until tau has passed: the pages must come
- *	          back. A process that claims next to nothing is let in at once: a shell must answer.
- *	patience  nobody waits for ever. Who has waited for patience_ms goes next, and takes the place
- *	          of one that has been active for as long.
+ *	measure   at every tick, for each process that has run since the last one: read the accessed bits,
+ *	          write down the virtual time of the pages that were used, and count the working set.
+ *	          Moving used pages to the tail keeps the oldest at the head.
+ *	release   surplus: the number of pages that have not been used for tau. The kernel evicts them at
+ *	          once, by a scan with trim set, which may take no other pages. With strict=0 they stay
+ *	          until a frame is needed.
+ *	overflow  a frame is needed, and no page has left any working set: an active process must wait,
+ *	          and its pages are evicted. Choose first a process that sleeps anyway (mm_sleeps), then
+ *	          the one activated last, which has lost least.
+ *	admit     may_run: a waiting process becomes active when its claim fits beside the claims of the
+ *	          active processes, or when no other process is active. The claim is the size of the
+ *	          working set; after activation, until tau has passed, it is what it was before: the pages
+ *	          must first be read back. A process that claims next to nothing never waits: a shell must
+ *	          answer.
+ *	patience  no process waits for ever. One that has waited for patience_ms is next, and takes the
+ *	          place of one that has been active for as long.
  *
- * A process alone that is larger than memory gives up its own least recently used page: it must get
- * on somehow.
+ * A single process that is larger than memory gives up its own least recently used page, so that it
+ * makes progress.
  *
- * What is here already: a list of pages for each process, and one of pages that were read ahead and
- * are nobody's yet; the parameters; check and show. As it stands no bit is read, everybody may
- * run, and the page that came first goes, of the process that has the most.
+ * The starter has: a list of pages for each process, and one of unowned pages, which were read ahead;
+ * the parameters; check and show. It reads no accessed bit, lets every process run, and evicts the
+ * oldest page of the process that has the most.
  */
 #include "mm/policy.h"
 
@@ -49,13 +50,14 @@ struct ws_mm {
 POLICY_MM_FITS(struct ws_mm);
 
 static u32 tau_ms = 200, patience_ms = 30000, strict = 1;
-static LIST_HEAD(unclaimed); /* read ahead, nobody's yet: oldest first */
+static LIST_HEAD(unclaimed); /* read ahead, still unowned: oldest first */
 static u32 nr_unclaimed;
 
 static const struct vm_param ws_params[] = {
 	{ "tau_ms", &tau_ms, 1, 60000, "ms", "window of the working set, process virtual time" },
-	{ "patience_ms", &patience_ms, 100, 600000, "ms", "turn of the active while others wait" },
-	{ "strict", &strict, 0, 1, NULL, "1: take pages as they leave; 0: when frames are needed" },
+	{ "patience_ms", &patience_ms, 100, 600000, "ms",
+	  "turn of active processes while others wait" },
+	{ "strict", &strict, 0, 1, NULL, "1: evict leaving pages; 0: when frames are needed" },
 	{ 0 },
 };
 
@@ -215,7 +217,7 @@ static void ws_show(struct seq_file *m)
 
 static const struct vm_policy ws = {
 	.name = "ws",
-	.summary = "Denning's working set: who does not fit waits",
+	.summary = "Denning's working set: processes that do not fit wait",
 	.tick_ms = 50,
 	.params = ws_params,
 	.mm_init = ws_mm_init,
