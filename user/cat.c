@@ -1,4 +1,4 @@
-/* cat: files, or standard input, to standard output. */
+/* cat: copies files, or standard input, to standard output. */
 #include "lib.h"
 
 #define HELP                                                                                       \

@@ -1,4 +1,4 @@
-/* cp: copy files. */
+/* cp: copies files. */
 #include "lib.h"
 
 #define HELP                                                                                       \

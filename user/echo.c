@@ -1,4 +1,4 @@
-/* echo: its arguments, with a blank between them. */
+/* echo: prints its arguments, separated by blanks. */
 #include "lib.h"
 
 #define HELP                                                                                       \

@@ -1,4 +1,4 @@
-/* false: failure. */
+/* false: does nothing and fails. */
 #include "lib.h"
 
 int main(int argc, char **argv)

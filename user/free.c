@@ -1,4 +1,4 @@
-/* free: how much memory and swap is used, from /proc/meminfo. */
+/* free: memory and swap in use, from /proc/meminfo. */
 #include "lib.h"
 
 #define HELP                                                                                       \

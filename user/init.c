@@ -1,7 +1,7 @@
 /*
- * init: the first process. The kernel gives it what run= says as its argument: it runs that one
- * command and turns the machine off with the command's exit status. Without, it keeps a shell on
- * the console. It also reaps the orphans that become its children.
+ * init: the first process. Its argument from the kernel is the value of run=: it runs that one
+ * command and turns the machine off with the command's exit status. Without run=, it keeps a shell
+ * on the console. It also reaps the orphans that become its children.
  */
 #include "lib.h"
 
@@ -10,11 +10,11 @@
 	"The first process, started by the kernel. With COMMAND, one word that may hold a whole\n" \
 	"command line: run it and power off with its status. Otherwise: a shell on the console.\n"
 
-/* What `make qemu` without a terminal has run: the commands of its standard input. */
+/* Runs the commands on the standard input of `make qemu` without a terminal. */
 #define SESSION "sh -v /stdin"
 
 /*
- * A plain command is executed without a shell, so that a measured run has no process besides the
+ * Executes a plain command without a shell, so that a measured run has no process besides the
  * measured ones.
  */
 static void exec_command(char *command)
@@ -37,7 +37,7 @@ static void exec_command(char *command)
 	_exit(127);
 }
 
-/* A process group of its own, in the foreground, so that ^C reaches the program and not init. */
+/* Creates a process group in the foreground, so that ^C reaches the program and not init. */
 static void take_terminal(void)
 {
 	setpgid(0, 0);
@@ -47,7 +47,7 @@ static void take_terminal(void)
 }
 
 /*
- * Start @command, or a shell when it is NULL, and wait for it. Returns its wait status, -1 if it
+ * Start @command, or a shell if it is NULL, and wait for it. Returns its wait status, or -1 if it
  * did not start.
  */
 static int run(char *command)
@@ -74,8 +74,8 @@ static int run(char *command)
 }
 
 /*
- * Four processes of a sixth of memory fit into it, and eight do not; where programs and kernel take a
- * good part of it, of a fifth of what is left.
+ * Suggests a size so that four processes fit into memory and eight do not: a sixth of memory, or a
+ * fifth of the remaining memory if programs and kernel take a large part of it.
  */
 static void suggest(unsigned long long memory_kb, unsigned long long left_kb,
 		    unsigned long long swap_kb)

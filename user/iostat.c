@@ -1,6 +1,6 @@
 /*
- * iostat: what each disk does, from /proc/diskstats. The columns are those of sysstat's `iostat -dx`
- * that this kernel counts for.
+ * iostat: the activity of each disk, from /proc/diskstats. The columns are those of sysstat's
+ * `iostat -dx` for which this kernel has counters.
  */
 #include "lib.h"
 
@@ -61,7 +61,7 @@ static void take_sample(struct sample *s)
 		s->nr += parse_disk(line, &s->disk[s->nr]);
 }
 
-/* dividend / divisor with two digits behind the point; 0 if there was nothing. */
+/* Prints dividend / divisor with two decimals, or 0 if the divisor is 0. */
 static void put_ratio(int width, unsigned long long dividend, unsigned long long divisor)
 {
 	unsigned long long hundredths = divisor ? dividend * 100 / divisor : 0;
@@ -81,7 +81,7 @@ static void put_direction(const struct direction *from, const struct direction *
 	put_ratio(9, (to->sectors - from->sectors) / 2, requests);
 }
 
-/* The same disk of the sample before; disks stay where they are once they are there. */
+/* @from is the disk in the previous sample; a disk keeps its place in the list. */
 static void put_disk(const struct disk *from, const struct disk *to, unsigned long long ms)
 {
 	printf("%-8s", to->name);

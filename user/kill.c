@@ -1,4 +1,4 @@
-/* kill: send a signal to processes. */
+/* kill: sends a signal to processes. */
 #include "lib.h"
 
 #define HELP                                                                                       \

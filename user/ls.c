@@ -1,4 +1,4 @@
-/* ls: list files, or what is in directories. */
+/* ls: lists files, or the contents of directories. */
 #include "lib.h"
 
 #define HELP                                                                                       \
@@ -9,7 +9,7 @@
 
 static bool all, details;
 
-/* Where a symbolic link leads, and the end of the line. */
+/* Prints the target of a symbolic link, and the end of the line. */
 static void print_target(const char *path, mode_t mode)
 {
 	char target[1024];

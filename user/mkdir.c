@@ -1,4 +1,4 @@
-/* mkdir: make directories. */
+/* mkdir: creates directories. */
 #include "lib.h"
 
 #define HELP                                                                                       \

@@ -1,4 +1,4 @@
-/* nice: run a command with another priority. */
+/* nice: runs a command with another priority. */
 #include "lib.h"
 
 #define HELP                                                                                       \

@@ -1,4 +1,4 @@
-/* rm: remove files. */
+/* rm: removes files. */
 #include "lib.h"
 
 #define HELP                                                                                       \

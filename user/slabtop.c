@@ -1,4 +1,5 @@
-/* slabtop: the kernel's slab caches, from /proc/slabinfo, the largest first. Prints once: `slabtop -o`. */
+/* slabtop: the kernel's slab caches, from /proc/slabinfo, largest first. Prints once, as `slabtop
+ * -o`. */
 #include "lib.h"
 
 #define HELP                                                                                         \
@@ -49,7 +50,7 @@ static int larger_first(const void *a, const void *b)
 {
 	unsigned left = cache_kb(a), right = cache_kb(b);
 
-	return left < right ? 1 : left > right ? -1 : strcmp(a, b); /* a name comes first in it */
+	return left < right ? 1 : left > right ? -1 : strcmp(a, b); /* each begins with a name */
 }
 
 static struct totals add_up(const struct cache *caches, int nr)

@@ -1,4 +1,4 @@
-/* sleep: wait. */
+/* sleep: waits. */
 #include "lib.h"
 
 #define HELP                                                                                       \

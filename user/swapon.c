@@ -1,6 +1,6 @@
 /*
- * swapon, swapoff and mkswap: prepare swap areas, use them, use them no longer. One program under three names,
- * since each program costs memory even while it does not run.
+ * swapon, swapoff and mkswap: enable, disable and prepare swap areas. One program under three
+ * names, since each program costs memory even while it does not run.
  */
 #include "lib.h"
 

@@ -1,4 +1,4 @@
-/* top: the processes that used the processor most, drawn anew every few seconds. */
+/* top: the processes that use the processor most, redrawn every few seconds. */
 #include "procfs.h"
 #include <sys/ioctl.h>
 
@@ -14,7 +14,7 @@ struct picture {
 	struct cpu_times cpu;
 	int nr;
 	struct process list[MAX_PROCESSES];
-	unsigned long used[MAX_PROCESSES]; /* ticks since the picture before */
+	unsigned long used[MAX_PROCESSES]; /* ticks since the previous picture */
 };
 
 static struct picture pictures[2];
@@ -51,7 +51,7 @@ static int by_use(const void *a, const void *b)
 	return i - j;
 }
 
-/* A share of @total in tenths of a percent, printed as 12.3. */
+/* Prints a share of @total in tenths of a percent, as 12.3. */
 static void print_share(unsigned long long part, unsigned long long total, const char *after)
 {
 	unsigned long long tenths = total ? part * 1000 / total : 0;

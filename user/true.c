@@ -1,4 +1,4 @@
-/* true: success. */
+/* true: does nothing and succeeds. */
 #include "lib.h"
 
 int main(int argc, char **argv)

@@ -1,4 +1,4 @@
-/* uname: the system's name. */
+/* uname: prints the system's name. */
 #include "lib.h"
 #include <sys/utsname.h>
 

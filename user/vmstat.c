@@ -49,7 +49,7 @@ static void print_interval(const struct sample *from, const struct sample *to,
 	unsigned long long ticks = cpu_times_total(&to->cpu) - cpu_times_total(&from->cpu);
 	unsigned long long user = to->cpu.user + to->cpu.nice - from->cpu.user - from->cpu.nice;
 
-	/* An interval without a tick has no shares; a first line too early for a clock no rates. */
+	/* Avoids division by zero: no ticks in the interval, or a first line at time 0. */
 	ticks += !ticks;
 	ms += !ms;
 	printf("%2llu %2llu %7llu %7llu %6llu %7llu %5llu %5llu %5llu %5llu %3llu %3llu %3llu "

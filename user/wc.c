@@ -1,4 +1,4 @@
-/* wc: count lines, words and bytes. */
+/* wc: counts lines, words and bytes. */
 #include "lib.h"
 
 #define HELP                                                                                       \

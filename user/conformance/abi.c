@@ -1,9 +1,9 @@
 /*
- * abi: does the kernel answer as Linux does? Short checks of signals, processes, descriptors, names
- * and clocks, most of them of what is done rarely: at the edges, after errors, against the rules.
+ * abi: does the kernel behave like Linux? Short checks of signals, processes, descriptors, names
+ * and clocks, mostly of rare operations: at the limits, after errors, against the rules.
  *
- * Linux is the oracle: the same program must report no failures there. A failed check is named by its
- * line and text, and the program goes on.
+ * Linux is the oracle: the same program must report no failures there. A failed check is named by
+ * its line and text, and the program continues.
  */
 #include "check.h"
 #include "lab.h"
@@ -44,7 +44,7 @@ static void ring_after_ms(int first, int period)
 	setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-/* How a child that runs @body ends: its wait status. */
+/* Runs @body in a child. Returns its wait status. */
 static int child_status(void (*body)(void))
 {
 	int status = -1;
@@ -129,7 +129,7 @@ static void move_stack(int sig, siginfo_t *info, void *context)
 	uc->uc_mcontext.gregs[REG_ESP] = (greg_t)(other_stack + sizeof(other_stack) / 2);
 }
 
-/* A handler may change the registers that the program goes on with. */
+/* A handler may change the registers with which the program continues. */
 static void test_handler_moves_stack(void)
 {
 	struct sigaction action = { .sa_sigaction = move_stack, .sa_flags = SA_SIGINFO };
@@ -174,7 +174,7 @@ static void die_task_gate(void)
 	__asm__ volatile("int $8");
 }
 
-/* The handler's frame finds no room. */
+/* There is no room for the handler's frame. */
 static void die_without_stack(void)
 {
 	set_handler(SIGALRM, catch, 0);
@@ -232,7 +232,7 @@ static void test_interval(void)
 	FAILS(setitimer(ITIMER_REAL, &negative, NULL), EINVAL);
 }
 
-/* Alarms that ring faster than anybody can take them must leave the machine to the others. */
+/* Even if alarms expire faster than a process can handle them, other processes must get the CPU. */
 static void test_shortest_interval(void)
 {
 	struct itimerval shortest = { { 0, 1 }, { 0, 1 } };
@@ -404,12 +404,13 @@ static void test_names(void)
 	FAILS(open("/tmp/abi-dir/f/", O_CREAT | O_RDWR, 0600), EISDIR);
 	CHECK(!chdir("/tmp/abi-dir/in") && !rmdir("/tmp/abi-dir/in"));
 	FAILS(open("x", O_CREAT | O_RDWR, 0600), ENOENT);
-	/* Linux still finds the parent, and a directory there; here there is no way up any more. */
+	/* Linux still finds the parent, a directory; here the removed directory has no parent any
+	 * more. */
 	CHECK(open("..", O_CREAT | O_RDWR, 0600) == -1 && (errno == EISDIR || errno == ENOENT));
 	CHECK(!chdir("/tmp") && !rmdir("abi-dir"));
 }
 
-/* One call that takes seconds is work, not a hang, and a signal ends it. */
+/* One call that takes seconds is not a hang, and a signal ends it. */
 static void test_long_call(void)
 {
 	static char to[MIB];

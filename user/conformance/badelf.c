@@ -1,15 +1,15 @@
 /*
  * badelf: truncated and hostile programs.
  *
- * Every field of an ELF file is a number that somebody else chose. The kernel adds them, compares
- * them and maps by them, so each sum can overflow, each range can overlap another or reach into the
- * kernel's half, and each part can lie behind the end of the file. Each file here is a small good
- * program with one thing wrong; running it may be refused by execve, or may end with SIGSEGV when
- * the damage shows only after the old program is gone. Anything else (a running program, another
- * signal, a hanging kernel) is the kernel's fault.
+ * Every field of an ELF file is untrusted. The kernel adds these numbers, compares them and uses
+ * them for mappings. So each sum can overflow, each range can overlap another or extend into the
+ * kernel's half, and each part can lie beyond the end of the file. Each file here is a small valid
+ * program with one error. execve may refuse to run it, or it may die of SIGSEGV if the error shows
+ * only after the old program is gone. Anything else (a running program, another signal, a hanging
+ * kernel) is an error of the kernel.
  *
- * The good program is two segments: code that calls exit(GOOD_STATUS), and zero-filled data. It is
- * run first, so that a kernel which refuses everything does not pass.
+ * The valid program has two segments: code that calls exit(GOOD_STATUS), and zero-filled data. It
+ * is run first, so that a kernel which refuses everything does not pass.
  */
 #include "lab.h"
 #include <elf.h>
@@ -29,7 +29,7 @@ enum {
 	MAX_FILE = 8192
 };
 
-/* The image as a file; fields not used by a mutation keep the values of the good program. */
+/* The image as a file. Fields not used by a mutation keep the values of the valid program. */
 struct image {
 	Elf32_Ehdr ehdr;
 	Elf32_Phdr text, data, extra;
@@ -86,8 +86,8 @@ static void write_file(void)
 }
 
 /*
- * Execute @file in a child. Returns the child's wait status; *refusal is execve's errno, 0 when it
- * did not return.
+ * Execute @file in a child. Returns the child's wait status. *refusal is execve's errno, or 0 if
+ * execve did not return.
  */
 static int execute(const char *file, int *refusal)
 {
@@ -131,7 +131,7 @@ static void judge(const char *name, const char *file)
 	}
 }
 
-/* Write the image as it has been spoiled, run it, and start again from the good one. */
+/* Write the modified image, run it, and restore the valid image. */
 static void try_image(const char *name)
 {
 	write_file();
@@ -141,7 +141,7 @@ static void try_image(const char *name)
 	make_good_image();
 }
 
-/* Returns false after a message when the program with nothing wrong does not run. */
+/* Returns false after a message if the valid program does not run. */
 static bool try_good_image(void)
 {
 	int refusal, status;
@@ -157,7 +157,7 @@ static bool try_good_image(void)
 }
 
 /*
- * Cut off at and beside every border inside the headers. The parts that matter lie before the last
+ * Truncate at and beside every border inside the headers. The relevant parts lie before the last
  * length.
  */
 static void try_truncated(void)
@@ -183,7 +183,8 @@ static void try_truncated(void)
 		snprintf(name, sizeof(name), "cut to %zu bytes", lengths[i]);
 		try_image(name);
 	}
-	/* The last page of the code's own segment is there but empty: zeroes are no program. */
+	/* The last page of the code's own segment exists but is empty: zeros are not a valid
+	 * program. */
 	file_size = CODE_OFFSET;
 	try_image("cut before the code");
 }

@@ -1,5 +1,5 @@
 /*
- * badstack: programs that touch what is not theirs. Each must die of SIGSEGV, alone.
+ * badstack: programs that access invalid memory. Each must die of SIGSEGV, and only that one.
  */
 #include "lab.h"
 
@@ -13,7 +13,7 @@
 	"  jump     jump to address 0\n"                                                           \
 	"Exit status 1 when one of them was not killed by signal 11.\n"
 
-/* Out of the compiler's sight, so that it neither warns nor optimises the crime away. */
+/* Hides the address from the compiler, which would otherwise warn, or optimise the access away. */
 static void *hide(uintptr_t address)
 {
 	__asm__("" : "+r"(address));
@@ -70,7 +70,7 @@ static bool is_wanted(const char *name, int argc, char **argv)
 	return argc == 1;
 }
 
-/* Returns whether the child died as it should. */
+/* Returns true if the child died as expected. */
 static bool try_mode(size_t mode)
 {
 	int status = 0;

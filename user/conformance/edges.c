@@ -1,6 +1,6 @@
 /*
- * edges: does the kernel answer as Linux does, at the edges of memory, files and timers? As abi, which
- * see; Linux is the oracle here, too.
+ * edges: does the kernel behave like Linux in edge cases of memory, files and timers? Like abi;
+ * Linux is the oracle here, too.
  */
 #include "check.h"
 #include "lab.h"
@@ -43,7 +43,7 @@ static char *map(int flags, void *at, int nr)
 		    MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
 }
 
-/* A mapped page whose neighbour is not. */
+/* Returns a mapped page followed by an unmapped one. */
 static char *last_page(void)
 {
 	char *two = map(0, NULL, 2);
@@ -52,7 +52,7 @@ static char *last_page(void)
 	return two;
 }
 
-/* What was written before a bad address counts; what was not is not in the file. */
+/* Data before a bad address are written and counted; data after it are not in the file. */
 static void test_write_that_fails_halfway(void)
 {
 	char *page = last_page(), seen[300];
@@ -79,7 +79,7 @@ static void test_map_over(void)
 	CHECK(!munmap(page, PAGE_SIZE_BYTES));
 }
 
-/* Memory of a file beyond its end cannot be locked, as memory that is not there. */
+/* Pages of a file mapping beyond the end of the file cannot be locked, like unmapped memory. */
 static void test_lock_behind_the_end(void)
 {
 	int fd = open("/tmp/edges", O_RDWR | O_CREAT | O_TRUNC, 0600);
@@ -111,7 +111,7 @@ static void test_unmapped_ranges(void)
 	test_lock_behind_the_end();
 }
 
-/* A period that ends while the signal is ignored is lost; those after it are not. */
+/* A period that ends while the signal is ignored is lost; later ones are not. */
 static void test_ignored_alarm(void)
 {
 	struct itimerval timer = { { 0, 2 * MS }, { 0, 2 * MS } }, left;
@@ -155,7 +155,7 @@ static void test_long_paths(void)
 	FAILS(access(path, F_OK), ENAMETOOLONG);
 }
 
-/* What can be seen to be wrong without a look at the file comes first. */
+/* Errors that need no access to the file come first. */
 static void test_order_of_errors(void)
 {
 	char st[256];
@@ -186,7 +186,7 @@ static void test_processes(void)
 		;
 }
 
-/* A link that leads nowhere is still there after each try: it was once put away with every one. */
+/* A dangling link must survive each attempt to execute it: a former bug put its inode each time. */
 static void test_program_that_is_not_there(void)
 {
 	char *none[] = { NULL };
@@ -239,7 +239,7 @@ static int read_holes(void)
 	return 0;
 }
 
-/* A place in the tree: to begin at and to ask about, not to read or write. */
+/* O_PATH: a place to start from and to query, but not to read or write. */
 static void test_place_only(void)
 {
 	char target[8] = "";

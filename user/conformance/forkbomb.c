@@ -1,17 +1,17 @@
 /*
  * forkbomb: processes that fork until the kernel refuses.
  *
- * Every process forks as long as it can, and so does every child. A kernel that survives answers
- * EAGAIN (no more processes) or ENOMEM (no memory for one more), and everything is as before when
- * the bomb is over.
+ * Every process forks as long as it can, and so does every child. A kernel that survives returns
+ * EAGAIN (no more processes) or ENOMEM (no memory for another one), and the system is unchanged
+ * after the bomb.
  *
- * Three pipes keep order without a signal or a count that could be lost when a process is killed:
- *   tokens   holds one byte per fork that MAX allows; no writer, so that an empty one is at its end
- *   reports  each process that was refused writes why, and closes; at its end when all have
+ * Three pipes provide the order, without a signal or a counter, which a killed process could lose:
+ *   tokens   holds one byte per fork allowed by MAX; without a writer, so that it ends when empty
+ *   reports  each refused process writes the reason, and closes it; ends when all processes have
  *            finished forking or died
- *   lifeline nobody writes; at its end when the first process lets go, which ends them all
- * Each process reaps its own children before it ends, so the first one knows that all are gone when
- * its own are.
+ *   lifeline never written; ends when the first process closes it, which ends all processes
+ * Each process reaps its own children before it ends, so when the children of the first process are
+ * gone, all are.
  */
 #include "lab.h"
 
@@ -26,8 +26,8 @@ static int tokens[2], reports[2], lifeline[2];
 static bool limited;
 
 /*
- * Say what happened, in one write that other processes cannot cut in two: CREATED or the errno of a
- * refused fork.
+ * Report an event in a single write that other processes cannot interleave: CREATED or the errno of
+ * a refused fork.
  */
 static void report(int what)
 {
@@ -42,7 +42,7 @@ static bool may_fork(void)
 	return !limited || read(tokens[0], &token, 1) == 1;
 }
 
-/* Runs in every process, the first included. Returns when there is nothing left to fork. */
+/* Runs in every process, including the first. Returns when no fork is left. */
 static void fork_until_refused(void)
 {
 	while (may_fork()) {

@@ -1,6 +1,6 @@
 /*
  * shm: does shared memory behave as on Linux? Anonymous memory after a fork, memfd_create, System V
- * segments, and files: on the folder that is named, or on that of memfd alone. Linux is the oracle: no
+ * segments, and files: in the given folder, or only in that of memfd. Linux is the oracle: no
  * failures there.
  */
 #include "check.h"
@@ -25,7 +25,7 @@ static void on_fault(int sig)
 	siglongjmp(after_fault, 1);
 }
 
-/* The signal that reading the byte, or writing to it, brings; 0: none. */
+/* Returns the signal caused by reading or writing the byte, or 0. */
 static int signal_of(volatile char *at, bool write)
 {
 	caught = 0;
@@ -60,7 +60,7 @@ static bool is_zero(const char *at, size_t n)
 	return !n;
 }
 
-/* Memory that is shared after a fork. */
+/* Memory shared after a fork. */
 
 static void write_in_child(char *memory)
 {
@@ -80,7 +80,7 @@ static void test_anonymous(void)
 	in_child(write_in_child, memory);
 	CHECK(memory[0] == 'c' && memory[PAGE] == 'C' && !memory[2 * PAGE]);
 	CHECK(!madvise(memory, PAGE, MADV_DONTNEED) &&
-	      memory[0] == 'c'); /* it is the file's, not ours */
+	      memory[0] == 'c'); /* the page belongs to the file */
 	CHECK(!mlock(memory, 2 * PAGE) && !munlock(memory, 2 * PAGE));
 	CHECK(!mprotect(memory, PAGE, PROT_READ) && signal_of(memory, true) == SIGSEGV &&
 	      memory[0] == 'c');
@@ -116,7 +116,7 @@ static void test_reading_and_writing(int fd, char *memory)
 	      !memcmp(memory + 3 * PAGE - 2, "hello", 5));
 	CHECK(!fstat(fd, &st) && st.st_size == 3 * PAGE + 3);
 	CHECK(pread(fd, buf, sizeof(buf), 0) == sizeof(buf) && is_zero(buf, sizeof(buf)));
-	CHECK(!fstat(fd, &st) && st.st_blocks == 16); /* what was only read stays a hole */
+	CHECK(!fstat(fd, &st) && st.st_blocks == 16); /* reading does not fill a hole */
 	memory[PAGE] = 'm';
 	CHECK(pread(fd, buf, 2, PAGE) == 2 && buf[0] == 'm' && !buf[1]);
 	CHECK(pread(fd, buf, 100, 3 * PAGE) == 3 && pread(fd, buf, 100, 3 * PAGE + 3) == 0);
@@ -141,7 +141,7 @@ static void test_file(int fd)
 	test_end_of_file(fd, memory);
 	test_reading_and_writing(fd, memory);
 	test_private(fd, memory);
-	CHECK(!close(fd) && memory[0] == 'a'); /* a mapping keeps the file */
+	CHECK(!close(fd) && memory[0] == 'a'); /* a mapping keeps the file alive */
 	munmap(memory, PAGES * PAGE);
 }
 
@@ -197,7 +197,7 @@ static void test_segment(int id)
 	FAILS(mprotect(again, PAGE, PROT_READ | PROT_WRITE), EACCES);
 	CHECK(!shmdt(again));
 	FAILS(shmdt(again), EINVAL);
-	FAILS(shmat(id, memory, 0), EINVAL); /* there is something already */
+	FAILS(shmat(id, memory, 0), EINVAL); /* the address is in use */
 	in_child(detach_in_child, memory);
 	CHECK(memory[PAGE] == 'c' && is_zero(memory + 2 * PAGE, PAGE));
 	CHECK(!shmctl(id, IPC_RMID, NULL) && memory[PAGE] == 'c');

@@ -1,9 +1,9 @@
 /*
- * torture: what a program can do to its memory, in random order, while it is being swapped.
+ * torture: memory operations of a program, in random order, while it is being swapped.
  *
- * Each worker keeps a range of pages and a model of it: each page's stamp, from which its content
- * follows. Copies (fork) are changed and checked on both sides, some are killed or replaced by
- * exec. The model is swapped like the rest. Workers that a signal ended are only counted.
+ * Each worker keeps a range of pages and a model of it: each page's stamp, which determines its
+ * content. Copies (fork) are changed and checked on both sides; some are killed or replaced by
+ * exec. The model is swapped, too. Workers that were ended by a signal are only counted.
  */
 #include "lab.h"
 #include <sched.h>
@@ -65,7 +65,8 @@ static void map_anew(uint32_t first, uint32_t n)
 	memset(&model[first], 0, n * sizeof(*model));
 }
 
-/* Shuts the range, lets others run, and opens it again. The kernel must respect it, too. */
+/* Removes access to the range, lets others run, and restores it. The kernel must respect that,
+ * too. */
 static void protect(uint32_t first, uint32_t n)
 {
 	int fd = open("/proc/version", O_RDONLY);
@@ -87,7 +88,7 @@ static void advise(uint32_t first, uint32_t n)
 		mlock(page_at(first), n * PAGE_SIZE_BYTES);
 }
 
-/* Unmaps the range, or only gives its content up. */
+/* Unmaps the range, or only discards its content. */
 static void drop(uint32_t first, uint32_t n)
 {
 	bool unmap = below(2);
@@ -128,7 +129,7 @@ static void fork_copy(uint32_t first, uint32_t n)
 		corrupt += WEXITSTATUS(status) != COPY_OK;
 }
 
-/* A child sends the pages; a page fits into one write and comes with one read. */
+/* A child sends the pages; a page is moved by one write and one read. */
 static void through_pipe(uint32_t first, uint32_t n)
 {
 	static uint32_t buf[WORDS_PER_PAGE];

@@ -1,18 +1,18 @@
 /*
- * wild: wild pointers to every system call.
+ * wild: passes wild pointers to every system call.
  *
- * A kernel must not believe an address that a program gives it. The sweep calls every number from 0
- * to 449 with addresses that are unmapped, unaligned, in the kernel's half, at the very top, across
- * the end of a mapping, or read-only, in every position, and asks only that the caller survives:
- * whatever is returned is an answer. The demands know what a call does with one pointer and insist
- * on EFAULT, for each kind of address that cannot be right there; a call that the kernel does not
- * have (ENOSYS) demands nothing.
+ * A kernel must not trust an address from a program. The sweep calls every number from 0 to 449
+ * with addresses that are unmapped, unaligned, in the kernel's half, at the very top, across the
+ * end of a mapping, or read-only, in every position. It only requires that the caller survives: any
+ * result is accepted. The demands know how a call uses one pointer and require EFAULT, for each
+ * kind of address that is always wrong there. A call that the kernel does not have (ENOSYS) demands
+ * nothing.
  *
- * Each call runs in a child with pipes for stdin, stdout and stderr, so that nothing it closes or
- * unmaps lasts. A child that does not end within HANG_MS is killed and counts as a failure, as one
- * that a signal killed does. Left out are calls that end, block, fork, signal others, change the
- * machine, or take the program's own memory away: with good luck in the arguments they would do so.
- * On Linux, the oracle for the demands, run it as an ordinary user.
+ * Each call runs in a child with pipes for stdin, stdout and stderr, so that closed files or
+ * unmapped memory have no lasting effect. A child that does not end within HANG_MS is killed and
+ * counts as a failure, like one that a signal killed. Left out are calls that end, block, fork,
+ * signal others, change the machine, or remove the program's own memory: with matching arguments
+ * they would do so. On Linux, the oracle for the demands, run it as an ordinary user.
  */
 #include "lab.h"
 #include <poll.h>
@@ -90,7 +90,7 @@ static const char *const address_names[] = {
 };
 static uintptr_t addresses[NR_ADDRESSES] = { 0, 1, 0xC0000000, 0xFFFFFFF0, 0x40000000 };
 
-/* What stands in an argument list for something that is only known when the call is made. */
+/* Placeholders in an argument list, replaced when the call is made. */
 enum { WILD = 0x5e5e0000, GOOD, ROOT_NAME, BIN_TRUE, DATA_FD, SINK_FD, DIR_FD, TTY_FD };
 
 static const long sweeps[][NR_ARGS] = {
@@ -104,7 +104,7 @@ static const long sweeps[][NR_ARGS] = {
 
 enum { F_GETLK64_NUMBER = 12 };
 
-/* Addresses that are wrong for a pointer besides those that always are. */
+/* Addresses that are wrong for a pointer, in addition to those that always are. */
 enum {
 	NOT_NULL = 1,
 	NOT_EDGE = 2,
@@ -190,7 +190,7 @@ static const struct demand demands[] = {
 };
 
 /*
- * How a child answers with its exit status, besides an errno that a demand got instead of EFAULT.
+ * Exit statuses of a child, besides an errno that a demand got instead of EFAULT.
  */
 enum { ANSWER_FINE = 0, ANSWER_SUCCESS = 254, ANSWER_SET_UP = 255 };
 
@@ -202,7 +202,8 @@ static void make_addresses(void)
 	char *pages = lab_map(3);
 
 	memset(pages, 'x', PAGE_SIZE_BYTES);
-	/* Three bytes: no object of four or more fits before the hole, and no string has ended. */
+	/* Three bytes: an object of four or more extends into the hole, and no string ends before
+	 * it. */
 	addresses[EDGE] = (uintptr_t)pages + PAGE_SIZE_BYTES - 3;
 	addresses[READ_ONLY] = (uintptr_t)pages + 2 * PAGE_SIZE_BYTES;
 	if (munmap(pages + PAGE_SIZE_BYTES, PAGE_SIZE_BYTES) ||
@@ -211,8 +212,7 @@ static void make_addresses(void)
 }
 
 /*
- * Pipes in place of stdin, which is at its end, and of stdout and stderr, which somebody could
- * read.
+ * Replaces stdin by a pipe at its end, and stdout and stderr by pipes that have a reader.
  */
 static void isolate(void)
 {
@@ -281,7 +281,7 @@ __attribute__((noreturn)) static void sweep_child(int call)
 
 __attribute__((noreturn)) static void demand_child(const struct demand *d, uintptr_t wild)
 {
-	/* Somebody to wait for. */
+	/* a child to wait for */
 	if (d->call == SYS_wait4 && !fork())
 		_exit(0);
 	if (make_call(d->call, d->args, wild) >= 0)
@@ -290,7 +290,7 @@ __attribute__((noreturn)) static void demand_child(const struct demand *d, uintp
 }
 
 /*
- * Wait for @pid, which holds the other end of @alive; a hanging one is killed. Returns its wait
+ * Wait for @pid, which holds the other end of @alive, or kill it if it hangs. Returns its wait
  * status.
  */
 static int wait_or_kill(pid_t pid, int alive, const char *what)
@@ -311,7 +311,7 @@ static int wait_or_kill(pid_t pid, int alive, const char *what)
 	return status;
 }
 
-/* Run a child that sweeps over @call, or makes the demand @d with address @a when there is one. */
+/* Run a child that sweeps over @call or, if @d is not NULL, makes the demand @d with address @a. */
 static int run_child(int call, const struct demand *d, int a, const char *what)
 {
 	int alive[2], status;

@@ -19,7 +19,7 @@ static bool starts(const char *word, const char *key, const char **value)
 	return !strncmp(word, key, n);
 }
 
-/* False: not a word of dd's. */
+/* Returns false if the word is not an operand of dd. */
 static bool parse(struct copy *c, const char *word)
 {
 	const char *value;
@@ -49,8 +49,8 @@ static bool parse(struct copy *c, const char *word)
 	return true;
 }
 
-/* All of it, even if a call takes only a part: the next one says why. The end of a file need not be
- * whole sectors. */
+/* Writes all of it: after a partial write, the next call returns the reason. The end of a file need
+ * not be whole sectors. */
 static void write_block(const struct copy *c, int out, const char *buf, ssize_t n)
 {
 	ssize_t done = 0, now;
@@ -64,7 +64,7 @@ static void write_block(const struct copy *c, int out, const char *buf, ssize_t 
 	}
 }
 
-/* Bytes copied, or -1 after a message. */
+/* Returns the bytes copied, or -1 after a message. */
 static long long copy_blocks(const struct copy *c, int in, int out)
 {
 	char *buf = aligned_alloc(SECTOR, c->block);

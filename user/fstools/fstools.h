@@ -1,5 +1,5 @@
-/* One program under many names, which share what they need of the C library: each is a function
- * that gets the arguments as main does, and returns the exit status. */
+/* One program under many names, to share the code of the C library. Each tool is a function that
+ * takes the arguments of main and returns the exit status. */
 #ifndef FSTOOLS_H
 #define FSTOOLS_H
 
@@ -11,11 +11,11 @@ struct tool {
 	int (*run)(int argc, char **argv);
 };
 
-extern const struct tool name_tools[], mount_tools[]; /* end with no name */
+extern const struct tool name_tools[], mount_tools[]; /* end with a NULL name */
 
 int run_dd(int argc, char **argv);
 
-/* 1 with a message when the call has failed, else 0. */
+/* Returns 1 with a message if the call has failed, else 0. */
 int failed(int result, const char *what);
 
 #endif

@@ -1,4 +1,4 @@
-/* fstools: small tools for files and file systems. Which one it is, its name says. */
+/* fstools: small tools for files and file systems, selected by the program's name. */
 #include "fstools.h"
 
 int failed(int result, const char *what)

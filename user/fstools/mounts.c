@@ -14,7 +14,7 @@ static const struct {
 	{ "relatime", MS_RELATIME, 0 }, { "noatime", MS_NOATIME, 0 }, { "defaults", 0, 0 },
 };
 
-/* Options that all file systems have become flags, others go to the one that is mounted. */
+/* Options common to all file systems become flags; the others go to the mounted file system. */
 static unsigned long parse_options(char *text, char *rest)
 {
 	unsigned long value = 0;
@@ -97,7 +97,7 @@ static int show_room(const char *source, const char *path)
 	return 0;
 }
 
-/* A line of /proc/mounts begins with what is mounted, and where. */
+/* A line of /proc/mounts begins with the source and the mount point. */
 static int show_line(char *line)
 {
 	char *source = strtok(line, " "), *path = strtok(NULL, " ");

@@ -1,7 +1,8 @@
 /* Tools on names: ln, mv, mkfifo, rmdir, touch, chmod, chown, stat, find. */
 #include "fstools.h"
 
-/* Into a directory under the last part of its own name, else under the name given. */
+/* Returns the path inside a directory, with the last part of the old name, or else the given
+ * name. */
 static const char *destination(const char *from, const char *to)
 {
 	static char path[1024];
@@ -133,7 +134,7 @@ static int run_stat(int argc, char **argv)
 	return status;
 }
 
-/* Prints what is below a directory, each name after its directory's. */
+/* Prints the contents of a directory tree, each name after its directory's. */
 static int walk(char *path, size_t len, size_t room)
 {
 	DIR *dir = opendir(path);

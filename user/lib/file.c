@@ -1,4 +1,4 @@
-/* Small files, such as those of /proc, as text. */
+/* Reads small files as text, such as those of /proc. */
 #include "lib.h"
 
 int read_file(const char *path, char *buf, size_t size)

@@ -1,4 +1,4 @@
-/* What the workloads share, apart from what lab.h has inline. */
+/* Shared by the workloads, besides the inline functions of lab.h. */
 #include "lab.h"
 
 uint64_t lab_now_ns(void)
@@ -14,7 +14,7 @@ unsigned long long lab_us(uint64_t ns)
 	return ns / 1000;
 }
 
-/* Take @nr arguments from @i on out; fewer when there are not so many. */
+/* Remove @nr arguments from @i on, or fewer if there are fewer. */
 static void lab_remove(int *argc, char **argv, int i, int nr)
 {
 	if (nr > *argc - i)

@@ -1,6 +1,6 @@
 /*
- * What many programs need, from user/lib, which every program is linked with. Include this file
- * first: it asks for the GNU and Linux extensions.
+ * Functions needed by many programs, from user/lib, which every program is linked with. Include
+ * this file first: it enables the GNU and Linux extensions.
  */
 #ifndef USER_LIB_H
 #define USER_LIB_H
@@ -30,44 +30,47 @@ enum { TICKS_PER_SECOND = 100, PAGE_KB = 4 };
 
 /* message.c */
 
-/* "program: message" on stderr. */
+/* Prints "program: message" on stderr. */
 __attribute__((format(printf, 1, 2))) void warn_user(const char *format, ...);
 
-/* "program: what: reason in errno" on stderr; die_errno then exits with 1. */
+/* Print "program: what: reason in errno" on stderr. die_errno then exits with 1. */
 void warn_errno(const char *what);
 __attribute__((noreturn)) void die_errno(const char *what);
 
-/* Answer a first argument --help, which every program understands. */
+/* Handle a first argument --help, which every program accepts. */
 void help_if_asked(int argc, char **argv, const char *help);
 __attribute__((noreturn)) void usage_error(const char *help);
 
 /* number.c */
 
-/* Is all of the text a decimal number, and no more? */
+/* Returns true if the whole text is a decimal number. */
 bool is_number(const char *text, long long *value);
 
-/* A decimal number in min..max, or a message and exit 2. @what names the argument. */
+/* Returns a decimal number in min..max, or prints a message and exits with 2. @what names the
+ * argument. */
 long long parse_number(const char *text, const char *what, long long min, long long max);
 
-/* Seconds with an optional fraction, as "2" or "0.25", in milliseconds; or a message and exit 2. */
+/* Converts seconds with an optional fraction, as "2" or "0.25", to milliseconds; or message and
+ * exit 2. */
 long parse_seconds_ms(const char *text, const char *what);
 
 /* file.c */
 
 /*
- * The whole of a small file as a string, cut at size - 1. Returns its length, or -1 with errno set.
+ * Reads a whole small file as a string, cut at size - 1. Returns its length, or -1 with errno set.
  */
 int read_file(const char *path, char *buf, size_t size);
 
-/* The number after @key in a text of "key value" lines; 0 when it is not there. */
+/* Returns the number after @key in a text of "key value" lines, or 0 if there is none. */
 unsigned long long file_value(const char *text, const char *key);
 
 /* signal.c */
 
-/* A signal's number from "9", "KILL" or "SIGKILL"; -1 for an unknown one. */
+/* Returns a signal's number from "9", "KILL" or "SIGKILL", or -1 if unknown. */
 int signal_number(const char *text);
 
-/* A child's wait status as a shell's $?: the exit code, or 128 + the signal that killed it. */
+/* Converts a child's wait status to a shell's $?: the exit code, or 128 + the signal that killed
+ * it. */
 int status_code(int status);
 
 /* machine.c */
@@ -75,7 +78,7 @@ int status_code(int status);
 void sleep_ms(long ms);
 
 /*
- * Turn the machine off. @status, the exit status of the whole run, ends up as the exit code of the
+ * Turn the machine off. @status, the exit status of the whole run, becomes the exit code of the
  * emulator.
  */
 void power_off(int status);

@@ -13,7 +13,7 @@ void sleep_ms(long ms)
 void power_off(int status)
 {
 	sync();
-	/* as good as unmounted, if nobody writes */
+	/* like unmounting, if no file is open for writing */
 	mount(NULL, "/mnt", NULL, MS_REMOUNT | MS_RDONLY, NULL);
 	mount(NULL, "/", NULL, MS_REMOUNT | MS_RDONLY, NULL);
 	syscall(SYS_reboot, 0xfee1dead, 672274793, 0x4321fedc, status);

@@ -1,4 +1,4 @@
-/* What a program says about itself: messages, usage, help. */
+/* A program's messages, usage and help. */
 #include "lib.h"
 
 void warn_user(const char *format, ...)

@@ -1,4 +1,4 @@
-/* Numbers in arguments. A bad one is the end of the program, with a message that names it. */
+/* Numbers in arguments. An invalid one ends the program, with a message that names it. */
 #include "lib.h"
 
 #define DIGITS "0123456789"
@@ -30,7 +30,7 @@ long long parse_number(const char *text, const char *what, long long min, long l
 	return value;
 }
 
-/* Digits beyond the third behind the point count for nothing. */
+/* Digits after the third decimal are ignored. */
 long parse_seconds_ms(const char *text, const char *what)
 {
 	size_t before = strspn(text, DIGITS);

@@ -1,4 +1,4 @@
-/* What /proc tells about the processor and about processes. */
+/* Reads /proc for the processor and the processes. */
 #include "procfs.h"
 
 struct cpu_times cpu_times_parse(const char *stat)
@@ -22,7 +22,7 @@ bool process_read(int pid, struct process *p)
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	if (read_file(path, text, sizeof(text)) <= 0)
 		return false;
-	/* The name may hold blanks and brackets itself: it ends at the last ')'. */
+	/* The name may contain blanks and brackets: it ends at the last ')'. */
 	name = strchr(text, '(');
 	end = strrchr(text, ')');
 	if (!name || !end || end < name)

@@ -1,4 +1,4 @@
-/* What /proc tells about the processor and about processes. */
+/* Reads /proc for the processor and the processes. */
 #ifndef USER_PROCFS_H
 #define USER_PROCFS_H
 
@@ -9,11 +9,11 @@ struct cpu_times {
 	unsigned long long user, nice, system, idle, iowait;
 };
 
-/* From the text of /proc/stat. */
+/* Parses the text of /proc/stat. */
 struct cpu_times cpu_times_parse(const char *stat);
 unsigned long long cpu_times_total(const struct cpu_times *t);
 
-/* One process as /proc/<pid>/stat tells it. */
+/* One process, from /proc/<pid>/stat. */
 struct process {
 	int pid, ppid, nice;
 	char state, name[32];
@@ -21,10 +21,10 @@ struct process {
 	long rss;
 };
 
-/* False when the process has gone meanwhile. */
+/* Returns false if the process no longer exists. */
 bool process_read(int pid, struct process *p);
 
-/* Fill @list with up to @max processes in the order of /proc. Returns how many. */
+/* Fill @list with up to @max processes in the order of /proc. Returns their number. */
 int process_list(struct process *list, int max);
 
 #endif

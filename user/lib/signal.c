@@ -1,4 +1,4 @@
-/* Signals by name, and how a child ended. */
+/* Signal names, and the exit status of children. */
 #include "lib.h"
 
 int signal_number(const char *text)

@@ -1,4 +1,4 @@
-/* The commands that the shell does itself, in its own process when they stand alone. */
+/* Built-in commands. The shell runs them in its own process if they stand alone. */
 #include "sh.h"
 
 #define BUILTIN_HELP                                                                               \
@@ -26,7 +26,7 @@ static int builtin_exit(int argc, char **argv)
 	exit(status);
 }
 
-/* Also serves plain NAME=VALUE words, which must be all of the command. */
+/* Also handles plain NAME=VALUE words, which must then be the whole command. */
 static int builtin_export(int argc, char **argv)
 {
 	bool named = !strcmp(argv[0], "export");
@@ -86,7 +86,7 @@ static int builtin_wait(int argc, char **argv)
 	return 0;
 }
 
-/* The processes that an argument of kill names: 0 or 1. */
+/* Sends a signal to the processes that an argument of kill names. Returns 0 or 1. */
 static int kill_named(const char *name, int signal)
 {
 	struct job *job = name[0] == '%' ? job_named(name) : NULL;

@@ -1,4 +1,4 @@
-/* A command's tokens into its words: quotes off, variables in. */
+/* Turns a command's tokens into its words: removes quotes, inserts variables. */
 #include "sh.h"
 
 /*
@@ -37,8 +37,8 @@ static bool expand_variable(const char **p)
 }
 
 /*
- * A raw word without its quotes and with its variables; NULL after a message when the arena is
- * full.
+ * Returns a raw word without its quotes and with its variables expanded, or NULL after a message if
+ * the arena is full.
  */
 static char *expand(const char *p)
 {

@@ -1,4 +1,4 @@
-/* Which children belong to which pipeline, and how each one ended. */
+/* Records which children belong to which pipeline, and how each one ended. */
 #include "sh.h"
 
 struct job jobs[MAX_JOBS];

@@ -5,16 +5,16 @@
  *	pipeline = [ "time" ] command { "|" command }
  *	command  = { word | "<" word | ">" word | ">>" word | "2>" word | "2>&1" }
  *
- * A line passes three stages. tokenize() cuts it into tokens and leaves quotes and $ inside the
- * words alone. run_list() walks over the pipelines and decides from the last status which of them
- * run. Only then, command by command, prepare_command() takes the quotes off and puts variables in,
- * so that "false; echo $?" sees what the first pipeline left behind.
+ * A line passes three stages. tokenize() splits it into tokens and leaves quotes and $ inside the
+ * words unchanged. run_list() walks over the pipelines and decides by the last status which of them
+ * to run. Only then, command by command, prepare_command() removes the quotes and inserts
+ * variables, so that "false; echo $?" sees the status of the first pipeline.
  *
- * Every pipeline is a job. An interactive shell gives each job a process group of its own and hands
- * the terminal to the one in the foreground, so that ^C reaches that job and nobody else.
+ * Every pipeline is a job. An interactive shell gives each job its own process group and gives the
+ * terminal to the foreground job, so that ^C reaches only that job.
  *
- * Left out: functions, loops, globbing, here-documents, splitting of expanded words, stopping jobs
- * with ^Z, and variables that are not exported (every variable is part of the environment).
+ * Left out: functions, loops, globbing, here-documents, word splitting after expansion, stopping
+ * jobs with ^Z, and variables that are not exported (every variable is part of the environment).
  */
 #include "sh.h"
 
@@ -22,7 +22,7 @@ int last_status, script_argc;
 char **script_argv;
 bool interactive;
 
-/* -v: the lines of a file look as if they were typed at a prompt. */
+/* -v: the lines of a file are shown as if typed at a prompt. */
 static bool shown;
 
 int error(const char *what, const char *why)
@@ -43,7 +43,7 @@ static void run_line(const char *line)
 		;
 }
 
-/* Run what can be read from @fd, or when it is negative from @text, line by line. */
+/* Run the input from @fd or, if it is negative, from @text, line by line. */
 static void run_lines(int fd, const char *text)
 {
 	static char line[MAX_LINE];
@@ -55,7 +55,7 @@ static void run_lines(int fd, const char *text)
 		if ((interactive || shown) && !len)
 			dprintf(1, "tidemark$ ");
 		/*
-		 * Byte by byte: what follows the line belongs to the command that the line starts.
+		 * Byte by byte: input after the line belongs to the command that the line starts.
 		 */
 		more = fd >= 0 ? read(fd, &c, 1) == 1 : (c = *text++) != '\0';
 		if (more && c != '\n') {
@@ -74,7 +74,7 @@ static void run_lines(int fd, const char *text)
 	}
 }
 
-/* A process group of its own, in the foreground, that no key ends or stops. */
+/* Creates a process group in the foreground that no key ends or stops. */
 static void take_terminal(void)
 {
 	static const int ignored[] = { SIGINT, SIGQUIT, SIGTTOU, SIGTTIN, SIGTSTP };

@@ -28,7 +28,8 @@ static bool redirect(const struct command *command)
 
 static void restore_signals(void)
 {
-	/* All that the shell ignores but SIGTSTP: a job that ^Z stopped would keep it waiting. */
+	/* All that the shell ignores except SIGTSTP: the shell would wait for a job stopped by
+	 * ^Z. */
 	static const int restored[] = { SIGINT, SIGQUIT, SIGTTOU, SIGTTIN };
 
 	for (size_t i = 0; i < ARRAY_SIZE(restored); i++)
@@ -53,7 +54,7 @@ __attribute__((noreturn)) static void run_child(struct command *command)
 	_exit(reason == ENOENT ? 127 : 126);
 }
 
-/* Fork a process of @job: 0 in it, < 0 after a message. */
+/* Fork a process of @job. Returns 0 in it, and < 0 after a message on failure. */
 static pid_t fork_stage(struct job *job)
 {
 	pid_t pid = fork();
@@ -62,7 +63,7 @@ static pid_t fork_stage(struct job *job)
 		error("fork", strerror(errno));
 		return pid;
 	}
-	/* Parent and child both say it, so that neither depends on who runs first. */
+	/* Parent and child both set it, so that it does not matter which runs first. */
 	if (interactive || job->timed)
 		setpgid(pid, job->nr_stages ? job->pids[0] : pid);
 	if (!pid) {
@@ -77,8 +78,8 @@ static pid_t fork_stage(struct job *job)
 }
 
 /*
- * Start one stage of @job that reads from @in and writes to @out; @unused is the pipe end that is
- * not for it.
+ * Start one stage of @job that reads from @in and writes to @out. It closes @unused, the other end
+ * of its pipe.
  */
 static bool start_stage(struct job *job, struct command *command, int in, int out, int unused)
 {
@@ -126,7 +127,7 @@ static int run_stages(struct job *job, struct token *t)
 	return started ? 0 : 1;
 }
 
-/* Run a built-in command in the shell itself, with its redirections undone afterwards. */
+/* Run a built-in command in the shell itself; its redirections are undone afterwards. */
 static int run_in_shell(struct token *t)
 {
 	static struct command command;
@@ -145,7 +146,7 @@ static int run_in_shell(struct token *t)
 	return status;
 }
 
-/* Its number, as bash says it. */
+/* Prints the job's number, in the format of bash. */
 static void announce(const struct job *job)
 {
 	if (interactive)
@@ -205,7 +206,7 @@ static int run_timed(struct token *t, struct token *end)
 	return status;
 }
 
-/* `time a | b &`: a shell of its own runs the pipeline, and tells its time when it has ended. */
+/* `time a | b &`: a separate shell runs the pipeline, and prints its time when it has ended. */
 static int run_timed_in_background(struct token *time, struct token *end)
 {
 	struct job *job = job_new();

@@ -1,12 +1,12 @@
 /*
- * What the files of the shell share. A line goes through them in this order:
+ * Shared by the files of the shell. A line passes through them in this order:
  *
  *	main.c     reads a line, and runs it
- *	words.c    the line into tokens
+ *	words.c    splits the line into tokens
  *	syntax.c   may these tokens follow each other?
- *	run.c      lists and pipelines, what is forked, and `time`
- *	expand.c   a command's tokens into its words: quotes off, variables in
- *	builtins.c commands that the shell does itself
+ *	run.c      lists and pipelines, forking, and `time`
+ *	expand.c   a command's tokens into its words: removes quotes, inserts variables
+ *	builtins.c commands that the shell runs itself
  *	jobs.c     which children belong to which pipeline, and how each one ended
  */
 #ifndef USER_SH_H
@@ -28,7 +28,7 @@ enum {
 	MAX_STAGES = 16,
 };
 
-/* In this order: what belongs to a command, then what ends one. */
+/* First the tokens that belong to a command, then those that end one. */
 enum kind {
 	WORD,
 	INPUT,
@@ -60,7 +60,7 @@ struct command {
 	struct redirection redirections[MAX_REDIRECTIONS];
 };
 
-/* A free slot has nr_running 0. The status of a job is the one of its last stage. */
+/* A free slot has nr_running 0. A job's status is that of its last stage. */
 struct job {
 	int nr_stages, nr_running, status;
 	bool background;
@@ -76,27 +76,27 @@ extern int last_status;
 /* $0, $1 and so on, and their number. */
 extern int script_argc;
 extern char **script_argv;
-/* Does somebody type? Then each job has a process group of its own. */
+/* Is there an interactive user? Then each job has its own process group. */
 extern bool interactive;
 
-/* "sh: what: why" on stderr. Returns 1. */
+/* Prints "sh: what: why" on stderr. Returns 1. */
 int error(const char *what, const char *why);
 
 /* words.c */
 
 /*
- * All strings of a line live in one arena, which tokenize() empties. Returns false when it is full.
+ * All strings of a line are in one arena, which tokenize() empties. Returns false if it is full.
  */
 bool arena_add(char c);
-/* Where the next string will begin. */
+/* Returns the place of the next string. */
 char *arena_end(void);
 
-/* Cut @line into tokens, closed by END. Returns NULL after a message when it cannot be read. */
+/* Split @line into tokens, terminated by END. Returns NULL after a message if it is invalid. */
 struct token *tokenize(const char *line);
 
 /* syntax.c */
 
-/* False after a message when the tokens make no list of commands. */
+/* Returns false after a message if the tokens are not a list of commands. */
 bool check_syntax(const struct token *t);
 
 /* expand.c */
@@ -111,7 +111,7 @@ struct token *prepare_command(struct token *t, struct command *command);
 
 typedef int builtin_fn(int argc, char **argv);
 
-/* NULL: the shell does not do this itself. */
+/* Returns NULL if it is not a built-in command. */
 builtin_fn *find_builtin(const char *name);
 
 /* run.c */
@@ -123,22 +123,22 @@ void run_list(struct token *t);
 extern struct job jobs[MAX_JOBS];
 
 /*
- * Wait for one child, or with WNOHANG only look, and note its end in its job. Returns false when
+ * Wait for one child, or with WNOHANG only check, and record its end in its job. Returns false if
  * there is none.
  */
 bool reap_child(int options);
 
-/* Both return the job's status. The second gives it the terminal meanwhile. */
+/* Both return the job's status. job_foreground gives the job the terminal meanwhile. */
 int job_wait(struct job *job);
 int job_foreground(struct job *job);
 
-/* An empty one; NULL when there are too many. */
+/* Returns an empty job, or NULL if there are too many. */
 struct job *job_new(void);
 
-/* The job named %N, or the last one started when @name is NULL; NULL after a message. */
+/* Returns the job named %N, or the last one started if @name is NULL; NULL after a message. */
 struct job *job_named(const char *name);
 
-/* Keep the text of the pipeline that begins at @t, for `jobs` and `fg` to show. */
+/* Save the text of the pipeline that begins at @t, for display by `jobs` and `fg`. */
 void job_describe(struct job *job, const struct token *t);
 
 #endif

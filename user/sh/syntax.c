@@ -1,4 +1,4 @@
-/* Every redirection needs its file, and every operator that joins needs a command on both sides. */
+/* Every redirection needs its file, and every joining operator needs a command on both sides. */
 #include "sh.h"
 
 static bool is_redirection(enum kind kind)

@@ -1,4 +1,4 @@
-/* A line into tokens. Quotes and $ stay inside the words: expand.c needs them. */
+/* Splits a line into tokens. Quotes and $ stay inside the words: expand.c needs them. */
 #include "sh.h"
 
 enum { MAX_TOKENS = 512 };
@@ -20,7 +20,7 @@ char *arena_end(void)
 	return &arena[arena_used];
 }
 
-/* The length of the raw word at @p with its quotes; -1 when a quote is not closed. */
+/* Returns the length of the raw word at @p with its quotes, or -1 if a quote is not closed. */
 static int word_length(const char *p)
 {
 	const char *start = p;
@@ -66,7 +66,7 @@ static bool is_operator(const char **p, struct token *token)
 	return false;
 }
 
-/* The next @len characters of @line, as a word. */
+/* Takes the next @len characters of @line as a word. */
 static bool take_word(struct token *token, const char *line, int len)
 {
 	token->kind = WORD;

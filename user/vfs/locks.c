@@ -1,4 +1,4 @@
-/* Locks: records of fcntl between processes, their edges and their deadlock, and flock. */
+/* Locks: fcntl records between processes, their limits and deadlocks, and flock. */
 #include "vfs.h"
 #include <sys/file.h>
 
@@ -11,7 +11,7 @@ static int lock(int cmd, int type, int start, int len)
 	return fcntl(fd, cmd, &l);
 }
 
-/* Runs in a child, which counts failures of its own: they come back as the exit status. */
+/* Runs in a child, which counts its own failures: they come back as the exit status. */
 static void in_child(void (*test)(void))
 {
 	pid_t child = fork();
@@ -26,7 +26,7 @@ static void in_child(void (*test)(void))
 	CHECK(status == 0);
 }
 
-/* What another process would meet first in [start, start + len). */
+/* Returns the first conflict that another process would meet in [start, start + len). */
 static struct flock met(int type, int start, int len)
 {
 	struct flock l = { .l_type = type, .l_whence = SEEK_SET, .l_start = start, .l_len = len };
@@ -52,7 +52,7 @@ static void see_read(void)
 {
 	CHECK(!lock(F_SETLK, F_RDLCK, 0, 0));
 	FAILS(lock(F_SETLK, F_WRLCK, 0, 1), EAGAIN);
-	CHECK(met(F_WRLCK, 5, 1).l_len == 0); /* to the end, wherever that is */
+	CHECK(met(F_WRLCK, 5, 1).l_len == 0); /* to the end of the file, wherever it is */
 }
 
 static void see_nothing(void)
@@ -79,10 +79,10 @@ static void test_records(void)
 	CHECK(!lock(F_SETLK, F_UNLCK, 0, 0));
 	in_child(see_nothing);
 	CHECK(!lock(F_SETLK, F_WRLCK, 10, 10) && !lock(F_SETLK, F_WRLCK, 30, 10));
-	CHECK(!lock(F_SETLK, F_WRLCK, 20, 10)); /* the three become one */
+	CHECK(!lock(F_SETLK, F_WRLCK, 20, 10)); /* the three are merged */
 	in_child(see_whole);
 	other = open("locks-test", O_RDWR);
-	close(other); /* any descriptor of the file */
+	close(other); /* closing any descriptor of the file releases them */
 	in_child(see_nothing);
 	FAILS(lock(F_SETLK, F_WRLCK, -1, 1), EINVAL);
 	FAILS(lock(F_SETLK, 7, 0, 1), EINVAL);
@@ -95,7 +95,7 @@ static void test_records(void)
 	close(other);
 }
 
-/* Waits for what the parent holds; it must come free. */
+/* Waits for a lock that the parent holds; it must become free. */
 static void wait_for_parent(void)
 {
 	CHECK(!lock(F_SETLKW, F_WRLCK, 0, 1));
@@ -119,7 +119,7 @@ static void test_waiting(void)
 	CHECK(waitpid(child, &status, 0) == child && status == 0);
 }
 
-/* Parent holds 0, child holds 1, each wants the other's: the second to ask is told. */
+/* The parent holds 0, the child holds 1, each wants the other's: the second request must fail. */
 static void test_deadlock(void)
 {
 	int status;
@@ -147,7 +147,7 @@ static void test_flock(void)
 	FAILS(flock(fd, LOCK_EX | LOCK_SH), EINVAL);
 	CHECK(!flock(other, LOCK_UN) && !flock(fd, LOCK_EX | LOCK_NB));
 	FAILS(flock(other, LOCK_SH | LOCK_NB), EWOULDBLOCK);
-	CHECK(!lock(F_SETLK, F_WRLCK, 0, 0)); /* the other kind sees nothing of it */
+	CHECK(!lock(F_SETLK, F_WRLCK, 0, 0)); /* the other kind is ignored */
 	CHECK(!flock(fd, LOCK_UN) && !flock(twin, LOCK_EX | LOCK_NB));
 	close(twin);
 	FAILS(flock(fd, LOCK_SH | LOCK_NB), EWOULDBLOCK); /* its other descriptor is open */

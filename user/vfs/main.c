@@ -1,11 +1,11 @@
 /*
- * vfs: do names, links, nodes, owners, times and locks behave as on Linux? In a folder of its own
- * below the working directory, which it leaves empty.
+ * vfs: do names, links, nodes, owners, times and locks behave as on Linux? Runs in its own folder
+ * below the working directory, and leaves that empty.
  *
- * Linux is the oracle: the same program must report no failures there (run by root, on a file system
- * that counts the names of directories, as ext4 and tmpfs do). With `matrix` it judges nothing and
- * prints what a rename of every kind of file onto every other says, to be compared with the same
- * lines from Linux.
+ * Linux is the oracle: the same program must report no failures there (run by root, on a file
+ * system that counts the names of directories, as ext4 and tmpfs do). With `matrix` it checks
+ * nothing and prints the result of renaming every kind of file onto every other, to be compared
+ * with the same lines from Linux.
  */
 #include "vfs.h"
 

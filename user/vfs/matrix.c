@@ -1,4 +1,4 @@
-/* What a rename of every kind of file onto every other says. */
+/* The results of renaming every kind of file onto every other. */
 #include "vfs.h"
 
 static const char *const kinds[] = { "none", "file", "empty", "full", "link", "fifo", "twin" };

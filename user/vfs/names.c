@@ -6,7 +6,7 @@
 
 enum { NOREPLACE = 1, CHAIN = 40 };
 
-/* How often a name is in the working directory. */
+/* Returns the number of entries of that name in the working directory. */
 static int listed(const char *name)
 {
 	DIR *dir = opendir(".");
@@ -23,7 +23,7 @@ static void test_names(void)
 {
 	char name[257], path[4200];
 
-	memset(name, '\xff', 255); /* no UTF-8 at all */
+	memset(name, '\xff', 255); /* invalid UTF-8 */
 	name[255] = '\0';
 	CHECK(!make(name) && listed(name) == 1 && !unlink(name) && !listed(name));
 	CHECK(!mkdir(name, 0700) && !rmdir(name));
@@ -71,7 +71,7 @@ static void test_links(void)
 	FAILS(link("none", "h"), ENOENT);
 	FAILS(link("f", "h/"), ENOENT);
 	FAILS(link(".", "h"), EPERM);
-	CHECK(!rename("f", "g") && info("f").st_nlink == 2); /* one file: nothing happens */
+	CHECK(!rename("f", "g") && info("f").st_nlink == 2); /* the same file: no effect */
 	CHECK(!unlink("f") && info("g").st_nlink == 1 && !unlink("g"));
 	CHECK(!mkdir("d", 0700) && info("d").st_nlink == 2);
 	CHECK(!mkdir("d/e", 0700) && info("d").st_nlink == 3);
@@ -160,7 +160,7 @@ static void test_nodes(void)
 	FAILS(mknod("n", 0170000, 0), EINVAL);
 }
 
-/* A child that opens the FIFO to write, writes a byte if told to, and ends. */
+/* A child that opens the FIFO for writing, optionally writes a byte, and ends. */
 static pid_t writer(bool write_it)
 {
 	pid_t child = fork();
@@ -211,7 +211,7 @@ static void test_modes(void)
 	CHECK((info("f").st_mode & 07777) == 0644);
 	CHECK(!chmod("f", 04755) && (info("f").st_mode & 07777) == 04755);
 	CHECK(!chown("f", 7, -1) && info("f").st_uid == 7 && info("f").st_gid == 0);
-	CHECK((info("f").st_mode & 07777) == 0755); /* setuid went with the owner */
+	CHECK((info("f").st_mode & 07777) == 0755); /* the new owner cleared setuid */
 	CHECK(!fchown(fd, -1, 100000) && info("f").st_gid == 100000 && info("f").st_uid == 7);
 	CHECK(!fchmod(fd, 0) && (info("f").st_mode & 07777) == 0 && !access("f", R_OK | W_OK));
 	FAILS(access("f", X_OK), EACCES);
@@ -280,7 +280,7 @@ static void test_sizes(void)
 	CHECK(posix_fadvise(fd, 0, 0, POSIX_FADV_WILLNEED) == 0);
 	CHECK(posix_fadvise(fd, 0, 0, 77) == EINVAL);
 	close(fd);
-	fd = open("f", O_WRONLY | O_RDWR); /* for neither */
+	fd = open("f", O_WRONLY | O_RDWR); /* neither for reading nor for writing */
 	FAILS(read(fd, buf, 1), EBADF);
 	FAILS(write(fd, "x", 1), EBADF);
 	FAILS(ftruncate(fd, 1), EINVAL);

@@ -1,16 +1,16 @@
-/* What the parts of vfs share. */
+/* Shared by the parts of vfs. */
 #ifndef VFS_H
 #define VFS_H
 
 #include "check.h"
 
-int make(const char *name); /* a new file, 0644 */
+int make(const char *name); /* creates a new file, 0644 */
 struct stat info(const char *name);
 int rename2(const char *from, const char *to, int flags);
 
 extern void (*const name_tests[])(void); /* ends with NULL */
 void test_locks(void);
-/* Judges nothing: prints. */
+/* Checks nothing: prints. */
 void matrix(void);
 
 #endif

@@ -3,8 +3,8 @@
  *
  * The tree has one root page, inner pages of 32 children, leaf pages, and data pages. A lookup
  * touches one page of each level: the root on every lookup, an inner page often, a leaf page now
- * and then, a data page hardly twice. Pages used often should stay and data pages go; a policy that
- * only knows how long ago a page came in (FIFO) throws the index out with the data.
+ * and then, a data page hardly twice. A policy should keep the frequently used pages and evict data
+ * pages. One that only knows how long ago a page came in (FIFO) evicts the index with the data.
  *
  *	root: page 0 | nr_inner inner pages | nr_leaves leaf pages | nr_data data pages
  */
@@ -44,13 +44,13 @@ static void build(void)
 	}
 }
 
-/* Walk down to datum @i. Returns whether it holds what was written. */
+/* Walk down to datum @i. Returns true if it holds the written value. */
 static bool lookup(uint32_t i)
 {
 	uint32_t leaf = i / data_per_leaf, inner = leaf / FANOUT, page;
 
 	/*
-	 * A root page has no room for more inner pages than words; beyond that their place is
+	 * A root page has room for only WORDS_PER_PAGE inner pages; with more, their numbers are
 	 * computed.
 	 */
 	page = nr_inner <= WORDS_PER_PAGE ? *lab_at(tree, 0, inner) : 1 + inner;
@@ -60,8 +60,8 @@ static bool lookup(uint32_t i)
 }
 
 /*
- * Random lookups. Returns how many did not find what was written. Not inline: the loop that is
- * measured has the registers to itself.
+ * Random lookups. Returns the number of wrong results. Not inline, so that the measured loop has
+ * the registers to itself.
  */
 __attribute__((noinline)) static uint32_t run_batch(uint32_t *random_state, uint32_t lookups)
 {

@@ -1,11 +1,11 @@
 /*
  * cow: pages shared after fork, and copied one by one.
  *
- * A server that forks, or a shell: the parent fills an array, and each child has the same pages
- * until it writes to one (copy on write). A shared page is used by all children, which is a reason
- * to keep it; its frame is got back only when it is unmapped everywhere. The children refer to
- * pages at random; one reference in sixteen writes, so that little by little each has pages of its
- * own, and the demand grows without anybody asking for memory.
+ * Like a server that forks, or a shell: the parent fills an array, and each child has the same
+ * pages until it writes to one (copy on write). A shared page is used by all children, which is a
+ * reason to keep it; its frame becomes free only when it is unmapped everywhere. The children
+ * reference pages at random. One reference in sixteen writes, so that each child gradually gets its
+ * own pages, and the demand grows without any explicit allocation.
  */
 #include "lab.h"
 
@@ -19,7 +19,8 @@ enum { DEFAULT_SEED = 362436069, MAX_PROCESSES = 64, WRITE_EVERY = 16 };
 
 static uint32_t nr_pages, refs, work, seed;
 
-/* In a child. Returns how many words were not as it, or else the parent, had left them. */
+/* Runs in a child. Returns the number of words that differ from what it, or the parent, wrote
+ * last. */
 static uint32_t run_child(void *array, int id)
 {
 	uint32_t random_state = seed + lab_word(id), corrupt = 0;
@@ -54,7 +55,7 @@ static int start_children(pid_t *pids, int nr, void *array)
 	return nr;
 }
 
-/* Returns how many children did not end with 0: corrupt data, or dead. */
+/* Returns the number of children that did not exit with 0: corrupt data, or killed. */
 static int reap_children(const pid_t *pids, int nr)
 {
 	int nr_failed = 0, status;

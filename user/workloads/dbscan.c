@@ -1,12 +1,13 @@
 /*
- * dbscan: a table in a file, its index in another, and random look-ups, beside scans of the table.
+ * dbscan: a table in a file, its index in another file, and random look-ups, with table scans
+ * between.
  *
- * The index is a tree, a tenth of the table: one root page, inner pages, leaves, each with the numbers of
- * pages of the next level. A look-up reads a page of each level and a page of the table. Those of the index are
- * worth keeping, those of the table hardly: it has ten times as many, and each is wanted as often as
- * any other. With SCAN, so many pages of the table are read in order after each look-up, as by a report
- * that runs beside the orders. (J. Tucek's thesis on Linux's memory manager, 2007, section 6, after
- * O'Neil's example for LRU-K.)
+ * The index is a tree, a tenth of the table: one root page, inner pages, leaves, each with the
+ * numbers of pages of the next level. A look-up reads a page of each level and a page of the table.
+ * The pages of the index are worth keeping, those of the table hardly: it has ten times as many,
+ * and all are equally likely. With SCAN, that number of table pages is read in order after each
+ * look-up, like a report that runs beside the orders. (J. Tucek's thesis on Linux's memory manager,
+ * 2007, section 6, after O'Neil's example for LRU-K.)
  *
  *	PATH.index: root | inner pages | leaves		PATH: the table's pages
  */
@@ -34,7 +35,7 @@ static void lay_out(uint32_t nr_pages)
 	}
 }
 
-/* The page of the index: child i is page first + i of the level below. */
+/* Writes a page of the index: child i is page first + i of the level below. */
 static void put_node(uint32_t page, uint32_t first)
 {
 	uint32_t words[WORDS_PER_PAGE];
@@ -107,7 +108,7 @@ static void open_files(const char *path)
 		die_errno("out of memory");
 	table = lab_file(path, nr_table);
 	make_index(name);
-	/* Its own file: how one reads says nothing about the other. */
+	/* A separate open file, so that the readahead of one does not affect the other. */
 	scan_file = open(path, O_RDONLY);
 	if (scan_file < 0)
 		die_errno(path);

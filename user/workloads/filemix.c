@@ -1,12 +1,12 @@
 /*
- * filemix: memory that is used again and again, beside a file that streams by.
+ * filemix: frequently used memory, beside a file that streams by.
  *
- * Each page of the file is wanted once in a pass, so that to keep it is of no use: the file is larger than
- * memory. The hot set is the program's own memory, or, with `hotfile`, a mapped file. Each of its pages
- * is used twice before a pass, and
- * with EVERY, one of them, at random, after so many pages of the file. A policy that goes by recency alone
- * sees more new pages than memory holds between two uses, and gives the hot set away for the stream.
- * kept is what of it is in memory at the end of a pass, before it is used again: mean and least of all.
+ * Each page of the file is used once per pass, so keeping it is useless: the file is larger than
+ * memory. The hot set is the program's own memory or, with `hotfile`, a mapped file. Each of its
+ * pages is used twice before a pass and, with EVERY, one random page of it after every EVERY pages
+ * of the file. A policy based on recency alone sees more new pages between two uses than memory
+ * holds, and evicts the hot set for the stream. kept is the resident part of the hot set at the end
+ * of a pass, before its next use: mean and minimum.
  */
 #include "lab.h"
 #include <sys/resource.h>
@@ -22,11 +22,11 @@ enum { DEFAULT_SEED = 2463534242u >> 1 };
 
 static uint32_t nr_hot, nr_file, every, random_state, *times_used;
 static void *hot, *map;
-static uint32_t nr_others; /* pages of files that were mapped before */
+static uint32_t nr_others; /* pages of files that were already mapped */
 static bool hot_file;
 static int fd;
 
-/* A hot page holds its own number and, if it is memory, how often it was used. */
+/* A hot page holds its own number and, if it is memory, the number of its uses. */
 static uint32_t use(uint32_t k)
 {
 	uint32_t bad = *lab_at(hot, k, 0) != lab_word(k);
@@ -80,7 +80,8 @@ static uint32_t pages_of(const char *key)
 	return file_value(text, key) / PAGE_KB;
 }
 
-/* Per mille of the hot set that is in memory. The few other pages of the program count as hot. */
+/* Returns the resident part of the hot set, per mille. The program's few other pages count as
+ * hot. */
 static uint32_t kept(void)
 {
 	uint32_t there = pages_of("RssFile:") - nr_others, away = pages_of("VmSwap:");

@@ -1,13 +1,13 @@
 /*
- * files: what calls on files cost, each by itself.
+ * files: the costs of file system calls, each measured separately.
  *
- * The same binary runs on Linux for i386. A time is taken around many equal calls and divided by
- * their number. Around the same calls stand two instructions that do nothing, by which QEMU's
- * plugin (mode=count) knows what to count: the instructions of the whole machine, but not the time
- * in which it waits for a disk. Data are checked, after the measurement where that takes long.
+ * The same binary runs on Linux for i386. The time of many equal calls is measured and divided by
+ * their number. The calls are enclosed in two instructions without effect, which tell QEMU's plugin
+ * (mode=count) what to count: the instructions of the whole machine, but not the time it waits for
+ * a disk. Data are checked, after the measurement if that takes long.
  *
- * What copying costs shows `copy`: the same call with a whole page and with one byte. It is the
- * difference.
+ * `copy` shows the cost of copying: it makes the same call with a whole page and with one byte. The
+ * difference is that cost.
  */
 #include "lab.h"
 
@@ -38,7 +38,7 @@ static uint64_t *times, start_ns;
 static int nr_times, repeats;
 static uint32_t corrupt;
 
-/* nopl N(%eax): only the plugin sees it. The number of calls is in ecx. */
+/* nopl N(%eax): visible only to the plugin. The number of calls is in ecx. */
 #define BEGIN_MARK 0x74696400
 #define END_MARK 0x74696401
 #define MARK(number, nr_calls)                                                                     \
@@ -72,7 +72,7 @@ static int must(int result, const char *what)
 	return result;
 }
 
-/* Whole, or the end: a short count is no error of errno, but none is expected here. */
+/* Fails unless all bytes were moved: a short count sets no errno, but is not expected here. */
 static void must_move(ssize_t moved, size_t bytes, const char *what)
 {
 	must(moved, what);
@@ -106,7 +106,7 @@ static void check_buffer(uint32_t first)
 		check_page(buffer[p], first + p, PAGE_SIZE_BYTES);
 }
 
-/* A new file of NR_PAGES pages, from page @first of the pattern, open for both. */
+/* Creates a file of NR_PAGES pages, with the pattern from page @first on, open for both. */
 static int new_file(const char *name, uint32_t first)
 {
 	int fd = must(open(name, O_RDWR | O_CREAT | O_TRUNC, FILE_MODE), name);
@@ -141,7 +141,7 @@ static void measure_random(void)
 	report("random_read_4K", 1);
 }
 
-/* One pass over a file; what it costs to look at a word of each page is the program's. */
+/* One pass over a file. The cost of checking a word of each page is the program's. */
 static uint32_t read_pieces(int fd, bool whole)
 {
 	uint32_t page = 0, nr;
@@ -212,7 +212,7 @@ static void measure_create(void)
 	report("create_unlink", NR_CALLS);
 }
 
-/* NR_PAGES writes from where the file stands, as one measurement; then everything is read back. */
+/* Measures NR_PAGES writes from the current position; then reads everything back. */
 static void write_pages(int fd, uint32_t first)
 {
 	fill_buffer(first);
@@ -317,8 +317,8 @@ static void measure_mmap(void)
 }
 
 /*
- * File @i of a tree, in their order: its name, and how many bytes it has; @state goes on. Printing
- * names would be much of what is measured.
+ * File @i of a tree, in order: sets its name and returns its size in bytes; advances @state.
+ * Printing the names would take a large part of the measured time.
  */
 static size_t small_file(uint32_t i, uint32_t *state, char *name)
 {

@@ -1,9 +1,9 @@
 /*
- * filescan: a file, or a disk, read from end to end, again and again, and every word of it checked.
+ * filescan: a file, or a disk, is read from end to end repeatedly, and every word is checked.
  *
- * With `fill` it first writes what it will look for: to each word a number that follows from its
- * place. By read(2) or through a mapping; `write` changes every word through a shared mapping on
- * the way, `random` takes the pages in a mixed order.
+ * With `fill` it first writes the expected data: each word is a function of its position. It reads
+ * by read(2) or through a mapping. `write` changes every word through a shared mapping on the way;
+ * `random` visits the pages in a mixed order.
  */
 #include "lab.h"
 
@@ -61,7 +61,7 @@ static void scan_page(uint32_t page, uint32_t *map, uint32_t pass)
 		die_errno("write");
 }
 
-/* Each page once: a step that has no divisor in common with their number. */
+/* Returns a step coprime to the number of pages, so that each page is visited once. */
 static uint32_t step(void)
 {
 	uint32_t n = nr_pages * 5 / 8 | 1, a, b, rest;

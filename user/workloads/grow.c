@@ -1,11 +1,11 @@
 /*
  * grow: memory that grows, is freed at once, and grows again.
  *
- * So does a compiler, from function to function: it builds a tree node by node, looks back while it
- * builds, mostly to what is young, and then lets all of it go. A table that lives as long as the
- * program is used throughout. The pages freed need no replacing; a policy that has them written
- * just before works in vain, and a demand that was measured in the last cycle says little about
- * this one. Each cycle ends at a random size between a half and all of KB.
+ * Like a compiler that works function by function: it builds a tree node by node, looks back while
+ * it builds, mostly at young nodes, and then frees all of it. A table that lives as long as the
+ * program is used throughout. The freed pages need no replacement. A policy that writes them just
+ * before works in vain, and the demand measured in the last cycle says little about this one. Each
+ * cycle ends at a random size between a half and all of KB.
  */
 #include "lab.h"
 
@@ -33,7 +33,7 @@ static uint32_t older_page(uint32_t nr_pages)
 	return nr_pages - 1 - (x >> 8) % (reach ? reach : 1);
 }
 
-/* Grow to @nr pages, checking on the way. Returns the words that were not as written. */
+/* Grow to @nr pages, checking on the way. Returns the number of wrong words. */
 static uint32_t grow(uint32_t nr, uint32_t cycle)
 {
 	uint32_t corrupt = 0;

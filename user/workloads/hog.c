@@ -1,4 +1,4 @@
-/* hog: take memory and keep it, as the load against which something else is measured. */
+/* hog: takes memory and keeps it, as the load for another measurement. */
 #include "lab.h"
 
 #define HELP                                                                                       \

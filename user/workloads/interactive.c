@@ -1,14 +1,14 @@
 /*
- * interactive: somebody at a terminal, beside a batch.
+ * interactive: a user at a terminal, beside a batch job.
  *
- * An editor sleeps most of the time, and wakes up for a moment at each key: it touches its small
- * set of pages and sleeps again. While it sleeps, a batch that overloads memory takes its pages; so
+ * An editor sleeps most of the time and wakes up for a moment at each key: it touches its small set
+ * of pages and sleeps again. While it sleeps, a batch job that overloads memory takes its pages. So
  * a key is answered in microseconds, or after dozens of reads. Throughput does not show this, and a
- * guard that stops processes may buy throughput with it.
+ * guard that stops processes may pay for throughput with it.
  *
- * A time is measured from the moment for which the process had asked to be woken to the last
- * touch; so it has the wait for the processor in it, and for the program's own pages. Measured is
- * for as long as COMMAND runs, and at least once.
+ * Each time is measured from the requested wake-up to the last touch, so it includes the wait for
+ * the processor and for the program's own pages. The measurement runs as long as COMMAND does, and
+ * at least once.
  */
 #include "lab.h"
 
@@ -36,7 +36,7 @@ static pid_t start(char **command)
 	return pid;
 }
 
-/* Returns how many words were not as the last turn had left them. */
+/* Returns the number of words that differ from what the last turn wrote. */
 static uint32_t touch_all(void *array, uint32_t turn)
 {
 	uint32_t corrupt = 0;
@@ -50,7 +50,8 @@ static uint32_t touch_all(void *array, uint32_t turn)
 	return corrupt;
 }
 
-/* Sleep and touch until the command has ended. Returns how often; its status is in *status. */
+/* Sleeps and touches until the command has ended. Returns the number of turns; *status is its
+ * status. */
 static int measure(pid_t pid, void *array, long sleep_for_ms, uint64_t *wake_ns, uint32_t *corrupt,
 		   int *status)
 {

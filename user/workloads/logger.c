@@ -1,10 +1,10 @@
 /*
- * logger: a log whose every line is on the disk before the next one is written.
+ * logger: a log in which every line is on the disk before the next one is written.
  *
- * A line has its number and a text that follows from it. After each one fsync; how long that takes is
- * what the workload measures. A log that is there is read first, all of it: what a run promised must be found by
- * the next one, also after the power was cut, for a line counts as written once fsync has returned.
- * Then it goes on behind the last whole line.
+ * A line has its number and a text derived from it. fsync follows each line, and its duration is
+ * the result of the workload. An existing log is first read completely: the next run must find what
+ * a run guaranteed, also after a power cut, since a line counts as written once fsync has returned.
+ * Then the log is continued after the last complete line.
  */
 #include "lab.h"
 
@@ -24,7 +24,7 @@ static void make_line(char *line, uint32_t nr)
 	line[LINE - 1] = '\n';
 }
 
-/* Lines that are there and whole; those that are not as written are counted. */
+/* Returns the number of complete lines; counts those that differ from what was written. */
 static uint32_t read_log(int fd, uint32_t *corrupt)
 {
 	char line[LINE], wanted[LINE];

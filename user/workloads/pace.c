@@ -2,16 +2,16 @@
  * pace: a string of references with its own time, on real page tables.
  *
  * Like refstring, and for the same reasons: each number is a page of a private array, nothing else
- * of the program can be replaced, nothing is read ahead, and a system call follows each reference,
- * so that the kernel does not take the access that faulted for a use. What is added is time: work,
- * which makes the process's own time pass, and sleep, in which only the machine's does. A policy
- * that looks at the clock can so be shown any course of time in a few milliseconds of work.
+ * of the program can be evicted, there is no readahead, and a system call follows each reference,
+ * so that the kernel does not take the access that faulted for a use. In addition there is time:
+ * work, in which the process's own time passes, and sleep, in which only the machine's does. So a
+ * policy that looks at the clock can be shown any course of time with a few milliseconds of work.
  *
- * First the machine is given time to come to rest. After a pause, a policy's overdue tick comes
- * before anything else; so when the string begins, a tick has just been, and init, the only other
- * process, has slept for several.
+ * First the machine comes to rest. After a pause, a policy's overdue tick comes before anything
+ * else. So when the string begins, a tick has just occurred, and init, the only other process, has
+ * slept for several ticks.
  *
- * Nothing is printed but the result. Who watches from outside sees every reference.
+ * Only the result is printed. An observer outside the machine sees every reference.
  */
 #include "lab.h"
 #include <sys/resource.h>
@@ -24,7 +24,7 @@
 	"Nothing here is random, so there is no seed.\n"
 
 enum { MAX_NUMBER = 9999, MAX_STEPS = 1 << 16, MAX_TEXT = 1 << 18 };
-enum { PAUSES = 4, PAUSE_MS = 120, TURNS_PER_LOOK = 2000 };
+enum { PAUSES = 4, PAUSE_MS = 120 };
 
 struct step {
 	char what; /* p: a page, w: work, z: sleep, f: frames */
@@ -34,7 +34,7 @@ struct step {
 static struct step steps[MAX_STEPS];
 static uint32_t nr_steps, nr_pages, nr_references;
 
-/* By number: which page of the array it is, and how often it was written to. */
+/* By number: its page of the array, and the number of writes to it. */
 static uint16_t page_of[MAX_NUMBER + 1];
 static uint32_t written[MAX_NUMBER + 1];
 
@@ -69,7 +69,7 @@ static void parse_word(const char *word)
 	if (is_page && *end == '-')
 		last = strtol(end + 1, &end, 10);
 	if (*end || first < 1 || last < first || last > (is_page ? MAX_NUMBER : 1000000)) {
-		warn_user("'%s' is no page or range from 1 to %d, and no w, z or f with a number",
+		warn_user("'%s' is not a page or range from 1 to %d, nor w, z or f with a number",
 			  word, MAX_NUMBER);
 		exit(2);
 	}
@@ -89,21 +89,11 @@ static void parse_file(const char *path)
 		parse_word(word);
 }
 
-static uint64_t own_us(void)
-{
-	struct rusage usage;
-
-	getrusage(RUSAGE_SELF, &usage);
-	return usage.ru_utime.tv_sec * 1000000ull + usage.ru_utime.tv_usec;
-}
-
+/* Two instructions per iteration with any compiler: an exact machine executes 1,000 in 1 us. */
 static void work(uint32_t us)
 {
-	uint64_t end = own_us() + us;
-
-	while (own_us() < end)
-		for (int turn = 0; turn < TURNS_PER_LOOK; turn++)
-			__asm__ volatile("");
+	for (uint32_t turns = us * 500; turns;)
+		__asm__ volatile("1: dec %0\n\tjnz 1b" : "+r"(turns));
 }
 
 static void set_frames(uint32_t n)
@@ -116,8 +106,8 @@ static void set_frames(uint32_t n)
 }
 
 /*
- * Writes to a page; false: it does not hold what was written before. That is in the other of two
- * words, by turns, for the store to come first: a load makes a fault of its own in a new page.
+ * Writes to a page. Returns false if it does not hold the last value written. That is in the other
+ * of two words, alternately, so that the store comes first: in a new page a load faults separately.
  */
 static bool refer(void *array, uint32_t number)
 {
@@ -146,12 +136,20 @@ static uint32_t run(void *array)
 	return corrupt;
 }
 
-/* Has the kernel compare the policy's lists with what it knows itself. */
+/* Makes the kernel compare the policy's lists with its own data. */
 static bool lists_agree(void)
 {
 	static char said[4096];
 
 	return read_file("/proc/vm/check", said, sizeof(said)) > 0 && !strcmp(said, "ok\n");
+}
+
+static uint64_t own_us(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_utime.tv_sec * 1000000ull + usage.ru_utime.tv_usec;
 }
 
 int main(int argc, char **argv)

@@ -1,24 +1,24 @@
 /*
- * pages: a script of single accesses to memory, by a family of processes, one thing at a time.
+ * pages: a script of single memory accesses, by a family of processes, one operation at a time.
  *
- * Whoever watches the machine from outside can then say of each access what the kernel made of it:
- * which frame the page is in, whether it was cleared or copied for it, whether a table was. So
- * nothing but the script may touch memory for the first time: all that the program needs is touched
- * before the first operation.
+ * An observer outside the machine can then tell, for each access, how the kernel handled it: which
+ * frame the page is in, whether the frame was cleared or copied, whether a page table was
+ * allocated. So only the script may touch memory for the first time: everything else that the
+ * program needs is touched before the first operation.
  *
- * An operation is the number of the process that does it (the first is 0), a letter, and numbers.
+ * An operation is the number of its process (the first is 0), a letter, and numbers.
  *
  *	P m FIRST LAST   maps pages FIRST to LAST of the array, without touching them
  *	P u FIRST LAST   unmaps them
  *	P r PAGE [VALUE] reads a word, which should be VALUE
  *	P w PAGE [VALUE] writes it
- *	P k PAGE [VALUE] has the kernel write it, from a pipe, and reads it
+ *	P k PAGE [VALUE] makes the kernel write it, from a pipe, and reads it
  *	P f CHILD        forks process CHILD
  *	P x CHILD        ends its child CHILD, and waits until it has ended
  *
- * The array lies at ARRAY, in every process. Before each operation its process reads its own page
- * at NAMES, which tells the observer that the next one begins and whose it is. Processes hand the
- * turn to each other through pipes: a message is the number of the operation to go on with.
+ * The array is at ARRAY in every process. Before each operation the process reads its own page at
+ * NAMES, which tells the observer that an operation of this process begins. Processes pass the turn
+ * to each other through pipes: a message is the number of the next operation.
  */
 #include "lab.h"
 #include <sys/resource.h>
@@ -38,7 +38,7 @@ enum {
 	MAX_PAGE = (0xB0000000 - 0x60000000) / PAGE_SIZE_BYTES - 1,
 	MAX_OPS = 1 << 14,
 	STACK_BYTES = 32 << 10,
-	END = -1, /* in place of the number of an operation */
+	END = -1, /* in place of an operation's number */
 };
 
 struct op {
@@ -138,7 +138,7 @@ static void end_child(int process)
 	child[process] = 0;
 }
 
-/* In the parent, and in the child, which is another process from here on. */
+/* Returns in the parent, and in the child, which has another process number from here on. */
 static void fork_child(int process)
 {
 	pid_t pid = fork();
@@ -193,7 +193,7 @@ static void show_op(const struct op *op, long before)
 {
 	long faults = nr_faults() - before;
 
-	if (me != op->process) /* the child of a fork */
+	if (me != op->process) /* in the child after a fork */
 		return;
 	printf("%d %c %u", me, op->verb, op->first);
 	if (strchr("mu", op->verb))
@@ -225,7 +225,7 @@ static int do_own_op(int at)
 	return me == op->process ? at + 1 : wait_for_turn();
 }
 
-/* The first process ends the others: each its own children. */
+/* The first process ends the others; each process ends its own children. */
 static void run(void)
 {
 	int at = 0;
@@ -245,7 +245,7 @@ static void run(void)
 			end_child(i);
 }
 
-/* Everything that will be used is used once before. */
+/* Touches everything that will be used later. */
 static void prepare(void)
 {
 	volatile char stack[STACK_BYTES];

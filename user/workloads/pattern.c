@@ -1,16 +1,16 @@
 /*
- * pattern: random references to one array, after one of three laws.
+ * pattern: random references to one array, by one of three distributions.
  *
- *	zipf        page k as often as 1 / (k + 1): keeping the most frequent would be best
- *	correlated  bursts: a page is used four times, two others by turns with it, and then left to
- *	            chance; half of the bursts go to a tenth of the pages. Who counts the uses of a
- *	            burst one by one takes it for popularity (O'Neil, O'Neil and Weikum, LRU-K, 1993;
+ *	zipf        page k with frequency 1 / (k + 1): keeping the most frequent would be best
+ *	correlated  bursts: a page is used four times, alternating with two others, and then left to
+ *	            chance; half of the bursts go to a tenth of the pages. A policy that counts each
+ *	            use in a burst takes it for popularity (O'Neil, O'Neil and Weikum, LRU-K, 1993;
  *	            Johnson and Shasha, 2Q, 1994)
  *	scan        a tenth of the pages is hot, and is used at random by every second reference; the
- *	            others are read one after the other, round and round: what is used once should not
- *	            push the hot pages out
+ *	            others are read in order, cyclically: pages used once should not
+ *	            displace the hot pages
  *
- * These are the laws of the strings that `tidemark sim` makes; here a program has them, on page
+ * `tidemark sim` generates its strings by the same distributions; here a program uses them, on page
  * tables and with a disk. One reference in four writes.
  */
 #include "lab.h"
@@ -23,9 +23,9 @@
 enum { DEFAULT_SEED = 88172645, HOT_PART = 10, WRITE_EVERY = 4, OPEN_BURSTS = 3, USES = 4 };
 
 static uint32_t nr_pages, nr_hot, work, random_state;
-static uint16_t *written; /* by page: how often */
+static uint16_t *written; /* by page: number of writes */
 
-/* --- the laws: the page of reference @turn --- */
+/* --- the distributions: the page of reference @turn --- */
 
 /* By rank: the sum of the weights up to it. The scale keeps the sum for 3 GiB within 32 bits. */
 static uint32_t *zipf_sums;
@@ -40,7 +40,7 @@ static void zipf_setup(void)
 		zipf_sums[rank] = sum += scale / (rank + 1);
 }
 
-/* Ranks are strewn over the array: reading ahead shall not bring popular neighbours. */
+/* Ranks are scattered over the array, so that readahead does not bring in popular neighbours. */
 static uint32_t zipf_page(uint32_t turn)
 {
 	const uint32_t prime = 7919;
@@ -97,13 +97,13 @@ static const struct law *find_law(const char *name)
 	for (size_t i = 0; i < ARRAY_SIZE(laws); i++)
 		if (!strcmp(laws[i].name, name))
 			return &laws[i];
-	warn_user("'%s' is no law", name);
+	warn_user("'%s' is not a law", name);
 	usage_error(HELP);
 }
 
 /* --- the run --- */
 
-/* Writes by pairs: of a scan's references, every second is to a hot page. */
+/* Writes come in pairs: of a scan's references, every second is to a hot page. */
 static uint32_t run(const struct law *law, void *array, uint32_t refs)
 {
 	uint32_t corrupt = 0;

@@ -4,8 +4,8 @@
  * Programs work for a while in a small set of pages and then, suddenly, in another one (Denning and
  * Kahn, A study of program locality and lifetime functions, 1975). A phase here makes REFS random
  * references inside a window; one in 64 goes anywhere in the array instead, and one in four writes.
- * Then the window jumps. How fast a policy lets the old window go and how much it is misled by the
- * strays is what this workload shows.
+ * Then the window jumps. The workload shows how fast a policy evicts the old window, and how much
+ * the stray references mislead it.
  */
 #include "lab.h"
 

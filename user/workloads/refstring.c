@@ -1,18 +1,17 @@
 /*
- * refstring: a textbook's reference string on real page tables.
+ * refstring: a textbook reference string on real page tables.
  *
  * The exercise "how many faults has 1 2 3 4 1 2 5 1 2 3 4 5 with three frames under FIFO?" becomes
  * an experiment: every distinct number is one page of a private array, every reference is one
- * access to it. For the answer to be the book's, nothing but these pages may come and go. So
- * everything else that the program touches (its text, its stack, the tables below, the output
- * buffers) is touched and then locked with mlockall(MCL_CURRENT) before the array is mapped,
- * MADV_RANDOM forbids reading ahead, and nothing is printed before the last reference.
+ * access to it. To get the book's answer, only these pages may be paged in and out. So everything
+ * else that the program touches (its text, its stack, the tables below, the output buffers) is
+ * touched and then locked with mlockall(MCL_CURRENT) before the array is mapped, MADV_RANDOM
+ * forbids readahead, and nothing is printed before the last reference.
  *
- * A reference counts as a fault when the kernel's fault counters of this process moved across it.
- * The default reference is one exchange of a word: an access that reads what was left there and
- * writes a new value, yet faults at most once. With the suffix r it only reads. A page whose first
- * reference is a read maps the shared zero page, which occupies no frame; its first write then
- * faults again.
+ * A reference counts as a fault if the kernel's fault counters of this process increased during it.
+ * The default reference is one exchange of a word: an access that reads the old value and writes a
+ * new one, yet faults at most once. With the suffix r it only reads. A page whose first reference
+ * is a read maps the shared zero page, which occupies no frame; its first write then faults again.
  */
 #include "lab.h"
 #include <sys/resource.h>
@@ -33,17 +32,17 @@ enum {
 struct reference {
 	uint16_t number;
 	bool is_read, is_hit;
-	uint32_t minor, major; /* how far the counters moved */
+	uint32_t minor, major; /* increase of the counters */
 };
 
 static struct reference *references;
 static uint32_t nr_references, nr_pages;
 
-/* By number: which page of the array it is, and what its word must hold. */
+/* By number: its page of the array, and the expected value of its word. */
 static uint16_t page_of[MAX_NUMBER + 1];
 static uint32_t expected[MAX_NUMBER + 1];
 
-/* The digits at *text. Returns false when there are none. */
+/* Parse the digits at *text. Returns false if there are none. */
 static bool parse_page(const char **text, long *number)
 {
 	if (!isdigit((unsigned char)**text))
@@ -52,7 +51,7 @@ static bool parse_page(const char **text, long *number)
 	return *number <= MAX_NUMBER;
 }
 
-/* Parse "7", "1-5" or either with an r behind. Returns false when it is none of these. */
+/* Parse "7", "1-5", or one of these with the suffix r. Returns false for anything else. */
 static bool parse_range(const char *text, long *first, long *last, bool *is_read)
 {
 	if (!parse_page(&text, first))
@@ -85,7 +84,7 @@ static uint32_t count_references(char **operands, int nr)
 	return count <= MAX_REFERENCES ? count : MAX_REFERENCES + 1;
 }
 
-/* Write the string out, @repeat times, and give every distinct number the next free page. */
+/* Expand the string, @repeat times, and give every distinct number the next free page. */
 static void make_references(char **operands, int nr, long repeat)
 {
 	uint64_t total = (uint64_t)count_references(operands, nr) * repeat;
@@ -114,7 +113,7 @@ static void make_references(char **operands, int nr, long repeat)
 		references[nr_references] = references[nr_references - total / repeat];
 }
 
-/* Touch what will be used, and lock it: afterwards only the array can fault. */
+/* Touch everything that will be used, and lock it: afterwards only the array can fault. */
 static void lock_myself(void)
 {
 	volatile char stack[STACK_BYTES];

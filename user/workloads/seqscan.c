@@ -1,10 +1,10 @@
 /*
- * seqscan: one array walked from end to end, again and again.
+ * seqscan: one array, read from end to end repeatedly.
  *
- * One word per page is read (and written too, with w). With an array slightly above memory LRU
- * misses on every page, although all but a few of them would fit: each page is evicted just before
- * its turn comes. A policy that keeps some pages back, or that sees the loop, misses only on the
- * excess.
+ * One word per page is read (and with w also written). With an array slightly larger than memory,
+ * LRU misses on every page, although all but a few of them would fit: each page is evicted just
+ * before its next use. A policy that retains some pages, or that detects the loop, misses only on
+ * the excess.
  */
 #include "lab.h"
 

@@ -1,10 +1,10 @@
 /*
- * server: many short requests, each of which looks a record up.
+ * server: many short requests, each of which looks up a record.
  *
  * A request hashes its key, reads one page in each of three parts of the index, then the two pages
- * of one record, and every fourth writes to the record. Any record is as likely as any other, so
- * most are cold; the index is small, and all of it is used all the time. What counts here is not
- * when the last request is done but how long each takes: one that finds the index gone waits for
+ * of one record; every fourth request writes to the record. All records are equally likely, so most
+ * are cold. The index is small, and all of it is used all the time. The result is not the time of
+ * the last request but the duration of each one: a request that finds the index evicted waits for
  * the disk several times.
  */
 #include "lab.h"
@@ -18,7 +18,7 @@ enum { DEFAULT_SEED = 123456789, PARTS = 3, RECORD_PAGES = 2, UPDATE_EVERY = 4 }
 
 static uint32_t nr_index, nr_records;
 static void *index_pages, *records;
-static uint16_t *updates; /* by record: how often */
+static uint16_t *updates; /* by record: number of updates */
 
 static uint32_t word_of_record(uint32_t record, uint32_t page)
 {
@@ -40,8 +40,8 @@ static void fill(void)
 }
 
 /*
- * Returns how many words were not as they had been written. The record decides which pages of the
- * index are read; the low bits of lab_word would be those of the record's number.
+ * Returns the number of wrong words. The record determines which pages of the index are read; the
+ * low bits of lab_word would be those of the record's number.
  */
 static uint32_t serve(uint32_t key, bool update)
 {

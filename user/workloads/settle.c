@@ -2,9 +2,9 @@
  * settle: lets the machine come to rest, and becomes refstring with the string in /string.
  *
  * After each pause the policy's overdue tick comes first. So when refstring begins, a tick has just
- * been, and init, the only other process, has been asleep for several: the string fits between
- * two ticks, and a policy that asks knows init to be idle. The kernel's command line would be too
- * short for a long string; a shell would be one more process with pages.
+ * occurred, and init, the only other process, has been asleep for several ticks: the string fits
+ * between two ticks, and a policy that checks finds init idle. The kernel's command line would be
+ * too short for a long string, and a shell would be another process with pages.
  */
 #include "lib.h"
 

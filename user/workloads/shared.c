@@ -1,10 +1,11 @@
 /*
- * shared: memory that several processes write to at the same time, of each kind that there is.
+ * shared: memory that several processes write to concurrently, of each available kind.
  *
- * After a fork all have the same pages, and each changes its own word of any page, at random. So every
- * frame has several users, each of whom may have used it last, and what it holds is right only if no
- * write of anybody is lost on the way to the swap area and back. Each child knows what its words must be;
- * in the end the parent, who knows the order of all references, checks all words of all.
+ * After a fork all processes have the same pages, and each changes its own word of random pages. So
+ * every frame has several users, any of which may have used it last, and its content is correct
+ * only if no process's write is lost on the way to the swap area and back. Each child knows the
+ * expected values of its words. At the end the parent, which knows the order of all references,
+ * checks all words.
  */
 #include "lab.h"
 #include <sys/mman.h>
@@ -25,7 +26,7 @@ static bool with_io, with_cut;
 static void *memory;
 static int fd = -1;
 
-/* Where the process keeps its word of a page, in bytes, and what that must be after n changes. */
+/* The offset of the process's word in a page, in bytes, and its expected value after n changes. */
 static off_t place_of(int id, uint32_t page)
 {
 	return (off_t)page * PAGE_SIZE_BYTES + 4 * ((id * 31 + page) % WORDS_PER_PAGE);
@@ -62,7 +63,7 @@ static uint32_t first_random(int id)
 	return state + !state;
 }
 
-/* In a child: how many words were not as it had left them. */
+/* Runs in a child: returns the number of words that differ from what it wrote. */
 static uint32_t run_child(int id)
 {
 	uint16_t *written = lab_map(nr_pages / (2 * WORDS_PER_PAGE) + 1);
@@ -80,7 +81,7 @@ static uint32_t run_child(int id)
 	return corrupt;
 }
 
-/* In the parent, afterwards: the same references once more, to know what was written. */
+/* Runs in the parent, afterwards: repeats the same references to know what was written. */
 static uint32_t check_child(int id)
 {
 	uint16_t *written = lab_map(nr_pages / (2 * WORDS_PER_PAGE) + 1);
@@ -96,7 +97,8 @@ static uint32_t check_child(int id)
 	return corrupt;
 }
 
-/* In a child: the second half of the file comes and goes. What came is zero until it is written. */
+/* Runs in a child: truncates and extends the second half of the file. New pages are zero until
+ * written. */
 static uint32_t run_cutter(void)
 {
 	off_t half = (off_t)nr_pages * PAGE_SIZE_BYTES;
@@ -151,7 +153,7 @@ static void map_memory(const char *kind)
 		die_errno(kind);
 }
 
-/* Returns how many children did not start, or end with 0. */
+/* Returns the number of children that did not start, or did not exit with 0. */
 static int run_children(int nr)
 {
 	int nr_failed = 0, nr_started = 0, status;

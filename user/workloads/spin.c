@@ -1,15 +1,16 @@
 /*
- * spin: processes that only compute, to be watched from outside.
+ * spin: processes that only compute, to be observed from outside.
  *
- * The scheduler's work shows best when nobody waits for anything else: N processes with their nice
- * values execute instructions and touch no memory. The parent lets all of them begin at once, and
- * then only sleeps: with --pulse it wakes again and again, and how late it gets the CPU is what an
- * interactive program would feel. Two more things a scheduler may get wrong can be had: a process
- * that comes late, after a long sleep, and one that has others compute in its place.
+ * The scheduler's work is clearest if no process waits for anything else: N processes with their
+ * nice values execute instructions and touch no memory. The parent lets all of them begin at once,
+ * and then only sleeps. With --pulse it wakes periodically, and its delay in getting the CPU is
+ * what an interactive program would feel. Two more cases that a scheduler may get wrong are
+ * available: a process that arrives late, after a long sleep, and one that lets others compute in
+ * its place.
  *
- * Who observes the references of programs knows the processes by their first stores after the
- * fork: each stores into the page of its number in an array that the parent has mapped; the
- * parent, which is number 0, does so last of all before it sleeps.
+ * An observer of the programs' references identifies the processes by their first stores after the
+ * fork: each stores into the page of its number in an array that the parent has mapped. The parent,
+ * which is number 0, does so last, just before it sleeps.
  */
 #include "lab.h"
 #include <sys/resource.h>
@@ -72,7 +73,7 @@ __attribute__((noreturn)) static void be_process(int id, int nice_value, bool la
 		compute();
 }
 
-/* Sleeps for ms in all, a pulse at a time. Returns the longest time that it came late. */
+/* Sleeps for ms in total, a pulse at a time. Returns the longest delay of a wake-up. */
 static uint64_t sleep_in_pulses(long ms, long pulse_ms)
 {
 	uint64_t end = lab_now_ns() + ms * 1000000ull, worst = 0;
@@ -101,7 +102,7 @@ static void start_processes(pid_t *pids, char **nice_values, int nr)
 	}
 }
 
-/* Kill all of them, and print what each has got. Returns how many had died before. */
+/* Kill all of them, and print each one's CPU time. Returns the number that had died before. */
 static int end_processes(const pid_t *pids, char **nice_values, int nr)
 {
 	int nr_lost = 0;

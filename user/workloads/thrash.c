@@ -2,14 +2,14 @@
  * thrash: N processes that cycle over private arrays.
  *
  * Every process writes two bytes of each of its pages, in order, again and again. A cyclic order is
- * the worst case of LRU: as soon as the arrays together exceed memory, the page wanted next is
- * always the one evicted longest ago, and the processor waits for the disk (Denning, Thrashing: its
- * causes and prevention, 1968). Turnaround against N shows the collapse; a policy that lets some
- * processes wait avoids it.
+ * the worst case of LRU: as soon as the arrays together exceed memory, the next page is always the
+ * one evicted longest ago, and the processor waits for the disk (Denning, Thrashing: its causes and
+ * prevention, 1968). Turnaround against N shows the collapse; a policy that lets some processes
+ * wait avoids it.
  *
- * The phases are in step: all processes start together, fill their arrays, and begin their rounds
- * together when the last one is full. The gates are pipes on which nothing is written: a read
- * returns end-of-file as soon as the last writer has closed, which also happens when a process
+ * The phases are synchronised: all processes start together, fill their arrays, and begin their
+ * rounds together when the last one is full. The gates are pipes on which nothing is written: a
+ * read returns end-of-file as soon as the last writer has closed, which also happens when a process
  * dies, so that one death never stops the others.
  */
 #include "lab.h"
@@ -22,7 +22,7 @@
 
 enum { MAX_PROCESSES = 64, SECOND_BYTE = 2049 };
 
-/* What a process tells the parent when it has finished. */
+/* A process's report to the parent at its end. */
 struct result {
 	int id;
 	uint32_t corrupt;
@@ -116,7 +116,7 @@ static void open_channels(struct channels *ch)
 		die_errno("pipe");
 }
 
-/* Returns how many could be started. */
+/* Returns the number of processes started. */
 static int start_processes(pid_t *pids, int nr_wanted, const struct channels *ch)
 {
 	for (int id = 0; id < nr_wanted; id++) {
@@ -131,7 +131,7 @@ static int start_processes(pid_t *pids, int nr_wanted, const struct channels *ch
 	return nr_wanted;
 }
 
-/* Reap the processes, and name those that did not end as they should. Returns how many. */
+/* Reap the processes, and name those that did not end normally. Returns their number. */
 static int reap_processes(const pid_t *pids, int nr)
 {
 	int nr_lost = 0, status;
@@ -150,7 +150,7 @@ static int reap_processes(const pid_t *pids, int nr)
 	return nr_lost;
 }
 
-/* Sets what all processes share; returns how many there shall be. */
+/* Sets what all processes share. Returns the number of processes. */
 static int parse_arguments(int argc, char **argv)
 {
 	help_if_asked(argc, argv, HELP);
