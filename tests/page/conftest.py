@@ -1,4 +1,5 @@
-"""The page in a browser, as a file and from a web server. Where npm could fetch no packages, the tests are left out."""
+"""The page in a browser, as a file and from a web server. If npm could not fetch its packages, the tests are
+skipped."""
 
 from __future__ import annotations
 
@@ -6,7 +7,6 @@ import contextlib
 import functools
 import http.server
 import importlib.util
-import shutil
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,35 +14,22 @@ from pathlib import Path
 import pytest
 from making import make
 from pages import Opened
-from playwright.sync_api import sync_playwright
 from tidemark import qemu
 
 FOLDER = qemu.ROOT / "build/page"
-BUSY = "task queue exceeded allotted deadline"  # the terminal's word for a slow host
+BUSY = "task queue exceeded allotted deadline"  # xterm.js's message on a slow host
 
 
 @pytest.fixture(scope="session")
 def folder() -> Path:
     """The folder of the page."""
     if not (FOLDER / "index.html").exists():
-        pytest.skip("build/page is not there: `make page` builds it, and needs packages of npm")
+        pytest.skip("build/page does not exist: `make page` builds it, and needs npm packages")
     return FOLDER
 
 
-@pytest.fixture(scope="session")
-def browser() -> Iterator[object]:
-    """A headless Chromium."""
-    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if not path:
-        pytest.fail("chromium is not installed: apt-get install chromium")
-    with sync_playwright() as p:
-        browser = p.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
 class Silent(http.server.SimpleHTTPRequestHandler):
-    """Serves files, and writes nothing about it."""
+    """Serves files without logging."""
 
     def log_message(self, *args: object) -> None:
         pass
@@ -59,17 +46,17 @@ def site(folder: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def book(folder: Path) -> Path:
-    """The folder of the book, made if need be."""
+    """The folder of the book, which is built if necessary."""
     if not importlib.util.find_spec("sphinx"):
-        pytest.skip("sphinx is not here: `make page` installs it")
+        pytest.skip("sphinx is not installed: `make page` installs it")
     made = make("build/page/book/parts.css", timeout=280)
-    assert made.returncode == 0, made.stderr  # that there was no warning, too
+    assert made.returncode == 0, made.stderr  # this includes that there was no warning
     return folder / "book"
 
 
 @contextlib.contextmanager
 def tab(browser: object, address: str, **options: object) -> Iterator[Opened]:
-    """A page in a tab of its own, with what it complains of and asks for."""
+    """A page in a tab of its own, with its error messages and its requests."""
     context = browser.new_context(**options)
     found = Opened(context.new_page())
     found.page.on("console", lambda message: BUSY in message.text or found.complaints.append(message.text))
@@ -82,7 +69,7 @@ def tab(browser: object, address: str, **options: object) -> Iterator[Opened]:
 
 @pytest.fixture
 def opened(browser: object, folder: Path) -> Iterator[Callable[..., Opened]]:
-    """opened(WHAT, **context): an address, or what comes after that of the page as a file, in a tab of its own."""
+    """opened(WHAT, **context): opens an address, or a suffix to that of the page as a file, in a tab of its own."""
     with contextlib.ExitStack() as tabs:
 
         def go(what: str = "", **options: object) -> Opened:
@@ -94,7 +81,7 @@ def opened(browser: object, folder: Path) -> Iterator[Callable[..., Opened]]:
 
 @pytest.fixture(scope="session")
 def one_page(browser: object, folder: Path) -> Iterator[Opened]:
-    """A page as a file, in which no race runs and the stepper is there."""
+    """The page as a file, without a running race, and with the stepper loaded."""
     with tab(browser, (folder / "index.html").as_uri() + "#step=clock") as found:
         found.until("document.querySelector('#step [data-at]')", 60)
         yield found
@@ -108,7 +95,7 @@ STOP = "[...document.querySelectorAll('button.chief')].find((one) => one.textCon
 
 @pytest.fixture
 def linked(one_page: Opened) -> Iterator[Callable[..., Opened]]:
-    """linked(LINK): an open page is given a link. Tests share the page, since to load one takes a second."""
+    """linked(LINK): gives a link to an open page. Tests share the page, because loading one takes a second."""
 
     def go(link: str, width: int = 1280, scheme: str = "light") -> Opened:
         one_page.complaints.clear()

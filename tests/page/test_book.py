@@ -1,4 +1,4 @@
-"""The guide as a book: its figures are what its markdown says, its links lead somewhere, and it works as files."""
+"""The guide as a book: its figures are those of the Markdown, its links work, and it works as files."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from tidemark import qemu, strings, vmsim
 DOCS = qemu.ROOT / "docs"
 GUIDE = sorted((DOCS / "guide").rglob("*.md"))
 STEP = re.compile(r"([\w ]+), ([^,]+), (\d+) frames(?:, \d+ ms each)?")
-OTHERS = {"figures", "schema", "end"}  # of tools/figures, tools/schema.py
+OTHERS = {"figures", "schema", "end"}  # of tools/figures and tools/schema.py
 PHONE = 390
 Open = Callable[..., Opened]
 
 
 def figures(page: Path) -> list[tuple[str, str]]:
-    """(kind, what it says) of each comment that becomes a figure."""
+    """(kind, content) of each comment that becomes a figure."""
     comments = re.findall(r"<!-- (\w+):? ?(.*?) ?-->", page.read_text())
     return [(kind, text) for kind, text in comments if kind not in OTHERS]
 
@@ -52,7 +52,7 @@ def test_student_tree_has_the_book_without_what_it_lacks(monkeypatch: pytest.Mon
     spec = importlib.util.spec_from_file_location("book", qemu.ROOT / "tools/page/book/book.py")
     made = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(made)
-    missing = "<!-- step: nobody, 1 2, 3 frames -->"
+    missing = "<!-- step: nosuch, 1 2, 3 frames -->"
     text = f"<!-- step: clock, 1 2, 3 frames -->\n{missing}\n[one](../../kernel/nothing.c) [two](nothing.md)"
     app = types.SimpleNamespace(env=types.SimpleNamespace(metadata={}))
     for wrong in (missing, text.splitlines()[-1]):
@@ -65,11 +65,11 @@ def test_student_tree_has_the_book_without_what_it_lacks(monkeypatch: pytest.Mon
     assert content[0].count("data-tidemark") == 1 and content[0].endswith("\n\none two")
 
 
-# --- as it was built ---
+# --- the built book ---
 
 
 class Found(HTMLParser):
-    """What a page refers to, and its anchors."""
+    """The links of a page, and its anchors."""
 
     def __init__(self, page: Path) -> None:
         super().__init__()

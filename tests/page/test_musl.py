@@ -1,4 +1,4 @@
-"""The C library built from its source package, as on Ubuntu, which has no other: programs and the page come of it."""
+"""The C library built from its source package, as on Ubuntu, which has no other: programs and the page can be built."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.timeout(1200)  # the library takes a minute of processo
 
 @pytest.fixture(scope="module")
 def library() -> Path:
-    """Built once, and again for another compiler or when tools/musl.sh has changed."""
+    """Built once, and again for another compiler or if tools/musl.sh has changed."""
     script = (qemu.ROOT / "tools/musl.sh").read_bytes()
     key = hashlib.sha256(script + (qemu.ROOT / "build/flags").read_bytes()).hexdigest()
     if STAMP.is_file() and STAMP.read_text() == key:
@@ -40,7 +40,7 @@ def library() -> Path:
 
 @pytest.fixture(scope="module")
 def copy(library: Path, folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the tree with that library, in which a program and the page are to be made again."""
+    """A copy of the tree with that library, in which a program and the page must be built again."""
     copy = tmp_path_factory.mktemp("source") / "tree"
     tree.copy_built(qemu.ROOT, copy)
     for name in ("LICENSE", qemu.KERNEL):

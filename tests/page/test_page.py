@@ -1,4 +1,4 @@
-"""The page itself: what old browsers see, the prompt, narrow and dark screens."""
+"""The page itself: old browsers, the prompt, narrow and dark screens."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SCREEN = "document.querySelector('.xterm-accessibility-tree')?.innerText ?? ''"
 
 
 def shows(page: Opened, text: str) -> None:
-    """Wait until the terminal shows a text."""
+    """Waits until the terminal shows a text."""
     page.until(f"({SCREEN}).includes({text!r})")
 
 

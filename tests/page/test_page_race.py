@@ -1,4 +1,4 @@
-"""The race in the page: real machines, the same run from the same link, and what QEMU says of it."""
+"""The race in the page: real machines, the same run from the same link, compared with QEMU."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Open = Callable[..., Opened]
 
 
 def saved(page: Opened, nth: int, to: Path) -> bytes:
-    """The telemetry of the nth machine, as its button saves it."""
+    """The telemetry of the nth machine, as saved by its button."""
     with page.page.expect_download() as download:
         page.page.locator(".lane").nth(nth).get_by_role("button", name="Save the telemetry").click()
     download.value.save_as(to)
@@ -27,7 +27,7 @@ def saved(page: Opened, nth: int, to: Path) -> bytes:
 
 
 def counted(records: list[dict]) -> dict[str, int]:
-    """The counters of the last sample, and when it ended."""
+    """The counters of the last sample, and the time of the end."""
     last = [one for one in records if one["ev"] == "sample"][-1]["vm"]
     return {name: last[name] for name in COUNTS} | {"t_us": records[-1]["t_us"]}
 
@@ -41,7 +41,7 @@ def in_qemu(policy: str, run: str = RUN, memory: str = MEMORY) -> guest.Result:
 
 
 def winner(verdicts: list[str]) -> int:
-    """Which of the machines finished first."""
+    """The index of the machine that finished first."""
     assert all(re.fullmatch(r"[0-9.]+ s, finished( first)?", one) for one in verdicts), verdicts
     return [one.endswith("first") for one in verdicts].index(True)
 
@@ -55,7 +55,7 @@ def test_race_counts_as_qemu_does_and_repeats_to_the_byte(
         text = saved(from_file, nth, tmp_path / policy).decode()
         records, true = telemetry.parse(text), in_qemu(policy).telemetry
         assert records[0]["cmdline"] == true[0]["cmdline"] and records[0]["managed"] == true[0]["managed"]
-        assert counted(records) == pytest.approx(counted(true), rel=0.05, abs=10)  # of 40 faults one more is much
+        assert counted(records) == pytest.approx(counted(true), rel=0.05, abs=10)  # out of 40 faults, one more is a lot
     served = opened(site + link("ws", RUN))
     raced(served, 1)
     assert served.texts(".fingerprint") == from_file.texts(".fingerprint")[1:]
@@ -77,7 +77,7 @@ def test_race_runs_at_a_first_visit_and_draws_memory(opened: Open) -> None:
 
 
 def sets_a_link(page: Opened) -> None:
-    """The sliders and the menu say what is in the link, and a page that is opened with it shows the same."""
+    """The sliders and the menu change the link, and a page opened with the link shows the same settings."""
     page.page.get_by_role("combobox", name="Policy", exact=True).select_option("clock")
     page.page.get_by_role("slider", name="Processes").fill("7")
     page.page.get_by_role("slider", name="Memory").fill("24")
@@ -101,7 +101,7 @@ def policies_seen(page: Opened) -> list[str]:
 
 @pytest.mark.parametrize("begun", ["", link("2q,ws", RUN), "#step=clock"])
 def test_address_follows_what_is_started(opened: Open, begun: str) -> None:
-    """After a link, too, a reload shows the run that was on the screen, and not the link's."""
+    """After a link, too, a reload shows the run that was on the screen, not the link's."""
     page = opened(begun)
     page.until("document.querySelector('#race form')")
     page.page.get_by_role("button", name="Link to this run").click()
@@ -132,7 +132,7 @@ def test_run_that_cannot_start_does_not_change_the_address(opened: Open) -> None
 
 @pytest.mark.soak
 def test_link_of_a_chapter_leads_to_the_page(opened: Open, folder: Path, book: Path) -> None:
-    """A chapter's race begins with what the chapter says, whatever its address is."""
+    """A chapter's race begins with the chapter's settings, whatever the address is."""
     page = opened((book / "guide/04-policy.html").as_uri())
     page.until("document.querySelector('[data-tidemark=race] form')")
     here = page.value("location.href")
@@ -145,14 +145,14 @@ def test_link_of_a_chapter_leads_to_the_page(opened: Open, folder: Path, book: P
 
 
 WRONG = {
-    link("2q,nobody", 'echo "hi"', "9000M", "&colour=blue&build=0123456789ab"): (
-        "there is no policy nobody in this build. The page takes vm=2q,ws instead.",
+    link("2q,nosuch", 'echo "hi"', "9000M", "&colour=blue&build=0123456789ab"): (
+        "there is no policy nosuch in this build. The page takes vm=2q,ws instead.",
         "mem=9000M: it is a whole number from 8 to 64, in MiB, as 16M.",
         "no double quote",
         "a word that this page does not know: colour.",
         "another build of Tidemark (0123456789ab)",
     ),
-    link("2q,ws", "thrash 8 65536 1"): ("wants 512 MiB, and memory and swap area together have 72",),
+    link("2q,ws", "thrash 8 65536 1"): ("needs 512 MiB, but memory and swap area have 72 in total",),
 }
 
 

@@ -1,6 +1,6 @@
-"""The stepper without a browser: each policy decides as in `make sim EXPLAIN=1`, and what is wrong is told.
+"""The stepper without a browser: each policy makes the decisions of `make sim EXPLAIN=1`, and errors are reported.
 
-Node runs what the page runs: the policies, compiled to WebAssembly.
+Node runs the same code as the page: the policies, compiled to WebAssembly.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ STRINGS = {
 MS = 1_000_000
 TIMES = {"short": strings.STEP_NS, "long": 40 * MS}
 COMPARED = ("ref", "page", "count", "result", "hooks", "frames", "used", "lists", "show")
-CALLS = r"\b(page_\w+|vm_\w+|mm_\w+|ghosts?_\w+|for_each_\w+)\("  # the last are macros of a file
+CALLS = r"\b(page_\w+|vm_\w+|mm_\w+|ghosts?_\w+|for_each_\w+)\("  # the last kind are macros of a file
 
 
 def built(folder: Path = qemu.ROOT) -> list[str]:
-    """The module and its tables, made if need be; skips where the tools cannot be had."""
+    """The module and its tables, built if necessary; skips if the tools are not available."""
     missing = [tool for tool in TOOLS if not shutil.which(tool)]
     if missing:
-        pytest.skip(f"{', '.join(missing)} is not here: `make page` installs it")
+        pytest.skip(f"{', '.join(missing)} is not installed: `make page` installs it")
     made = make(*BUILT, folder=folder, timeout=250)
     assert made.returncode == 0, made.stderr
     return [str(folder / name) for name in BUILT]
 
 
 def node(script: str, *arguments: str, given: object = None) -> Any:
-    """What a script of this folder prints, from JSON to JSON."""
+    """Runs a script of this folder, from JSON to JSON."""
     command = ["node", str(OURS / script), *arguments]
     done = subprocess.run(command, input=json.dumps(given), capture_output=True, text=True, timeout=250)
     assert done.returncode == 0, done.stderr
@@ -78,12 +78,12 @@ class Job:
 
 
 def stepped(jobs: list[Job], folder: Path = qemu.ROOT) -> list[dict]:
-    """What the stepper shows of each."""
-    return node("steps.js", *built(folder), given=[job.asked() for job in jobs])["results"]
+    """What the stepper shows for each job."""
+    return node("steps.mjs", *built(folder), given=[job.asked() for job in jobs])["results"]
 
 
 def simulated(job: Job) -> tuple[list[dict], dict]:
-    """What `make sim EXPLAIN=1` has: rows with names, and the counts."""
+    """The output of `make sim EXPLAIN=1`: rows with names, and the counts."""
     rows: list[dict] = []
     program = vmsim.build(job.policy)
     outcome = vmsim.run(program, job.string, job.frames, [], rows.append)
@@ -91,7 +91,7 @@ def simulated(job: Job) -> tuple[list[dict], dict]:
 
 
 def jobs_of(policy: str) -> list[Job]:
-    """Strings, sizes, times; the policies that are told the future have none of files' pages."""
+    """Strings, sizes, times; policies that need the future get no pages of files."""
     names = [name for name in STRINGS if name != "kinds" or policy not in vmsim.WITH_FUTURE]
     return [Job(policy, STRINGS[name], frames, ns) for name in names for frames in (3, 5) for ns in TIMES.values()]
 
@@ -102,7 +102,7 @@ def all_on_belady() -> dict[str, dict]:
     return dict(zip((job.policy for job in jobs), stepped(jobs)))
 
 
-# --- as the simulator ---
+# --- compared with the simulator ---
 
 
 @pytest.mark.parametrize("policy", soak_but(vmsim.policies(), "2q", "ws"))
@@ -120,7 +120,7 @@ def test_steps_as_the_simulator_explains(policy: str) -> None:
 def test_parameters_are_those_of_the_policy() -> None:
     job = Job("ws", STRINGS["loop"], 5, 40 * MS)
     asked = [job.asked(), job.asked() | {"params": {"tau_ms": 90}}]
-    usual, short = (one["result"] for one in node("steps.js", *built(), given=asked)["results"])
+    usual, short = (one["result"] for one in node("steps.mjs", *built(), given=asked)["results"])
     assert short == vars(vmsim.run(vmsim.build("ws"), job.string, 5, ["tau_ms=90"])) != usual
 
 
@@ -157,7 +157,7 @@ def test_line_is_a_call_of_the_core() -> None:
 
 
 def test_every_call_of_the_core_says_its_line() -> None:
-    """All that mm/policy.h and mm/ghost.h offer is wrapped, but for what only computes, and the end."""
+    """Everything that mm/policy.h and mm/ghost.h offer is wrapped, except pure computations, and the end."""
     include = qemu.ROOT / "kernel/include/mm"
     offered = (include / "policy.h").read_text().partition("/* What a policy may call. */")[2]
     offered += (include / "ghost.h").read_text()
@@ -186,7 +186,7 @@ def test_ghosts_and_hands_are_read() -> None:
 
 
 def test_each_page_is_in_a_list_or_a_tree() -> None:
-    """What is drawn of a policy is all that it has; a list with ghosts between pages is drawn with them."""
+    """All pages of a policy are drawn; a list with ghosts between pages is drawn with its ghosts."""
     for policy, one in all_on_belady().items():
         for row in one["rows"]:
             kept = {page for tree in row["trees"].values() for page, _ in tree["nodes"]}
@@ -212,10 +212,10 @@ def test_trees_have_the_order_of_the_policy() -> None:
         assert tree["kind"] == "bag" and depths == [(number + 1).bit_length() - 1 for number in range(len(depths))]
 
 
-# --- what is wrong is told ---
+# --- errors are reported ---
 
 
-BROKEN = {  # the same as in the simulator (tests/kernel/test_vmsim.py), but for what says of a crash
+BROKEN = {  # the same as in the simulator (tests/kernel/test_vmsim.py), except for the message about a crash
     "nowhere": ("select", "select", 6, "not a page"),
     "stuck": ("time", "select", 6, "does not come to an end"),
     "null": ("crash", "select", 6, "not its own"),
@@ -228,7 +228,7 @@ QUICK = ("stuck", "null")
 
 
 def copy_with(policies: tuple[str, ...], copy: Path) -> Path:
-    """A tree with policies that break rules, in which what is the same is built."""
+    """A tree with policies that break rules, which reuses the build of unchanged parts."""
     built()
     for name in ("kernel", "tools", "tests/host", "build/step", "Makefile", "build/flags"):
         to = copy / name
@@ -254,9 +254,9 @@ def test_broken_rule_is_told(all_of_them: bool, tmp_path: Path) -> None:
 REFUSED = {
     "": "The string is empty",
     " , ": "The string is empty",
-    "1 2 banana 3": "“banana” is no page",
-    "1 2 -3": "“-3” is no page",
-    "1.5": "“1.5” is no page",
+    "1 2 banana 3": "“banana” is not a page",
+    "1 2 -3": "“-3” is not a page",
+    "1.5": "“1.5” is not a page",
     "9-1": "a range goes upwards",
     "1 10000": "pages go up to 9999",
     "1-9999": "more than 2000 references",
@@ -266,7 +266,7 @@ FRAMES = {"0": False, "65": False, "": False, "three": False, "-1": False, "1e3"
 
 
 def test_bad_input_is_told_in_a_sentence() -> None:
-    answers = node("refused.js", given={"strings": list(REFUSED), "frames": list(FRAMES)})
+    answers = node("refused.mjs", given={"strings": list(REFUSED), "frames": list(FRAMES)})
     for (text, said), answer in zip(REFUSED.items(), answers["strings"]):
         assert said in answer and answer.endswith("."), (text[:40], answer)
     for (text, fine), answer in zip(FRAMES.items(), answers["frames"]):
@@ -275,5 +275,5 @@ def test_bad_input_is_told_in_a_sentence() -> None:
 
 def test_strings_are_those_of_the_lab() -> None:
     [*texts] = STRINGS.values()
-    for text, mine in zip(texts, node("refused.js", given={"strings": texts, "frames": []})["strings"]):
+    for text, mine in zip(texts, node("refused.mjs", given={"strings": texts, "frames": []})["strings"]):
         assert mine == Job("fifo", text, 3).asked()["refs"]

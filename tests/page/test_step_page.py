@@ -1,4 +1,4 @@
-"""The stepper in Chromium, opened as a file: by mouse and keys, with links, bad input, on a phone, in the dark."""
+"""The stepper in Chromium, opened as a file: by mouse and keys, with links, bad input, on a phone, in dark mode."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ def link(policies: str, string: str = BELADY, frames: object = 3, at: int = 0) -
 
 
 def at(page: Opened, number: int, selector: str = "#step") -> None:
-    """Wait until the stepper is at a reference."""
+    """Waits until the stepper is at a reference."""
     page.until(f'document.querySelector(\'{selector} [data-at="{number}"], {selector}[data-at="{number}"]\')', 30)
 
 
 def shown(page: Opened) -> list[str]:
-    """All that a step changes, as text."""
+    """All texts that a step changes."""
     return page.value(f"[...{HERE}.querySelectorAll('.step-card')].map(card => card.textContent)")
 
 
 def typed(page: Opened, label: str, text: str) -> str:
-    """Type into a field; what the page then complains of."""
+    """Types into a field; returns the page's error message."""
     field = page.page.locator("#step form").get_by_label(label, exact=True)
     field.fill(text)
     field.press("Tab")
@@ -49,7 +49,7 @@ def test_steps_forth_and_back_by_keys(linked: Open) -> None:
         page.page.keyboard.press("ArrowRight")
         at(page, number)
         seen.append(shown(page))
-    page.page.keyboard.press("ArrowRight")  # there is no more
+    page.page.keyboard.press("ArrowRight")  # this is already the end
     for number in range(11, 0, -1):
         page.page.keyboard.press("ArrowLeft")
         at(page, number)
@@ -74,20 +74,20 @@ def test_line_is_marked(linked: Open) -> None:
         f"document.querySelector('#step {one}').getBoundingClientRect()" for one in (".chose", ".step-source")
     )
     place = page.value(f"[{top}.top - {height}.top, {height}.height]")
-    assert 0 < place[0] < place[1]  # it is in view
+    assert 0 < place[0] < place[1]  # it is visible
 
 
 def unfold(page: Opened) -> None:
-    """Show the fields for time and parameters."""
+    """Shows the fields for time and parameters."""
     page.value("document.querySelector('#step form details').open = true")
 
 
 REFUSED = [
     ("String", "", "The string is empty"),
-    ("String", "a b c", "“a” is no page"),
+    ("String", "a b c", "“a” is not a page"),
     ("String", " ".join(map(str, range(9999))), "more than 2000 references"),
-    ("Frames", "0", "0 is no number of frames here"),
-    ("µs that a reference takes", "soon", "soon is no time of a reference"),
+    ("Frames", "0", "0 is not a possible number of frames"),
+    ("µs that a reference takes", "soon", "soon is not a possible time of a reference"),
 ]
 
 
@@ -95,7 +95,7 @@ def test_bad_input_is_told_and_the_page_goes_on(linked: Open) -> None:
     page = linked(link("nosuch,clock,fifo", frames=4) + "&colour=blue")
     at(page, 0)
     [told] = page.texts("#step .note")
-    assert "There is no policy nosuch; there are 2q, aging," in told and "Two policies at most" in told
+    assert "There is no policy nosuch; there are 2q, aging," in told and "At most two policies" in told
     assert "words that this page does not know: colour." in told
     unfold(page)
     for label, text, said in REFUSED:

@@ -1,9 +1,9 @@
 /*
  * Builds the page: build.mjs OUT NODE_MODULES NAME=FILE...
  *
- * A page that was opened as a file may not fetch, import a module or start a worker by its address; scripts of the old
- * kind it may load. So all code becomes one such script, page.js; the worker's code is a text in it; and each FILE becomes
- * the script data/NAME.js, which hands over its bytes, compressed and in base64 (lib/data.js takes them).
+ * A page opened as a file may not fetch, import a module or start a worker by its address; it may only load classic
+ * scripts. So all code becomes one such script, page.js, which contains the worker's code as a text. Each FILE becomes
+ * the script data/NAME.js, which delivers its bytes, compressed and in base64 (lib/data.js receives them).
  */
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -19,10 +19,10 @@ const esbuild = require("esbuild");
 
 const TARGET = ["chrome100", "firefox115", "safari16.4"];
 const LICENCES = { v86: "v86/LICENSE", "xterm.js": "@xterm/xterm/LICENSE" };
-// Where the C library says its terms: as tools/musl.sh leaves it, or as its package is installed.
+// The C library's licence: as tools/musl.sh leaves it, or as the package installs it.
 const MUSL = ["build/musl/usr/share/doc/musl-dev/copyright", "/usr/share/doc/musl-dev/copyright"];
 
-/** What all bundles have in common: one script without imports. */
+/** Options of all bundles: one script without imports. */
 function options(entry) {
   return {
     entryPoints: [join(HERE, entry)],
@@ -34,7 +34,7 @@ function options(entry) {
     legalComments: "none",
     charset: "utf8",
     nodePaths: [resolve(modules)],
-    external: ["node:*", "fs", "crypto", "perf_hooks"], // v86 asks for them in Node only
+    external: ["node:*", "fs", "crypto", "perf_hooks"], // v86 uses them only in Node
     loader: { ".css": "text" },
     logLevel: "warning",
   };
@@ -60,7 +60,7 @@ async function bundled(entry, define) {
   return outputFiles[0].text;
 }
 
-/** Writes data/NAME.js; the bytes' hash. */
+/** Writes data/NAME.js. Returns the hash of the bytes. */
 function packed(name, bytes) {
   const text = gzipSync(bytes, { level: 9 }).toString("base64");
   writeFileSync(join(out, "data", `${name}.js`), `tidemarkData(${JSON.stringify(name)},${bytes.length},"${text}");\n`);
@@ -78,7 +78,7 @@ function licences() {
   cpSync(join(HERE, "licences.txt"), join(out, "licences", "README.txt"));
 }
 
-/** The page's styles: those of the terminal, style.css, and what parts have of their own. */
+/** The page's styles: those of the terminal, style.css, and those of the parts. */
 function stylesheet() {
   const parts = readdirSync(HERE, { withFileTypes: true }).filter((one) => one.isDirectory());
   const own = parts.map((one) => join(HERE, one.name, `${one.name}.css`)).filter(existsSync);
@@ -86,7 +86,7 @@ function stylesheet() {
   return all.map((file) => readFileSync(file, "utf8")).join("\n");
 }
 
-/** What the code knows as constants: the policies of this build, and the two that race on a first visit. */
+/** Constants for the code: the policies of this build, and the two that race on a first visit. */
 function constants(build) {
   const policies = process.env.PAGE_POLICIES.split(" ");
   const first = process.env.VM || "2q";
@@ -112,7 +112,7 @@ async function main() {
   const page = readFileSync(join(HERE, "index.html"), "utf8").replace("/* style.css */", () => styles);
   licences();
   writeFileSync(join(out, "style.css"), styles);
-  writeFileSync(join(out, "index.html"), page); // last: make looks at this file
+  writeFileSync(join(out, "index.html"), page); // last, because make checks the date of this file
 }
 
 try {

@@ -1,6 +1,6 @@
 /*
- * The page's one script. A part of the page is a function that fills an element: every element with
- * data-tidemark="NAME" gets the part of that name, here and in the chapters of the guide.
+ * The page's only script. A part of the page is a function that fills an element: every element with
+ * data-tidemark="NAME" gets the part with that name, here and in the chapters of the guide.
  */
 import { race } from "./race/race.js";
 import { prompt } from "./prompt/prompt.js";
@@ -9,7 +9,7 @@ import { complain, element, unfit } from "./lib/dom.js";
 
 const PARTS = { race, prompt, step };
 
-/** Fills one element; a part that fails says so in its place, and the others go on. */
+/** Fills one element. A part that fails reports it in its place; the other parts still run. */
 function fill(place) {
   const part = PARTS[place.dataset.tidemark];
   if (!part) return;

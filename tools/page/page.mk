@@ -5,14 +5,14 @@ PAGE := build/page
 NPM := build/npm/node_modules
 PAGE_SRC := $(wildcard tools/page/*.* tools/page/*/*.*)
 
-# What the page holds beside its code: each becomes the script data/NAME.js, which a page loads when it needs it.
+# The page's data: each file becomes the script data/NAME.js, which the page loads when it needs it.
 PAGE_DATA := kernel=build/page-tidemark.elf initramfs=build/initramfs.cpio wasm=$(NPM)/v86/build/v86.wasm
 
--include $(wildcard tools/page/*/*.mk)
+-include $(wildcard tools/page/*/*.mk tools/page/*/*/*.mk)
 
 page: $(PAGE)/index.html
 
-# npm compares what it fetches with the lock file. A page that was made with other packages is none.
+# npm checks what it fetches against the lock file. The page is deleted first, because it was made with other packages.
 $(NPM)/.package-lock.json: tools/page/package.json tools/page/package-lock.json
 	$(call say,NPM,build/npm)
 	$Qrm -f $(PAGE)/index.html
@@ -34,14 +34,13 @@ $(PAGE)/index.html: build/page-policies $(NPM)/.package-lock.json $(PAGE_SRC) $(
 	$(call say,PAGE,$(PAGE))
 	$QPAGE_POLICIES='$(filter-out min vmin,$(POLICIES))' node tools/page/build.mjs $(PAGE) $(NPM) $(PAGE_DATA)
 
-# npm made it when it made the rest.
+# npm installs it together with the other packages.
 $(NPM)/v86/build/v86.wasm: $(NPM)/.package-lock.json ;
 
-# For the tests: the page where npm can fetch its packages. Afterwards, since it is made by makes of their own.
+# For the tests: the page, if npm can fetch its packages. Built last, because it is made by separate makes.
 AGAIN = $(MAKE) -s -f tools/build.mk CC='$(CC)'
-define check-page
-+@if [ -f labs/RELEASE ]; then :; elif $(AGAIN) $(NPM)/.package-lock.json; then $(AGAIN) $(PAGE)/index.html; \
+check-base:
+	+@if [ -f labs/RELEASE ]; then :; elif $(AGAIN) $(NPM)/.package-lock.json; then $(AGAIN) $(PAGE)/index.html; \
 	else echo '  PAGE  npm could not fetch its packages: the tests of the page are left out'; fi
-endef
 
 .PHONY: page

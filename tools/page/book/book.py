@@ -1,14 +1,14 @@
-"""What the book adds to Sphinx: figures that run, pages for source files, an order of the chapters.
+"""What the book adds to Sphinx: figures that run, pages for source files, the order of the chapters.
 
-Figures. A comment of the markdown, which other readers of it do not show, becomes a part of the page (tools/page):
+Figures: a comment in the Markdown, which other viewers do not show, becomes a part of the page (tools/page):
 
     <!-- step: clock, 1 2 3 4 1 2 5, 3 frames -->           the stepper
     <!-- step: clock lru, 1 2 3 4, 3 frames, 5 ms each -->  two policies side by side; references that take longer
     <!-- race: vm=2q,ws&mem=16M&run=thrash 8 4096 10 -->    two machines
-    <!-- prompt -->                                         one, with a terminal
+    <!-- prompt -->                                         one machine, with a terminal
 
-Source. Where a page links to a file outside docs/, or a chapter of the guide names one in code, the link leads to a
-page with its text. A link to anything else outside docs/ is an error.
+Source: where a page links to a file outside docs/, or a chapter of the guide names one in code, the link leads to a
+page with the file's text. A link to anything else outside docs/ is an error.
 """
 
 import os
@@ -33,11 +33,11 @@ DOCS = ROOT / "docs"
 PARTS = re.compile(r"^<!-- (step|race|prompt)(?:: (.*?))? -->$", re.MULTILINE)
 STEP = re.compile(r"([\w ]+), ([^,]+), (\d+) frames(?:, (\d+) ms each)?")
 LINK = re.compile(r"\[([^\]]*)\]\(((?:\.\./)+[^)\s#]+|[\w./-]+\.md)(#[^)\s]*)?\)")
-RELEASE = ROOT / "labs/RELEASE"  # a student's tree, which has no solutions, and no pages for instructors
+RELEASE = ROOT / "labs/RELEASE"  # a student's tree, without solutions and without pages for instructors
 NAMED = re.compile(r"(?:boot|kernel|labs|tests|tools|user)/[\w./-]+\.\w+")
 PAGE_OF_SOURCE = "source/"
 
-# What a page lists in the margin, in this order; what is not found here is an orphan, which Sphinx reports.
+# The pages that a page lists in the margin, in this order. Sphinx reports pages not listed here as orphans.
 CHAPTERS = {
     "guide/README": "0[1-9]-*\npolicies/README\nrecipes\n../reference/README",
     "guide/policies/README": "*",
@@ -47,9 +47,9 @@ CHAPTERS = {
 
 
 def step_link(text: str) -> str:
-    """`clock lru, 1 2 3, 3 frames` as the stepper takes it; "" where a student's tree lacks a policy.
+    """Converts `clock lru, 1 2 3, 3 frames` to the stepper's link; "" if a student's tree lacks a policy.
 
-    ExtensionError when it says something else.
+    Raises ExtensionError if the text has another form.
     """
     found = STEP.fullmatch(text)
     if not found:
@@ -65,7 +65,7 @@ def step_link(text: str) -> str:
 
 
 def part(found: re.Match[str]) -> str:
-    """The element that a comment stands for, if there is one."""
+    """The element for a comment, if the comment names a part."""
     kind, text = found[1], found[2] or ""
     link = step_link(text) if kind == "step" else text
     if kind == "step" and not link:
@@ -74,13 +74,13 @@ def part(found: re.Match[str]) -> str:
 
 
 def source_link(docname: str, path: Path, text: str) -> str:
-    """A link in HTML to the page of a source file; `text` is markdown."""
+    """An HTML link to the page of a source file; `text` is Markdown."""
     to = relative_uri(f"{docname}.html", f"{PAGE_OF_SOURCE}{path}.html")
     return f'<a class="reference internal" href="{to}">{text}</a>'
 
 
 def prepare(app: Sphinx, docname: str, content: list[str]) -> None:
-    """Before a page is parsed."""
+    """Called by Sphinx before a page is parsed."""
     sources = app.env.metadata.setdefault("sources", {})  # kept with the environment, as text
 
     def leave(found: re.Match[str]) -> str:
@@ -103,7 +103,7 @@ def prepare(app: Sphinx, docname: str, content: list[str]) -> None:
 
 
 class NamedFiles(SphinxPostTransform):
-    """`kernel/mm/policy/clock.c` in a chapter of the guide leads to that file's page."""
+    """Links `kernel/mm/policy/clock.c` in a chapter of the guide to the page of that file."""
 
     default_priority = 200
 
@@ -120,7 +120,7 @@ class NamedFiles(SphinxPostTransform):
 
 
 def source_pages(app: Sphinx) -> object:
-    """(name, context, template) for each source file that something leads to."""
+    """(name, context, template) for each source file that has a link to it."""
     for name in sorted(app.env.metadata.get("sources", {})):
         text = (ROOT / name).read_text("utf-8", "replace")
         try:
@@ -133,7 +133,7 @@ def source_pages(app: Sphinx) -> object:
 
 
 def with_parts(app: Sphinx, pagename: str, template: str, context: dict, doctree: object) -> None:
-    """Pages on which something runs load what it needs, which lies beside the book. None asks a server for an icon."""
+    """Pages with running parts load the script, which lies beside the book. No page requests an icon from a server."""
     context["metatags"] = context.get("metatags", "") + '<link rel="icon" href="data:,">'
     if "data-tidemark=" not in context.get("body", ""):
         return
@@ -142,7 +142,7 @@ def with_parts(app: Sphinx, pagename: str, template: str, context: dict, doctree
 
 
 def finish(app: Sphinx, error: Exception | None) -> None:
-    """index.html leads to the first chapter; the terms of what Sphinx put into the folder are in it."""
+    """Writes index.html, which leads to the first chapter, and the licences of Sphinx's files in the folder."""
     if error:
         return
     out, there = Path(app.outdir), f"{app.config.root_doc}.html"

@@ -1,7 +1,7 @@
 """The guide and the reference as a book of HTML pages, by Sphinx: build/page/book (tools/page/book/book.mk).
 
-Nothing is fetched, by the build or by a reader. It is read from a web server or as files; searching works from both,
-since Sphinx's index is a script. book.py makes figures run, and gives the source its pages.
+Neither the build nor a reader fetches anything. The book can be read from a web server or as files; the search works
+in both, because Sphinx's index is a script. book.py makes figures run, and generates the pages of source files.
 """
 
 import sys
@@ -21,8 +21,8 @@ myst_heading_anchors = 6
 html_theme = "furo"
 html_show_sphinx = False
 html_copy_source = False
-html_show_search_summary = False  # it would fetch the pages found
-html_theme_options = {"navigation_with_keys": False}  # the arrow keys step
+html_show_search_summary = False  # otherwise it would fetch the pages found
+html_theme_options = {"navigation_with_keys": False}  # the arrow keys belong to the stepper
 suppress_warnings = ["myst.header", "misc.highlighting_failure"]
 pygments_style = "default"
 pygments_dark_style = "github-dark"

@@ -1,6 +1,6 @@
 /*
- * parts.js STYLE OUT NODE_MODULES: the page's styles for a chapter of the book. They hold within the parts only; the rest
- * belongs to the book's theme, which says how they look in the dark, too.
+ * parts.js STYLE OUT NODE_MODULES: the page's styles for a chapter of the book. They apply only within the parts; the
+ * rest belongs to the book's theme, which also defines the dark colours there.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -12,7 +12,7 @@ const { transform } = createRequire(join(resolve(modules), "x.js"))("esbuild");
 const text = readFileSync(style, "utf8");
 const own = readFileSync(join(dirname(fileURLToPath(import.meta.url)), "book.css"), "utf8");
 
-// The palette stands in rules of :root, one of them within a question about the dark.
+// The palette stands in :root rules, one of them in a media query for dark mode.
 const PALETTE = /:root \{[^}]*\}/g;
 const DARK = /@media \(prefers-color-scheme: dark\) \{\s*:root \{[^}]*\}\s*\}/g;
 const palette = text.replace(DARK, "").match(PALETTE).join("\n") + text.match(DARK).join("\n");

@@ -1,6 +1,6 @@
 /*
- * The files that the page carries along: each is a script data/NAME.js beside page.js, which is loaded when it is first
- * asked for, and calls tidemarkData with its bytes, compressed and in base64.
+ * The page's data files. Each is a script data/NAME.js beside page.js, which is loaded on first use, and which calls
+ * tidemarkData with its bytes, compressed and in base64.
  */
 
 /** The address of page.js, in the page's folder. */
@@ -16,7 +16,7 @@ function loaded(name) {
     waiting.set(name, (length, text) => resolve([length, text]));
     const script = document.createElement("script");
     script.src = new URL(`data/${name}.js`, base);
-    script.onerror = () => reject(new Error(`data/${name}.js is missing; the folder of the page is not whole`));
+    script.onerror = () => reject(new Error(`data/${name}.js is missing; the folder of the page is incomplete`));
     document.head.append(script);
   });
 }
@@ -31,7 +31,10 @@ async function unpacked(name) {
   return bytes;
 }
 
-/** A promise of the bytes (Uint8Array) of a file of PAGE_DATA in page.mk. They are shared: do not change or transfer them. */
+/**
+ * Returns a promise of the bytes (Uint8Array) of a file of PAGE_DATA in page.mk. They are shared: do not change or
+ * transfer them.
+ */
 export function data(name) {
   if (!known.has(name)) known.set(name, unpacked(name));
   return known.get(name);

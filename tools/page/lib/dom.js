@@ -1,6 +1,9 @@
 /* Small helpers for making elements. */
 
-/** An element with attributes (`on...` are listeners, true and false switch an attribute) and children, elements or texts. */
+/**
+ * Makes an element with attributes (`on...` are listeners, true and false set and remove an attribute) and children,
+ * elements or texts.
+ */
 export function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
@@ -12,16 +15,16 @@ export function element(name, attributes = {}, ...children) {
   return made;
 }
 
-/** Says at the beginning of `place` what is wrong; a screen reader reads it out. */
+/** Shows an error message at the beginning of `place`; a screen reader reads it out. */
 export function complain(place, text) {
   place.querySelector(":scope > .note")?.remove();
   if (text) place.prepend(element("p", { class: "note", role: "alert" }, text));
 }
 
-/** Why this browser cannot run the page's parts; "" when it can. */
+/** Says why this browser cannot run the page's parts; "" if it can. */
 export function unfit() {
   if (typeof WebAssembly !== "object")
-    return "This browser has no WebAssembly, or it is switched off: nothing here can run.";
+    return "This browser has no WebAssembly, or WebAssembly is switched off: nothing here can run.";
   if (typeof Worker !== "function") return "This browser has no workers: nothing here can run.";
   if (typeof DecompressionStream !== "function" || !Array.prototype.findLast)
     return "This browser is too old for this page. Firefox from 113, Chromium from 100 and Safari from 16.4 on can show it.";

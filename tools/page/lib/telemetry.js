@@ -6,7 +6,7 @@ const TABLE = Uint32Array.from({ length: 256 }, (_, n) => {
   return n;
 });
 
-/** CRC-32 of pieces of bytes, one after another: from 0, with what the piece before gave. */
+/** The CRC-32 of consecutive pieces of bytes; `before` is the result for the previous pieces, 0 at first. */
 export function crc32(bytes, before = 0) {
   let crc = ~before;
   for (const byte of bytes) crc = TABLE[(crc ^ byte) & 255] ^ (crc >>> 8);
@@ -41,7 +41,7 @@ export class Telemetry {
     return samples;
   }
 
-  /** How many bytes, and their CRC-32: of two runs that are the same to the byte, both are equal. */
+  /** The number of bytes, and their CRC-32: both are equal if two runs are byte for byte the same. */
   get fingerprint() {
     return `${this.length} bytes, CRC-32 ${this.crc.toString(16).padStart(8, "0")}`;
   }

@@ -1,9 +1,10 @@
 /*
- * What a run is: policies, memory, workload, seed, τ. A link carries it behind the #, and with it the build that made it:
+ * The description of a run: policies, memory, workload, seed, τ. A link carries it behind the #, with the build that
+ * made it:
  *
  *	#vm=2q,ws&mem=16M&run=thrash 6 4096 2&seed=1&tau=200&build=0123456789ab
  *
- * Whatever a link says is checked; what is wrong is told in a sentence, and the default is taken in its place.
+ * Every word of a link is checked. An error is reported in a sentence, and the default is used instead.
  */
 import { SWAP_MIB } from "../machine/machine.js";
 
@@ -48,7 +49,7 @@ const WORDS = {
   tau: (text) => ranged("tau", text, " ms"),
 };
 
-/** {plan, complaints} of a link, the part behind the # or the same words in data-link. */
+/** Returns {plan, complaints} for a link: the part behind the #, or the same words in data-link. */
 export function read(text) {
   const plan = usual();
   const complaints = [];
@@ -58,7 +59,7 @@ export function read(text) {
       continue;
     }
     if (!Object.hasOwn(WORDS, name)) {
-      complaints.push(`The link has a word that this page does not know: ${name}. The page goes on without it.`);
+      complaints.push(`The link has a word that this page does not know: ${name}. The page ignores it.`);
       continue;
     }
     try {
@@ -71,9 +72,12 @@ export function read(text) {
 }
 
 const otherBuild = (value) =>
-  `The link was made with another build of Tidemark (${value}); this is ${BUILD}. Its runs may differ from those that were meant.`;
+  `The link was made with another build of Tidemark (${value}); this is ${BUILD}. Its runs may differ from the intended ones.`;
 
-/** The link of a plan, with its #. Blanks and commas are left as they are; what would end the link in a text is not. */
+/**
+ * The link of a plan, with its #. Blanks and commas are kept; characters that would end a link in running text are
+ * encoded.
+ */
 export function write(plan) {
   const words = {
     vm: plan.vm.join(","),
@@ -91,28 +95,28 @@ export function write(plan) {
 
 const parameters = (plan) => `sample_ms=${SAMPLE_MS} ws.tau_ms=${plan.tau} wsclock.tau_ms=${plan.tau}`;
 
-/** The kernel's command line for one of the policies, as QEMU would give it. */
+/** The kernel's command line for one of the policies, as QEMU would pass it. */
 export const commandLine = (plan, vm) =>
   `build/tidemark.elf vm=${vm} mem=${plan.mem}M swap=sim:hdd,size=${SWAP_MIB}M run="${plan.run}" seed=${plan.seed} exact ${parameters(plan)}`;
 
-/** What makes the same run in QEMU. */
+/** The command that makes the same run in QEMU. */
 export const makeLine = (plan, vm) =>
   `make qemu VM=${vm} MEM=${plan.mem}M SWAP=sim:hdd,size=${SWAP_MIB}M RUN="${plan.run}" SEED=${plan.seed} CMDLINE="${parameters(plan)}"`;
 
-/** KiB that a workload wants at once, for the two that say it in so many words; 0: not known. */
+/** The memory that a workload needs at once, in KiB, for the two workloads whose arguments give it; 0: not known. */
 export function demand(run) {
   const [name, first, second] = run.split(/\s+/);
   if (name === "thrash") return whole(first) * whole(second) || 0;
   return name === "seqscan" || name === "hog" ? whole(first) || 0 : 0;
 }
 
-/** Why a plan cannot be run, in a sentence; "" when it can. */
+/** Says in a sentence why a plan cannot be run; "" if it can. */
 export function impossible(plan) {
   const wanted = demand(plan.run) / 1024;
   const there = plan.mem + SWAP_MIB;
   if (wanted <= there) return "";
   return (
-    `${plan.run}: this wants ${Math.ceil(wanted)} MiB, and memory and swap area together have ${there}. ` +
+    `${plan.run}: this needs ${Math.ceil(wanted)} MiB, but memory and swap area have ${there} in total. ` +
     "Choose fewer processes, smaller ones, or more memory."
   );
 }

@@ -1,7 +1,8 @@
 /*
- * Time in the machine. All devices of v86 ask performance.now(), which v86 takes when it is loaded: so this comes first.
- * Here an instruction takes a nanosecond, as in QEMU's exact runs, and waiting takes no time of the host's: the clock is
- * the number of instructions plus the waits that were skipped. It depends on nothing outside, so a run repeats to the byte.
+ * Time in the machine. All devices of v86 use performance.now(), which v86 reads when it is loaded: so this module
+ * comes first. Here an instruction takes a nanosecond, as in QEMU's exact runs, and waiting takes no host time: the
+ * clock is the number of instructions plus the skipped waits. It depends on nothing outside the machine, so a run
+ * repeats byte for byte.
  */
 
 /** The host's clock, in ms. */
@@ -28,17 +29,17 @@ export function now() {
   return instructions() * MS_PER_INSTRUCTION + skipped;
 }
 
-/** Lets `ms` pass at once. */
+/** Advances the clock by `ms` at once. */
 export function skip(ms) {
   skipped += ms;
 }
 
-/** From now on instructions are counted: `read` gives their number modulo 2^32. */
+/** From now on instructions are counted: `read` returns their number modulo 2^32. */
 export function countWith(read) {
   counter = read;
 }
 
-const FIRST_DAY = Date.UTC(2024, 0, 1); // as QEMU is told
+const FIRST_DAY = Date.UTC(2024, 0, 1); // the same date as in QEMU
 performance.now = now;
 Date.now = () => FIRST_DAY + Math.floor(now());
 Math.random = () => 0.5;

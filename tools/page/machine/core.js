@@ -1,22 +1,23 @@
 /*
- * One machine: v86 with our clock, without its compiler (compiled code counts instructions otherwise, and for runs of
- * seconds it is slower), the kernel as a multiboot image, the console on the first serial port, telemetry on the second. There is no BIOS: v86 itself puts the kernel into memory, as a boot loader would.
+ * One machine: v86 with our clock, without its compiler (compiled code counts instructions differently, and for runs of
+ * seconds it is slower), the kernel as a multiboot image, the console on the first serial port, telemetry on the
+ * second. There is no BIOS: v86 itself loads the kernel into memory, like a boot loader.
  */
 import { countWith, hostNow, now, skip } from "./clock.js";
 import { V86 } from "v86";
 
 const MIB = 1 << 20;
-const EXIT_PORT = 0xf4; // QEMU's isa-debug-exit; v86 uses the same port to hand over the kernel
+const EXIT_PORT = 0xf4; // QEMU's isa-debug-exit; v86 uses the same port to pass the kernel
 const INTERRUPTS = 1 << 9;
 const EBX = 3;
 const MMAP_ADDR = 48; // offset in the multiboot information
-const [BASE, LENGTH, ENTRY_BYTES] = [4, 12, 24]; // offsets in an entry of the map of memory, and its length
-const LOW_END = 0x9fc00; // where conventional memory ends and the BIOS's begins
+const [BASE, LENGTH, ENTRY_BYTES] = [4, 12, 24]; // offsets in an entry of the memory map, and its length
+const LOW_END = 0x9fc00; // end of conventional memory, start of the BIOS's
 const HIGH_START = MIB;
-const STILL_MS = 0.001; // what a halt without a wait costs
-const NO_TIMER_MS = 100; // the wait that v86 proposes when no timer runs
+const STILL_MS = 0.001; // the cost of a halt without a wait
+const NO_TIMER_MS = 100; // the wait that v86 proposes if no timer runs
 
-/** v86's machine, ready to run. `files`: kernel, initramfs (Uint8Array), wasm (a compiled module). */
+/** Returns v86's machine, ready to run. `files`: kernel, initramfs (Uint8Array), wasm (a compiled module). */
 function made({ memory, cmdline, files }) {
   const buffer = (bytes) => ({ buffer: bytes.slice().buffer });
   return new V86({
@@ -34,8 +35,8 @@ function made({ memory, cmdline, files }) {
 }
 
 /**
- * Makes the exit port QEMU's: it can be read, and what is written ends the machine. v86 has used it by now: reading it
- * loaded the kernel, and would load it again.
+ * Makes the exit port behave like QEMU's: it can be read, and a write ends the machine. v86 has already used the port:
+ * the read that loaded the kernel would load it again.
  */
 function wireExit(io, ended) {
   io.register_read(EXIT_PORT, io, undefined, undefined, () => 0);
@@ -43,7 +44,7 @@ function wireExit(io, ended) {
 }
 
 /**
- * Makes the map of memory that the kernel is told a PC's: v86 counts what would be the BIOS's as free. The multiboot
+ * Makes the memory map that the kernel receives the same as a PC's: v86 marks the BIOS's memory as free. The multiboot
  * information (its specification, version 0.6.96, section 3.3) is where EBX points; its second entry is the memory above the screen's.
  */
 function correctMap(memory, info) {
@@ -58,8 +59,8 @@ function correctMap(memory, info) {
 
 export class Core {
   /**
-   * `options`: memory in bytes, cmdline, files, and what is called: console(byte), telemetry(byte). A promise of it comes
-   * from Core.made().
+   * `options`: memory in bytes, cmdline, files, and the callbacks console(byte), telemetry(byte). Core.made() returns a
+   * promise of a Core.
    */
   constructor(options) {
     this.status = null; // what the kernel wrote to the exit port
@@ -68,7 +69,7 @@ export class Core {
     this.emulator.add_listener("serial1-output-byte", options.telemetry);
   }
 
-  /** A machine that can run. */
+  /** Returns a promise of a machine that can run. */
   static made(options) {
     return new Promise((resolve) => {
       const core = new Core(options);
@@ -89,15 +90,15 @@ export class Core {
     return this;
   }
 
-  /** Has the machine ended, by the exit port or by a halt that nothing can end? */
+  /** Has the machine ended, by the exit port or by a halt that no interrupt can end? */
   get ended() {
     const { cpu } = this.v86;
     return this.status !== null || (cpu.in_hlt[0] && !(cpu.flags[0] & INTERRUPTS));
   }
 
   /**
-   * Runs until `until` (ms of the machine's time), for `budget` ms of the host's time at most; or until the machine is
-   * idle: it waits for a key, and no time passes.
+   * Runs until `until` (ms of the machine's time), for at most `budget` ms of the host's time, or until the machine is
+   * idle: then it waits for a key, and no time passes.
    */
   run(until, budget) {
     const end = hostNow() + budget;
@@ -109,7 +110,7 @@ export class Core {
     }
   }
 
-  /** ms since it was switched on. */
+  /** The time since the machine was switched on, in ms. */
   get time() {
     return now();
   }
@@ -120,7 +121,7 @@ export class Core {
     return new Uint32Array(cpu.wasm_memory.buffer, cpu.mem8.byteOffset, cpu.memory_size[0] / 4);
   }
 
-  /** Bytes as if they were typed at the console. */
+  /** Sends bytes as if they were typed at the console. */
   type(bytes) {
     this.idle = false;
     this.emulator.serial_send_bytes(0, bytes);

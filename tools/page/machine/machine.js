@@ -1,16 +1,16 @@
-/* A machine as the page uses it: its worker is hidden here. */
+/* A machine as the page uses it; this module hides its worker. */
 import code from "worker:./worker.js";
 import { data } from "../lib/data.js";
 
 const MIB = 1 << 20;
-/** What lies in the machine beside the memory that the kernel manages: the modelled swap disk, and something for the loader. */
+/** Memory of the machine beyond what the kernel manages: the modelled swap disk, and a margin for the loader. */
 export const SWAP_MIB = 64;
 const MARGIN_MIB = 4;
 
 let address = null;
 let files = null;
 
-/** What every machine needs; the emulator is compiled once. */
+/** Files that every machine needs; the emulator is compiled once. */
 async function common() {
   const [kernel, initramfs, wasm] = await Promise.all(["kernel", "initramfs", "wasm"].map(data));
   return { kernel, initramfs, wasm: await WebAssembly.compile(wasm) };
@@ -36,7 +36,7 @@ export class Machine {
     this.stopped = false;
   }
 
-  /** Switches it on; it runs to `until()`. */
+  /** Switches the machine on; it runs to `until()`. */
   async start() {
     try {
       files ??= common();
@@ -61,13 +61,13 @@ export class Machine {
     else this.options.progress(message);
   }
 
-  /** Lets it run until `ms` of its own time. */
+  /** Lets the machine run until `ms` of its own time. */
   until(ms) {
     this.goal = ms;
     this.worker?.postMessage({ kind: "until", ms });
   }
 
-  /** A text as if it were typed at the console. */
+  /** Sends a text as if it were typed at the console. */
   type(text) {
     this.worker?.postMessage({ kind: "type", bytes: new TextEncoder().encode(text) });
   }

@@ -1,7 +1,7 @@
 /*
- * The machine's memory, seen from outside: nothing in the machine runs for it. Telemetry names each process's page
- * directory (the record `mm`); from there the tables of the processor tell which frame holds which page, which pages were
- * used lately, and which are not in memory: an entry that is neither empty nor present names a place in the swap area.
+ * The machine's memory, seen from outside: the machine executes nothing for it. Telemetry names each process's page
+ * directory (the record `mm`). From there the page tables tell which frame holds which page, which pages were used
+ * recently, and which are not resident: an entry that is neither empty nor present names a slot in the swap area.
  */
 
 const ENTRIES = 1024;
@@ -9,21 +9,21 @@ const USER_TABLES = 768; // the kernel's part begins at 3 GiB
 const PRESENT = 1;
 const ACCESSED = 1 << 5;
 
-/** What a page of a process is: in memory, in memory and used lately, in the swap area. */
+/** The state of a process's page: resident, resident and used recently, in the swap area. */
 export const RESIDENT = 1;
 export const USED = 2;
 export const SWAPPED = 3;
 
 const state = (entry) => (entry & PRESENT ? (entry & ACCESSED ? USED : RESIDENT) : SWAPPED);
 
-/** The processes of a machine with their page directories, from its telemetry. */
+/** The processes of a machine with their page directories, found in its telemetry. */
 export class Roots {
   constructor() {
     this.processes = new Map(); // pid -> {comm, cr3}
     this.rest = "";
   }
 
-  /** Takes the next piece of the stream, a text. */
+  /** Feeds the next piece of the stream, a text. */
   feed(text) {
     const lines = (this.rest + text).split("\n");
     this.rest = lines.pop();
@@ -36,7 +36,7 @@ export class Roots {
   }
 }
 
-/** The states of one process's pages in order of address; calls `holds(frame)` for each that is in memory. */
+/** Returns the states of one process's pages in order of address; calls `holds(frame)` for each resident page. */
 function pages(words, cr3, holds) {
   const states = [];
   for (let i = 0; i < USER_TABLES; i++) {
@@ -54,7 +54,7 @@ function pages(words, cr3, holds) {
 }
 
 /**
- * The map of a machine: `owners`, for each frame the pid of a process that has it, 0 for none; `processes`, a list of
+ * The map of a machine: `owners`, for each frame the pid of its process, 0 for none; `processes`, a list of
  * {pid, comm, states}. `words`: the physical memory as a Uint32Array.
  */
 export function mapOf(words, roots, frames) {

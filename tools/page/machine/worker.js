@@ -1,5 +1,5 @@
 /*
- * A worker with one machine; each machine has a clock of its own, and v86 takes the clock of the whole worker.
+ * A worker with one machine. Each machine needs a clock of its own, and v86 uses the clock of the whole worker.
  *
  * Messages in:  start {memory, managed, cmdline, files}; until {ms} of the machine's time; type {bytes}
  * Messages out: progress {time, console, telemetry, map, ended, status, idle}; failed {why}
@@ -8,13 +8,13 @@ import { Core } from "./core.js";
 import { hostNow } from "./clock.js";
 import { Roots, mapOf } from "./memory.js";
 
-const SLICE_MS = 12; // between looks at messages
+const SLICE_MS = 12; // between checks for messages
 const MAP_MS = 60; // of the host's time, between maps
 const PAGE = 4096;
 
 const roots = new Roots();
 const decoder = new TextDecoder();
-const ticker = new MessageChannel(); // comes back at once, after messages that wait
+const ticker = new MessageChannel(); // returns at once, after waiting messages
 const written = { console: [], telemetry: [] };
 let core = null;
 let frames = 0;
@@ -28,7 +28,7 @@ function taken(name) {
   return bytes;
 }
 
-/** The map, if it is time for one. */
+/** Returns the map, if one is due. */
 function map() {
   if (!core.ended && hostNow() - lastMap < MAP_MS) return null;
   lastMap = hostNow();
@@ -73,7 +73,10 @@ const take = {
   },
 };
 
-/** What asks for too much memory fails in one of two ways: JavaScript's, or that of a program that cannot go on. */
+/**
+ * Reports a failure. Lack of memory shows in one of two ways: a JavaScript error, or a WebAssembly program that cannot
+ * continue.
+ */
 function failed(error) {
   const memory = error instanceof RangeError || (!core && error instanceof WebAssembly.RuntimeError);
   postMessage({ kind: "failed", why: `The machine broke down: ${error?.message ?? error}`, memory });

@@ -6,7 +6,7 @@ import { Machine, SWAP_MIB } from "../machine/machine.js";
 
 const MIB = 32;
 const ROWS = 24;
-const CLEAR = "\x15"; // Ctrl-U: drops a line that was begun
+const CLEAR = "\x15"; // Ctrl-U: clears an unfinished line
 const EXAMPLES = ["time thrash 8 5120 10 &", "vmstat", "ps", "cat /proc/vm/policy"];
 
 const cmdline = `build/tidemark.elf vm=${PAIR[0]} mem=${MIB}M swap=sim:hdd,size=${SWAP_MIB}M exact`;
@@ -48,7 +48,7 @@ class Prompt {
     new ResizeObserver(() => this.fitWidth()).observe(screen);
   }
 
-  /** As many columns as there is room for. */
+  /** Sets the number of columns to what fits. */
   fitWidth() {
     const cols = this.fit.proposeDimensions()?.cols;
     if (cols) this.terminal.resize(Math.max(20, cols), ROWS);
@@ -75,14 +75,14 @@ class Prompt {
     if (ended) this.machine.stop();
   }
 
-  /** Types a command. What runs in front has the keyboard: then the shell takes it afterwards. */
+  /** Types a command. A program in the foreground has the keyboard; the shell then reads the command afterwards. */
   command(text) {
     this.machine?.type(`${CLEAR}${text}\n`);
     this.terminal.focus();
   }
 }
 
-/** The prompt fills `place`; its machine boots when it comes into sight. */
+/** Fills `place` with the prompt; its machine boots when the prompt is scrolled into view. */
 export function prompt(place) {
   const made = new Prompt(place);
   const observer = new IntersectionObserver((entries) => {

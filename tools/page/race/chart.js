@@ -5,7 +5,7 @@ const LEFT = 44; // room for the numbers of the axis
 const BELOW = 18;
 const ABOVE = 8;
 
-/** The next of 1, 2, 5, 10, 20, ... (or, below one, 0.5, 0.2, ...) that is not less. */
+/** Rounds up to 1, 2, 5, 10, 20, ... (below one: 0.5, 0.2, ...). */
 export function rounded(value) {
   const unit = 10 ** Math.floor(Math.log10(Math.max(value, 1e-6)));
   return [1, 2, 5, 10].map((n) => n * unit).find((n) => n >= value * 0.999999);
@@ -22,7 +22,7 @@ export class Chart {
     this.canvas.className = "chart";
   }
 
-  /** Draws lists of points {t, ...}; `end`: the end of the time axis in seconds. Only what there is room for is drawn. */
+  /** Draws lists of points {t, ...}; `end`: the end of the time axis in seconds. Draws only as many points as fit. */
   draw(lists, end) {
     const { canvas, options } = this;
     const width = canvas.clientWidth;
@@ -75,7 +75,7 @@ export class Chart {
     g.setLineDash([]);
   }
 
-  /** What a screen reader says of it. */
+  /** Sets the text that a screen reader reads out. */
   describe(text) {
     this.canvas.setAttribute("aria-label", `${this.options.title}. ${text}`);
   }

@@ -1,11 +1,11 @@
-/* What the reader sets: policies, memory, processes, τ, and the command itself. */
+/* The reader's settings: policies, memory, processes, τ, and the command itself. */
 import { element } from "../lib/dom.js";
 import { LIMITS, read, write } from "../link/plan.js";
 
 const MOST_PROCESSES = 16;
 const NONE = "(none)";
 
-/** A slider with its value beside its name. */
+/** A slider that shows its value beside its name. */
 function slider(name, { min, max, step, says, changed }) {
   const value = element("span", {});
   const input = element("input", { type: "range", min, max, step });
@@ -84,7 +84,7 @@ export class Controls {
     this.matchSlider();
   }
 
-  /** The slider of processes writes into a command that begins with thrash. */
+  /** Writes the number of processes from the slider into a command that begins with thrash. */
   count(number) {
     this.run.value = this.run.value.replace(thrash, (_, name) => name + number);
   }
@@ -95,7 +95,7 @@ export class Controls {
     if (found) this.processes.set(Number(found[2]));
   }
 
-  /** {plan, wrong}: what is set, checked as a link is; `wrong`: a sentence when it cannot be, else "". */
+  /** Returns {plan, wrong}: the settings, checked like a link; `wrong`: a sentence if they are invalid, else "". */
   plan() {
     const second = this.second.select.value;
     const vm = [this.first.select.value, ...(second === NONE ? [] : [second])];

@@ -1,11 +1,11 @@
-/* One side of the race: a machine with its policy, its memory map and what it says. */
+/* One side of the race: a machine with its policy, its memory map and its console output. */
 import { element } from "../lib/dom.js";
 import { Telemetry } from "../lib/telemetry.js";
 import { commandLine, makeLine } from "../link/plan.js";
 import { Machine } from "../machine/machine.js";
 import { MemoryMap } from "./map.js";
 
-const OK = 16; // what an orderly end writes to the exit port
+const OK = 16; // the value that an orderly end writes to the exit port
 const CONSOLE_LINES = 6;
 
 export const seconds = (s) => (s < 10 ? s.toFixed(3) : s.toFixed(s < 100 ? 2 : 1));
@@ -57,7 +57,7 @@ export class Lane {
     if (map && map.processes.length) this.lastMap = map;
     if (ended) this.end(status);
     else if (idle)
-      this.fail("The machine waits for something that cannot come: a key, say. The prompt below has a keyboard.");
+      this.fail("The machine waits for something that cannot come, such as a key. The prompt below has a keyboard.");
     this.changed();
   }
 
@@ -81,7 +81,7 @@ export class Lane {
     this.tail.replaceChildren(this.ending());
   }
 
-  /** What stands under a run that has ended: the telemetry to take away, its fingerprint, the same run in QEMU. */
+  /** What is shown under a finished run: the telemetry for download, its fingerprint, the same run in QEMU. */
   ending() {
     const save = element("button", { type: "button", onclick: () => this.save() }, "Save the telemetry");
     const print = element(
@@ -105,7 +105,7 @@ export class Lane {
     setTimeout(() => URL.revokeObjectURL(address), 1000);
   }
 
-  /** What the kernel's last sample says, in words. */
+  /** Describes the kernel's last sample in words. */
   summary() {
     const last = this.telemetry.samples.at(-1);
     if (!last) return "boots";
@@ -115,7 +115,7 @@ export class Lane {
     return `processor busy ${(100 * busy).toFixed(1)}% · ${pgfault} faults, ${pgmajfault} of them major · ${pswpin} pages in, ${pswpout} out${held}`;
   }
 
-  /** Brings the card up to date. `won`: this one ended first. */
+  /** Updates the card. `won`: this machine ended first. */
   show(won) {
     const says = {
       runs: `${seconds(this.time)} s, runs`,

@@ -1,11 +1,11 @@
-/* The memory map of a machine: its frames, coloured by the process that has them, and each process's pages. */
+/* The memory map of a machine: its frames, coloured by the owning process, and each process's pages. */
 import { element } from "../lib/dom.js";
 import { SWAPPED, USED } from "../machine/memory.js";
 
-const COLUMNS = 128; // frames in a row
-const PAGES = 256; // and pages of a process
+const COLUMNS = 128; // frames per row
+const PAGES = 256; // pages of a process per row
 const COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8a800", "#8268b8"];
-const SHADE = 0.62; // of a page that was not used lately
+const SHADE = 0.62; // of a page not used recently
 
 const parts = (colour) => [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
 
@@ -30,13 +30,13 @@ export class MemoryMap {
     this.list = element("ul", { class: "pages" });
     this.place = element("div", {}, this.frames, this.list);
     this.rows = new Map(); // pid -> {row, canvas, text}
-    this.order = []; // pids, in order of appearance: their colours stay
+    this.order = []; // pids, in order of appearance, so that their colours stay the same
   }
 
-  /** Shows a map of machine/memory.js; init, which only waits, is left out. */
+  /** Shows a map of machine/memory.js; omits init, which only waits. */
   show({ owners, processes }) {
     const shown = processes.filter(({ pid, states }) => pid !== 1 && states.length);
-    if (!shown.length) return; // all have ended: what was last seen stays
+    if (!shown.length) return; // all have ended: keep the last picture
     for (const { pid } of shown) if (!this.order.includes(pid)) this.order.push(pid);
     const colours = new Map(this.order.map((pid, nth) => [pid, parts(colourOf(nth))]));
     paint(

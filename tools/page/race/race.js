@@ -1,6 +1,6 @@
 /*
- * The race: two machines side by side with the same memory and the same workload, under two policies. They keep step in
- * their own time: neither goes on before the other has come as far, or has ended.
+ * The race: two machines side by side with the same memory and the same workload, under two policies. They advance in
+ * step in their own time: neither continues until the other has come as far, or has ended.
  */
 import { base } from "../lib/data.js";
 import { complain, element } from "../lib/dom.js";
@@ -10,14 +10,14 @@ import { Controls } from "./controls.js";
 import { Lane, seconds } from "./lane.js";
 
 const LEAST_STEP_MS = 4; // of the machines' time
-const LONG_MS = 90; // of the host's time for a step: then the next is shorter
+const LONG_MS = 90; // host time of a step above which the next step is made shorter
 const SHORT_MS = 30;
 const GROWTH = 1.4;
 const COLOURS = ["--first", "--second"];
 const HEARING_MS = 4000; // between announcements to a screen reader
 
 class Race {
-  /** `linked`: this is the race of the page's address, and not one of a chapter. */
+  /** `linked`: this is the race of the page's address, not one in a chapter. */
   constructor(place, plan, complaints, linked) {
     this.place = place;
     this.linked = linked;
@@ -54,12 +54,15 @@ class Race {
     this.notes.replaceChildren(...sentences.map((one) => element("p", { class: "note", role: "alert" }, one)));
   }
 
-  /** The reader starts what the controls say: from then on the address says the same. */
+  /** The reader starts the controls' settings: from then on the address shows them. */
   chosen() {
     if (this.start() && this.linked) history.replaceState(null, "", write(this.plan));
   }
 
-  /** Starts what the controls say, and returns whether it could; `told`: what was wrong with the link they come from. */
+  /**
+   * Starts the controls' settings. Returns false if that is impossible. `told`: what was wrong with the link they come
+   * from.
+   */
   start(told = []) {
     this.stop();
     const { plan, wrong } = this.controls.plan();
@@ -92,7 +95,9 @@ class Race {
     return this.lanes.filter((lane) => lane.state === "runs");
   }
 
-  /** Lets both run on to the next common time; a wait may have taken one further. Who is alone waits for nobody. */
+  /**
+   * Runs both machines to the next common time; a wait may have taken one further. A machine that is alone never waits.
+   */
   onward() {
     const last = Math.min(...this.running.map((lane) => lane.time * 1000));
     this.goal = this.running.length > 1 ? Math.max(this.goal, last) + this.step : Infinity;
@@ -119,7 +124,7 @@ class Race {
 
   finish() {
     this.controls.running(false);
-    this.draw(); // a page that nobody sees gets no frames
+    this.draw(); // a hidden page gets no animation frames
     this.say(this.lanes.map((lane) => `${lane.vm}: ${lane.verdict.textContent}`).join(". "));
   }
 
@@ -144,7 +149,7 @@ class Race {
     this.says.textContent = text;
   }
 
-  /** Puts the link of what the controls say into the clipboard, if that is allowed, and into the page's address. */
+  /** Copies the link of the controls' settings to the clipboard, if that is allowed, and into the page's address. */
   async link() {
     const { plan, wrong } = this.controls.plan();
     if (wrong) return this.complain([wrong]);
@@ -160,7 +165,7 @@ class Race {
   }
 }
 
-/** The race fills `place`: with the plan of data-link, or of the page's address where there is none. */
+/** Fills `place` with the race: with the plan of data-link or, if there is none, of the page's address. */
 export function race(place) {
   const own = place.dataset.link;
   const { plan, complaints } = read(own ?? raceOf(location.hash));
@@ -171,7 +176,7 @@ export function race(place) {
   }
 }
 
-/** The part of the address that is the race's: an anchor, or what is another part's, is not. */
+/** The part of the address that belongs to the race; anchors and the links of other parts do not. */
 const raceOf = (hash) =>
   /^#(vm|mem|run|seed|tau|build)=/.test(hash) || (hash.includes("=") && !hash.startsWith("#step=")) ? hash : "";
 

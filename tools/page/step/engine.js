@@ -1,13 +1,13 @@
 /*
- * Runs a policy's C file, compiled to WebAssembly with the simulator's core (core/step.h), over a string. A run is an
- * instance of the module of its own, from its first reference to its last, and gives a row for each; whoever steps goes
- * to and fro in the rows.
+ * Runs a policy's C file, compiled to WebAssembly with the simulator's core (core/step.h), over a string. Each run uses
+ * its own instance of the module, from its first reference to its last, and produces a row for each reference. Stepping
+ * only moves between the rows.
  */
 import { future } from "./future.js";
 import { named } from "./names.js";
 
-export const STEP_NS = 100_000; // as tools/tidemark/strings.py
-const PROCESS = "mm"; // tables.js calls its variable so
+export const STEP_NS = 100_000; // same as in tools/tidemark/strings.py
+const PROCESS = "mm"; // the name of its variable in tables.js
 const WITH_FUTURE = ["min", "vmin"];
 
 class Run {
@@ -16,7 +16,7 @@ class Run {
     this.decoder = new TextDecoder();
   }
 
-  /** What the module has printed, as objects. */
+  /** Returns what the module has printed, as objects. */
   lines(at) {
     const bytes = new Uint8Array(this.calls.memory.buffer, at, this.calls.length());
     return this.decoder
@@ -26,7 +26,7 @@ class Run {
       .map((line) => JSON.parse(line));
   }
 
-  /** Calls an export that prints. A trap is a broken rule, or a crash that the module could not name. */
+  /** Calls an export that prints. A trap is a broken rule, or a crash whose cause the module cannot name. */
   ask(name, ...args) {
     try {
       return this.lines(this.calls[name](...args));
@@ -36,13 +36,13 @@ class Run {
     }
   }
 
-  /** The broken rule that was printed before the trap; there is none when the policy crashed. */
+  /** Returns the broken rule that was printed before the trap; if there is none, the policy crashed. */
   lastWords() {
     let said = [];
     try {
       said = this.lines(this.calls.text());
     } catch {
-      // It ended in the middle of a line.
+      // The output ended in the middle of a line.
     }
     return [said.find((line) => line.violation) ?? this.lines(this.calls.crashed())[0]];
   }
@@ -53,13 +53,13 @@ class Run {
     new Uint32Array(this.calls.memory.buffer, at, words.length).set(words);
   }
 
-  /** Trees of pages in these variables: {address of the root: {kind, nodes: [[page, depth], ...]}}. */
+  /** Returns the trees of pages in these variables: {address of the root: {kind, nodes: [[page, depth], ...]}}. */
   trees(variables) {
     const found = variables.map(([address, bytes]) => this.ask("trees", address, bytes)[0]);
     return Object.assign({}, ...found);
   }
 
-  /** Where the policy's pointers point that point into a list: {name: frame}, or {name: address} of the list's head. */
+  /** Returns the targets of the policy's pointers into lists: {name: frame}, or {name: address} of the list's head. */
   hands({ pointers, heads }) {
     const words = new Uint32Array(this.calls.memory.buffer);
     const found = {};
@@ -73,7 +73,10 @@ class Run {
   }
 }
 
-/** Which page MIN would take at each reference that took one: the one in memory that is used again last. */
+/**
+ * Adds the page that MIN would evict at each reference with an eviction: the resident page whose next use is furthest
+ * away.
+ */
 export function withMin(rows) {
   const next = new Map();
   const after = [];
@@ -92,7 +95,7 @@ export function withMin(rows) {
 }
 
 export class Engine {
-  /** `bytes`: the module; `tables`: what tables.js wrote. */
+  /** `bytes`: the module; `tables`: the output of tables.js. */
   static async load(bytes, tables) {
     const engine = new Engine();
     engine.module = await WebAssembly.compile(bytes);
@@ -110,7 +113,7 @@ export class Engine {
     return [...own, ...(this.tables.variables[""] ?? [])].sort(([a], [b]) => a - b);
   }
 
-  /** The policy's variables that are pointers, and where others begin, which may be heads of lists. */
+  /** The policy's pointer variables, and the addresses of its other variables, which may be heads of lists. */
   pointers(policy) {
     const own = this.tables.variables[policy] ?? [];
     const text = this.tables.texts[`${policy}.c`] ?? "";
@@ -118,7 +121,7 @@ export class Engine {
     return { pointers, heads: own.map(([address]) => address) };
   }
 
-  /** The variables in which there may be roots of trees: its own of these types, and its data of the process. */
+  /** The variables that may hold roots of trees: the policy's own of these types, and its data of the process. */
   roots(policy) {
     const text = this.tables.texts[`${policy}.c`] ?? "";
     return this.variables(policy).filter(
@@ -128,7 +131,7 @@ export class Engine {
 
   /**
    * refs: [{page, kind}], page f3 of a file is page 3 of a kind with OF_FILE (strings.js). params: {name: number}.
-   * {rows, result}, or instead of a result a violation, of which the rows before it are there.
+   * Returns {rows, result}; if a rule is broken, {rows, violation} with the rows before it.
    */
   async run({ policy, frames, refs, params = {}, ns = STEP_NS }) {
     const number = this.policies.findIndex(({ name }) => name === policy);

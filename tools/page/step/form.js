@@ -1,4 +1,4 @@
-/* What the stepper is asked: the string, the frames, the policies. Nothing is run while something is wrong. */
+/* The stepper's input: the string, the frames, the policies. Nothing runs while the input is invalid. */
 import { complain, element } from "../lib/dom.js";
 import { STEP_NS } from "./engine.js";
 import { READY, frameNumber, parse } from "./strings.js";
@@ -8,10 +8,10 @@ const MOST_NS = 1_000_000_000;
 const PREFIX = "#step=";
 const WORDS = ["vm", "frames", "string", "us", "at"];
 
-/** Does this part of an address say what the stepper shall show? */
+/** Does this part of an address belong to the stepper? */
 export const isLink = (hash) => hash.startsWith(PREFIX);
 
-/** clock, unless the page was built for somebody's own policy (make page VM=mine). */
+/** clock, unless the page was built for the user's own policy (make page VM=mine). */
 function usual() {
   return ["2q", "ws"].includes(PAIR[0]) ? "clock" : PAIR[0];
 }
@@ -20,14 +20,14 @@ function labelled(text, field) {
   return element("label", {}, text, field);
 }
 
-/** Says which words of a link nobody here knows. */
+/** Lists the words of a link that this page does not know. */
 function unknownWords(link) {
   const unknown = [...link.keys()].filter((name) => !WORDS.includes(name) && !name.includes("."));
   return unknown.length ? `The link has words that this page does not know: ${unknown.join(", ")}. ` : "";
 }
 
 export class Form {
-  /** `policies`: with their parameters; `message`: where it says what is wrong; `run`: called with what was asked. */
+  /** `policies`: with their parameters; `message`: the place for error messages; `run`: called with the input. */
   constructor(policies, message, run) {
     this.policies = policies;
     this.message = message;
@@ -96,7 +96,7 @@ export class Form {
     return [this.first.value, this.second.value].filter((name, i, all) => name && all.indexOf(name) === i);
   }
 
-  /** Fields for the parameters of the chosen policies; what was typed for one stays. */
+  /** Shows fields for the parameters of the chosen policies; values already typed are kept. */
   offerParams() {
     const wanted = this.policies.filter(({ name }) => this.names().includes(name));
     const key = wanted.map(({ name }) => name).join();
@@ -136,17 +136,17 @@ export class Form {
     const us = this.ns.value.trim();
     const ns = /^\d+(\.\d{1,3})?$/.test(us) ? Math.round(Number(us) * 1000) : -1;
     if (ns < 0 || ns > MOST_NS)
-      throw new Error(`${us || "Nothing"} is no time of a reference. Give 0 to ${MOST_NS / 1000} µs.`);
+      throw new Error(`${us || "Nothing"} is not a possible time of a reference. Give 0 to ${MOST_NS / 1000} µs.`);
     return ns;
   }
 
-  /** What the fields hold; an Error whose message says what is wrong. */
+  /** Returns the content of the fields. Throws an Error whose message says what is wrong. */
   asked() {
     const refs = parse(this.string.value);
     const policies = this.names();
     const blind = policies.find((name) => WITHOUT_FILES.includes(name));
     if (blind && refs.some(({ kind }) => kind & 1))
-      throw new Error(`${blind} is told the future of a program's own pages only; this string has pages of a file.`);
+      throw new Error(`${blind} only knows the future of a program's own pages; this string has pages of a file.`);
     return {
       refs,
       frames: frameNumber(this.frames.value),
@@ -156,7 +156,7 @@ export class Form {
     };
   }
 
-  /** Runs what the fields hold. `told`: what was wrong with the link that they come from. */
+  /** Runs the content of the fields. `told`: what was wrong with the link that they come from. */
   async changed(at = 0, told = "") {
     try {
       this.offerParams();
@@ -168,7 +168,7 @@ export class Form {
     }
   }
 
-  /** A policy by name into its field; says what is wrong with a name that there is not. */
+  /** Chooses a policy by name; returns an error message if there is no such policy. */
   choose(field, name) {
     if (!name) return "";
     field.value = name;
@@ -177,7 +177,7 @@ export class Form {
     return `There is no policy ${name}; there are ${this.policies.map((policy) => policy.name).join(", ")}. `;
   }
 
-  /** Another link, put into the address of this page, is followed. */
+  /** Follows another link that is put into the address of this page. */
   follow(place) {
     const show = () => isLink(location.hash) && place.scrollIntoView();
     addEventListener("hashchange", () => {
@@ -191,7 +191,7 @@ export class Form {
     return [...this.params.querySelectorAll("input")];
   }
 
-  /** Parameters of a link, lirs.hir_percent=10, into their fields; says which there are not. */
+  /** Sets the parameters of a link, such as lirs.hir_percent=10; returns a message about unknown ones. */
   setParams(link) {
     this.offerParams();
     const fields = new Map(this.paramFields().map((field) => [field.dataset.param, field]));
@@ -201,7 +201,7 @@ export class Form {
     return unknown.length ? `There is no parameter ${unknown.join(", ")}. ` : "";
   }
 
-  /** Begins with what the element's data-link says, or, for the page's own stepper, with what the address says. */
+  /** Begins with the element's data-link or, for the page's own stepper, with the address. */
   start(place) {
     this.linked = !place.dataset.link;
     const hash = this.linked && isLink(location.hash) ? location.hash.slice(PREFIX.length) : "";
@@ -211,13 +211,13 @@ export class Form {
     this.frames.value = link.get("frames") ?? READY[0].frames;
     this.ns.value = link.get("us") ?? STEP_NS / 1000;
     this.second.value = "";
-    this.offered = undefined; // parameters that it does not name are the usual ones
+    this.offered = undefined; // parameters that the link does not name have their defaults
     const wrong = this.choose(this.first, first) + this.choose(this.second, second) + this.setParams(link);
-    const third = more.length ? "Two policies at most stand side by side. " : "";
+    const third = more.length ? "At most two policies are shown side by side. " : "";
     this.changed(Math.max(0, Math.trunc(Number(link.get("at"))) || 0), wrong + third + unknownWords(link));
   }
 
-  /** Puts what is seen into the address, once somebody has stepped. */
+  /** Puts the current state into the address, once the reader has stepped. */
   remember(at) {
     if (!this.linked || (!at && !isLink(location.hash))) return;
     const rest = new URLSearchParams({ frames: this.frames.value, string: this.string.value, us: this.ns.value, at });

@@ -1,6 +1,6 @@
 /*
- * The future of a string, for the policies min and vmin, which are told it: the file that kernel/include/lib/future.h
- * describes and tools/tidemark/future.py writes, for the one process there is here.
+ * The future of a string, which the policies min and vmin receive: the file that kernel/include/lib/future.h
+ * describes and tools/tidemark/future.py writes, for the single process here.
  */
 const MAGIC = 0x31465554;
 const NEVER = 0xffffffff;
@@ -8,12 +8,12 @@ const HEADER = 5; // words
 const SPACE = 10;
 const TIME_SHIFT = 10n;
 
-/** Places in the string, without immediate repetitions. */
+/** Positions in the string, without immediate repetitions. */
 function changes(pages) {
   return pages.map((_, i) => i).filter((i) => i === 0 || pages[i] !== pages[i - 1]);
 }
 
-/** Uint32Array: the file, for page numbers that are referred to one after the other, each for ns. */
+/** Returns the file as a Uint32Array, for page numbers referred to in order, each for ns. */
 export function future(pages, ns) {
   const at = changes(pages);
   const numbers = [...new Set(pages)].sort((a, b) => a - b);

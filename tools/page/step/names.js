@@ -1,7 +1,8 @@
 /*
- * Names for lists, which the module knows by the address of their head. The same rules as in
- * tools/tidemark/explain.py: the name of the variable that lies there; and of a head within a larger variable the name
- * under which the policy's show hook gives a number that has always been this list's length, if there is one such name.
+ * Names for lists, which the module identifies by the address of their head. The rules are those of
+ * tools/tidemark/explain.py: a list has the name of the variable at that address. A head within a larger variable has
+ * the name under which the policy's show hook prints a number that always equals the list's length, if there is just
+ * one.
  */
 
 /** The last of the variables, [address, bytes, name] in order, that begins at or before an address. */
@@ -9,7 +10,7 @@ function variableAt(address, variables) {
   return variables.findLast(([start]) => start <= address);
 }
 
-/** `queue`, or `zone+24` within a variable, or the address. */
+/** `queue`, or `zone+24` for an address within a variable, or the address itself. */
 export function symbol(address, variables) {
   const [start, , name] = variableAt(address, variables) ?? [0, 0, ""];
   if (!name) return `0x${address.toString(16)}`;
@@ -49,13 +50,13 @@ function renamed(lists, names, variables) {
   return Object.fromEntries(pairs.map(([head, list]) => [names.get(head) ?? symbol(Number(head), variables), list]));
 }
 
-/** Hands at the head of a list have its name, others the number of a frame. */
+/** A hand that points to a list's head gets the list's name, any other the number of a frame. */
 function pointing(hands, names, variables) {
   const name = (to) => (typeof to === "string" ? (names.get(to) ?? symbol(Number(to), variables)) : to);
   return Object.fromEntries(Object.entries(hands).map(([hand, to]) => [hand, name(to)]));
 }
 
-/** The rows with their lists, those of ghosts, and trees, under names. */
+/** Returns the rows with names for their lists, lists of ghosts, and trees. */
 export function named(rows, variables) {
   const names = listNames(rows, variables);
   return rows.map((row) => ({
@@ -73,8 +74,8 @@ const IN_PROCESS = /^struct \w+_mm \{[^}]*?\bstruct rb_root (\w+);/m;
 const NODE = /\bstruct rb_node \w+;[ \t]*\/\* (.*?) \*\//;
 
 /**
- * What a policy's source says of a list: {title, note, hand}. The comment beside its declaration is the note; where that
- * has "the hand is before the first", a hand stands there. Of an array, `t+8` is t[1].
+ * What a policy's source says about a list: {title, note, hand}. The comment beside its declaration is the note; if the
+ * comment contains "the hand is before the first", a hand is drawn there. In an array, `t+8` is t[1].
  */
 export function described(name, text, bytes = HEAD_BYTES) {
   const [variable, offset] = name.split("+");
@@ -89,7 +90,7 @@ export function described(name, text, bytes = HEAD_BYTES) {
   };
 }
 
-/** The same of a tree. In a process's data it has the name it has there; the order may be told beside the nodes. */
+/** The same for a tree. In a process's data it has its name there; the comment beside the nodes may give the order. */
 export function describedTree(name, kind, text) {
   const { title, note } = described(name, text, ROOT_BYTES[kind]);
   if (kind === "bag") return { title, note: "drawn from by number, which goes row by row" };

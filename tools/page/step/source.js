@@ -1,4 +1,4 @@
-/* A policy's source, with the line marked from which it last called the core before it chose. */
+/* A policy's source, with a mark at the line of its last call of the core before it chose. */
 import { element } from "../lib/dom.js";
 
 const TOKENS =
@@ -33,7 +33,7 @@ function lines(text) {
 }
 
 export class Source {
-  /** `texts`: by name of file. */
+  /** `texts`: by file name. */
   constructor(texts) {
     this.texts = texts;
     this.files = new Map();
@@ -53,7 +53,9 @@ export class Source {
     this.list.replaceChildren(...this.linesOf(file));
   }
 
-  /** Marks what a row says: `calls`, [hook, file, line], and `line`, the last one before a page was chosen, or null. */
+  /**
+   * Marks the lines of a row: `calls`, [hook, file, line], and `line`, the last one before a page was chosen, or null.
+   */
   show(row, file) {
     const [hook, chosenFile, chosenLine] = row?.line ?? [];
     this.open(chosenFile ?? file);

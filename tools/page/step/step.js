@@ -1,8 +1,8 @@
 /*
- * The policy, step by step: a string of references, one or two policies, and what each decides. The whole string is run
- * at once, which takes no time to speak of; to step is to look at another row of what came out.
+ * The policy, step by step: a reference string, one or two policies, and what each decides. The whole string is run at
+ * once, which takes hardly any time; stepping shows another row of the result.
  *
- *	strings.js  what may be typed        engine.js   runs a policy         names.js   names of its lists
+ *	strings.js  accepted input           engine.js   runs a policy         names.js   names of its lists
  *	words.js    decisions in words       view.js     draws one policy      source.js  its source
  */
 import { data } from "../lib/data.js";
@@ -17,7 +17,7 @@ const OFFERS_MIN = "min";
 
 let loading;
 
-/** The one engine of the page. */
+/** The only engine of the page. */
 function engine() {
   loading ??= Promise.all([data("step.wasm"), data("step.json")]).then(([bytes, tables]) =>
     Engine.load(bytes, JSON.parse(new TextDecoder().decode(tables))),
@@ -29,12 +29,12 @@ function legend() {
   return element(
     "p",
     { class: "faint" },
-    "● fault, ○ minor fault, · hit. a: accessed bit set; d: dirty; dashed: a ghost, a page that has left and is remembered; " +
+    "● fault, ○ minor fault, · hit. a: accessed bit set; d: dirty; dashed: a ghost, a page that was evicted and is remembered; " +
       "▲ a hand. In the source, a bar stands at each line that called the core.",
   );
 }
 
-/** In a chapter the figure comes first. */
+/** In a chapter the figure comes first, and the form is folded. */
 function folded(form) {
   return element("details", {}, element("summary", {}, "Another string, another policy"), form);
 }
@@ -65,14 +65,14 @@ class Stepper {
       { class: "controls step-buttons", role: "group", "aria-label": "Steps" },
       button("|◀ Start", "To the beginning (Home)", () => this.go(0)),
       button("◀ Back", "One reference back (left arrow)", () => this.go(this.at - 1)),
-      button("Step ▶", "One reference forth (right arrow)", () => this.go(this.at + 1)),
+      button("Step ▶", "One reference forward (right arrow)", () => this.go(this.at + 1)),
       this.playing,
       button("End ▶|", "To the end (End)", () => this.go(this.refs?.length)),
       this.where,
     );
   }
 
-  /** Runs what the form holds, and shows the reference `at`. */
+  /** Runs the content of the form, and shows reference `at`. */
   async run({ refs, frames, policies, params, ns, at = 0 }) {
     this.pause();
     const turn = (this.turn = {});
@@ -80,7 +80,7 @@ class Stepper {
       policies.map((policy) => this.engine.run({ policy, frames, refs, ns, params: params[policy] })),
     );
     const least = await this.least(refs, frames, ns);
-    if (turn !== this.turn) return; // somebody has asked for another
+    if (turn !== this.turn) return; // another run was started meanwhile
     this.refs = refs;
     const empty = Array(frames).fill(null);
     this.views = runs.map((run, i) => {
@@ -92,7 +92,7 @@ class Stepper {
     this.go(Math.min(at, refs.length));
   }
 
-  /** The faults of the policy min; none for a string with pages of files, of which it has no future. */
+  /** The faults of the policy min; none for a string with pages of files, for which there is no future. */
   async least(refs, frames, ns = STEP_NS) {
     if (refs.some(({ kind }) => kind & 1)) return undefined;
     return (await this.engine.run({ policy: OFFERS_MIN, frames, refs, ns })).result?.faults;
@@ -158,7 +158,7 @@ class Stepper {
   }
 }
 
-/** When the reader comes near, or has a link to it: what is above shall not wait for it. */
+/** Waits until the reader comes near, or has a link to it: what is above must not wait for it. */
 function nearlySeen(place) {
   if (!place.dataset.link && isLink(location.hash)) return undefined;
   return new Promise((resolve) => {
@@ -168,7 +168,7 @@ function nearlySeen(place) {
   });
 }
 
-/** Fills an element: data-link="vm=clock,lru&frames=3&string=1 2 3 4 1 2 5&at=4" says with what it begins. */
+/** Fills an element: data-link="vm=clock,lru&frames=3&string=1 2 3 4 1 2 5&at=4" gives the initial state. */
 export async function step(place) {
   place.replaceChildren();
   try {

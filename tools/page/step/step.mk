@@ -1,5 +1,5 @@
 # build/step/step.wasm: the simulator with every policy of kernel/mm/policy, for the page's stepper (tools/page/step).
-# build/step/step.map says where the linker put their variables, which is how lists get their names.
+# build/step/step.map has the linker's addresses of their variables, from which lists get their names.
 
 STEP := tools/page/step/core
 STEP_CC := clang --target=wasm32
@@ -7,7 +7,7 @@ STEP_SRC := $(wildcard $(STEP)/*.c) $(filter-out %/main.c %/host.c %/script.c,$(
 STEP_POLICY_SRC := $(POLICIES:%=kernel/mm/policy/%.c)
 STEP_FLAGS := -std=gnu11 -O2 -ffreestanding -fdata-sections -Wall -Wextra $(STRICT) -DCHECK_EVERY=1 \
 	-I$(STEP) -I$(STEP)/include -Itools/vmsim -Itests/host/portable
-# Where report.c may find the heads of lists: in the module's variables.
+# The range in which report.c searches for the heads of lists: the module's variables.
 STEP_FLAGS += -D__data_start=__global_base -D_end=__data_end
 STEP_HEADERS = $(if $(filter kernel/lib/printf.c,$<),,-Itests/host/include) -Ikernel/include
 STEP_OBJ := $(patsubst %.c,build/step/%.o,$(STEP_SRC) $(STEP_POLICY_SRC)) build/step/registry.o
@@ -16,8 +16,8 @@ build/step/%.o: %.c build/flags
 	@mkdir -p $(@D)
 	$Q$(STEP_CC) $(STEP_FLAGS) $(STEP_HEADERS) $(STEP_KIND) -MMD -MP -c -o $@ $<
 
-# A policy says where it calls from, whether it goes on for ever, and that a pointer is NULL; the core says when a page was
-# chosen.
+# A policy reports the line that it calls from, stops if it runs for ever, and traps on a NULL pointer. The core reports
+# when a page is chosen.
 STEP_GUARD := -fsanitize-coverage=trace-pc -fsanitize=null,bounds -fsanitize-trap=null,bounds
 $(STEP_POLICY_SRC:%.c=build/step/%.o): STEP_KIND = $(VM_FILE) -include $(STEP)/lines.h $(STEP_GUARD)
 $(STEP_POLICY_SRC:%.c=build/step/%.o): $(STEP)/lines.h

@@ -1,6 +1,6 @@
 /*
- * Strings of references, as somebody types them or as a link carries them: the words of tools/tidemark/strings.py. A page
- * number, or a range such as 1-9; a letter before it says what is done to the page.
+ * Reference strings, as typed or as carried by a link: the syntax of tools/tidemark/strings.py. A page number, or a
+ * range such as 1-9; a letter before it says what is done to the page.
  */
 export const MOST_REFERENCES = 2000;
 export const MOST_FRAMES = 64;
@@ -36,12 +36,12 @@ export const READY = [
 
 const kindLetter = Object.fromEntries(Object.entries(KINDS).map(([letter, kind]) => [kind, letter]));
 
-/** As it was typed: l3, f3. */
+/** The reference as typed: l3, f3. */
 export function refName({ page, kind }) {
   return kindLetter[kind] + page;
 }
 
-/** As in the simulator's table: the process's page 3 is 3, the file's is f3. */
+/** The page as in the simulator's table: the process's page 3 is 3, the file's is f3. */
 export function pageName(page) {
   return page >= 0 ? String(page) : `f${-1 - page}`;
 }
@@ -50,7 +50,7 @@ function references(word) {
   const match = /^([lfFxrw]?)(\d{1,9})(?:-(\d{1,9}))?$/.exec(word);
   if (!match)
     throw new Error(
-      `“${word.slice(0, 20)}” is no page. Give numbers such as 1 2 3 or 1-9; l3 only reads page 3, f3 reads it in a file.`,
+      `“${word.slice(0, 20)}” is not a page. Give numbers such as 1 2 3 or 1-9; l3 only reads page 3, f3 reads it in a file.`,
     );
   const first = Number(match[2]);
   const last = Number(match[3] ?? first);
@@ -59,7 +59,7 @@ function references(word) {
   return Array.from({ length: last - first + 1 }, (_, i) => ({ page: first + i, kind: KINDS[match[1]] }));
 }
 
-/** [{page, kind}] for a text; an Error whose message says what is wrong. */
+/** Parses a text to [{page, kind}]. Throws an Error whose message says what is wrong. */
 export function parse(text) {
   const words = text.split(/[\s,;]+/).filter(Boolean);
   if (!words.length) throw new Error("The string is empty. Give the numbers of some pages, such as 1 2 3 4 1 2 5.");
@@ -79,6 +79,6 @@ export function parse(text) {
 export function frameNumber(text) {
   const number = /^\s*\d+\s*$/.test(text) ? Number(text) : 0;
   if (number < 1 || number > MOST_FRAMES)
-    throw new Error(`${text.trim() || "Nothing"} is no number of frames here. Give 1 to ${MOST_FRAMES}.`);
+    throw new Error(`${text.trim() || "Nothing"} is not a possible number of frames. Give 1 to ${MOST_FRAMES}.`);
   return number;
 }

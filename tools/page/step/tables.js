@@ -1,6 +1,7 @@
 /*
- * Build time: tables.js OUT MAP FILE.c... writes what the stepper needs besides the module: the text of each policy, and
- * where the linker put its variables, so that a list, of which the module knows the address of the head, has a name.
+ * Runs at build time: tables.js OUT MAP FILE.c... writes what the stepper needs besides the module: the text of each
+ * policy, and the addresses of its variables. They give names to lists, of which the module only knows the address of
+ * the head.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -8,7 +9,9 @@ import { basename, dirname, join } from "node:path";
 const VARIABLE =
   /^ *([0-9a-f]+) +[0-9a-f]+ +([0-9a-f]+) +\S*\/(?:kernel\/mm\/policy\/(\w+)|tools\/vmsim\/(\w+))\.o:\(\.(?:bss|data)\.([\w.]+)\)$/;
 
-/** By policy: [address, bytes, name] of each variable, in order. The simulator's own process is everybody's `mm`. */
+/**
+ * By policy: [address, bytes, name] of each variable, in order. The simulator's own process is `mm` for every policy.
+ */
 export function variables(map) {
   const table = {};
   for (const line of map.split("\n")) {
@@ -19,7 +22,7 @@ export function variables(map) {
   return table;
 }
 
-/** Text by name of file: the policies, and the headers that lie beside them. */
+/** The texts by file name: the policies, and the headers in their folder. */
 export function texts(files) {
   const table = {};
   for (const file of files) {
@@ -28,7 +31,7 @@ export function texts(files) {
       try {
         table[header] = readFileSync(join(dirname(file), header), "utf8");
       } catch {
-        // Of another folder: errno.h.
+        // In another folder: errno.h.
       }
   }
   return table;

@@ -1,10 +1,12 @@
 /*
- * A tree of pages, drawn in a grid: a column for each node, from left to right, and a row for each depth. A column has two
- * halves, so that an edge can go from the middle of a node to the middle of its parent.
+ * A tree of pages, drawn in a grid: a column for each node, from left to right, and a row for each depth. Each column
+ * has two halves, so that an edge can go from the middle of a node to the middle of its parent.
  */
 import { element } from "../lib/dom.js";
 
-/** The parent of the ith node, -1 for the root: of the nearest nodes on both sides that are less deep, the deeper. */
+/**
+ * Returns the parent of the ith node, -1 for the root: of the nearest less deep nodes on both sides, the deeper one.
+ */
 export function parentOf(nodes, i) {
   const depth = nodes[i][1];
   const left = nodes.slice(0, i).findLastIndex(([, other]) => other < depth);

@@ -1,4 +1,4 @@
-/* One policy at one reference: its frames, its lists and hands, what it decided, its numbers, its source. */
+/* One policy at one reference: its frames, its lists and hands, its decision, its numbers, its source. */
 import { element } from "../lib/dom.js";
 import { described, describedTree } from "./names.js";
 import { Source } from "./source.js";
@@ -10,7 +10,7 @@ function handMark(name) {
   return element("span", { class: "hand" }, name.replaceAll("_", " "));
 }
 
-/** A page as a box: its number, and marks for its bits. */
+/** Draws a page as a box: its number, and marks for its bits. */
 function box(page, { used, dirty, fresh = false, ghost = false, hands = [] }) {
   if (page === null) return element("li", { class: "step-page empty", title: "a free frame" }, "·");
   const states = [used && "used", dirty && "dirty", fresh && "fresh", ghost && "ghost"].filter(Boolean);
@@ -18,7 +18,7 @@ function box(page, { used, dirty, fresh = false, ghost = false, hands = [] }) {
     used: "accessed bit set",
     dirty: "dirty",
     fresh: "just brought in",
-    ghost: "a ghost: it has left memory",
+    ghost: "a ghost: it was evicted",
   };
   const made = element(
     "li",
@@ -40,7 +40,7 @@ function members(row, name) {
 }
 
 export class View {
-  /** `run`: what Engine.run gave; `texts`: sources by file. */
+  /** `run`: the result of Engine.run; `texts`: sources by file. */
   constructor(policy, run, texts) {
     this.policy = policy;
     this.run = run;
@@ -69,7 +69,7 @@ export class View {
     );
   }
 
-  /** The row after `at` references; before the first, or beyond a broken rule, there is none. */
+  /** The row after `at` references; there is none before the first, or after a broken rule. */
   row(at) {
     return this.run.rows[at - 1];
   }
@@ -123,7 +123,7 @@ export class View {
       .map(([name]) => name);
   }
 
-  /** Marks where a list has its hand, and which hands point into it. */
+  /** Marks the position of a list's own hand, and the hands that point into it. */
   handsIn(row, name, member, i) {
     const [page, ghost] = member;
     const own = i === 0 ? this.describe(name).hand : undefined;
@@ -167,7 +167,7 @@ export class View {
     const trees = row ? Object.keys(row.trees) : [];
     const none =
       row && !lists.length && !trees.length
-        ? [element("p", { class: "faint" }, "It keeps its pages in no list and no tree that is known here.")]
+        ? [element("p", { class: "faint" }, "Its pages are in no list or tree that can be shown here.")]
         : [];
     this.lists.replaceChildren(
       ...lists.flatMap((name) => this.list(row, name)),

@@ -1,7 +1,7 @@
-/* What a policy did at a reference, in words. `why` says it as the table of `make sim EXPLAIN=1` does. */
+/* What a policy did at a reference, in words. `why` uses the words of the table of `make sim EXPLAIN=1`. */
 import { pageName } from "./strings.js";
 
-const CALM = 12; // the priority that comes first
+const CALM = 12; // the first priority
 const ACTS = { detach: " (detach)", launder: " (launder)" };
 
 function question(hook) {
@@ -16,7 +16,7 @@ function answer(hook) {
   return parts.join(", ");
 }
 
-/** All questions and answers; what is asked again is not said again. */
+/** All questions and answers; repeated questions are mentioned once. */
 export function why(row) {
   const groups = [];
   for (const hook of row.hooks) {
@@ -28,7 +28,7 @@ export function why(row) {
   return groups.map(({ asked, answers }) => (answers.length ? `${asked}: ${answers.join(", ")}` : asked)).join("; ");
 }
 
-/** Pages that left memory at this reference, because a frame was needed or because they were surplus. */
+/** Pages that were evicted at this reference, because a frame was needed or because they were surplus. */
 export function victims(row) {
   return row.hooks.filter((hook) => hook.act === "evict").map((hook) => hook.gave);
 }
@@ -43,7 +43,7 @@ const RESULTS = {
   minor: (page) => `Page ${page} is in memory, but the policy had made its next use a fault.`,
 };
 
-const LONG = 14; // pages looked at, of which only the ends are said
+const LONG = 14; // number of inspected pages above which only the ends are listed
 
 /** "1 used, 2 unused", shortened in the middle. */
 function looked(hooks) {
@@ -71,7 +71,7 @@ function asked(policy, name, hooks) {
   return `${where}${policy} ${parts.length > 1 ? `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}` : parts[0]}.`;
 }
 
-/** What happened, in sentences. */
+/** Says what happened, in sentences. */
 export function told(row, policy) {
   const sentences = [RESULTS[row.result](pageName(row.page))];
   const taken = row.hooks.some((hook) => hook.hook === "select" && !hook.trim);
@@ -88,15 +88,16 @@ export function told(row, policy) {
   return sentences.filter(Boolean).join(" ");
 }
 
-/** What MIN would have done instead; empty where nothing had to leave. */
+/** What MIN would have done instead; empty if nothing was evicted. */
 export function minWords(row) {
   if (!row.min.length) return "";
   const left = row.hooks.filter((hook) => hook.act === "evict" && !hook.trim).map((hook) => hook.gave);
   const when = row.minNext === null ? "never used again" : `not used again before reference ${row.minNext}`;
-  if (left.length && left.every((page) => row.min.includes(page))) return `MIN would have chosen so, too: ${when}.`;
+  if (left.length && left.every((page) => row.min.includes(page)))
+    return `MIN would have made the same choice: ${when}.`;
   const which =
     row.min.length > 1
       ? `${row.min.slice(0, -1).map(pageName).join(", ")} or ${pageName(row.min.at(-1))}`
       : pageName(row.min[0]);
-  return `MIN would have taken ${which}: ${when}.`;
+  return `MIN would have evicted ${which}: ${when}.`;
 }

@@ -1,8 +1,8 @@
 /*
- * What the page shows besides the simulator's own lines.
+ * Output that the page shows in addition to the simulator's own lines.
  *
- * Ghosts lie on lists of the policy's, some of them between pages. Those lists are found as report.c finds the others:
- * by going round the ring until it leaves pages and ghosts; what is there is the head.
+ * Ghosts lie on lists of the policy, on some of them between pages. Their heads are found as in report.c: follow the
+ * ring until an element is neither a page nor a ghost; that element is the head.
  */
 #include "step.h"
 
@@ -29,13 +29,13 @@ void step_at(const char *file, u32 line)
 	const char *hook = policy_timer.running ?: "";
 	u32 at = MIN(nr_calls, MAX_CALLS - 1);
 
-	if (!strcmp(hook, "show") || !strcmp(hook, "check")) /* nobody asks these to decide */
+	if (!strcmp(hook, "show") || !strcmp(hook, "check")) /* these hooks make no decisions */
 		return;
 	calls[at] = (struct place){ hook, file, line };
 	nr_calls = at + 1;
 }
 
-/* In seam.c it stands in report_gave's place: the last call before a page was chosen. */
+/* seam.c calls this in place of report_gave: records the last call before a page was chosen. */
 void step_gave(const struct page *page, enum vm_act act)
 {
 	if (page && nr_calls)
@@ -104,7 +104,7 @@ const struct page *beside_page(const void *address)
 	return at < max_pfn * sizeof(struct page) ? &mem_map[at / sizeof(struct page)] : NULL;
 }
 
-/* A ghost knows a page by its slot, or by its place in the file. */
+/* A ghost identifies a page by its slot, or by its place in the file. */
 static long long number_of_ghost(const struct ghost *ghost)
 {
 	struct page page = { .flags = 1u << PG_anon };
@@ -119,7 +119,7 @@ static long long number_of_ghost(const struct ghost *ghost)
 	return -1;
 }
 
-/* NULL: it is on no list. */
+/* Returns NULL if the node is on no list. */
 static const struct list_head *head_of(const struct list_head *node)
 {
 	extern char __global_base, __data_end;
@@ -131,7 +131,7 @@ static const struct list_head *head_of(const struct list_head *node)
 	return NULL;
 }
 
-/* [page, whether it is a ghost] for each, in order. */
+/* Prints [page, whether it is a ghost] for each, in order. */
 static void print_ring(const struct list_head *head)
 {
 	const char *separator = "";
@@ -207,7 +207,7 @@ void beside_reference(void)
 	chosen = (struct place){ 0 };
 }
 
-/* The frame's page that this address lies in, -1: in none. For pointers of a policy: a hand. */
+/* Returns the frame of the page that contains this address, or -1. For pointers of a policy, such as a hand. */
 __attribute__((export_name("frame"))) int step_frame(const void *address)
 {
 	const struct page *page = beside_page(address);

@@ -1,10 +1,10 @@
 /*
- * What tools/vmsim and the policies need of a C library, in a module of WebAssembly that has none. Strings and numbers
- * are the kernel's own (lib/string.c, lib/printf.c); here are memory and streams.
+ * The part of a C library that tools/vmsim and the policies need, for a WebAssembly module without one. Strings and
+ * numbers are the kernel's own (lib/string.c, lib/printf.c); this file has memory and streams.
  *
- * One run is one instance of the module, and its memory goes as a whole: so nothing is freed, and memory is taken from
- * the end of what there is. It comes zeroed. A stream is text in memory: the page reads step_out (step.c), and of streams
- * made by open_memstream there is one at a time.
+ * One run is one instance of the module, and its memory is discarded as a whole: so nothing is freed, and allocations
+ * are taken from the end of memory, which is zeroed. A stream is text in memory: the page reads step_out (step.c), and
+ * only one stream made by open_memstream exists at a time.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 enum { OUT_SIZE = 1 << 20, ERR_SIZE = 1 << 14, MEM_SIZE = 1 << 19 };
 
-extern char __heap_base; /* by the linker: behind all variables, and the stack */
+extern char __heap_base; /* set by the linker: after all variables, and the stack */
 static char *next = &__heap_base;
 
 void *malloc(size_t size)
@@ -45,7 +45,7 @@ FILE step_out = { .text = out_text, .size = OUT_SIZE };
 FILE step_err = { .text = err_text, .size = ERR_SIZE };
 static FILE mem = { .text = mem_text, .size = MEM_SIZE };
 
-/* What does not fit is lost; its length says so. */
+/* Text that does not fit is dropped; the length shows it. */
 int vfprintf(FILE *to, const char *fmt, va_list args)
 {
 	size_t room = to->length < to->size ? to->size - to->length : 0;

@@ -1,6 +1,6 @@
 /*
- * Stands before each policy when it is compiled for the page: what it may call of the core says from which line it was
- * called. A macro does not expand within itself, so the call that remains is the real one.
+ * Included before each policy when it is compiled for the page: every call of the core reports the line that it comes
+ * from. A macro does not expand within itself, so the inner call is the real one.
  */
 #ifndef STEP_LINES_H
 #define STEP_LINES_H

@@ -1,4 +1,4 @@
-/* Memory and strings as in the C standard. The kernel's own are for its processor (lib/string.c). */
+/* Memory and string functions of the C standard. The kernel's own are for its processor (lib/string.c). */
 #include <string.h>
 
 void *memcpy(void *dst, const void *src, size_t n)

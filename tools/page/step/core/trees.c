@@ -1,8 +1,8 @@
 /*
- * Trees that a policy keeps its pages in: sorted ones (lib/rbtree.h) and bags (lib/bag.h).
+ * Trees in which a policy keeps its pages: sorted ones (lib/rbtree.h) and bags (lib/bag.h).
  *
- * The page knows from the source which variables may hold a root. Whether one does, the nodes say: each lies in the
- * policy's data of a page, and knows its parent, or in a bag its number.
+ * The page knows from the source which variables may hold a root. The nodes tell whether one does: each lies in the
+ * policy's data of a page, and knows its parent or, in a bag, its number.
  */
 #include "step.h"
 
@@ -20,7 +20,7 @@ static const void *child(enum kind kind, const void *node, int side)
 	return kind == SORTED ? (const void *)sorted->rb_child[side] : drawn->child[side];
 }
 
-/* The three words of a node in the policy's data of this page? */
+/* Does a node, three words, lie in the policy's data of this page? */
 static bool lies_in(const struct page *page, const void *node)
 {
 	const char *first = (const char *)page->policy;
@@ -29,7 +29,7 @@ static bool lies_in(const struct page *page, const void *node)
 	       (const char *)node + sizeof(struct rb_node) <= first + sizeof(page->policy);
 }
 
-/* Nodes from here down, -1: this is no tree of that kind. `number`: 1 is the root. */
+/* Returns the number of nodes in this subtree, or -1 if it is not a tree of that kind. `number`: 1 is the root. */
 static int count(enum kind kind, const void *node, const void *parent, u32 number)
 {
 	const struct page *page = node ? beside_page(node) : NULL;
@@ -47,7 +47,7 @@ static int count(enum kind kind, const void *node, const void *parent, u32 numbe
 	return left < 0 || right < 0 ? -1 : left + 1 + right;
 }
 
-/* [page, depth] for each, from left to right. */
+/* Prints [page, depth] for each node, from left to right. */
 static void print_nodes(enum kind kind, const void *node, u32 depth, u32 *nr)
 {
 	if (!node)
@@ -71,7 +71,7 @@ static bool print_tree(enum kind kind, const void *const *root, const char *sepa
 	return true;
 }
 
-/* {"address of the root":{"kind":...,"nodes":[[page,depth],...]},...}: the trees of a variable. */
+/* Prints {"address of the root":{"kind":...,"nodes":[[page,depth],...]},...}: the trees of a variable. */
 __attribute__((export_name("trees"))) const char *step_trees(const void *const *variable, u32 bytes)
 {
 	const char *text = step_begin(), *separator = "";

@@ -1,4 +1,7 @@
-/* As much of the C library's streams as tools/vmsim needs, where there is no C library: they end in memory (libc.c). */
+/*
+ * The part of the C library's streams that tools/vmsim needs. There is no C library here: streams end in memory
+ * (libc.c).
+ */
 #ifndef STEP_STDIO_H
 #define STEP_STDIO_H
 
@@ -7,8 +10,8 @@
 
 struct stream {
 	char *text;
-	size_t length, size; /* used, and what there is room for */
-	char **text_seen; /* of open_memstream: where its caller looks */
+	size_t length, size; /* used, and allocated */
+	char **text_seen; /* of open_memstream: the caller's variable */
 	size_t *length_seen;
 };
 typedef struct stream FILE;

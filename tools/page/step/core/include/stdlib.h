@@ -1,4 +1,4 @@
-/* Memory that is never given back: an instance of the module is one run, and goes as a whole. See libc.c. */
+/* Memory that is never freed: an instance of the module is one run, and is discarded as a whole. See libc.c. */
 #ifndef STEP_STDLIB_H
 #define STEP_STDLIB_H
 

@@ -1,4 +1,4 @@
-/* kernel/lib/string.c has them. */
+/* kernel/lib/string.c implements these. */
 #ifndef STEP_STRING_H
 #define STEP_STRING_H
 

@@ -1,4 +1,4 @@
-/* refused.js <{strings, frames}: what the stepper's form says of each: the references, or the sentence that refuses it. */
+/* refused.mjs <{strings, frames}: what the stepper's form says of each: the references, or the sentence that refuses it. */
 import { readFileSync } from "node:fs";
 import { frameNumber, parse } from "../../tools/page/step/strings.js";
 

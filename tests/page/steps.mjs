@@ -1,4 +1,4 @@
-/* steps.js STEP.WASM STEP.JSON <JOBS: runs of the stepper's engine, without a browser. Prints what each comes to. */
+/* steps.mjs STEP.WASM STEP.JSON <JOBS: runs of the stepper's engine, without a browser. Prints what each comes to. */
 import { readFileSync } from "node:fs";
 import { Engine } from "../../tools/page/step/engine.js";
 import { victims, why } from "../../tools/page/step/words.js";
