@@ -1,10 +1,10 @@
 # Tidemark's build. `make help` lists the targets and variables, `make doctor` says what the machine lacks.
-# Everything that is built lies under build/; nothing outside the project is touched but packages, and the caches of pip,
-# npm and ccache.
+# Everything that is built lies under build/. Nothing outside the project is changed except packages, and the caches of
+# pip, npm and ccache.
 #
-# This file has what people call: the variables, the set-up, and the targets that run something. How the files in build/
-# are made stands in tools/build.mk. That part works under a lock, so that of two makes in one tree the second waits until
-# the first has built; what is run afterwards (QEMU, gdb, a shell, tests) does not hold it.
+# This file has what users call: the variables, the set-up, and the targets that run something. tools/build.mk says how
+# the files in build/ are made. That part takes a lock: of two makes in one tree, the second waits until the first has
+# built. What runs afterwards (QEMU, gdb, a shell, tests) does not hold the lock.
 
 # --- variables -------------------------------------------------------------------------------------------------------
 
@@ -15,7 +15,7 @@ endef
 HASH := \#
 typed = $(findstring command,$(origin $1))
 
-# The names are what stands at the beginning of a line.
+# A variable's name is the first word of its line.
 LINES := $(subst $(NEWLINE),$(NEWLINE)@,$(NEWLINE)$(file <tools/tidemark/variables.txt))
 KNOWN := $(filter-out $(HASH),$(patsubst @%,%,$(filter @%,$(LINES))))
 UNKNOWN := $(filter-out $(KNOWN),$(foreach v,$(.VARIABLES),$(if $(call typed,$v),$v)))
@@ -23,8 +23,8 @@ ifneq ($(UNKNOWN),)
 $(error unknown variable $(UNKNOWN); there are: $(KNOWN))
 endif
 
-# What was typed is taken as it stands. make itself would expand each $ in it, here, in the make it starts, and from 4.4 on for
-# whatever $(shell) runs: so nothing above this line uses that.
+# Typed values are taken literally. make itself would expand each $ in them, here, in the make it starts, and from 4.4 on for
+# every $(shell): so nothing above this line uses that.
 $(foreach v,$(KNOWN),$(if $(call typed,$v),$(eval override $v := $$(value $v))))
 
 DEFAULTS := $(shell awk -F ' *[|] *' '!/^\#/ && NF { print $$1 "=" $$2 }' tools/tidemark/variables.txt)
@@ -32,7 +32,7 @@ $(foreach d,$(DEFAULTS),$(eval $(if $(filter INSTALL=% WERROR=%,$d),$(subst =,?=
 MAKEOVERRIDES =
 export $(filter-out CC,$(KNOWN))
 
-# These become part of command lines.
+# These variables become parts of command lines.
 UNSAFE := ' " ` $$ \ ; & | < > ( ) * ? [ $(HASH)
 TEXTS := CC EXTRA MUSL_FROM
 $(foreach v,$(TEXTS),$(if $(findstring $(NEWLINE),$($v)),$(error $v may not contain the end of a line)))
@@ -52,14 +52,14 @@ endif
 ifneq ($(findstring command,$(origin CC)),command)
 CC := $(TOOLCHAIN)
 endif
-# What was compiled before, in whatever tree, ccache still has, where it is installed and may write to its folder.
+# Reuses what ccache has compiled before, in any tree, if ccache is installed and may write to its folder.
 CCACHE := $(shell d=$$(ccache -k cache_dir 2>/dev/null) && mkdir -p "$$d/tmp" 2>/dev/null && [ -w "$$d/tmp" ] && echo ccache)
 endif
 
 ifeq ($(MAKELEVEL),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
-# The targets here follow one another; tools/build.mk does many things at a time.
+# The targets here run one after another; tools/build.mk runs many in parallel.
 .NOTPARALLEL:
 
 BUILD = +@tools/locked.sh $(MAKE) --no-print-directory -f tools/build.mk CC='$(CC)' CCACHE=$(CCACHE)
@@ -67,7 +67,7 @@ PYTHON = PYTHONPATH=tools $(or $(wildcard build/venv/bin/python),python3)
 
 # --- building --------------------------------------------------------------------------------------------------------
 
-all iso page grade-base new-policy check-base:
+all iso page book grade-base new-policy test-base check-base:
 	$(BUILD) $@
 
 FILES := $(filter build/%,$(GOALS))
@@ -112,8 +112,8 @@ release:
 	$(BUILD) grade-base
 	@$(PYTHON) -m tidemark.cli release
 
-check soak: check-base
-	@tools/check.sh $@
+check soak:
+	+@tools/check.sh $@ $(MAKE) --no-print-directory -f tools/build.mk CC='$(CC)' CCACHE=$(CCACHE)
 qemus: check-base
 	@tools/qemus.sh
 	@TESTS=tests/kernel/test_qemus.py tools/check.sh soak
@@ -135,6 +135,6 @@ help:
 	$(error there is no target $@; `make help` lists them)
 
 .DEFAULT_GOAL := all
-.PHONY: all iso page grade-base new-policy check-base files qemu qemu-gdb gdb qemu-iso sim lab grade hand-in quiz release check
+.PHONY: all iso page book grade-base new-policy test-base check-base files qemu qemu-gdb gdb qemu-iso sim lab grade hand-in quiz release check
 .PHONY: soak qemus hosts coverage doctor clean help
 .SUFFIXES:

@@ -1,11 +1,11 @@
-# How the files in build/ are made. The Makefile calls this, under the lock, with the variables, with CC and CCACHE.
+# How the files in build/ are made. The Makefile calls this, holding the lock, with the variables, with CC and CCACHE.
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
 Q = $(if $(V),,@)
 say = @printf '  %-5s %s\n' $1 '$2'
 comma := ,
-# Writes what a command prints to the target, unless it is there already.
+# Writes a command's output to the target, unless the target has that content already.
 if_new = $1 | cmp -s - $@ || $1 >$@
 
 # --- the kernel ------------------------------------------------------------------------------------------------------
@@ -25,12 +25,12 @@ KFLAGS := $(COMMON) -Wmissing-prototypes -mregparm=3 -ffreestanding -fno-stack-p
 	-fno-asynchronous-unwind-tables -fno-strict-aliasing -mmemset-strategy=rep_4byte:-1:noalign -mmemcpy-strategy=rep_4byte:-1:noalign -mno-mmx -mno-sse -mno-80387 -Ikernel/include
 LDFLAGS := -nostdlib -static -no-pie -Wl,-T,linker.ld -Wl,--build-id=none -Wl,-z,noexecstack
 STRICT := $(if $(WERROR),-Werror)
-# Whatever folder the tree is in, the files are the same. The shell knows its name; make would split it at blanks.
+# The output is the same in whatever folder the tree is. The shell expands its name, because make would split it at blanks.
 COMPILE = $(CCACHE) $(CC) "-ffile-prefix-map=$$PWD=." $(STRICT)
 SAVED = $(if $(SAVE_TEMPS),-save-temps=obj)
 all: build/tidemark.elf build/initramfs.cpio
 
-# Files that change only when what they hold does: the compiler with its flags, the programs, the kernel's sources.
+# Files that change only if their content does: the compiler with its flags, the programs, the kernel's sources.
 build/flags build/programs build/sources build/user-files: FORCE
 	@mkdir -p build && { $(call if_new,printf '%s\n' "$($(@F))"); }
 build/flags: flags = $(CC) $(shell $(CC) -dumpfullversion) $(KFLAGS) $(LDFLAGS) $(UFLAGS) $(ULDFLAGS)
@@ -38,7 +38,7 @@ build/programs: programs = $(USER_PROG) $(EXTRA)
 build/sources: sources = $(KERNEL_SRC)
 build/user-files: user-files = $(USER_FILES)
 
-# What a policy or a guard is registered under (tools/registry.awk) begins with the name of its file.
+# The name under which a policy or a guard is registered (tools/registry.awk) begins with the name of its file.
 VM_FILE = $(if $(filter kernel/mm/policy/% kernel/mm/guard/%,$<),-DVM_FILE=$(subst .,_,$(subst -,_,$(basename $(notdir $<)))))
 
 build/%.o: %.c build/flags
@@ -51,7 +51,7 @@ build/%.o: %.S build/flags
 	$(call say,AS,$<)
 	$Q$(COMPILE) $(KFLAGS) -MMD -MP -c -o $@ $<
 
-# The tables of policies and guards, made of what the files in their folders register.
+# The tables of policies and guards, generated from what the files in their folders register.
 $(REGISTRY): build/registry/%.c: tools/registry.awk FORCE
 	@mkdir -p $(@D)
 	$Q$(call if_new,awk -v kind=$* -f $< $(filter kernel/mm/$*/%,$(KERNEL_SRC)))
@@ -73,7 +73,7 @@ build/ksyms.S: build/pass1.elf tools/ksyms.awk
 build/pass1.elf: $(KERNEL_OBJ) build/ksyms0.o linker.ld build/sources
 	$Q$(CC) $(LDFLAGS) -o $@ $(KERNEL_OBJ) build/ksyms0.o
 
-# The second link may move nothing that the table of names describes.
+# The second link must not move any function that the table of names describes.
 build/tidemark.elf: build/ksyms.o build/pass1.elf
 	$(call say,LD,$@)
 	$Q$(CC) $(LDFLAGS) -o $@ $(KERNEL_OBJ) build/ksyms.o
@@ -133,12 +133,12 @@ HOST_CC := $(if $(shell command -v i686-linux-gnu-gcc),i686-linux-gnu-gcc,gcc -m
 HOST_O := -O1
 HOST_FLAGS := -std=gnu11 -g $(HOST_O) -fsanitize=address,undefined -fno-sanitize-recover=all -Wall -Wextra \
 	$(ERRORS) $(STRICT) -DHOST_TEST -Itests/host/portable -Itests/host/include -Ikernel/include
-# Debian's cross compiler has its own C library, which the program must be told to use.
+# Debian's cross compiler has its own C library; the program must be told to use it.
 HOST_LIBC := /usr/i686-linux-gnu/lib
 HOST_LD_CROSS := -Wl,-dynamic-linker,$(HOST_LIBC)/ld-linux.so.2 -Wl,-rpath,$(HOST_LIBC) -Wl,--disable-new-dtags
 HOST_LD := $(if $(filter i686-%,$(HOST_CC)),$(HOST_LD_CROSS))
 
-# These two test every policy and every guard, and the templates, so all of them are linked with them.
+# These two test every policy and every guard, including the templates, so all of them are linked in.
 all_of = $(filter-out %_test.c %_ktest.c,$(sort $(wildcard kernel/mm/$1/*.c)))
 HOST_POLICIES := $(patsubst %.c,build/host/%.o,$(call all_of,policy) kernel/lib/seq_file.c kernel/lib/rbtree.c)
 HOST_GUARDS := $(patsubst %.c,build/host/%.o,$(call all_of,guard) kernel/lib/seq_file.c)
@@ -152,7 +152,7 @@ endef
 $(eval $(call test_of_all,policy,policies,$(HOST_POLICIES)))
 $(eval $(call test_of_all,guard,guards,$(HOST_GUARDS)))
 
-# What all of them are linked with; the rules of the seams are the kernel's own.
+# Linked with every host test. The rules of the policy and guard interfaces are the kernel's own files.
 SEAM_SRC := $(patsubst %,kernel/mm/seam/%.c,rules hooks guard_hooks handover timer ghost)
 HOST_OBJ := $(patsubst %.c,build/host/%.o,$(wildcard tests/host/*.c) $(SEAM_SRC) kernel/lib/mix64.c)
 
@@ -160,7 +160,7 @@ $(sort $(HOST_OBJ) $(HOST_POLICIES) $(HOST_GUARDS)): build/host/%.o: %.c build/f
 	@mkdir -p $(@D)
 	$Q$(CCACHE) $(HOST_CC) $(HOST_FLAGS) $(VM_FILE) -MMD -MP -c -o $@ $<
 
-# The test itself comes last: of several sources, only the last one's dependencies are written.
+# The test itself comes last: with several sources, the compiler writes only the last one's dependencies.
 build/host/%_test: %_test.c $(HOST_OBJ) tests/host/sections.ld build/flags
 	@mkdir -p $(@D)
 	$(call say,HOST,$<)
@@ -170,10 +170,10 @@ build/host/%_test: %_test.c $(HOST_OBJ) tests/host/sections.ld build/flags
 include tools/vmsim/vmsim.mk $(wildcard tests/host/ext2/ext2.mk) tools/page/page.mk
 -include $(wildcard labs/*/lab.mk)
 
-# What grading starts from: a student's files are laid over a copy of this tree, so nothing else is built again.
+# The base for grading: a student's files are laid over a copy of this tree, so that nothing else is built again.
 grade-base: all build/plugin/tidemark.so $(call vmsim_objects,checked) $(call vmsim_objects,fast)
-check-base: grade-base $(HOST_TESTS) $(EXT2_TESTS) $(patsubst %.c,build/%.o,$(wildcard kernel/mm/*/TEMPLATE.c))
-	$(check-page)
+test-base: grade-base $(HOST_TESTS) $(EXT2_TESTS) $(patsubst %.c,build/%.o,$(wildcard kernel/mm/*/TEMPLATE.c))
+check-base: test-base
 FORCE:
-.PHONY: all iso grade-base check-base FORCE
+.PHONY: all iso grade-base test-base check-base FORCE
 -include $(KERNEL_OBJ:.o=.d) $(patsubst %.c,build/obj/%.d,$(USER_FILES)) $(HOST_TESTS:=.d) $(HOST_OBJ:.o=.d) $(EXT2_OBJ:.o=.d) $(HOST_POLICIES:.o=.d) $(HOST_GUARDS:.o=.d)

@@ -1,38 +1,60 @@
 #!/usr/bin/env bash
-# tools/check.sh check|soak: what `make check` and `make soak` run once all is built.
+# tools/check.sh check|soak [MAKE...]: builds what is needed, by the command MAKE and targets, and runs the tests.
 #
 # check: the host tests, format, lint and types, side by side; then pytest, whose closing line is the last. soak: the tests that
-# are marked soak, which take long, so one line for each; with MINUTES, drawn runs alone for so long (tests/support/swarm).
-# TESTS chooses what pytest runs (files, -k WORD); everything is run, and any failure makes this fail. A student's release has
-# no tests for pytest: `make grade` runs those of its labs.
+# are marked soak, which take long, so one line for each; with MINUTES, only random runs, for that time (tests/support/swarm).
+# TESTS chooses: files and options for pytest, and host tests (kernel/lib/rbtree_test.c). Then only what these need is built; the host
+# tests are those chosen and those beside changed C files; format is checked of changed files, and types if Python of the lab has changed.
+# Everything chosen is run, and any failure makes this fail. A student's release has no tests for pytest: `make grade` runs those of
+# its labs.
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
 export PATH=$PWD/build/venv/bin:$PATH
-unset MAKEFLAGS MAKELEVEL MFLAGS
-# Hundreds of commands are started: each would compile the modules of tools/ anew.
+# Hundreds of commands are started: without cached bytecode each would compile the modules of tools/ again.
 unset PYTHONDONTWRITEBYTECODE
+mode=$1
+shift
+build=("$@")
 logs=$(mktemp -d) || exit 1
 trap 'rm -rf "$logs"' EXIT
 failed=()
 
-# Each host test writes into a file of its own; those that fail are shown.
+# What git says has changed since the last commit; all files where there is no git, or without TESTS.
+changed() {
+	if [ "${TESTS:-}" ] && git rev-parse HEAD >/dev/null 2>&1; then
+		{ git diff --name-only --diff-filter=d HEAD && git ls-files --others --exclude-standard; } | LC_ALL=C sort
+	else
+		find boot kernel user tests tools labs -type f
+	fi
+}
+
+# The host tests to be run, as kernel/lib/rbtree_test: those chosen, and those in the folders of changed C files.
+chosen_host_tests() {
+	local folders
+	folders=$(changed | sed -n 's,^\(kernel/.*\)/[^/]*\.[ch]$,\1,p' | sort -u)
+	{
+		[ ${#hosted[@]} = 0 ] || printf '%s\n' "${hosted[@]%.c}"
+		for folder in $folders; do find "$folder" -maxdepth 1 -name '*_test.c' | sed 's/\.c$//'; done
+	} | LC_ALL=C sort -u
+}
+
+# Each host test writes to its own log; the logs of failed tests are shown.
 host_tests() {
-	find kernel -name '*_test.c' | sed 's/\.c$//' | LC_ALL=C sort >"$logs/tests"
 	xargs -P "$(nproc)" -I{} sh -c 'log=$1/$(echo "$2" | tr / -); "build/host/$2" >"$log" 2>&1 || echo "$2"' - "$logs" {} \
 		<"$logs/tests" >"$logs/failing"
 	while IFS= read -r name; do
 		echo "== build/host/$name"
 		cat "$logs/${name//\//-}"
 	done <"$logs/failing"
-	echo "host tests: $(wc -l <"$logs/tests") programs, $(wc -l <"$logs/failing") failed"
+	[ "${TESTS:-}" ] && [ ! -s "$logs/tests" ] || echo "host tests: $(wc -l <"$logs/tests") programs, $(wc -l <"$logs/failing") failed"
 	[ ! -s "$logs/failing" ]
 }
 
 # Names the files that clang-format would change.
 formatted() {
-	differing=$(find boot kernel user tests tools labs -name '*.[ch]' -print0 |
-		xargs -0 -P "$(nproc)" -n 50 clang-format --dry-run 2>&1 | sed -n 's/^\([^:]*\):[0-9].*/\1/p' | sort -u)
+	differing=$(changed | grep '\.[ch]$' | tr '\n' '\0' |
+		xargs -0 -r -P "$(nproc)" -n 50 clang-format --dry-run 2>&1 | sed -n 's/^\([^:]*\):[0-9].*/\1/p' | sort -u)
 	[ -z "$differing" ] && return
 	printf 'not formatted:\n%s\n' "$differing"
 	echo "build/venv/bin/clang-format -i FILE mends it"
@@ -46,7 +68,12 @@ python_is_tidy() {
 	return 1
 }
 
-# JavaScript, where npm has fetched the tool for it.
+# Types, of all the lab: a change shows in other files, too.
+typed() {
+	[ "$(changed | grep -c '^tools/tidemark/.*\.py$')" = 0 ] || mypy --no-error-summary
+}
+
+# JavaScript, if npm has installed prettier.
 page_is_tidy() {
 	prettier=build/npm/node_modules/prettier/bin/prettier.cjs
 	[ -f $prettier ] || return 0
@@ -65,7 +92,7 @@ before_pytest() {
 	host_tests >"$logs/host" 2>&1 & host=$!
 	formatted >"$logs/clang-format" 2>&1 & format=$!
 	python_is_tidy >"$logs/ruff" 2>&1 & ruff=$!
-	mypy --no-error-summary >"$logs/mypy" 2>&1 & types=$!
+	typed >"$logs/mypy" 2>&1 & types=$!
 	page_is_tidy >"$logs/prettier" 2>&1 & page=$!
 	echo '== host tests, format, lint and types'
 	collect host $host
@@ -79,16 +106,45 @@ before_pytest() {
 words() {
 	printf '%s\n' "${TESTS:-tests}" | xargs -n 1 printf '%s\n' >"$logs/words" || { echo "TESTS=$TESTS: a quote is not closed"; exit 1; }
 	local IFS= word
-	while read -r word; do arguments+=($word); done <"$logs/words"
+	while read -r word; do
+		case $word in
+		kernel/*_test | kernel/*_test.c) hosted+=($word) ;;
+		*) arguments+=($word) ;;
+		esac
+	done <"$logs/words"
 }
 
-arguments=()
+# The targets that the chosen tests need. Options of pytest alone, such as -k, choose among all.
+needs() {
+	local word all=yes
+	for word in "${arguments[@]}" "${hosted[@]}"; do
+		case $word in
+		-*) continue ;;
+		tests/docs* | tests/structure* | kernel/*) echo all ;;
+		tests/lab* | tests/gdb*) echo grade-base ;;
+		tests/kernel*) echo test-base ;;
+		tests*) echo check-base ;;
+		*) continue ;;
+		esac
+		all=
+	done
+	[ -z "$all" ] || echo check-base
+	[ -z "${TESTS:-}" ] || sed 's,^,build/host/,' "$logs/tests"
+}
+
+arguments=() hosted=()
 words
-if [ "$1" = soak ] && [ "${MINUTES:-}" ]; then
+chosen_host_tests >"$logs/tests"
+if [ ${#build[@]} != 0 ]; then
+	if [ "$mode" = soak ]; then targets=check-base; else targets=$(needs | sort -u); fi
+	tools/locked.sh "${build[@]}" -s $targets || exit 1
+fi
+unset MAKEFLAGS MAKELEVEL MFLAGS
+if [ "$mode" = soak ] && [ "${MINUTES:-}" ]; then
 	export PYTHONPATH=tools:tests/support
 	exec nice python -m swarm --minutes "$MINUTES" --seed "${SEED:-1}"
 fi
-if [ "$1" = soak ]; then
+if [ "$mode" = soak ]; then
 	echo '== pytest, the long proofs'
 	python -m pytest -m soak -vv --timeout=3600 "${arguments[@]}"
 	status=$?
@@ -101,6 +157,10 @@ if [ -f labs/RELEASE ]; then
 	echo 'The tests of the labs: make grade LAB=NAME'
 	[ ${#failed[@]} = 0 ] || echo "Failed, see above: ${failed[*]}"
 	exit $(( ${#failed[@]} > 0 ))
+fi
+if [ "${TESTS:-}" ] && [ ${#arguments[@]} = 0 ]; then
+	[ ${#failed[@]} = 0 ] || echo "Failed, see above: ${failed[*]}"
+	exit $((${#failed[@]} > 0))
 fi
 echo '== pytest'
 [ ${#failed[@]} = 0 ] || echo "Failed before pytest, see above: ${failed[*]}"

@@ -1,9 +1,9 @@
-# From `nm -n` of the kernel: an assembler file with the kernel's function names, for backtraces.
+# Converts the output of `nm -n` for the kernel to an assembler file with the kernel's function names, for backtraces.
 # ksyms_addrs[i] (ascending) is the address of the function whose name starts at ksyms_names + ksyms_offsets[i].
 
 BEGIN { n = 0 }
 
-# A name that is none of C's would be read by the assembler as something else.
+# The assembler would misread a name that is not a C identifier.
 ($2 == "t" || $2 == "T") && $1 >= "c0000000" && $3 ~ /^[A-Za-z_.][A-Za-z_0-9.]*$/ && $3 !~ /^(__text_start|__text_end|\.L)/ {
 	addr[n] = $1
 	name[n++] = $3

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tools/locked.sh COMMAND...: run it while nobody else builds in this tree; if somebody does, say so and wait.
+# tools/locked.sh COMMAND...: runs it while no other make builds in this tree; if one does, says so and waits.
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -8,7 +8,7 @@ say() { printf '%s\n' "$*" >&2; }
 
 mkdir -p build 2>/dev/null
 if ! { exec 9>>build/.lock; } 2>/dev/null; then
-	# What is built already can be used all the same.
+	# A build that is complete can be used even in a read-only tree.
 	"$@" && exit
 	status=$?
 	say "This tree cannot be written to ($PWD/build), so nothing can be built here. Make it writable, or copy it:" \

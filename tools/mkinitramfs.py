@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Pack the first file system: mkinitramfs.py OUT [--dir SKELETON] [--names PROGRAM=NAME,...] PROGRAM...
 
-The archive is a newc cpio, uncompressed, and the same bytes for the same input:
-owner 0, date 0, names sorted. Each program becomes /bin/NAME, without its
-symbols; /init is a link to `init`. Of two programs with one name the later
-counts. --names: symbolic links in /bin to it. SKELETON's files are laid over the standard directories and devices.
+The archive is an uncompressed newc cpio, byte for byte the same for the same input: owner 0, date 0, names
+sorted. Each program becomes /bin/NAME, without its symbols; /init is a link to `init`. If two programs have
+the same name, the later one is used. --names adds symbolic links to a program in /bin. SKELETON's files are
+added to the standard directories and devices.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Entry:
 
 
 def pad(data: bytes) -> bytes:
-    """`data`, filled with zeros to a multiple of 4 bytes."""
+    """Pads `data` with zeros to a multiple of 4 bytes."""
     return data + bytes(-len(data) % 4)
 
 
@@ -47,21 +47,21 @@ def member(ino: int, name: str, entry: Entry) -> bytes:
 
 
 def archive(entries: dict[str, Entry]) -> bytes:
-    """The whole archive: members sorted by name (parents first), then the trailer, to a full 512-byte block."""
+    """The whole archive: members sorted by name (parents first), then the trailer, padded to a 512-byte block."""
     body = b"".join(member(ino, name, entries[name]) for ino, name in enumerate(sorted(entries), 1))
     body += member(0, TRAILER, Entry(0))
     return body + bytes(-len(body) % 512)
 
 
 def with_file(packed: bytes, name: str, data: bytes) -> bytes:
-    """An archive of archive() with one more file, which anybody may read, at its end."""
+    """Returns an archive of archive() with one more file at its end, readable by all."""
     end = packed.rindex(b"070701", 0, packed.rindex(TRAILER.encode()))
     body = packed[:end] + member(0, name, Entry(stat.S_IFREG | 0o644, data)) + member(0, TRAILER, Entry(0))
     return body + bytes(-len(body) % 512)
 
 
 def skeleton(root: Path) -> dict[str, Entry]:
-    """Files and directories below `root`; a file is executable when it is so for its owner."""
+    """Files and directories below `root`; a file is executable if it is for its owner."""
     found = {}
     for path in sorted(root.rglob("*")):
         name = path.relative_to(root).as_posix()
@@ -74,7 +74,7 @@ def skeleton(root: Path) -> dict[str, Entry]:
 
 
 def stripped(program: Path) -> bytes:
-    """The program without symbols; as it is when it is no object file that `strip` knows (a script, say)."""
+    """The program without symbols, or unchanged if `strip` does not support it (a script, for example)."""
     if program.read_bytes()[:4] != b"\x7fELF":
         return program.read_bytes()
     with NamedTemporaryFile() as out:
@@ -83,7 +83,7 @@ def stripped(program: Path) -> bytes:
 
 
 def main() -> int:
-    """Write OUT; 1 with a message when a file cannot be read."""
+    """Writes OUT. Returns 1 with a message if a file cannot be read."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("out", type=Path)
     parser.add_argument("--dir", type=Path)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Make the GRUB image: mkiso.py OUT POLICY...
 
-The parameters of each entry come from make's variables, as for `make qemu`; the entry of VM is the default, and is
-started without waiting when there is a RUN.
+The parameters of each entry come from make's variables, as for `make qemu`. The entry of VM is the default, and
+starts without waiting if there is a RUN.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ WAIT_S = 5
 
 
 def quoted(command_line: str) -> str:
-    """The kernel's words as GRUB reads them: name="a b" is handed on as one word, which GRUB quotes as a whole."""
+    """The kernel's words as GRUB reads them: name="a b" is passed on as one word, which GRUB quotes as a whole."""
     words = re.findall(r'(?:[^\s"]|"[^"]*")+', command_line)
     return " ".join("'" + word.replace('"', "").replace("'", r"'\''") + "'" for word in words)
 
 
 def menu(settings: qemu.Settings, policies: list[str]) -> str:
-    """GRUB's commands: the wait in seconds, the default entry by its number (GRUB takes 2q for 2), and the entries.
+    """GRUB's commands: the timeout in seconds, the number of the default entry (GRUB takes 2q for 2), and the entries.
 
-    Nobody knows where an image will be started: it is not told that time is virtual.
+    The image may be started on any machine, so the kernel is not told that time is virtual.
     """
     lines = [f"set timeout={0 if settings.run else WAIT_S}", f"set default={policies.index(settings.vm)}", ""]
     for policy in policies:
@@ -45,7 +45,7 @@ def menu(settings: qemu.Settings, policies: list[str]) -> str:
 
 
 def main() -> int:
-    """Write OUT; 1 with a message when it cannot be done."""
+    """Writes OUT. Returns 1 with a message on an error."""
     out, policies = sys.argv[1], sorted(sys.argv[2:])
     try:
         settings = qemu.settings_from(os.environ)

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# tools/musl.sh DIR package|source COMPILER...: put musl for i386 into DIR, as
+# tools/musl.sh DIR package|source COMPILER...: installs musl for i386 into DIR, as
 # DIR/usr/lib/i386-linux-musl and DIR/usr/include/i386-linux-musl.
 #
-# `package` takes the distribution's binary package musl-dev for i386, and its source package where there is no such
-# binary (Ubuntu); `source` goes straight to the source package and builds libc.a with COMPILER. Neither needs root:
-# apt runs with directories of its own inside DIR and the system's list of sources, so that dpkg's configuration (its
-# architectures, say) stays as it is.
+# `package` takes the distribution's binary package musl-dev for i386, and its source package if there is no such
+# binary (Ubuntu). `source` takes the source package at once and builds libc.a with COMPILER. Neither needs root:
+# apt runs with its own directories inside DIR and the system's list of sources, so that dpkg's configuration (its
+# architectures, for example) is not changed.
 
 set -eu
 cd "$(dirname "$0")/.."
@@ -17,7 +17,7 @@ include=usr/include/i386-linux-musl
 
 say() { printf '  MUSL  %s\n' "$*"; }
 fail() {
-	printf '%s\n' "musl for i386 could not be had: $1" \
+	printf '%s\n' "musl for i386 could not be installed: $1" \
 		"With a network, run make again. Without one, put musl's libc.a and crt*.o for i386 into" \
 		"  $dir/$lib" "and its headers into" "  $dir/$include" \
 		"or, on Debian: dpkg --add-architecture i386; apt-get update; apt-get install musl-dev:i386" >&2
@@ -29,7 +29,7 @@ mkdir -p "$dir/apt/lists/partial" "$dir/apt/cache/archives/partial" "$dir/apt/so
 apt=$PWD/$dir/apt
 : >"$apt/status"
 
-# The system's own sources that serve Debian or Ubuntu itself; others need not have i386, or sources.
+# Copies the system's sources of Debian or Ubuntu itself; other sources may lack i386 or source packages.
 copy_sources() {
 	local file types=$1
 	rm -f "$apt"/sources/*
@@ -44,7 +44,7 @@ copy_sources() {
 	done
 }
 
-# Read after the system's settings (a proxy, say, stays) and before the command.
+# apt reads these after the system's settings (which keeps a proxy, for example) and before the command line.
 write_settings() {
 	cat >"$apt/apt.conf" <<-END
 	Dir::State "$apt";
@@ -68,7 +68,7 @@ private_apt() {
 	apt-get -qq -c "$apt/apt.conf" "$@"
 }
 
-# A list that cannot be fetched matters only if the package then is not found.
+# A list that cannot be fetched matters only if the package is not found afterwards.
 update_lists() { private_apt update 2>"$apt/update.log" || true; }
 
 from_package() {
@@ -87,12 +87,12 @@ from_source() {
 	rm -rf "$apt/src" && mkdir "$apt/src"
 	tar -xf "$apt"/musl_*.orig.tar.[gx]z -C "$apt/src" --strip-components=1 || return 1
 	build_source >"$apt/build.log" 2>&1 || { tail -n 5 "$apt/build.log" >&2; return 1; }
-	# Where the package has its terms: the page shows them.
+	# The package's licence file, at the same place as in the binary package: the page shows it.
 	install -D -m 644 "$apt/src/COPYRIGHT" "$apt/new/usr/share/doc/musl-dev/copyright" || return 1
 	install_tree "$apt/new"
 }
 
-# make splits the names of folders at blanks: musl is installed by a relative one.
+# make splits folder names at blanks, so musl is installed with a relative name.
 build_source() (
 	unset MAKEFLAGS MAKELEVEL
 	cd "$apt/src" &&

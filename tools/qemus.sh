@@ -1,9 +1,9 @@
 #!/bin/sh
-# tools/qemus.sh [SUITE...]: fetches the QEMUs of other releases of Debian, without installing anything.
+# tools/qemus.sh [SUITE...]: fetches the QEMU of other Debian releases, without installing anything.
 #
-# Each is unpacked with the libraries that it needs, and its loader, into build/qemus/SUITE; bin/qemu-system-i386 there starts
-# it. apt and dpkg do it, in a folder of their own, so that it needs neither root nor a change to this machine. About 30 MB
-# are downloaded for each.
+# Each is unpacked, with the libraries that it needs and its loader, into build/qemus/SUITE; bin/qemu-system-i386 there
+# starts it. apt and dpkg work in a folder of their own, so that neither root nor a change to this machine is needed. About
+# 30 MB are downloaded for each.
 
 set -eu
 cd "$(dirname "$0")/.."

@@ -1,10 +1,10 @@
-# registry.awk: a table in C of what the given files register, in the order of the files.
+# registry.awk: a C table of what the given files register, in the order of the files.
 #
 #	awk -v kind=policy -f tools/registry.awk kernel/mm/policy/*.c		VM_POLICY(x): struct vm_policy
 #	awk -v kind=guard -f tools/registry.awk kernel/mm/guard/*.c		VM_GUARD(x): struct vm_guard
 #
-# So a new file in the folder is registered without being named anywhere, and without help from the linker. The names of
-# the entries are those of VM_ENTRY in mm/policy.h: of the file, which the build gives as VM_FILE, and of x.
+# So a new file in the folder is registered without being listed anywhere, and without help from the linker. The names of
+# the entries are made by VM_ENTRY in mm/policy.h, from the name of the file, which the build passes as VM_FILE, and x.
 
 BEGIN {
 	declaration = "^[ \t]*VM_" toupper(kind) "[ \t]*\\([ \t]*[A-Za-z_][A-Za-z_0-9]*[ \t]*\\)"

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""From the list of the telemetry's members, kernel/observe/schema.h, and that of the counters: the tables between
-`<!-- schema:NAME -->` and `<!-- end -->` in the documents, and the Python types tools/tidemark/records.py.
+"""Generates from the list of the telemetry's members, kernel/observe/schema.h, and the list of the counters: the tables
+between `<!-- schema:NAME -->` and `<!-- end -->` in the documents, and the Python types tools/tidemark/records.py.
 
-    tools/schema.py           writes them
-    tools/schema.py --check   only tells which of them are out of date; exit status 1 then
+       tools/schema.py           writes them
+        tools/schema.py --check   only lists those that are out of date; exit status 1 if there are any
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Member(NamedTuple):
 
 
 class SchemaError(Exception):
-    """The list has a line that cannot be read; the text names it."""
+    """A line of the list cannot be read; the text names it."""
 
 
 @dataclass(frozen=True)
@@ -80,12 +80,12 @@ class Table:
 
 
 def joined(text: str) -> str:
-    """What the C compiler makes of string literals that stand beside each other."""
+    """Concatenates adjacent string literals, as the C compiler does."""
     return "".join(re.findall(r'"([^"]*)"', text))
 
 
 def checked(table: str, member: Member) -> Member:
-    """`member`, or SchemaError when its type or its kind is not one of those that the list explains."""
+    """Returns `member`; raises SchemaError if its type or its kind is not one of those that the list explains."""
     for what, allowed in ((member.type, (*PLAIN, *PARTS, *OTHERS)), (member.kind, KINDS)):
         if what not in allowed:
             raise SchemaError(f"{SCHEMA}: {table}, {member.name}: {what} is none of {', '.join(allowed)}")
@@ -93,7 +93,7 @@ def checked(table: str, member: Member) -> Member:
 
 
 def members(table: str, body: str) -> list[Member]:
-    """The lines of one list. SchemaError when one has another form."""
+    """The lines of one list. Raises SchemaError if a line has another form."""
     text = body.replace("\\\n", "\n").strip()
     found, at = [], 0
     for match in MEMBER.finditer(text):
@@ -133,7 +133,7 @@ def markdown(table: Table) -> str:
 
 
 def with_tables(text: str, tables: dict[str, Table]) -> str:
-    """A document with the tables that it has places for. SchemaError for a place of a table that does not exist."""
+    """A document with its tables filled in. Raises SchemaError for the place of a table that does not exist."""
 
     def filled(found: re.Match[str]) -> str:
         if found[1] not in tables:
@@ -144,19 +144,19 @@ def with_tables(text: str, tables: dict[str, Table]) -> str:
 
 
 def title(name: str) -> str:
-    """The name of a table as that of a class."""
+    """The class name of a table."""
     return "Record" if name == "any" else name.capitalize()
 
 
 def annotation(member: Member) -> str:
-    """The type of a member in Python."""
+    """The Python type of a member."""
     if member.type in PARTS:
         return PARTS[member.type].format(title(member.name))
     return PLAIN.get(member.type) or OTHERS[member.type]
 
 
 def python_class(table: Table) -> Iterator[str]:
-    """The lines of a TypedDict; members that may be missing are in a class of their own. `ev` tells records apart."""
+    """The lines of a TypedDict; optional members are in a class of their own. `ev` distinguishes the records."""
     always = [f"    {m.name}: {annotation(m)}" for m in table.members if m.kind != "OPTIONAL" and m.name != "ev"]
     sometimes = [f"    {m.name}: {annotation(m)}" for m in table.members if m.kind == "OPTIONAL"]
     about = [f'    """{table.about}"""', ""] if table.about else []
@@ -180,7 +180,7 @@ def described(tables: dict[str, Table], table: Table, path: str) -> Iterator[str
 
 
 def python(tables: dict[str, Table], number: str) -> str:
-    """The text of tools/tidemark/records.py; `number` is that of the schema."""
+    """The text of tools/tidemark/records.py; `number` is the number of the schema."""
     lines = [HEAD.format(number).rstrip("\n")]
     for table in sorted(tables.values(), key=lambda table: (table.is_record, table.is_record and table.name != "any")):
         lines += python_class(table) if table.name != "rq" else []
@@ -191,7 +191,7 @@ def python(tables: dict[str, Table], number: str) -> str:
 
 
 def outputs(root: Path = ROOT) -> dict[Path, str]:
-    """The files that are made from the list, and what they should hold."""
+    """The files generated from the list, with their expected content."""
     tables = read(root)
     number = NUMBER.search((root / SCHEMA).read_text("utf-8"))
     if number is None:

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# What the machine must have.
+# Checks and installs what the machine must have.
 #
-#   tools/setup.sh GOAL...    make sure that what these make goals need is there, and print the compiler to use.
-#                             Says nothing when nothing is missing. Otherwise it lists the packages and asks before
-#                             it installs them; without a terminal to ask at it installs them. INSTALL=yes or INSTALL=no
-#                             in the environment decides beforehand.
-#   tools/setup.sh --packages GOAL...    the same, but for Python's: what root can do for others who then use the goals.
-#   tools/setup.sh --doctor   report on every tool: found, too old or missing, and the command that mends it.
+#   tools/setup.sh GOAL...    ensures that everything these make goals need is installed, and prints the compiler to use.
+#                             Prints nothing else if nothing is missing. Otherwise it lists the packages and asks before
+#                             it installs them; without a terminal it installs them without asking. INSTALL=yes or
+#                             INSTALL=no in the environment decides beforehand.
+#   tools/setup.sh --packages GOAL...    the same without Python packages: what root can do for other users of the goals.
+#   tools/setup.sh --doctor   reports on every tool: found, too old or missing, and the command that installs it.
 #
-# Only packages change outside the project; Python tools go to build/venv.
+# Outside the project only packages change; Python tools go to build/venv.
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -16,7 +16,7 @@ cd "$(dirname "$0")/.." || exit 1
 say() { printf '%s\n' "$*" >&2; }
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# The host's gcc counts when it can link a 32-bit division: it always knows -m32, but libgcc.a for it may be absent.
+# The host's gcc is usable if it can link a 32-bit division: it always accepts -m32, but its libgcc.a may be absent.
 host_gcc_links_m32() {
 	have gcc && echo 'unsigned long long a, b; void _start(void) { a /= b; }' |
 		gcc -m32 -nostdlib -static -x c -o /dev/null - -lgcc 2>/dev/null
@@ -53,8 +53,8 @@ version_of() {
 	esac | grep -oE '[0-9]+\.[0-9.]*[0-9]|present' | head -n1
 }
 
-# The package with a 32-bit compiler: gcc-multilib and the cross compiler exclude each other, so the one that is there
-# wins; what it lacks then is its own 32-bit part.
+# The package with a 32-bit compiler. gcc-multilib and the cross compiler exclude each other, so an installed one is
+# kept, and completed with its 32-bit part.
 compiler_package() {
 	if dpkg-query -W -f '${Status}' gcc-multilib 2>/dev/null | grep -q 'ok installed'; then echo gcc-multilib
 	else echo "gcc-i686-linux-gnu$1"; fi
@@ -62,7 +62,7 @@ compiler_package() {
 
 browser_package() { if grep -qs '^ID=ubuntu' /etc/os-release; then echo chromium-browser; else echo chromium; fi; }
 
-# One tool a line: name, least version, what it is for, packages.
+# One tool per line: name, minimum version, purpose, packages.
 table() {
 	cat <<-END
 	compiler 9 build $(compiler_package '')
@@ -78,7 +78,7 @@ table() {
 	bwrap 0.4 grade bubblewrap
 	valgrind 3.18 check valgrind
 	git 2.20 check git
-	browser - check $(browser_package)
+	browser - book $(browser_package)
 	node - page nodejs
 	npm - page npm
 	clang 11 page clang
@@ -95,13 +95,14 @@ purposes() {
 		qemu-gdb | gdb) echo build run debug "${DISK:+disk}" ;;
 		iso) echo build iso ;;
 		page) echo build lab page ;;
+		book) echo build lab book ;;
 		qemu-iso) echo build run iso "${DISK:+disk}" ;;
 		lab) echo build run disk lab ;;
 		sim) echo build lab host ;;
 		hand-in | quiz) echo build lab ;;
 		hosts) echo build hosts ;;
 		grade | grade-base | release) echo build run lab host grade ;;
-		check | check-base | soak | coverage | qemus) echo build run disk debug iso lab host grade check page ;;
+		check | test-base | check-base | soak | coverage | qemus) echo build run disk debug iso lab host grade check page book ;;
 		*) echo build ;;
 		esac
 	done
@@ -120,7 +121,7 @@ as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
 
 apt_line() { echo "$([ "$(id -u)" = 0 ] || echo 'sudo ')apt-get install -y --no-install-recommends $*"; }
 
-# INSTALL, or the answer at the terminal; without a terminal: yes.
+# INSTALL, or the answer given at the terminal; without a terminal: yes.
 allowed() {
 	case ${INSTALL:-} in
 	yes) return 0 ;;
@@ -132,42 +133,42 @@ allowed() {
 	case $answer in y | Y | yes) return 0 ;; *) say 'Nothing was changed.'; return 1 ;; esac
 }
 
-# Can we become root, if need be by a password that somebody can type?
+# Can this script become root, if necessary with a password typed at the terminal?
 may_be_root() {
 	[ "$(id -u)" = 0 ] && return 0
 	have sudo && { [ -t 0 ] || sudo -n true 2>/dev/null; }
 }
 
-# Nothing here may read what stands on standard input: it may be commands for the guest.
+# Nothing here may read standard input: it may hold commands for the guest.
 install() {
-	say "Tidemark needs packages that are not here (or too old): $*"
+	say "Tidemark needs packages that are missing (or too old): $*"
 	if ! have apt-get; then
-		say "This system has no apt-get; please install what these Debian packages hold, with its own package manager."
+		say "This system has no apt-get; please install the contents of these Debian packages with its own package manager."
 		return 1
 	fi
 	say "  $(apt_line "$@")"
 	allowed || return 1
 	if ! may_be_root; then
-		say 'It takes root, and sudo would ask for a password that nobody is here to type. Run that command, then make again.'
+		say 'It needs root, and sudo would ask for a password, but there is no terminal for it. Run that command, then make again.'
 		return 1
 	fi
 	export DEBIAN_FRONTEND=noninteractive
-	# Of an installation that was interrupted the rest comes first.
+	# First completes an installation that was interrupted.
 	have dpkg && as_root dpkg --configure -a >&2 </dev/null
 	as_root apt-get -o DPkg::Lock::Timeout=600 update >&2 </dev/null ||
-		say 'apt-get update failed; going on with the lists that are here'
+		say 'apt-get update failed; continuing with the existing lists'
 	as_root apt-get -o DPkg::Lock::Timeout=600 install -y --no-install-recommends "$@" >&2 </dev/null && return
-	say 'apt-get could not install them; what it says is above. Is there a network? The next make goes on from here.'
+	say 'apt-get could not install them; see its output above. Is there a network? The next make continues from here.'
 	return 1
 }
 
-# What pyproject.toml asks pip for.
+# The requirements in pyproject.toml that pip installs.
 requirements() { sed '/^\[tool\.ruff\]/,$d' pyproject.toml && echo "# in $PWD"; }
 
-# Has build/venv this extra, or `test`, which has them all?
+# Does build/venv have this extra, or `test`, which includes all of them?
 up_to_date() { requirements | cmp -s - "build/venv/$1.stamp" || requirements | cmp -s - build/venv/test.stamp; }
 
-# What pip says, shortened to a line for each package; build/venv/unfinished marks the time in which it writes.
+# Shortens pip's output to a line for each package; build/venv/unfinished exists while pip writes.
 pip_progress() {
 	while IFS= read -r line; do
 		case $line in
@@ -178,11 +179,11 @@ pip_progress() {
 	done
 }
 
-# The package of tools/ with an extra: `all` for the lab, or `test`, which holds it and pytest and the linters.
+# Installs the package of tools/ with an extra: `all` for the lab, or `test`, which adds pytest and the linters.
 python_tools() {
 	up_to_date "$1" && return
 	say "Setting up build/venv with the lab's libraries (tidemark[$1] in pyproject.toml) ..."
-	# Its scripts name the place where it was made: a tree that was copied or moved needs another.
+	# Its scripts contain the folder where it was made: a tree that was copied or moved needs a new one.
 	[ ! -L build/venv ] || rm build/venv # a link to another tree's, which must not be cleared
 	if [ ! -f build/venv/unfinished ] && grep -qsxF "# in $PWD" build/venv/made; then :; else
 		python3 -m venv --clear build/venv >&2 && echo "# in $PWD" >build/venv/made || return 1
@@ -192,8 +193,8 @@ python_tools() {
 		rm -f build/venv/unfinished
 		return
 	fi
-	say 'pip could not install what pyproject.toml lists; what it says is above. Is there a network?' \
-		'The next make tries again; what was fetched stays in the cache of pip.'
+	say 'pip could not install what pyproject.toml lists; see its output above. Is there a network?' \
+		'The next make tries again; downloaded packages stay in the cache of pip.'
 	return 1
 }
 
@@ -217,11 +218,11 @@ doctor() {
 	return $bad
 }
 
-# Without these everything else works.
+# Without these, everything else works.
 optional() { [ "$1" = iso ] || [ "$1" = cache ] || [ "$1" = hosts ]; }
 
 goal_of() {
-	case $1 in build | cache) echo all ;; run) echo qemu ;; disk) echo 'qemu DISK=' ;; debug) echo gdb ;; iso | lab | page | hosts) echo "$1" ;; host) echo sim ;; grade) echo grade ;; *) echo check ;; esac
+	case $1 in build | cache) echo all ;; run) echo qemu ;; disk) echo 'qemu DISK=' ;; debug) echo gdb ;; iso | lab | page | book | hosts) echo "$1" ;; host) echo sim ;; grade) echo grade ;; *) echo check ;; esac
 }
 
 if [ "${1:-}" = --doctor ]; then
@@ -236,16 +237,16 @@ esac
 # The extra of pyproject.toml that the goals need, if any.
 extra=
 case " $* " in
-*' check '* | *' check-base '* | *' soak '* | *' coverage '* | *' qemus '*) extra=test ;;
+*' check '* | *' test-base '* | *' check-base '* | *' soak '* | *' coverage '* | *' qemus '*) extra=test ;;
 *' lab '* | *' sim '* | *' grade '* | *' grade-base '* | *' hand-in '* | *' quiz '* | *' release '*) extra=all ;;
 esac
-case " $* " in *' page '*) [ "$extra" ] && extra=test || extra=book ;; esac
+case " $* " in *' page '* | *' book '*) [ "$extra" ] && extra=test || extra=book ;; esac
 [ "${1:-}" != --packages ] || extra=
 packages=$(missing_packages "$@" | tr ' ' '\n' | sort -u | tr '\n' ' ')
-# The compiler's cache comes with the others: without it everything works, so nobody is asked for it alone.
+# ccache is installed with other missing packages: everything works without it, so it is never requested alone.
 [ -z "${packages// /}" ] || have ccache || packages+='ccache '
 if [ -n "${packages// /}" ] || { [ -n "$extra" ] && ! up_to_date $extra; }; then
-	# Under the lock; and then look again, since somebody else may have done it by then.
+	# Takes the lock and then checks again, because another make may have installed everything in the meantime.
 	[ -n "${TIDEMARK_LOCKED:-}" ] || TIDEMARK_LOCKED=1 exec tools/locked.sh tools/setup.sh "$@"
 	[ -z "${packages// /}" ] || install $packages || exit 1
 	[ -z "$extra" ] || python_tools $extra || exit 1

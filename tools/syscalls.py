@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Bring the table of docs' syscalls.md up to date: the calls that kernel/syscall/list.h says are implemented.
+"""Updates the table in docs' syscalls.md: the calls that kernel/syscall/list.h marks as implemented.
 
-With --check nothing is written: the exit status is 1 when the table is not what it should be.
+With --check nothing is written: the exit status is 1 if the table is out of date.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ END = "<!-- until here. -->\n"
 
 @dataclass(frozen=True)
 class Call:
-    """One line of the list. `does`: the name of the sys_ function, None when the call is not implemented."""
+    """One line of the list. `does`: the name of the sys_ function, or None if the call is not implemented."""
 
     number: int
     name: str
@@ -29,7 +29,7 @@ class Call:
 
 
 def parse(text: str) -> list[Call]:
-    """The calls of a list, in its order."""
+    """The calls of a list, in order."""
     calls = []
     for kind, number, name, rest in re.findall(r"(?m)^(SYSCALL0?|SAME|NONE)\((\d+), (\w+)(?:, (.*))?\)$", text):
         does = {"SYSCALL": name, "SYSCALL0": name, "SAME": rest, "NONE": None}[kind]
@@ -38,7 +38,7 @@ def parse(text: str) -> list[Call]:
 
 
 def homes(folder: Path) -> dict[str, str]:
-    """The name of each sys_ function, without sys_, to the file that defines it."""
+    """Maps the name of each sys_ function, without sys_, to the file that defines it."""
     found = {}
     for file in sorted(folder.glob("*.c")):
         found.update(dict.fromkeys(re.findall(r"(?m)^long sys_(\w+)\(", file.read_text()), file.name))
@@ -67,16 +67,16 @@ def renewed(document: str, made: str) -> str:
 
 
 def main() -> int:
-    """Write the document, or say whether it is stale."""
+    """Writes the document, or reports whether it is stale."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; 1 when the table is stale")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit status 1 if the table is stale")
     check = parser.parse_args().check
 
     path = next((ROOT / "docs").rglob("syscalls.md"))
     document = path.read_text()
     new = renewed(document, table(parse((ROOT / LIST).read_text()), homes((ROOT / LIST).parent)))
     if check and new != document:
-        print(f"{path.relative_to(ROOT)} is not what {LIST} says; mend it with: tools/syscalls.py", file=sys.stderr)
+        print(f"{path.relative_to(ROOT)} is not what {LIST} says; fix it with: tools/syscalls.py", file=sys.stderr)
         return 1
     if new != document:
         path.write_text(new)

@@ -1,1 +1,1 @@
-"""Which lines of the kernel the tests run: `make coverage`."""
+"""The lines of the kernel that the tests run: `make coverage`."""

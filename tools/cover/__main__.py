@@ -1,8 +1,8 @@
-"""make coverage: run tests, and say which lines of the kernel none of them ran.
+"""make coverage: runs tests, and lists the lines of the kernel that none of them ran.
 
-The table has, by folder, how many lines have code, how many of them ran in a guest, and how many there or in a test on
-the host; below it stand the lines that never ran and have no reason in docs/reference/coverage.md. build/coverage keeps
-what was gathered: --report says it again, --add runs more tests of the same kernel.
+The table has, by folder, the number of lines with code, of those that ran in a guest, and of those that ran there or in
+a host test. Below it stand the lines that never ran and have no reason in docs/reference/coverage.md. build/coverage
+keeps what was gathered: --report prints it again, --add runs more tests of the same kernel.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from cover.lines import Line
 
 FOLDER = qemu.ROOT / "build/coverage"
 RUNS, HOST, KERNEL = FOLDER / "runs", FOLDER / "host.json", FOLDER / "kernel"
-USUAL = ["tests/kernel", "tests/lab"]  # the other tests run kernels of other trees, or under gdb
+USUAL = ["tests/kernel", "tests/lab"]  # the other tests run kernels of other trees, or run under gdb
 
 
 def executed(*folders: Path) -> npt.NDArray[np.uint32]:
-    """The addresses, in order, that tests had executed: each is a folder of RUNS."""
+    """The addresses, in order, that tests executed; each folder is one of RUNS."""
     files = [path for folder in folders for path in folder.glob(f"*{covered.SUFFIX}")]
     found = np.zeros(0, dtype=np.uint32)
     for path in files:
@@ -40,18 +40,18 @@ def executed(*folders: Path) -> npt.NDArray[np.uint32]:
 
 
 def begin(add: bool) -> None:
-    """Forget what was gathered, unless more is to come to it; SystemExit when it is of another kernel."""
+    """Deletes what was gathered, unless `add`; then exits if it belongs to another kernel."""
     kernel = hashlib.sha256((qemu.ROOT / qemu.KERNEL).read_bytes()).hexdigest()
     if not add:
         shutil.rmtree(FOLDER, ignore_errors=True)
         RUNS.mkdir(parents=True)
         KERNEL.write_text(kernel)
     elif not KERNEL.exists() or KERNEL.read_text() != kernel:
-        sys.exit("coverage: what was gathered is of another kernel; without --add it is gathered anew")
+        sys.exit("coverage: the gathered data belong to another kernel; without --add they are gathered again")
 
 
 def gather(arguments: list[str]) -> int:
-    """Run pytest, with every QEMU watched, then the tests on the host; pytest's status."""
+    """Runs pytest, with every QEMU watched, then the host tests. Returns pytest's status."""
     times = f"--junitxml={FOLDER}/times-{os.getpid()}.xml"
     watched = {**os.environ, covered.FOLDER: str(RUNS)}
     status = subprocess.run([sys.executable, "-m", "pytest", times, *arguments], cwd=qemu.ROOT, env=watched).returncode
@@ -62,7 +62,7 @@ def gather(arguments: list[str]) -> int:
 
 
 def table(all_lines: Set[Line], guest: Set[Line], either: Set[Line]) -> Iterator[str]:
-    """A row for each folder, and one for all."""
+    """A row for each folder, and one for the sum."""
     rows: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
     for line in all_lines:
         for name in (str(PurePosixPath(line[0]).parent), "all"):
@@ -74,7 +74,7 @@ def table(all_lines: Set[Line], guest: Set[Line], either: Set[Line]) -> Iterator
 
 
 def listed(never: Iterable[Line]) -> Iterator[str]:
-    """The lines themselves, by file; the file with most of them first."""
+    """The lines themselves, by file; the file with the most lines first."""
     by_file: dict[str, list[int]] = defaultdict(list)
     for file, number in sorted(never):
         by_file[file].append(number)
@@ -85,7 +85,7 @@ def listed(never: Iterable[Line]) -> Iterator[str]:
 
 
 def report() -> None:
-    """Print the table and the list of what was gathered."""
+    """Prints the table and the list of what was gathered."""
     code = lines.ranges(qemu.ROOT, qemu.ROOT / qemu.KERNEL)
     guest = lines.run(code, executed(*RUNS.iterdir()))
     on_host = {(file, number) for file, number in json.loads(HOST.read_text())} if HOST.exists() else set()
@@ -98,12 +98,12 @@ def report() -> None:
 
 
 def main() -> int:
-    """Gather, unless --report; print."""
+    """Gathers, unless --report; then prints."""
     parser = argparse.ArgumentParser(
         usage="python -m cover [--report | --add] [PYTEST-ARGUMENT...]", description=__doc__
     )
-    parser.add_argument("--report", action="store_true", help="say again what the last run gathered")
-    parser.add_argument("--add", action="store_true", help="to what was gathered of the same kernel")
+    parser.add_argument("--report", action="store_true", help="print again what the last run gathered")
+    parser.add_argument("--add", action="store_true", help="add to what was gathered for the same kernel")
     args, tests = parser.parse_known_args()
     status = 0
     if not args.report:

@@ -1,8 +1,8 @@
-"""Lines of the kernel that the tests on the host run: gcov, in a copy of the tree.
+"""Lines of the kernel that the host tests run: gcov, in a copy of the tree.
 
-The programs are built again in build/coverage/tree, so that build/host stays as it is: with --coverage, and
-without optimization, which merges lines. The program of
-ext2 is driven by its pytest, the others run by themselves.
+The programs are built again in build/coverage/tree, so that build/host is not changed: with --coverage, and
+without optimization, which would merge lines. The ext2 program is driven by its pytest; the others run by
+themselves.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ EXT2 = "tests/kernel/test_ext2.py"
 
 
 def compiler() -> str:
-    """The compiler of the host tests, as tools/build.mk chooses it."""
+    """The compiler of the host tests; the same choice as in tools/build.mk."""
     return "i686-linux-gnu-gcc" if shutil.which("i686-linux-gnu-gcc") else "gcc -m32"
 
 
 def build(root: Path, tree: Path) -> list[str]:
-    """Copy the tree and build its host tests; their programs, relative to it."""
+    """Copies the tree and builds its host tests. Returns their programs, relative to it."""
     shutil.rmtree(tree, ignore_errors=True)
     (tree / "build").mkdir(parents=True)
     for name in (*SOURCES, *(f"build/{name}" for name in BUILT)):
@@ -53,7 +53,7 @@ def build(root: Path, tree: Path) -> list[str]:
 
 
 def _gcov(tree: Path) -> Iterator[dict[str, object]]:
-    """What gcov says of each source of each program."""
+    """The output of gcov for each source of each program."""
     gcov = compiler().split()[0].replace("gcc", "gcov")
     with tempfile.TemporaryDirectory(prefix="tidemark-") as scratch:
         for data in sorted(tree.rglob("*.gcda")):
@@ -64,7 +64,8 @@ def _gcov(tree: Path) -> Iterator[dict[str, object]]:
 
 
 def run(root: Path) -> set[Line]:
-    """Build and run the tests on the host; the lines of the kernel that they ran. CalledProcessError when one fails."""
+    """Builds and runs the host tests. Returns the lines of the kernel that they ran; CalledProcessError if one
+    fails."""
     tree = root / "build/coverage/tree"
     for program in build(root, tree):
         subprocess.run([f"./{program}"], cwd=tree, check=True, stdout=subprocess.DEVNULL)

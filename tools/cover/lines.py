@@ -1,9 +1,9 @@
 """Lines of the kernel, and the addresses of their code.
 
-A line counts when .debug_line gives code for it in build/tidemark.elf and more than a brace stands in it. It has run
-when an instruction of that code was executed. What the compiler removed or merged with another line is no line here; a
-line of a function that was inlined has code in several places, and one of them is enough. Tests that are linked into
-the kernel do not count.
+A line counts if .debug_line has code for it in build/tidemark.elf and it holds more than a brace. It has run if an
+instruction of that code was executed. A line that the compiler removed or merged with another line does not count. A
+line of an inlined function has code in several places, and one of them is enough. Tests that are linked into the
+kernel do not count.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ import numpy as np
 import numpy.typing as npt
 from elftools.elf.elffile import ELFFile
 
-Line = tuple[str, int]  # a source file below the tree, and a number from 1 on
+Line = tuple[str, int]  # a source file, relative to the tree, and a line number from 1
 Ranges = Mapping[Line, list[tuple[int, int]]]
 
 
 def is_counted(file: str) -> bool:
-    """Is it a source of the kernel, and no test?"""
+    """Is it a source file of the kernel, but not a test?"""
     return file.startswith("kernel/") and not file.endswith(("_test.c", "_ktest.c"))
 
 
 def _names(program: object) -> list[str]:
-    """The files that a line program counts by number; DWARF 5 counts from 0 on."""
+    """The files that a line program numbers; DWARF 5 counts from 0."""
     header = program.header  # type: ignore[attr-defined]
     folders = [entry.DW_LNCT_path.decode() for entry in header.directories]
     return [normpath(f"{folders[f.DW_LNCT_directory_index]}/{f.DW_LNCT_path.decode()}") for f in header.file_names]
@@ -49,7 +49,7 @@ def _rows(elf: Path) -> Iterator[tuple[str, int, int, int]]:
 
 
 def ranges(root: Path, elf: Path) -> Ranges:
-    """Where each line that counts has its code: (from, to), `to` not included."""
+    """The code of each line that counts: (from, to), `to` excluded."""
     found = defaultdict(list)
     for file, line, low, high in _rows(elf):
         if is_counted(file) and line:
@@ -59,7 +59,7 @@ def ranges(root: Path, elf: Path) -> Ranges:
 
 
 def run(code: Ranges, executed: npt.NDArray[np.uint32]) -> set[Line]:
-    """The lines of which one of the addresses, which are in order, was executed."""
+    """The lines with an executed address among their code; `executed` is sorted."""
     lines = list(code)
     places = np.array([(which, *place) for which, line in enumerate(lines) for place in code[line]], dtype=np.uint32)
     which, low, high = places.T

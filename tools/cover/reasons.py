@@ -1,4 +1,4 @@
-"""Why some lines never run: the table of docs/reference/coverage.md, a function in each row."""
+"""The reasons why some lines never run: the table of docs/reference/coverage.md, with one function per row."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HEAD = re.compile(r"^(?:(?!#|\s|/|enum\b.*;|struct \w+ \{)[^;=]*?\b(\w+)\(|(\w+)
 
 
 def functions(text: str) -> dict[int, str]:
-    """The name of the function that each line of a C file lies in, or the last label of an assembler file."""
+    """For each line of a C file, the name of its function; in an assembler file, the last label."""
     found, name = {}, ""
     for number, line in enumerate(text.splitlines(), 1):
         if match := HEAD.match(ATTRIBUTE.sub("", line)):
@@ -34,7 +34,7 @@ def explained(root: Path) -> set[tuple[str, str]]:
 
 
 def without(root: Path, never: Set[Line]) -> set[Line]:
-    """Those of the lines for which no reason is given."""
+    """The lines for which no reason is given."""
     known = explained(root)
     where = {file: functions((root / file).read_text()) for file in {file for file, _ in never}}
     return {(file, number) for file, number in never if (file, where[file].get(number, "")) not in known}

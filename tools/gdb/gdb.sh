@@ -1,5 +1,5 @@
 #!/bin/sh
-# The gdb that knows i386: on another processor than a PC's that is gdb-multiarch, which a PC may have, too.
+# Finds a gdb that supports i386: gdb on a PC, gdb-multiarch on another processor; a PC may have either or both.
 
 case $(uname -m) in
 x86_64 | i?86) first=gdb second=gdb-multiarch ;;

@@ -1,4 +1,4 @@
-# What gdb needs to know of Tidemark; tools/gdb/start.sh loads it and connects to the waiting QEMU.
+# What gdb needs to know about Tidemark; tools/gdb/start.sh loads it and connects to the waiting QEMU.
 
 set confirm off
 set pagination off
@@ -11,8 +11,8 @@ define user-symbols
 end
 document user-symbols
 user-symbols NAME: load the symbols of the program build/user/NAME.
-All programs are linked at the same addresses, so a plain breakpoint is met by every process that executes that
-address, and the symbols loaded may not be that process's: user-break stops in one program only.
+All programs are linked at the same addresses, so a plain breakpoint stops in every process that executes that
+address, even if the symbols loaded belong to another program: user-break stops in one program only.
 end
 
 define user-break
@@ -29,5 +29,5 @@ document connect
 connect PORT: attach to the QEMU that `make qemu-gdb` started.
 end
 
-# The tm- commands: `tm` lists them. They need a gdb with Python; without it, all above works.
+# The tm- commands: `tm` lists them. They need a gdb with Python. Without it, everything above works.
 source tools/gdb/load.py

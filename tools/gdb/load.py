@@ -1,4 +1,4 @@
-"""Registers the tm- commands; init.gdb sources it. It may be sourced again: then the files are read anew."""
+"""Registers the tm- commands; init.gdb sources it. Sourcing it again reloads the files."""
 
 import os
 import sys

@@ -5,7 +5,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 port=${GDBPORT:-1234}
 if ! (exec 3<>"/dev/tcp/localhost/$port") 2>/dev/null; then
-	echo "Nothing listens at port $port: run \`make qemu-gdb\` in another terminal first." >&2
+	echo "Nothing listens on port $port: run \`make qemu-gdb\` in another terminal first." >&2
 	exit 1
 fi
 symbols=()

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# tools/hosts/bare.sh RELEASE FOLDER: makes a bare Debian in a folder: make, git, sudo, and what debootstrap puts there. It has an
-# ordinary user, student, who may use sudo; and what lets this machine reach its packages: certificates, names of hosts, settings of
-# apt, pip and npm.
+# tools/hosts/bare.sh RELEASE FOLDER: makes a bare Debian in a folder: make, git, sudo, and what debootstrap installs. It has
+# an ordinary user, student, who may use sudo, and the settings through which this machine reaches its packages:
+# certificates, host names, and settings of apt, pip and npm.
 
 set -eu
 release=$1 place=$2
 home_settings=(.npmrc .netrc .pip .config/pip)
 
-# Where this machine's apt has its Debian from, if it is one.
+# The Debian mirror that this machine's apt uses, if it is a Debian.
 mirror() {
 	apt-get indextargets --format '$(REPO_URI) $(ORIGIN) $(LABEL)' 2>/dev/null |
 		awk '$2 == "Debian" && $3 == "Debian" { found = $1 } END { print found ? found : "http://deb.debian.org/debian" }'

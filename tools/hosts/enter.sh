@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# tools/hosts/enter.sh ROOT namespaces|none COMMAND...: runs a command, as root, in the folder ROOT, as if that were a machine's disk.
+# tools/hosts/enter.sh ROOT namespaces|none COMMAND...: runs a command as root in the folder ROOT, as if ROOT were a machine's disk.
 #
-# It is started with `unshare --mount --pid --fork`: when the command ends, so do all its processes, and what was mounted is gone.
-# `namespaces`: ROOT becomes the root of the file systems, and programs may make namespaces, as bwrap does. `none`: ROOT is a chroot and
-# root lacks CAP_SYS_ADMIN, so no process can make namespaces, as in most containers.
+# Start it with `unshare --mount --pid --fork`: when the command ends, all its processes end too, and its mounts are gone.
+# `namespaces`: ROOT becomes the root of the file systems, and programs may create namespaces, as bwrap does. `none`: ROOT is a
+# chroot and root lacks CAP_SYS_ADMIN, so no process can create namespaces, as in most containers.
 
 set -eu
 root=$1 kind=$2

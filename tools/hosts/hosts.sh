@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
-# tools/hosts/hosts.sh [NAME...]: README's two commands on machines that have never seen this project, and the points of all solutions there.
+# tools/hosts/hosts.sh [NAME...]: runs README's two commands on fresh machines, and collects the points of all solutions there.
 #
-# Each machine of the table below is a Debian in a folder (bare.sh), entered as a disk of its own (enter.sh). A clone of the last commit
-# is made in it, and visit.sh does the rest. Of the five properties of a machine, any two occur together with each of their values: so
-# six machines do for 32. In the end the points are compared: they do not depend on the machine. With NAMEs, only these are visited.
+# Each machine of the table below is a Debian in a folder (bare.sh), entered like a disk of its own (enter.sh). The last commit is
+# cloned there, and visit.sh does the rest. The table covers every pair of values of any two of the five properties, so six
+# machines suffice instead of 32. At the end the points are compared: they do not depend on the machine. NAMEs select machines.
 #
-# build/hosts keeps the bare Debians; and of each machine its log, its points, how long it took and which commit it has passed. After
-# Ctrl-C or a failure the same command goes on with the machines that have not; FRESH=1 begins anew.
+# build/hosts keeps the bare Debians and, for each machine, its log, its points, its duration and the commit that it passed.
+# After Ctrl-C or a failure the same command continues with the remaining machines; FRESH=1 begins anew.
 
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 hosts=$PWD/build/hosts
 root=$hosts/root
 SPACE_GIB=10
-GUESS_S=1800 # for a machine, until one has been measured
+GUESS_S=1800 # per machine, until one has been measured
 
-# Name, release, user, where musl comes from, whether there are namespaces (for bwrap), mode of the folder that the clone is in.
+# Name, release, user, source of musl, namespaces available (for bwrap), mode of the folder that contains the clone.
 table() {
 	cat <<-END
 	trixie-user trixie student package namespaces 755
@@ -32,17 +32,17 @@ passed() { [ "$(cat "$hosts/$1/passed" 2>/dev/null)" = "$commit" ]; }
 
 check_this_machine() {
 	[ "$(id -u)" = 0 ] || fail 'make hosts sets up machines in folders, which only root may do: sudo make hosts'
-	commit=$(git rev-parse HEAD) || fail 'make hosts tests the last commit, and this is no clone.'
+	commit=$(git rev-parse HEAD) || fail 'make hosts tests the last commit, and this is not a clone.'
 	mkdir -p "$hosts" && exec 9>"$hosts/.lock" || exit 1
 	flock -n 9 || fail 'Another make hosts is running in this tree.'
 	[ -z "${FRESH:-}" ] || rm -f "$hosts"/*/passed
 	rm -rf --one-file-system "$root"
 	local free=$(($(df --output=avail -k "$hosts" | tail -n 1) >> 20))
 	[ "$free" -ge $SPACE_GIB ] || fail "make hosts needs $SPACE_GIB GiB in build/hosts, and $free GiB are free there."
-	[ -z "$(git status --porcelain)" ] || echo 'What is not committed is not tested.'
+	[ -z "$(git status --porcelain)" ] || echo 'Uncommitted changes are not tested.'
 }
 
-# How long the machines take that have not passed, in minutes: as long as last time, or as one that was measured.
+# Estimates the remaining minutes: for each machine its last duration, or the longest duration of any machine.
 estimate() {
 	local name rest seconds known=$GUESS_S total=0
 	known=$(cat "$hosts"/*/seconds 2>/dev/null | sort -n | tail -n 1)
@@ -54,7 +54,7 @@ estimate() {
 	echo $(((total + 59) / 60))
 }
 
-# What package clients need of this machine's environment.
+# Environment variables that package clients need.
 carried() {
 	env -0 | grep -zE '^([^=]*(proxy|PROXY|CERT|CA_BUNDLE|CAINFO)[^=]*|(PIP|NPM_CONFIG|npm_config)_[^=]*)='
 }
@@ -68,14 +68,14 @@ bare() {
 	touch "$place.made"
 }
 
-# The machine's disk, with a clone.
+# Prepares the machine's disk, with a clone.
 lay() {
 	local release=$1 user=$2 mode=$3 folder=$root/srv/clone
 	bare "$release" || return
 	rm -rf --one-file-system "$root"
 	cp -a "$hosts/bare-$release" "$root" && mkdir -p -m "$mode" "$folder" &&
 		git clone -q --no-hardlinks . "$folder/tidemark" && chroot "$root" chown -R "$user:" /srv/clone || return
-	# Packages that an earlier machine has fetched.
+	# Reuses packages that an earlier machine has fetched.
 	cp -l "$hosts/debs-$release"/*.deb "$root/var/cache/apt/archives/" 2>/dev/null
 	mkdir -p "$hosts/debs-$release"
 }
@@ -105,7 +105,7 @@ machine() {
 	return $status
 }
 
-# Each solution that does not get the same points everywhere.
+# Lists each solution whose points differ between machines.
 compare() {
 	local names
 	names=$(table | cut -d ' ' -f 1)
@@ -117,7 +117,7 @@ compare() {
 }
 
 check_this_machine
-trap 'kill -KILL $! 2>/dev/null; wait $! 2>/dev/null; rm -rf --one-file-system "$root"; echo; echo "Stopped; the same command goes on."; exit 130' INT TERM HUP
+trap 'kill -KILL $! 2>/dev/null; wait $! 2>/dev/null; rm -rf --one-file-system "$root"; echo; echo "Stopped; the same command continues."; exit 130' INT TERM HUP
 failed=0 number=0 count=$(table | wc -l) chosen=" $* "
 while read -r -u 4 name properties; do
 	number=$((number + 1))

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tools/hosts/visit.sh USER package|source: what is done on a machine of `make hosts`, by root in the clone's folder: README's two
-# commands as the user, and the points of all solutions, which go to /points. A line on descriptor 3 says how each went.
+# tools/hosts/visit.sh USER package|source: runs on a machine of `make hosts`, as root in the clone's folder: README's two
+# commands as the user, and the points of all solutions, which go to /points. It reports each step on descriptor 3.
 
 user=$1 musl=$2
 POINTS='^[a-z0-9]+ [a-z0-9_]+ [0-9.]+/[0-9.]+$' # a line of tests/support/points.py
@@ -13,7 +13,7 @@ as_user() {
 		env HOME="$home" USER="$user" LOGNAME="$user" PATH=$path "$@" 3>&-
 }
 
-# step WHAT PATTERN COMMAND...: runs it; then says how it went, in the last of its lines that has the pattern.
+# step WHAT PATTERN COMMAND...: runs the command; reports the result with the last output line that matches the pattern.
 step() {
 	local what=$1 shows=$2 started=$SECONDS status
 	shift 2

@@ -1,14 +1,14 @@
 /*
- * What differs between the QEMUs that load the plugin.
+ * The differences between the QEMU versions that load the plugin.
  *
- * A plugin says by a variable which version of the API it was built for. QEMU 7.2 has version 1,
- * and refuses later ones; 9.0 takes 2 to its own, since counters without a call are no longer
- * variables but elements of a "scoreboard"; 11.1 takes nothing below 7, where callbacks lost an
- * argument and gained another. QEMU reads the variable when the plugin's constructors have run, so
- * that one of them asks QEMU for its own version and answers accordingly.
+ * The plugin has a variable that says for which version of QEMU's plugin API it was built. QEMU 7.2
+ * has version 1 and refuses later ones. 9.0 accepts 2 up to its own version, because counters
+ * updated without a call are no longer variables but elements of a "scoreboard". 11.1 accepts
+ * nothing below 7, where callbacks lost one argument and gained another. QEMU reads the variable
+ * after the plugin's constructors have run, so a constructor asks QEMU for its version and sets it.
  *
- * Registers: since API 2 by a handle for each name; before, by what QEMU's own stub for gdb calls.
- * Memory: since API 4 by a call; before, as gdb's stub does.
+ * Registers are read by a handle for each name since API 2, and before that by the function that
+ * QEMU's own gdb stub calls. Memory: by an API call since API 4, before that as the gdb stub does.
  */
 #include "plugin.h"
 
@@ -77,7 +77,7 @@ void api_register(uint64_t id, void (*translate)(struct qemu_plugin_tb *), void 
 	qemu_plugin_register_atexit_cb(id, on_exit_of_qemu, NULL);
 }
 
-/* QEMU's handle of a register. They can be asked for when the CPU runs. */
+/* QEMU's handle of a register. Handles can only be obtained while the CPU runs. */
 static void *handle_of(int number)
 {
 	static const char *const names[NR_REGISTERS] = { "eax", "ecx", "edx", "ebx",
@@ -135,7 +135,7 @@ uint32_t read_word(uint32_t address)
 	return word;
 }
 
-/* Since API 2 these stand in for the scoreboard's until there is a CPU, which may never come. */
+/* Since API 2 these replace the scoreboard's counters until there is a CPU, which may never happen. */
 void counters_init(size_t nr)
 {
 	counters = calloc(nr, sizeof(*counters));

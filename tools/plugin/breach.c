@@ -1,24 +1,26 @@
 /*
- * mode=evidence, the student's code: what it touches although it has no business there.
+ * mode=evidence, the student's code: forbidden accesses to memory.
  *
- * Code and data hold no secrets, so that loads of them are free. The student's code may not touch a
- * program's memory, neither below KERNEL_BASE nor through the direct map; it may store into the
- * kernel's image only where that is its own, and of a struct page only into the policy's part.
+ * The kernel's code and data hold no secrets, so the student's code may load from them freely. It may
+ * not touch a program's memory, neither below KERNEL_BASE nor through the direct map. It may store
+ * only into its own part of the kernel's image, and of a struct page only into the policy's fields.
  *
- * A program's page in the direct map is the hard case, because frames are used again without a
- * word: by a slab, when a process has ended. So an access to a frame that a program has referred
- * to only makes it suspect. It is a breach when the next thing heard of the frame is that the same
- * program refers to it as the same page, or that it is written to the store: then that page was
- * in it all the time. Cleared, copied or read into before that, it may have been anybody's.
+ * A program's page in the direct map is the hard case, because frames are reused without notice,
+ * for example by a slab after a process has ended. So an access to a frame that a program has
+ * referred to only makes the frame suspect. The access is a breach if the next event of the frame
+ * is that the same program refers to it as the same page, or that it is written to the store: then
+ * that page was in it all the time. If the frame is cleared, copied to or read into before that, it
+ * may have had another owner.
  *
- * The rules of the seam are the kernel's to check (mm/seam/rules.c); that it found one broken is
- * taken from there, because a broken policy is replaced by one that works.
+ * The kernel itself checks the rules of the policy interface (mm/seam/rules.c). The plugin records
+ * each violation that the kernel finds, because the kernel replaces a broken policy by one that works.
  *
- * Options, LOW-HIGH without HIGH, or several with colons between: text=, own=: the student's code,
- * and what it may store into; image=: the kernel's. violation=: address of world_violation, which
- * the kernel calls when a rule is broken. pages=: address of the variable mem_map, page_size=,
- * policy=LOW-HIGH: where in a struct page the policy's part is; without them stores into it are not
- * looked at. The rest are flow.c's and owned.c's, and their ranges with them: see enum region.
+ * Options. A range is LOW-HIGH, HIGH excluded; several are separated by colons. text=, own=: the
+ * student's code, and where it may store. image=: the kernel's image. violation=: address of
+ * world_violation, which the kernel calls when a rule is broken. pages=: address of the variable
+ * mem_map; page_size=; policy=LOW-HIGH: the policy's part of a struct page. Without these three,
+ * stores into struct pages are not checked. flow.c and owned.c have the other options; for their
+ * ranges see enum region.
  */
 #include "evidence.h"
 
@@ -34,7 +36,7 @@ struct ranges {
 	} at[MAX_RANGES];
 };
 
-/* What was last heard of a frame: a program's reference, and the student's access after it. */
+/* The last event of a frame: a program's reference, and the student's access after it. */
 struct frame {
 	uint16_t space; /* 0: nothing */
 	uint16_t offset;
@@ -66,7 +68,7 @@ bool breach_lies_in(enum region region, uint32_t address)
 	return false;
 }
 
-/* Each instruction breaks each rule once. */
+/* Each instruction is reported once for each rule that it breaks. */
 void breach_put(enum rule rule, uint32_t pc, uint32_t address)
 {
 	for (size_t i = 0; i < nr_breaches; i++)
@@ -107,7 +109,7 @@ void breach_filled(uint32_t frame)
 	frames[frame] = (struct frame){ 0 };
 }
 
-/* Where in a struct page an address lies; page_size: in none. */
+/* Returns the offset of an address within its struct page, or page_size if it is not in one. */
 static uint32_t in_page(uint32_t address)
 {
 	static uint32_t mem_map;
@@ -126,7 +128,7 @@ bool breach_is_page(uint32_t address)
 	return !in_page(address);
 }
 
-/* Is this a field of a struct page that is not the policy's? */
+/* Is this address a field of a struct page that does not belong to the policy? */
 static bool is_cores_field(uint32_t address)
 {
 	uint32_t at = in_page(address);

@@ -1,18 +1,18 @@
 /*
- * mode=count: how many instructions the machine executes between two marks of a program.
+ * mode=count: the number of instructions that the machine executes between two marks of a program.
  *
- * A mark is an instruction that does nothing, nopl NUMBER(%eax), executed by a program; its ecx is
- * the number of calls that were made since the first of the two. (user/workloads/files.c has such
- * marks.) Whatever the machine does in between counts: interrupts, other processes. Waiting does
- * not count, since a processor that waits executes nothing. Nothing here knows Tidemark but that
- * the kernel begins at KERNEL_BASE, as that of Linux for i386 does.
+ * A mark is an instruction without effect, nopl NUMBER(%eax), executed by a program. At the mark, ecx
+ * holds the number of calls made since the first of the two marks. (user/workloads/files.c has such
+ * marks.) Everything the machine executes in between counts, including interrupts and other processes.
+ * Waiting does not count, because a waiting processor executes nothing. Of Tidemark this file only
+ * assumes that the kernel begins at KERNEL_BASE, as Linux for i386 does.
  *
- * An instruction that faults counts again when it is repeated. Each turn of a repeated string
+ * An instruction that faults counts again when it is repeated. Each iteration of a repeated string
  * instruction counts, as it does in virtual time.
  *
- * Options: out=FILE. It gets a line for each pair of marks:
+ * Options: out=FILE. FILE gets a line for each pair of marks:
  *
- *   105031 5310 100          the kernel's instructions, programs', calls
+ *   105031 5310 100          instructions of the kernel, instructions of programs, calls
  */
 #include "plugin.h"
 

@@ -1,12 +1,12 @@
 /*
- * mode=cover: which instructions of the kernel were executed at all.
+ * mode=cover: the set of kernel instructions that were executed.
  *
- * Each instruction has a counter of its own, to which translated code adds without a call. An
- * instruction that was executed when its block is translated again is not counted any more. One
- * that faults counts: it has begun.
+ * Each instruction has its own counter, which translated code increments without a call. When a
+ * block is translated again, instructions already known to be executed are no longer counted. An
+ * instruction that faults counts, because it has begun.
  *
- * Options: out=FILE. FILE appears when QEMU ends, at once and whole: the addresses, in order, of
- * the instructions that were executed, as 32-bit words.
+ * Options: out=FILE. FILE appears complete when QEMU ends: the sorted addresses of the executed
+ * instructions, as 32-bit words.
  */
 #include "plugin.h"
 

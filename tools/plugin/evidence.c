@@ -1,21 +1,21 @@
 /*
- * mode=evidence: what became of pages, for a grader that believes nothing the guest says.
+ * mode=evidence: the history of all pages, for a grader that trusts nothing the guest prints.
  *
- * A program's loads and stores are recorded with the frame that they went to, one record for a run
- * of them to one page. A frame gets its contents in three ways, all of which pass through two
- * functions of the kernel: it is cleared, copied from another frame, or copied from the store of
- * the modelled disk, which is memory above mem=; and when its page is evicted it is copied there.
- * So the order of these records is the history of every page, and what the kernel counts and prints
- * is not needed. (What is read from a file in memory is not recorded, nor what the kernel itself does in a
- * program's memory.) In between come the breaches of breach.c.
+ * A program's loads and stores are recorded with the frame that they access, one record for each run
+ * of accesses to one page. A frame gets its contents in three ways, all through two functions of the
+ * kernel: it is cleared, copied from another frame, or copied from the store of the modelled disk,
+ * which is memory above mem=. An evicted page is copied to that store. So the order of these records
+ * is the history of every page, and the kernel's own counters and output are not needed. (Not
+ * recorded are reads from files in memory, and the kernel's own accesses to a program's memory.)
+ * The breaches that breach.c finds are recorded in between.
  *
- * A modelled disk for files lies above that store. What is copied there and back are pages of files,
- * and of what a file system keeps on it; a piece of a page counts as a page.
+ * A modelled disk for files lies above that store. Copies to and from it move pages of files, and
+ * metadata that a file system keeps on it. A part of a page counts as a page.
  *
- * FILE is an array of struct record, low byte first; without END it was cut off. Each record has
- * the address space in use (0: none yet, then in order of appearance; page directories are used
- * again, so one that was freed is another space), and how many instructions had begun: of programs,
- * and of programs and kernel.
+ * FILE is an array of struct record, little endian. A file without END was cut off. Each record has
+ * the address space in use (0: none yet, then numbered in order of appearance; page directories are
+ * reused, so a freed one becomes a new space), and the number of instructions begun: of programs
+ * alone, and of programs and kernel.
  *
  *	REF, STORE   a: virtual page, b: frame
  *	READ, WRITE  a: block of the store, b: frame
@@ -23,22 +23,22 @@
  *	COPY         a: from this frame, b: to this frame
  *	SWITCH       to this record's space
  *	BIRTH, EXIT  of this record's space
- *	BREACH       rule: which; a: address of the instruction, b: what it accessed. Of RULE_OF_SEAM
- *	             b is the address of the rule's name
- *	BUDGET       there were more instructions than budget=, or MAX_RECORDS; QEMU is about to end
- *	             with PLUGIN_OVER_BUDGET
+ *	BREACH       rule: the rule; a: address of the instruction, b: address that it accessed. For
+ *	             RULE_OF_SEAM, b is the address of the rule's name
+ *	BUDGET       more instructions than budget=, or more than MAX_RECORDS records; QEMU is about to
+ *	             end with PLUGIN_OVER_BUDGET
  *	FILE_READ, FILE_WRITE  a: page of the disk for files, b: frame
- *	KILLED       killers=, code of the kernel, sends SIGKILL: a program is killed for want of memory
- *	TABLES       a: with tables=1, so many entries of the program's half of the page directory name a table;
- *	             comes before the reference that finds a number that is new for the space
+ *	KILLED       kernel code in killers= sends SIGKILL: out of memory, a program is killed
+ *	TABLES       a: with tables=1, the number of page tables in the program's half of the page directory;
+ *	             comes before the first reference with a number that is new for the space
  *	END          a, b: low and high half of QEMU's virtual time in ns, 0 after BUDGET (it cannot be
  *	             read between two instructions)
  *
- * Options: out=FILE; store=BYTES, where the store begins; files=BYTES, where the disk for files
- * begins, if there is one; directory=, copy=, sectors=, clear=, death=, signal=:
- * addresses of the kernel's kernel_pgdir, copy_page, copy_sectors, clear_page, pgd_destroy and signal_send; refs=0: no REF and
- * STORE, and so no page of a program is known; refs=2: one record for a run of both to one page, of the first one's
- * kind, which is enough to know when a page was used; tables=1; budget=N; and those of breach.c.
+ * Options: out=FILE; store=BYTES: address of the store; files=BYTES: address of the disk for files,
+ * if there is one; directory=, copy=, sectors=, clear=, death=, signal=: addresses of the kernel's
+ * kernel_pgdir, copy_page, copy_sectors, clear_page, pgd_destroy and signal_send; refs=0: no REF and
+ * STORE records, so no page of a program is known; refs=2: one record for a run of loads and stores to one page,
+ * with the kind of the first, which suffices to know when a page was used; tables=1; budget=N; and those of breach.c.
  */
 #include "evidence.h"
 
@@ -51,7 +51,7 @@
 
 #define PRESENT (1u << 0) /* in an entry of a page table */
 #define LARGE (1u << 7)
-enum { LONGEST_ACCESS = 64 }; /* bytes; longer ones are several for QEMU */
+enum { LONGEST_ACCESS = 64 }; /* bytes; QEMU splits longer accesses */
 enum { MAX_SPACES = 1 << 16, MAX_RECORDS = 1 << 24 };
 enum { NO_REFERENCES, EACH_KIND, EITHER_KIND };
 enum { CLOCK_VIRTUAL = 1 };
@@ -70,9 +70,9 @@ static uint64_t store, files = ~0ull, directory, copy, sectors, clear, death, si
 		       references = EACH_KIND, budget = ~0ull, tables;
 
 static uint64_t nr_records;
-static uint16_t space_of[NR_FRAMES]; /* by frame of the page directory */
+static uint16_t space_of[NR_FRAMES]; /* indexed by the frame of the page directory */
 static uint16_t current_space, nr_spaces = 1;
-static uint32_t last_page = ~0u, last_kind; /* of the run of references under way */
+static uint32_t last_page = ~0u, last_kind; /* of the current run of references */
 
 static uint64_t nr_instructions(void)
 {
@@ -158,7 +158,7 @@ static void on_reference(unsigned int cpu, uint32_t info, uint64_t address, void
 
 /* --- frames that the kernel clears and copies --- */
 
-/* An entry of a table, which lies in the direct map: a physical address. */
+/* Reads an entry of a table, given its physical address; tables lie in the direct map. */
 static uint32_t read_entry(uint32_t table, uint32_t index)
 {
 	uint32_t entry = read_word(table + index % 1024 * 4);
@@ -169,8 +169,8 @@ static uint32_t read_entry(uint32_t table, uint32_t index)
 }
 
 /*
- * What lies above the direct map, as the store does, has an address only while it is copied; it is
- * in the kernel's half, which all page directories have in common.
+ * Memory above the direct map, such as the store, has a virtual address only while it is copied. That
+ * address is in the kernel's half, which all page directories share.
  */
 static uint32_t physical_page(uint32_t address)
 {
@@ -192,7 +192,7 @@ static void on_clear(unsigned int cpu, void *data)
 	evidence_put(ZERO, 0, 0, frame);
 }
 
-/* Frames from here on are the store's of the disk for files. */
+/* Returns the first frame of the disk for files. */
 static uint32_t files_border(void)
 {
 	return files / PAGE_SIZE < NR_FRAMES ? files / PAGE_SIZE : NR_FRAMES;
@@ -275,7 +275,7 @@ static void finish(void)
 	finish_at(qemu_clock_get_ns(CLOCK_VIRTUAL));
 }
 
-/* Asked in the kernel only: the timer takes every program there. */
+/* Checked only in the kernel: the timer takes every program there. */
 static void on_kernel_block(unsigned int cpu, void *data)
 {
 	(void)cpu;

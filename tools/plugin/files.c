@@ -1,17 +1,17 @@
 /*
- * Which frames hold pages of files, and which pages of files read(2) and write(2) use.
+ * Tracks which frames hold pages of files, and which pages of files read(2) and write(2) use.
  *
- * A frame is a file's from when the policy is given the page, whose name (store, page of the file)
- * comes with it, until the frame is freed. Only files with a store behind them have such pages;
- * those of ramfs are the program's, as far as this is concerned. A page that was locked in memory
- * before anybody used it was never the policy's, and is not known here.
+ * A frame belongs to a file from the moment when the policy receives the page, with its name (store,
+ * page of the file), until the frame is freed. Only files with a store on disk have such pages;
+ * pages of ramfs count as the program's own here. A page that was locked in memory before its first
+ * use never reached the policy, and is unknown here.
  *
- * read and write are seen where the kernel notes the use of a page (cache_note_io), once for each
- * page of a call. What a call uses besides, the metadata of the file system, is read.
+ * read and write are observed where the kernel notes the use of a page (cache_note_io), once for each
+ * page of a call. Metadata that a call uses in addition counts as read.
  *
- * Where a program's instructions lie is known while they are translated: QEMU gives their address
- * in its own memory, and that of the kernel's code, which is at a fixed place, says where the
- * guest's memory begins.
+ * The frame of a program's instructions is found while they are translated: QEMU gives their address
+ * in its own memory. The address of the kernel's code, which lies at a fixed place in the guest, tells
+ * where guest memory begins there.
  */
 #include "files.h"
 
@@ -20,9 +20,9 @@
 
 #define PRESENT (1u << 0) /* in an entry of a page table */
 enum { NR_FRAMES = 1 << 20, PER_TABLE = 1024, PAGE_BYTES = 64 };
-enum { PAGE_FLAGS = 0, PAGE_INODE = 20, FILE_INODE = 0 }; /* offsets: mm/page.h, fs/vfs.h */
+enum { PAGE_FLAGS = 0, PAGE_INODE = 20, FILE_INODE = 0 }; /* offsets in mm/page.h and fs/vfs.h */
 enum { PG_FILECACHE = 17, IN_READ = 3 }; /* mm/page.h; mm/policy.h: enum vm_in */
-#define FIRST_STORE 256u /* of a file: mm/cache/cache.c */
+#define FIRST_STORE 256u /* smallest store number of a file: mm/cache/cache.c */
 
 bool files_any;
 void (*files_used)(file_page page, bool written);
@@ -30,8 +30,8 @@ void (*files_used)(file_page page, bool written);
 static uint64_t mem_map, free_pages, note_io, file_read, file_write;
 static file_page in_frame[NR_FRAMES];
 static file_page **said[NR_FRAMES]; /* by frame of the page directory, then by page in two steps */
-static uint32_t written_inode[NR_FRAMES]; /* of the write(2) under way there */
-static uint32_t waiting; /* page that a call uses, and the policy is not given yet */
+static uint32_t written_inode[NR_FRAMES]; /* of the write(2) in progress in that space */
+static uint32_t waiting; /* page that a call uses before the policy receives it */
 static const uint8_t *ram;
 
 static void *some(size_t nr, size_t size)

@@ -1,36 +1,36 @@
 /*
- * mode=evidence, the way that control takes: what the kernel executes is its text as it was linked,
- * and between that and the student's code it passes through doors alone.
+ * mode=evidence, control flow: the kernel executes only its text as it was linked, and passes between
+ * that text and the student's code only at permitted points.
  *
- * There is no protection against execution here, so bytes anywhere can be code, and a jump can go to
- * the middle of a function that then acts in the student's name. So each instruction in the
- * kernel's half is looked at when QEMU translates it: it lies in code=, and is what lay there when
- * the kernel began. And whenever a block of the student's code is followed by one of the kernel's, or
- * the other way, that is one of these:
+ * There is no execute protection here, so bytes anywhere can be code, and a jump can go to the middle
+ * of a function, which then acts for the student. So each instruction in the kernel's half is checked
+ * when QEMU translates it: it must lie in code=, and be what lay there when the kernel began. Whenever
+ * control passes from a block of the student's code to one of the kernel's, or back, the transfer must
+ * be one of these:
  *
- *	a call to one of entries=, which returns into the student's code, or, when it was the last
- *	thing that a function did, to where that would have returned to
- *	the return of a function of the student's to the place that called it, with the registers that are
- *	the caller's, or the kernel would go on with a stack and variables of the student's choice
+ *	a call to one of entries=, which returns into the student's code or, if it was a tail call,
+ *	to the return address of the calling function
+ *	the return of a student's function to its caller, with the callee-saved registers restored;
+ *	otherwise the kernel would go on with a stack and variables that the student chose
  *	an interrupt or an exception, vectors=, and the return from it
  *
- * A block of the student's that runs on into the next file's code ends where that begins.
+ * A block of the student's code that runs on into another file's code ends where that code begins.
  *
- * An interrupt can come between a block of the student's and one of the kernel's. And who jumps to a
- * vector makes an interrupt of it, whose frame on the stack may say anything: so where an interrupt
- * goes on in the kernel is looked at then, as if there had been none.
+ * An interrupt can come between a block of the student's code and one of the kernel's. But code that
+ * jumps to a vector imitates an interrupt, and its frame on the stack may say anything. So the place
+ * where an interrupted kernel resumes is checked then, as if there had been no interrupt.
  *
- * A place is an address and the stack pointer there, so that tasks, which have their own stacks, are
- * kept apart, and no return can be used twice.
+ * A place is an address with the stack pointer there. Tasks have their own stacks, so their places
+ * are distinct, and no return can be used twice.
  *
- * Some functions do what they are told with any address (memset, the red-black tree, snprintf): what
- * deputies=, ranges of code, load and store while the student's code has called one of servants=
- * counts as its own doing. What interrupts them does not. Of one of tellers=, such as printk, which
- * have memory of their own, what readers=, a part of them, load does: the format and its strings.
+ * Some functions access any address that they are given (memset, the red-black tree, snprintf). The
+ * loads and stores of deputies=, ranges of code, count as the student's own while the student's code
+ * has called one of servants=. What interrupts them does not count. Functions in tellers=, such as
+ * printk, have memory of their own; of them only the loads of readers= count: the format and its strings.
  *
- * Instructions for devices, interrupts and control registers are looked for in the object file by
- * the grader, in the order in which they stand there; here, in the bytes that are executed, however
- * one got there.
+ * The grader looks for instructions for devices, interrupts and control registers in the object file,
+ * in the order in which they stand there. This file looks for them in the bytes that are executed,
+ * however control reached them.
  */
 #include "evidence.h"
 
@@ -46,12 +46,12 @@ struct addresses {
 	uint32_t at[MAX_ADDRESSES];
 };
 
-/* Where control shall come back to: instruction, and stack pointer when it has. */
+/* A place to which control must return: the instruction, and the stack pointer there. */
 struct places {
 	size_t nr;
 	struct place {
 		uint32_t pc, esp;
-		struct visit visit; /* that goes on there */
+		struct visit visit; /* the visit that resumes there */
 	} at[MAX_PLACES];
 };
 
@@ -60,12 +60,12 @@ static uint32_t code_low, code_high;
 static uint8_t *linked; /* the code as it was when the kernel began */
 
 static struct places to_student, to_kernel;
-static struct places delayed; /* in the kernel: who is there has come from the student's code */
-static bool inside; /* the last block of the kernel's half was the student's */
-static uint32_t last_block; /* of the student's */
-static enum { NOBODY, TELLER, SERVANT } serving; /* who runs for the student */
-static struct place served; /* where that returns to */
-static bool suspended; /* and is interrupted */
+static struct places delayed; /* places in the kernel that were reached from the student's code */
+static bool inside; /* the last block in the kernel's half was the student's */
+static uint32_t last_block; /* of the student's code */
+static enum { NOBODY, TELLER, SERVANT } serving; /* the kernel function that runs for the student */
+static struct place served; /* the place to which that function returns */
+static bool suspended; /* that function is interrupted */
 static struct place resumed;
 
 bool flow_inside(void)
@@ -81,7 +81,7 @@ static bool among(const struct addresses *addresses, uint32_t pc)
 	return false;
 }
 
-/* The newest comes last. When there is no room the oldest goes: its task never came back. */
+/* The newest place comes last. If there is no room, the oldest is dropped: its task never returned. */
 static void expect(struct places *places, uint32_t pc, uint32_t esp, struct visit visit)
 {
 	for (size_t i = places->nr; i-- > 0;)
@@ -116,7 +116,7 @@ static uint32_t vector_of(uint32_t pc)
 	return number;
 }
 
-/* What an interrupt pushed, at the first instruction of its handler. */
+/* Returns the place that an interrupt pushed, at the first instruction of its handler. */
 static struct place interrupted(uint32_t esp, uint32_t pc)
 {
 	uint32_t number = vector_of(pc);
@@ -127,8 +127,9 @@ static struct place interrupted(uint32_t esp, uint32_t pc)
 }
 
 /*
- * Does it return to a program, or is it an exception in the kernel, which may go on elsewhere (a fixup)? The student's
- * code causes neither. A double fault, which is a task of its own, has no frame; an NMI comes as an interrupt does.
+ * Is this frame forged? True if it returns to a program, or belongs to an exception in the kernel, which may resume
+ * elsewhere (a fixup): the student's code causes neither. A double fault is a task of its own and has no frame; an NMI
+ * arrives like an interrupt.
  */
 static bool is_forged(struct place interrupted, uint32_t vector)
 {
@@ -152,7 +153,7 @@ static void called(uint32_t pc, uint32_t esp)
 	uint32_t back = read_word(esp);
 	struct visit visit = owned_call(last_block, pc, esp), begun;
 
-	/* The last instruction of all may call what does not return: behind it is another file's code. */
+	/* The very last instruction may be a call that does not return: the code after it is another file's. */
 	if (breach_is_students(back) || breach_is_students(back - 1)) {
 		expect(breach_is_students(back) ? &to_student : &delayed, back, esp + 4, visit);
 	} else if (was_expected(&to_kernel, back, esp + 4, &begun)) {
@@ -243,7 +244,7 @@ static void on_students_block(unsigned int cpu, void *data)
 	expect(&to_kernel, read_word(esp), esp + 4, visit);
 }
 
-/* A block of the student's that has no end goes on in whatever the linker put behind it. */
+/* Returns the first instruction after the student's code, if a block runs on into it; the linker chose what follows. */
 static struct qemu_plugin_insn *beyond(struct qemu_plugin_tb *tb)
 {
 	size_t nr = qemu_plugin_tb_n_insns(tb);
@@ -287,7 +288,7 @@ static void on_forbidden(unsigned int cpu, void *data)
 	breach_put(INSTRUCTION, (uintptr_t)data, (uintptr_t)data);
 }
 
-/* Behind 0F. Between them lie movnti, bswap, and what moves under a condition or sets a byte. */
+/* The second byte after 0F. In the gaps lie movnti, bswap, conditional moves and setcc. */
 static bool is_of_vectors(uint8_t byte)
 {
 	return (byte >= 0x10 && byte < 0x18) || (byte >= 0x28 && byte < 0x30) ||
@@ -296,8 +297,7 @@ static bool is_of_vectors(uint8_t byte)
 }
 
 /*
- * Ports, interrupts, far jumps, segments, the floating-point unit and vectors, whose stores newer QEMUs do not
- * report; after 0F: descriptor tables, control registers, MSRs, fxsave, MMX and SSE.
+ * report. After 0F: descriptor tables, control registers, MSRs, fxsave, MMX and SSE.
  */
 static bool is_forbidden(const uint8_t *bytes, size_t size)
 {
@@ -311,7 +311,7 @@ static bool is_forbidden(const uint8_t *bytes, size_t size)
 	while (at + 1 < size &&
 	       memchr("\x26\x2E\x36\x3E\x64\x65\x66\x67\xF0\xF2\xF3", bytes[at], 11))
 		at++;
-	if (bytes[at] == 0x0F && at + 1 < size) /* lldt and its like are 0F 00 */
+	if (bytes[at] == 0x0F && at + 1 < size) /* lldt and the like are 0F 00 */
 		return !bytes[at + 1] || memchr(two, bytes[at + 1], sizeof(two) - 1) ||
 		       is_of_vectors(bytes[at + 1]);
 	if (bytes[at] == 0xFF && at + 1 < size) /* far call and jump through memory */
@@ -322,7 +322,7 @@ static bool is_forbidden(const uint8_t *bytes, size_t size)
 static bool is_as_linked(uint32_t pc, const uint8_t *bytes, size_t size)
 {
 	if (pc < code_low || pc + size > code_high)
-		return !linked; /* until then, the BIOS */
+		return !linked; /* until then, the BIOS runs */
 	if (!linked) {
 		linked = malloc(code_high - code_low);
 		if (!linked)
@@ -332,7 +332,7 @@ static bool is_as_linked(uint32_t pc, const uint8_t *bytes, size_t size)
 	return !bytes || !memcmp(linked + pc - code_low, bytes, size);
 }
 
-/* @data: is it a reader's, too? */
+/* @data: does the instruction belong to readers=, too? */
 static void on_deputys_access(unsigned int cpu, uint32_t info, uint64_t address, void *data)
 {
 	(void)cpu;

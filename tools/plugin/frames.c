@@ -1,13 +1,14 @@
 /*
- * mode=frames: who has each frame of memory, whenever the kernel takes a sample.
+ * mode=frames: the owner of each frame of memory, at each of the kernel's samples.
  *
- * The guest does nothing for it: its array of struct page is read from outside, at the beginning of
- * the function that samples. So a run with this is the run without it.
+ * The guest takes no part: the plugin reads its array of struct page from outside, at the beginning of
+ * the function that takes samples. So the run is the same with and without the plugin.
  *
  * Options: out=FILE; at=, pages=, max_pfn=: addresses of the kernel's sample_now, and of its
  * variables mem_map and max_pfn. FILE appears when QEMU ends; until then it is FILE.partial, and
- * grows line by line. It has a line for each sample, in their order: a JSON list of [owner, frames], runs of neighbouring frames from frame 0 on. owner is
- * the page directory (CR3) of who faulted the page in, or one of the small numbers below.
+ * grows line by line. It has one line for each sample, in order: a JSON list of [owner, frames], which
+ * are runs of neighbouring frames from frame 0 on. owner is the page directory (CR3) of the process
+ * that faulted the page in, or one of the small numbers below.
  */
 #include "plugin.h"
 
@@ -15,7 +16,7 @@
 #include <string.h>
 
 enum { FREE, KERNEL, OF_A_FILE, NOBODY };
-/* struct page and its flags, as kernel/include/mm/page.h has them, which asserts that. */
+/* struct page and its flags as in kernel/include/mm/page.h, which asserts these values. */
 enum { STRUCT_PAGE = 64, FLAGS_AT = 0, COUNT_AT = 4, OWNER_AT = 32 };
 enum { RESERVED = 1 << 0, SLAB = 1 << 2, ANON = 1 << 8, FILECACHE = 1 << 17 };
 
@@ -31,7 +32,7 @@ static uint32_t field(const uint8_t *page, int offset)
 	return word;
 }
 
-/* The page directory of an address space, whose first word points to it. The last answer is kept. */
+/* Returns the page directory of an address space; its first word points to it. Caches the last answer. */
 static uint32_t directory(uint32_t mm)
 {
 	static uint32_t known, answer;

@@ -1,21 +1,22 @@
 /*
- * mode=evidence, the memory of a policy or a guard: what it may touch, and name to the kernel.
+ * mode=evidence, memory: what a policy or a guard may access, and pass to the kernel.
  *
- * It may store into its own variables, the policy's part of struct pages, its frames on the stack,
- * and what the kernel gave it: by kmalloc and its like, and its data in a process. It may read
- * that, the kernel's image, and all struct pages. The rest is others': tasks, page tables, programs'
- * pages, the kernel's frames on the stack, and files in memory, where the string of references lies.
+ * The student's code may store into its own variables, the policy's part of struct pages, its frames on
+ * the stack, and memory that the kernel gave it: by kmalloc and similar functions, and its data in a
+ * process. It may read all that, the kernel's image, and all struct pages. Everything else is off limits:
+ * tasks, page tables, programs' pages, the kernel's frames on the stack, and files in memory, one of
+ * which holds the reference string.
  *
- * The kernel's functions believe the addresses that they are called with. So contracts= says what an
- * argument must be: a process, a struct page, or what was given. And it says which functions give; that is
- * remembered word by word. Processes are known by births= and deaths=.
+ * The kernel's functions trust the addresses that they are called with. So contracts= says what each
+ * argument must be: a process, a struct page, or an allocation. It also says which functions allocate;
+ * every word of an allocation is remembered. births= and deaths= tell which processes exist.
  *
- * Its frames on the stack lie below the address to which the function that the kernel called
- * returns. Above it lies the struct vm_scan that select is called with, and for no other hook's use.
+ * The code's frames on the stack lie below the return address of the function that the kernel called.
+ * Above it lies the struct vm_scan that select is called with; no other hook may use it.
  *
- * Options, without which all this is not looked at: contracts=ENTRY-CODE, or several with colons
- * between, CODE as below; births=, deaths=: functions that the kernel calls for a process that begins or
- * ends; process=, scan=: bytes of struct mm_struct and struct vm_scan.
+ * Options, without which none of this is checked: contracts=ENTRY-CODE, or several separated by colons,
+ * CODE as below; births=, deaths=: functions that the kernel calls for a process that begins or
+ * ends; process=, scan=: sizes of struct mm_struct and struct vm_scan in bytes.
  */
 #include "evidence.h"
 
@@ -23,20 +24,20 @@
 #include <string.h>
 
 enum { MAX_CONTRACTS = 64, WORD = 4 };
-/* Bytes of the stack: all; what the student's frames may take; what passers= put
+/* Bytes of the stack: its size; the limit of the student's frames; and what passers= put
  * above the return address: a struct page_id. */
 enum { STACK_SIZE = 8192, DEEPEST = 6144, ARGUMENTS = 8 };
 
 /*
- * CODE: what the first argument must be; from bit 4 on, the second; from bit 8 on, what is given; from bit 12 on,
- * of how many bytes; and bit 31: it takes any number of arguments, all of them on the stack.
+ * CODE: bits 0 to 3 say what the first argument must be; from bit 4 on, the second; from bit 8 on, what the function
+ * gives; from bit 12 on, its size; bit 31: it takes any number of arguments, all of them on the stack.
  * tidemark.grade.witness.contracts writes it.
  */
 #define VARIADIC (1u << 31)
 enum argument { ANY, PROCESS, PROCESS_OR_NONE, PAGE, PAGE_OR_NONE, GIVEN_BACK, THE_HOOKS, A_SCAN };
 enum gives { NOTHING, AS_ASKED, SO_MANY };
 
-/* What a word of memory is: the first or another of what was given, or the first of a process. */
+/* The state of a word of memory: the first or a later word of an allocation, or the first of a process. */
 enum { OTHERS, FIRST, MORE, PROCESSES };
 
 static struct contract {
@@ -46,7 +47,7 @@ static size_t nr_contracts;
 static uint32_t births, deaths, process_size, scan_size;
 
 static uint8_t *words[NR_FRAMES];
-static uint32_t dying; /* a process whose end the policy is being told, or has been told last */
+static uint32_t dying; /* the process whose end the policy is being told, or was told last */
 static struct visit now;
 
 static bool is_direct(uint32_t address)
@@ -76,7 +77,7 @@ static void set_kind(uint32_t address, uint8_t kind)
 
 static void give(uint32_t address, uint32_t size)
 {
-	set_kind(address, FIRST); /* kmalloc(0), too, gives something that is given back */
+	set_kind(address, FIRST); /* kmalloc(0) also returns an address, which must be given back */
 	for (uint32_t offset = WORD; offset < size; offset += WORD)
 		set_kind(address + offset, MORE);
 }
@@ -109,7 +110,7 @@ static void on_birth(unsigned int cpu, void *data)
 		dying = 0;
 }
 
-/* The policy is told next, so the process is forgotten only when another one ends. */
+/* The policy is called next, so a process is forgotten only when another one ends. */
 static void on_death(unsigned int cpu, void *data)
 {
 	(void)cpu;
@@ -149,7 +150,7 @@ static bool is_proper(enum argument wanted, uint32_t given)
 		return !given || kind_of(given) == FIRST;
 	case THE_HOOKS:
 		return given == now.argument && breach_lies_in(SHOWERS, now.from);
-	case A_SCAN: /* or a copy */
+	case A_SCAN: /* or a copy of it */
 		return may_read(given) && may_read(given + scan_size - WORD);
 	default:
 		return true;
@@ -215,7 +216,7 @@ void owned_return(struct visit visit)
 	if (!visit.gives || !result)
 		return;
 	give(result, visit.size);
-	if (visit.gives == SO_MANY) /* a part of something: nobody gives that back */
+	if (visit.gives == SO_MANY) /* a part of something, which is never given back */
 		set_kind(result, MORE);
 }
 
@@ -232,8 +233,8 @@ bool owned_may(uint32_t address, bool stores)
 
 	if (!nr_contracts || kind == FIRST || kind == MORE)
 		return true;
-	/* With the return address itself: an interrupt right after the last `ret` pushes the flags there, and
-	 * QEMU takes that for the `ret`'s. Who changes it does not return to where flow.c expects. */
+	/* Including the return address itself: an interrupt right after the last `ret` pushes the flags there, and
+	 * QEMU attributes that to the `ret`. Code that changes the address does not return to where flow.c expects. */
 	if (address - (now.top - DEEPEST) < DEEPEST + WORD)
 		return true;
 	if (address - now.top - WORD < ARGUMENTS && breach_lies_in(PASSERS, now.from))

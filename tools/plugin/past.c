@@ -1,20 +1,20 @@
 /*
- * mode=past: runs up to a place and tells what has happened before it: who wrote to a part of
- * memory, which instructions were executed.
+ * mode=past: runs up to a place and reports what happened before it: which instructions wrote to a
+ * part of memory, and which instructions were executed.
  *
- * A place is a moment of QEMU's clock (place.c). Here instructions are counted, and whenever
- * the guest reads that clock, by rdtsc, count and clock are brought together again: in between one
- * grows as the other does, except while the processor waits.
+ * A place is a moment of QEMU's clock (place.c). Here instructions are counted. Whenever the guest
+ * reads that clock with rdtsc, the count is adjusted to the clock: between two reads both advance
+ * together, except while the processor waits.
  *
- * What a processor writes by itself while it walks page tables, the bits accessed and dirty, is no
- * store of an instruction and is not seen.
+ * The accessed and dirty bits that a processor sets while it walks page tables are not stores of an
+ * instruction, and are not seen.
  *
- * Options: out=FILE, main=, clock=: as for mode=place. faults=ADDRESS:ADDRESS...: where the
- * kernel's handlers of faults begin. until=NS: the end, or else that of the run.
- * write=LOW-HIGH: physical addresses. pcs=ADDRESS:ADDRESS...; esp=, cr3=: only with this stack
- * pointer, this page directory; page=INDEX_AT:INDEX:OWNER_AT:OWNER: only where eax points to a
- * struct page with these values there.
- * FILE gets a line for each of the last events before the end, numbers in decimal:
+ * Options: out=FILE, main=, clock=: as for mode=place. faults=ADDRESS:ADDRESS...: entry points of
+ * the kernel's fault handlers. until=NS: stop there, instead of at the end of the run.
+ * write=LOW-HIGH: physical addresses. pcs=ADDRESS:ADDRESS...: instructions. esp=, cr3=: only with this
+ * stack pointer, this page directory. page=INDEX_AT:INDEX:OWNER_AT:OWNER: only if eax points to a
+ * struct page with these values at these offsets.
+ * FILE gets one line for each of the last events before the end, with decimal numbers:
  *
  *   w 1204417 3222373104 151040        place, instruction, the word at LOW afterwards
  *   x 1204417 3222373104 1 2 3 4       place, instruction, eax, edx, ecx, esp
@@ -38,10 +38,10 @@ struct event {
 static const char *out_name;
 static FILE *out;
 static uint64_t main_pc, clock_at;
-static struct pcs pcs, faults, clocks; /* clocks: what follows a rdtsc */
+static struct pcs pcs, faults, clocks; /* clocks: instructions after a rdtsc */
 static uint64_t write_low = 1, write_high, esp, cr3;
 static uint32_t index_at, page_index, owner_at, page_owner;
-static int64_t until = INT64_MAX, offset; /* QEMU's clock since clock_start, less instructions */
+static int64_t until = INT64_MAX, offset; /* QEMU's clock since clock_start, minus instructions */
 static uint64_t clock_start, read_at = UINT64_MAX;
 static bool started;
 static struct event events[NR_EVENTS];
@@ -63,7 +63,7 @@ static void finish(void)
 		fail("%s cannot be written: %s", out_name, strerror(errno));
 }
 
-/* Beyond the end it writes what there is, and does not return. */
+/* Returns the current place. Past the end, writes the events and does not return. */
 static int64_t place_now(int begun)
 {
 	int64_t place = counters[0] - begun + offset;
@@ -103,7 +103,7 @@ static void on_access(unsigned int cpu, uint32_t info, uint64_t address, void *p
 	put('w', place_now(1), (uintptr_t)pc, words);
 }
 
-/* Is eax a struct page that is this page of this address space? */
+/* Does eax point to the struct page of this page of this address space? */
 static bool is_page(void)
 {
 	uint32_t page = read_register(EAX);
@@ -154,7 +154,7 @@ static void on_main(unsigned int cpu, void *data)
 	started = true;
 }
 
-/* What faulted has been counted here, and not by QEMU, and will be once more. */
+/* The instruction that faulted was counted here, but not by QEMU, and will be counted again. */
 static void on_fault(unsigned int cpu, void *data)
 {
 	(void)cpu;

@@ -1,24 +1,24 @@
 /*
- * mode=place: stops the machine at a place of an exact run, for a debugger to look around.
+ * mode=place: stops the machine at a place of an exact run, for inspection with a debugger.
  *
- * A place is a number of nanoseconds of QEMU's clock since the kernel began. In an exact run an
- * instruction takes one, so that the place names the instruction; and this clock, unlike the number
- * of instructions executed, is the same in every run (kernel/arch/x86/time.c has why). QEMU's own
- * timers stop the machine to the nanosecond, so nothing is counted on the way, and nothing slows down.
+ * A place is a number of nanoseconds of QEMU's clock since the kernel began. In an exact run each
+ * instruction takes one nanosecond, so a place identifies an instruction. Unlike the number of
+ * instructions executed, this clock is the same in every run (kernel/arch/x86/time.c explains why).
+ * QEMU's own timers stop the machine at the exact nanosecond, so nothing is counted and nothing slows down.
  *
- * A place may also be told as a time of the kernel's clock, which stands while the kernel measures
- * (kernel/sched/still.c); or as the Nth execution of an instruction, or of any of several. Then
- * the instruction is left before it has begun.
+ * A place may also be given as a time of the kernel's clock, which stands still while the kernel
+ * measures (kernel/sched/still.c), or as the Nth execution of an instruction, or of any of several.
+ * Then the machine stops before the instruction begins.
  *
- * Stopping must not move the clock, but a stopped CPU looks idle, and QEMU's main thread skips idle
- * time before it looks whether the machine shall stop: at every stop of a debugger, too. So what
- * that thread does first when it has waited, which is to look at the sources of GLib's main loop,
- * finds a source of ours: if the CPU has stopped, it stops the machine as a whole.
+ * Stopping must not move the clock. But a stopped CPU looks idle, and QEMU's main thread skips idle
+ * time before it checks whether the machine must stop; this also happens at every debugger stop. After
+ * waiting, that thread first checks the sources of GLib's main loop. So the plugin adds a source of its
+ * own there: if the CPU has stopped, it stops the whole machine.
  *
- * Options: status=FILE, which gets two numbers of 64 bits: whether the machine has arrived, and the
+ * Options: status=FILE, which gets two 64-bit numbers: whether the machine has arrived, and the
  * time at which it last stopped. main=, clock= and zero=: addresses of the kernel's kernel_main, and
  * of its variables clock_start and clock_zero. at=NS, or time=NS of the kernel's clock, or
- * pc=ADDRESS:ADDRESS...,nth=N. Without any it goes on to the end.
+ * pc=ADDRESS:ADDRESS...,nth=N. Without any of these, the machine runs to the end.
  */
 #include "plugin.h"
 
@@ -44,7 +44,7 @@ static int64_t at = -1, time_ns = -1, clock_start;
 static bool started;
 static uint64_t timer[TIMER_BYTES / sizeof(uint64_t)];
 
-/* In QEMU's main thread. */
+/* Runs in QEMU's main thread. */
 static void stop_machine(void *data)
 {
 	(void)data;
@@ -80,7 +80,7 @@ static int stop_for_debugger(void *source, void *callback, void *data)
 	return true;
 }
 
-/* In QEMU's main thread. When does the kernel's clock show the time, if it does not stand until then? */
+/* Runs in QEMU's main thread. Returns when the kernel's clock reaches the time, if it does not stand still before. */
 static int64_t due_at(void)
 {
 	int64_t zero;
@@ -99,7 +99,7 @@ static void on_time(void *data)
 		arrive();
 }
 
-/* What was translated calls this with its own address as the one to return to. */
+/* Translated code calls this; the return address of the call lies in that code. */
 __attribute__((noinline)) static void on_pc(unsigned int cpu, void *data)
 {
 	(void)cpu;
@@ -194,7 +194,7 @@ static void start(void)
 	    !timer_mod_ns || !aio_bh_schedule_oneshot_full || !qemu_get_aio_context ||
 	    !qemu_add_vm_change_state_handler || !qemu_clock_get_ns || !runstate_is_running ||
 	    !cpu_is_stopped || (time_ns >= 0 && (!zero_at || !cpu_memory_rw_debug)))
-		fail("this QEMU does not export what stops a machine; one built with "
+		fail("this QEMU does not export the functions that stop a machine; one built with "
 		     "--enable-modules does");
 	open_status();
 	source = g_source_new(&functions, SOURCE_BYTES);

@@ -1,10 +1,10 @@
 /*
- * What the plugin's files share, and the part of QEMU that they use, declared here because
- * distributions do not package its header.
+ * Shared by the plugin's files, with the part of QEMU's interface that they use. That part is declared
+ * here because distributions do not package QEMU's header.
  *
- * One plugin suits them all, QEMU 7.2 (plugin API 1) to 11.1 (API 7); api.c has what differs. What
- * not all of them have is weak. QEMU's functions from qmp_query_version on are not part of the API:
- * they are there when QEMU exports all of its symbols, as it does when it is built with modules.
+ * One plugin suits QEMU 7.2 (plugin API 1) to 11.1 (API 7); api.c has the differences. Functions that
+ * some versions lack are weak. The functions from qmp_query_version on are not part of the API: they
+ * are available if QEMU exports all its symbols, as it does when it is built with modules.
  */
 #ifndef PLUGIN_H
 #define PLUGIN_H
@@ -49,7 +49,7 @@ enum { INLINE_ADD_U64 };
 typedef void exec_callback(unsigned int cpu, void *data);
 typedef void mem_callback(unsigned int cpu, uint32_t info, uint64_t address, void *data);
 
-/* What is called gets (id, tb), and (id, data) at the end; since API 7 (tb, data), and (data). */
+/* The callbacks get (id, tb), and (id, data) at the end; since API 7 (tb, data), and (data). */
 void qemu_plugin_register_vcpu_tb_trans_cb(uint64_t id, void (*)(void), void *data);
 void qemu_plugin_register_atexit_cb(uint64_t id, void (*)(void), void *data);
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *, exec_callback *, int, void *);
@@ -64,7 +64,7 @@ void *qemu_plugin_insn_haddr(const struct qemu_plugin_insn *);
 size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *);
 unsigned int qemu_plugin_mem_size_shift(uint32_t info);
 bool qemu_plugin_mem_is_store(uint32_t info);
-/* Only in the callback that was given this info; valid until the next call. NULL: not known. */
+/* Only in the callback that received this info; valid until the next call. NULL: not known. */
 struct qemu_plugin_hwaddr *qemu_plugin_get_hwaddr(uint32_t info, uint64_t address);
 bool qemu_plugin_hwaddr_is_io(const struct qemu_plugin_hwaddr *);
 uint64_t qemu_plugin_hwaddr_phys_addr(const struct qemu_plugin_hwaddr *);
@@ -113,18 +113,18 @@ void *g_source_new(struct source_functions *, unsigned int size);
 void g_source_set_priority(void *source, int);
 unsigned int g_source_attach(void *source, void *context);
 
-/* What is ours is not QEMU's, whatever it calls its own. */
+/* Hidden, so that the plugin's names do not clash with QEMU's. */
 #pragma GCC visibility push(hidden)
 
-/* With what QEMU ends when the plugin ends it; the last one: for what the guest did. */
+/* Exit statuses of QEMU when the plugin ends it. The last one: because of what the guest did. */
 enum { PLUGIN_FAILED = 70, PLUGIN_OVER_BUDGET, PLUGIN_GUESTS_FAULT };
 
-/* Prints "tidemark plugin: ..." and ends QEMU, without what exit() would run. */
+/* Prints "tidemark plugin: ..." and ends QEMU, without running exit handlers. */
 __attribute__((noreturn, format(printf, 1, 2))) void fail(const char *fmt, ...);
-/* The same, when the guest has done what leaves nothing to be recorded. */
+/* Same as fail(), if the guest did something that makes recording impossible. */
 __attribute__((noreturn, format(printf, 1, 2))) void fail_of_guest(const char *fmt, ...);
 
-/* Options that are numbers. False: @name is none of them. */
+/* Sets the numeric option @name. Returns false if @numbers has no such option. */
 struct number {
 	const char *name;
 	uint64_t *to;
@@ -142,38 +142,38 @@ struct pcs {
 bool pcs_option(struct pcs *pcs, const char *value);
 bool is_among(const struct pcs *pcs, uint64_t pc);
 
-/* A file that gets its name only when it is closed, and so whole: whoever reads it sees all or nothing. */
+/* A file that gets its name only when it is closed: readers see all of it or nothing. */
 FILE *open_whole(const char *name);
 void close_whole(FILE *file, const char *name);
 
-/* What must come first, or an error when this QEMU cannot do what every mode needs. */
+/* Call first. Fails if this QEMU lacks what every mode needs. */
 void api_init(void);
 /* Calls @translate for every block, and @finish at the end. */
 void api_register(uint64_t id, void (*translate)(struct qemu_plugin_tb *), void (*finish)(void));
-/* A register of the CPU by its number in instructions; only in a callback with CB_R_REGS. */
+/* Reads a CPU register by its number in instruction encodings; only in a callback with CB_R_REGS. */
 enum { EAX, ECX, EDX, EBX, ESP, EBP, ESI, EDI };
 uint32_t read_register(int number);
-/* A word of the guest's memory, at an address that is mapped now. */
+/* Reads a word of the guest's memory at an address that is currently mapped. */
 uint32_t read_word(uint32_t address);
 void read_memory(uint32_t address, void *to, size_t size);
 
 /* The page directory in use; 0 until the kernel, in its own half, loads one for the first time. */
 extern uint32_t current_cr3;
 
-/* Counters that translated code adds to by itself. */
+/* Counters that translated code increments without a call. */
 extern uint64_t *counters;
 void counters_init(size_t nr);
-/* @insn adds one to counters[@index] whenever it begins, after its callbacks. */
+/* Makes @insn increment counters[@index] whenever it begins, after its callbacks. */
 void count_insn(struct qemu_plugin_insn *insn, size_t index);
 
-/* The things the plugin can do. */
+/* The modes of the plugin. */
 struct mode {
 	const char *name;
-	/* false: not an option of this mode */
+	/* Returns false if this mode has no such option. */
 	bool (*option)(const char *name, const char *value);
 	void (*start)(void);
 	void (*translate)(struct qemu_plugin_tb *tb);
-	/* Another page directory is about to be loaded; current_cr3 is still the old one. NULL: of no interest. */
+	/* Called before another page directory is loaded; current_cr3 is still the old one. May be NULL. */
 	void (*switch_space)(uint32_t cr3);
 	void (*finish)(void);
 };

@@ -1,20 +1,20 @@
 /*
- * mode=profile: how many instructions each function of the kernel has executed, exactly.
+ * mode=profile: the exact number of instructions that each kernel function has executed.
  *
- * Each instruction adds one to its function's counter, in translated code, without a call. A
- * function is what lies between two symbols, so that of functions with one address the last one
- * counts, as in the kernel's own backtraces. An instruction that faults counts again when it is
- * repeated. Programs count together by address space; page directories are used again, so that a
- * row may stand for several processes, one after the other.
+ * Each instruction increments its function's counter in translated code, without a call. A function is
+ * the code between two symbols; if several symbols have one address the last one counts, as in the
+ * kernel's own backtraces. An instruction that faults counts again when it is repeated. Instructions
+ * of programs are counted by address space. Page directories are reused, so a row may stand for
+ * several processes, one after the other.
  *
- * Options: out=FILE; symbols=FILE, what `nm -n` says of the kernel (build/tidemark.elf.nm);
- * stacks=FILE: the kernel's instructions also by who called the function (stacks.c).
+ * Options: out=FILE; symbols=FILE: the output of `nm -n` for the kernel (build/tidemark.elf.nm);
+ * stacks=FILE: the kernel's instructions also by call stack (stacks.c).
  *
- * FILE appears when QEMU ends, at once and whole: CSV, a title line, then a row for each that has
- * executed anything:
+ * FILE appears complete when QEMU ends. It is CSV: a title line, then one row for each function or
+ * address space that executed anything:
  *
  *   function,instructions
- *   do_page_fault,1342       a function of the kernel; these by address
+ *   do_page_fault,1342       a function of the kernel, sorted by address
  *   (user 03d7a000),58392    programs, by the physical address of their page directory
  *   (boot),5484193           BIOS and boot code, before the first address space
  */
@@ -25,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BIOS 0xFFF00000u /* to the end of memory; no code of the kernel is there */
+#define BIOS 0xFFF00000u /* up to the end of memory; the kernel has no code there */
 enum { MAX_FUNCTIONS = 1 << 14, MAX_SPACES = 1 << 12, USER = MAX_FUNCTIONS };
 
 struct function {
@@ -41,11 +41,11 @@ struct space {
 static const char *out_name, *symbols_name, *stacks_name;
 static struct function functions[MAX_FUNCTIONS];
 static size_t nr_functions;
-static struct space spaces[MAX_SPACES]; /* of cr3 0: boot */
+static struct space spaces[MAX_SPACES]; /* spaces[0] has cr3 0: boot */
 static size_t nr_spaces = 1, current_space;
-static uint64_t settled; /* of counters[USER], how many are in spaces */
+static uint64_t settled; /* the part of counters[USER] already added to spaces */
 
-/* The same choice of symbols as tools/ksyms.awk makes. */
+/* Selects the same symbols as tools/ksyms.awk. */
 static bool is_function(uint32_t address, char type, const char *name)
 {
 	return (type == 't' || type == 'T') && address >= KERNEL_BASE && strncmp(name, ".L", 2) &&
@@ -68,7 +68,7 @@ static void read_symbols(FILE *file)
 	}
 }
 
-/* The last function at or below @pc; the first for what lies before them all. */
+/* Returns the last function at or below @pc, or the first function if @pc lies before them all. */
 static size_t function_of(uint32_t pc)
 {
 	size_t low = 0, high = nr_functions;

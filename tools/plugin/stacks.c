@@ -1,27 +1,27 @@
 /*
- * Who called the functions of the kernel: a tree of calls, with the instructions of each place in it.
+ * The kernel's call tree, with the number of instructions at each of its nodes.
  *
- * Every task has a stack of its own, and so have the frames that are kept here: a frame is a
- * function, and the stack pointer when it began. Nothing is read of the guest but its stack pointer:
+ * Every task has a stack, and its own list of frames here. A frame is a function, with the stack
+ * pointer when it began. Of the guest only the stack pointer is read:
  *
- *	a function begins: a frame is pushed; those that are not above it are over, for a jump to a
- *	function, as a last call is, takes its caller's place
+ *	a function begins: its frame is pushed; frames that are not above it have ended, because a jump
+ *	to a function (a tail call) replaces the caller
  *	the stack pointer is above a frame: its function has returned
- *	a function goes on that is not the last frame's: it is one below, or it was never seen to begin,
- *	as a task that was forked, and gets a frame
+ *	a function continues that is not the last frame's: it is one further down, or its beginning was
+ *	never seen, as in a forked task, and it gets a frame
  *
- * An interrupt's handler stands on what it interrupts. What comes after a program's own instructions
- * stands on nothing. Where a task is switched to within one
- * function, what comes until the next function counts for the task before.
+ * An interrupt handler's frame lies on the frames that it interrupts. After a program's own
+ * instructions the list is empty. After a task switch within one function, the instructions until the
+ * next function count for the previous task.
  *
- * Instructions are those that profile.c counts by function: what a function's counter has grown by,
- * while it was the last frame, is its place's in the tree. So the sums by function are the profile.
+ * The instruction counts come from profile.c's counters by function: the growth of a function's counter
+ * while the function was the last frame belongs to its node in the tree. So the sums by function are the profile.
  */
 #include "stacks.h"
 
 #include <stdlib.h>
 
-enum { STACK_SHIFT = 13 }; /* KERNEL_STACK_SIZE, kernel/include/arch/task.h */
+enum { STACK_SHIFT = 13 }; /* log2 of KERNEL_STACK_SIZE, kernel/include/arch/task.h */
 enum { MAX_STACKS = 1 << 12, MAX_DEPTH = 120, MAX_NODES = 1 << 18, ROOT = 0 };
 
 struct node {
@@ -30,18 +30,18 @@ struct node {
 };
 
 struct stack {
-	uint32_t number; /* its addresses without their last STACK_SHIFT bits */
+	uint32_t number; /* its addresses without the last STACK_SHIFT bits */
 	uint32_t depth;
 	struct frame {
 		uint32_t esp, node;
 	} frames[MAX_DEPTH];
 };
 
-static struct node *nodes; /* of the root: no function */
+static struct node *nodes; /* nodes[0] is the root, which has no function */
 static uint32_t nr_nodes = 1, now;
 static struct stack *stacks[MAX_STACKS];
 static size_t nr_stacks;
-static uint64_t settled; /* of the counter of the function that runs */
+static uint64_t settled; /* part of the running function's counter already added */
 static size_t outside;
 static uint64_t seen_outside;
 
@@ -96,7 +96,7 @@ static void push(struct stack *stack, uint32_t esp, uint32_t function)
 	stack->frames[stack->depth++] = (struct frame){ esp, called_from(parent, function) };
 }
 
-/* The last frames that are not @function's are over; false: there is none of it. */
+/* Pops frames down to the last one of @function. Returns false if there is none. */
 static bool back_to(struct stack *stack, uint32_t function)
 {
 	for (uint32_t depth = stack->depth; depth; depth--)

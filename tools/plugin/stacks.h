@@ -1,4 +1,4 @@
-/* Who called the functions of the kernel: what mode=profile asks of stacks.c. */
+/* The call tree of the kernel: interface of stacks.c for mode=profile. */
 #ifndef STACKS_H
 #define STACKS_H
 
@@ -6,11 +6,11 @@
 
 #pragma GCC visibility push(hidden)
 
-/* @outside: the counter of instructions that are not the kernel's. */
+/* @outside: the counter of instructions outside the kernel. */
 void stacks_init(size_t outside);
-/* From @insn on, whenever it comes, function @function runs; @begins: it is its first instruction. */
+/* Whenever @insn is executed, function @function runs from there on; @begins: it is its first instruction. */
 void stacks_at(struct qemu_plugin_insn *insn, size_t function, bool begins);
-/* A line for each stack in which instructions were executed: FUNCTION;FUNCTION;... INSTRUCTIONS */
+/* Writes a line for each stack in which instructions were executed: FUNCTION;FUNCTION;... INSTRUCTIONS */
 void stacks_write(FILE *file, const char *(*name_of)(size_t function));
 
 #pragma GCC visibility pop

@@ -5,17 +5,17 @@
  *   -plugin tidemark.so,mode=profile,out=FILE,...    instructions by kernel function: profile.c
  *   -plugin tidemark.so,mode=evidence,out=FILE,...   pages, and a student's code: evidence.c
  *   -plugin tidemark.so,mode=count,out=FILE          instructions between marks: count.c
- *   -plugin tidemark.so,mode=cover,out=FILE          what the kernel executed at all: cover.c
+ *   -plugin tidemark.so,mode=cover,out=FILE          kernel instructions executed: cover.c
  *   -plugin tidemark.so,mode=place,status=FILE,...   stops the machine at a place: place.c
  *   -plugin tidemark.so,mode=past,out=FILE,...       what happened before a place: past.c
- *   -plugin tidemark.so,mode=frames,out=FILE,...     who owns each frame of memory: frames.c
+ *   -plugin tidemark.so,mode=frames,out=FILE,...     owner of each frame of memory: frames.c
  *
- * The guest cannot notice. In an exact run its clock counts instructions, and the plugin adds none:
- * telemetry and console have the same bytes with and without it.
+ * The guest cannot notice the plugin. In an exact run its clock counts instructions, and the plugin
+ * adds none: telemetry and console output are byte for byte the same with and without it.
  *
- * This file is what the modes share: options, and which address space is in use. That
- * changes when the kernel executes mov to cr3, whose operand is read from the register it names.
- * Before the first one in the kernel's own half of the address space there are no programs, only
+ * This file has what the modes share: options, and the current address space, which changes when the
+ * kernel executes mov to cr3; the operand is read from the register that the instruction names. Before
+ * the first such instruction in the kernel's half of the address space there are no programs, only
  * the BIOS and the boot code, whose addresses look like a program's.
  */
 #include "plugin.h"
@@ -61,8 +61,8 @@ void fail_of_guest(const char *fmt, ...)
 }
 
 /*
- * Where a file is written until it is whole: NAME.partial, which then takes the name. Only a regular
- * file is replaced so. Anything else (a device, a FIFO, a link) keeps its place and is written to.
+ * A file is written as NAME.partial, and renamed to NAME when it is complete. Only a regular file is
+ * replaced in this way. Anything else (a device, a FIFO, a link) stays and is written to directly.
  */
 static void partial_name(char *partial, size_t size, const char *name)
 {

@@ -2,58 +2,58 @@
  * mode=trace: every reference of every program to a page, in order, as a stream.
  *
  * A reference is an instruction fetch, a load or a store at an address below KERNEL_BASE, by the
- * program itself or, loads and stores, by the kernel for it (copies from and to user memory). What
- * crosses the end of a page refers to both pages. An instruction that faults has been fetched, and
- * may have loaded something, and does so again when it is repeated; the access that faulted has not
- * happened.
+ * program itself or (loads and stores) by the kernel on its behalf: copies from and to user memory. An
+ * access that crosses a page boundary refers to both pages. An instruction that faults has been
+ * fetched, may have loaded something, and does both again when it is repeated. The access that faulted
+ * has not happened.
  *
- * Cost decides the design. Translated code counts instructions by itself; what is called is one
- * function per block of code, which compares the page with the last one, and one per load or
- * store, which writes one word: the page, whether it is a store, and how many instructions have
- * begun since the last word. So fetches cost nothing of their own, and a reference four bytes.
+ * Cost decides the design. Translated code counts instructions without a call. The plugin is called
+ * once per block of code, to compare the page with the previous one, and once per load or store, to
+ * write one word: the page, whether the access is a store, and the number of instructions begun since
+ * the last word. So fetches add no cost of their own, and a reference costs four bytes.
  *
- * The stream is of 32-bit words, low byte first. A word below KERNEL_BASE is a load or a store:
+ * The stream consists of 32-bit words, little endian. A word below KERNEL_BASE is a load or a store:
  *
- *   page << 12 | store << 11 | fetches        first so many fetches (0 to 2047) of the current code
+ *   page << 12 | store << 11 | fetches        first this number of fetches (0 to 2047) of the current code
  *                                             page, the last by the instruction that loads or
  *                                             stores; then the reference to this page
  *
- * and another one is 3 << 30 | tag << 26 | value:
+ * and other words are 3 << 30 | tag << 26 | value:
  *
  *   BEGIN   version    the first word
- *   CODE    page       the fetches from here on are of this page
+ *   CODE    page       from here on, fetches are from this page
  *   FETCHES n          n fetches
  *   TAIL    page       the instruction fetched last reaches into this page
- *   SPACE   cr3 >> 12  from here on, all is in the address space of this page directory
+ *   SPACE   cr3 >> 12  from here on, everything is in the address space of this page directory
  *   BIRTH   0          the kernel writes an "mm" event into its telemetry
  *   DEATH   cr3 >> 12  this page directory is freed; the next one there is another address space
- *   END     n          the last word: there were n (modulo 2^26) before it
- *   SPACES  cr3 >> 12  the policy has been told of a new address space
- *   OF      cr3 >> 12  of which address space the next word is
- *   CAME    page       a page has become the policy's: new << 24 | how << 20 | page; new: it was
- *                      read from nowhere, how: enum vm_in
- *   LOCKED  page       mlock takes it away
+ *   END     n          the last word: n (modulo 2^26) words come before it
+ *   SPACES  cr3 >> 12  the policy is told of a new address space
+ *   OF      cr3 >> 12  the address space of the next word
+ *   CAME    page       the policy receives a page: new << 24 | how << 20 | page; new: it was
+ *                      not read from disk, how: enum vm_in
+ *   LOCKED  page       mlock takes this page from the policy
  *   FROM    page       first page of the range that the next word ends
- *   FREED   page       the process has no longer anything in the range up to before this page
+ *   FREED   page       the process no longer has anything in the range, which ends before this page
  *
- *   STORE   store      of which file the next word is
- *   FILE    what << 20 | number   INDEX: which page of it the next word is about. PAGE: a page of
- *                      the space in use shows that page from here on; NONE: a page shows no file's
- *                      any more, which is so in the beginning. READ, WRITE: a system call for the
- *                      space in use has read or written a page of the file
+ *   STORE   store      the file of the next word
+ *   FILE    what << 20 | number   INDEX: the page of the file that the next word is about. PAGE: a page
+ *                      of the current space maps that page from here on; NONE: a page no longer maps
+ *                      a page of a file, as in the beginning. READ, WRITE: a system call for the
+ *                      current space has read or written a page of the file
  *
- * The six from SPACES to FREED tell what a policy knows of its anonymous pages, which is more than
- * `tidemark trace` wants: they come with the options mm_init=, remove=, pin= and zap=, addresses of
+ * The six from SPACES to FREED record what a policy knows of its anonymous pages, which is more than
+ * `tidemark trace` needs. They come with the options mm_init=, remove=, pin= and zap=, addresses of
  * the kernel's policy_call_mm_init, policy_call_remove, page_pin and zap_range.
  *
- * The n-th BIRTH is the n-th "mm" event, which has the name; the reader puts them together.
+ * The n-th BIRTH is the n-th "mm" event, which has the name; the reader combines them.
  *
- * A stream without END was cut off. When it cannot be written QEMU is ended at once, with status
- * PLUGIN_FAILED: a run whose trace has a hole is of no use.
+ * A stream without END was cut off. If the stream cannot be written, QEMU ends at once with status
+ * PLUGIN_FAILED, because a trace with a gap is useless.
  *
  * Options: out=FILE, which may be a pipe; birth=, death=, insert=: addresses of the kernel's functions
- * telemetry_mm, pgd_destroy and policy_call_insert; those of files.c; kinds=data: fetches are counted, but pages of code not followed
- * (no CODE and TAIL).
+ * telemetry_mm, pgd_destroy and policy_call_insert; those of files.c; kinds=data: fetches are counted,
+ * but pages of code are not recorded (no CODE and TAIL).
  */
 #include "files.h"
 
@@ -92,7 +92,7 @@ enum { FILE_INDEX, FILE_PAGE, FILE_NONE, FILE_READ, FILE_WRITE }; /* of TAG_FILE
 #define VPN ((1u << HOW_SHIFT) - 1)
 enum { PAGE_INDEX = 24, PAGE_OWNER = 32, MM_PGD = 0 }; /* offsets: mm/page.h, mm/mm.h */
 enum { OUT_PINNED = 1 }; /* enum vm_out */
-#define LONGEST_ACCESS 64 /* bytes; longer ones are several for QEMU */
+#define LONGEST_ACCESS 64 /* bytes; QEMU splits longer accesses */
 
 static int out = -1;
 static const char *out_name;
@@ -102,7 +102,7 @@ static bool data_only;
 static uint32_t words[NR_WORDS];
 static size_t nr_words;
 static uint64_t nr_flushed;
-static uint64_t settled; /* of counters[0], the instructions begun, how many are in the stream */
+static uint64_t settled; /* the part of counters[0], instructions begun, that is in the stream */
 static uint32_t code_page = ~0u;
 
 static void flush(void)
@@ -145,7 +145,7 @@ static void put_fetches(uint64_t n)
 		put_tag(TAG_FETCHES, n);
 }
 
-/* Before anything that fetches are told by: the page of code, the address space. */
+/* Called before any word that changes the meaning of fetches: the page of code, the address space. */
 static void settle(void)
 {
 	put_fetches(counters[0] - settled);
@@ -225,8 +225,8 @@ static void on_access(unsigned int cpu, uint32_t info, uint64_t address, void *d
 		put_access(info, address, qemu_plugin_mem_is_store(info) ? STORE : 0);
 }
 
-/* Instructions of a page, and the frame that they were in when they were translated, from which
- * they cannot have gone: who writes there has them translated anew. */
+/* Encodes the page of instructions, and the frame that held them when they were translated. They
+ * cannot have moved since: a write to that frame has them translated again. */
 static void *code_place(uint32_t page, uint64_t frame)
 {
 	return (void *)(uintptr_t)(frame << HOW_SHIFT | page);
@@ -246,7 +246,7 @@ static void on_code_page(unsigned int cpu, void *place)
 	put_tag(TAG_CODE, code_page);
 }
 
-/* Called before the instruction has been counted. */
+/* Called before the instruction is counted. */
 static void on_insn_in_two_pages(unsigned int cpu, void *page)
 {
 	uint32_t second = (uintptr_t)page + 1;
@@ -329,7 +329,7 @@ static void on_remove(unsigned int cpu, void *data)
 		put_locked(read_register(EAX));
 }
 
-/* page_pin(page), which for a page that the policy has calls the other one, and may be inlined. */
+/* page_pin(page), which calls policy_call_remove for a page that the policy has, and may inline it. */
 static void on_pin(unsigned int cpu, void *data)
 {
 	(void)cpu;
@@ -366,7 +366,7 @@ static void translate_kernel(struct qemu_plugin_insn *insn, uint64_t pc)
 				: pc == zap         ? on_zap
 						    : files_callback(pc);
 
-	files_frame_of_insn(insn); /* finds out where memory begins */
+	files_frame_of_insn(insn); /* finds where guest memory begins */
 	if (pc == birth)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_birth, CB_NO_REGS, NULL);
 	if (called)

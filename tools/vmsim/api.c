@@ -1,4 +1,4 @@
-/* What a policy may call: the right-hand side of mm/policy.h. See vmsim.h. */
+/* The functions that a policy may call: the simulator's version of those in mm/policy.h. See vmsim.h. */
 #include "vmsim.h"
 
 bool page_referenced(struct page *page)
@@ -53,7 +53,7 @@ u32 page_vpn(const struct page *page)
 	return page->index;
 }
 
-/* It never fills; but ghosts of all that would be in the largest area are enough. */
+/* The swap area never fills, but this bounds the ghosts: enough for all pages of the largest area. */
 u32 vm_slots(void)
 {
 	return 4 * max_pfn;

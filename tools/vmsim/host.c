@@ -1,7 +1,7 @@
 /*
- * What becomes of a policy that crashes or does not return: it is reported with its hook.
+ * Reports a policy that crashes or does not return as a broken rule, with the hook.
  *
- * A hook may not take longer than two beats of a clock that counts this program's own processor
+ * A hook may not take longer than two ticks of a clock that counts this program's own processor
  * time, so the host's load does not matter.
  */
 #include "vmsim.h"
@@ -37,13 +37,13 @@ static void crashed(int signal)
 		   signal == SIGABRT ? SEE_ABOVE : strsignal(signal));
 }
 
-/* The sanitizers, if there are any, have said what was wrong. */
+/* The sanitizers, if they are linked, have already printed what was wrong. */
 static void sanitizer_ends(void)
 {
 	rule_fatal(&policy_timer, "crash", policy_timer.running ?: "", SEE_ABOVE);
 }
 
-/* The two sanitizers do not share their callbacks; this one's last word is a signal. */
+/* The two sanitizers do not share their callbacks; this one ends with a signal. */
 const char *__ubsan_default_options(void)
 {
 	return "abort_on_error=1";

@@ -1,4 +1,4 @@
-/* What a policy takes from the kernel besides the seam: panic, printk, memory. */
+/* What a policy uses of the kernel besides the policy interface: panic, printk, memory. */
 #include "vmsim.h"
 
 #include "lib/assert.h"

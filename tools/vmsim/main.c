@@ -9,8 +9,8 @@
 	"usage: POLICY [--frames N] [--set NAME=VALUE]... [--future FILE] [--explain]\n"           \
 	"       POLICY [--frames N] [--set NAME=VALUE]... --script (script.c)\n"                   \
 	"Runs the policy over the references on standard input: triples of 32-bit numbers,\n"      \
-	"page, references to it, and nanoseconds they take. A triple of no references says\n"      \
-	"instead of a page of what kind those after it are (REF_*). Prints JSON (report.c).\n"
+	"page, number of references, and nanoseconds they take. A triple with 0 references\n"      \
+	"gives instead of a page the kind of the following references (REF_*). Prints JSON (report.c).\n"
 
 enum { DEFAULT_FRAMES = 3, MAX_FRAMES = 1 << 24, RUNS_AT_ONCE = 1 << 13 };
 
@@ -101,7 +101,7 @@ static u32 parse_options(int argc, char **argv)
 	return nr_frames;
 }
 
-/* Appends to what is there already; false: there was nothing more. */
+/* Appends to the data in the buffer. Returns false at the end of the input. */
 static bool fill(size_t *used)
 {
 	ssize_t n = read(STDIN_FILENO, (char *)runs + *used, sizeof(runs) - *used);

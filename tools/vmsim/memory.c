@@ -1,8 +1,8 @@
 /*
- * The memory of one process: its page table, its frames, and how they are freed. See vmsim.h.
+ * The memory of one process: its page table, its frames, and how frames are freed. See vmsim.h.
  *
- * The page table has two levels, as the processor's, but for 2^32 pages. An entry that must not be
- * used without a fault (trapped, or unmapped by VM_DETACH) has bit 0 of the pointer set.
+ * The page table has two levels, like the processor's, but for 2^32 pages. In an entry whose next use
+ * must fault (trapped, or unmapped by VM_DETACH), bit 0 of the pointer is set.
  */
 #include "vmsim.h"
 
@@ -11,7 +11,7 @@
 #define LEAF_SHIFT 14
 #define LEAF_SIZE (1u << LEAF_SHIFT)
 #define NR_LEAVES (1u << (32 - LEAF_SHIFT))
-#define MAX_WAIT 1000000 /* ticks that the only process may have to wait */
+#define MAX_WAIT 1000000 /* ticks that the only process may wait for may_run */
 
 struct page *mem_map;
 u32 max_pfn;
@@ -21,7 +21,7 @@ u64 sim_now_ns;
 u32 sim_resident;
 
 static struct entry **leaves[2]; /* of the process, and of the file */
-static struct page **free_frames; /* the last one goes first */
+static struct page **free_frames; /* the last one is used first */
 static u64 next_tick_ns;
 
 static void *allocate(size_t n, size_t size)
@@ -34,7 +34,7 @@ static void *allocate(size_t n, size_t size)
 	return memory;
 }
 
-/* Else its ticks pass unnoticed. */
+/* Does the policy use ticks? If not, they are skipped. */
 static bool wants_ticks(const struct vm_policy *policy)
 {
 	return policy->tick || policy->surplus || policy->may_run;
@@ -116,7 +116,7 @@ static void tick(void)
 	next_tick_ns += policy_tick_ms() * 1000000ull;
 }
 
-/* Nobody else runs, so only time can change the policy's mind. */
+/* There is no other process, so only time can change the policy's decision. */
 static void admit(void)
 {
 	for (u32 waits = 0; !policy_call_may_run(&sim_mm); waits++) {
@@ -221,7 +221,7 @@ static inline const char *refer(u32 vpage, u32 kind)
 	return "hit";
 }
 
-/* The first reference comes at the beginning of that time, the others at its end. */
+/* The first reference is at the beginning of the time span, the others at its end. */
 void memory_run(u32 vpage, u32 count, u32 ns, u32 kind)
 {
 	const char *result = refer(vpage, kind);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# new-policy.sh NAME COMPILER...   make kernel/mm/policy/NAME.c, a policy of that name, from TEMPLATE.c.
-# Overwrites nothing. The compiler, with the kernel's flags, says whether the name can be one.
+# new-policy.sh NAME COMPILER...   creates kernel/mm/policy/NAME.c, a policy of that name, from TEMPLATE.c.
+# Overwrites nothing. The compiler, with the kernel's flags, checks whether the name is valid.
 
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -15,12 +15,12 @@ refuse() {
 
 [ -n "$name" ] || refuse 'give the policy a name: make new-policy NAME=mine'
 [[ $name =~ ^[a-z][a-z0-9_]*$ ]] ||
-	refuse "NAME=$name: a lower-case letter, then such letters, digits and _, since functions begin with it"
+	refuse "NAME=$name: use a lower-case letter, then lower-case letters, digits and _, because function names begin with it"
 [ ${#name} -le $max_length ] || refuse "NAME=$name: at most $max_length letters"
 case $name in
 template | *_test | *_ktest) refuse "NAME=$name: that name is taken, by the template or by tests" ;;
 esac
-[ ! -e "$folder/$name.c" ] || refuse "$folder/$name.c is there already; it stays as it is"
+[ ! -e "$folder/$name.c" ] || refuse "$folder/$name.c exists already and was not changed"
 # A name that C or the policy's own header uses for something else does not compile.
 compiled=$(mktemp) || exit 1
 trap 'rm -f "$compiled"' EXIT

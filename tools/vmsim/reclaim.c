@@ -1,9 +1,9 @@
 /*
  * Reclaim, as mm/reclaim/reclaim.c has it: passes from priority 12 down to 0 until a frame is free.
  *
- * A page that must be written stays isolated until the end of the pass that selected it; then its
- * write is over, and the pages of the pass are finished in the order of their slots, as one
- * sorted batch of requests to a disk would be. Clean pages are finished at once.
+ * A dirty page stays isolated until the end of the pass that selected it. Then its write is complete,
+ * and the pages of the pass are finished in the order of their slots, as in one sorted batch of
+ * requests to a disk. Clean pages are finished at once.
  */
 #include "vmsim.h"
 
@@ -54,7 +54,7 @@ static void give_slot(struct page *page)
 	page->slot = entry->slot;
 }
 
-/* True: a frame is free, or will be at the end of the pass. */
+/* Returns true if a frame is free, or will be at the end of the pass. */
 static bool work_on(struct page *page, enum vm_act act)
 {
 	bool dirty;
@@ -74,7 +74,7 @@ static bool work_on(struct page *page, enum vm_act act)
 	return act == VM_EVICT;
 }
 
-/* Frees a frame, unless the policy gives none. Returns how many pages it gave. */
+/* Frees a frame, unless the policy gives none. Returns the number of pages it gave. */
 static u32 reclaim_pass(int priority)
 {
 	struct vm_scan scan = policy_scan(ZONES_ALL, priority);

@@ -1,18 +1,18 @@
 /*
- * JSON on standard output: one object a line.
+ * Output as JSON, one object per line.
  *
  * Pages of the file have negative numbers: -1 is its page 0.
  *
  * With --explain, one for every reference (or run of references to one page):
  *	ref     number of the (run's first) reference, from 1
  *	page, count, result: "hit", "fault", or "minor": in memory, but it had to fault
- *	hooks   what the policy was asked meanwhile: hook, priority (of select), trim; looked: pages
- *	        whose accessed bits it read, and what they said; gave: a page or null; act
- *	frames  afterwards: the page in each frame, or null
+ *	hooks   the hooks called meanwhile: hook, priority (of select), trim; looked: pages whose
+ *	        accessed bits it read, and their values; gave: a page or null; act
+ * 	frames  the page in each frame afterwards, or null
  *	used    pages whose accessed bit is set
  *	lists   every list of pages that the policy keeps, by the address of its head, in order
  *	show    the lines of its show hook
- * At the end one with the counts, or with "violation".
+ * The last object has the counts, or "violation".
  */
 #include "vmsim.h"
 
@@ -23,7 +23,7 @@ bool report_explains;
 static FILE *hooks;
 static char *hooks_text;
 static size_t hooks_length;
-static bool asked; /* a hook's object is open */
+static bool asked; /* the object of a hook is open */
 static u64 first_reference = 1;
 
 static long long number_of(const struct page *page)
@@ -79,8 +79,8 @@ void report_gave(const struct page *page, enum vm_act act)
 	asked = false;
 }
 
-/* Lists of pages, found without knowing the policy: its data in a page hold a struct list_head,
- * whose ring passes through other pages' data at the same place and one head elsewhere. */
+/* Finds lists of pages without knowing the policy: its data in a page hold a struct list_head, whose
+ * ring passes through other pages' data at the same offset and through one head elsewhere. */
 
 static struct list_head *node_at(struct page *page, u32 word)
 {
@@ -97,7 +97,7 @@ static struct page *page_of_node(const struct list_head *node, u32 word)
 	return at < max_pfn ? &mem_map[at] : NULL;
 }
 
-/* Where a head may be: in variables of the policy, or in its data of the address space. */
+/* Can a head lie here? That is, in the policy's variables, or in its data of the address space. */
 static bool may_be_head(const struct list_head *node)
 {
 	extern char __data_start, _end;
@@ -107,8 +107,8 @@ static bool may_be_head(const struct list_head *node)
 	       at + sizeof(*node) <= &_end;
 }
 
-/* The head of the ring that this page's node is on, or NULL when it is on none. It may read
- * between variables, where the address sanitizer would not have it. */
+/* Returns the head of the ring that this page's node is on, or NULL if it is on none. The search may
+ * read between variables, which the address sanitizer forbids. */
 __attribute__((no_sanitize("address"))) static const struct list_head *head_of(struct page *page,
 									       u32 word)
 {
@@ -126,7 +126,7 @@ __attribute__((no_sanitize("address"))) static const struct list_head *head_of(s
 	return NULL;
 }
 
-/* Marks its pages, in a field that is nobody's here, so that none is looked at again. */
+/* Marks the pages of a list, in a field that is unused here, so that none is visited again. */
 __attribute__((no_sanitize("address"))) static void print_list(const struct list_head *head,
 							       u32 word, u32 mark)
 {
@@ -136,7 +136,7 @@ __attribute__((no_sanitize("address"))) static void print_list(const struct list
 	for (const struct list_head *at = head->next; at != head; at = at->next) {
 		struct page *page = page_of_node(at, word);
 
-		if (!page || page->used_vt == mark) /* it does not come back to its head */
+		if (!page || page->used_vt == mark) /* the ring does not return to its head */
 			break;
 		printf("%s%lld", separator, number_of(page));
 		separator = ",";

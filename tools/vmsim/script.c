@@ -1,16 +1,16 @@
 /*
- * What a string of references cannot ask of a policy: locked pages, zones, few looks, pages that come back. Standard
- * input says what happens, a line each, and every line is answered by one that ends with the pages
- * whose accessed bits are set:
+ * Tests what a reference string cannot: locked pages, zones, few looks, pages that return. Standard
+ * input has one event per line. The answer to each line ends with the pages whose accessed bits are
+ * set:
  *
- *	in PAGE ZONE		the page comes into memory, in that zone
+ * 	in PAGE ZONE		the page is brought into memory, in that zone
  *	use PAGE		a program uses it
- *	lock, open PAGE		it may not leave, it may again
- *	gone PAGE		its process has given it up
- *	back PAGE		the core puts back what select gave
- *	ask PRIORITY ZONES LOOKS	select, with zones as a mask; it answers with the page first, 0: none
+ * 	lock, open PAGE		the page may not be evicted, may be evicted again
+ * 	gone PAGE		the process frees the page
+ * 	back PAGE		the core puts back the page that select returned
+ * 	ask PRIORITY ZONES LOOKS	select, with zones as a mask; the answer begins with the page, 0: none
  *
- * Pages have numbers from 1 on. A broken rule ends the program, as always (seam.c).
+ * Pages are numbered from 1. As always, a broken rule ends the program (seam.c).
  */
 #include "vmsim.h"
 

@@ -1,4 +1,4 @@
-/* The simulator as the world of mm/seam/rules.c: a broken rule ends it. See vmsim.h. */
+/* The environment of mm/seam/rules.c in the simulator: a broken rule ends it. See vmsim.h. */
 #include "vmsim.h"
 
 #include "arch/time.h"
@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 const u32 world_check_every = CHECK_EVERY;
-u32 swap_nr_free = UINT32_MAX; /* it is never full */
-struct mm_struct *starved_mm; /* nobody is */
+u32 swap_nr_free = UINT32_MAX; /* the swap area is never full */
+struct mm_struct *starved_mm; /* no process is starved */
 
 bool starve_kept(const struct page *page)
 {
@@ -17,7 +17,7 @@ bool starve_kept(const struct page *page)
 }
 
 struct mm_struct sim_mm;
-static struct vm_scan *scanning; /* of the select that is running */
+static struct vm_scan *scanning; /* the scan of the select call in progress */
 
 const struct vm_policy *seam_policy(void)
 {
@@ -40,7 +40,7 @@ void world_scanned(u32 nr)
 	counts.looked += nr;
 }
 
-/* Nobody switches here. */
+/* There is only one policy here, so this never happens. */
 void world_switched(void)
 {
 }

@@ -1,6 +1,6 @@
-# Policies on the host. build/vmsim/NAME is kernel/mm/policy/NAME.c itself, linked with the core that plays the kernel and
-# run under the sanitizers; build/vmsim/NAME.fast is the same for speed, and counts the policy's pages only now and then, and
-# at the end. Both are 32-bit programs like the host tests, so that struct page is the kernel's.
+# Policies on the host. build/vmsim/NAME is kernel/mm/policy/NAME.c itself, linked with code that stands in for the kernel, and
+# run under the sanitizers. build/vmsim/NAME.fast is optimized for speed: it checks the counts of the policy's pages only now and
+# then, and at the end. Both are 32-bit programs like the host tests, so that struct page has the kernel's layout.
 
 VMSIM_SRC := $(wildcard tools/vmsim/*.c) $(SEAM_SRC) kernel/lib/seq_file.c kernel/lib/rbtree.c kernel/lib/mix64.c kernel/lib/parse.c
 VMSIM_FLAGS = -std=gnu11 -g -Wall -Wextra $(ERRORS) $(STRICT) -fno-pie -no-pie -Itests/host/portable \
@@ -35,5 +35,5 @@ new-policy:
 
 .PHONY: new-policy
 
-# What the tests run in the kernel to have the same string there.
+# Programs that the tests run in the kernel to replay the same string there.
 $(foreach s,$(wildcard tests/kernel/vmsim/*.c),$(eval $(call user_program,$s)))

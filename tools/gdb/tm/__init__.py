@@ -1,12 +1,12 @@
-"""The tm- commands of gdb: Tidemark's structures, printed from outside while the machine stands still.
+"""The tm- commands of gdb: they print Tidemark's data structures from outside while the machine is stopped.
 
-The problem is that it may stand still anywhere: in the firmware, before a structure is set up, between the two stores
-that link a list. So nothing here runs code of the kernel or trusts what it reads. Every walk is bounded and notices a
-cycle; what is broken is told, with what could be read before it.
+The machine may be stopped anywhere: in the firmware, before a structure is set up, or between the two stores that
+link a list. So nothing here runs kernel code or trusts what it reads. Every walk is bounded and detects cycles. If a
+structure is broken, the command says so, after printing what could be read.
 
-Three layers. `machine` is the one place that asks gdb for symbols, types and memory, when it is alone. Above it, one
-file per structure has generators of plain records over a Machine, which know nothing of gdb: memory.View reads a
-member of a structure, walk.py follows lists and trees. And each file ends in a command that prints its records.
+There are three layers. `machine` is the only file that asks gdb for symbols, types and memory. Above it, each
+structure has a file with generators of plain records over a Machine, independent of gdb: memory.View reads a
+member of a structure, walk.py follows lists and trees. Each file ends in a command that prints its records.
 
-What the debug information does not hold, the values of #defines, is in defines.py.
+The values of #defines, which debug information does not hold, are in defines.py.
 """

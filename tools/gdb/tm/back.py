@@ -8,12 +8,12 @@ from .command import Command, evaluate
 from .errors import TmError
 from .places import session
 
-FAULTS = (0, 6, 10, 11, 12, 13, 14, 17)  # the processor's numbers of them
-MOST = 20  # hits of a breakpoint whose condition is looked at
+FAULTS = (0, 6, 10, 11, 12, 13, 14, 17)  # the processor's exception numbers
+MOST = 20  # hits of a breakpoint whose condition is checked
 
 
 class Arrive(Command):
-    """Take over a machine that stands at a place; `tidemark gdb` begins with it.
+    """Take over a machine that is stopped at a place; `tidemark gdb` begins with it.
 
     (gdb) tm-arrive /tmp/socket 7378059"""
 
@@ -27,10 +27,10 @@ class Arrive(Command):
 
 
 class Back(Command):
-    """Go back: so many instructions, to the call of this function, a fault, a breakpoint.
-    Without an argument one instruction. `call` stands at the instruction that called the function; `fault` at the
-    instruction that faulted last, in a program or in the kernel; `break` where one of the breakpoints that are enabled
-    was met last, its condition being true.
+    """Go back N instructions, to the call of this function, to a fault, or to a breakpoint.
+    Without an argument: one instruction. `call` goes to the instruction that called the function; `fault` to the last
+    instruction that faulted, in a program or in the kernel; `break` to the last hit of an enabled breakpoint whose
+    condition was true.
 
     (gdb) tm-back call
     0xc0104e77 in trap_page_fault (regs=0xf902bfb4) at kernel/arch/x86/trap.c:120
@@ -74,18 +74,18 @@ class Go(Command):
 
 
 def last_execution(now: int, **options: object) -> int | None:
-    """The last place before now at which one of the instructions `pcs` was executed."""
+    """Returns the last place before now at which one of the instructions `pcs` was executed."""
     events = session.past(now, **options)
     return events[-1][1] if events else None
 
 
 def program_only(pc: int) -> dict[str, int]:
-    """A program's address is told from that of another by the page directory."""
+    """Programs share addresses, so a program's instruction is identified by its page directory as well."""
     return {} if pc >= 0xC0000000 else {"cr3": int(gdb.parse_and_eval("$cr3")) & 0xFFFFF000}
 
 
 def back_to_call(now: int) -> None:
-    """To the instruction that called the function of the selected frame."""
+    """Goes to the instruction that called the function of the selected frame."""
     frame = gdb.selected_frame()
     while frame.type() == gdb.INLINE_FRAME:
         frame = frame.older()
@@ -103,7 +103,7 @@ def back_to_call(now: int) -> None:
 
 
 def back_to_fault(now: int) -> None:
-    """To the instruction that faulted last. A fault takes no time: its place is that of the handler's beginning."""
+    """Goes to the instruction that faulted last. A fault takes no time: its place is the beginning of the handler."""
     handlers = ":".join(str(int(gdb.parse_and_eval(f"(unsigned)&trap_{vector}"))) for vector in FAULTS)
     place = last_execution(now, pcs=handlers)
     if place is None:
@@ -112,7 +112,7 @@ def back_to_fault(now: int) -> None:
 
 
 def locations() -> dict[int, list[gdb.Breakpoint]]:
-    """The addresses of the breakpoints that are enabled."""
+    """The addresses of the enabled breakpoints."""
     found: dict[int, list[gdb.Breakpoint]] = {}
     for breakpoint in gdb.breakpoints():
         if breakpoint.enabled and breakpoint.location:
@@ -122,12 +122,12 @@ def locations() -> dict[int, list[gdb.Breakpoint]]:
 
 
 def is_met(breakpoints: list[gdb.Breakpoint]) -> bool:
-    """Is a condition of these true here?"""
+    """Is one of these breakpoints unconditional, or its condition true here?"""
     return any(not one.condition or bool(gdb.parse_and_eval(one.condition)) for one in breakpoints)
 
 
 def back_to_breakpoint(now: int) -> None:
-    """To the last stop of a breakpoint before now."""
+    """Goes to the last stop of a breakpoint before now."""
     at = locations()
     if not at:
         raise TmError("no breakpoint is enabled")
@@ -137,4 +137,4 @@ def back_to_breakpoint(now: int) -> None:
         if is_met(at[pc]):
             return
     session.go(now)
-    raise TmError("no breakpoint was met before" + (f" in the last {MOST} tries" if len(events) > MOST else ""))
+    raise TmError("no breakpoint was hit before" + (f" in the last {MOST} tries" if len(events) > MOST else ""))

@@ -17,8 +17,8 @@ SHOWN = 4
 
 @dataclass(frozen=True)
 class FreeList:
-    """The free blocks of one order: their first frames in the order of the list, what the zone counts, and what is
-    wrong with the list, if anything is."""
+    """The free blocks of one order: their first frames in list order, the zone's own count, and what is wrong with
+    the list, if anything."""
 
     zone: str
     order: int
@@ -40,12 +40,12 @@ def free_lists(machine: Machine) -> Iterator[FreeList]:
 
 
 def trouble(blocks: FreeList) -> str:
-    """What is wrong with a list; empty: nothing."""
+    """What is wrong with a list; empty if nothing is."""
     if blocks.torn:
         return f"torn: {blocks.torn}"
     unaligned = [frame for frame in blocks.frames if frame % (1 << blocks.order)]
     if unaligned:
-        return f"frame {unaligned[0]:#x} is no multiple of the block"
+        return f"frame {unaligned[0]:#x} is not a multiple of the block size"
     if len(blocks.frames) != blocks.counted:
         return f"the zone counts {blocks.counted}"
     return ""
@@ -53,7 +53,7 @@ def trouble(blocks: FreeList) -> str:
 
 class Buddy(Command):
     """Free blocks of the buddy allocator by order.
-    They are counted on the lists; the block that is handed out next is named first.
+    The blocks are counted on the lists; the block that is allocated next comes first.
 
     (gdb) tm-buddy
     ZONE     ORDER  BLOCKS  FRAMES  FIRST FRAMES

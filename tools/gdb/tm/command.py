@@ -1,4 +1,4 @@
-"""What the commands have in common: arguments, errors in one line, their list."""
+"""What the commands share: arguments, one-line errors, and the list of commands."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ commands: list[Command] = []
 
 
 class Command(gdb.Command):
-    """A command of gdb whose output is the lines that `lines` yields. Its name is `tm-` and so on; its docstring, what
-    `help` shows: the first line says what it is for, and there is an example."""
+    """A command of gdb that prints the lines that `lines` yields. Its name begins with `tm-`. Its docstring is what
+    `help` shows: the first line says what the command is for, and the last lines are an example."""
 
     name = ""
     arguments = ""  # as in the usage: "PID VA"
-    optional = False  # may they be left out?
+    optional = False  # may the arguments be omitted?
 
     def __init__(self) -> None:
         self.__doc__ = inspect.cleandoc(type(self).__doc__)
@@ -28,11 +28,11 @@ class Command(gdb.Command):
         commands.append(self)
 
     def lines(self, machine: Machine, *arguments: int) -> Iterator[str]:
-        """The answer, line by line. TmError: there is none."""
+        """Yields the answer, line by line. Raises TmError if there is none."""
         raise NotImplementedError
 
     def invoke(self, text: str, from_tty: bool) -> None:
-        """What gdb calls. Never ends in a traceback: whatever goes wrong is one line."""
+        """Called by gdb. Never ends in a traceback: every error is printed as one line."""
         try:
             self.answer(text)
         except TmError as error:
@@ -47,7 +47,7 @@ class Command(gdb.Command):
             print(line)
 
     def numbers(self, text: str) -> list[int]:
-        """The values of the arguments: expressions, of which only the last may have blanks."""
+        """Evaluates the arguments: expressions, of which only the last may contain blanks."""
         words = self.arguments.split()
         given = text.split(None, max(len(words) - 1, 0)) if words else text.split()
         if len(given) != len(words) and not (self.optional and not given):
@@ -56,18 +56,18 @@ class Command(gdb.Command):
 
 
 def evaluate(text: str) -> int:
-    """The value of an expression, as an unsigned number."""
+    """Evaluates an expression to an unsigned number."""
     try:
         value = int(gdb.parse_and_eval(text))
     except gdb.error as error:
         raise TmError(f"{text}: {str(error).splitlines()[0]}") from None
     if not -ADDRESSES // 2 <= value < ADDRESSES:
-        raise TmError(f"{text} is {value:#x}, which is no number of 32 bits")
+        raise TmError(f"{text} is {value:#x}, which is not a 32-bit number")
     return value % ADDRESSES
 
 
 class Overview(gdb.Command):
-    """The commands that show Tidemark's structures; each has a `help`."""
+    """The commands that show Tidemark's data structures; each has a `help`."""
 
     def __init__(self) -> None:
         self.__doc__ = "\n".join(["Tidemark's own commands; `help NAME` has an example of each.", "", *overview()])

@@ -1,4 +1,4 @@
-"""Values of the kernel's #defines, which debug information does not hold. The names are those of the headers."""
+"""Values of the kernel's #defines, which debug information does not hold. The names are the same as in the headers."""
 
 PAGE_SHIFT = 12
 PAGE_SIZE = 4096

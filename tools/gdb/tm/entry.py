@@ -1,5 +1,5 @@
-"""Page-table and directory entries of 32-bit paging, as kernel/include/arch/x86/pte.h makes them, and the walk over
-both levels."""
+"""Page-table and directory entries of 32-bit paging, as in kernel/include/arch/x86/pte.h, and the walk over both
+levels."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Entry:
 
     @property
     def kind(self) -> str:
-        """NONE, PRESENT, TRAPPED (a frame is there, but the next use shall fault), SWAPPED, or UNKNOWN."""
+        """NONE, PRESENT, TRAPPED (holds a frame, but the next use will fault), SWAPPED, or UNKNOWN."""
         if not self.value:
             return NONE
         if self.value & PTE_P:
@@ -52,7 +52,7 @@ class Entry:
 
     @property
     def frame(self) -> int:
-        """The frame of an entry that maps."""
+        """The frame of an entry that holds one."""
         return self.value >> PAGE_SHIFT
 
     @property
@@ -62,11 +62,11 @@ class Entry:
 
     @property
     def writable(self) -> bool:
-        """Does it let writes through?"""
+        """Does the entry permit writes?"""
         return bool(self.value & PTE_RW)
 
     def bits(self) -> str:
-        """The bits by name: `P RW US A D`. In a trapped entry bit 7 is the trap, not PS; a swapped one has none."""
+        """The bits by name: `P RW US A D`. In a trapped entry bit 7 is the trap, not PS. A swapped entry shows none."""
         if self.kind == SWAPPED:
             return ""
         names = [name for bit, name in BITS.items() if self.value & bit]
@@ -77,30 +77,31 @@ class Entry:
 
 @dataclass(frozen=True)
 class Walked:
-    """What the CPU's walk of an address finds. `entry` is None when the directory entry has no table: then `directory`
+    """The result of the CPU's walk of an address. `entry` is None if the directory entry has no table: then `directory`
     is 0, or maps 4 MiB."""
 
     address: int
     pgd: int  # address of the directory
     directory: int  # its entry's value
-    entry_at: int  # address of the table's entry, 0: no table
+    entry_at: int  # address of the table's entry; 0: no table
     entry: Entry | None
 
     @property
     def large(self) -> bool:
-        """Is it part of a 4 MiB page?"""
+        """Is the address part of a 4 MiB page?"""
         return self.directory & (PTE_P | PTE_PS) == PTE_P | PTE_PS
 
     @property
     def frame(self) -> int | None:
-        """The frame that it is mapped to; None: to none. A trapped one counts."""
+        """The frame that the address is mapped to, or None. A trapped page counts as mapped."""
         if self.large:
             return (self.directory >> PAGE_SHIFT) + (self.address >> PAGE_SHIFT & (PTRS_PER_PGD - 1))
         return self.entry.frame if self.entry and self.entry.maps else None
 
 
 def walk(memory: Memory, pgd: int, address: int) -> Walked:
-    """Looks an address up in the page directory at `pgd`. Page tables lie in low memory, so the direct map has them."""
+    """Looks an address up in the page directory at `pgd`. Page tables lie in low memory, so the direct map covers
+    them."""
     directory = memory.number(pgd + 4 * (address >> 22))
     if directory & (PTE_P | PTE_PS) != PTE_P:
         return Walked(address, pgd, directory, 0, None)

@@ -1,12 +1,12 @@
-"""What can go wrong, apart from mistakes here."""
+"""Errors that are not bugs in these commands."""
 
 
 class TmError(Exception):
-    """A command cannot answer; the text is one line that says why, and if there is something to do, what."""
+    """A command cannot answer. The text is one line with the reason and, if there is one, the remedy."""
 
 
 class Unreadable(TmError):
-    """No memory answers at an address."""
+    """There is no memory at an address."""
 
     def __init__(self, address: int) -> None:
         super().__init__(f"no memory can be read at {address:#010x}")
@@ -14,4 +14,4 @@ class Unreadable(TmError):
 
 
 class Torn(Exception):
-    """A list or tree does not hang together: it is being changed just now, or it is broken; the text says where."""
+    """A list or tree is inconsistent: it is being changed just now, or it is broken. The text says where."""

@@ -1,4 +1,4 @@
-"""The lists of the replacement policy, in their order; policy.py finds them."""
+"""Prints the lists of the replacement policy in order; policy.py finds them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST = 1 << 20
 
 
 def used_and_dirty(machine: Machine, page: View) -> str:
-    """What the entry of its owner says of a page: the bits that page_young and page_dirty look at first."""
+    """The bits of the owner's page-table entry, which page_young and page_dirty check first."""
     if not page["owner"]:
         return "its owner is gone"
     entry = walk(
@@ -33,7 +33,7 @@ def used_and_dirty(machine: Machine, page: View) -> str:
 
 
 def entry_line(machine: Machine, node: int) -> str:
-    """One entry of a list: the page, whose it is, its accessed and dirty bits, and what the policy keeps with it."""
+    """One entry of a list: the page, its owner, its accessed and dirty bits, and the policy's data in it."""
     page = page_of_node(machine, node)
     if not page:
         variables = machine.source(policy_view(machine)["insert"]).variables
@@ -49,7 +49,7 @@ def entry_line(machine: Machine, node: int) -> str:
 
 
 def chosen(length: int, count: int) -> list[int | None]:
-    """The places of `count` entries from either end of so many; None: some are left out there."""
+    """The indexes of `count` entries from either end of a list of `length` entries; None marks omitted ones."""
     if length <= 2 * count:
         return list(range(length))
     return [*range(count), None, *range(length - count, length)]
@@ -68,9 +68,9 @@ def list_lines(machine: Machine, found: PolicyList, count: int) -> Iterator[str]
 
 class Lists(Command):
     """The lists of the replacement policy, from first to last.
-    Whatever the policy is: they are found in the variables of its file and in its part of each mm_struct. COUNT entries
-    are shown from either end (8). Which end goes first is the policy's affair. A and D are the accessed and the dirty
-    bit.
+    This works for every policy: the lists are found in the variables of its file and in its part of each mm_struct.
+    COUNT entries are shown from either end (default 8). The policy decides from which end it evicts. A and D are the
+    accessed and the dirty bit.
 
     (gdb) tm-lists 1
     policy 2q, kernel/mm/policy/2q.c

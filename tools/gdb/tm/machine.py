@@ -1,4 +1,4 @@
-"""The machine that gdb is attached to: the kernel's symbols, types and memory. The one file that asks gdb for them."""
+"""The machine that gdb is attached to: the kernel's symbols, types and memory. Only this file asks gdb for them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WITH_MEMBERS = (gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION)
 
 
 class Machine:
-    """The stopped machine, for the time of one command. TmError when it cannot be asked."""
+    """The stopped machine, for the duration of one command. Raises TmError if it cannot be queried."""
 
     def __init__(self) -> None:
         self._kernel = kernel_symbols()
@@ -31,7 +31,7 @@ class Machine:
             raise TmError("the kernel has not started: paging is still off; `break kernel_main` and `continue` first")
 
     def _symbol(self, name: str, beside: str = "") -> gdb.Symbol:
-        """A global symbol, or a static one of the file that defines the global function `beside`."""
+        """A global symbol, or a static symbol of the file that defines the global function `beside`."""
         if not beside:
             found = self._kernel.lookup_global_symbol(name)
         else:
@@ -42,10 +42,10 @@ class Machine:
         return found
 
     def address(self, name: str, beside: str = "") -> int:
-        """The address of a variable; `beside` names a global function of its file when it is static."""
+        """The address of a variable. If it is static, `beside` names a global function of the same file."""
         place = self._symbol(name, beside).value().address
         if place is None:
-            raise TmError(f"the compiler has left out the kernel's variable {name}")
+            raise TmError(f"the compiler has removed the kernel's variable {name}")
         return int(place)
 
     def number(self, name: str, beside: str = "") -> int:
@@ -54,7 +54,7 @@ class Machine:
         return self.memory.number(self.address(name, beside), kind.sizeof)
 
     def variable(self, name: str, beside: str = "") -> View:
-        """A variable that is a structure, or the first of an array of them."""
+        """A variable that is a structure, or the first element of an array of them."""
         kind = self._symbol(name, beside).type.strip_typedefs()
         while kind.code == gdb.TYPE_CODE_ARRAY:
             kind = kind.target().strip_typedefs()
@@ -105,13 +105,13 @@ def fetch(address: int, length: int) -> bytes:
 
 
 def layout_of(kind: gdb.Type) -> Layout:
-    """A type's members, those of inner structures too."""
+    """A type's members, including those of inner structures."""
     kind = kind.strip_typedefs()
     return Layout(kind.sizeof, dict(members(kind, "", 0)))
 
 
 def members(kind: gdb.Type, prefix: str, base: int) -> Iterator[tuple[str, Field]]:
-    """Name and place of each member; those of a nameless inner structure are its own."""
+    """Name and place of each member; members of a nameless inner structure count as the outer one's."""
     for member in kind.fields():
         inner, offset = member.type.strip_typedefs(), base + member.bitpos // 8
         if member.name:
@@ -122,13 +122,13 @@ def members(kind: gdb.Type, prefix: str, base: int) -> Iterator[tuple[str, Field
 
 
 def bit_field(place: Field, member: gdb.Field) -> Field:
-    """The place of a bit field, in as few bytes as it touches."""
+    """The place of a bit field, in the fewest bytes that hold it."""
     shift = member.bitpos % 8
     return replace(place, size=-(-(shift + member.bitsize) // 8), signed=False, bits=member.bitsize, shift=shift)
 
 
 def field_of(kind: gdb.Type, offset: int = 0) -> Field:
-    """The place of a member; an array has its elements, one of several dimensions all of the innermost."""
+    """The place of a member; for an array its elements, for one of several dimensions the innermost elements."""
     kind, whole = kind.strip_typedefs(), kind.sizeof
     while kind.code == gdb.TYPE_CODE_ARRAY:
         kind = kind.target().strip_typedefs()
@@ -145,12 +145,12 @@ def is_signed(kind: gdb.Type) -> bool:
 
 
 class Source:
-    """A source file of the kernel: its variables, and the structures that it or a header beside it declares; both in
-    order of their lines."""
+    """A source file of the kernel: its variables, and the structures declared in it or in a header of the same folder,
+    both in order of their lines."""
 
     def __init__(self, function: int) -> None:
-        """The file that is compiled into the function at an address. (A function of a header has that for its file, so
-        the name is that of a .c among the files of all symbols.)"""
+        """The file that is compiled into the function at an address. (A function defined in a header has the header as
+        its file, so the name is that of the .c file among the files of all symbols.)"""
         block = gdb.block_for_pc(function)
         if block is None:
             raise TmError(f"no source is known for the function at {function:#x}")
@@ -169,5 +169,5 @@ class Source:
 
 
 def is_struct(kind: gdb.Type) -> bool:
-    """Is it a structure itself, not another name of one?"""
+    """Is it a structure itself, not a typedef of one?"""
     return kind.code == gdb.TYPE_CODE_STRUCT

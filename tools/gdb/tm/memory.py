@@ -1,4 +1,4 @@
-"""The guest's memory and the structures in it, without gdb: whoever makes a Memory says how bytes are fetched."""
+"""The guest's memory and the structures in it, independent of gdb: the creator of a Memory says how to fetch bytes."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ WORD = 4
 
 
 class Memory:
-    """Memory by virtual address. It reads whole pages and keeps them, which is right only as long as the machine
-    stands still: so every command makes its own."""
+    """Memory by virtual address. It reads whole pages and caches them, which is correct only while the machine is
+    stopped: so every command creates its own."""
 
     def __init__(self, fetch: Callable[[int, int], bytes]) -> None:
-        """`fetch(address, length)` returns so many bytes, or raises Unreadable."""
+        """`fetch(address, length)` returns that number of bytes, or raises Unreadable."""
         self._fetch = fetch
         self._pages: dict[int, bytes] = {}
 
     def read(self, address: int, length: int) -> bytes:
-        """`length` bytes; Unreadable when some of them are not there."""
+        """Returns `length` bytes; raises Unreadable if some of them are not mapped."""
         if not 0 <= address <= (1 << 32) - length:
             raise Unreadable(address)
         parts = []
@@ -43,7 +43,7 @@ class Memory:
         return int.from_bytes(self.read(address, size), "little", signed=signed)
 
     def text(self, address: int, limit: int = TEXT_LIMIT) -> str:
-        """The C string at an address, at most `limit` bytes of it; what is not ASCII becomes a question mark."""
+        """The C string at an address, at most `limit` bytes of it; non-ASCII bytes become question marks."""
         found = bytearray()
         while len(found) < limit:
             byte = self.read(address + len(found), 1)
@@ -55,9 +55,9 @@ class Memory:
 
 @dataclass(frozen=True)
 class Field:
-    """A member, or a variable: `count` elements of `size` bytes from `offset` on. `tag` is the name of its type if that
-    is a structure, and `inner` what is in it; `names` are the constants of an enum. A bit field has `bits` bits (0: it
-    is none), the lowest is bit `shift` of those bytes."""
+    """A member, or a variable: `count` elements of `size` bytes, beginning at `offset`. If its type is a structure,
+    `tag` is that type's name and `inner` has its members. `names` are the constants of an enum. A bit field has `bits`
+    bits (0: not a bit field), of which the lowest is bit `shift` of those bytes."""
 
     offset: int
     size: int
@@ -73,7 +73,8 @@ class Field:
 
 @dataclass(frozen=True)
 class Layout:
-    """A structure's size in bytes and its members by name; those of a structure inside also as `outer.inner`."""
+    """A structure's size in bytes and its members by name; members of an inner structure are also found as
+    `outer.inner`."""
 
     size: int
     fields: Mapping[str, Field]
@@ -98,7 +99,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class View:
-    """A structure in memory; its members are read when they are asked for."""
+    """A structure in memory; its members are read on access."""
 
     memory: Memory
     layout: Layout
@@ -121,15 +122,15 @@ class View:
         return [self.memory.number(self.at(name, i), place.size, place.signed) for i in range(place.count)]
 
     def text(self, name: str) -> str:
-        """The string in a member that is an array of characters, or that a member of pointer type points to."""
+        """The string in a member that is an array of characters, or that a pointer member points to."""
         place = self.layout.fields[name]
         if place.count > 1:
             return self.memory.text(self.at(name), place.count)
         return self.memory.text(self[name])
 
     def scalars(self) -> str:
-        """The members that are single numbers, as `name=value`; an enum's by its constant. Structures inside are left
-        out."""
+        """The members that are single numbers, as `name=value`, and enums by the name of their constant. Inner
+        structures are omitted."""
         shown = []
         for name, place in self.layout.fields.items():
             if place.scalar and place.count == 1 and "." not in name:

@@ -1,4 +1,4 @@
-"""struct page: what a frame is used for, by whom, and who maps it."""
+"""struct page: the use of a frame, its user, and the entries that map it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Mapping:
 
 
 def page_of(machine: Machine, frame: int) -> View:
-    """The struct page of a frame; TmError when there is none."""
+    """The struct page of a frame. Raises TmError if there is none."""
     if not machine.number("mem_map"):
         raise TmError("memory is not set up yet: `break policy_init` and `continue` first")
     if frame >= machine.number("max_pfn"):
@@ -56,9 +56,9 @@ def zone_name(machine: Machine, page: View) -> str:
 
 
 def frame_at(machine: Machine, number: int) -> int:
-    """The frame that a number means: a frame number if the kernel manages so many; an address in mem_map means the
-    frame whose struct page is there; any other, of the kernel or of the process that runs, what it is mapped to.
-    TmError: there is none."""
+    """Converts a number to a frame: a number below the count of frames is a frame number; an address in mem_map means
+    the frame of the struct page there; any other address, of the kernel or of the running process, the frame that it is
+    mapped to. Raises TmError if there is none."""
     frames, first = machine.number("max_pfn"), machine.number("mem_map")
     if number < frames:
         return number
@@ -67,8 +67,8 @@ def frame_at(machine: Machine, number: int) -> int:
     task = current(machine)
     if number < KERNEL_BASE and not task["mm"]:
         raise TmError(
-            f"{number:#x} is no frame, and as an address it is nobody's: {title(task)} has no address space; "
-            "`tm-pt PID VA` finds the frame of another's"
+            f"{number:#x} is not a frame, and cannot be an address: {title(task)} has no address space; "
+            "`tm-pt PID VA` finds the frame of another process's page"
         )
     found = walk(machine.memory, directory_of(machine, task, number), number)
     if found.frame is None:
@@ -79,7 +79,8 @@ def frame_at(machine: Machine, number: int) -> int:
 
 
 def is_file_page(machine: Machine, page: View, frame: int) -> bool:
-    """Does the file that the page names have it in its cache? (No flag tells; the name may be an old one.)"""
+    """Does the file that the page names have this page in its cache? (There is no flag for it, and the name may be
+    stale.)"""
     if page["inode"] < KERNEL_BASE or page["inode"] % 4:
         return False
     inode = machine.view("struct inode", page["inode"])
@@ -101,7 +102,7 @@ def enclosing_block(machine: Machine, frame: int) -> tuple[int, int] | None:
 
 
 def kernel_use(machine: Machine, frame: int) -> str:
-    """What an allocated frame without a flag is for, if that can be found: the kernel marks none of these."""
+    """The use of an allocated frame without a flag, if it can be found: the kernel does not mark these uses."""
     for mm in gather(mms(machine))[0]:
         if mm["pgd"] == (frame << PAGE_SHIFT) + KERNEL_BASE:
             return f"the page directory of {mm_title(machine, mm.address)}"
@@ -120,12 +121,12 @@ def use(machine: Machine, page: View, frame: int) -> str:
     """What a frame is for, in words."""
     marks = flags(machine, page)
     if "reserved" in marks:
-        return "reserved: the kernel's image, what was allocated at boot, or no memory at all"
+        return "reserved: the kernel's image, allocated at boot, or a hole without memory"
     if "slab" in marks:
         cache = machine.view("struct kmem_cache", page["cache"])
         return f"slab {page['slab']:#010x} of the cache {cache.text('name')}, objects of {cache['size']} bytes"
     if is_zero_page(machine, frame):
-        return "the zero page: shown wherever anonymous memory has only been read"
+        return "the zero page: mapped wherever anonymous memory has only been read"
     if "anon" in marks:
         return anonymous(machine, page)
     block = None if page["count"] else enclosing_block(machine, frame)
@@ -140,23 +141,23 @@ def use(machine: Machine, page: View, frame: int) -> str:
 
 
 def of_file(machine: Machine, page: View) -> str:
-    """What a page of a file's cache is."""
+    """Describes a page of a file's cache."""
     if not page["inode"]:
-        return f"page {page['file_index']} of a file that has been cut"
+        return f"page {page['file_index']} of a file that has been truncated"
     what = "shared memory" if "shmem" in flags(machine, page) else "the file"
     return f"page {page['file_index']} of {what} {path(machine, page['inode'])}"
 
 
 def anonymous(machine: Machine, page: View) -> str:
-    """Whose an anonymous page is."""
+    """The owner of an anonymous page."""
     if not page["family"]:
-        return "anonymous, read ahead: nobody has asked for it yet"
+        return "anonymous, read ahead: not used yet"
     return f"anonymous, page {page['index']:#07x}; faulted in by {mm_title(machine, page['owner'])}"
 
 
 def sharers(machine: Machine, page: View, frame: int) -> Iterator[tuple[View, int]]:
-    """The address spaces, and the address in each, at which a page may be mapped: for an anonymous one those of its
-    family (mm/rmap.h), for one of a file those that show the file."""
+    """The address spaces, with the address in each, where a page may be mapped: for an anonymous page those of its
+    family (mm/rmap.h), for a page of a file those that map the file."""
     if "anon" in flags(machine, page):
         if page["family"]:
             head = machine.view("struct anon_family", page["family"]).at("mms")
@@ -171,7 +172,7 @@ def sharers(machine: Machine, page: View, frame: int) -> Iterator[tuple[View, in
 
 
 def mappings(machine: Machine, page: View, frame: int) -> Iterator[Mapping]:
-    """The entries that map a frame. Torn when a list on the way is."""
+    """The entries that map a frame. Raises Torn if a list on the way is inconsistent."""
     for mm, address in sharers(machine, page, frame):
         entry = walk(machine.memory, mm["pgd"], address).entry
         if entry and entry.maps and entry.frame == frame:
@@ -179,7 +180,7 @@ def mappings(machine: Machine, page: View, frame: int) -> Iterator[Mapping]:
 
 
 def described(machine: Machine, frame: int) -> Iterator[str]:
-    """All that is known of a frame."""
+    """Everything known about a frame."""
     page = page_of(machine, frame)
     marks = flags(machine, page)
     place = f"zone {zone_name(machine, page)}, struct page at {page.address:#010x}"
@@ -202,8 +203,8 @@ def described(machine: Machine, frame: int) -> Iterator[str]:
 
 class Page(Command):
     """A frame: flags, use, references, owner, mappings.
-    The argument is a frame number, an address (of the kernel, or of the process that runs), or a pointer to a struct
-    page or into one, such as a link of a policy's list. A number for which there is a frame is taken for a frame.
+    The argument is a frame number, an address (of the kernel, or of the running process), or a pointer to a struct page
+    or into one, such as a link of a policy's list. A number below the count of frames is taken as a frame number.
 
     (gdb) tm-page 0x281
     frame 0x281, physical 0x00281000, zone DMA, struct page at 0xc02b4040
@@ -217,5 +218,5 @@ class Page(Command):
     arguments = "PFN|VA"
 
     def lines(self, machine: Machine, number: int) -> Iterator[str]:
-        """A line for each thing that is known."""
+        """A line for each known fact."""
         yield from described(machine, frame_at(machine, number))

@@ -1,4 +1,4 @@
-"""What happened before now: who wrote something last, and the life of a page."""
+"""What happened before now: the last write to something, and the life of a page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CALLS = ("policy_call_evicted", "policy_call_putback", "policy_call_remove", "po
 
 
 def physical(machine: Machine, address: int) -> int:
-    """The physical address of an address of the kernel, or of the process that runs."""
+    """The physical address of an address of the kernel, or of the running process."""
     frame = walk(machine.memory, directory_of(machine, current(machine), address), address).frame
     if frame is None:
         raise TmError(f"{address:#010x} is not mapped now: no frame holds it")
@@ -38,8 +38,8 @@ def entry_of(machine: Machine, task: gdb.Value, address: int) -> int:
 
 
 def function_at(pc: int) -> str:
-    """The function of an instruction, an inlined one before that which it has become a part of, and the line. Of a
-    header's small function, which is everywhere, not the name but who uses it."""
+    """The function of an instruction, and the line; if it is inlined, also the function that contains it. For a small
+    function of a header, which is inlined everywhere, only the containing function."""
     names, block, line = [], gdb.block_for_pc(pc), gdb.find_pc_line(pc)
     while block and not (block.is_global or block.is_static):
         if block.function:
@@ -57,10 +57,10 @@ def block_of(name: str) -> gdb.Block:
 
 
 class When(Command):
-    """Go to who wrote something last: a variable, a frame, a page-table entry.
+    """Go to the last write to a variable, a frame, or a page-table entry.
     `&variable`, or another pointer, means what it points to; a number a whole frame, as for tm-page; `pte VA` the entry
-    of an address of the process that runs. gdb then stands right before the instruction that writes; again, and it goes
-    to the write before that one. The bits that the processor sets in an entry by itself are not seen.
+    of an address of the running process. gdb then stands right before the instruction that writes. Repeat the command
+    to go to the write before that one. The bits that the processor itself sets in an entry are not seen.
 
     (gdb) tm-when &current_task
     written by switch_to in schedule (kernel/sched/core.c:73): 0xc036f9b0 afterwards
@@ -76,14 +76,14 @@ class When(Command):
         now = session.now()
         events = session.past(now, write=f"{low}-{high}")
         if not events:
-            raise TmError(f"nobody has written to physical {low:#010x} before: it is as it was when the kernel began")
+            raise TmError(f"nothing has written to physical {low:#010x} since the kernel began")
         _, place, pc, word = events[-1]
         print(f"written by {function_at(pc)}: {word:#x} afterwards" + (" in its first word" if high - low > 4 else ""))
         session.go(place)
         gdb.execute("backtrace 8")
 
     def range(self, machine: Machine, text: str) -> tuple[int, int]:
-        """The physical addresses, from the first to after the last."""
+        """The physical addresses, from the first to the one after the last."""
         if not text:
             raise TmError("usage: tm-when &VARIABLE|PFN|VA|pte VA; `help tm-when` has an example")
         if text.split()[0] == "pte":
@@ -99,7 +99,7 @@ class When(Command):
 
 @dataclass(frozen=True)
 class Moment:
-    """A line of a page's life."""
+    """An event in a page's life."""
 
     place: int
     what: str
@@ -113,7 +113,7 @@ def change(machine: Machine, old: Entry, new: Entry) -> str:
     if new.kind == NONE:
         return "unmapped for good"
     if new.kind == TRAPPED:
-        return "trapped: the next use shall fault"
+        return "trapped: the next use will fault"
     if new.kind != PRESENT:
         return f"entry {new.value:#010x}"
     if is_zero_page(machine, new.frame):
@@ -128,7 +128,8 @@ def change(machine: Machine, old: Entry, new: Entry) -> str:
 
 
 def present_change(old: Entry, new: Entry) -> str:
-    """What became of an entry that keeps its frame. The processor sets A and D unseen, so only their clearing tells."""
+    """Describes a change of an entry that keeps its frame. The processor sets A and D unseen, so only their clearing
+    shows."""
     if not new.value & PTE_A:
         return "looked at: accessed bit cleared"
     if old.value & ~new.value & PTE_D or not new.value & PTE_D:
@@ -137,21 +138,21 @@ def present_change(old: Entry, new: Entry) -> str:
 
 
 def called(machine: Machine, name: str, why: int) -> str:
-    """What a call of the seam means for the page."""
+    """What a call of the policy interface means for the page."""
     reasons = {"policy_call_putback": "vm_put", "policy_call_remove": "vm_out"}
     reason = machine.enum(reasons[name]).get(why, "") if name in reasons else ""
     return {
         "policy_call_evicted": "evicted: its frame becomes free",
         "policy_call_putback": f"given back to the policy, {reason}",
-        "policy_call_remove": f"the policy's no longer, {reason}",
+        "policy_call_remove": f"removed from the policy, {reason}",
         "policy_drop_isolated": "dropped: its last user died while it was being evicted",
     }[name]
 
 
 class History(Command):
     """The life of a page of a process, up to now: with N, go to its Nth moment.
-    Faulted in, looked at, trapped, taken from the process, evicted, back; each with time and function. A page that is
-    detached is taken from the process and given back to the policy; an evicted one leaves memory.
+    Faulted in, looked at, trapped, taken from the process, evicted, back; each with time and function. A detached page
+    is taken from the process and given back to the policy; an evicted page leaves memory.
 
     (gdb) tm-history 6 0xb6e01000
       1    0.036331760 s  faulted in: frame 0x461               map_anon in map_new_anon (pte.h:76)
@@ -162,7 +163,7 @@ class History(Command):
     arguments = "PID VA [N]"
 
     def answer(self, text: str) -> None:
-        """Prints its life, or goes to a moment of it."""
+        """Prints the page's life, or goes to an event of it."""
         words = text.split()
         if len(words) not in (2, 3):
             raise TmError("usage: tm-history PID VA [N]; `help tm-history` has an example")
@@ -170,7 +171,7 @@ class History(Command):
         now = session.now()
         life = list(self.moments(Machine(), pid, address, now))
         if nth and not 0 < nth[0] <= len(life):
-            raise TmError(f"its life has {len(life)} moments before now")
+            raise TmError(f"there are {len(life)} events before now")
         for at, moment in enumerate(life, 1):
             if not nth or nth[0] == at:
                 print(f"{at:3}  {moment.place / 1e9:13.9f} s  {moment.what:<37} {function_at(moment.pc)}")
@@ -178,7 +179,7 @@ class History(Command):
             session.go(life[nth[0] - 1].place)
 
     def moments(self, machine: Machine, pid: int, address: int, now: int) -> Iterator[Moment]:
-        """Its life, first things first."""
+        """The page's life, earliest event first."""
         task, page = task_of(machine, pid), machine.layout("struct page").fields
         entry = entry_of(machine, task, address)
         calls = {machine.address(name): name for name in CALLS}
@@ -186,7 +187,7 @@ class History(Command):
         events = session.past(now, write=f"{entry}-{entry + WORD}", pcs=":".join(map(str, calls)), page=watched)
         old, begin = Entry(0), block_of("clear_page")
         cleared = [at for at, event in enumerate(events) if begin.start <= event[2] < begin.end]
-        del events[: cleared[-1] + 1 if cleared else 0]  # a table begins as a cleared frame, which had another life
+        del events[: cleared[-1] + 1 if cleared else 0]  # earlier writes are of the frame's previous use
         for kind, place, pc, *words in events:
             if kind == ord("x"):
                 yield Moment(place, called(machine, calls[pc], words[1]), pc)

@@ -1,7 +1,7 @@
-"""Places of the run, in a session of `tidemark gdb`: where the machine stands, and going elsewhere.
+"""Places of the run, in a session of `tidemark gdb`: the current place, and going elsewhere.
 
-A machine cannot go back, but the run can be made again. `tidemark gdb` does so when it is asked over a socket, and
-gives a machine that stands at another place; gdb lets go of the one it had.
+A machine cannot go back, but the run can be repeated. `tidemark gdb` does so when asked over a socket, and
+hands over a machine that stands at another place; gdb then disconnects from the previous one.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ VARIABLE = "TIDEMARK_PLACES"
 
 
 class Session:
-    """The line to `tidemark gdb`, and where the machine stood when it came."""
+    """The connection to `tidemark gdb`, and where the machine stood when it was handed over."""
 
     def __init__(self) -> None:
         self.lines: Any = None
         self.arrived = 0
 
     def ask(self, **question: Any) -> dict[str, Any]:
-        """The answer to a question (tools/tidemark/backwards.py). TmError when it is a refusal, or nobody answers."""
+        """Asks a question (tools/tidemark/backwards.py). Raises TmError if it is refused or there is no answer."""
         if VARIABLE not in os.environ:
             raise TmError("only in a session of `tidemark gdb RESULT`, whose run repeats")
         if not self.lines:
@@ -39,7 +39,7 @@ class Session:
         return answer
 
     def now(self) -> int:
-        """Where the machine stands, in ns."""
+        """The current place of the machine, in ns."""
         return self.ask(do="now")["ns"]
 
     def past(self, until: int, **options: Any) -> list[list[Any]]:
@@ -47,12 +47,12 @@ class Session:
         return self.ask(do="past", until=until, **options)["events"]
 
     def go(self, at: int) -> None:
-        """To another place."""
+        """Goes to another place."""
         answer = self.ask(do="go", at=at)
         self.attach(answer["gdb"], answer["ns"])
 
     def attach(self, path: str, ns: int) -> None:
-        """Take over a machine that stands, and print where."""
+        """Takes over a stopped machine, and prints where it stands."""
         gdb.execute("disconnect" if gdb.selected_inferior().pid else "echo", to_string=True)
         gdb.execute(f"target remote {path}", to_string=True)
         gdb.execute("monitor watchdog_action none", to_string=True)

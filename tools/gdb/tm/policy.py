@@ -1,10 +1,10 @@
-"""What a replacement policy keeps, found without knowing the policy.
+"""Finds what a replacement policy keeps, without knowing the policy.
 
-A policy is one file of C. Its lists are rings of struct list_head whose heads are its own variables, or lie in the 64
-bytes that it has in every mm_struct; its entries lie in the 24 bytes that it has in every struct page, or, for ghosts
-of pages that are gone, in variables again. The debug information tells the variables and their types. A list_head that
-turns up as an entry of another list is no head. Which of the file's structures lies in a page and which in an mm_struct
-is written nowhere, but follows: from their sizes, from where their list_heads are, and last from their names.
+A policy is one C file. Its lists are rings of struct list_head. Their heads are the policy's own variables, or lie in
+the 64 bytes that it has in every mm_struct. Their entries lie in the 24 bytes that it has in every struct page or, for
+ghosts of evicted pages, in variables again. The debug information has the variables and their types. A list_head that
+is an entry of another list is not a head. Which of the file's structures lies in a page and which in an mm_struct is
+not recorded; it is inferred from their sizes, from the offsets of their list_heads, and last from their names.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from .tasks import mms
 from .walk import gather, list_nodes
 
 LIST_HEAD, POINTER = "list_head", 4
-POINTER_LEAST = 0x1000  # below are NULL and the poison of what was taken off a list
+POINTER_LEAST = 0x1000  # below are NULL and the poison of entries removed from a list
 
 
 @dataclass(frozen=True)
 class Head:
-    """A list's head: whose it is (0: the policy's; else an mm_struct), and how the file calls it."""
+    """A list's head: its owner (0: the policy; otherwise an mm_struct), and its name in the file."""
 
     name: str
     address: int
@@ -34,7 +34,7 @@ class Head:
 
 @dataclass(frozen=True)
 class PolicyList:
-    """A list with the addresses of its nodes in order, and what is wrong with it, if anything is."""
+    """A list: the addresses of its nodes in order, and what is wrong with it, if anything."""
 
     head: Head
     nodes: list[int]
@@ -42,7 +42,7 @@ class PolicyList:
 
 
 def policy_view(machine: Machine) -> View:
-    """The policy that is switched on. TmError: none is yet."""
+    """The active policy. Raises TmError if there is none yet."""
     policy = machine.number("vm_policy")
     if not policy:
         raise TmError("no policy is switched on yet: `break sched_init` and `continue` first")
@@ -69,7 +69,7 @@ def heads_in(place: Field, address: int, name: str) -> Iterator[Head]:
 
 
 def lists_of(machine: Machine, heads: Sequence[Head]) -> Iterator[PolicyList]:
-    """The lists of those heads that are no entries of another; never initialised ones only when they stand alone."""
+    """The lists of those heads that are not entries of another list; uninitialised heads only if they stand alone."""
     entries: set[int] = set()
     for head in heads:
         after = machine.memory.number(head.address)
@@ -81,21 +81,23 @@ def lists_of(machine: Machine, heads: Sequence[Head]) -> Iterator[PolicyList]:
 
 
 def own_lists(machine: Machine, variables: Sequence[Variable]) -> Iterator[PolicyList]:
-    """The lists whose heads are variables. Those with few list_heads first: heads, rather than a pool of entries."""
+    """The lists whose heads are variables. Variables with few list_heads first: heads, rather than a pool of
+    entries."""
     per_variable = [list(heads_in(v.field, v.address, v.name)) for v in variables]
     heads = [head for found in sorted(per_variable, key=len) for head in found]
     yield from lists_of(machine, heads)
 
 
 def mm_type(structs: Sequence[Struct]) -> Struct | None:
-    """The structure that a policy keeps in an mm_struct, as far as it can be told."""
+    """The structure that a policy keeps in an mm_struct, as far as it can be inferred."""
     fit = [s for s in structs if s.layout.size <= POLICY_MM_SIZE and list_heads(s.layout)]
     named = [s for s in fit if s.tag.endswith("_mm")]
     return named[0] if named else None
 
 
 def page_type(structs: Sequence[Struct], room: int, offset: int | None) -> Struct | None:
-    """The structure that a policy keeps in a page: `room` bytes at most, with a node, at that offset if it is known."""
+    """The structure that a policy keeps in a page: at most `room` bytes, with a list node, at `offset` if that is
+    known."""
     fit = [s for s in structs if s.layout.size <= room and list_heads(s.layout)]
     fit = [s for s in fit if offset is None or offset in list_heads(s.layout).values()]
     named = [s for s in fit if s.tag.endswith("_page")]
@@ -103,7 +105,7 @@ def page_type(structs: Sequence[Struct], room: int, offset: int | None) -> Struc
 
 
 def is_ring(machine: Machine, address: int) -> bool:
-    """Is there a head whose neighbours link back to it?"""
+    """Is this the head of a ring whose neighbours link back to it?"""
     word = machine.memory.number
     try:
         return (
@@ -116,8 +118,8 @@ def is_ring(machine: Machine, address: int) -> bool:
 
 
 def mm_lists(machine: Machine, structs: Sequence[Struct]) -> Iterator[PolicyList]:
-    """The lists whose heads lie in the policy's data of an address space: by the structure's members when its name
-    tells that it is the one, and otherwise wherever two words are the head of a ring."""
+    """The lists whose heads lie in the policy's data of an address space: by the structure's members if its name
+    identifies it, and otherwise wherever two words are the head of a ring."""
     known = mm_type(structs)
     for mm in gather(mms(machine))[0]:
         base = mm.at("policy")
@@ -132,14 +134,14 @@ def mm_lists(machine: Machine, structs: Sequence[Struct]) -> Iterator[PolicyList
 
 
 def policy_lists(machine: Machine) -> Iterator[PolicyList]:
-    """Every list of the policy that is switched on."""
+    """Every list of the active policy."""
     source = machine.source(policy_view(machine)["insert"])
     yield from own_lists(machine, source.variables)
     yield from mm_lists(machine, source.structs)
 
 
 def page_of_node(machine: Machine, node: int) -> View | None:
-    """The struct page whose policy data a list node lies in."""
+    """The struct page that contains a list node in its policy data."""
     first, size = machine.number("mem_map"), machine.layout("struct page").size
     inside = (node - first) % size
     place = machine.layout("struct page").fields["policy"]
@@ -149,7 +151,7 @@ def page_of_node(machine: Machine, node: int) -> View | None:
 
 
 def page_data(machine: Machine, page: int, node: int = 0) -> str:
-    """What the policy keeps in the struct page at an address, beside its links; `node` is the place of the link."""
+    """What the policy keeps in the struct page at an address, besides its links; `node` is the address of the link."""
     view = machine.view("struct page", page)
     place = view.layout.fields["policy"]
     policy = policy_view(machine)
@@ -160,7 +162,7 @@ def page_data(machine: Machine, page: int, node: int = 0) -> str:
 
 
 def mm_data(machine: Machine, mm: int) -> str:
-    """What the policy keeps in an address space, beside its lists; empty when that cannot be told."""
+    """What the policy keeps in an address space, besides its lists; empty if that cannot be inferred."""
     known = mm_type(machine.source(policy_view(machine)["insert"]).structs)
     return (
         View(machine.memory, known.layout, machine.view("struct mm_struct", mm).at("policy")).scalars() if known else ""
@@ -168,7 +170,7 @@ def mm_data(machine: Machine, mm: int) -> str:
 
 
 def element_data(variables: Sequence[Variable], memory: Memory, node: int) -> str:
-    """The element of a variable that a list node lies in: `ghosts[3] slot=7`; the bare address if it lies in none."""
+    """The element of a variable that contains a list node: `ghosts[3] slot=7`; the bare address if none does."""
     for v in variables:
         if v.address <= node < v.address + v.field.size * v.field.count:
             index = (node - v.address) // v.field.size

@@ -1,4 +1,4 @@
-"""struct task_struct: who there is, what they do, and how much memory they have."""
+"""struct task_struct: the tasks, their state, and their memory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STATES = {
 
 @dataclass(frozen=True)
 class Process:
-    """A task; sizes are in pages, `account` is where its time goes just now."""
+    """A task; sizes are in pages, `account` is the account that its time currently goes to."""
 
     pid: int
     parent: int
@@ -41,7 +41,7 @@ class Process:
 
 
 def process(machine: Machine, task: View, runs: int) -> Process:
-    """What a task_struct says; `runs` is the address of the one that runs."""
+    """Reads a task_struct; `runs` is the address of the running task."""
     mm = machine.view("struct mm_struct", task["mm"]) if task["mm"] else None
     parent = machine.view("struct task_struct", task["parent"])["pid"] if task["parent"] else 0
     return Process(
@@ -61,7 +61,7 @@ def process(machine: Machine, task: View, runs: int) -> Process:
 
 
 def processes(machine: Machine) -> Iterator[Process]:
-    """Every task, oldest first; idle only while it runs. Torn when the list of tasks is."""
+    """Every task, oldest first; idle only while it runs. Raises Torn if the list of tasks is inconsistent."""
     runs = current(machine)
     if not runs["pid"]:
         yield process(machine, runs, runs.address)
@@ -70,7 +70,7 @@ def processes(machine: Machine) -> Iterator[Process]:
 
 
 class Ps(Command):
-    """All tasks; > marks the one that runs.
+    """All tasks; > marks the running one.
     STATE and WHERE are the kernel's task state and time account; sizes are in KiB, as in the guest's own ps.
 
     (gdb) tm-ps
@@ -92,4 +92,4 @@ class Ps(Command):
         if torn:
             yield f"the list of tasks is torn: {torn}"
         if not [p for p in everybody if p.pid]:
-            yield "no task has been made yet: what runs is the boot, which becomes the idle task"
+            yield "no task has been made yet: the boot code is running, which becomes the idle task"

@@ -1,4 +1,4 @@
-"""The page tables: the walk of an address over both levels, with every bit told."""
+"""The page tables: the walk of an address over both levels, with every bit decoded."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .tasks import mm_of, task_of, title
 
 
 def directory_of(machine: Machine, task: View, address: int) -> int:
-    """The page directory in which a task looks an address up: the kernel's half is the same in all."""
+    """The page directory in which a task looks up an address; all directories share the kernel's half."""
     if address >= KERNEL_BASE and not task["mm"]:
         return machine.number("kernel_pgd")
     return mm_of(machine, task)["pgd"]
@@ -27,17 +27,17 @@ def meaning(machine: Machine, entry: Entry) -> str:
     if entry.kind == SWAPPED:
         return f"swapped out, {slot_state(machine, entry.slot)}"
     if entry.kind not in (PRESENT, TRAPPED):
-        return "no kind of entry that the kernel makes"
+        return "not an entry that the kernel makes"
     what = f"{entry.kind}: frame {entry.frame:#x}, {entry.bits()}"
     if is_zero_page(machine, entry.frame):
-        what += "; the zero page, which all share"
+        what += "; the shared zero page"
     elif entry.kind == TRAPPED:
-        what += "; in memory, but its next use shall fault"
+        what += "; in memory, but its next use will fault"
     return what
 
 
 def is_zero_page(machine: Machine, frame: int) -> bool:
-    """Is it the frame of zeros that shows all anonymous pages that were only read?"""
+    """Is it the zero page, which is mapped for anonymous pages that have only been read?"""
     zero = machine.number("zero_page")
     return bool(zero) and frame_of(machine, zero) == frame
 
@@ -72,7 +72,7 @@ def directory_meaning(step: Walked) -> str:
 
 class PageTable(Command):
     """An address in the page tables of a process: both levels, decoded.
-    Present, trapped (in memory, but the next use shall fault), swapped out, the zero page, or none.
+    Present, trapped (in memory, but the next use will fault), swapped out, the zero page, or none.
 
     (gdb) tm-pt 9 0xb6c00000
     pid 9 (thrash), address 0xb6c00000

@@ -1,4 +1,4 @@
-"""Radix trees (kernel/lib/radix.h): from a number to an entry."""
+"""Radix trees (kernel/lib/radix.h), which map a number to an entry."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from .errors import TmError
 from .machine import Machine
 from .memory import View
 
-SHIFT = 6  # RADIX_SHIFT: what each level decides of the number
+SHIFT = 6  # RADIX_SHIFT: bits of the number that each level decides
 LEVELS = 6  # of 32 bits
 
 
 def find(machine: Machine, tree: int, index: int) -> int:
-    """The entry of a number in the tree at an address; 0: there is none. TmError when the tree leads nowhere."""
+    """The entry of a number in the tree at an address, or 0. Raises TmError if the tree is broken."""
     nodes = machine.layout("struct radix_node")
     address = machine.memory.number(tree)
     for _ in range(LEVELS):
@@ -28,5 +28,5 @@ def find(machine: Machine, tree: int, index: int) -> int:
 
 
 def is_pointer(entry: int) -> bool:
-    """Is the entry a page? Others are what is left of one: a shadow, or a slot of the swap area."""
+    """Is the entry a page? Other entries remain after an eviction: a shadow, or a slot of the swap area."""
     return entry != 0 and not entry & 1

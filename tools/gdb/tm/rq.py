@@ -25,7 +25,7 @@ class Queued:
 
 
 def queued(machine: Machine) -> Iterator[Queued]:
-    """The tasks that wait for the processor, in order of vruntime. Torn when the tree is."""
+    """The tasks that wait for the processor, in order of vruntime. Raises Torn if the tree is inconsistent."""
     root = machine.variable("fair_rq")["tree.rb_node"]
     for node in tree_nodes(machine.memory.number, root):
         entity = machine.containing("struct sched_entity", "node", node.address)
@@ -33,13 +33,13 @@ def queued(machine: Machine) -> Iterator[Queued]:
 
 
 def task_of_entity(machine: Machine, entity: int) -> View:
-    """The task whose sched_entity is at an address."""
+    """The task that contains the sched_entity at an address."""
     return machine.containing("struct task_struct", "se", entity)
 
 
 def branches(nodes: Sequence[TreeNode]) -> Iterator[str]:
     """What to draw before each node of a tree given in order: the tree lies on its side, root to the left, left
-    children above. A line `|` joins a node with its children above or below it."""
+    children above. A line `|` joins a node to its children above or below it."""
     row = {node.address: at for at, node in enumerate(nodes)}
     for at, node in enumerate(nodes):
         cells = [" "] * node.depth
@@ -62,9 +62,9 @@ def milliseconds(ns: int) -> str:
 
 
 class RunQueue(Command):
-    """The scheduler's tree of those that wait for the processor.
-    It is drawn on its side: the root is at the left, and the uppermost runs next. In brackets, how far its vruntime is
-    ahead of min_vruntime.
+    """The scheduler's tree of the tasks that wait for the processor.
+    It is drawn on its side: the root is at the left, and the uppermost task runs next. The number in brackets is the
+    distance of its vruntime from min_vruntime.
 
     (gdb) tm-rq
     6 runnable, load 93881, min_vruntime 3,887.384 ms
@@ -78,7 +78,7 @@ class RunQueue(Command):
     name = "tm-rq"
 
     def lines(self, machine: Machine) -> Iterator[str]:
-        """The queue's counts, who runs, and the tree."""
+        """The queue's counts, the running task, and the tree."""
         rq = machine.variable("fair_rq")
         least = rq["min_vruntime"]
         yield f"{rq['nr_running']} runnable, load {rq['load']}, min_vruntime {milliseconds(least)}"
@@ -99,5 +99,5 @@ class RunQueue(Command):
 
 
 def key(vruntime: int, least: int, weight: int) -> str:
-    """A place in the order."""
+    """A task's position in the order."""
     return f"vruntime {milliseconds(vruntime)} ({(vruntime - least) / NS_PER_MS:+,.3f}), weight {weight}"

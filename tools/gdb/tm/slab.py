@@ -16,7 +16,8 @@ LISTS = ("partial", "full", "empty")
 
 @dataclass(frozen=True)
 class Cache:
-    """A cache: objects in use and slabs per list as its slabs say, frames it holds, and what disagrees."""
+    """A cache: objects in use and slabs per list as counted on its slabs, the frames it holds, and any
+    contradiction."""
 
     name: str
     size: int
@@ -28,7 +29,7 @@ class Cache:
 
 
 def caches(machine: Machine) -> Iterator[Cache]:
-    """The caches, oldest first. TmError before there are any; Torn when their list is."""
+    """The caches, oldest first. Raises TmError before there are any, Torn if their list is inconsistent."""
     head = machine.address("slab_caches")
     if machine.memory.number(head) in (0, head):
         raise TmError("the slab allocator is not set up yet: `break policy_init` and `continue` first")
@@ -37,7 +38,7 @@ def caches(machine: Machine) -> Iterator[Cache]:
 
 
 def cache(machine: Machine, c: View) -> Cache:
-    """One cache, its lists walked."""
+    """One cache; walks its lists."""
     slabs, used, wrong = {}, 0, ""
     for name in LISTS:
         nodes, torn = gather(list_nodes(machine.memory.number, c.at(name)))
@@ -51,7 +52,7 @@ def cache(machine: Machine, c: View) -> Cache:
 
 
 class Slab(Command):
-    """The slab allocator's caches: objects in use, slabs by how full.
+    """The slab allocator's caches: objects in use, slabs by how full they are.
 
     (gdb) tm-slab
     CACHE              SIZE  IN SLAB  IN USE   TOTAL  PARTIAL  FULL  EMPTY  FRAMES

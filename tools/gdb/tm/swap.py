@@ -1,4 +1,4 @@
-"""The tables of the swap areas: how many entries name a slot, and whether a frame holds the same data."""
+"""The tables of the swap areas: the number of entries that name a slot, and whether a frame holds the same data."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from .errors import TmError
 from .machine import Machine
 from .memory import View
 
-AREA_SHIFT = 21  # of include/mm/swap.h: a slot's number is the area's, then the place in it
+AREA_SHIFT = 21  # of include/mm/swap.h: a slot number is the area's number, then the position in the area
 COUNT_SIZE, POINTER_SIZE = 2, 4
-FORBIDDEN = 1  # what the cache says of a place that is never used
+FORBIDDEN = 1  # the cache's mark for a position that is never used
 
 
 def exists(machine: Machine, slot: int) -> bool:
-    """Is it a slot of some area, and not an area's first one, which is never used?"""
+    """Is it a slot of an area, other than the area's first, which is never used?"""
     ends = machine.variable("swap_index").array("end")
     area, place = divmod(slot, 1 << AREA_SHIFT)
     return place > 0 and area < len(ends) and slot < ends[area]
@@ -26,14 +26,14 @@ def device_of(machine: Machine, slot: int) -> View:
 
 
 def slot_count(machine: Machine, slot: int) -> int:
-    """How many page-table entries name a slot. TmError: there is no such slot."""
+    """The number of page-table entries that name a slot. Raises TmError if there is no such slot."""
     check(machine, slot)
     table = machine.variable("swap_index").array("map")[slot >> AREA_SHIFT]
     return machine.memory.number(table + slot * COUNT_SIZE, COUNT_SIZE)
 
 
 def cached_page(machine: Machine, slot: int) -> View | None:
-    """The struct page in the swap cache for a slot, if there is one. TmError: there is no such slot."""
+    """The struct page in the swap cache for a slot, or None. Raises TmError if there is no such slot."""
     check(machine, slot)
     table = machine.variable("swap_index").array("cache")[slot >> AREA_SHIFT]
     page = machine.memory.number(table + slot * POINTER_SIZE)
@@ -41,13 +41,13 @@ def cached_page(machine: Machine, slot: int) -> View | None:
 
 
 def check(machine: Machine, slot: int) -> None:
-    """TmError unless some area has the slot."""
+    """Raises TmError unless an area has the slot."""
     if not exists(machine, slot):
         raise TmError(f"there is no swap slot {slot}")
 
 
 def slot_state(machine: Machine, slot: int) -> str:
-    """A slot in words."""
+    """Describes a slot in words."""
     if not exists(machine, slot):
         return f"slot {slot}, which does not exist"
     count = slot_count(machine, slot)

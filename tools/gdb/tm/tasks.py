@@ -1,4 +1,4 @@
-"""Processes and address spaces: what several commands ask for."""
+"""Processes and address spaces, for several commands."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from .walk import gather, list_nodes
 
 
 def tasks(machine: Machine) -> Iterator[View]:
-    """Every task, oldest first, without idle. Torn when the list is."""
+    """Every task, oldest first, without idle. Raises Torn if the list is inconsistent."""
     for node in list_nodes(machine.memory.number, machine.address("task_list")):
         yield machine.containing("struct task_struct", "all", node)
 
 
 def mms(machine: Machine) -> Iterator[View]:
-    """Every user address space, oldest first. Torn when the list is."""
+    """Every user address space, oldest first. Raises Torn if the list is inconsistent."""
     for node in list_nodes(machine.memory.number, machine.address("mm_list")):
         yield machine.containing("struct mm_struct", "all", node)
 
 
 def current(machine: Machine) -> View:
-    """The task that runs."""
+    """The running task."""
     return machine.view("struct task_struct", machine.number("current_task"))
 
 
@@ -34,15 +34,15 @@ def title(task: View) -> str:
 
 
 def mm_title(machine: Machine, mm: int) -> str:
-    """`pid 8 (thrash)`, of the address space at an address."""
+    """`pid 8 (thrash)`, for the address space at an address."""
     if not mm:
-        return "nobody"
+        return "no process"
     task = machine.view("struct mm_struct", mm)["task"]
-    return f"pid {title(machine.view('struct task_struct', task))}" if task else "a process that is being made"
+    return f"pid {title(machine.view('struct task_struct', task))}" if task else "a process that is being created"
 
 
 def task_of(machine: Machine, pid: int) -> View:
-    """The task with a pid; TmError when there is none."""
+    """The task with a pid. Raises TmError if there is none."""
     everybody, torn = gather(tasks(machine))
     for task in everybody:
         if task["pid"] == pid:
@@ -55,7 +55,7 @@ def task_of(machine: Machine, pid: int) -> View:
 
 
 def mm_of(machine: Machine, task: View) -> View:
-    """A task's address space; TmError when it has none."""
+    """A task's address space. Raises TmError if it has none."""
     if task["mm"]:
         return machine.view("struct mm_struct", task["mm"])
     what = "is a kernel thread: it has no address space" if task["flags"] & TF_KTHREAD else "has no address space left"

@@ -1,4 +1,4 @@
-"""struct vm_area_struct: the regions of an address space, and what has become of their pages."""
+"""struct vm_area_struct: the regions of an address space, and the state of their pages."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .tasks import mm_of, task_of, title
 from .walk import gather, list_nodes
 
 ZERO = "zero"
-MOST_NAMES = 64  # directories above a file, at most
+MOST_NAMES = 64  # the maximum number of directories above a file
 
 
 @dataclass(frozen=True)
 class Region:
-    """A region; `pages` counts its pages by what their entries say: present, trapped, zero, swapped, none."""
+    """A region; `pages` counts its pages by the state of their entries: present, trapped, zero, swapped, none."""
 
     start: int
     end: int
@@ -32,19 +32,19 @@ class Region:
 
 
 def vmas(machine: Machine, mm: View) -> Iterator[View]:
-    """The regions in order of address. Torn when their list is."""
+    """The regions in order of address. Raises Torn if their list is inconsistent."""
     for node in list_nodes(machine.memory.number, mm.at("vma_list")):
         yield machine.containing("struct vm_area_struct", "list", node)
 
 
 def rights(flags: int) -> str:
-    """As in /proc/PID/maps: `rw-p`."""
+    """The access rights as in /proc/PID/maps: `rw-p`."""
     letters = zip("rwx", (VM_READ, VM_WRITE, VM_EXEC))
     return "".join(c if flags & bit else "-" for c, bit in letters) + ("s" if flags & VM_SHARED else "p")
 
 
 def path(machine: Machine, inode: int) -> str:
-    """The name of a file, as /proc/PID/maps has it."""
+    """The path of a file, as in /proc/PID/maps."""
     names: list[str] = []
     while inode != machine.number("vfs_root") and len(names) < MOST_NAMES:
         inode = covered(machine, inode)
@@ -57,7 +57,8 @@ def path(machine: Machine, inode: int) -> str:
 
 
 def covered(machine: Machine, inode: int) -> int:
-    """The directory that the root of a mounted file system lies over; of another inode itself."""
+    """The directory on which a file system is mounted, given the root inode of that file system; or the inode
+    itself."""
     sb = machine.view("struct inode", inode)["sb"]
     over = machine.view("struct super_block", sb) if sb else None
     return covered(machine, over["mounted_on"]) if over and over["root"] == inode and over["mounted_on"] else inode
@@ -75,7 +76,7 @@ def name_in(machine: Machine, directory: int, inode: int) -> str:
 
 
 def vma_name(machine: Machine, vma: View) -> str:
-    """The file, or [heap] or [stack], or nothing."""
+    """The file, [heap], [stack], or nothing."""
     mm = machine.view("struct mm_struct", vma["mm"])
     if vma["inode"]:
         return path(machine, vma["inode"])
@@ -85,7 +86,7 @@ def vma_name(machine: Machine, vma: View) -> str:
 
 
 def count_pages(machine: Machine, vma: View) -> Counter[str]:
-    """The pages of a region by the kinds of their entries."""
+    """Counts the pages of a region by the state of their entries."""
     pgd, counts = machine.view("struct mm_struct", vma["mm"])["pgd"], Counter()
     for address in range(vma["start"], vma["end"], PAGE_SIZE):
         entry = walk(machine.memory, pgd, address).entry
@@ -96,7 +97,7 @@ def count_pages(machine: Machine, vma: View) -> Counter[str]:
 
 
 def regions(machine: Machine, mm: View) -> Iterator[Region]:
-    """The regions in order of address. Torn when their list is."""
+    """The regions in order of address. Raises Torn if their list is inconsistent."""
     for vma in vmas(machine, mm):
         flags = vma["flags"]
         name, pages = vma_name(machine, vma), count_pages(machine, vma)
@@ -111,8 +112,8 @@ def remarks(flags: int) -> str:
 
 class Vma(Command):
     """The regions of a process, and where their pages are.
-    IN are in memory (TRAP of them shall fault at their next use), ZERO show the shared page of zeros, OUT are in the
-    swap area, and the rest of PAGES has not been touched.
+    IN: pages in memory (of these, TRAP will fault at their next use). ZERO: pages that map the shared page of zeros.
+    OUT: pages in the swap area. The rest of PAGES has not been touched.
 
     (gdb) tm-vma 9
     pid 9 (thrash), 6 regions

@@ -1,8 +1,8 @@
-"""Walks over linked structures that may be half changed: bounded, and without belief in what they find.
+"""Walks over linked structures that may be half changed: bounded, trusting nothing they read.
 
 Both walks yield what they reach and then, if something was wrong, raise Torn. A list that is just being changed
-(lib/list.h links forwards last) can still be followed from next to next; that its links back disagree is told at the
-end. A tree that is being rotated shows the nodes that still hang from its root.
+(lib/list.h sets the forward link last) can still be followed forwards; a wrong backward link is reported at the end.
+A tree that is being rotated shows the nodes that can still be reached from its root.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from .errors import Torn, Unreadable
 
-LIMIT = 1 << 20  # no list is longer: there are not more frames, and no small objects for more
+LIMIT = 1 << 20  # no list is longer: there are fewer frames, and fewer small objects
 POINTER = 4
 DEPTH = 64  # a red-black tree of 2^32 nodes is not deeper
 BLACK = 1  # bit 0 of the word that holds the parent
@@ -24,7 +24,7 @@ Word = Callable[[int], int]
 
 
 def gather(items: Iterable[T]) -> tuple[list[T], str]:
-    """What a walk yields, and what was wrong with it in the end; empty when nothing was."""
+    """Returns what a walk yields, and what was wrong with it; empty if nothing was."""
     got: list[T] = []
     try:
         for item in items:
@@ -37,8 +37,8 @@ def gather(items: Iterable[T]) -> tuple[list[T], str]:
 def list_nodes(word: Word, head: int, limit: int = LIMIT) -> Iterator[int]:
     """The addresses of the nodes of a struct list_head ring, in order, without the head. `word` reads 32 bits.
 
-    Torn: after at most `limit` nodes, at a cycle, where a link leads nowhere, or, at the very end, when a link back
-    disagreed."""
+    Raises Torn: after `limit` nodes, at a cycle, if a link leads to no memory or, at the very end, if a backward link
+    is wrong."""
     seen = {head}
     at, odd = head, ""
     while True:
@@ -62,7 +62,7 @@ def list_nodes(word: Word, head: int, limit: int = LIMIT) -> Iterator[int]:
 
 
 def follow(word: Word, node: int, offset: int, at: int) -> int:
-    """A word of the node that the entry `at` has led to; Torn when there is none."""
+    """A word of the node that the entry `at` links to. Raises Torn if there is no memory."""
     try:
         return word(node + offset)
     except Unreadable:
@@ -71,7 +71,7 @@ def follow(word: Word, node: int, offset: int, at: int) -> int:
 
 @dataclass(frozen=True)
 class TreeNode:
-    """A node of a red-black tree: where it is, how deep below the root, which child it is ("" for the root)."""
+    """A node of a red-black tree: its address, its depth below the root, and which child it is ("" for the root)."""
 
     address: int
     depth: int
@@ -83,9 +83,10 @@ class TreeNode:
 def tree_nodes(word: Word, root: int) -> Iterator[TreeNode]:
     """The nodes below a struct rb_root's rb_node, in order of their keys. `word` reads 32 bits.
 
-    Torn when a node comes twice, a link leads nowhere, or a node names another parent than the one it hangs from."""
+    Raises Torn if a node comes twice, a link leads to no memory, or a node names a parent other than the one above
+    it."""
     seen: set[int] = set()
-    waiting: list[TreeNode] = []  # reached, and their left subtrees under way
+    waiting: list[TreeNode] = []  # nodes reached whose left subtrees are still being visited
     address, parent, side, depth, odd = root, 0, "", 0, ""
     while address or waiting:
         while address:

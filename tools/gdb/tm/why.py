@@ -1,5 +1,5 @@
-"""Why would an address fault, and what would the kernel do about it? The decisions of mm/space/fault.c, told without
-being made: nothing in the machine changes."""
+"""Would an address fault, and what would the kernel do? This repeats the decisions of mm/space/fault.c without
+carrying them out: nothing in the machine changes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ AGAIN = "; then the write faults once more: copy on write"
 
 @dataclass(frozen=True)
 class Fault:
-    """An access that may fault: where, in which region, and what the page table says now."""
+    """An access that may fault: the address, its region, and the current page-table entry."""
 
     machine: Machine
     address: int
@@ -47,7 +47,7 @@ class Fault:
 
 
 def around(machine: Machine, mm: View, address: int) -> tuple[View | None, View | None]:
-    """The region that contains an address or is the next above it, and the one before that."""
+    """The region that contains an address or is the next above it, and the region before that."""
     before = None
     for vma in gather(vmas(machine, mm))[0]:
         if vma["end"] > address:
@@ -65,15 +65,15 @@ def may_grow(vma: View, before: View | None, address: int) -> bool:
 
 
 def frames_left(machine: Machine) -> int | None:
-    """How many more frames the cap frames= lets programs have; None: there is no cap."""
+    """The number of frames that programs may still get under the cap frames=; None: there is no cap."""
     cap = machine.number("frames_cap")
     return max(cap - machine.number("frames_used"), 0) if cap else None
 
 
 def new_frame(machine: Machine) -> str:
-    """Where a new frame for a program would come from: frames_charge in frames.c, alloc_pages in page_alloc.c."""
+    """The source of a new frame for a program: frames_charge in frames.c, alloc_pages in page_alloc.c."""
     if frames_left(machine) == 0:
-        return "the cap frames= is reached, so a page must go first"
+        return "the cap frames= is reached, so a page must be evicted first"
     marks = machine.enum("zone_index")
     first, best = (
         machine.variable("zones"),
@@ -90,8 +90,8 @@ def new_frame(machine: Machine) -> str:
 
 
 def read_ahead(slot: int, size: int, wanted: Callable[[int], bool]) -> tuple[int, int]:
-    """The first and the last slot that one request reads: the neighbours inside the aligned group of `size`, as far as
-    they are wanted without a gap. (read_cluster in mm/reclaim/swap_io.c)"""
+    """The first and the last slot that one request reads: the neighbours inside the aligned group of `size`, up to the
+    first one that is not wanted. (read_cluster in mm/reclaim/swap_io.c)"""
     first = low = high = slot
     first -= slot % size
     while low > first and wanted(low - 1):
@@ -120,7 +120,7 @@ def reading(f: Fault, slot: int) -> str:
     """What is read from the swap area for a slot."""
     machine = f.machine
     device = device_of(machine, slot)
-    left = frames_left(machine)  # the slot itself takes one, if need be another page's
+    left = frames_left(machine)  # the slot itself takes a frame, if necessary another page's
     alone = f.vma["flags"] & VM_RAND_READ or device["synchronous"] or (left is not None and left < 2)
     size = 1 if alone else 1 << machine.number("page_cluster")
 
@@ -143,7 +143,7 @@ def untouched(f: Fault) -> str:
 
 
 def untouched_file(f: Fault) -> str:
-    """The entry is empty, and the region shows a file."""
+    """The entry is empty, and the region maps a file."""
     inode = f.machine.view("struct inode", f.vma["inode"])
     index = f.vma["pgoff"] + ((f.address - f.vma["start"]) >> PAGE_SHIFT)
     name = path(f.machine, inode.address)
@@ -159,34 +159,34 @@ def untouched_file(f: Fault) -> str:
 
 
 def trapped(f: Fault) -> str:
-    """A frame is there, but the entry is to fault once."""
+    """The entry holds a frame, but must fault once."""
     owned = "owned" in flags(f.machine, page_of(f.machine, f.entry.frame))
-    told = "the policy is told of the use" if owned else "nobody is told, for the policy does not own it"
+    told = "the policy is told of the use" if owned else "the policy is not told, because it does not own the page"
     after = AGAIN if f.write and not f.entry.writable else ""
     return f"minor fault: frame {f.entry.frame:#x} is trapped; {told}, and it is usable again{after}"
 
 
 def present(f: Fault) -> str:
-    """A frame is there."""
+    """The entry holds a frame."""
     if not f.write or f.entry.writable:
         return f"{NO_FAULT}: frame {f.entry.frame:#x} is mapped{' writable' if f.write else ''}"
     if is_zero_page(f.machine, f.entry.frame):
         return f"minor fault: a new frame of zeros takes the zero page's place; {new_frame(f.machine)}"
     page = page_of(f.machine, f.entry.frame)
     if f.vma["flags"] & VM_SHARED or is_ours(f.machine, page):
-        return f"minor fault: nobody else sees frame {f.entry.frame:#x}; it is made writable"
+        return f"minor fault: no other entry or slot refers to frame {f.entry.frame:#x}; it is made writable"
     return f"minor fault: copy on write into a new frame, for {sharing(page, f.entry.frame)}; {new_frame(f.machine)}"
 
 
 def sharing(page: View, frame: int) -> str:
-    """Who else sees a frame."""
+    """What else refers to a frame."""
     if page["mapcount"] > 1:
         return f"{page['mapcount']} entries map frame {frame:#x}"
-    return f"frame {frame:#x} is also a page of a file, or of a swap slot that others name"
+    return f"frame {frame:#x} is also a page of a file, or of a swap slot that other entries name"
 
 
 def is_ours(machine: Machine, page: View) -> bool:
-    """Can nobody else see the frame, neither through an entry nor through a slot? (frame_is_ours in mm/space/anon.c)"""
+    """Does nothing else refer to the frame, neither an entry nor a slot? (frame_is_ours in mm/space/anon.c)"""
     marks = flags(machine, page)
     if "anon" not in marks or page["mapcount"] != 1:
         return False
@@ -197,11 +197,11 @@ KINDS = {NONE: untouched, SWAPPED: swapped, TRAPPED: trapped, PRESENT: present}
 
 
 def outcome(f: Fault) -> str:
-    """What would come of the access."""
+    """What the access would lead to."""
     if not f.vma["flags"] & (VM_WRITE if f.write else VM_READ):
         return f"SIGSEGV: the region is {rights(f.vma['flags'])}, which forbids {'writing' if f.write else 'reading'}"
     if f.entry.kind not in KINDS:
-        return "the entry is of no kind that the kernel makes: it is broken"
+        return "the entry is not one that the kernel makes: it is broken"
     return KINDS[f.entry.kind](f)
 
 
@@ -209,7 +209,7 @@ def kernel_address(machine: Machine, address: int) -> Iterator[str]:
     """An address of the kernel's half."""
     found = walk(machine.memory, machine.number("kernel_pgd"), address)
     yield f"address {address:#010x} belongs to the kernel"
-    yield "a program  SIGSEGV: nothing from 0xc0000000 up is a program's"
+    yield "a program  SIGSEGV: programs may not access 0xc0000000 and above"
     if found.frame is None:
         yield "the kernel panic: nothing is mapped there (a guard below a kernel stack, or a wild pointer)"
     else:
@@ -217,7 +217,7 @@ def kernel_address(machine: Machine, address: int) -> Iterator[str]:
 
 
 def hole(vma: View | None, before: View | None) -> str:
-    """Why no region is there, told by its neighbours."""
+    """Says why an address is outside all regions, by naming its neighbours."""
     below = f"the last region below ends at {before['end']:#010x}" if before else "there is no region below"
     above = f"the next above begins at {vma['start']:#010x}" if vma else "there is none above"
     stack = ", a stack that may not grow so far" if vma and vma["flags"] & VM_GROWSDOWN else ""
@@ -225,7 +225,7 @@ def hole(vma: View | None, before: View | None) -> str:
 
 
 def why(machine: Machine, task: View, address: int) -> Iterator[str]:
-    """What reading and what writing at an address of a program would do."""
+    """What a read and a write at an address of a program would do."""
     mm = mm_of(machine, task)
     vma, before = around(machine, mm, address)
     yield f"pid {title(task)}, address {address:#010x}"
@@ -243,9 +243,9 @@ def why(machine: Machine, task: View, address: int) -> Iterator[str]:
 
 
 class Why(Command):
-    """Would the process that runs fault here, and what would the kernel do?
-    Nothing is changed: it tells what mm/space/fault.c would decide, for reading and for writing, as things stand.
-    While a process waits for a frame or the disk, others may change them.
+    """Would the running process fault here, and what would the kernel do?
+    Nothing is changed: the command tells what mm/space/fault.c would decide now, for reading and for writing. While a
+    process waits for a frame or the disk, other tasks may change the situation.
 
     (gdb) tm-why 0xb6ff9000
     pid 9 (thrash), address 0xb6ff9000
@@ -258,14 +258,14 @@ class Why(Command):
     arguments = "VA"
 
     def lines(self, machine: Machine, address: int) -> Iterator[str]:
-        """The region, the entry, and what would come of either access."""
+        """The region, the entry, and the outcome of either access."""
         if address >= KERNEL_BASE:
             yield from kernel_address(machine, address)
             return
         task = current(machine)
         if not task["mm"]:
             raise TmError(
-                f"{title(task)} runs, which has no address space; stop in a process (user-break, tm-break-fault), "
+                f"{title(task)} runs, and has no address space; stop in a process (user-break, tm-break-fault), "
                 "or look with tm-pt PID VA"
             )
         yield from why(machine, task, address)

@@ -10,16 +10,16 @@ from .errors import TmError
 from .machine import Machine
 from .memory import View
 
-# What an allocation meets, by the highest mark that free frames do not reach.
+# The meaning of a zone's free frames, by the highest watermark that they do not reach.
 ABOVE = "above high: kswapd rests"
 BELOW_HIGH = "below high: kswapd, once woken, goes on"
 BELOW_LOW = "below low: kswapd is woken"
-BELOW_MIN = "below min: who allocates must reclaim"
+BELOW_MIN = "below min: the allocating task must reclaim"
 
 
 @dataclass(frozen=True)
 class Zone:
-    """A zone, in frames; `says` is what its free frames mean against its watermarks."""
+    """A zone, in frames; `says` is the meaning of its free frames against its watermarks."""
 
     name: str
     start: int
@@ -34,7 +34,7 @@ class Zone:
 
 
 def zone_views(machine: Machine) -> Iterator[View]:
-    """The zones, empty ones too. TmError before there are any."""
+    """The zones, including empty ones. Raises TmError before there are any."""
     if not machine.number("mem_map"):
         raise TmError("memory is not set up yet: `break policy_init` and `continue` first")
     first = machine.variable("zones")
@@ -44,7 +44,7 @@ def zone_views(machine: Machine) -> Iterator[View]:
 
 
 def standing(free: int, marks: list[int]) -> str:
-    """What so many free frames mean against the marks min, low, high."""
+    """The meaning of `free` frames against the marks min, low, high."""
     least, low, high = marks
     if free < least:
         return BELOW_MIN
@@ -64,7 +64,7 @@ def zones(machine: Machine) -> Iterator[Zone]:
 
 class Zones(Command):
     """Free frames of each zone against its watermarks.
-    POLICY are the frames that the replacement policy owns.
+    POLICY is the number of frames that the replacement policy owns.
 
     (gdb) tm-zones
     ZONE       FIRST     END MANAGED    FREE     MIN     LOW    HIGH  POLICY
