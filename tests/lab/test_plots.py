@@ -1,4 +1,4 @@
-"""The table of figures, tidemark.report.plots: a new figure is one entry, and the document says what the table says."""
+"""The table of figures, tidemark.report.plots: a new figure is one entry, and the document matches the table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from tidemark import qemu
 from tidemark.records import MEMBERS
 from tidemark.report import charts, figure, plots, quantities, sources, timelines
-from tidemark.report.plots import RUNS, Line, Plot
+from tidemark.report.plots.plot import RUNS, Line, Plot
 from tidemark.results import Result
 from tidemark.telemetry import Telemetry
 

@@ -1,4 +1,4 @@
-"""`tidemark report`: quantities, fits, figures by their data, what bad input gets. The page: test_report_page.py."""
+"""`tidemark report`: quantities, fits, figures by their data, and bad input. The page: test_report_page.py."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from tidemark.report import (
     curves,
     figure,
     folder,
-    plots,
     quantities,
     sources,
     text,
     timelines,
 )
+from tidemark.report.plots import runs as plots
 from tidemark.telemetry import Telemetry
 
 QUICK = ("--mem", "9M", "--swap", "sim:hdd", "--cmdline", "sample_ms=20 sample_percent=100")
@@ -34,7 +34,7 @@ SIZES = np.array([16, 18, 20, 22, 24, 28, 32, 40], float)
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """The results of one command under two policies; tests that change one take a copy."""
+    """The results of one command under two policies; tests that change one use a copy."""
     parent = tmp_path_factory.mktemp("runs")
     for vm in ("2q", "ws"):
         done = tidemark("run", "thrash 4 2048 4", *QUICK, "--vm", vm, "--out", vm, cwd=parent)
@@ -48,7 +48,7 @@ def copy(runs: list[Path], tmp_path: Path) -> Path:
 
 
 def sample(t_us: int, idle_us: int, **more: object) -> dict:
-    """A sample with what most quantities look at."""
+    """A sample with the members that most quantities use."""
     vm = {"pgfault": 0, "pgmajfault": 0, "workingset_refault": 0, "pswpin": 0, "pswpout": 0}
     return {"ev": "sample", "t_us": t_us, "idle_us": idle_us, "policy_us": 0, "vm": vm, "procs": [], **more}
 
@@ -70,7 +70,7 @@ def exited(pid: int, turnaround_us: int, status: int = 0) -> dict:
 
 
 def test_fault_rates_are_per_process_and_second() -> None:
-    """One has none; the other comes after 201 s, and has three in a second. Nothing is said of a time without it."""
+    """One has none; the other begins after 201 s, and has three in a second. There is no value for times without it."""
     rows = [[(7, 0)], [(7, 0)], [(7, 0), (8, 300)], [(7, 0), (8, 600)]]
     samples = [
         sample(1_000_000 * (1 + 100 * at), 0, procs=[{"pid": p, "comm": "x", "majflt": faults} for p, faults in row])
@@ -139,7 +139,7 @@ def test_averages_are_weighted_by_time() -> None:
 def test_run_agrees_with_the_kernels_summary(runs: list[Path]) -> None:
     result, data, _ = sources.read_run(runs[0])
     line = next(line for line in result.console_path.read_text().splitlines() if line.startswith("system:"))
-    said = float(re.search(r"utilisation ([\d.]+)%", line)[1])  # the kernel cuts off what comes after the first digit
+    said = float(re.search(r"utilisation ([\d.]+)%", line)[1])  # the kernel truncates after the first digit
     assert said == pytest.approx(summary.measured(data)["utilisation_percent"], abs=0.1)
     rows = quantities.space_time(data)
     assert rows and all(
@@ -197,7 +197,7 @@ def test_turnaround_figure_holds_runs_and_fits() -> None:
 
 
 def three(value: float) -> dict[str, float]:
-    """What a thrashing curve shows, all the same."""
+    """The values of a thrashing curve, all equal."""
     return {"utilisation_percent": value, "user_percent": value, "throughput_per_s": value}
 
 
@@ -231,7 +231,7 @@ def test_any_parameter_with_several_numbers_is_an_axis() -> None:
     figures, _, _ = curves.of_cells(every)
     assert [one.name for one in figures] == ["thrashing-ws-tau_ms"]
     axes = figure.picture(figures[0]).axes
-    assert [list(line.get_xdata()) for line in axes[0].lines] == [list(taus)] * 7  # of each policy three; and the ticks
+    assert [list(line.get_xdata()) for line in axes[0].lines] == [list(taus)] * 7  # three per policy; and the ticks
     assert axes[-1].get_xlabel() == "ws.tau_ms" and axes[-1].get_xscale() == "log"
     assert figures[0].table["ws.tau_ms"] == [*taus, *taus]
 
@@ -365,7 +365,7 @@ def test_numbers_of_the_page_are_those_of_the_csv(runs: list[Path], tmp_path: Pa
     text = re.search(r'id="charts">(.*?)</script>', (tmp_path / "out/report.html").read_text(), re.DOTALL)[1]
     shown = {one["title"]: one for one in json.loads(text)}
     rows = list(csv.DictReader((tmp_path / "out/figures/overview-2q.csv").open()))
-    _, *utilisation = shown["The processor works"]["blocks"][0][1]  # the first is that of the interval's beginning
+    _, *utilisation = shown["The processor works"]["blocks"][0][1]  # the first is of the interval's beginning
     assert utilisation == pytest.approx([float(row["utilisation_percent"]) for row in rows], rel=1e-4)
     memory = shown["Memory by process"]
     for line, column in zip(memory["series"][: memory["stack"]], memory["blocks"][0][1:]):
@@ -383,7 +383,7 @@ def test_the_same_run_gives_the_same_files(runs: list[Path], tmp_path: Path) -> 
 
 
 def edited(path: Path, change: Callable[[list[str]], list[str]]) -> None:
-    """Change a result's telemetry so that its checksums are right again."""
+    """Changes a result's telemetry, and corrects its checksums."""
     stream = path / results.TELEMETRY
     stream.write_text("".join(change(stream.read_text().splitlines(keepends=True))))
     result = results.load(path)
@@ -407,9 +407,9 @@ def set_meta(path: Path, **changes: object) -> None:
         ),
         (lambda path: edited(path, lambda lines: []), "is empty"),
         (lambda path: (path / results.TELEMETRY).open("a").write("{}\n"), "was changed after the run"),
-        (lambda path: (path / results.META).unlink(), "is no result"),
+        (lambda path: (path / results.META).unlink(), "is not a result"),
         (lambda path: set_meta(path, schema=9), "schema 9"),
-        (lambda path: shutil.rmtree(path), "is no folder"),
+        (lambda path: shutil.rmtree(path), "is not a folder"),
         (lambda path: set_meta(path, settings={"cmdline": "telemetry=off"}), "telemetry=off"),
     ],
     ids=["gap", "no_end", "stream_schema", "empty", "changed", "no_result", "meta_schema", "no_folder", "switched_off"],

@@ -1,17 +1,15 @@
-"""The page of `tidemark report` in a browser: it works offline, and runs nothing that a file says."""
+"""The page of `tidemark report` in a browser: it works offline, and executes nothing from a file."""
 
 from __future__ import annotations
 
 import json
 import shutil
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from pages import Opened
 from PIL import Image
-from playwright.sync_api import sync_playwright
 from soak import soak_but
 from tidemark import results, summary
 from tidemark.plan import IDEAL
@@ -22,16 +20,8 @@ HOSTILE = "</script><script>document.title='hit'</script><img src=x onerror=\"do
 PROCESSES, SAMPLES = 2, 3010
 
 
-def find_chromium() -> str:
-    """The browser, which `make check` installs."""
-    for name in ("chromium", "chromium-browser", "google-chrome"):
-        if path := shutil.which(name):
-            return path
-    pytest.fail("chromium is not installed: apt-get install chromium")
-
-
 def stream(policy: str, comm: str) -> str:
-    """Telemetry of a made-up run with many samples; member names and texts are as bad as a file can make them."""
+    """Telemetry of an invented run with many samples; member names and texts are as hostile as possible."""
     start = {"ev": "start", "schema": 2, "policy": policy, "t_us": 5000, "page_size": 4096}
     zones = [{"name": comm, "managed": 4000, "min": 50, "low": 60, "high": 70}]
     records = [start | {"zones": zones}]
@@ -80,15 +70,6 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return Path(shutil.copy(parent / "out/report.html", tmp_path_factory.mktemp("alone")))
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[object]:
-    """A headless Chromium."""
-    with sync_playwright() as p:
-        browser = p.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
 def opened(browser: object, report: Path, **context: object) -> Opened:
     """The page in a tab of its own."""
     found = Opened(browser.new_context(**context).new_page())
@@ -130,7 +111,7 @@ def test_tables_and_figures_are_there(shown: Opened) -> None:
     rows = shown.value("[...document.querySelectorAll('main table:not(.u-legend) tbody')].map(t => t.rows.length)")
     assert rows[:2] == [PROCESSES, PROCESSES] and rows[2] > 10
     images = shown.value("[...document.querySelectorAll('figure img')].map(i => i.complete && i.naturalWidth)")
-    assert len(images) in (2, 3) and all(width > 300 for width in images)  # what no chart of the page shows
+    assert len(images) in (2, 3) and all(width > 300 for width in images)  # pictures that no chart of the page shows
 
 
 def test_every_picture_is_once_on_the_page_and_one_click_away(shown: Opened) -> None:
@@ -163,7 +144,7 @@ def test_page_can_be_read_and_used_without_eyes_or_mouse(shown: Opened) -> None:
 
 
 def test_map_of_memory_is_read_by_keys(browser: object, tmp_path: Path) -> None:
-    """From the middle: two steps to the right and one down, at half a frame a step."""
+    """From the middle: two steps to the right and one down, half a frame per step."""
     Image.new("RGB", (4, 50), "#0072b2").save(tmp_path / "map.png")
     about = {"owners": [{"name": "x 5", "colour": "#0072b2"}], "frames": 50, "from": 0.0, "to": 10.0}
     block = page.Block("Whose?", "A frame is a row.", image=((tmp_path / "map.png").read_bytes(), about))
@@ -177,7 +158,7 @@ def test_map_of_memory_is_read_by_keys(browser: object, tmp_path: Path) -> None:
 
 
 def test_paper_has_whole_charts(browser: object, report: Path) -> None:
-    """A box that has become narrower, before anybody tells the chart."""
+    """A box has become narrower, and the chart does not know yet."""
     found = opened(browser, report)
     found.page.emulate_media(media="print")
     found.page.wait_for_function("document.querySelector('[data-chart] canvas')")
@@ -226,7 +207,7 @@ def test_page_without_script_has_tables_and_figures(browser: object, report: Pat
 
 @pytest.mark.parametrize("width", soak_but([390, 2560], 390))
 def test_page_fits_the_screen(browser: object, report: Path, width: int) -> None:
-    """From the beginning, and when the window changes; charts are as wide as their boxes then."""
+    """At first, and when the window changes: charts are as wide as their boxes."""
     found = opened(browser, report, viewport={"width": 900, "height": 800})
     found.page.set_viewport_size({"width": width, "height": 800})
     found.page.wait_for_function("document.querySelector('[data-chart] canvas').clientWidth < innerWidth")
@@ -252,7 +233,7 @@ def test_json_cannot_end_its_element() -> None:
 
 @pytest.fixture(scope="module")
 def arena(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page of an arena of four policies and nine commands, made up; one cell failed."""
+    """The page of an invented arena of four policies and nine commands; one cell failed."""
     cells = []
     for nr, run in enumerate(f"{word} 24576 4096 10" for word in ("scan", "phase", HOSTILE, *"abcdef")):
         cells.append(Cell("i", {"run": run, "vm": "2q", "mem": "99M", IDEAL: "yes"}, {"turnaround_s": 1}))
@@ -274,7 +255,7 @@ def test_maps_of_the_arena_fit_the_screen(browser: object, arena: Path, width: i
     measured = "m => [m.getBoundingClientRect().top, m.scrollWidth - m.clientWidth]"
     boxes = shown.value(f"[...document.querySelectorAll('.map')].map({measured})")
     assert len(boxes) == 3 and all(hidden <= 0 for _, hidden in boxes)
-    assert (boxes[0][0] == boxes[1][0]) == (width > 1000)  # faults and time stand side by side where there is room
+    assert (boxes[0][0] == boxes[1][0]) == (width > 1000)  # faults and time are side by side if there is room
 
 
 def test_number_of_the_arena_leads_to_its_command(browser: object, arena: Path) -> None:

@@ -1,10 +1,10 @@
-"""The arena: which policy, or guard, does how well on which workload. Cells of a sweep with ideal cells, as maps.
+"""The arena: how well each policy, or guard, does on each workload. Cells of a sweep with ideal cells, as maps.
 
-A map has a row for each contestant and a column for each command; a spot is the median of the runs that differ in
-nothing but jitter or seed, with the least and the greatest. Its step, 0 to 6, says how many times the best of its
-column that is (of the cost: how large it is), and is its colour. Two spots are not told apart when their bands overlap;
-`level` are those that are not told apart from the best. All maps of a group have the same rows in the same order: by
-the geometric mean, over the commands, of time over that of the best. Where no command has a MIN, as with several
+A map has a row for each contestant and a column for each command. A spot is the median of the runs that differ only in
+jitter or seed, with the least and the greatest. Its step, 0 to 6, is its colour: it says how many times the best of its
+column the value is (for the cost: how large it is). Two spots are not told apart if their bands overlap; `level` are
+those that are not told apart from the best. All maps of a group have the same rows in the same order: by
+the geometric mean, over the commands, of time over the best time. If no command has a MIN, as with several
 processes, the first map has faults over those of the ideal cell instead.
 """
 
@@ -17,13 +17,14 @@ from statistics import median
 
 from tidemark.plan import IDEAL
 from tidemark.report.cells import MEMORY, POLICY, REPETITION, Cell
-from tidemark.report.plots import ARENA, Line
+from tidemark.report.plots.plot import Line
+from tidemark.report.plots.sweeps import ARENA
 
 GUARD, NONE = "guard", "none"
 RATIO_STEPS = (1.1, 1.25, 1.5, 2, 4, 10)
 PERCENT_STEPS = (5, 10, 20, 30, 45, 60)
 NO_TIME = 1e9
-# Numbers below that, with so many digits behind the point, of so much.
+# (upper limit of the number, digits behind the point, suffix, divisor) of `number`.
 WRITTEN = (
     (9.995, 2, "", 1), (99.95, 1, "", 1), (999.5, 0, "", 1), (9.95e3, 1, "k", 1e3), (999.5e3, 0, "k", 1e3),
     (99.5e6, 1, "M", 1e6),
@@ -35,7 +36,7 @@ Runs = dict[tuple[str, str], list[Cell]]
 
 @dataclass(frozen=True)
 class Spot:
-    """One place of a map: the values of its runs, ascending, and why there are none, or not all."""
+    """One place of a map: the values of its runs, ascending; why values are missing; and a command that makes a run."""
 
     values: tuple[float, ...]
     why: str
@@ -48,7 +49,7 @@ class Spot:
 
     @property
     def shown(self) -> str:
-        """The median in a few characters; with a ! when there is something to say."""
+        """The median in a few characters; with a ! if a value is missing or a rule was broken."""
         return number(self.middle) + ("!" if self.values and self.why else "")
 
 
@@ -60,12 +61,12 @@ class Map:
     spots: dict[tuple[str, str], Spot]
 
     def best(self, column: str) -> Spot | None:
-        """The spot with the least median of a column; None when it has none."""
+        """The spot with the least median of a column; None if it has none."""
         found = [spot for (_, at), spot in self.spots.items() if at == column and spot.values]
         return min(found, key=lambda spot: median(spot.values), default=None)
 
     def step(self, row: str, column: str) -> int | None:
-        """0 to 6, how far from the best; None of a spot without a value."""
+        """0 to 6: the distance from the best; None for a spot without a value."""
         value, best = self.spots[row, column].middle, self.best(column)
         if value is None or best is None or best.middle is None:
             return None
@@ -74,14 +75,14 @@ class Map:
         return sum(value >= limit * best.middle for limit in RATIO_STEPS) if best.middle else 0
 
     def level(self, row: str, column: str) -> bool:
-        """Does its band reach that of the best, so that they are not told apart?"""
+        """Does the spot's band overlap that of the best, so that the two are not told apart?"""
         values, best = self.spots[row, column].values, self.best(column)
         return bool(values and best) and values[0] <= best.values[-1]  # type: ignore[union-attr]
 
 
 @dataclass
 class Group:
-    """Contestants of one kind. `name` begins the names of files, `of` is the heading of the rows; `runs` by row and
+    """Contestants of one kind. `name` begins the names of files, `of` is the heading of the rows; `runs` are by row and
     column.
     """
 
@@ -95,7 +96,7 @@ class Group:
 
 
 def number(value: float | None) -> str:
-    """A number in four characters, to two or three digits; a dash for none."""
+    """A number in four characters, to two or three digits; a dash for None."""
     if value is None:
         return "–"
     for limit, digits, unit, divisor in WRITTEN:
@@ -105,7 +106,7 @@ def number(value: float | None) -> str:
 
 
 def band(spot: Spot) -> str:
-    """`median (least..greatest)`; with what there is to say, which is why there is none, or not all runs count."""
+    """`median (least..greatest)`, followed by the reason why values are missing; the reason alone if there are none."""
     if not spot.values:
         return spot.why or "–"
     middle, least, greatest = map(number, (spot.middle, spot.values[0], spot.values[-1]))
@@ -114,13 +115,13 @@ def band(spot: Spot) -> str:
 
 
 def contestant(cell: Cell) -> tuple[tuple[str, str], ...]:
-    """What makes a cell's row: all its settings but the command and what tells repetitions apart."""
+    """The settings that define a cell's row: all but the command and those in which repetitions differ."""
     kept = {name: value for name, value in cell.factors.items() if name not in NOT_THE_CONTESTANT}
     return tuple(sorted(kept.items()))
 
 
 def labels(keys: Sequence[tuple[tuple[str, str], ...]], first: str) -> dict[tuple[tuple[str, str], ...], str]:
-    """A name for each row: `first`, the policy or the guard, and in what else rows of that name differ."""
+    """A name for each row: `first`, the policy or the guard, and the settings in which such rows differ."""
     differ = {name for key in keys for name, value in key if any(dict(other).get(name) != value for other in keys)}
     shown = [name for name in dict.fromkeys(name for key in keys for name, _ in key) if name in differ - {first}]
     return {
@@ -133,7 +134,7 @@ def labels(keys: Sequence[tuple[tuple[str, str], ...]], first: str) -> dict[tupl
 
 
 def why(runs: Sequence[Cell], name: str) -> str:
-    """Why a spot has no value, or not all."""
+    """Why a spot lacks some or all of its values."""
     told = [run.why for run in runs if run.why]
     told += ["a rule was broken, and the policy replaced" for run in runs if run.numbers.get("policy_violations")]
     if not told and not any(name in run.numbers for run in runs):
@@ -157,7 +158,7 @@ def mapped(line: Line, runs: Runs) -> Map:
 
 
 def in_order(rows: Iterable[str], time: Map, columns: Sequence[str]) -> list[str]:
-    """The rows, those first that are quick."""
+    """The rows, the quickest first."""
 
     def slowness(row: str) -> float:
         found = []
@@ -176,7 +177,7 @@ def run_of(cell: Cell) -> str:
 
 
 def shared(cells: Sequence[Cell]) -> list[Cell]:
-    """The cells whose command several contestants have run; all of them when there is none."""
+    """The cells whose command several contestants have run; all cells if there is no such command."""
     by_run: dict[str, set[tuple[tuple[str, str], ...]]] = {}
     for cell in cells:
         by_run.setdefault(run_of(cell), set()).add(contestant(cell))
@@ -184,7 +185,7 @@ def shared(cells: Sequence[Cell]) -> list[Cell]:
 
 
 def group(name: str, title: str, of: str, first: str, cells: Sequence[Cell]) -> Group:
-    """The maps of these cells; `first` is the setting that names a row. Of two runs that are the same one counts."""
+    """The maps of these cells. `first` is the setting that names a row. Equal runs count once."""
     columns = list(dict.fromkeys(map(run_of, cells)))
     named = labels(list(dict.fromkeys(map(contestant, cells))), first)
     distinct = {(named[contestant(c)], run_of(c), *(c.factors.get(one) for one in REPETITION)): c for c in cells}
@@ -198,8 +199,8 @@ def group(name: str, title: str, of: str, first: str, cells: Sequence[Cell]) -> 
 
 
 def groups(cells: Sequence[Cell]) -> list[Group]:
-    """The arenas that the cells allow: of policies, but not of one that is there for its guards alone, and of guards
-    over each policy that has some. Only of commands that have an ideal cell."""
+    """The arenas that the cells allow: of policies, except a policy that runs only with guards, and of guards over
+    each policy that has some. Only commands with an ideal cell count."""
     ideal = {run_of(cell) for cell in cells if IDEAL in cell.factors}
     inside = [with_guard(cell) for cell in cells if IDEAL not in cell.factors and run_of(cell) in ideal]
     plain = [cell for cell in inside if cell.factors[GUARD] == NONE]
@@ -212,5 +213,5 @@ def groups(cells: Sequence[Cell]) -> list[Group]:
 
 
 def with_guard(cell: Cell) -> Cell:
-    """The same with a guard in its settings, also where there is none."""
+    """A copy of the cell with a guard among its settings, `none` if it has no guard."""
     return replace(cell, factors={GUARD: NONE} | cell.factors)

@@ -11,7 +11,7 @@ from matplotlib.patches import Patch
 
 from tidemark.report import quantities
 from tidemark.report.figure import BLACK, GREY, WIDTH_IN, Figure, heading, of_rows
-from tidemark.report.plots import SPACE_TIME
+from tidemark.report.plots.runs import SPACE_TIME
 from tidemark.report.sources import Run
 from tidemark.report.text import short
 
@@ -19,7 +19,7 @@ MAX_BARS = 24
 
 
 def of_runs(runs: Sequence[Run]) -> Figure | None:
-    """The bars of all processes that ended, a block for each run; None when none ended."""
+    """The bars of all processes that ended, a block for each run; None if no process ended."""
     blocks = [(run, quantities.space_time(run.data)) for run in runs if run.data.exits]
     if not blocks:
         return None
@@ -30,7 +30,7 @@ def of_runs(runs: Sequence[Run]) -> Figure | None:
 
 
 def draw(blocks: Sequence[tuple[Run, list[dict[str, Any]]]]) -> Canvas:
-    """Bars on the left, γ on the right, a row of axes for each run."""
+    """Draw bars on the left, γ on the right, a row of axes for each run."""
     shown = [(run, sorted(rows, key=lambda row: -row["c_b_page_s"])[:MAX_BARS]) for run, rows in blocks]
     heights = [0.35 + 0.22 * len(rows) for _, rows in shown]
     picture = Canvas(figsize=(WIDTH_IN, 0.9 + sum(heights)), layout="constrained")
@@ -56,7 +56,7 @@ def draw(blocks: Sequence[tuple[Run, list[dict[str, Any]]]]) -> Canvas:
 
 
 def block(axes: Axes, rows: Sequence[dict[str, Any]]) -> None:
-    """The bars of one run, the first at the top."""
+    """Draw the bars of one run, the first at the top."""
     places = range(len(rows))
     before = [0.0] * len(rows)
     for line in SPACE_TIME.lines:

@@ -1,8 +1,8 @@
 """Cells: runs seen as points of an experiment, and the curves through them.
 
-A curve needs runs that differ in one thing (the number of processes, memory, or any parameter with several numbers),
-lines for the policies, and as many panels as there are other differences. Runs that differ in nothing but jitter or
-seed are repetitions: points, with their median as the line and a band from the least to the greatest.
+A curve needs runs that differ in one setting (the number of processes, memory, or any parameter with several numbers).
+It has a line for each policy, and there are as many panels as there are other differences. Runs that differ only in
+jitter or seed are repetitions: points, with their median as the line and a band from the least to the greatest.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ MIB = 1 << 20
 
 @dataclass(frozen=True)
 class Cell:
-    """One run of a sweep, or a lone run seen as one. `factors` are its settings as text, with what the plan named;
-    `numbers` is empty, and `why` says the reason, for one that cannot be used in curves. `again` is the command that
-    makes it, `sweep` the folder that it is in, `verdict` whether it thrashed."""
+    """One run of a sweep, or a lone run treated as one. `factors` are its settings as text, with the plan's variables.
+    If it cannot be used in curves, `numbers` is empty and `why` is the reason. `again` is the command that repeats it,
+    `sweep` the name of its sweep's folder, `verdict` whether it thrashed."""
 
     name: str
     factors: dict[str, str]
@@ -37,14 +37,14 @@ class Cell:
 
 @dataclass(frozen=True)
 class Panel:
-    """Cells that differ in x, the policy and the seed only; `title` says what is common. Lines ascend in x."""
+    """Cells that differ only in x, the policy and the seed; `title` says what is common. Lines ascend in x."""
 
     title: str
     lines: dict[str, list[tuple[float, Cell]]]
 
 
 def position(cell: Cell, x: str) -> float | None:
-    """Where a cell stands on the axis `x`: a number of processes, or MiB; None for one that does not say."""
+    """The position of a cell on the axis `x`: a number of processes, or MiB; None if the cell does not tell."""
     text = cell.factors.get(x, "")
     try:
         return qemu.size_bytes(text, x) / MIB if x == MEMORY else float(text)
@@ -75,14 +75,14 @@ def panels(cells: Sequence[Cell], x: str) -> list[Panel]:
 
 
 def title(key: tuple[tuple[str, str], ...], keys: Sequence[tuple[tuple[str, str], ...]]) -> str:
-    """What tells one panel from the others, or, of a single one, its workload."""
+    """The settings that tell one panel from the others, or the workload of a single panel."""
     differ = [pair for pair in key if not all(pair in other for other in keys)]
     shown = differ or [pair for pair in key if pair[0] in ("workload", "run")][:1]
     return ", ".join(value if name in ("workload", "run", "mem") else f"{name} {value}" for name, value in shown)
 
 
 def axes(cells: Sequence[Cell]) -> list[str]:
-    """What curves can be drawn against: processes, memory, and whatever else has several numbers."""
+    """The settings that curves can be drawn against: processes, memory, and any other with several numbers."""
     names = dict.fromkeys(
         [PROCESSES, MEMORY, *(name for cell in cells for name in cell.factors if name not in NO_AXIS)]
     )
@@ -92,7 +92,7 @@ def axes(cells: Sequence[Cell]) -> list[str]:
 
 
 def repetitions(line: Sequence[tuple[float, Cell]], name: str) -> dict[float, list[float]]:
-    """The distinct positions of a line, and a number of all the runs at each."""
+    """The distinct positions of a line, and the number `name` of all runs at each."""
     by_position: dict[float, list[float]] = {}
     for at, cell in line:
         if name in cell.numbers:

@@ -1,10 +1,10 @@
 """The page's interactive timelines: the columns of the figures as JSON for assets/page.js, which gives them to uPlot.
 
 A chart is {"group", "title", "unit", "series": [{"label", "colour", "dash", "shown"}], "blocks": [columns of one run:
-time, then one for each of its series]}; "marks" are the events, "spells" when it thrashed, "from" where time begins if
-it is logarithmic, "end" where it ends, "top" where the y axis does if that is not with the greatest value, "said" the
-chart in words for those who do not see it. Charts of one group share cursor and zoom. A chart with "choices" has one
-set of blocks for each, and a menu. Of one with "stack" the first so many series are areas on each other.
+time, then one for each of its series]}. "marks" are the events, "spells" the times of thrashing, "from" the begin of
+logarithmic time, "end" the end of time, "top" the end of the y axis if that is not at the greatest value, "said" the
+chart in words for screen readers. Charts of one group share cursor and zoom. A chart with "choices" has one
+set of blocks for each, and a menu. In a chart with "stack": N, the first N series are stacked areas.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ import numpy as np
 
 from tidemark.report import overview, quantities
 from tidemark.report.figure import BLACK, Dash, Look, looks
-from tidemark.report.plots import LISTS, MEMORY, UTILISATION, ZONES, Plot
+from tidemark.report.plots.plot import Plot
+from tidemark.report.plots.runs import LISTS, MEMORY, UTILISATION, ZONES
 from tidemark.report.quantities import Columns
 from tidemark.report.sources import Run
 from tidemark.report.timelines import list_colours, processes
@@ -39,7 +40,7 @@ def number(value: float) -> float | int | None:
 
 
 def limit(runs: int) -> int:
-    """How many points a chart draws of each of so many runs."""
+    """The number of points that a chart draws for each of `runs` runs."""
     return min(POINTS, max(ALL_POINTS // max(runs, 1), LEAST_POINTS))
 
 
@@ -60,7 +61,7 @@ def series(label: str, look: Look, shown: bool = True, stepped: bool = False) ->
 
 
 def chart(group: str, title: str, unit: str, lines: list[Chart], runs: Sequence[Run], **rest: Any) -> Chart:
-    """One chart, with the events of its runs as marks. `rest` has its blocks or its choices."""
+    """One chart, with the events of its runs as marks. `rest` are its blocks or its choices, and other members."""
     marks = [[at, text] for run in runs for at, text in quantities.marks(run.data)]
     spells = [list(spell) for run in runs for spell in run.spells] if len(runs) == 1 else []
     end = max((run.data.samples[-1]["t_us"] / 1e6 for run in runs), default=1.0)
@@ -69,7 +70,7 @@ def chart(group: str, title: str, unit: str, lines: list[Chart], runs: Sequence[
 
 
 def said(lines: Sequence[Chart], unit: str, blocks: Sequence[Sequence[Sequence[Any]]]) -> str:
-    """Each line in words: where it begins and ends, its least and its greatest."""
+    """Each line in words: its first, last, least and greatest value."""
     columns = [column for block in blocks for column in block[1:]]
     told = []
     for line, column in zip(lines, columns):
@@ -83,12 +84,12 @@ def said(lines: Sequence[Chart], unit: str, blocks: Sequence[Sequence[Sequence[A
 
 
 def titles(plot: Plot) -> list[str]:
-    """The charts that the lines of a plot make."""
+    """The titles of the charts that the lines of a plot make."""
     return list(dict.fromkeys(line.chart for line in plot.lines if line.chart)) if plot.over_time else []
 
 
 def shared(plot: Plot, title: str, runs: Sequence[Run]) -> Chart | None:
-    """The chart of the lines with that title, all runs in it; None when no run has them."""
+    """The chart of the lines with that title, with all runs in it; None if no run has these lines."""
     shown = [line for line in plot.lines if line.chart == title]
     lines, blocks, tops = [], [], []
     for run, look in zip(runs, looks([run.policy for run in runs])):
@@ -108,13 +109,13 @@ def shared(plot: Plot, title: str, runs: Sequence[Run]) -> Chart | None:
 
 
 def from_when(runs: Sequence[Run]) -> Chart:
-    """Where time begins that is logarithmic."""
+    """{"from": the begin of logarithmic time in seconds}; empty if time is linear."""
     begin = quantities.log_from([run.data for run in runs])
     return {"from": begin} if begin else {}
 
 
 def ending(unit: str, tops: Sequence[tuple[float, float]]) -> Chart:
-    """Where the y axis ends: a share at 100 %, else so that one short interval does not flatten the rest."""
+    """The end of the y axis: 100 % for a share, else low enough that one short interval does not flatten the rest."""
     if unit == "%":
         return {"top": 100}
     limit, greatest = max(end for end, _ in tops), max(most for _, most in tops)
@@ -122,13 +123,13 @@ def ending(unit: str, tops: Sequence[tuple[float, float]]) -> Chart:
 
 
 def cycled(nr: int) -> list[Look]:
-    """`nr` looks that have nothing to do with policies."""
+    """`nr` looks that are not the looks of policies."""
     cycle = [Look(colour, dash) for dash in DASH for colour in list_colours()]
     return [cycle[at % len(cycle)] for at in range(nr)]
 
 
 def one_process(run: Run, group: str) -> Chart | None:
-    """The lines of MEMORY of one process, chosen from a menu; hidden at first are those that its picture lacks."""
+    """The lines of MEMORY of one process, chosen from a menu; lines that its picture lacks are hidden at first."""
     found = processes(run)
     if not found:
         return None
@@ -155,7 +156,7 @@ def zones(run: Run, group: str) -> list[Chart]:
 
 
 def lists(run: Run, group: str) -> list[Chart]:
-    """What the policy shows of its lists: how long they are, and what it has counted."""
+    """What the policy shows of its lists: their lengths, and its counters."""
     columns = quantities.lists(run.data)
     kinds = zip((LISTS.chart, f"{LISTS.chart}: counted since boot"), quantities.list_kinds(columns))
     return [
@@ -166,7 +167,7 @@ def lists(run: Run, group: str) -> list[Chart]:
 
 
 def of_overview(run: Run, group: str, runs: int) -> list[Chart]:
-    """The first picture of a run as charts, one under the other."""
+    """The overview of a run as charts, one under the other."""
     table = overview.columns(run)
     shown, names = overview.thin(table, limit(runs)), overview.stack(table)
     time = {"time_s": shown["time_s"]}
@@ -175,7 +176,7 @@ def of_overview(run: Run, group: str, runs: int) -> list[Chart]:
     blocks = [listed(dict(zip("tu", overview.of_intervals(run, shown, "utilisation_percent"))))]
     first = chart(group, "The processor works", "%", works, [run], blocks=blocks, top=100)
     areas = [series(name, look) for name, look in overview.looks(names).items()]
-    areas += [series("wanted", Look(BLACK, "--")), series("frames there are", Look(BLACK))]
+    areas += [series("wanted", Look(BLACK, "--")), series("available frames", Look(BLACK))]
     there = np.full(len(shown["time_s"]), overview.frames_mib(run) or np.nan)
     columns = time | {name: shown[name] for name in names} | {"wanted": shown["wanted_mib"], "frames": there}
     turns = [[at, kind, text] for at, kind, text in quantities.turns(run.data)]
@@ -188,8 +189,8 @@ def of_overview(run: Run, group: str, runs: int) -> list[Chart]:
 
 
 def of_plot(plot: Plot, runs: Sequence[Run]) -> list[Chart]:
-    """The charts of one plot, in which all runs with samples share the axes; of a single run those that its overview
-    has are left out."""
+    """The charts of one plot, in which all runs with samples share the axes. For a single run, the charts that its
+    overview has are left out."""
     sampled = [run for run in runs if run.sampled]
     wanted = [title for title in titles(plot) if len(runs) > 1 or title not in OF_OVERVIEW]
     return [made for title in wanted if sampled and (made := shared(plot, title, sampled))]
@@ -206,6 +207,6 @@ def of_one(run: Run, group: str) -> dict[str, list[Chart]]:
 
 
 def thinned_runs(runs: Iterable[Run]) -> Mapping[str, int]:
-    """The runs with more samples than a chart draws, and how many they have."""
+    """The runs with more samples than a chart draws, and their numbers of samples."""
     some = list(runs)
     return {run.label: len(run.data.samples) for run in some if len(run.data.samples) > limit(len(some))}

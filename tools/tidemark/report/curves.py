@@ -30,7 +30,7 @@ from tidemark.report.figure import (
     of_rows,
     whole_numbers,
 )
-from tidemark.report.plots import THRASHING, TURNAROUND
+from tidemark.report.plots.sweeps import THRASHING, TURNAROUND
 
 PER_FIGURE = 3
 STEEP = 30
@@ -40,13 +40,13 @@ NAME = {cells.MEMORY: "memory"}
 
 
 def chunks(panels: Sequence[Panel]) -> Iterator[tuple[str, Sequence[Panel]]]:
-    """As many panels as stand side by side, and what to add to the figure's name."""
+    """Groups of panels that fit side by side, each with a suffix for the figure's name."""
     for at in range(0, len(panels), PER_FIGURE):
         yield ("" if at == 0 else f"-{at // PER_FIGURE + 1}"), panels[at : at + PER_FIGURE]
 
 
 def points(axes: Axes, line: Sequence[tuple[float, Cell]], name: str, look: Look) -> None:
-    """The runs of one line as points, the medians of repetitions joined, their range as a band."""
+    """Draw the runs of one line as points, the medians of repetitions joined, their range as a band."""
     found = [(at, cell.numbers[name]) for at, cell in line if name in cell.numbers]
     runs = cells.repetitions(line, name)
     repeated = any(len(values) > 1 for values in runs.values())
@@ -59,7 +59,7 @@ def points(axes: Axes, line: Sequence[tuple[float, Cell]], name: str, look: Look
 
 
 def whiskers(axes: Axes, line: Sequence[tuple[float, Cell]], name: str, look: Look, size: float) -> None:
-    """The runs of one line as points, the range of repetitions as bars."""
+    """Draw the runs of one line as points, the range of repetitions as bars."""
     found = [(at, cell.numbers[name]) for at, cell in line]
     axes.plot(*zip(*found), "o", color=look.colour, alpha=0.7, clip_on=False, markersize=size, markeredgewidth=0)
     runs = cells.repetitions(line, name)
@@ -74,7 +74,7 @@ def policy_looks(panels: Sequence[Panel]) -> dict[str, Look]:
 
 
 def table_of(panels: Sequence[Panel], x: str) -> dict[str, list[Any]]:
-    """A row for each run in the panels, with where it stands and all its numbers."""
+    """A row for each run in the panels, with its position and all its numbers."""
     return of_rows(
         [
             {"panel": panel.title, "policy": policy, NAME.get(x, x): at}
@@ -88,7 +88,7 @@ def table_of(panels: Sequence[Panel], x: str) -> dict[str, list[Any]]:
 
 
 def spread_rows(panels: Sequence[Panel], x: str) -> list[dict[str, Any]]:
-    """A row for each point of the curves that has several runs: median (least..greatest) of what the curves show."""
+    """A row for each point with several runs: median (least..greatest) of the quantities that the curves show."""
     rows = []
     for panel in panels:
         for policy, line in panel.lines.items():
@@ -106,7 +106,7 @@ def spread_rows(panels: Sequence[Panel], x: str) -> list[dict[str, Any]]:
 
 
 def spread(values: Sequence[float]) -> str:
-    """`median (least..greatest)`, to three digits at least."""
+    """`median (least..greatest)`, each to at least three digits."""
     middle, least, greatest = (
         f"{value:,.0f}" if value >= 1000 else f"{value:.3g}" for value in (median(values), min(values), max(values))
     )
@@ -149,7 +149,7 @@ def thrashing(panels: Sequence[Panel], x: str, suffix: str) -> Figure:
 
 
 def extra(panels: Sequence[Panel]) -> dict[str, Look]:
-    """What is in the picture besides the policies, for the legend."""
+    """The legend's entries besides the policies."""
     bounded = any(full(panel) is not None for panel in panels)
     ideals = any("time_over_ideal" in cell.numbers for p in panels for line in p.lines.values() for _, cell in line)
     entries = {"user mode": Look(GREY, ":")} | ({"ideal": Look(BLACK, "-.")} if ideals else {})
@@ -157,10 +157,10 @@ def extra(panels: Sequence[Panel]) -> dict[str, Look]:
 
 
 def full(panel: Panel) -> float | None:
-    """Where on the axis the processes want as much as there is: where a line through demand less frames crosses 0.
+    """The position on the axis at which demand equals memory: where a line through demand less frames crosses 0.
 
-    None if it does so at none of the positions, or is not known at two of them. A policy may let processes end before
-    others begin: of the runs at a position the one that wanted most counts.
+    None if the crossing is not between two positions, or demand is known at fewer than two. A policy may let processes
+    end before others begin, so the run with the largest demand counts at each position.
     """
     over: dict[float, float] = {}
     cells = [(at, cell.numbers) for line in panel.lines.values() for at, cell in line]
@@ -176,7 +176,7 @@ def full(panel: Panel) -> float | None:
 
 
 def crossing(axes: Axes, panel: Panel) -> None:
-    """A line where demand is all there is, and ticks at the positions that were measured."""
+    """Draw a line where demand equals memory, and ticks at the measured positions."""
     at = full(panel)
     if at is not None:
         axes.axvline(at, color=GREY, linestyle="--", linewidth=0.9)
@@ -186,7 +186,7 @@ def crossing(axes: Axes, panel: Panel) -> None:
 
 
 def ideal(axes: Axes, panel: Panel) -> None:
-    """The throughput with so much memory that nothing has to go, where the sweep has such runs."""
+    """Draw the throughput with memory for everything, so that nothing is evicted, if the sweep has such runs."""
     runs = {
         at: cell.numbers["throughput_per_s"] * cell.numbers["time_over_ideal"]
         for line in panel.lines.values()
@@ -197,7 +197,7 @@ def ideal(axes: Axes, panel: Panel) -> None:
 
 
 def scale_x(axes: Axes, panel: Panel, x: str) -> None:
-    """Whole numbers; a logarithmic axis for a parameter that was tried over more than a decade."""
+    """Set whole numbers on the axis; a parameter that spans more than a decade gets a logarithmic axis."""
     at = [position for line in panel.lines.values() for position, _ in line]
     if x not in AXIS and max(at) > 10 * min(at) > 0:
         axes.set_xscale("log")
@@ -207,7 +207,7 @@ def scale_x(axes: Axes, panel: Panel, x: str) -> None:
 
 
 def fits(line: Sequence[tuple[float, Cell]]) -> tuple[list[fit.Fit], str]:
-    """The fit with exponent 4 and the one with a free exponent, as far as the points allow, and why not further."""
+    """The fit with exponent 4 and that with a free exponent, if the points allow them, and why one is missing."""
     sizes, turnaround = fit.medians(*zip(*[(at, cell.numbers["turnaround_s"]) for at, cell in line]))
     found: list[fit.Fit] = []
     try:
@@ -219,7 +219,7 @@ def fits(line: Sequence[tuple[float, Cell]]) -> tuple[list[fit.Fit], str]:
 
 
 def interval(f: fit.Fit) -> str:
-    """The exponent with its interval, or the end of it that the data bound."""
+    """The exponent with its interval, or with the one end that the data bound."""
     exponent = f"p = {f.exponent:.1f}"
     if f.low is None and f.high is None:
         return f"{exponent}, not bounded"
@@ -246,7 +246,7 @@ def fit_rows(panels: Sequence[Panel]) -> list[dict[str, Any]]:
 
 
 def draw_fits(axes: Axes, line: Sequence[tuple[float, Cell]], policy: str, look: Look) -> dict[str, Look]:
-    """The fitted curves of one policy that say something, and their entries for the legend."""
+    """Draw the fitted curves of one policy that are not empty; returns their entries for the legend."""
     found, _ = fits(line)
     memory = np.linspace(line[0][0], line[-1][0], 200)
     entries = {policy: look}
@@ -259,9 +259,9 @@ def draw_fits(axes: Axes, line: Sequence[tuple[float, Cell]], policy: str, look:
 
 
 def scale(axes: Axes, panel: Panel) -> None:
-    """A logarithmic axis where turnarounds differ so much that the small ones would lie on a linear one.
+    """Set a logarithmic axis if turnarounds differ so much that the small ones would vanish on a linear one.
 
-    It ends by the points: a fit that nears 0 would take all of it.
+    It ends near the points: a fit that nears 0 would take up all of it.
     """
     values = [cell.numbers["turnaround_s"] for line in panel.lines.values() for _, cell in line]
     if max(values) > STEEP * min(values) > 0:
@@ -273,7 +273,7 @@ def scale(axes: Axes, panel: Panel) -> None:
 
 
 def sizes(panel: Panel) -> int:
-    """At how many positions something was measured."""
+    """The number of positions at which something was measured."""
     return len({at for line in panel.lines.values() for at, _ in line})
 
 
@@ -284,7 +284,7 @@ def turnaround(panel: Panel, suffix: str) -> Figure:
         picture, axes = canvas(1, 1, 3.0)
         entries: dict[str, Look] = {}
         for at, (policy, look) in enumerate(policy_looks([panel]).items()):
-            # Points of equal runs lie on each other: each smaller than those under it.
+            # Points of equal runs coincide, so each policy's points are smaller than those of the one before.
             whiskers(axes[0, 0], panel.lines[policy], "turnaround_s", look, max(6.5 - 2 * at, 2.5))
             entries |= draw_fits(axes[0, 0], panel.lines[policy], policy, look)
         heading(axes[0, 0], panel.title)
@@ -300,7 +300,7 @@ def turnaround(panel: Panel, suffix: str) -> Figure:
 
 
 def of_cells(every: Sequence[Cell]) -> tuple[list[Figure], Table, dict[str, Table]]:
-    """All figures that the cells allow, the table of the fits, and by axis those of the spread."""
+    """All figures that the cells allow, the table of the fits, and the tables of the spread by axis."""
     figures: list[Figure] = []
     spreads: dict[str, Table] = {}
     for x in cells.axes(every):

@@ -1,7 +1,8 @@
 """What differs between two runs, or two sweeps: in words, and as one picture of ratios.
 
-A ratio is that of the medians of B and A, with the band from the least of B over the greatest of A to the reverse. Two
-places whose bands overlap are not told apart. Single runs have no band: what they say holds for these two runs.
+A ratio is the median of B over that of A; its band goes from the least of B over the greatest of A to the greatest of B
+over the least of A. Two places whose bands overlap are not told apart. Single runs have no band: the ratio holds only
+for these two runs.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from tidemark.plan import IDEAL
 from tidemark.report.arena import number
 from tidemark.report.cells import REPETITION, Cell
 from tidemark.report.figure import BLUE, GREY, VERMILION, WIDTH_IN, Figure, of_rows
-from tidemark.report.plots import DIFFERENCE
+from tidemark.report.plots.runs import DIFFERENCE
 from tidemark.report.sources import Run
 from tidemark.report.text import short
 
-FAR = 30  # from so many times on, ticks at decades suffice
-SHORT_S = 0.1  # what is shorter is told in milliseconds
-SAME = 1.02  # ratios nearer to 1 than that are the same
+FAR = 30  # from this ratio on, ticks at decades suffice
+SHORT_S = 0.1  # shorter times are shown in milliseconds
+SAME = 1.02  # ratios nearer to 1 than this count as equal
 MOST_ROWS, ROW_IN, NAME = 40, 0.2, 60
 QUANTITIES = {
     "turnaround_s": ("time", "s"),
@@ -37,7 +38,7 @@ QUANTITIES = {
     "pages_out": ("pages written to swap", ""),
     "admission_waits": ("waits for admission", ""),
 }
-BY_ITSELF = ("workload", "vm", "mem")  # values that say what they are of
+BY_ITSELF = ("workload", "vm", "mem")  # values that need no name beside them
 NOT_A_PLACE = {"run", "timeout", "exact", "cmdline", *REPETITION}
 
 
@@ -52,20 +53,20 @@ class Change:
 
     @property
     def ratio(self) -> float | None:
-        """B over A; None where one is 0."""
+        """B over A; None if one is 0."""
         before, after = median(self.a), median(self.b)
         return after / before if before > 0 and after > 0 else None
 
     @property
     def band(self) -> tuple[float, float] | None:
-        """From the least to the greatest that the ratio can be."""
+        """The least and the greatest value of the ratio; None if it has no bounds."""
         if self.ratio is None or min(self.a) <= 0:
             return None
         return min(self.b) / max(self.a), max(self.b) / min(self.a)
 
     @property
     def same(self) -> bool:
-        """Are they not told apart?"""
+        """Are A and B not told apart?"""
         if self.band is None or self.ratio is None:
             return median(self.a) == median(self.b)
         low, high = self.band
@@ -73,7 +74,7 @@ class Change:
 
     @property
     def from_or_to_nothing(self) -> bool:
-        """Is one of them 0, and the other not? Then there is no ratio, but a difference."""
+        """Is one of A and B 0, and the other not? Then there is a difference, but no ratio."""
         return (median(self.a) > 0) != (median(self.b) > 0)
 
     @property
@@ -89,14 +90,14 @@ class Change:
 
 
 def amount(value: float, unit: str) -> str:
-    """A measured number in few characters, with its unit; a count, which has none, as it is."""
+    """A measured number in few characters, with its unit; a count, which has no unit, in full."""
     if unit == "s" and 0 < value < SHORT_S:
         value, unit = 1000 * value, "ms"
     return f"{number(value) if unit and value else f'{value:,.0f}'} {unit}".strip()
 
 
 def times(ratio: float) -> str:
-    """A ratio as one says it: ×2.3 or 1/4.5."""
+    """A ratio as text: ×2.3 or 1/4.5."""
     return f"×{ratio:.3g}" if ratio >= 1 else f"1/{1 / ratio:.3g}"
 
 
@@ -110,7 +111,7 @@ def of_runs(a: Run, b: Run) -> list[Change]:
 
 
 def sentence(a: str, b: str, changes: Sequence[Change]) -> str:
-    """What differs, the quantities in their order; and what does not."""
+    """The quantities that differ, in their order, then those that do not."""
     differ = [change.told for change in changes if not change.same]
     same = [change.name for change in changes if change.same]
     parts = [f"{b} against {a}: {'; '.join(differ)}."] if differ else [f"{b} and {a} are told apart by nothing here."]
@@ -118,7 +119,7 @@ def sentence(a: str, b: str, changes: Sequence[Change]) -> str:
 
 
 def common(a: Sequence[Cell], b: Sequence[Cell]) -> list[str]:
-    """The settings that make a place: those of which both sweeps have some of the same values."""
+    """The settings that define a place: those with some values in common between both sweeps."""
     names = dict.fromkeys(name for cell in (*a, *b) for name in cell.factors if name not in NOT_A_PLACE)
     values = {name: [{cell.factors.get(name) for cell in some} for some in (a, b)] for name in names}
     return [name for name, (one, two) in values.items() if one & two]
@@ -134,8 +135,8 @@ def places(cells: Sequence[Cell], names: Sequence[str], quantity: str) -> Mappin
 
 
 def of_sweeps(a: Sequence[Cell], b: Sequence[Cell]) -> list[Change]:
-    """Turnaround at the places that both sweeps have, in the order of the ratios. Ideal cells are not compared, but
-    what others are measured by."""
+    """Turnaround at the places that both sweeps have, in the order of the ratios. Ideal cells are not compared, since
+    other cells are measured by them."""
     a, b = ([cell for cell in some if IDEAL not in cell.factors] for some in (a, b))
     names = common(a, b)
     before, after = places(a, names, "turnaround_s"), places(b, names, "turnaround_s")
@@ -150,7 +151,7 @@ def of_sweeps(a: Sequence[Cell], b: Sequence[Cell]) -> list[Change]:
 
 
 def sentence_of_sweeps(a: str, b: str, changes: Sequence[Change]) -> str:
-    """At how many places one is quicker, and by how much at most."""
+    """The number of places at which one is quicker, and by how much at most."""
     quicker = [change for change in changes if not change.same and (change.ratio or 1) < 1]
     slower = [change for change in changes if not change.same and (change.ratio or 1) > 1]
     level = len(changes) - len(quicker) - len(slower)
@@ -164,13 +165,13 @@ def sentence_of_sweeps(a: str, b: str, changes: Sequence[Change]) -> str:
 
 
 def far(change: Change) -> float:
-    """How many times, in one direction or the other."""
+    """How many times one is the other, in either direction."""
     ratio = change.ratio or 1.0
     return max(ratio, 1 / ratio)
 
 
 def figure(a: str, b: str, changes: Sequence[Change], what: str) -> Figure | None:
-    """Ratios as dots with their bands, and both values; None when there are none."""
+    """Ratios as dots with their bands, and both values; None if there is nothing to draw."""
     drawn = [change for change in changes if change.ratio or change.from_or_to_nothing]
     if not drawn:
         return None
@@ -186,7 +187,7 @@ def figure(a: str, b: str, changes: Sequence[Change], what: str) -> Figure | Non
 
 
 def draw(a: str, b: str, changes: Sequence[Change]) -> Canvas:
-    """The picture."""
+    """Draw the picture."""
     picture = Canvas(figsize=(WIDTH_IN, 0.9 + ROW_IN * len(changes)), layout="constrained")
     axes = picture.subplots()
     axes.axvline(1, color=GREY, linewidth=1)
@@ -213,7 +214,7 @@ def draw(a: str, b: str, changes: Sequence[Change]) -> Canvas:
 
 
 def dot(axes: Axes, at: int, change: Change, ratio: float) -> None:
-    """A ratio in line `at`, with its band."""
+    """Draw a ratio in line `at`, with its band."""
     colour = GREY if change.same else BLUE if ratio < 1 else VERMILION
     low, high = change.band or (ratio, ratio)
     axes.plot([1, ratio], [at, at], color=colour, linewidth=1, alpha=0.4)
@@ -224,7 +225,7 @@ def dot(axes: Axes, at: int, change: Change, ratio: float) -> None:
 
 
 def arrow(axes: Axes, at: int, change: Change) -> None:
-    """What fell to 0, or rose from it: as far as the picture goes."""
+    """Draw an arrow to the edge of the picture for a quantity that fell to 0, or rose from it."""
     low, high = axes.get_xlim()
     less = not median(change.b) > 0
     end, colour = (low, BLUE) if less else (high, VERMILION)

@@ -1,6 +1,6 @@
 """Figures of a sweep beside its curves: box plots, heat maps over two axes, and efficiency after Denning.
 
-boxes       how runs that differ in nothing but jitter or seed scatter, a box for each place
+boxes       the spread of runs that differ only in jitter or seed, a box for each place
 heat        two axes with numbers: a square for each pair, the median as a colour and a number
 efficiency  useful time against the probability that a page is missing, with Denning's curves
 """
@@ -35,22 +35,22 @@ from tidemark.report.figure import (
     of_rows,
     whole_numbers,
 )
-from tidemark.report.plots import BOXES, EFFICIENCY, HEAT
+from tidemark.report.plots.sweeps import BOXES, EFFICIENCY, HEAT
 from tidemark.report.text import short
 
-WIDE = 1e4  # an axis that spans more has a tick for each power of ten only
+WIDE = 1e4  # an axis that spans more has ticks only at powers of ten
 MOST_BOXES, LEAST_RUNS, MOST_SQUARES = 48, 3, 12
-HEIGHTS = (85, 60, 30)  # where the curves of efficiency have their names: not beside each other
+HEIGHTS = (85, 60, 30)  # heights of the names of the efficiency curves, chosen not to collide
 FOLLOWS = {"run", "timeout", "exact", "cmdline", IDEAL}
 
 
 def usable(every: Sequence[Cell]) -> list[Cell]:
-    """Those with numbers, without the ideal ones."""
+    """The cells with numbers, without the ideal cells."""
     return [cell for cell in every if cell.numbers and IDEAL not in cell.factors]
 
 
 def names(some: Sequence[Cell]) -> list[str]:
-    """The settings in which the cells differ, but for what tells repetitions apart; the policy last."""
+    """The settings in which the cells differ, except those of repetitions; the policy last."""
     every = dict.fromkeys(name for cell in some for name in cell.factors)
     differ = [name for name in every if len({cell.factors.get(name, "") for cell in some}) > 1]
     out = FOLLOWS | set(cells.REPETITION) if any("workload" in c.factors for c in some) else set(cells.REPETITION)
@@ -58,14 +58,14 @@ def names(some: Sequence[Cell]) -> list[str]:
 
 
 def quantity(some: Sequence[Cell]) -> tuple[str, str]:
-    """What is compared: time over ideal where that is known of all, else turnaround; with its label."""
+    """The compared quantity and its label: time over ideal if it is known for all cells, else turnaround."""
     if some and all("time_over_ideal" in cell.numbers for cell in some):
         return "time_over_ideal", "slowdown: time over ideal"
     return "turnaround_s", "turnaround, s"
 
 
 def places(some: Sequence[Cell], of: str, settings: Sequence[str]) -> dict[tuple[str, ...], list[float]]:
-    """The values of a number by the values of these settings."""
+    """The values of the number `of`, by the values of these settings."""
     found: dict[tuple[str, ...], list[float]] = {}
     for cell in some:
         if of in cell.numbers:
@@ -74,7 +74,7 @@ def places(some: Sequence[Cell], of: str, settings: Sequence[str]) -> dict[tuple
 
 
 def boxes(every: Sequence[Cell]) -> Figure | None:
-    """A box for each place; None where runs were not repeated often enough, or there are more than one can see."""
+    """A box for each place; None if runs were not repeated often enough, or there are too many boxes to read."""
     some = usable(every)
     settings, (of, label) = names(some), quantity(some)
     found = {key: values for key, values in places(some, of, settings).items() if len(values) >= LEAST_RUNS}
@@ -90,8 +90,8 @@ def boxes(every: Sequence[Cell]) -> Figure | None:
 
 
 def rows_of_boxes(found: Iterable[tuple[str, ...]]) -> tuple[dict[tuple[str, ...], float], dict[str, float]]:
-    """Where each box stands, from 0 down, and the headings: of several settings the first has a heading for each of its
-    values."""
+    """The position of each box, from 0 down, and the headings: with several settings, each value of the first has a
+    heading."""
     groups: dict[str, list[tuple[str, ...]]] = {}
     for key in found:
         groups.setdefault(key[0] if len(key) > 1 else "", []).append(key)
@@ -107,7 +107,7 @@ def rows_of_boxes(found: Iterable[tuple[str, ...]]) -> tuple[dict[tuple[str, ...
 
 
 def draw_boxes(found: dict[tuple[str, ...], list[float]], settings: Sequence[str], label: str) -> Canvas:
-    """The boxes, from top to bottom; those of one policy have its colour."""
+    """Draw the boxes, from top to bottom; those of one policy have its colour."""
     rows, headings = rows_of_boxes(found)
     picture = Canvas(figsize=(WIDTH_IN, 0.8 + 0.21 * (len(rows) + len(headings))), layout="constrained")
     axes = picture.subplots()
@@ -134,7 +134,7 @@ def draw_boxes(found: dict[tuple[str, ...], list[float]], settings: Sequence[str
 
 
 def draw_box(axes: Axes, at: float, values: Sequence[float], colour: str) -> None:
-    """One box, its runs as points."""
+    """Draw one box, its runs as points."""
     axes.boxplot(
         [values], positions=[at], widths=0.6, orientation="horizontal", showfliers=False, whis=(0, 100),
         boxprops={"color": colour}, medianprops={"color": colour, "linewidth": 2},
@@ -161,8 +161,7 @@ def heat(every: Sequence[Cell]) -> list[Figure]:
 
 
 def square(some: Sequence[Cell], x: str, y: str) -> list[dict[str, Any]]:
-    """A row for each policy and pair of positions: median, least and greatest. Empty where fewer than two pairs of each
-    axis have runs, or other settings differ."""
+    """A row for each policy and pair of positions: median, least and greatest. Empty if other settings differ, too."""
     of, _ = quantity(some)
     others = [name for name in names(some) if name not in (x, y, POLICY)]
     if others:
@@ -176,7 +175,7 @@ def square(some: Sequence[Cell], x: str, y: str) -> list[dict[str, Any]]:
 
 
 def draw_heat(rows: Sequence[dict[str, Any]], x: str, y: str) -> Canvas:
-    """The maps of all policies on one scale, which is logarithmic; a pair that was not run is empty."""
+    """Draw the maps of all policies on one logarithmic scale; a pair that was not run has a cross."""
     policies = list(dict.fromkeys(row["policy"] for row in rows))
     xs, ys = (sorted({row[name] for row in rows}) for name in (x, y))
     of = list(rows[0])[3]
@@ -201,12 +200,12 @@ def draw_heat(rows: Sequence[dict[str, Any]], x: str, y: str) -> Canvas:
 
 
 def in_ms(rows: Sequence[dict[str, Any]], of: str) -> bool:
-    """Are some turnarounds so short that seconds, which show two decimals, say nothing of them?"""
+    """Are some turnarounds too short to be shown in seconds with two decimals?"""
     return of == "turnaround_s" and min(row[of] for row in rows) < 0.1
 
 
 def numbers_on(axes: Axes, values: np.ndarray, middle: float, times: float) -> None:
-    """`times` the number of each square; a cross where there is none."""
+    """Write `times` the number into each square, or a cross if it has none."""
     for (row, column), value in np.ndenumerate(values):
         known = not np.isnan(value)
         ink = "white" if known and np.log(value) > middle else BLACK
@@ -216,7 +215,7 @@ def numbers_on(axes: Axes, values: np.ndarray, middle: float, times: float) -> N
 
 
 def efficiency(every: Sequence[Cell]) -> Figure | None:
-    """Efficiency against the probability of a missing page; None when no cell has a major fault."""
+    """Efficiency against the probability of a missing page; None if no cell has a major fault."""
     rows = []
     for cell in usable(every):
         faults, user, waits = (cell.numbers.get(name, 0) for name in ("major_faults", "user_s", "pagewait_s"))
@@ -230,14 +229,14 @@ def efficiency(every: Sequence[Cell]) -> Figure | None:
 
 
 def apart(ascending: Sequence[float]) -> list[float]:
-    """Of some values those that are twice the one before at least, and the first."""
+    """The first value, and each value that is at least twice the one before it in the list."""
     kept = [ascending[0]]
     kept += [value for before, value in pairwise(ascending) if value >= 2 * before]
     return kept
 
 
 def draw_efficiency(rows: Sequence[dict[str, Any]]) -> Canvas:
-    """The runs as points, and Denning's curve for the least, the median and the greatest wait among them."""
+    """Draw the runs as points, and Denning's curves for the least, the median and the greatest of their waits."""
     picture, axes = canvas(1, 1, 3.0)
     panel = axes[0, 0]
     missing, waits = (
@@ -266,6 +265,6 @@ def draw_efficiency(rows: Sequence[dict[str, Any]]) -> Canvas:
 
 
 def of_cells(every: Sequence[Cell], curves: bool) -> list[Figure]:
-    """The others that the cells allow; without `curves`, as of an arena, only the boxes."""
+    """The other figures that the cells allow; without `curves`, as for an arena, only the boxes."""
     shown = [boxes(every), efficiency(every)] if curves else [boxes(every)]
     return [one for one in shown if one]

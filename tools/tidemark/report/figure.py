@@ -1,8 +1,8 @@
-"""A figure: its picture, its caption, and the table that it is drawn from. One look for all of them.
+"""A figure: its picture, its caption, and the table that it is drawn from. All figures share one look.
 
-Colours belong to policies, the same in every figure (M. Okabe, K. Ito, "Color universal design", 2008: told apart by
-colour-blind readers). Runs of one policy differ in the style of the line. Legends stand beside the axes, never on data.
-Equal input gives equal files: SVG has no date, and its ids are hashes.
+Colours belong to policies, and are the same in every figure (M. Okabe, K. Ito, "Color universal design", 2008: colours
+that colour-blind readers can tell apart). Runs of one policy differ in line style. Legends are beside the axes, never
+on data. Equal input gives equal files: the SVG has no date, and its ids are hashes.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from tidemark.files import write_atomically
+from tidemark.report import svg
 from tidemark.report.text import csv_text, short
 
 Table = Mapping[str, Sequence[Any]]
@@ -39,7 +40,7 @@ BLUE, VERMILION, GREEN, PURPLE = "#0072b2", "#d55e00", "#009e73", "#cc79a7"
 ORANGE, SKY, YELLOW, BLACK, GREY = "#e69f00", "#56b4e9", "#b9a800", "#222222", "#8a8a8a"
 OF_POLICY = {"2q": BLUE, "ws": VERMILION, "clock": GREEN, "fifo": PURPLE}
 OTHERS = (ORANGE, SKY, YELLOW, BLACK, GREY)
-# For areas on each other: neighbours differ in lightness, too. And the ground where a machine thrashes.
+# Colours of stacked areas: neighbours differ in lightness, too. SHADE is the ground while a machine thrashes.
 STACK = (BLUE, ORANGE, GREEN, "#f0e442", VERMILION, SKY, "#7a3e00", PURPLE, "#00429d", "#b4e1c5")
 SHADE = "#f8d9d2"
 Dash = Literal["-", "--", ":", "-."]
@@ -65,7 +66,7 @@ STYLE: dict[Any, Any] = {
     "legend.frameon": False,
     "legend.fontsize": 8,
     "svg.hashsalt": "tidemark",
-    "svg.fonttype": "path",
+    "svg.fonttype": "none",
     "path.simplify": True,
     "text.parse_math": False,
 }
@@ -84,14 +85,14 @@ class Figure:
 
 @dataclass(frozen=True)
 class Look:
-    """How the lines of one run or policy are drawn."""
+    """The look of the lines of one run or policy."""
 
     colour: str
     dash: Dash = "-"
 
 
 def colours(policies: Iterable[str]) -> dict[str, str]:
-    """A colour for each policy: its own for those we know, the others in order."""
+    """A colour for each policy: a fixed one for those in OF_POLICY, the others in order."""
     names = list(dict.fromkeys(policies))
     others = (name for name in names if name not in OF_POLICY)
     given = {name: OTHERS[at % len(OTHERS)] for at, name in enumerate(others)}
@@ -99,7 +100,7 @@ def colours(policies: Iterable[str]) -> dict[str, str]:
 
 
 def looks(policies: Sequence[str]) -> list[Look]:
-    """A look for each run, given the runs' policies: the policy's colour, another dash for each further run of it."""
+    """A look for each run, given the runs' policies: the policy's colour, and another dash for each further run."""
     colour = colours(policies)
     return [
         Look(colour[policy], DASHES[policies[:at].count(policy) % len(DASHES)]) for at, policy in enumerate(policies)
@@ -113,7 +114,7 @@ def canvas(rows: int = 1, columns: int = 1, row_in: float = ROW_IN, **axes: Any)
 
 
 def legend(picture: Canvas, entries: Mapping[str, Look], columns: int = 4) -> None:
-    """One legend above all axes."""
+    """Draw one legend above all axes."""
     labels = [short(name, ENTRY_CHARACTERS) for name in entries]
     handles = [
         Line2D([], [], color=look.colour, linestyle=look.dash, label=label)
@@ -124,19 +125,19 @@ def legend(picture: Canvas, entries: Mapping[str, Look], columns: int = 4) -> No
 
 
 def heading(axes: Axes, text: str, wide: bool = True) -> None:
-    """A title, of two lines at most, over axes that are as wide as the page, or, not `wide`, as a third of it."""
+    """Set a title of at most two lines over axes as wide as the page or, if not `wide`, a third of it."""
     width = LINE_CHARACTERS if wide else LINE_CHARACTERS * 3 // 10
     axes.set_title("\n".join(textwrap.wrap(short(text, 2 * width - 10), width)[:2]))
 
 
 def from_zero(*axes: Axes) -> None:
-    """The y axis, which all of `axes` share, begins at 0, holds all values, and has a length even if all are 0."""
+    """Let the y axis, which all of `axes` share, begin at 0 and hold all values; its length is 1 if all are 0."""
     top = max(one.dataLim.y1 for one in axes)
     axes[0].set_ylim(0, 1.05 * top if top > 0 else 1)
 
 
 def robust_from_zero(axes: Axes, top: tuple[float, float]) -> None:
-    """The y axis from 0 to `top`'s first; where that cuts off what goes up to its second, a line says so."""
+    """Let the y axis go from 0 to top[0]; if that cuts off values, which reach top[1], write a note."""
     limit, greatest = top
     axes.set_ylim(0, limit)
     if greatest > limit:
@@ -145,7 +146,7 @@ def robust_from_zero(axes: Axes, top: tuple[float, float]) -> None:
 
 
 def whole_numbers(axis: Axis) -> None:
-    """Ticks of a logarithmic axis as plain numbers, at 1, 2 and 5 of each decade; more where it has less than one."""
+    """Set plain numbers as ticks of a logarithmic axis: at 1, 2 and 5 of each decade, more on a short axis."""
     low, high = sorted(axis.get_view_interval())
     axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high > 8 * low else (1, 1.5, 2, 3, 4, 5, 6, 8)))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
@@ -153,7 +154,7 @@ def whole_numbers(axis: Axis) -> None:
 
 
 def mark(axes: Axes, marks: Iterable[tuple[float, str]]) -> None:
-    """A vertical line for each (x, text), the text along it."""
+    """Draw a vertical line for each (x, text), with the text along it."""
     for x, text in marks:
         axes.axvline(x, color=GREY, linewidth=0.7, linestyle=":")
         axes.annotate(
@@ -163,7 +164,7 @@ def mark(axes: Axes, marks: Iterable[tuple[float, str]]) -> None:
 
 
 def stacked(tables: Iterable[tuple[Mapping[str, object], Mapping[str, Any]]]) -> dict[str, list[Any]]:
-    """One table of several, each with the constant columns given before it; a column that one lacks is None there."""
+    """One table from several, each with its constant columns first. A column that a table lacks is None there."""
     parts = [({name: value for name, value in first.items()}, rest) for first, rest in tables]
     names = list(dict.fromkeys(name for first, rest in parts for name in (*first, *rest)))
     joined: dict[str, list[Any]] = {name: [] for name in names}
@@ -175,24 +176,23 @@ def stacked(tables: Iterable[tuple[Mapping[str, object], Mapping[str, Any]]]) ->
 
 
 def of_rows(rows: Sequence[Mapping[str, object]]) -> dict[str, list[Any]]:
-    """Rows as columns; None where a row has no such member."""
+    """Rows as columns; None if a row lacks a member."""
     names = dict.fromkeys(name for row in rows for name in row)
     return {name: [row.get(name) for row in rows] for name in names}
 
 
 def picture(figure: Figure) -> Canvas:
-    """The figure's picture, in the look that all share."""
+    """The figure's picture, in the common look."""
     with matplotlib.rc_context(STYLE):
         return figure.draw()
 
 
 def save(figure: Figure, folder: Path) -> None:
-    """NAME.svg, NAME.png and NAME.csv in `folder`."""
+    """Write NAME.svg, NAME.png and NAME.csv into `folder`."""
     with matplotlib.rc_context(STYLE):
         drawn = picture(figure)
-        svg, png = io.BytesIO(), io.BytesIO()
-        drawn.savefig(svg, format="svg", metadata={"Date": None})
+        vector, png = svg.drawn(drawn), io.BytesIO()
         drawn.set_layout_engine("none")
         drawn.savefig(png, format="png", dpi=DPI)
-    for suffix, data in (("svg", svg.getvalue()), ("png", png.getvalue()), ("csv", csv_text(figure.table))):
+    for suffix, data in (("svg", vector), ("png", png.getvalue()), ("csv", csv_text(figure.table))):
         write_atomically(folder / f"{figure.name}.{suffix}", data)

@@ -1,7 +1,7 @@
 """Turnaround against memory, T(M) = k / M^p + c, by least squares.
 
 A. McMenamin ("Applying working set heuristics to the Linux kernel", 2011, equation 5.1) fitted p = 4 to compile times.
-Here p = 4 is fitted beside a free p, for which an interval says how well the data know it.
+Here p = 4 is fitted beside a free p, whose interval says how well the data determine it.
 
 For any p the model is linear in k and c, so that a linear fit leaves a function of p alone, S(p), the sum of squared
 residuals; its least value is the fit (G. Golub, V. Pereyra, "The differentiation of pseudo-inverses and nonlinear
@@ -12,8 +12,8 @@ degrees of freedom. It need not be symmetric, and is open on the side on which t
 
 Each memory size counts once, by the median over its runs: they may be equal to the last bit, and counting them as
 independent would make the interval too narrow. The interval assumes independent errors of equal
-variance; in exact runs the residuals are the model's misfit, not noise, so read it as how sharply the model is bent
-by the data.
+variance. In exact runs the residuals are the model's misfit, not noise, so read the interval as a measure of how
+sharply the data determine p.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PARAMETERS = 3
 
 @dataclass(frozen=True)
 class Fit:
-    """T = k / M^exponent + c. `low` and `high` bound the exponent; None where the data do not, or it was given."""
+    """T = k / M^exponent + c. `low` and `high` bound the exponent; None if the data do not, or it was given."""
 
     k: float
     c: float
@@ -45,13 +45,13 @@ class Fit:
 
     @property
     def empty(self) -> str:
-        """Why it says nothing about the data; nothing if it does."""
+        """Why the fit says nothing about the data; empty if it does."""
         if self.nr < PARAMETERS:
-            return f"{self.nr} sizes are met by any such curve"
+            return f"{self.nr} sizes can be fitted by any such curve"
         if self.r2 < LEAST_R2:
             return f"R² is {self.r2:.2f} only"
         if not EXPONENTS[1] < self.exponent < EXPONENTS[-2]:
-            return f"p is at the end of what is sought, {self.exponent:.2g}"
+            return f"p is at the end of the searched range, {self.exponent:.2g}"
         if self.c < 0:
             return "c is negative: with much memory the command would end before it begins"
         return ""
@@ -68,7 +68,7 @@ def medians(memory: Sequence[float], turnaround: Sequence[float]) -> tuple[np.nd
 
 
 def fixed(memory: np.ndarray, turnaround: np.ndarray, exponent: float = REPORTED) -> Fit:
-    """Least squares with a given exponent, over distinct sizes; ValueError for fewer than two of them."""
+    """Least squares with a given exponent, over distinct sizes. Raises ValueError for fewer than two sizes."""
     if len(memory) < 2:
         raise ValueError("a fit of k and c takes at least two memory sizes")
     unit = memory.min()
@@ -97,7 +97,7 @@ def student_quantile(probability: float, freedom: int) -> float:
 
 
 def crossing(memory: np.ndarray, turnaround: np.ndarray, limit: float, inside: float, outside: float) -> float:
-    """The exponent between `inside` (S <= limit) and `outside` (S > limit) where S(p) passes the limit: bisection."""
+    """The exponent at which S(p) passes `limit`, between `inside` (S <= limit) and `outside` (S > limit): bisection."""
     for _ in range(60):
         middle = math.sqrt(inside * outside)
         if residual(memory, turnaround, middle) <= limit:
@@ -108,7 +108,7 @@ def crossing(memory: np.ndarray, turnaround: np.ndarray, limit: float, inside: f
 
 
 def least(memory: np.ndarray, turnaround: np.ndarray, low: float, high: float) -> float:
-    """The exponent of least S(p) in [low, high], where S has one minimum: ternary search in log p."""
+    """The exponent of the least S(p) in [low, high], where S has one minimum, by ternary search in log p."""
     for _ in range(100):
         third = (high / low) ** (1 / 3)
         left, right = low * third, high / third
@@ -122,8 +122,8 @@ def least(memory: np.ndarray, turnaround: np.ndarray, low: float, high: float) -
 def free(memory: np.ndarray, turnaround: np.ndarray) -> Fit:
     """Least squares with a free exponent and its 95 % interval, over distinct sizes.
 
-    ValueError for fewer than four sizes, which are met exactly and leave nothing to judge by, and for a turnaround that
-    is everywhere the same, for which any exponent is as good.
+    Raises ValueError for fewer than four sizes, which a curve fits exactly, and for a turnaround that is the same
+    everywhere, for which every exponent is equally good.
     """
     if len(memory) <= PARAMETERS:
         raise ValueError(f"a free exponent takes more than {PARAMETERS} memory sizes")

@@ -1,7 +1,7 @@
 """The report's folder: report.html, figures/NAME.{png,svg,csv}, and the tables of the page as CSV.
 
-It is made under another name beside its place and renamed when complete, so that a failure, a full disk or Ctrl-C
-leaves what was there before.
+It is made under another name beside its place and renamed when complete, so a failure, a full disk or Ctrl-C
+leaves the earlier report unchanged.
 """
 
 from __future__ import annotations
@@ -30,29 +30,30 @@ from tidemark.report.cells import Cell
 from tidemark.report.cells import axes as axes_of
 from tidemark.report.figure import Figure, Table, of_rows
 from tidemark.report.page import Block, Section, Shown, page
-from tidemark.report.plots import FRAMES, LISTS, MEMORY, OVERVIEW, PLOTS, RESIDENT_SETS, SPACE_TIME, UTILISATION, ZONES
+from tidemark.report.plots import PLOTS
+from tidemark.report.plots.runs import FRAMES, LISTS, MEMORY, OVERVIEW, RESIDENT_SETS, SPACE_TIME, UTILISATION, ZONES
 from tidemark.report.sources import Progress, Run, Sources
 from tidemark.report.text import csv_text
 
 PAGE, FIGURES = "report.html", "figures"
-# More runs than FEW: each has its sentence and its overview; more than TOGETHER are too many for one pair of axes.
+# At most FEW runs: each gets its overview and details. At most TOGETHER runs share one pair of axes.
 FEW, TOGETHER = 6, 8
 TOO_FEW = f"under {summary.GAMMA_MAJFLT} major faults"
 
 
 def file_stem(text: str) -> str:
-    """A text as the name of a file."""
+    """A text as a file name."""
     return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.")[:60]
 
 
 def stems(runs: Sequence[Run]) -> list[str]:
-    """A name for each run's files, made of its label; no two are the same."""
+    """A name for each run's files, made from its label; all are different."""
     plain = [file_stem(run.label) or "run" for run in runs]
     return [stem if plain.count(stem) == 1 else f"{stem}-{at}" for at, stem in enumerate(plain, 1)]
 
 
 def run_rows(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """What was run, and how it went: a row for each run. Shares are percent."""
+    """A row for each run: its settings and its results. Shares are in percent."""
     rows = []
     for run in runs:
         meta, image = run.result.meta, run.result.meta.get("image", {})
@@ -74,19 +75,19 @@ def run_rows(runs: Sequence[Run]) -> list[dict[str, Any]]:
 
 
 def turned(rows: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
-    """Rows as the columns of a table, their names in its first: to read a few runs side by side."""
+    """A table with a column for each row, and the names in the first column: a few runs side by side."""
     names = [name for name in of_rows(rows) if name != "run"]
     return {"": names} | {row["run"]: [row.get(name) for name in names] for row in rows}
 
 
 def process_table(run: Run) -> dict[str, list[Any]]:
-    """The processes of a run that ended, in the order of their ends."""
+    """The ended processes of a run, in the order in which they ended."""
     rows = [summary.process(record) for record in run.data.exits]
     return of_rows([row | {"gamma_us": TOO_FEW if row["gamma_us"] is None else row["gamma_us"]} for row in rows])
 
 
 def cell_table(sources: Sources) -> dict[str, list[Any]]:
-    """A row for each cell: its settings, its numbers, and why it has none."""
+    """A row for each cell: its settings, its numbers, and why it has no numbers."""
     return of_rows(
         [
             {"cell": cell.name, "ended": cell.why or "well", "verdict": cell.verdict, **cell.factors, **cell.numbers}
@@ -96,7 +97,7 @@ def cell_table(sources: Sources) -> dict[str, list[Any]]:
 
 
 def varying(table: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
-    """The columns in which not all is the same, and the first two, which are the cell and how it ended."""
+    """The columns whose values differ, and the first two, the cell and how it ended."""
     return {
         name: values for at, (name, values) in enumerate(table.items()) if at < 2 or any(v != values[0] for v in values)
     }
@@ -109,7 +110,7 @@ def common(table: Mapping[str, list[Any]]) -> str:
 
 
 class Parts:
-    """What the page is put together of, while the files are written into `folder`."""
+    """The sections of the page, collected while the files are written into `folder`."""
 
     def __init__(self, folder: Path, progress: Progress) -> None:
         self.folder, self.progress = folder, progress
@@ -117,7 +118,7 @@ class Parts:
         (folder / FIGURES).mkdir()
 
     def save(self, figures: Sequence[Figure]) -> list[Shown]:
-        """Write each figure's files; what the page shows of them."""
+        """Write each figure's files; returns what the page shows of them."""
         shown = []
         for one in figures:
             self.progress(one.name)
@@ -127,14 +128,14 @@ class Parts:
         return shown
 
     def table(self, name: str, title: str, table: Table) -> list[tuple[str, Table]]:
-        """Write a table as CSV; the same for the page. Nothing for one without rows."""
+        """Write a table as CSV; returns it with its title for the page. A table without rows is left out."""
         if not any(map(len, table.values())):
             return []
         (self.folder / f"{name}.csv").write_text(csv_text(table))
         return [(title, table)]
 
     def add_difference(self, every: Sequence[Cell]) -> None:
-        """What differs between two sweeps."""
+        """Add what differs between two sweeps."""
         names = list(dict.fromkeys(cell.sweep for cell in every))
         if len(names) != 2:
             return
@@ -146,7 +147,7 @@ class Parts:
             self.sections.append(Section(f"{b} against {a}", story, blocks=[Block("", figures=pictures)]))
 
     def add_sweep(self, sources: Sources) -> None:
-        """What differs, the arena, the curves and the table of the cells."""
+        """Add what differs, the arena, the curves and the table of the cells."""
         self.add_difference(sources.cells)
         maps = experiments.heat(sources.cells)
         groups = [] if maps else arena.groups(sources.cells)
@@ -169,11 +170,11 @@ class Parts:
         self.sections.append(Section("Cells", common(every), tables=[("", varying(every))]))
 
     def drawn(self, one: Figure | None) -> list[Shown]:
-        """The same of one figure that may not be there."""
+        """As `save`, for one figure that may be missing."""
         return self.save([one]) if one else []
 
     def add_runs(self, runs: Sequence[Run]) -> None:
-        """What happened in each run, what the runs have in common, and last the tables."""
+        """Add what the runs have in common, what happened in each run, and last the tables."""
         if len(runs) > 1:
             self.sections.append(self.together(runs))
         for at, (run, stem) in enumerate(zip(runs, stems(runs))):
@@ -202,7 +203,7 @@ class Parts:
         return [*blocks, *([Block(SPACE_TIME.question, figures=self.save([space]))] if space else [])]
 
     def together(self, runs: Sequence[Run]) -> Section:
-        """Several runs on the same axes."""
+        """The section with several runs on the same axes."""
         said = [f"{run.label}: {run.story}" for run in runs if run.sampled]
         section = Section("All runs together", " ".join(said) if len(said) < 5 else "", about_charts(runs))
         if len(runs) > TOGETHER:
@@ -218,7 +219,7 @@ class Parts:
         return section
 
     def of_run(self, run: Run, stem: str, group: str, runs: Sequence[Run]) -> Section:
-        """What happened in one run, and what one asks next."""
+        """The section of one run: what happened, and details."""
         few = len(runs) <= FEW
         section = Section(run.label, run.story, run.note)
         if run.sampled:
@@ -232,7 +233,7 @@ class Parts:
         return section
 
     def details(self, run: Run, stem: str, group: str, runs: Sequence[Run]) -> list[Block]:
-        """What one asks next."""
+        """The blocks of details after the overview of one run."""
         blocks = []
         if found := frames.read(run):
             pictures = self.save([frames.figure(run, found, stem)])
@@ -259,7 +260,7 @@ def about_charts(runs: Sequence[Run]) -> str:
         text += timelines.about_time([run for run in runs if run.sampled])
     for label, nr in charts.thinned_runs(runs).items():
         text += (
-            f" {label} has {nr:,} samples: drawn are the least and the largest value of each group; the CSV has all."
+            f" {label} has {nr:,} samples: charts draw the least and the largest value of each group; the CSV has all."
         )
     return text
 
@@ -273,9 +274,9 @@ def title_of(sources: Sources) -> str:
 
 
 def write(sources: Sources, out: Path, progress: Progress = lambda text: None) -> list[Path]:
-    """Make the report in `out`, in place of an earlier one; its files, relative to `out`.
+    """Make the report in `out`, in place of an earlier one; returns its files, relative to `out`.
 
-    LabError when it cannot be written.
+    Raises LabError if it cannot be written.
     """
     try:
         with files.folder_replacing(out, PAGE) as folder:

@@ -1,7 +1,7 @@
-"""The map of memory: each frame's owner as a colour over time, and who took how many frames from whom.
+"""The map of memory: each frame's owner as a colour over time, and the frames that processes took from each other.
 
-Needs what `tidemark run --owners` notes. Colours are those of the overview. On the page the map is one image with a
-point for each frame and sample, to be zoomed; the picture shows as many of them as it has dots.
+Needs a run with `tidemark run --owners`. Colours are those of the overview. On the page the map is one image with a
+point for each frame and sample, which readers can zoom; the picture shows as many of them as it has dots.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tidemark import owners
 from tidemark.owners import Owners
 from tidemark.report import overview
 from tidemark.report.figure import GREY, WIDTH_IN, Figure, of_rows
-from tidemark.report.plots import FRAMES
+from tidemark.report.plots.runs import FRAMES
 from tidemark.report.sources import Run
 from tidemark.report.text import printable, short
 
@@ -32,26 +32,26 @@ SHOWN = 12
 
 
 def read(run: Run) -> Owners | None:
-    """The run's owners; None when it noted none."""
+    """The run's owners; None if it recorded none."""
     return owners.read(run.result.folder, run.data) if run.sampled else None
 
 
 def colours(run: Run, names: Sequence[str]) -> list[str]:
-    """A colour for each owner: its own in the overview, grey for those that have none there."""
+    """A colour for each owner: its colour in the overview, or grey."""
     known = {name: look.colour for name, look in overview.looks(overview.stack(overview.columns(run))).items()}
     return [SYSTEM.get(name) or known.get(printable(name), GREY) for name in names]
 
 
 def even(found: Owners, limit: int) -> np.ndarray:
-    """The map at `limit` instants at most that are as far from each other: uint8[frames, instants], of each the last
-    sample until then."""
+    """The map at `limit` or fewer equidistant instants: uint8[frames, instants], of each the last sample up to
+    then."""
     instants = np.linspace(found.times[0], found.times[-1], min(limit, 4 * len(found.times)))
     at = np.searchsorted(found.times, instants, "right") - 1
     return np.ascontiguousarray(found.map[:, np.maximum(at, 0)])
 
 
 def thefts(found: Owners) -> list[dict[str, Any]]:
-    """A row for each pair of processes of which one got frames that were the other's at the sample before."""
+    """A row for each pair of processes of which one got frames that the other had at the sample before."""
     counts = owners.taken(found)
     first = len(owners.OTHERS)
     pairs = [(int(counts[a, b]), a, b) for a in range(first, len(counts)) for b in range(first, len(counts))]
@@ -60,7 +60,7 @@ def thefts(found: Owners) -> list[dict[str, Any]]:
 
 
 def sentence(found: Owners) -> str:
-    """Who took most from whom."""
+    """Which processes took most frames from which, as a sentence."""
     rows = thefts(found)
     if not rows:
         return "No frame went from one process to another between two samples."
@@ -69,14 +69,14 @@ def sentence(found: Owners) -> str:
 
 
 def figure(run: Run, found: Owners, stem: str) -> Figure:
-    """The map and the matrix; the table is that of the matrix."""
+    """The figure of map and matrix; its table is that of the matrix."""
     caption = f"{sentence(found)} {FRAMES.caption}"
     table = of_rows(thefts(found) or [{"from": "", "to": "", "frames": 0}])
     return Figure(f"{FRAMES.name}-{stem}", f"{FRAMES.title}: {run.label}", caption, table, lambda: draw(run, found))
 
 
 def draw(run: Run, found: Owners) -> Canvas:
-    """The picture."""
+    """Draw the picture."""
     picture = Canvas(figsize=(WIDTH_IN, 4.2), layout="constrained")
     rows = thefts(found)
     left, right = picture.subplots(1, 2, width_ratios=(3, 1)) if rows else (picture.subplots(), None)
@@ -97,8 +97,8 @@ def draw(run: Run, found: Owners) -> Canvas:
 
 
 def matrix(axes: Axes, found: Owners, rows: Sequence[dict[str, Any]]) -> None:
-    """Frames by who lost and who got them."""
-    few = sum(row["frames"] for row in rows) / 200  # who hardly takes part
+    """Draw the matrix of frames: the process that lost them by the process that got them."""
+    few = sum(row["frames"] for row in rows) / 200  # processes with fewer frames than this are left out
     shown = Counter[str]()
     for row in rows:
         shown.update({row["from"]: row["frames"], row["to"]: row["frames"]})
@@ -133,6 +133,6 @@ def png(run: Run, found: Owners) -> bytes:
 
 
 def chart(run: Run, found: Owners) -> dict[str, Any]:
-    """What the page's script needs to say whose a point is."""
+    """The data with which the page's script names the owner of a point."""
     names = [{"name": name, "colour": shade} for name, shade in zip(found.names, colours(run, found.names))]
     return {"owners": names, "from": float(found.times[0]), "to": float(found.times[-1]), "frames": len(found.map)}

@@ -1,6 +1,6 @@
-"""The maps of the arena as a picture: numbers on colours that grow darker, framed where nothing tells them apart.
+"""The maps of the arena as a picture: numbers on colours that grow darker, framed if they are not told apart.
 
-One hue from light to dark, which everybody sees in the same order; the numbers say it, too.
+One hue from light to dark, which every reader sees in the same order; the numbers say the same.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from matplotlib.patches import Rectangle
 
 from tidemark.report.arena import Group, Map
 from tidemark.report.figure import BLACK, ORANGE, WIDTH_IN, Figure, Table, of_rows
-from tidemark.report.plots import ARENA
+from tidemark.report.plots.sweeps import ARENA
 from tidemark.report.text import short
 
 # As .step-0 to .step-6 in assets/page.css.
@@ -25,7 +25,7 @@ NAME_CHARACTERS, COMMAND_CHARACTERS = 22, 34
 
 
 def table(group: Group) -> Table:
-    """A row for each spot: who, which command, the runs, and of each quantity median, least and greatest."""
+    """A row for each spot: contestant, command, number of runs, and each quantity's median, least and greatest."""
     return of_rows([spot(group, row, column) for column in group.columns for row in group.rows])
 
 
@@ -42,7 +42,7 @@ def spot(group: Group, row: str, column: str) -> dict[str, object]:
 
 
 def squares(axes: Axes, shown: Map, rows: Sequence[str], columns: Sequence[str]) -> None:
-    """One map."""
+    """Draw one map."""
     for y, row in enumerate(rows):
         for x, column in enumerate(columns):
             step = shown.step(row, column)
@@ -64,7 +64,7 @@ def squares(axes: Axes, shown: Map, rows: Sequence[str], columns: Sequence[str])
 
 
 def drawn(group: Group, maps: Sequence[Map]) -> Canvas:
-    """Maps side by side, with the same rows."""
+    """Draw maps side by side, with the same rows."""
     size = WIDTH_IN * len(maps) / 2, max(HEADING_IN + ROW_IN * len(group.rows), LEAST_IN)
     picture = Canvas(figsize=size, layout="constrained")
     axes = picture.subplots(1, len(maps), squeeze=False, sharey=True)
@@ -74,7 +74,7 @@ def drawn(group: Group, maps: Sequence[Map]) -> Canvas:
 
 
 def figures(group: Group) -> list[Figure]:
-    """Faults and time as one picture, cost as another; the table is the same."""
+    """Faults and time as one picture, cost as another; both have the same table."""
     title = ARENA.title.format(of=group.title)
     both, cost = group.maps[:2], group.maps[2:]
     return [

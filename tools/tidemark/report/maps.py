@@ -1,6 +1,6 @@
-"""The maps of the arena on the page: tables with colours, side by side, each number a link to what explains it.
+"""The maps of the arena on the page: tables with colours, side by side; each number links to its explanation.
 
-No script: a table is read out by screen readers, fits a phone, and its links work with a finger and with keys.
+They need no script: screen readers read tables, tables fit a phone, and links work by touch and keyboard.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 from tidemark.report.arena import PERCENT_STEPS, RATIO_STEPS, Group, Map, band
 from tidemark.report.figure import of_rows
-from tidemark.report.plots import ARENA
+from tidemark.report.plots.sweeps import ARENA
 from tidemark.report.text import escape, short
 
 HEADING = 36
@@ -23,12 +23,12 @@ def places(group: Group) -> Iterator[tuple[str, str]]:
 
 
 def anchor(group: Group, row: str, column: str) -> str:
-    """The id of a line of the details."""
+    """The HTML id of a line of the details."""
     return f"{group.name}-{group.rows.index(row)}-{group.columns.index(column)}"
 
 
 def ids(group: Group) -> list[str]:
-    """The ids of all lines of the details."""
+    """The HTML ids of all lines of the details."""
     return [anchor(group, row, column) for row, column in places(group)]
 
 
@@ -39,7 +39,7 @@ def told(shown: Map, row: str, column: str) -> str:
 
 
 def details(group: Group) -> dict[str, list[Any]]:
-    """A line for each place: every quantity with its band, and the command that makes one of its runs."""
+    """A line for each place: every quantity with its band, and a command that repeats one of its runs."""
     return of_rows(
         [
             {"command": column, group.of: row}
@@ -52,7 +52,7 @@ def details(group: Group) -> dict[str, list[Any]]:
 
 
 def spot_html(group: Group, shown: Map, row: str, column: str) -> str:
-    """One number, in its colour."""
+    """One number in its colour, as HTML."""
     spot, step = shown.spots[row, column], shown.step(row, column)
     level = " level" if shown.line.unit != "%" and shown.level(row, column) else ""
     kind = f' class="step-{step}{level}"' if step is not None else ""
@@ -61,7 +61,7 @@ def spot_html(group: Group, shown: Map, row: str, column: str) -> str:
 
 
 def map_html(group: Group, shown: Map) -> str:
-    """One map."""
+    """One map as HTML."""
     head = "".join(f"<th scope=col><span>{escape(short(column, HEADING))}</span></th>" for column in group.columns)
     rows = "".join(
         f"<tr><th scope=row>{escape(row)}</th>"
@@ -75,10 +75,10 @@ def map_html(group: Group, shown: Map) -> str:
 
 
 def steps_html() -> str:
-    """What the colours mean."""
+    """The legend of the colours as HTML."""
     ratios = ["×1", *(f"×{limit:g}" for limit in RATIO_STEPS)]
     percents = ["0 %", *(f"{limit:g} %" for limit in PERCENT_STEPS)]
-    lines = [("From so much of the column's best: ", ratios), ("Cost, from: ", percents)]
+    lines = [("Multiple of the column's best, from: ", ratios), ("Cost, from: ", percents)]
     shown = (
         text + "".join(f"<span class=step-{at}>{one}</span>" for at, one in enumerate(limits)) for text, limits in lines
     )
@@ -86,6 +86,6 @@ def steps_html() -> str:
 
 
 def html(group: Group, files: str) -> str:
-    """The maps of a group with their caption; `files`: links to the pictures, as HTML."""
+    """The maps of a group with their caption. `files`: links to the pictures, as HTML."""
     tables = "".join(map_html(group, shown) for shown in group.maps)
     return f"<div class=maps>{tables}</div>{steps_html()}<p>{escape(ARENA.caption)} {files}</p>"

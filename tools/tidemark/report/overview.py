@@ -1,8 +1,8 @@
-"""The first picture of a run: what the processor did, who had the memory, and how many faults that cost.
+"""The first picture of a run: what the processor did, how processes shared the memory, and how many faults occurred.
 
-Three axes with the same time: utilisation, always from 0 to 100 %; the resident sets of the processes, stacked, under
-the line of the frames that there are and that of what is wanted; major faults. What happened is marked, and where the
-machine thrashed the ground is coloured.
+Three axes with the same time: utilisation, always from 0 to 100 %; the resident sets of the processes, stacked, with
+one line for the available frames and one for the demand; major faults. Events are marked, and the ground is coloured
+while the machine thrashed.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from matplotlib.patches import Patch
 from tidemark import story
 from tidemark.report import quantities
 from tidemark.report.figure import BLACK, GREY, SHADE, STACK, WIDTH_IN, Figure, Look, mark, robust_from_zero, stacked
-from tidemark.report.plots import OVERVIEW
+from tidemark.report.plots.runs import OVERVIEW
 from tidemark.report.quantities import Columns
 from tidemark.report.sources import Run
 
-OTHERS, UNMAPPED = "others", "no process's"
+OTHERS, UNMAPPED = "others", "unowned"
 POINTS = 700
 HEADROOM, ROOM = 1.4, 0.02
 SIGNS = {"exit": ("v", BLACK), "suspended": ("<", "#d55e00"), "admitted": (">", "#009e73")}
 
 
 def owners(run: Run) -> Columns:
-    """Resident sets in MiB by process, as `thrash 5`; those for which no colour is left are one, at the end. After them
-    what is in use and no process has mapped: read ahead, of files, on its way out, or the kernel's since boot."""
+    """Resident sets in MiB by process, such as `thrash 5`. Processes without a colour are added up as OTHERS. The last
+    row, UNMAPPED, is memory in use that no process maps: read ahead, of files, being written back, or the kernel's."""
     found = quantities.processes(run.data, ["rss"])
     times = quantities.times(run.data)
     at = {round(float(t), 6): nr for nr, t in enumerate(times)}
@@ -52,7 +52,7 @@ def owners(run: Run) -> Columns:
 
 
 def columns(run: Run) -> Columns:
-    """The table of the picture. A policy's `held` are processes held back."""
+    """The table of the picture. `held` is the number of processes that the policy holds back."""
     data = run.data
     wanted = [sum(process["mad"] for process in sample.get("procs", ())) for sample in data.samples]
     return {
@@ -77,20 +77,20 @@ def looks(names: Sequence[str]) -> dict[str, Look]:
 
 
 def thin(table: Columns, limit: int) -> Columns:
-    """At most so many rows: means over groups of samples, so that what is stacked still adds up."""
+    """The table in at most `limit` rows: means over groups of samples, so that stacked areas still add up."""
     time = table["time_s"]
     of = {name: quantities.averaged(time, values, limit) for name, values in table.items() if name != "time_s"}
     return {"time_s": next(iter(of.values()))["time_s"]} | {name: one["mean"] for name, one in of.items()}
 
 
 def of_intervals(run: Run, shown: Columns, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Times and values of what stands for the interval before each; the first begins with the telemetry."""
+    """Times and values of a quantity of the interval before each sample; the first interval begins at start."""
     values = shown[name]
     return np.append(run.data.start["t_us"] / 1e6, shown["time_s"]), np.append(values[:1], values)
 
 
 def figure(run: Run, stem: str) -> Figure | None:
-    """The overview of one run; None for one without samples."""
+    """The overview of one run; None for a run without samples."""
     if not run.sampled:
         return None
     table = columns(run)
@@ -101,7 +101,7 @@ def figure(run: Run, stem: str) -> Figure | None:
 
 
 def draw(run: Run, table: Columns) -> Canvas:
-    """The picture."""
+    """Draw the picture."""
     picture = Canvas(figsize=(WIDTH_IN, 5.2), layout="constrained")
     axes = picture.subplots(3, 1, sharex=True, height_ratios=(1, 2, 1))
     shown = thin(table, POINTS)
@@ -125,14 +125,14 @@ def draw(run: Run, table: Columns) -> Canvas:
 
 
 def memory(axes: Axes, run: Run, shown: Columns) -> None:
-    """Resident sets on each other, the frames, and what is wanted."""
+    """Draw the stacked resident sets, the available frames, and the demand."""
     names = stack(shown)
     if names:
         colours = [look.colour for look in looks(names).values()]
         axes.stackplot(shown["time_s"], *(shown[name] for name in names), colors=colours, linewidth=0, step="post")
     axes.plot(shown["time_s"], shown["wanted_mib"], color=BLACK, linestyle="--", linewidth=0.9, drawstyle="steps-post")
     top = max(np.max(shown["wanted_mib"]), frames_mib(run), 0.1)
-    lines = {"wanted": shown["wanted_mib"].max(), "frames there are": frames_mib(run)}
+    lines = {"wanted": shown["wanted_mib"].max(), "available frames": frames_mib(run)}
     if frames_mib(run):
         axes.axhline(frames_mib(run), color=BLACK, linewidth=1.2)
     for text, height in lines.items():
@@ -142,19 +142,19 @@ def memory(axes: Axes, run: Run, shown: Columns) -> None:
 
 
 def written(axes: Axes, at: tuple[float, float], text: str, x: str = "axes fraction", **more: Any) -> None:
-    """A word in the picture that takes no room from it."""
+    """Write a text into the picture that does not change its layout."""
     note = axes.annotate(text, at, xycoords=(x, "axes fraction"), textcoords="offset points", **more)
     note.set_in_layout(False)
 
 
 def frames_mib(run: Run) -> float:
-    """The frames that processes can have, MiB; 0 when the telemetry does not say."""
+    """The memory that processes can have, in MiB; 0 if the telemetry does not say."""
     return story.frames(run.data) / story.PAGES_A_MIB
 
 
 def signs(axes: Axes, run: Run) -> None:
-    """A sign at the top edge for each exit, suspension and admission, and its text where there is room for one; with
-    how many more ended there."""
+    """Draw a sign at the top edge for each exit, suspension and admission, with its text if there is room, and with the
+    number of other exits there."""
     end = run.data.samples[-1]["t_us"] / 1e6
     texts: list[list[Any]] = []
     for at, kind, text in quantities.turns(run.data):

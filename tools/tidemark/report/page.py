@@ -1,8 +1,8 @@
-"""The page: one HTML file that asks nothing of any network.
+"""The page: one HTML file that works without a network.
 
 Everything that comes from a file is text: it is escaped here for HTML, and as JSON it cannot end its script element.
-Beyond that, a content security policy names the hashes of the page's own scripts and styles, so that a browser runs
-and loads nothing else. The figures are images with their SVG inside, which browsers keep apart from the page.
+In addition, a content security policy names the hashes of the page's own scripts and styles, so that a browser runs
+and loads nothing else. The figures are images with embedded SVG, which browsers isolate from the page.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SCRIPTS = ("uPlot.iife.min.js", "page.js")
 
 @dataclass(frozen=True)
 class Shown:
-    """A figure on the page: its SVG, and the names of its files."""
+    """A figure on the page: its texts and its SVG; `name` is the stem of its files."""
 
     name: str
     title: str
@@ -38,10 +38,10 @@ class Shown:
 
 @dataclass
 class Block:
-    """One picture with what it answers and how to read it. Where `charts` (tidemark.report.charts) show what the
-    figures do, these are only linked, and there for a page without script, unless they are `only_linked`. `wide`:
-    charts under each other. `image`: a PNG to zoom, in the figures' place, with what the script needs to tell its
-    points."""
+    """One picture with its question (`title`) and how to read it (`reading`). If it has `charts` (see
+    tidemark.report.charts), the figures are only linked; a page without script shows them unless `only_linked`. `wide`:
+    charts under each other. `image`: a PNG that readers can zoom, in place of the figures, and the data with which the
+    script names its points."""
 
     title: str
     reading: str = ""
@@ -54,8 +54,8 @@ class Block:
 
 @dataclass
 class Section:
-    """A part of the page: a sentence that says it all, pictures, and tables, which come last. `folded`: a reader opens
-    them."""
+    """A part of the page: a sentence that sums it up (`story`), pictures, and last tables. `folded`: the tables are
+    closed until a reader opens them."""
 
     title: str
     story: str = ""
@@ -73,7 +73,7 @@ def asset(name: str) -> str:
 
 
 def csp_hash(text: str) -> str:
-    """How a content security policy names an inline script or style."""
+    """The name of an inline script or style in a content security policy."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
@@ -84,7 +84,7 @@ def json_for_html(value: object) -> str:
 
 
 def shown(value: object) -> str:
-    """A value in a table: four digits at least, thousands apart, very large ones with an exponent."""
+    """A value in a table: at least four digits, with thousands separators; very large ones with an exponent."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return str(as_text(value))
     if value != value:
@@ -95,7 +95,7 @@ def shown(value: object) -> str:
 
 
 def cell_html(value: object, label: str = "") -> str:
-    """A table's cell; numbers are set right, long texts are broken. `label` stands before it on a narrow screen."""
+    """A table's cell; numbers are right-aligned, long texts are wrapped. `label` precedes it on a narrow screen."""
     numeric = isinstance(value, (int, float)) and not isinstance(value, bool)
     text = shown(value)
     kind = " class=number" if numeric else " class=long" if len(text) > LONG_CHARACTERS else ""
@@ -117,7 +117,7 @@ def table_html(title: str, table: Mapping[str, Sequence[Any]]) -> str:
 
 
 def details_html(title: str, table: Mapping[str, Sequence[Any]], ids: Iterable[str]) -> str:
-    """The same for rows that links lead to, by `ids`; on a narrow screen a row is a list of its cells."""
+    """As table_html, for rows that links lead to, by `ids`. On a narrow screen a row is a list of its cells."""
     rows = "".join(
         f'<tr id="{escape(mark)}">{"".join(map(cell_html, row, table))}</tr>\n'
         for mark, row in zip(ids, zip(*table.values()))
@@ -137,14 +137,14 @@ def files_html(names: Iterable[str]) -> str:
 
 
 def image_html(figure: Shown) -> str:
-    """The picture itself, in words for those who do not see it."""
+    """The picture as an img element, with its caption as text for screen readers."""
     data = base64.b64encode(figure.svg).decode()
     alt = escape(f"{figure.title}. {figure.caption}")
     return f'<img alt="{alt}" src="data:image/svg+xml;base64,{data}">'
 
 
 def figure_html(figure: Shown, before: Shown | None = None) -> str:
-    """A figure with its caption, if that is not the one of the figure before, and the names of its files."""
+    """A figure with its caption, if that differs from the caption of the figure before, and its files."""
     caption = figure.caption if before is None or before.caption != figure.caption else "As above."
     return (
         f'<figure id="{escape(figure.name)}"><h3>{escape(figure.title)}</h3>'
@@ -154,7 +154,7 @@ def figure_html(figure: Shown, before: Shown | None = None) -> str:
 
 
 def chart_html(chart: Mapping[str, Any], at: int) -> str:
-    """A box that the script fills; what it shows stands in it in words."""
+    """A box that the script fills; it contains the chart in words."""
     title = escape(str(chart["title"]))
     return (
         f'<div class="chart{" tall" if chart.get("tall") else ""}" role=group aria-label="{title}" data-chart="{at}">'
@@ -179,7 +179,7 @@ def block_html(block: Block, first_chart: int) -> str:
 
 
 def map_html(block: Block, png: bytes, about: dict[str, Any]) -> str:
-    """An image that can be zoomed: as wide as the page, and a row for each of its points."""
+    """The HTML of an image that can be zoomed, with its buttons and its legend."""
     data = base64.b64encode(png).decode()
     extent = f"from {about['from']:.3g} s to {about['to']:.3g} s; frame 0 is the lowest of {about['frames']:,}"
     names = "".join(
@@ -189,7 +189,7 @@ def map_html(block: Block, png: bytes, about: dict[str, Any]) -> str:
         f"<div class=block><h3>{escape(block.title)}</h3><p class=zoom><button type=button>wider</button> "
         f"<button type=button>narrower</button> <button type=button>higher</button> <button type=button>lower</button> "
         f"<output>{escape(extent)}</output></p>"
-        f'<div class=owners tabindex=0 role=group aria-label="{escape(block.title)} Arrows say whose a point is." '
+        f'<div class=owners tabindex=0 role=group aria-label="{escape(block.title)} Arrow keys name owners." '
         f"data-owners='{escape(json.dumps(about))}'><img alt=\"{escape(block.reading)}\" "
         f'src="data:image/png;base64,{data}"></div><p class=legend>{names}</p>'
         f"<p class=reading>{escape(block.reading)} {files_html([one.name for one in block.figures])}</p></div>"
@@ -221,7 +221,7 @@ def section_html(section: Section, anchor: str, first_chart: int) -> str:
 
 
 def page(title: str, notes: Iterable[str], sections: Sequence[Section]) -> str:
-    """The whole page."""
+    """The whole page as HTML."""
     charts: list[dict[str, Any]] = []
     bodies, links = [], []
     for at, section in enumerate(sections):

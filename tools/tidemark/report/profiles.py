@@ -15,20 +15,20 @@ from tidemark.report.figure import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION,
 COLOURS = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, GREY)
 BAR_IN = 0.11
 CAPTION = (
-    "Where the time went, by function of the kernel; user: the programs together; idle: nobody could run. Left: share "
+    "Where the time went, by kernel function; user: all programs together; idle: no task could run. Left: share "
     "of all time, after McMenamin 2011, figures 7.9 and 7.10. Right: share of the kernel's own time, neither idle nor "
     "user."
 )
 
 
 def of_profiles(profiles: Sequence[Profile], top: int) -> Figure:
-    """Idle, user and the `top` first functions of each; the table has all of them."""
+    """The figure of idle, user and the `top` first functions of each profile; the table has all functions."""
     shown = profile.shortened(profiles, top)
     return Figure("functions", "Functions of the kernel", CAPTION, of_rows(profile.rows(profiles)), lambda: draw(shown))
 
 
 def draw(profiles: Sequence[Profile]) -> Canvas:
-    """Two axes with the same functions, the first at the top."""
+    """Draw two axes with the same functions, the first at the top."""
     names = profile.functions(profiles)
     height = 0.8 + len(names) * (BAR_IN * len(profiles) + 0.05)
     picture = Canvas(figsize=(WIDTH_IN, height), layout="constrained")
@@ -45,12 +45,12 @@ def draw(profiles: Sequence[Profile]) -> Canvas:
 
 
 def described(one: Profile) -> str:
-    """A run in the legend: name, time, and what was counted."""
+    """A run's text in the legend: name, time, and the unit counted."""
     return f"{one.name}: {one.total / one.per_s:,.3f} s, in the kernel {one.kernel / one.per_s:,.3f} s ({one.unit})"
 
 
 def value_text(percent: float) -> str:
-    """A share at its bar: three figures at most, nothing for none."""
+    """The text at a bar: at most three digits; empty for 0."""
     if percent < 0.01:
         return "<0.01" if percent else ""
     return f"{percent:.2f}" if percent < 10 else f"{percent:.1f}"
@@ -59,7 +59,7 @@ def value_text(percent: float) -> str:
 def bars(
     axes: Axes, profiles: Sequence[Profile], names: Sequence[str], share: Callable[[Profile, str], float | None]
 ) -> None:
-    """The bars of all profiles in one pair of axes, each with its value beside it."""
+    """Draw the bars of all profiles in one pair of axes, each with its value beside it."""
     thick = 0.8 / len(profiles)
     for nr, (one, colour) in enumerate(zip(profiles, COLOURS)):
         places = [at - 0.4 + thick * (nr + 0.5) for at in range(len(names))]

@@ -2,8 +2,8 @@
 
 docs/reference/telemetry.md defines the members, docs/reference/measuring.md the quantities.
 
-A rate or a share stands for the interval that ends at its time; the first interval begins at the `start` record, when
-all counters were 0. A level (free pages, RSS) is that of its time.
+A rate or a share describes the interval that ends at its time; the first interval begins at the `start` record, when
+all counters were 0. A level (free pages, RSS) is the value at its time.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ def times(data: Telemetry) -> np.ndarray:
 
 
 def grown(data: Telemetry, values: np.ndarray, first: float) -> np.ndarray:
-    """By how much `values`, `first` at the start, have grown in the interval that ends at each sample, float64[n].
+    """The growth of `values`, which are `first` at the start, in the interval that ends at each sample, float64[n].
 
-    The last sample comes at power-off. When its interval is less than half the usual one, its numbers are those of that
-    interval and the one before together: few faults in a few microseconds are no rate.
+    The last sample comes at power-off. If its interval is less than half the usual one, it gets the growth of that
+    interval and the one before together: few faults in a few microseconds do not make a rate.
     """
     before = np.concatenate([[first], values[:-1]])
     lengths = np.diff(column(data.samples, "t_us"), prepend=data.start["t_us"])
@@ -44,31 +44,31 @@ def grown(data: Telemetry, values: np.ndarray, first: float) -> np.ndarray:
 
 
 def intervals(data: Telemetry) -> np.ndarray:
-    """Length in seconds of the interval that each sample stands for, float64[n]; nan where it is not positive."""
+    """Length in seconds of the interval that each sample describes, float64[n]; nan where it is not positive."""
     lengths = grown(data, times(data), data.start["t_us"] / 1e6)
     return np.where(lengths > 0, lengths, np.nan)
 
 
 def growth(data: Telemetry, name: str) -> np.ndarray:
-    """By how much a counter that grows from 0 has grown in each interval, float64[n]; nan where it is absent."""
+    """The growth of a counter, which begins at 0, in each interval, float64[n]; nan where it is absent."""
     return grown(data, column(data.samples, name), 0.0)
 
 
 def share(data: Telemetry, name: str) -> np.ndarray:
-    """Percent of each interval that a counter of microseconds has grown by, float64[n]."""
+    """The growth of a counter of microseconds in percent of each interval, float64[n]."""
     percent: np.ndarray = growth(data, name) / 1e4 / intervals(data)
     return percent
 
 
 def per_second(data: Telemetry, name: str) -> np.ndarray:
-    """By how much a counter has grown in a second of each interval, float64[n]."""
+    """The growth of a counter per second, in each interval, float64[n]."""
     rate: np.ndarray = growth(data, name) / intervals(data)
     return rate
 
 
 def member(data: Telemetry, name: str) -> np.ndarray:
-    """A member of the samples as it is drawn, float64[n]: a level as it is; of a counter, its growth in each interval,
-    per second, or for one of µs as percent of the interval.
+    """A member of the samples as it is drawn, float64[n]: a level as it is; a counter's growth per second, or, for
+    a counter of µs, in percent of each interval.
     """
     described = MEMBERS[f"sample.{name}"]
     if described.kind != "COUNTER":
@@ -77,7 +77,7 @@ def member(data: Telemetry, name: str) -> np.ndarray:
 
 
 def unit_of(name: str) -> str:
-    """The unit in which `member` gives it."""
+    """The unit of the values of `member`."""
     described = MEMBERS[f"sample.{name}"]
     if described.kind == "COUNTER":
         return "%" if described.unit == "µs" else "per s"
@@ -96,7 +96,7 @@ def minor_faults(data: Telemetry) -> np.ndarray:
 
 
 def disk_response(data: Telemetry) -> np.ndarray:
-    """All requests' times from submission to end over their number, in each interval, ms; nan without any."""
+    """Mean time of the requests from submission to end, in each interval, ms; nan without requests."""
     requests = growth(data, "disk.reads") + growth(data, "disk.writes")
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(requests > 0, growth(data, "disk.wait_us") / requests / 1e3, np.nan)
@@ -116,7 +116,7 @@ def zones(data: Telemetry) -> list[tuple[Mapping[str, Any], Columns]]:
 
 
 def lists(data: Telemetry) -> Columns:
-    """What the policy shows of its lists; nan while another policy, which shows other lists, is in charge."""
+    """The values that the policy shows of its lists; nan while another policy is in charge."""
     shown = [sample.get("lists", {}) for sample in data.samples]
     names = dict.fromkeys(name for one in shown for name in one)
     values = {printable(name): np.array([one.get(name, np.nan) for one in shown], float) for name in names}
@@ -124,8 +124,8 @@ def lists(data: Telemetry) -> Columns:
 
 
 def list_kinds(columns: Columns) -> tuple[list[str], list[str]]:
-    """Of what the policy shows, the names of levels and those of counters, which never shrink; what is always 0 is in
-    neither. The policy does not say which is which."""
+    """(names of levels, names of counters) among the values that the policy shows; those that are always 0 are in
+    neither. The policy does not say which is which; counters are those that never shrink."""
     peaks = {name: np.nanmax(values, initial=0) for name, values in columns.items() if name != "time_s"}
 
     def counts(name: str) -> bool:
@@ -137,9 +137,9 @@ def list_kinds(columns: Columns) -> tuple[list[str], list[str]]:
 
 
 def processes(data: Telemetry, members: Sequence[str]) -> dict[tuple[int, str], Columns]:
-    """Time and these members of each process but init, by (pid, last comm), in order of pid.
+    """Time and these members of each process except init, by (pid, last comm), in order of pid.
 
-    A process that appears in no sample is missing: it was born and died between two.
+    A process that was created and ended between two samples is missing.
     """
     rows: dict[int, list[tuple[float, ...]]] = {}
     names: dict[int, str] = {}
@@ -158,8 +158,8 @@ def processes(data: Telemetry, members: Sequence[str]) -> dict[tuple[int, str], 
 
 
 def fault_rates(data: Telemetry) -> dict[tuple[int, str], Columns]:
-    """`major_faults_per_s` of each process but init, by the end of each WINDOW_S, or hundredth of a shorter run, that
-    lies between the sample before it came and the last that it is in. Between samples the faults grow evenly."""
+    """`major_faults_per_s` of each process except init, at the end of each WINDOW_S or hundredth of a shorter run, from
+    the sample before its first to its last. Between samples the faults are taken to grow evenly."""
     at = np.concatenate([[data.start["t_us"] / 1e6], times(data)])
     length = min(WINDOW_S, (at[-1] - at[0]) / 100)
     edges = at[0] + length * np.arange(int((at[-1] - at[0]) / length + 1e-9) + 1)
@@ -174,10 +174,10 @@ def fault_rates(data: Telemetry) -> dict[tuple[int, str], Columns]:
 
 
 def space_time(data: Telemetry) -> list[dict[str, Any]]:
-    """The processes that ended, with their space-time by account in page-seconds, after the columns of the summary.
+    """The ended processes: the columns of the summary, then space-time by account in page-seconds.
 
     C_B is the sum over the accounts: running (user), housekeeping (kernel), ready, waiting for a page, waiting for
-    admission, other sleep. Of the waits for a page those of minor faults are apart.
+    admission, other sleep. Waits of minor faults are separate from the other waits for a page.
     """
     rows = []
     for record in data.exits:
@@ -189,7 +189,7 @@ def space_time(data: Telemetry) -> list[dict[str, Any]]:
 
 
 def happened(event: Mm | Policy | Violation | Oom | Profile) -> str:
-    """What an event of the telemetry says, for a mark; empty for one that is not marked."""
+    """The text of a mark for an event of the telemetry; empty if the event is not marked."""
     if event["ev"] == "policy":
         return f"policy {event['name']}"
     if event["ev"] == "oom":
@@ -200,14 +200,14 @@ def happened(event: Mm | Policy | Violation | Oom | Profile) -> str:
 
 
 def marks(data: Telemetry) -> Iterator[tuple[float, str]]:
-    """What happened and when, for vertical lines: (seconds, text)."""
+    """The events for vertical lines: (seconds, text)."""
     for event in data.events:
         if text := happened(event):
             yield event["t_us"] / 1e6, printable(text)
 
 
 def turns(data: Telemetry) -> list[tuple[float, str, str]]:
-    """Who came and went: (seconds, exit or suspended or admitted, text). How many are held back is known at samples."""
+    """Exits and changes of `held`: (seconds, exit or suspended or admitted, text). `held` is known only at samples."""
     found = [(record["t_us"] / 1e6, "exit", printable(f"{record['comm']} {record['pid']}")) for record in data.exits]
     before = 0
     for sample in data.samples:
@@ -219,16 +219,16 @@ def turns(data: Telemetry) -> list[tuple[float, str, str]]:
 
 
 def log_from(every: Sequence[Telemetry]) -> float | None:
-    """Where the time that runs share begins, in seconds, if it is to be logarithmic: because one takes so many times as
-    long as another that on an even scale the short one could not be seen. A power of ten; None for an even scale."""
+    """The begin of logarithmic time in seconds, a power of ten; None for linear time. Time is logarithmic if one run
+    takes more than FAR_APART times as long as another, so that the short one would vanish on a linear axis."""
     ends = [data.samples[-1]["t_us"] for data in every]
     first = min(data.samples[0]["t_us"] for data in every)
     return 10.0 ** math.floor(math.log10(first / 1e6)) if max(ends) > FAR_APART * min(ends) and first > 0 else None
 
 
 def robust_top(time: np.ndarray, values: np.ndarray) -> tuple[float, float]:
-    """Where an axis shall end, and the greatest value: the axis leaves out what is three times as large as all but one
-    percent of the time, so that one short interval does not flatten the rest.
+    """(end of an axis, greatest value). The axis ends at 1.5 times the value that holds for 99 % of the time if the
+    greatest is more than three times that value, so that one short interval does not flatten the rest.
     """
     known = ~np.isnan(values)
     if not known.any() or np.nanmax(values) <= 0:
@@ -248,8 +248,8 @@ def buckets(values: np.ndarray, k: int) -> np.ndarray:
 def thinned(columns: Columns, limit: int) -> Columns:
     """`columns` with at most about `limit` rows, for drawing: the first column is time and ascends.
 
-    Of each k samples two rows stay, at the times of the first and the last of them, with the least and the largest
-    value of each column, in the order in which they came: no peak is lost, and none moves by more than k samples.
+    For each k samples there are two rows, at the times of the first and the last of them, with the least and largest
+    value of each column in the order in which they came: no peak is lost, and none moves by more than k samples.
     """
     time, *rest = columns
     nr = len(columns[time])
@@ -263,7 +263,7 @@ def thinned(columns: Columns, limit: int) -> Columns:
 
 
 def extremes(rows: np.ndarray) -> np.ndarray:
-    """The least and the largest value of each row, in their order, float64[2 * rows]; nan of a row without any."""
+    """The least and the largest value of each row, in their order, float64[2 * rows]; nan for a row without values."""
     gap = np.isnan(rows)
     at = np.column_stack([np.where(gap, np.inf, rows).argmin(axis=1), np.where(gap, -np.inf, rows).argmax(axis=1)])
     return np.take_along_axis(rows, np.sort(at, axis=1), axis=1).ravel()
@@ -272,7 +272,7 @@ def extremes(rows: np.ndarray) -> np.ndarray:
 def averaged(time: np.ndarray, values: np.ndarray, limit: int) -> Columns:
     """A quantity of intervals in at most `limit` rows: time of the last of each k samples, mean, least, largest.
 
-    The mean is weighted by the length of the intervals; without a value, all three are nan.
+    The mean is weighted by the length of the intervals. Without values, all three are nan.
     """
     k = max(-(-len(time) // limit), 1)
     ends = np.minimum(np.arange(k, len(time) + k, k), len(time)) - 1

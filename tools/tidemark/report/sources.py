@@ -1,8 +1,8 @@
-"""From folders to what is reported: runs with their telemetry, and cells, one for each run of a sweep.
+"""From folders to the data of a report: runs with their telemetry, and cells, one for each run of a sweep.
 
-A run that ended by itself must have whole telemetry: a gap, or a missing end, is an error that names the file. A run
-that was interrupted, or whose guest panicked, hung or ran out of time, has what came until then; it is drawn, and its
-`note` says so everywhere. In a sweep no run stops the report: one that cannot be used is a row with the reason.
+A run that ended by itself must have complete telemetry: a gap, or a missing end, is an error that names the file. A run
+that was interrupted, or whose guest panicked, hung or ran out of time, has telemetry up to that point; it is drawn, and
+its `note` says so everywhere. A run of a sweep never stops the report: if unusable, it is a row with the reason.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ TOLD_APART_BY = ("vm", "mem", "swap", "frames", "run", "seed", "cmdline", "exact
 SAME_WORK = ("run", "seed", "disk", "disk_kind", "exact")
 
 Progress = Callable[[str], None]
-UNSAMPLED = "no timelines: it was over before a sample; --cmdline 'sample_ms=10 sample_percent=100' takes more"
+UNSAMPLED = "no timelines: the run ended before two samples; --cmdline 'sample_ms=10 sample_percent=100' takes more"
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run to draw. `note` is empty, or says in what way it did not end well. `ideal_s`: how long the same command
-    took with enough memory, in another run of the report; 0: there is none."""
+    """One run to draw. `note` is empty, or says why the run did not end well. `ideal_s`: seconds that the same command
+    took with enough memory, in another run of the report; 0: there is no such run."""
 
     label: str
     result: results.Result
@@ -45,29 +45,29 @@ class Run:
 
     @property
     def policy(self) -> str:
-        """The policy at boot, as the kernel said."""
+        """The policy at boot, from the kernel's `start` record."""
         return str(self.data.start.get("policy", "?"))
 
     @cached_property
     def story(self) -> str:
-        """What happened, in a sentence; empty when nobody can tell."""
+        """What happened, in a sentence; empty if the telemetry does not tell."""
         said = story.sentence(self.data, self.ideal_s)
         return said + "." if said else ""
 
     @cached_property
     def spells(self) -> list[tuple[float, float]]:
-        """When it thrashed, in seconds."""
+        """The spans (begin, end) of time in which the run thrashed, in seconds."""
         return thrashing.of(self.data) or []
 
     @property
     def sampled(self) -> bool:
-        """Is there anything to draw over time?"""
+        """Are there samples to draw over time?"""
         return len(self.data.samples) > 1
 
 
 @dataclass
 class Sources:
-    """All that one report is made of."""
+    """The runs and cells of one report, and the reasons why some folders were refused."""
 
     runs: list[Run] = field(default_factory=list)
     cells: list[Cell] = field(default_factory=list)
@@ -75,7 +75,7 @@ class Sources:
 
     @property
     def notes(self) -> list[str]:
-        """What is missing, and a sentence for each reason why runs or cells cannot be drawn well."""
+        """Sentences on missing runs, and for each reason why runs or cells cannot be drawn well."""
         names: dict[str, list[str]] = {}
         for name, why in [(run.label, run.note) for run in self.runs] + [(cell.name, cell.why) for cell in self.cells]:
             if why:
@@ -85,26 +85,26 @@ class Sources:
 
 
 def more(names: Sequence[str]) -> str:
-    """` and 7 more`; nothing for none."""
+    """Text such as ` and 7 more`; empty if there are no names."""
     return f" and {len(names)} more" if names else ""
 
 
 def how_it_ended(meta: dict[str, Any]) -> str:
-    """Empty for a run that ended well; else what happened to it."""
+    """Empty if the run ended well, else what happened to it."""
     if meta.get("state") == "running":
-        return "interrupted: it was cut off, or is still running; drawn as far as its telemetry goes"
+        return "interrupted: stopped early, or still running; drawn up to the end of its telemetry"
     if meta.get("state") != "done":
-        return f"interrupted: {meta.get('reason') or 'stopped before its end'}; drawn as far as its telemetry goes"
+        return f"interrupted: {meta.get('reason') or 'stopped before its end'}; drawn up to the end of its telemetry"
     if meta.get("exit") != qemu.OK:
         return f"failed: {meta.get('reason') or 'exit ' + str(meta.get('exit'))}"
     return ""
 
 
 def read_run(folder: Path) -> tuple[results.Result, Telemetry, str]:
-    """A result, its telemetry and its note. LabError when it cannot be drawn."""
+    """A result, its telemetry and its note. Raises LabError if it cannot be drawn."""
     result = results.load(folder)
     if "telemetry=off" in str(result.meta.get("settings", {}).get("cmdline", "")).split():
-        raise LabError(f"{folder} was run with telemetry=off, there is nothing to draw: run it again without")
+        raise LabError(f"{folder} was run with telemetry=off, so there is nothing to draw: run it again without it")
     results.check_files(result)
     ended = result.meta.get("state") == "done" and result.meta.get("exit") in ENDED_ITSELF
     data = result.telemetry(partial=not ended)
@@ -124,7 +124,7 @@ def distinct(candidates: Sequence[dict[str, str]], names: Sequence[str]) -> list
 
 
 def written(key: str, value: str) -> str:
-    """One setting in a label: 2q, 16M and a command speak for themselves, others bring their names."""
+    """One setting in a label: 2q, 16M and a command as they are, others with their names."""
     return value if key in ("vm", "mem", "run", "cmdline") else f"{key} {value}"
 
 
@@ -134,7 +134,7 @@ def settings_of(result: results.Result) -> dict[str, str]:
 
 
 def read_cell(folder: Path, name: str, factors: dict[str, str]) -> Cell:
-    """The cell in a result's folder; its `why` has the message when it cannot be used."""
+    """The cell in a result's folder; its `why` is the error message if it cannot be used."""
     try:
         result, data, _ = read_run(folder)
     except LabError as error:
@@ -161,7 +161,7 @@ def written_out(settings: dict[str, str]) -> str:
 
 
 def by_parameter(factors: dict[str, str]) -> dict[str, str]:
-    """The same with each parameter of the kernel's command line, and of the disk, as a factor of its own."""
+    """The factors, with each parameter of the kernel's command line, and of the disk, as a separate factor."""
     named, rest = parameters.split(factors.get("cmdline", ""))
     disk, *changes = factors.get("swap", "").split(",")
     named |= dict(change.split("=", 1) for change in changes if "=" in change)
@@ -170,7 +170,7 @@ def by_parameter(factors: dict[str, str]) -> dict[str, str]:
 
 
 def read_table(folder: Path) -> list[dict[str, str]] | None:
-    """cells.csv as rows of text; None when there is none."""
+    """cells.csv as rows of text; None if there is none."""
     path = folder / sweep.TABLE
     if not path.exists():
         return None
@@ -182,14 +182,14 @@ def read_table(folder: Path) -> list[dict[str, str]] | None:
 
 
 def check_schema(folder: Path) -> None:
-    """LabError when the sweep is of another schema, or does not say."""
+    """Raises LabError if the sweep has another schema, or none."""
     path = folder / sweep.ABOUT
     try:
         schema = json.loads(path.read_text())["schema"]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise LabError(f"{path} cannot be read ({error!r}): `tidemark sweep` makes sweeps") from None
+        raise LabError(f"{path} cannot be read ({error!r}): make it with `tidemark sweep`") from None
     if schema != sweep.SCHEMA:
-        raise LabError(f"{path} is of schema {schema}, this program reads schema {sweep.SCHEMA}: run the sweep again")
+        raise LabError(f"{path} has schema {schema}, this program reads schema {sweep.SCHEMA}: run the sweep again")
 
 
 def read_sweep(folder: Path, progress: Progress) -> list[Cell]:
@@ -211,7 +211,7 @@ def read_sweep(folder: Path, progress: Progress) -> list[Cell]:
 
 
 def runs_in(folder: Path) -> list[Path]:
-    """The folder itself when it is a result; else the results in it, as `tidemark run --real` leaves them."""
+    """The folder itself if it is a result; else the results in it, as `tidemark run --real` leaves them."""
     if (folder / results.META).exists():
         return [folder]
     inside = [path.parent for path in folder.glob(f"*/{results.META}")]
@@ -231,13 +231,13 @@ def ideal_of(result: results.Result, every: Sequence[tuple[results.Result, Telem
 
 
 def gather(folders: Iterable[Path], progress: Progress = lambda text: None) -> Sources:
-    """Everything in `folders`, runs and sweeps in any mixture. LabError for a folder that is neither, and where nothing
-    can be drawn; a run that cannot be, beside others that can, is a note.
+    """Everything in `folders`, runs and sweeps in any mixture. Raises LabError for a folder that is neither, and if
+    nothing can be drawn. A run that cannot be drawn, beside others that can, is a note.
     """
     sources, lone, errors = Sources(), [], []
     for folder in dict.fromkeys(path.resolve() for path in folders):
         if not folder.is_dir():
-            raise LabError(f"{folder} is no folder; `tidemark run` and `tidemark sweep` make them")
+            raise LabError(f"{folder} is not a folder; make it with `tidemark run` or `tidemark sweep`")
         if (folder / sweep.ABOUT).exists():
             sources.cells += read_sweep(folder, progress)
             continue

@@ -1,4 +1,4 @@
-"""Values as text: what is common to CSV and HTML."""
+"""Values as text: common functions of CSV and HTML."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from typing import Any
 
 
 def printable(text: str) -> str:
-    """`text` with a question mark for each character that cannot be printed, or not be written to a file."""
+    """`text` with a question mark for each character that cannot be printed or written to a file."""
     if text.isprintable():
         return text
     return "".join(character if character.isprintable() else "?" for character in text)
 
 
 def escape(text: str) -> str:
-    """Any text as HTML, also within quotes."""
+    """Any text escaped for HTML, also within quotes."""
     return escaped(printable(text))
 
 
 def short(text: str, most: int) -> str:
-    """`text` in at most that many characters: a name may be as long as it likes, a picture not."""
+    """`text` in at most `most` characters: names can be long, pictures cannot."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def as_text(value: object) -> object:
-    """A value in CSV: numbers to ten digits, nothing for nan and None. numpy's numbers are Python's here."""
+    """A value in CSV: numbers to ten digits, empty for nan and None. numpy's floats are floats of Python here."""
     if isinstance(value, float):
         return "" if value != value else f"{value:.10g}"
     if isinstance(value, str):

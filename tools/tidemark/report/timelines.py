@@ -30,7 +30,8 @@ from tidemark.report.figure import (
     stacked,
     whole_numbers,
 )
-from tidemark.report.plots import FAULT_RATES, LISTS, MEMORY, RESIDENT_SETS, ZONES, Plot
+from tidemark.report.plots.plot import Plot
+from tidemark.report.plots.runs import FAULT_RATES, LISTS, MEMORY, RESIDENT_SETS, ZONES
 from tidemark.report.quantities import Columns
 from tidemark.report.sources import Run
 
@@ -39,7 +40,7 @@ LOGARITHMIC = f" Time is logarithmic, because one run took more than {quantities
 
 
 def thin(columns: Columns) -> Columns:
-    """`columns` with no more points than a picture can show."""
+    """`columns` thinned to the number of points that a picture can show."""
     return quantities.thinned(columns, POINTS)
 
 
@@ -56,9 +57,9 @@ def captioned(text: str, runs: Iterable[Run], averaged: bool = False) -> str:
 
 
 def banded(axes: Axes, time: np.ndarray, values: np.ndarray, look: Look, stepped: bool = False) -> None:
-    """A line over time; with more values than the picture can show, their mean in a band from the least to the largest.
+    """Draw a line over time. Draw too many values as their means, in a band from the least to the largest.
 
-    `stepped` is for a share or rate of intervals: each value holds back to the time before.
+    `stepped` is for a share or rate of intervals: each value extends back to the time before.
     """
     columns = quantities.averaged(time, values, INTERVALS)
     axes.plot(
@@ -73,7 +74,7 @@ def banded(axes: Axes, time: np.ndarray, values: np.ndarray, look: Look, stepped
 
 
 def shared_time(axes: Axes, runs: Sequence[Run]) -> None:
-    """The time of all axes, from 0, or logarithmic."""
+    """Let the time of all axes begin at 0, or make it logarithmic."""
     begin = quantities.log_from([run.data for run in runs])
     if begin:
         axes.set_xscale("log")
@@ -82,12 +83,12 @@ def shared_time(axes: Axes, runs: Sequence[Run]) -> None:
 
 
 def about_time(runs: Sequence[Run]) -> str:
-    """What a caption says of logarithmic time."""
+    """A caption's sentence on logarithmic time; empty if time is linear."""
     return LOGARITHMIC if quantities.log_from([run.data for run in runs]) else ""
 
 
 def over_time(plot: Plot, runs: Sequence[Run]) -> Figure | None:
-    """A row of axes for each line of the plot that has a label, all runs in each; None when no run has any of it."""
+    """A row of axes for each line of the plot with a label, all runs in each; None if no run has any of them."""
     found = [(run, columns) for run in runs if (columns := plot.columns(run.data))]
     shown = [line for line in plot.lines if line.axis]
 
@@ -123,7 +124,7 @@ def processes(run: Run) -> dict[tuple[int, str], Columns]:
 
 
 def grid(nr: int, label: str = "pages") -> tuple[Canvas, list[Axes]]:
-    """A picture with `nr` axes of equal scale in two columns, three from seven on; the unused places are empty."""
+    """A picture with `nr` axes of equal scale in two columns, or three for seven or more; unused places are empty."""
     columns = min(nr, 2 if nr <= 6 else 3)
     rows = -(-nr // columns)
     picture, axes = canvas(rows, columns, 1.35, sharex=True, sharey=True)
@@ -138,21 +139,21 @@ def grid(nr: int, label: str = "pages") -> tuple[Canvas, list[Axes]]:
 
 
 def large(processes: Mapping[tuple[int, str], Columns]) -> list[tuple[int, str]]:
-    """The processes that get a panel, in order of pid: of those whose demand counts, the first MAX_PANELS."""
+    """The processes that get a panel, in order of pid: of those whose demand counts, the largest MAX_PANELS."""
     peaks = {key: columns["mad"].max() for key, columns in processes.items()}
     counting = [key for key in peaks if peaks[key] * SMALL >= max(peaks.values())]
     return sorted(sorted(counting, key=lambda key: -peaks[key])[:MAX_PANELS])
 
 
 def left_out(processes: Mapping[tuple[int, str], Columns]) -> str:
-    """A sentence on processes without a panel, if there are any."""
+    """A sentence on processes without a panel; empty if there are none."""
     nr = len(large(processes))
     what = f" {nr} of {len(processes)} processes, those with the largest demand; the CSV has all."
     return what if nr < len(processes) else ""
 
 
 def memory(run: Run, stem: str) -> Figure | None:
-    """MAD, RSS and NAP of each process, a panel each; None when there was none."""
+    """MAD, RSS and NAP of each process, a panel each; None if there was no process."""
     found = processes(run)
     if not found:
         return None
@@ -176,8 +177,8 @@ def memory(run: Run, stem: str) -> Figure | None:
 
 
 def fault_rates(run: Run, stem: str) -> Figure | None:
-    """Major faults per second of each process, a panel each, the same processes as those of `memory`; None when nobody
-    had any."""
+    """Major faults per second of each process, a panel each, for the same processes as `memory`; None if there were no
+    major faults."""
     rates, line = quantities.fault_rates(run.data), FAULT_RATES.lines[0]
     if not any(np.nansum(columns[line.column]) for columns in rates.values()):
         return None
@@ -261,7 +262,7 @@ def watermarks(zone: Mapping[str, object]) -> dict[str, object]:
 
 
 def lists(run: Run, stem: str) -> Figure | None:
-    """The policy's lists; None when it shows none but empty ones."""
+    """The policy's lists; None if it shows none, or only empty ones."""
     columns = quantities.lists(run.data)
     levels, counted = quantities.list_kinds(columns)
     if not levels and not counted:
@@ -290,5 +291,5 @@ def lists(run: Run, stem: str) -> Figure | None:
 
 
 def list_colours() -> Sequence[str]:
-    """Colours of lists, which have nothing to do with policies."""
+    """Colours of lists, which do not stand for policies."""
     return (*OF_POLICY.values(), *OTHERS)

@@ -1,13 +1,13 @@
-"""What the runs of a sweep are measured by: its ideal cells, and MIN.
+"""The baselines of a sweep: its ideal cells, and MIN.
 
-Ideal: the same command in so much memory that nothing has to go. On one processor that is the time of the command's
+Ideal: the same command with enough memory that nothing is evicted. On one processor that is the time of the command's
 processes alone, one after the other, each with all the memory it wants. Time over ideal is 1
-where memory costs nothing.
+if memory costs nothing.
 
-MIN: the least faults that any policy can have that knows the future, with as many frames as are free after boot: a
-bound, for the kernel keeps some of them free and takes some for itself. Faults are the pages that come in: first
-touches, and pages read again, from the swap area or of a file, each page of a read-ahead for itself. So reading ahead
-cannot be better than MIN. What is read of a file counts, but for pages that come for the first time so.
+MIN: the fewest faults of any policy, even one that knows the future, with as many frames as are free after boot. It is
+a lower bound, for the kernel keeps some of them free and takes some for itself. Faults are pages that come in: first
+touches, and pages read again, from the swap area or from a file; each page of a read-ahead counts. So read-ahead
+cannot beat MIN. Pages read from a file count, except those that come in for the first time this way.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ PAGE_KIB = 4
 
 
 def measured(folder: Path, cells: Sequence[Cell]) -> list[Cell]:
-    """The cells of the sweep in `folder`; those whose command has an ideal cell with more numbers:
+    """The cells of the sweep in `folder`. Cells whose command has an ideal cell get more numbers:
 
-    ideal_s, time_over_ideal     turnaround of the command in the ideal cell, and how many times that it took
-    faults_over_ideal            pages that came in over those that did in the ideal cell, its faults and the pages of
+    ideal_s, time_over_ideal     turnaround of the command in the ideal cell, and turnaround as a multiple of it
+    faults_over_ideal            pages that came in, over those of the ideal cell, which are its faults and the pages of
                                  files that it left in memory: 1 if no page comes in twice
-    min_faults, faults_over_min  only of commands of one process
+    min_faults, faults_over_min  only for commands of one process
 
-    Their verdict says how much longer they took.
+    Their verdicts say how much longer they took.
     """
     ideals = {cell.factors.get("run", ""): cell for cell in cells if IDEAL in cell.factors and cell.numbers}
     least = {run: sweep.least_known(folder, cell.name) for run, cell in ideals.items()}
@@ -44,13 +44,13 @@ def measured(folder: Path, cells: Sequence[Cell]) -> list[Cell]:
 
 
 def with_more(cell: Cell, numbers: dict[str, float]) -> Cell:
-    """The cell with these numbers, too, and with what they say in its verdict."""
+    """The cell with these numbers added, and its verdict extended by the slowdown."""
     slower = story.slower(numbers.get("time_over_ideal", 0))
     return replace(cell, numbers=cell.numbers | numbers, verdict=cell.verdict + slower)
 
 
 def over(cell: Cell, ideal: Cell, min_faults: Sequence[int], read_first: int) -> dict[str, float]:
-    """The numbers of one cell over those of its ideal. Of the pages that come in with MIN so many are read first."""
+    """The numbers of one cell over those of its ideal. `read_first`: pages whose first use reads them from a file."""
     found: dict[str, float] = {}
     if ideal.numbers.get("turnaround_s") and "turnaround_s" in cell.numbers:
         found["ideal_s"] = ideal.numbers["turnaround_s"]
@@ -68,5 +68,5 @@ def over(cell: Cell, ideal: Cell, min_faults: Sequence[int], read_first: int) ->
 
 
 def read(numbers: Mapping[str, float], known: float) -> float:
-    """Pages that were read from the swap area, and those of files and metadata but for so many."""
+    """Pages read from the swap area, and pages of files and metadata beyond the `known` ones."""
     return numbers.get("pages_in", 0) + max(0, numbers.get("read_kib", 0) / PAGE_KIB - known)

@@ -7,7 +7,7 @@
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const night = matchMedia("(prefers-color-scheme: dark)");
   const paler = (part) => Math.round(parseInt(part, 16) * 0.7 + 255 * 0.3);
-  /* Black ink is the ground at night, and the others are too dark for it. */
+  /* In dark mode black ink becomes the text colour, and other colours become paler. */
   const ink = (hex) => {
     if (hex === "#222222") return colour("--text");
     return night.matches ? `rgb(${hex.match(/[0-9a-f]{2}/gi).map(paler)})` : hex;
@@ -28,7 +28,7 @@
 
   const inside = (u, x) => x >= u.bbox.left && x <= u.bbox.left + u.bbox.width;
 
-  /* The ground where the machine thrashed. */
+  /* Colour the ground while the machine thrashed. */
   const drawSpells = (spells) => (u) => {
     const { ctx, bbox } = u;
     ctx.save();
@@ -41,7 +41,7 @@
     ctx.restore();
   };
 
-  /* Vertical lines for what happened at a time; and how far a line goes that the axis cuts off. */
+  /* Draw a vertical line for each event, and write the greatest value of a line that the axis cuts off. */
   const drawMarks = (chart) => (u) => {
     const { ctx, bbox } = u, dot = devicePixelRatio;
     ctx.save();
@@ -60,8 +60,8 @@
     ctx.restore();
   };
 
-  /* Who ended (▼), was held back (◀), was admitted (▶): signs at the top edge, with their text where there is room; for
-     the others of a kind it says how many more there are. */
+  /* Draw signs at the top edge for processes that ended (▼), were held back (◀) or admitted (▶), with text if there is
+     room, and with the number of other exits there. */
   const SIGNS = { exit: ["▼", "--text"], suspended: ["◀", "--vermilion"], admitted: ["▶", "--green"] };
   const drawTurns = (turns) => (u) => {
     const { ctx, bbox } = u, dot = devicePixelRatio;
@@ -110,12 +110,12 @@
     return { range: (u, min, max) => [0, chart.top ?? (max > 0 ? max * (chart.turns ? 1.4 : 1.05) : 1)] };
   };
 
-  /* All charts of a group begin at 0, or, of logarithmic time, at `from`, and end together; a stretch that was dragged
-     over is shown as it is. */
+  /* All charts of a group begin at 0 (with logarithmic time at `from`) and end together. A range that the reader selected
+     is shown exactly. */
   const first = (chart) => chart.from ?? 0;
   const xRange = (chart) => (u, min, max) => (min === u.data[0][0] && max === u.data[0].at(-1) ? [first(chart), chart.end] : [min, max]);
 
-  /* Ticks of logarithmic time: 1, 2 and 5 of each decade; of a short stretch even ones. */
+  /* Ticks of logarithmic time: 1, 2 and 5 of each decade; evenly spaced ticks for a short stretch. */
   const xTicks = (u, nr, min, max) => {
     const found = [];
     for (let ten = 10 ** Math.floor(Math.log10(min)); ten <= max; ten *= 10)
@@ -141,7 +141,7 @@
     hooks: { drawAxes: [drawSpells(chart.spells)], draw: [drawMarks(chart), drawTurns(chart.turns || [])] },
   });
 
-  /* Of what is stacked the highest is drawn first, and the others over it. */
+  /* The highest of the stacked areas is drawn first, and the others over it. */
   const order = (chart, list) => {
     const n = chart.stack || 0;
     return [...list.slice(0, n).reverse(), ...list.slice(n)];
@@ -166,7 +166,7 @@
     heading.append(select);
   };
 
-  /* Keys: the cursor moves with the arrows, + and - zoom, Escape shows all. */
+  /* Keys: the arrows move the cursor, + and - zoom, Escape shows all. */
   const keys = (chart, plot, place) => {
     place.tabIndex = 0;
     place.setAttribute("aria-label", "chart: arrows move the cursor, + and - zoom, Escape shows all");
@@ -218,8 +218,8 @@
     }).observe(place);
   };
 
-  /* The map of memory: buttons change the size of its points, and the mouse tells whose a point is; or, where the map
-     has the focus, the arrows do. */
+  /* The map of memory: buttons change the size of its points; the mouse, or the arrows if the map has the focus, show
+     the owner of a point. */
   const zoomable = (box) => {
     const about = JSON.parse(box.dataset.owners), image = box.querySelector("img");
     const [wider, narrower, higher, lower] = box.previousElementSibling.querySelectorAll("button");
@@ -264,7 +264,7 @@
   };
   document.querySelectorAll("[data-owners]").forEach(zoomable);
 
-  /* A page of many runs is drawn where one looks; all of it before it is printed. */
+  /* Draw a chart when it scrolls into view, and all charts before printing: a page may have many runs. */
   const boxes = [...document.querySelectorAll("[data-chart]")];
   const seen = new IntersectionObserver((entries) => {
     for (const entry of entries) if (entry.isIntersecting) (make(entry.target), seen.unobserve(entry.target));
